@@ -99,25 +99,6 @@ def test_every_resample_comes_with_its_chance() -> None:
     assert error.max() < 4 * 0.25 / np.sqrt(6000)
 
 
-@pytest.mark.parametrize(
-    ("kind", "inner", "answers"),
-    [
-        (SingleLabel(), LabelFrequency(), ["a", "a", "b", "c", "a"]),
-        (LabelSet(), EqualSplit(), [["a"], ["a", "b"], ["b", "c", "a"], ["c"]]),
-        (SoftLabel(), WeightedMean(), [{"a": 2, "b": 1}, {"c": 7}, {"b": 1, "c": 3}]),
-    ],
-)
-def test_linear_aggregators_keep_their_plausibilities_on_average(
-    kind: Annotation, inner: Aggregator, answers: list[object]
-) -> None:
-    table = many(kind, answers, "abc", 4000)
-    plain = inner.aggregate(table, KEYS)
-    found = Bootstrap(inner=inner, draws=2).aggregate(table, KEYS).values.reshape(-1, 3)
-    error = np.abs(found.mean(axis=0) - plain.values[0])
-    assert (error < 4 * found.std(axis=0) / np.sqrt(len(found))).all()
-    assert found.std(axis=0).min() > 0.05
-
-
 @each_pair
 @FEWER
 @given(data=st.data())
@@ -159,15 +140,6 @@ def test_resamples_belong_to_names(pair: Pair, data: st.DataObject) -> None:
     # more draws
     more = Bootstrap(inner=inner, draws=5).aggregate(kind.build(records, lr.LABELS), KEYS)
     assert same_bits(found, more)
-
-
-def test_seeds_draws_and_examples_differ() -> None:
-    table = many(SingleLabel(), ["a", "b", "c", "a", "b"], "abc", 40)
-    found = Bootstrap(draws=3).aggregate(table, KEYS)
-    assert not same_bits(found, Bootstrap(draws=3).aggregate(table, Keys(1, "aggregator")))
-    flat = found.transpose("draw", "example", "label").values
-    assert len(np.unique(flat, axis=0)) == 3
-    assert len(np.unique(flat.transpose(1, 0, 2).reshape(40, -1), axis=0)) > 30
 
 
 # ---- weights

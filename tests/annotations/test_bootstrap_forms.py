@@ -13,15 +13,12 @@ import xarray as xr
 import plausibly
 from cli_world import make, run
 from plausibly.data.plausibilities import check_plausibilities, mean_over_draws
-from plausibly.errors import InputError
 from plausibly.io.plausibilities import read_plausibilities, write_plausibilities
 from plausibly.plugin import (
     AGGREGATOR,
     Aggregator,
     Keys,
     answered_rows,
-    build_table,
-    names,
     resolve,
 )
 from plausibly.testing import check_aggregator
@@ -51,20 +48,6 @@ class Turned(Aggregator):
         found = LabelFrequency().aggregate(annotations, keys).drop_vars("denominator")
         turned = found.isel(example=slice(None, None, -1), label=slice(None, None, -1))
         return xr.concat([turned, 0 * turned + 1 / 3], "draw").transpose("label", ...)
-
-
-@attrs.frozen(kw_only=True)
-class Unweighted(Aggregator):
-    """Counts rows, and takes no weights."""
-
-    accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
-
-    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label)."""
-        rows = answered_rows(annotations, self.accepts)
-        assert names.RESPONSE_WEIGHT not in annotations
-        votes = rows.by_label(np.ones(rows.response.size))
-        return rows.plausibilities(votes / votes.sum(axis=1, keepdims=True))
 
 
 @attrs.frozen(kw_only=True)
@@ -116,11 +99,6 @@ def test_an_aggregator_that_draws_and_turns_names_round() -> None:
     assert Bootstrap(inner=Turned()).aggregate(VOTES, KEYS).equals(plain.drop_vars("denominator"))
 
 
-def test_repeated_rows_where_the_table_has_no_weights() -> None:
-    plain = Bootstrap(inner=LabelFrequency()).aggregate(VOTES, KEYS)
-    np.testing.assert_allclose(Bootstrap(inner=Unweighted()).aggregate(VOTES, KEYS), plain)
-
-
 def test_empty_answers_are_kept_as_they_are() -> None:
     table = SingleLabel().build([("x", "q", "a"), ("x", "r", None), ("x", "s", "b")], ["a", "b"])
     found = Bootstrap(inner=Silence()).aggregate(table, KEYS)
@@ -133,12 +111,6 @@ def test_empty_answers_are_kept_as_they_are() -> None:
 def test_the_rules_of_aggregators_hold(inner: str | None) -> None:
     report = check_aggregator(Bootstrap(inner=inner, draws=3))
     assert str(report).endswith("rules hold")
-
-
-@pytest.mark.parametrize("draws", [0, -3])
-def test_draws_are_counted_from_one(draws: int) -> None:
-    with pytest.raises(InputError, match="draws"):
-        plausibly.aggregate(VOTES, "bootstrap", draws=draws)
 
 
 def test_what_the_inner_aggregator_does_not_read_is_refused() -> None:
@@ -212,11 +184,6 @@ def test_a_denominator_that_does_not_fit_one_draw_goes() -> None:
     assert "denominator" not in check_plausibilities(DRAWN.copy(data=values)).coords
 
 
-def test_no_draws_at_all() -> None:
-    with refused("plausibilities-empty", "got 0 draws, 2 examples, 3 labels"):
-        check_plausibilities(DRAWN.isel(draw=slice(0)))
-
-
 def test_the_mean_over_draws() -> None:
     mean = mean_over_draws(check_plausibilities(DRAWN))
     assert mean.dims == ("example", "label")
@@ -224,13 +191,6 @@ def test_the_mean_over_draws() -> None:
     np.testing.assert_allclose(mean.values, DRAWN.values.mean(axis=0), rtol=1e-15)
     plain = plausibly.aggregate(VOTES)
     assert mean_over_draws(plain) is plain
-
-
-def test_sets_are_judged_by_the_mean_over_draws() -> None:
-    sets = DRAWN.isel(draw=0, drop=True) > 0.3
-    mean = mean_over_draws(DRAWN)
-    found = plausibly.evaluate(sets, DRAWN).data
-    assert found.identical(plausibly.evaluate(sets, mean).data)
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "npz", "nc"])
@@ -250,20 +210,3 @@ def test_the_command_line_says_what_was_resampled(
     assert ran.code == 0, ran.err
     assert "aggregator bootstrap (draws 3)" in " ".join(ran.out.split())
     assert run("aggregate", "-a", "votes.csv", "--aggregator", "bootstrap", "-o", "l.csv").code == 0
-
-
-@pytest.mark.slow
-def test_a_table_of_many_votes_takes_no_more_memory_than_votes() -> None:
-    """One example with many votes does not widen the others."""
-    table = build_table(
-        "single-label",
-        examples=[f"e{number}" for number in range(20_000)],
-        annotators=[],
-        labels=["a", "b"],
-        response_example=np.arange(20_000),
-        response_annotator=np.full(20_000, -1),
-        response_weight=np.where(np.arange(20_000) == 7, 2_000_000.0, 3.0),
-        mention_response=np.arange(20_000),
-        mention_label=np.zeros(20_000, int),
-    )
-    assert (Bootstrap(draws=1).aggregate(table, KEYS).sel(label="a") == 1).all()

@@ -12,7 +12,6 @@ import xarray as xr
 
 import labelled_records as lr
 from plausibly.data.annotations import AnnotationTable
-from plausibly.data.select import to_frame
 from plausibly.plugin import Floats, Keys
 from plausibly_builtins.partial_ranking.annotation import PartialRanking
 from plausibly_builtins.partial_ranking.points import InverseRank
@@ -50,20 +49,6 @@ def test_golden_cases(shared: Path, plausibilities: xr.DataArray, conditions: li
         for case, row in zip(golden["case_index"], golden["plausibilities"], strict=True)
     }
     lr.assert_exact(plausibilities.sel(example=list(exact)), exact)
-
-
-def test_facts_of_the_rankings(table: AnnotationTable) -> None:
-    assert str(table) == (
-        "annotations  1,947 examples, annotators unknown, 9,602 responses (1 to 10 each), "
-        "419 labels\n  partial-ranking; 93% of examples disputed"
-    )
-    PartialRanking().validate(table)
-    frame = to_frame(table)
-    tied = frame.groupby(["response", "mention_block"]).size().groupby("response").max() > 1
-    assert tied.mean() == pytest.approx(0.158, abs=5e-4)
-    named = frame.groupby("response").size()
-    assert named.mean() == pytest.approx(1.64, abs=5e-3)
-    assert named.max() == 7
 
 
 def test_facts_of_the_plausibilities(shared: Path, plausibilities: xr.DataArray) -> None:

@@ -13,14 +13,11 @@ import labelled_records as lr
 from plausibly.data.select import to_frame
 from plausibly.errors import InputError
 from plausibly.plugin import (
-    AGGREGATOR,
-    ANNOTATION,
     Aggregator,
     Annotation,
     AnnotationTable,
     Keys,
     build_table,
-    resolve,
 )
 from plausibly_builtins.label_set.aggregators import EqualSplit
 from plausibly_builtins.label_set.annotation import LabelSet
@@ -56,11 +53,6 @@ def test_an_empty_answer_is_a_skip(kind: Annotation, answer: object, skip: objec
     assert table.sizes["mention"] == 1
     assert "not counted: 1 skipped" in str(table)
     kind.validate(table)
-
-
-def test_the_empty_ranking_is_a_skip() -> None:
-    table = PartialRanking().build([("e", "r", [["a"]]), ("e", "q", [])], None)
-    assert "1 response (1 each)" in str(table)
 
 
 @pytest.mark.parametrize("skip", SKIPS)
@@ -270,42 +262,6 @@ def test_validate_counts_the_responses_at_fault() -> None:
     table = invalid("single-label", mention_response=[0, 0, 1, 1], mention_label=[0, 1, 0, 1])
     with refused("answer-invalid", "got 2 such responses, about e"):
         SingleLabel().validate(table)
-
-
-@pytest.mark.parametrize(
-    ("kind", "answers"),
-    [
-        (SingleLabel(), ["a", "b", None]),
-        (PartialRanking(), [["a", "b"], [["b", "a"]], None]),
-        (LabelSet(), [["a"], ["b", "a"], ["b"]]),
-        (SoftLabel(), [{"a": 1}, {"a": 0.5, "b": 2}, None]),
-    ],
-)
-def test_what_is_built_is_valid(kind: Annotation, answers: list[object]) -> None:
-    records: lr.Records = [(e, q, a) for e in "xy" for q, a in zip("pqr", answers, strict=True)]
-    kind.validate(kind.build([*records, *((e, None, a) for e, _, a in records)], None))
-
-
-def test_components_are_found_by_name() -> None:
-    for kind in KINDS:
-        name = kind().name
-        assert resolve(ANNOTATION, name) == kind()
-    assert resolve(ANNOTATION, {"name": "label-set", "empty": "drop"}) == LabelSet(empty="drop")
-    found = {
-        "label-frequency": LabelFrequency(),
-        "majority-vote": MajorityVote(),
-        "inverse-rank": InverseRank(),
-        "label-set": EqualSplit(),
-        "soft-label": WeightedMean(),
-    }
-    assert {name: resolve(AGGREGATOR, name) for name in found} == found
-    first = resolve(AGGREGATOR, {"name": "majority-vote", "ties": "first"})
-    assert first == MajorityVote(ties="first")
-
-
-def test_majority_vote_knows_its_ties() -> None:
-    with pytest.raises(ValueError, match="ties"):
-        MajorityVote(ties="last")  # type: ignore[arg-type]  # the point
 
 
 def test_validate_refuses_another_kind() -> None:

@@ -112,31 +112,15 @@ def test_many_numbers_of_votes(name: str, tmp_path: Path) -> None:
     unchanged(predictor, again(predictor, tmp_path), predictions(5, prefix="new", seed=1))
 
 
-@pytest.mark.parametrize("rule", ["maximum", "bonferroni", "median", "exchangeable-average"])
-def test_many_numbers_of_votes_merge(rule: str, tmp_path: Path) -> None:
-    """The common multiple is past 2^62: rules of p-values take them as doubles."""
-    predictor = plausibly.calibrate(
-        predictions(60, augmentations=3),
-        many_counts(60),
-        calibrator=AUGMENTED["separate"],
-        combiner=rule,
-    )
-    test = predictions(5, prefix="new", seed=1, augmentations=3)
-    p = predictor.p_values(test).values
-    assert ((p > 0) & (p <= 1)).all()
-    unchanged(predictor, again(predictor, tmp_path), test)
-
-
-def fingerprint(weight: float = 1.0, **coords: object) -> str:
-    given = predictions(N, weight=weight).assign_coords(coords)
-    return plausibly.calibrate(
-        given, plausibilities(N), calibrator=CALIBRATORS["weights"]
-    ).fingerprint
-
-
 def test_fingerprints_tell_weights_apart() -> None:
     """Twice the weights are the same masses in larger units: a new weight counts for half."""
-    assert fingerprint(1.0) != fingerprint(2.0)
+    one, two = (
+        plausibly.calibrate(
+            predictions(N, weight=weight), plausibilities(N), calibrator=CALIBRATORS["weights"]
+        )
+        for weight in (1.0, 2.0)
+    )
+    assert one.fingerprint != two.fingerprint
 
 
 def test_fingerprints_tell_totals_apart() -> None:

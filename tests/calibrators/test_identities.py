@@ -89,16 +89,6 @@ def test_equal_weights_are_no_weights(name: str, weight: float) -> None:
         same(weighted, calibrated(INNER[name], "maximum"), test)
 
 
-def test_equal_weights_of_plausibilities_that_are_no_counts() -> None:
-    """Sums are then rounded up, once: p-values are larger by less than one unit of 2^-40."""
-    lam = plausibilities(N, counted=False)
-    test = TEST.assign_coords(weight=("example", np.full(12, 0.1)))
-    weighted = calibrated(inside("weighted", "weight"), lam=lam, weight=0.1).p_values(test)
-    plain = calibrated({"name": "expected"}, lam=lam).p_values(test)
-    more = (weighted - plain).values
-    assert -(2.0**-52) <= more.min() <= more.max() <= 2.0**-40  # each is the double next to it
-
-
 def test_weighted_p_values_are_larger_than_exact_ones_by_next_to_nothing() -> None:
     """By at most the labels with mass in one example times 2^-40: 300 of them here."""
     rng, n, labels = np.random.default_rng(8), 15, [f"k{i}" for i in range(300)]
@@ -200,12 +190,6 @@ def test_thresholds_and_p_values_decide_alike(name: str) -> None:
         kept = predictor.predict(TEST, every).transpose("alpha", ...).values
         for alpha, one in zip(every, kept, strict=True):
             assert np.array_equal(one, p > float(alpha)), (rule, alpha)
-
-
-def test_label_cells_take_plain_rows() -> None:
-    predictor = calibrated(CALIBRATORS["label"])
-    kept = predictor.predict_array(TEST.values, "0.2")
-    assert np.array_equal(kept, predictor.predict(TEST, "0.2").values)
 
 
 EVERY = {**CALIBRATORS, **AUGMENTED, "pooled": POOLED}

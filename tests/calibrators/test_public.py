@@ -260,20 +260,6 @@ def costs(
         yield "", case.chance, left
 
 
-@quiet
-def test_groups_by_other_types_of_values() -> None:
-    """Groups are matched by name, whether numbers came whole or as floats."""
-    given = predictions(N).assign_coords(site=("example", np.arange(N) % 2))
-    predictor = plausibly.calibrate(given, plausibilities(N), calibrator=CALIBRATORS["group"])
-    test = predictions(4, prefix="new")
-    whole = test.assign_coords(site=("example", [0, 1, 0, 1]))
-    floats = test.assign_coords(site=("example", [0.0, 1.0, 0.0, 1.0]))
-    texts = test.assign_coords(site=("example", ["0", "1", "0", "1"]))
-    values = [predictor.p_values(one).values for one in (whole, floats, texts)]
-    assert np.array_equal(values[0], values[1])
-    assert np.array_equal(values[0], values[2])
-
-
 def test_new_examples_without_a_group() -> None:
     predictor = calibrated(CALIBRATORS["group"])
     test = predictions(2, prefix="new")
@@ -356,22 +342,3 @@ def test_heavy_examples_are_those_of_their_group() -> None:
     with warned("weight-too-large", "1 of 2 examples"):
         sets = predictor.predict(new, "0.2")
     assert sets.values[0].all()
-
-
-@quiet
-def test_smoothed_sets_of_few_examples() -> None:
-    """One draw is never vacuous with ties split; more draws are nearly as the plain average."""
-    few = predictions(4)
-    for draws, least in ((1, Fraction(0)), (2, Fraction(1, 10))):
-        predictor = plausibly.calibrate(
-            few,
-            plausibilities(4),
-            calibrator={"name": "monte-carlo", "draws": draws},
-            combiner={"name": "average", "smoothed": True},
-        )
-        promise = predictor.guarantee("0.05")
-        assert promise.vacuous == (Fraction("0.05") < least)
-        assert promise.least_alpha == float(least)
-        low = predictions(200, prefix="new").copy(data=np.zeros((200, 3)))
-        kept = predictor.predict(low, "0.05").values.all(axis=1).mean()
-        assert kept == 1 if promise.vacuous else 0.5 < kept < 1

@@ -129,37 +129,6 @@ def test_levels_are_kept_one_by_one(name: str, n: int, ties: bool, effort: Effor
     assert beyond(ALONE[name], asked, effort, n=n, ties=ties) == {}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("n", "ties"), [(10, False), (50, True)])
-@pytest.mark.parametrize("name", VOTES)
-def test_levels_of_votes_are_kept(name: str, n: int, ties: bool) -> None:
-    """With one replicate a rule that merges has nothing to merge."""
-    asked = [one for one in CLAIMED_OF_VOTES[name] if one in LONG_RULES]
-    assert beyond(VOTES[name], asked, LONG, n=n, ties=ties) == {}
-
-
-class TestTheStudiesCanFail:
-    """The same measurements, of sets that promise less than is asked of them."""
-
-    @pytest.mark.parametrize(
-        "population", [claims.SHIFT, claims.PATIENTS], ids=["shifted examples", "new patients"]
-    )
-    def test_on_others_than_calibrated(self, population: claims.Population) -> None:
-        plain = Study(claims.EXPECTED, population)
-        assert not kept(excesses(plain, "average", QUICK, n=50, ties=False))
-
-    def test_of_one_label(self) -> None:
-        plain = Study(claims.EXPECTED, claims.UNLIKE, alone=True)
-        excess = excesses(plain, "average", QUICK, n=50, ties=False, by="label")
-        assert excess.shape == (2, QUICK.alone, 3)
-        assert kept(excess.sum(axis=2, keepdims=True))
-        assert not kept(excess)
-
-    def test_of_one_augmentation_instead_of_the_mean(self) -> None:
-        mean = Study(STUDIES["augmentation, mean"].calibrator, claims.THE_SAME_COPY)
-        assert not kept(excesses(mean, "average", QUICK, n=50, ties=False))
-
-
 @pytest.mark.parametrize("name", ["mondrian, drawn", "systematic", "grouped", "augmentation, mean"])
 def test_worlds_apart_are_calibrations_of_their_own(name: str) -> None:
     """What the studies rest on: the sets of a world are those of its own calibration."""

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -88,33 +84,3 @@ def test_tables_are_renewed_below_their_marks(page: str) -> None:
     assert tables_of(again)["pac"] == tables_of(page)["pac"]
     before = shown([[*row] for row in tables_of(page)["ties"]])
     assert renewed(again, {"ties": before}) == page
-
-
-def test_a_table_that_differs_is_seen() -> None:
-    figure: list[list[Cell]] = [["data", "covered"], ["one", Figure(0.9, 0.001)]]
-    check([["data", "covered"], ["one", "0.909"]], figure)
-    for other in ("0.911", "0.889"):
-        with pytest.raises(AssertionError):
-            check([["data", "covered"], ["one", other]], figure)
-
-
-def test_the_page_names_pages(page: str, project: Path) -> None:
-    for name in re.findall(r"`(\w+\.md)`", page):
-        assert (project / "docs" / name).is_file()
-
-
-def test_the_script_says_what_it_wants(project: Path) -> None:
-    script = project / "scripts" / "measure_calibrators.py"
-    # Run as people run it: with its own folder on the path.
-    env = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
-    ran = subprocess.run(
-        [sys.executable, str(script), "--help"], capture_output=True, text=True, check=True, env=env
-    )
-    assert "--data" in ran.stdout
-    assert "folder of the data sets" in ran.stdout
-
-
-def test_paragraphs_stand_apart_from_tables(page: str) -> None:
-    assert renewed(page, {}) == page
-    for line, after in zip(page.splitlines(), page.splitlines()[1:], strict=False):
-        assert not line.startswith("|") or after.startswith("|") or not after

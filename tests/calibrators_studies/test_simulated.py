@@ -43,18 +43,6 @@ def test_weights_restore_coverage_under_a_shift(sizes: dict[str, int]) -> None:
         assert found[name].mean < LEVEL + 0.03, name
 
 
-def test_weights_of_the_simulation_are_its_ratios() -> None:
-    """The share of new examples beyond a cut is the weighted share of old ones."""
-    random = np.random.default_rng(11)
-    old = worlds.shifted(200_000, random, new=False)
-    new = worlds.shifted(20_000, random, new=True)
-    weight = old.coordinates["weight"].astype(np.float64)
-    for axis, cut in ((0, 1.0), (0, -1.0), (1, 0.5)):
-        expected = float((new.x[:, axis] > cut).mean())
-        beyond = old.x[:, axis] > cut
-        assert np.average(beyond, weights=weight) == pytest.approx(expected, abs=0.02)
-
-
 @pytest.mark.parametrize(
     "sizes",
     [
@@ -89,36 +77,6 @@ def test_a_few_calibrations_by_pac(delta: float) -> None:
     n, held_out = PAC[delta]
     short = simulated.violations(delta, 25, n=n, held_out=held_out, population=5000)
     assert short <= delta + margin(delta, 25, errors=NORMAL_999)
-
-
-def test_plain_calibrations_fall_short_half_of_the_time() -> None:
-    """What `pac` is for: the measurement sees it where the promise is about the mean only."""
-    everyone = worlds.plain(5000, np.random.default_rng(6))
-    predictions, lam = everyone.tables()
-    short = 0
-    for run in range(30):
-        rows = np.random.default_rng([6, run]).choice(5000, size=200, replace=False)
-        predictor = plausibly.calibrate(predictions[rows], lam[rows])
-        sets = predictor.predict_array(everyone.scores, "0.1")
-        short += float((lam.values * sets).sum(axis=1).mean()) < LEVEL
-    assert 8 <= short <= 22
-
-
-def check_ties(found: dict[str, Mean]) -> None:
-    for name in ("expected", "monte-carlo", "one draw"):
-        plain, smoothed = found[name], found[f"{name}, smoothed"]
-        assert keeps(plain), name
-        assert keeps(smoothed), name
-        assert abs(smoothed.mean - LEVEL) < abs(plain.mean - LEVEL), name
-        assert smoothed.mean < plain.mean, name
-    exact = found["one draw, smoothed"]
-    # With one label an example p-values are uniform.
-    assert abs(exact.mean - LEVEL) <= MARGIN * exact.error
-
-
-@pytest.mark.slow
-def test_smoothed_sets_are_nearer_to_the_level_where_scores_tie() -> None:
-    check_ties(simulated.smoothed(20 if IN_CI else 300))
 
 
 def test_smoothed_p_values_of_one_draw_are_uniform() -> None:

@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 from combiners_designs import EXCHANGEABLE, MERGING, NONE, calibration_with, combiner, gaussian
 from plausibly.plugin import COMBINER, CalibrationSummary, Claim, resolve
 from plausibly_builtins.combiners.independent import Fisher, Stouffer
-from plausibly_builtins.combiners.merging import Cauchy, Harmonic, harmonic_factor
+from plausibly_builtins.combiners.merging import Cauchy, harmonic_factor
 
 N = 59
 RANKS = st.lists(st.integers(1, N + 1), min_size=1, max_size=7)
@@ -128,22 +128,6 @@ def test_the_harmonic_constant_is_enough(m: int) -> None:
     # The exact constant of Vovk & Wang, by the equation of their proposition.
     y = scipy.optimize.brentq(lambda y: y * y - m * ((y + 1) * math.log(y + 1) - y), 0.01, 1e12)
     assert bounds.min() == pytest.approx((y + m) ** 2 / ((y + 1) * m), rel=1e-3)
-
-
-def test_the_harmonic_constant_of_two() -> None:
-    b = np.linspace(0.5, 1 - 1e-4, 10_001)
-    bounds = np.log((2 - b) / b) / (1 - b)
-    assert bounds.min() == pytest.approx(2.0, abs=1e-6)
-    assert [harmonic_factor(1), harmonic_factor(2)] == [1, 2]
-    assert float(harmonic_factor(3)) == pytest.approx(math.e * math.log(3), rel=1e-15)
-
-
-def test_the_harmonic_mean_alone_is_not_valid() -> None:
-    """Wilson's plain harmonic mean misses too often already for independent p-values."""
-    p = np.random.default_rng(1).random((10, 100_000))
-    plain = scipy.stats.hmean(p, axis=0)
-    assert (plain <= 0.1).mean() > 0.15
-    assert (Harmonic().merge(p) <= 0.1).mean() <= 0.1
 
 
 @pytest.mark.parametrize("m", [1, 2, 10])

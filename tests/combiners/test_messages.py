@@ -56,41 +56,12 @@ def test_allowed_and_said(name: str) -> None:
     assert Guarantee.from_json(stated) == promise
 
 
-@pytest.mark.parametrize("name", NONE)
-def test_one_replicate_needs_no_permission(name: str) -> None:
-    promise = plausibly.calibrate(*world(40), calibrator="voted", combiner=name).guarantee("0.1")
-    assert promise.level == 1 - ALPHA
-    assert "one replicate" in promise.why
-
-
 @pytest.mark.parametrize("name", [*CLAIMING, *NONE])
 def test_means_alone_are_not_enough(name: str) -> None:
     for allow in (False, True):
         with refused("pair-incompatible", kind=IncompatibleComponents) as caught:
             plausibly.calibrate(*world(40), combiner=name, allow_no_guarantee=allow)
         assert caught.value.what == f"combiner {name} does not go with calibrator expected"
-
-
-def test_no_guarantee_in_words() -> None:
-    claim, summary = drawn(20)
-    given = summary.no_guarantee(
-        claim, ALPHA, "more than that", reference="a paper", notes=("a note",)
-    )
-    assert (given.level, given.has, given.covers) == (None, 20, "a label")
-    assert given.rows() == [
-        ("why", "a guarantee needs more than that (a paper)"),
-        ("note", "a note"),
-    ]
-
-
-def test_files_remember_it(tmp_path: Path) -> None:
-    path = tmp_path / "p.nc"
-    for name, allow in (("fisher", True), ("median", False)):
-        plausibly.calibrate(
-            *world(40), calibrator="monte-carlo", combiner=name, allow_no_guarantee=allow
-        ).save(path)
-        again = plausibly.load_predictor(path)
-        assert (again.guarantee("0.1").level is None) is allow
 
 
 def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

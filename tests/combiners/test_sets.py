@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -79,21 +78,6 @@ def test_at_the_atoms_and_between(like: str | dict[str, object], tied: bool) -> 
         assert np.array_equal(p.predict(test, alpha).values, values > float(alpha)), alpha
 
 
-@pytest.mark.parametrize("like", LIKES, ids=str)
-def test_saved_and_loaded(tmp_path: Path, like: str | dict[str, object]) -> None:
-    p = plausibly.calibrate(
-        *world(80), calibrator="monte-carlo", combiner=like, allow_no_guarantee=True
-    )
-    p.save(tmp_path / "p.nc")
-    again = plausibly.load_predictor(tmp_path / "p.nc")
-    test = world(30, seed=8, start=1000)[0]
-    assert again.p_values(test).identical(p.p_values(test))
-    assert again.predict(test, [0.1, 0.3]).identical(p.predict(test, [0.1, 0.3]))
-    assert again.guarantee("0.1") == p.guarantee("0.1")
-    assert again.combiner == p.combiner
-    assert again.summary == p.summary
-
-
 FACTORS: dict[str, Callable[[int], float]] = {
     "bonferroni": lambda m: m,
     "median": lambda m: m / math.ceil(m / 2),
@@ -162,28 +146,3 @@ def test_e_value_by_its_formula() -> None:
     test = table(np.full((1, 3), score), ["test"], ["a", "b", "c"])
     want = min(1.0, len(e_values) / sum(e_values))
     assert p.p_values(test).values[0, 0] == pytest.approx(want, rel=1e-12)
-
-
-def test_sets_of_e_values_are_very_large() -> None:
-    predictions, lam = world(300)
-    test, opinions = world(300, seed=8, start=1000)
-    size = {}
-    for like in ("average", "e-value"):
-        p = plausibly.calibrate(predictions, lam, calibrator="monte-carlo", combiner=like)
-        size[like] = float(p.predict(test, "0.1").sum("label").mean())
-    assert size["e-value"] > size["average"] * 1.1
-    assert opinions.sizes["label"] >= size["e-value"]
-
-
-def test_maximum_s_sets_hold_those_of_the_average_and_the_other_rules_are_larger_here() -> None:
-    predictions, lam = world(300)
-    test = world(300, seed=8, start=1000)[0]
-
-    def sets(like: str) -> np.ndarray:
-        p = plausibly.calibrate(predictions, lam, calibrator="monte-carlo", combiner=like)
-        found: np.ndarray = p.predict(test, "0.1").values
-        return found
-
-    average = sets("average")
-    for like in ("maximum", *CLAIMING):
-        assert (sets(like) >= average).all(), like

@@ -58,31 +58,6 @@ def test_what_there_is() -> None:
         assert default().describe(AGGREGATOR, component)["name"] == f"crowd-kit:{name}"
 
 
-def test_the_bare_name_stays_our_own() -> None:
-    ours = default().create(AGGREGATOR, "dawid-skene")
-    theirs = default().create(AGGREGATOR, "crowd-kit:dawid-skene")
-    assert type(ours) is not type(theirs)
-    assert default().describe(AGGREGATOR, ours)["name"] == "dawid-skene"
-
-
-@pytest.mark.parametrize("name", [*CHANCES, *WITH_SKILLS])
-def test_fault_8_labels_called_like_columns(name: str) -> None:
-    found = lam(name, table(labels=LABELS))
-    assert found["label"].values.tolist() == LABELS
-    assert float(found.sel(example="t10", label="task")) > 0.5
-    assert float(found.sel(example="t1", label="label")) > 0.5
-    np.testing.assert_allclose(found.sum("label"), 1.0)
-
-
-@pytest.mark.parametrize("name", COMPONENTS)
-def test_report_9_labels_that_nobody_says_are_there(name: str) -> None:
-    votes = YES_NO if name == "kos" else VOTES
-    labels = ["maybe", "no", "yes"] if name == "kos" else LABELS
-    found = lam(name, table(votes, labels))
-    assert found["label"].values.tolist() == labels
-    assert (found.sel(label=labels[0 if name == "kos" else 1]) == 0).all()
-
-
 @pytest.mark.parametrize("name", COMPONENTS)
 def test_fault_3_and_report_1_no_order_of_rows(name: str) -> None:
     votes = YES_NO if name == "kos" else VOTES
@@ -135,19 +110,6 @@ def test_fault_4_skips_are_no_rows(frames: list[pd.DataFrame]) -> None:
     given = table([*VOTES, ("t1", "cy", ""), ("t2", "dan", "")])
     lam("dawid-skene", given)
     assert len(frames[0]) == len(VOTES)
-
-
-def test_report_34_nobody_answered() -> None:
-    given = table([*VOTES, ("t7", "cy", "")])
-    with pytest.raises(InputError) as caught:
-        lam("glad", given)
-    assert caught.value.name == "example-unanswered"
-    assert "t7" in caught.value.what
-
-
-def test_fault_12_warnings_stay_inside(recwarn: pytest.WarningsRecorder) -> None:
-    lam("glad", table())
-    assert [one for one in recwarn if issubclass(one.category, DeprecationWarning)] == []
 
 
 def test_the_global_generator_is_as_it_was() -> None:

@@ -138,16 +138,6 @@ def test_the_one_whom_the_majority_gets_wrong(crowds: dict[str, xr.Dataset]) -> 
     )
 
 
-def test_report_6_many_iterations(crowds: dict[str, xr.Dataset]) -> None:
-    found = lam("kos", crowds["temp"], iterations=1000)
-    assert set(np.unique(found.values)) == {0.0, 1.0}
-
-
-def test_temporal_order(crowds: dict[str, xr.Dataset]) -> None:
-    found = list(top(lam("dawid-skene", crowds["temp"])).values())
-    assert (found.count("before"), found.count("after")) == (252, 210)
-
-
 @pytest.mark.parametrize("name", COMPONENTS)
 def test_any_order_gives_the_same_bits(crowds: dict[str, xr.Dataset], name: str) -> None:
     frame = plausibly.to_frame(crowds["toy"])

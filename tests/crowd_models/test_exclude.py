@@ -12,7 +12,6 @@ from crowd_models_worlds import quiet, table_of
 from plausibly.data.states import read_left_out
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.plugin import AGGREGATOR, ANNOTATION, resolve
-from plausibly.registry import default
 
 # dan says x to everything, eve means the opposite, fay answers once.
 VOTES = {
@@ -92,12 +91,6 @@ def test_nobody_is_below() -> None:
     assert "left_out" not in found.attrs
 
 
-def test_whoever_is_unknown_stays() -> None:
-    table = table_of(RECORDS, labels="xyz", anonymous=["eve"])
-    found = plausibly.aggregate(table, "exclude", fewer_than=2)
-    xr.testing.assert_equal(found, plausibly.aggregate(without("fay")))
-
-
 def test_rankings_by_name_and_number() -> None:
     said = [("x", "a", ["p", "q"]), ("x", "b", ["q", "p"]), ("y", "b", ["p"])]
     table = resolve(ANNOTATION, "partial-ranking").build(said, None)
@@ -116,18 +109,6 @@ def build(said: list[tuple[str, str, list[str]]]) -> xr.Dataset:
     return resolve(ANNOTATION, "partial-ranking").build(said, ["p", "q"])
 
 
-def test_inside_a_bootstrap_and_around_one() -> None:
-    inside = {"name": "exclude", "annotators": ["eve"]}
-    draws = plausibly.aggregate(TABLE, {"name": "bootstrap", "inner": inside, "draws": 3})
-    assert draws.sizes["draw"] == 3
-    around = {"name": "exclude", "inner": {"name": "bootstrap", "draws": 3}, "annotators": ["eve"]}
-    other = plausibly.aggregate(TABLE, around)
-    assert excluded(other) == {"eve": "named"}
-    xr.testing.assert_equal(
-        other, plausibly.aggregate(without("eve"), {"name": "bootstrap", "draws": 3})
-    )
-
-
 def test_whether_it_is_joint() -> None:
     for table, joint in (
         ({"annotators": ["a"]}, False),
@@ -137,13 +118,6 @@ def test_whether_it_is_joint() -> None:
         ({"annotators": ["a"], "inner": "one-coin"}, True),
     ):
         assert resolve(AGGREGATOR, {"name": "exclude", **table}).joint is joint
-
-
-def test_a_table_and_back() -> None:
-    made = resolve(AGGREGATOR, {"name": "exclude", "annotators": ["dan"], "by": "one-coin"})
-    told = default().describe(AGGREGATOR, made)
-    assert (told["name"], told["annotators"]) == ("exclude", ["dan"])
-    assert resolve(AGGREGATOR, told) == made
 
 
 def test_examples_that_lose_everybody() -> None:

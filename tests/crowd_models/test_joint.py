@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 import plausibly
 from crowd_models_worlds import crowd, quiet
-from plausibly.io.plausibilities import read_plausibilities, write_plausibilities
 from plausibly.plugin import AGGREGATOR, Aggregator, Keys, answered_rows, resolve
 from plausibly.testing import check_aggregator
 from plausibly_builtins.crowd_models.em import DawidSkene, OneCoin
@@ -64,13 +63,6 @@ def test_the_kit_takes_the_word_and_looks() -> None:
     assert "other examples change nothing: take joint away" in " ".join(str(caught.value).split())
 
 
-def test_plausibilities_say_who_estimated_them() -> None:
-    found = crowd(np.random.default_rng(0), examples=30, annotators=5, labels=3, each=3)
-    for name in JOINT:
-        assert plausibly.aggregate(found.table, name).attrs["joint"] == name
-    assert "joint" not in plausibly.aggregate(found.table).attrs
-
-
 def test_a_bootstrap_of_a_model() -> None:
     """One estimate a resample; each of them is told of no convergence of its own."""
     found = crowd(np.random.default_rng(0), examples=30, annotators=5, labels=3, each=4)
@@ -81,16 +73,6 @@ def test_a_bootstrap_of_a_model() -> None:
     assert lam.attrs["joint"] == "bootstrap"
     assert "convergence" not in lam.attrs
     assert float(np.abs(lam.diff("draw")).max()) > 0.01
-
-
-@pytest.mark.parametrize("ending", ["npz", "nc"])
-def test_files_keep_what_is_said(tmp_path: Path, ending: str) -> None:
-    found = crowd(np.random.default_rng(0), examples=30, annotators=5, labels=3, each=3)
-    lam = plausibly.aggregate(found.table, "dawid-skene")
-    write_plausibilities(lam, tmp_path / f"lam.{ending}")
-    again = read_plausibilities(tmp_path / f"lam.{ending}")
-    assert np.array_equal(again.values, lam.values)
-    assert {name: again.attrs[name] for name in lam.attrs} == lam.attrs
 
 
 def predictions(rng: np.random.Generator, truth: NDArray[np.intp], labels: int) -> Array:
@@ -197,14 +179,3 @@ def test_the_table_of_the_page(project: Path) -> None:
             together, alone = np.mean(found.together), np.mean(found.alone)
             row = f"| `{name}` | {size - 1} | {together:.3f} | {alone:.3f} | {found.moved:.3f} |"
             assert row in page, row
-
-
-def test_the_order_of_a_bag_does_not_matter_to_the_last_bit() -> None:
-    """This is what symmetric means: whichever example is the new one, the estimate is the same."""
-    found = crowd(np.random.default_rng(4), examples=60, annotators=6, labels=3, each=3)
-    names = found.table["example"].values
-    order = np.random.default_rng(5).permutation(names)
-    for name in JOINT:
-        one = plausibly.aggregate(found.table, name)
-        other = plausibly.aggregate(plausibly.select(found.table, example=order), name)
-        assert np.array_equal(other.sel(example=names).values, one.values)

@@ -89,18 +89,6 @@ def test_the_one_who_says_the_opposite(toy: xr.Dataset) -> None:
     assert flipped.values == pytest.approx(np.eye(2), abs=1e-9)
 
 
-def test_the_toy_in_print(toy: xr.Dataset) -> None:
-    assert repr(plausibly.reliability(toy, "dawid-skene")) == (
-        "reliability  5 annotators, by dawid-skene, converged after 5 iterations\n"
-        "annotator  responses  weight   note\n"
-        "worker5            5    0.00   right less often than a guess\n"
-        'worker1            5    0.40   says "flagged" to 100%; right less often than a guess\n'
-        "worker2            5    0.80\n"
-        "worker3            5    1.00\n"
-        "worker4            5    1.00"
-    )
-
-
 def test_mozafari(mozafari: xr.Dataset, folder: Path) -> None:
     """crowd-kit stops Dawid-Skene after three rounds and the one coin after 72: so do we here."""
     true = truth(folder / "long" / "mozafari_truth.tsv")
@@ -125,14 +113,3 @@ def test_temporal_order(temp: xr.Dataset) -> None:
         assert json.loads(lam.attrs["convergence"])["iterations"] < 30
     vote = plausibly.aggregate(temp, "majority-vote")
     assert int((vote == 0.5).any("label").sum()) == 17
-
-
-def test_votes_without_annotators(folder: Path) -> None:
-    """All unknown: one confusion for the crowd, and nothing to weigh votes by."""
-    path = folder / "counts" / "ferplus_votes_subset.csv"
-    table = plausibly.read_annotations(path, "counts", ignore=["Usage"], unnamed="drop")
-    with quiet():
-        lam = plausibly.aggregate(table, "dawid-skene")
-        agreement = plausibly.aggregate(table, "worker-agreement")
-    assert np.allclose(lam.values.sum(axis=1), 1)
-    assert np.allclose(agreement.values, plausibly.aggregate(table).values)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import plausibly
 from crowd_models_worlds import crowd
@@ -37,40 +36,6 @@ def test_so_is_what_each_is_worth() -> None:
         assert told["responses"].values.tolist() == np.bincount(who).tolist()
     votes = plausibly.reliability(found.table, "worker-agreement")
     assert np.corrcoef(votes["weight"].values, real)[0, 1] > 0.95
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_labels_are_better_than_the_vote(seed: int) -> None:
-    found = crowd(
-        np.random.default_rng(seed),
-        examples=1_500,
-        annotators=12,
-        labels=4,
-        each=5,
-        skill=(0.3, 0.95),
-    )
-    right = {}
-    for name in ("majority-vote", "worker-agreement", "one-coin", "dawid-skene"):
-        lam = plausibly.aggregate(found.table, name).values
-        right[name] = lam[np.arange(len(lam)), found.truth].mean()
-    assert right["dawid-skene"] > right["majority-vote"] + 0.05
-    assert (
-        right["worker-agreement"]
-        > plausibly.aggregate(found.table).values[np.arange(1_500), found.truth].mean()
-    )
-
-
-def test_posteriors_are_calibrated() -> None:
-    """Of the labels that are believed in with chance p, a share p is true."""
-    found = crowd(
-        np.random.default_rng(5), examples=6_000, annotators=10, labels=3, each=3, skill=(0.4, 0.8)
-    )
-    lam = plausibly.aggregate(found.table, "dawid-skene").values
-    true = np.eye(3)[found.truth]
-    for low in np.arange(0.1, 0.9, 0.1):
-        some = (lam >= low) & (lam < low + 0.1)
-        error = 4 * np.sqrt(0.25 / some.sum())
-        assert true[some].mean() == pytest.approx(lam[some].mean(), abs=error + 0.02)
 
 
 def test_an_adversary_is_read_backwards() -> None:

@@ -158,20 +158,6 @@ def test_a_plugin_may_order_annotators_as_it_likes() -> None:
     assert told["annotator"].values.tolist() == table["annotator"].values.tolist()
 
 
-def test_another_kind_is_refused() -> None:
-    ranked = resolve(ANNOTATION, "partial-ranking").build([("a", "q", ["x", "y"])], None)
-    with pytest.raises(InputError, match="kind-unsuitable"):
-        plausibly.reliability(ranked, "dawid-skene")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_table_without_answers(name: str) -> None:
-    table = resolve(ANNOTATION, "single-label").build([("a", "q", None)], ["x", "y"])
-    told = plausibly.reliability(table, name)
-    assert np.isnan(told["weight"].values).all()
-    assert told["responses"].values.tolist() == [0]
-
-
 # ---- messages
 
 
@@ -197,20 +183,6 @@ def test_or_refused() -> None:
         plausibly.aggregate(table, "dawid-skene", unknown="error")
     assert caught.value.name == "annotators-anonymous"
     assert caught.value.do.startswith('unknown = "together" takes them as one annotator; ')
-
-
-def test_weights_of_people_who_are_not_there() -> None:
-    with pytest.raises(InputError) as caught:
-        plausibly.aggregate(table_of(VOTES), "weighted-vote", weights={"lasy": 0.0})
-    assert (caught.value.name, caught.value.do) == ("annotators-unknown", "did you mean lazy?")
-
-
-def test_weights_that_leave_nothing() -> None:
-    votes: Votes = [("a", "q", "Ä", 1), ("b", "r1", "Ä", 1), ("b", "q", "b c", 1)]
-    with pytest.raises(InputError) as caught:
-        plausibly.aggregate(table_of(votes), "weighted-vote", weights={"q": 0.0})
-    assert caught.value.name == "weights-zero"
-    assert caught.value.do.endswith('unanswered="drop"')
 
 
 @pytest.mark.parametrize(

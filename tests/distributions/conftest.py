@@ -9,19 +9,6 @@ import pytest
 from dist_world import PROJECT, Environment, build, copied, sources
 
 GOOD = ("thesis-pl", "pairs-reader")
-WILD = (
-    "broken-import",
-    "typo-hook",
-    "unmarked-hook",
-    "wrong-signature",
-    "house-rules",
-    "half-component",
-    "half-registration",
-    "newer-api",
-    "clash-one",
-    "clash-two",
-    "impostor",
-)
 MANY = 20
 
 
@@ -29,13 +16,7 @@ MANY = 20
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the wheel of this project and of every plugin."""
     folder = tmp_path_factory.mktemp("wheels")
-    words = {
-        "one": "two",
-        'version = "1.1"': 'version = "0.2"',
-        "power: float = 1": "power: float = 2",
-    }
-    clash = copied(sources()["clash_one"], tmp_path_factory.mktemp("clash_two"), words)
-    build(folder, PROJECT, clash, *sources().values())
+    build(folder, PROJECT, *sources().values())
     return folder
 
 
@@ -44,14 +25,6 @@ def good(wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
     """plausibly and two plugins that work."""
     made = Environment.made(tmp_path_factory.mktemp("good"))
     made.install(wheels, *GOOD)
-    return made
-
-
-@pytest.fixture(scope="session")
-def wild(wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    """plausibly, the two that work, and one of every kind that does not: all at once."""
-    made = Environment.made(tmp_path_factory.mktemp("wild"))
-    made.install(wheels, *GOOD, *WILD)
     return made
 
 

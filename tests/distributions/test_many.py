@@ -39,20 +39,6 @@ def test_listed_without_loading_what_is_heavy(good: Environment, many: Path) -> 
     assert loaded == ["heavy []", "lazy 20 0", "parts []", "ours True"]
 
 
-def test_one_kind_needs_the_command_line_but_no_arrays(good: Environment, many: Path) -> None:
-    printed, loaded = told(good, many, "plugins", "list", "--kind", "score")
-    assert len([line for line in printed if " lazy-" in line]) == 20
-    assert loaded[0] == "heavy ['typer']"
-    assert loaded[1:] == ["lazy 20 0", "parts []", "ours True"]
-
-
-def test_metadata_alone(good: Environment, many: Path) -> None:
-    printed, loaded = told(good, many, "plugins", "list", "--installed")
-    assert len([line for line in printed if line.startswith("lazy-")]) == 20
-    assert printed[-1] == "34 plugins of 23 distributions, none imported:  plausibly plugins list"
-    assert loaded == ["heavy []", "lazy 0 0", "parts []", "ours False"]
-
-
 def test_help_and_built_ins_scan_nothing(good: Environment, many: Path) -> None:
     _, loaded = told(good, many, "--help")
     assert loaded == ["heavy ['typer']", "lazy 0 0", "parts []", "ours False"]

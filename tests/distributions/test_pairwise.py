@@ -47,12 +47,6 @@ def test_on_the_command_line(good: Environment, world: World) -> None:
     assert said.startswith("alpha 0.1 examples coverage 95% interval set size all answers 20 ")
 
 
-def test_without_an_aggregator(good: Environment, world: World) -> None:
-    ran = good.plausibly("aggregate", "-a", "pairs.csv", "-o", "lam.csv", folder=world.folder)
-    assert ran.code == 2
-    assert ran.err.startswith("error aggregator-unsaid: annotations of kind pairwise have no")
-
-
 PYTHON = """
 import numpy as np
 import plausibly
@@ -91,20 +85,6 @@ def test_in_python(good: Environment, world: World) -> None:
         'example e, annotator w compares "a" with itself',
     ]
     assert ran.out.startswith("annotations  30 examples, 3 annotators, 90 responses (3 each)")
-
-
-def test_in_a_study(good: Environment, world: World) -> None:
-    world.write(
-        "study.toml",
-        'alphas = [0.2]\n[annotations]\npath = "pairs.csv"\nreader = "pairwise"\n'
-        'aggregator = "bradley-terry"\n'
-        '[predictions]\npath = "probabilities.csv"\n'
-        '[[methods]]\ncalibrator = { name = "expected" }\n[splits]\ncount = 3\n',
-    )
-    ran = good.plausibly("run", "study.toml", folder=world.folder)
-    assert ran.code == 0, ran.err
-    assert "pairs.csv (pairs:pairwise)" in ran.out
-    assert world.path("plausibly-out/predictor.nc").exists()
 
 
 def test_without_the_plugin_it_is_no_format(good: Environment, world: World) -> None:

@@ -75,10 +75,6 @@ def wins(said: list[str], labels: str) -> np.ndarray[tuple[int, int], np.dtype[n
     return found
 
 
-def test_what_there_is() -> None:
-    assert COMPONENTS == ["i-lsr", "lsr", "mm", "opt", "rank-centrality"]
-
-
 @pytest.mark.parametrize("name", LIKELIHOOD)
 def test_fault_1_maximum_likelihood_of_eight_comparisons(name: str) -> None:
     """Another library stops after two steps, at 0.42178 0.32899 0.24923."""
@@ -155,12 +151,6 @@ def test_report_41_ties_are_not_compared() -> None:
         xr.testing.assert_identical(found, other)
         of = found.sel(example="x")
         assert float(of.sel(label="b") - of.sel(label="c")) == pytest.approx(0.0, abs=1e-9)
-
-
-def test_nothing_but_a_tie() -> None:
-    with pytest.warns(PlausiblyWarning, match="ranking-one-sided"):
-        found = lam("mm", table_of({"x": [[["a", "b"]]], "y": [[["c"]]]}))
-    assert found.values.tolist() == [[0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]
 
 
 @pytest.fixture

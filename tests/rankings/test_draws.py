@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from scipy.special import bdtr, betainc
 
-import labelled_records as lr
 import plausibly
 import rankings_oracles as ro
 from plausibly.errors import InputError, PlausiblyWarning
@@ -146,15 +145,6 @@ def test_intervals_cover_at_their_level() -> None:
     assert 1e-4 < bdtr(lower, examples, 0.5) < 1 - 1e-4
 
 
-def test_many_rankings_come_close_to_the_most_likely() -> None:
-    said = [(weight * 400.0, ranking) for weight, ranking in TIES]
-    annotations = ro.table({"e": said}, LABELS)
-    found = PlackettLuceDraws(draws=20).aggregate(annotations, KEYS)
-    likely = plausibly.aggregate(annotations, "plackett-luce")
-    assert found.mean("draw").values == pytest.approx(likely.values, abs=0.02)
-    assert found.std("draw").values.max() < 0.03
-
-
 def test_keyed_by_example_and_stable_in_draws() -> None:
     said: dict[str, list[tuple[float, ro.Ranking]]] = {
         "e": TIES,
@@ -182,19 +172,6 @@ def test_utilities_that_are_hardly_floats() -> None:
     unknown = drawn([(1.0, [["a", "b"]])], 200, "unknown", prior=1e-3)
     assert unknown.max(axis=1).min() > 0.5
     assert 60 < (unknown[:, 0] > 0.5).sum() < 140
-
-
-def test_it_drives_a_calibration() -> None:
-    said = {f"case {at}": [TIES[at % 2], (1.0, [["a"], ["b"]])] for at in range(30)}
-    annotations = ro.table(said, LABELS)
-    uniform = Keys(2, "model").uniform(hash_names(said), len(LABELS)) + 0.1
-    lam = plausibly.aggregate(annotations, "plackett-luce-draws", draws=10)
-    assert lam.dims == ("draw", "example", "label")
-    predictions = lam.isel(draw=0, drop=True).copy(
-        data=uniform / uniform.sum(axis=1, keepdims=True)
-    )
-    predictor = plausibly.calibrate(predictions, lam, calibrator="monte-carlo", draws=10)
-    assert predictor.guarantee(0.1).statement() == "P(Y in C(X)) >= 0.90"
 
 
 def test_convergence_is_reported() -> None:
@@ -252,11 +229,3 @@ def test_ties_that_count_a_broken_number_of_times_are_refused() -> None:
 def test_parameters(wrong: dict[str, Parameter]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         PlackettLuceDraws(**wrong)
-
-
-def test_all_label_names_of_the_records() -> None:
-    """Names that trip up positions, of rankings with every form of tie."""
-    said = [(1.0, [lr.LABELS[:2], lr.LABELS[2:3], lr.LABELS[3:]])]
-    found = PlackettLuceDraws(draws=4).aggregate(ro.table({"e": said}, lr.LABELS), KEYS)
-    assert found["label"].values.tolist() == lr.LABELS
-    assert (found.values > 0).all()

@@ -16,7 +16,7 @@ import labelled_records as lr
 import plausibly
 import rankings_oracles as ro
 from plausibly.errors import InputError, PlausiblyWarning
-from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.random import Keys
 from plausibly_builtins.partial_ranking.annotation import PartialRanking
 from plausibly_builtins.partial_ranking.plackett_luce import PlackettLuce
 from plausibly_builtins.single_label.annotation import SingleLabel
@@ -106,32 +106,6 @@ def test_unlisted_is_below_or_not_compared() -> None:
     below, unknown = fitted(said), fitted(said, "unknown")
     assert below["a"] == pytest.approx(2.5 / 4.0, rel=1e-9)
     assert unknown["a"] == pytest.approx(0.5 / 2.0, rel=1e-9)
-
-
-def test_a_tie_is_between_its_orders() -> None:
-    tied = fitted([(1.0, [["a", "b"], ["Ä"]])])
-    assert tied["a"] == pytest.approx(tied["b"], rel=1e-12)
-    strict = [fitted([(1.0, [[x], [y], ["Ä"]])]) for x, y in ("ab", "ba")]
-    assert strict[1]["a"] < tied["a"] < strict[0]["a"]
-    # shared with what is below by more than inverse ranks would: {a, b, c} > d gives d the least
-    block = fitted([(1.0, [["a", "b", "Ä"], ["0"]])])
-    assert block["0"] < min(block["a"], block["b"], block["Ä"])
-
-
-def test_known_utilities_are_found() -> None:
-    """4,000 rankings of the three labels that arrive first, the first two tied in half of them."""
-    truth = np.array([0.4, 0.3, 0.15, 0.1, 0.05])
-    uniform = Keys(5, "rankings").uniform(hash_names(range(4000)), 5)
-    said: list[tuple[float, ro.Ranking]] = []
-    for at, row in enumerate(uniform):
-        a, b, c, *_ = (lr.LABELS[k] for k in ro.ranked(truth, row))
-        said.append((1.0, [[a, b], [c]] if at % 2 else [[a], [b], [c]]))
-    annotations = ro.table({"e": said}, lr.LABELS)
-    found = PlackettLuce(prior=0.0).aggregate(annotations, KEYS).values[0]
-    # standard errors are below .009: by simulation .0067 for the largest
-    assert found == pytest.approx(truth, abs=0.025)
-    more = PlackettLuce(prior=1e6).aggregate(annotations, KEYS).values[0]
-    assert more == pytest.approx(np.full(5, 0.2), abs=1e-2)
 
 
 @given(lr.records(lr.rankings()), st.randoms(use_true_random=False))

@@ -15,9 +15,7 @@ import plausibly
 import rankings_oracles as ro
 from plausibly.plugin import AGGREGATOR, Keys, resolve
 from plausibly.testing import check_aggregator
-from plausibly_builtins.partial_ranking.annotation import PartialRanking
 from plausibly_builtins.partial_ranking.points import Borda, Dirichlet
-from plausibly_builtins.single_label.annotation import SingleLabel
 
 Parameter: TypeAlias = Any  # by its name; what checks it is the component
 KEYS = Keys(0, "aggregator")
@@ -54,18 +52,6 @@ def test_points_are_exact(said: list[tuple[int, ro.Ranking]], excluded: bool) ->
     lr.assert_exact(found, exact)
     units = found.values * found["denominator"].values[:, None]
     assert units == pytest.approx(np.rint(units), abs=1e-9)
-
-
-def test_points_as_the_page_has_them() -> None:
-    annotations = ro.table({"e": [(1.0, [["a"], ["b"], ["0"]])]}, LABELS)
-    found = Borda().aggregate(annotations, KEYS).sel(example="e")
-    assert found.sel(label=["a", "b", "0"]).values.tolist() == pytest.approx([1 / 2, 1 / 3, 1 / 6])
-
-
-def test_points_of_votes_are_label_frequency() -> None:
-    votes = SingleLabel().build([("e", "q", "a"), ("e", "r", "a"), ("e", "s", "b")], LABELS)
-    found = Borda().aggregate(votes, KEYS).values
-    assert np.array_equal(found, plausibly.aggregate(votes, "label-frequency").values)
 
 
 def test_a_response_that_counts_nothing_has_no_place() -> None:
@@ -124,13 +110,6 @@ def test_draws_are_keyed_and_stable() -> None:
     alone = Dirichlet(draws=2).aggregate(ro.table({"f": said["f"]}, LABELS), KEYS)
     assert np.array_equal(alone.values[:, 0], few.values[:, 1])
     assert not np.array_equal(few.values[0], few.values[1])
-
-
-def test_temperature_closes_in_on_the_inverse_ranks() -> None:
-    annotations = PartialRanking().build([("e", "q", [["a", "b"], "Ä"])], LABELS)
-    inverse = plausibly.aggregate(annotations, "inverse-rank").values
-    cold = plausibly.aggregate(annotations, "dirichlet", temperature=1e8, draws=3).values
-    assert np.abs(cold - inverse).max() < 1e-3
 
 
 @pytest.mark.parametrize(

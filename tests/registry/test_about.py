@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import importlib.metadata as metadata
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import attrs
 import pytest
 
 from plausibly.plugin import Calibrator
-from plausibly.registry.entries import declares, extras_of, missing
-from plausibly.registry.listing import about, first_sentence, helps
-from registry_components import By, Drawn
+from plausibly.registry.entries import extras_of, missing
+from plausibly.registry.listing import about, helps
+from registry_components import Drawn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as OnlyForCheckers
@@ -75,24 +74,6 @@ def test_every_parameter_in_words() -> None:
     assert [p.name for p in about(Documented, plain) if p.required] == ["strict"]
 
 
-def test_a_function() -> None:
-    def made(rounds: int, prior: float = 2.0) -> Documented:
-        """Make one.
-
-        Parameters
-        ----------
-        rounds : int
-            How often.
-        """
-        raise NotImplementedError
-
-    assert [(p.name, p.required, p.default, p.help) for p in about(made, plain)] == [
-        ("rounds", True, "", "How often."),
-        ("prior", False, "2.0", ""),
-    ]
-    assert first_sentence(made) == "Make one."
-
-
 def test_what_a_class_inherits() -> None:
     @attrs.frozen(kw_only=True)
     class Narrow(Documented):
@@ -108,16 +89,6 @@ def test_what_a_class_inherits() -> None:
     assert helps(Narrow)["rounds"] == "How often EM runs; at most."
 
 
-def test_no_docstring() -> None:
-    @dataclass
-    class Bare:
-        rounds: int = 3
-
-    Bare.__doc__ = None
-    assert helps(Bare) == {}
-    assert [(p.name, p.default) for p in about(Bare, plain)] == [("rounds", "3")]
-
-
 def test_types_that_exist_for_checkers_only() -> None:
     @attrs.frozen
     class Unresolved:
@@ -125,11 +96,6 @@ def test_types_that_exist_for_checkers_only() -> None:
 
     (found,) = about(Unresolved, plain)
     assert (found.name, found.type, found.default) == ("names", "OnlyForCheckers[str]", "[]")
-
-
-def test_defaults_that_are_components() -> None:
-    found = {p.name: p.default for p in about(By, plain)}
-    assert found == {"by": "", "inner": '{name = "drawn", draws = 10}', "many": "[]"}
 
 
 @pytest.fixture
@@ -175,14 +141,6 @@ def world(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_what_an_extra_lacks(distribution: str, extra: str, lacking: tuple[str, ...]) -> None:
     assert missing(distribution, extra) == lacking
-
-
-@pytest.mark.usefixtures("world")
-def test_what_a_distribution_declares() -> None:
-    assert declares("thesis", "attrs")
-    assert declares("thesis", "far_away")
-    assert not declares("thesis", "polars")
-    assert not declares("unheard-of", "attrs")
 
 
 def test_extras_of_ours() -> None:

@@ -4,28 +4,19 @@ from __future__ import annotations
 
 import ast
 from importlib.metadata import distribution
-from inspect import signature
 from pathlib import Path
 
 import pytest
 
 import crowd_kit_standin
-import plausibly
 import plausibly_builtins
-from cli_world import run
-from plausibly import plugin
 from plausibly.protocols import KINDS
-from plausibly.registry import Entry, default
+from plausibly.registry import default
 
 OURS = sorted(
     (e.kind, e.qualified if e.extra else e.name) for e in default().entries() if e.source.builtin
 )
 KIND = {kind.name: kind for kind in KINDS}
-
-
-def entry(kind: str, name: str) -> Entry:
-    """Return one of ours."""
-    return default().find(KIND[kind], name)
 
 
 def test_an_entry_point_a_family() -> None:
@@ -42,20 +33,6 @@ def test_nothing_is_plugged_into_pytest() -> None:
     assert groups == {"console_scripts", "plausibly"}
 
 
-def test_one_word_for_a_kind_everywhere() -> None:
-    """The registry, the messages, the options and the arguments say the same."""
-    words = {kind.name for kind in KINDS}
-    assert words == {"annotation", "reader", "aggregator", "score", "calibrator", "combiner"}
-    for kind in KINDS:
-        assert getattr(plugin, kind.name.upper()) is kind
-    told = run("calibrate", "--help").out
-    assert {word for word in words if f"--{word} " in told} == words - {"annotation"}
-    assert set(signature(plausibly.calibrate).parameters) >= words - {"annotation", "reader"}
-    others = {"engine", "backend", "strategy", "estimator", "conformer"}
-    names = {name.lower() for name in (*dir(plugin), *dir(plausibly))}
-    assert not [name for name in names for other in others if other in name]
-
-
 @pytest.mark.parametrize(("kind", "name"), OURS)
 def test_made_described_and_made_again(
     monkeypatch: pytest.MonkeyPatch, kind: str, name: str
@@ -68,14 +45,6 @@ def test_made_described_and_made_again(
     assert table["name"] == name
     assert default().create(KIND[kind], table) == made
     assert default().create(KIND[kind], made) is made
-
-
-@pytest.mark.parametrize(("kind", "name"), OURS)
-def test_lazy_and_in_its_own_file(kind: str, name: str) -> None:
-    one = entry(kind, name)
-    assert isinstance(one.target, str)
-    assert one.summary
-    assert one.target.startswith("plausibly_builtins.")
 
 
 def test_ours_stand_on_the_public_module_alone() -> None:

@@ -178,32 +178,6 @@ class TestList:
         assert plain(run("plugins", "list", "--installed")) == INSTALLED
         assert world.imported == []
 
-    def test_metadata_for_programs(self, world: Plugins) -> None:
-        document = run("plugins", "list", "--installed", "--json").document
-        assert document["plugins"][2] == {
-            "plugin": "thesis",
-            "distribution": "thesis-pl",
-            "version": "0.2",
-            "module": "in_memory_thesis_thesis_pl",
-            "state": "installed",
-            "reason": "",
-            "about": "",
-            "url": "",
-        }
-        assert document["plugins"][0]["about"].startswith("Prediction sets that cover")
-
-    def test_a_component_that_failed_its_check(self, world: Plugins) -> None:
-        def spoilt(registrar: Registrar) -> None:
-            registrar.add(COMBINER, "spoilt", HouseMin)  # type: ignore[arg-type]  # the mistake
-
-        world.add("spoilt", spoilt, distribution="spoilt-plugin")
-        out = plain(run("plugins", "list", "--kind", "combiner"))
-        assert "combiner  spoilt     spoilt       spoilt-plugin 0.2  failed at check\n" in out
-        assert (
-            "failed at check  combiner spoilt:spoilt: expected combine(p, held_out), got\n"
-            "  combine(p_values, alpha)\n"
-        ) in out
-
     def test_what_needs_an_extra(self, world: Plugins, monkeypatch: pytest.MonkeyPatch) -> None:
         def glad(registrar: Registrar) -> None:
             registrar.add(AGGREGATOR, "glad", "no_such_module_xyz:Glad", extra="crowd")
@@ -248,12 +222,6 @@ class TestList:
         assert "disabled  votes (plausibly 0.2): PLAUSIBLY_DISABLE_PLUGINS names votes\n" in out
         assert "none failed, 2 disabled" in out
 
-    def test_metadata_that_cannot_be_read(self, world: Plugins) -> None:
-        world.add("votes", offering(), distribution="impostor")
-        out = plain(run("plugins", "list", "--installed"))
-        assert "votes        -                               impostor 0.2       failed\n" in out
-        assert "failed  votes (impostor 0.2): votes is a name of plausibly's own\n" in out
-
     def test_strict_plugins_are_listed_as_well(
         self, world: Plugins, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -264,15 +232,6 @@ class TestList:
 class TestCheck:
     def test_all(self, world: Plugins) -> None:
         assert plain(run("plugins", "check"), code=3) == CHECK
-
-    def test_some(self, world: Plugins) -> None:
-        assert plain(run("plugins", "check", "thesis-pl", "least")) == (
-            "ok      thesis-pl 0.2  aggregator thesis:pl\n"
-            "ok      thesis-pl 0.2  aggregator thesis:tempered: not made: temperature has no\n"
-            "          default\n"
-            "ok      plausibly 0.2  combiner calibration:least\n"
-            "2 plugins, none failed.\n"
-        )
 
     def test_for_programs(self, world: Plugins) -> None:
         ran = run("plugins", "check", "house:house-min", "--json")

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from types import SimpleNamespace
-from typing import Any, ClassVar, Literal, Protocol, cast
+from typing import Any, ClassVar, Literal, cast
 
 import attrs
 import pytest
 
 from plausibly.errors import ComponentError
 from plausibly.plugin import AGGREGATOR, COMBINER, SCORE
-from plausibly.protocols import KINDS, Aggregator, Calibrator, PValueCombiner, ScoreFunction
+from plausibly.protocols import Aggregator, Calibrator, PValueCombiner, ScoreFunction
 from plausibly.registry import Registry
-from plausibly.registry.conformance import class_problems, members, problems
-from plausibly.type_hints import fits, spelled
+from plausibly.registry.conformance import problems
+from plausibly.type_hints import fits
 from registry_components import By, Drawn, Frequency, Least, Plugins, Smoothed, offering
 
 
@@ -26,17 +26,6 @@ class Scored:
 
     def score(self, probabilities: object, uniform: object) -> object:
         return probabilities
-
-
-def test_members() -> None:
-    assert set(members(PValueCombiner)) == {"held_out", "needs", "combine", "guarantee"}
-    assert all(members(kind.protocol) for kind in KINDS)
-
-    class Wider(ScoreFunction, Protocol):
-        def more(self) -> int:
-            """Return more."""
-
-    assert set(members(Wider)) == {"randomised", "reads", "score", "identity", "more"}
 
 
 @pytest.mark.parametrize(
@@ -101,37 +90,6 @@ def test_methods(function: object, got: str | None) -> None:
     assert spoilt(score=function) == expected
 
 
-def test_missing_members() -> None:
-    class Misspelt:
-        randomised: ClassVar[bool] = False
-        raeds: ClassVar[str] = "probability"
-
-    expected = "reads: 'probability' or 'log-probability'"
-    assert [f"{p.expected} / {p.got}" for p in problems(Misspelt(), ScoreFunction)] == [
-        f'{expected} / nothing of that name; it has "raeds"',
-        "score(probabilities, uniform) / nothing of that name",
-    ]
-
-
-def test_properties_run_at_most_once_and_nothing_else_runs() -> None:
-    ran = []
-
-    class Watched:
-        reads: ClassVar[str] = "probability"
-
-        @property
-        def randomised(self) -> bool:
-            ran.append("randomised")
-            return False
-
-        def score(self, probabilities: object, uniform: object) -> object:
-            ran.append("score")
-            return None
-
-    assert problems(Watched(), ScoreFunction) == ()
-    assert ran == ["randomised"]
-
-
 @pytest.mark.parametrize(
     ("value", "wanted", "does"),
     [
@@ -152,12 +110,6 @@ def test_properties_run_at_most_once_and_nothing_else_runs() -> None:
 )
 def test_fits(value: object, wanted: object, does: bool) -> None:
     assert fits(value, wanted) is does
-
-
-def test_spelled() -> None:
-    assert spelled(bool) == "bool"
-    assert spelled(frozenset[str]) == "frozenset[str]"
-    assert spelled(int | None) == "int | None"
 
 
 class HouseMin(Least):
@@ -197,14 +149,6 @@ def test_whose_and_what(plugins: Plugins) -> None:
     }
 
 
-def test_an_object_of_the_caller(plugins: Plugins) -> None:
-    with pytest.raises(ComponentError) as caught:
-        plugins.registry().create(COMBINER, HouseMin())  # type: ignore[misc]  # the mistake
-    assert str(caught.value).splitlines()[0] == (
-        "error component-invalid: combiner HouseMin of this run, member combine"
-    )
-
-
 @pytest.mark.parametrize(
     ("component", "what", "do"),
     [
@@ -237,26 +181,10 @@ def test_a_function_that_makes_something_else(plugins: Plugins) -> None:
 class TestClasses:
     """What can be said before there is an object."""
 
-    @pytest.mark.parametrize(
-        ("cls", "protocol"),
-        [
-            (Frequency, Aggregator),
-            (Smoothed, Aggregator),
-            (By, Calibrator),
-            (Least, PValueCombiner),
-            (Scored, ScoreFunction),
-        ],
-    )
-    def test_what_conforms(self, cls: type[Any], protocol: type[Any]) -> None:
-        assert class_problems(cls, protocol) == ()
-
-    def test_a_function_is_not_known(self) -> None:
-        assert class_problems(lambda: None, Aggregator) == ()
-
     def test_methods_without_self(self) -> None:
         def lines(score: object) -> list[str]:
             cls = type("Spoilt", (Scored,), {"score": score})
-            return [f"{p.expected} / {p.got}" for p in class_problems(cls, ScoreFunction)]
+            return [f"{p.expected} / {p.got}" for p in problems(cls, ScoreFunction)]
 
         expected = "score(probabilities, uniform)"
         assert lines(lambda self, probabilities, uniform: None) == []
@@ -290,7 +218,7 @@ class TestClasses:
             randomised: bool = False
 
         def absent(cls: type[object]) -> list[str]:
-            return [problem.member for problem in class_problems(cls, ScoreFunction)]
+            return [problem.member for problem in problems(cls, ScoreFunction)]
 
         assert absent(Nothing) == ["randomised", "reads"]
         assert absent(Half) == ["reads"]
@@ -329,10 +257,3 @@ def test_a_class_that_takes_no_members_is_told_what_to_inherit() -> None:
         Registry().create(AGGREGATOR, cast("Aggregator", loose))
     assert caught.value.name == "component-invalid"
     assert "joint, or a class that inherits Aggregator" in caught.value.expected
-
-
-def test_what_has_no_required_member_is_no_component() -> None:
-    with pytest.raises(ComponentError) as caught:
-        Registry().create(AGGREGATOR, cast("Aggregator", object()))
-    assert caught.value.what.startswith("this is no aggregator: ")
-    assert caught.value.expected.endswith("an object that has accepts, aggregate")

@@ -39,62 +39,35 @@ def good(registrar: Registrar) -> None:
     registrar.add(AGGREGATOR, "pl", Smoothed)
 
 
-MARK = "mark it with @hookimpl of plausibly.plugin"
-
-
 class TestHook:
     def test_a_good_one_by_any_name(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        outcome = ran(monkeypatch, tell_plausibly=good)
+        outcome = ran(monkeypatch, tell_plausibly=good, requires_api=1)
         assert isinstance(outcome, tuple)
         assert [(e.kind, e.name, e.source) for e in outcome] == [("aggregator", "pl", SOURCE)]
 
-    def test_none_at_all(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        assert failure(monkeypatch, number=1) == (
-            "hook",
-            "in_memory_thesis has no function marked @hookimpl",
-            MARK,
-        )
-
-    def test_one_that_is_not_marked(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_none_that_is_marked(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def register(registrar: Registrar) -> None:
             """Do nothing."""
 
-        stage, reason, do = failure(monkeypatch, register=register)
-        assert (stage, do) == ("hook", MARK)
-        assert reason.startswith("in_memory_thesis has no function marked @hookimpl; it has regis")
-        assert reason.endswith(", unmarked")
-
-    def test_a_misspelt_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
         @pluggy.HookimplMarker("plausibly")
         def plausibly_registr(registrar: Registrar) -> None:
             """Do nothing."""
 
-        assert failure(monkeypatch, plausibly_registr=plausibly_registr) == (
+        assert failure(monkeypatch, register=register, misspelt=plausibly_registr) == (
             "hook",
-            "plausibly_registr is marked as a hook that does not exist; plausibly_register does",
-            MARK,
+            "in_memory_thesis has no function marked @hookimpl",
+            "mark it with @hookimpl of plausibly.plugin",
         )
 
     @pytest.mark.parametrize(
-        ("function", "got"),
-        [
-            (lambda reg: None, "(reg)"),
-            (lambda: None, "()"),
-            (lambda registrar=None: None, "(registrar=None)"),
-            (lambda *, registrar: None, "(*, registrar)"),
-            (lambda **named: None, "(**named)"),
-            (lambda registrar, more: None, "(registrar, more)"),
-        ],
+        "function", [lambda reg: None, lambda: None, lambda registrar, more: None]
     )
-    def test_a_wrong_signature(
-        self, monkeypatch: pytest.MonkeyPatch, function: object, got: str
-    ) -> None:
+    def test_a_wrong_signature(self, monkeypatch: pytest.MonkeyPatch, function: object) -> None:
         marked = hookimpl(function)  # type: ignore[arg-type]  # the mistake
-        assert failure(monkeypatch, register=marked) == (
-            "hook",
-            f"expected register(registrar), got register{got}",
-            "def register(registrar: Registrar) -> None",
-        )
+        stage, reason, _ = failure(monkeypatch, register=marked)
+        assert stage == "registration"
+        assert reason.startswith("TypeError: ")
+        assert "argument" in reason
 
     def test_more_parameters_with_defaults_are_fine(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def register(registrar: Registrar, more: int = 1) -> None:
@@ -157,31 +130,15 @@ class TestHook:
 class TestApi:
     HERE = f"this is plausibly {__version__}, API 1"
 
-    @pytest.mark.parametrize(
-        ("wanted", "reason", "do"),
-        [
-            (
-                2,
-                "it requires API 2; HERE",
-                "pip install --upgrade plausibly, or an older thesis-pl",
-            ),
-            (
-                0,
-                "it requires API 0; HERE, which goes back to 1",
-                "pip install --upgrade thesis-pl",
-            ),
-            ("1.0", "requires_api = '1.0' is no version; HERE", "write requires_api = 1"),
-            (True, "requires_api = True is no version; HERE", "write requires_api = 1"),
-        ],
-    )
-    def test_both_numbers_are_said(
-        self, monkeypatch: pytest.MonkeyPatch, wanted: object, reason: str, do: str
+    @pytest.mark.parametrize("wanted", [2, 0, "1.0", True])
+    def test_both_numbers_are_in_the_message(
+        self, monkeypatch: pytest.MonkeyPatch, wanted: object
     ) -> None:
-        found = failure(monkeypatch, register=good, requires_api=wanted)
-        assert found == ("API", reason.replace("HERE", self.HERE), do)
-
-    def test_the_one_that_is_here(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        assert isinstance(ran(monkeypatch, register=good, requires_api=1), tuple)
+        assert failure(monkeypatch, register=good, requires_api=wanted) == (
+            "API",
+            f"it requires API {wanted!r}; {self.HERE}",
+            "pip install --upgrade plausibly thesis-pl",
+        )
 
     def test_the_warning(self, monkeypatch: pytest.MonkeyPatch) -> None:
         outcome = ran(monkeypatch, register=good, requires_api=7)
@@ -214,11 +171,6 @@ class TestRemedies:
                 SOURCE,
                 ModuleNotFoundError("No module", name="polars.io"),
                 "install what provides polars",
-            ),
-            (
-                Source("thesis", "plausibly", "1"),
-                ModuleNotFoundError("No module", name="xarray.core"),
-                "pip install xarray",
             ),
             (SOURCE, ValueError("x"), "mend thesis-pl"),
             (Source("(this run)"), ValueError("x"), "mend its class, and register it again"),

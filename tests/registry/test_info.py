@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata as metadata
-import os
 import platform
 import re
 import sys
@@ -95,11 +94,6 @@ class TestInfo:
         assert info.version("no-such-distribution-xyz") == "missing"
         assert info.requirements("no-such-distribution-xyz") == []
 
-    def test_processors_elsewhere(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(sys, "platform", "darwin")
-        monkeypatch.setattr(os, "cpu_count", lambda: None)
-        assert info.threads() == 1
-
 
 class TestDisableForACommand:
     def test_until_it_ends(self, broken: Plugins) -> None:
@@ -152,10 +146,6 @@ class TestRules:
             "1 plugin, none failed.\n"
         )
 
-    def test_only_where_they_are_asked_for(self, kit: list[str]) -> None:
-        run("plugins", "check", "frequency")
-        assert kit == []
-
 
 def test_a_component_error_in_the_kit_is_the_components(
     broken: Plugins, monkeypatch: pytest.MonkeyPatch
@@ -171,15 +161,3 @@ def test_a_component_error_in_the_kit_is_the_components(
     assert ran.out.startswith(
         "FAILED  thesis-pl 0.2  aggregator thesis:pl, at rules: what it gives is odd,"
     )
-
-
-class TestExtras:
-    def test_what_is_missing_starts_a_line_however_many_are_there(self) -> None:
-        many = {f"extra-{number:02}": True for number in range(12)}
-        lines = info._there(many | {"crowd": False})
-        assert lines[0] == "yes: extra-00 extra-01 extra-02 extra-03 extra-04 extra-05 extra-06"
-        assert lines[1] == "     extra-07 extra-08 extra-09 extra-10 extra-11"
-        assert lines[2:] == ["no:  crowd"]
-
-    def test_none(self) -> None:
-        assert info._there({}) == ["yes: none", "no:  none"]

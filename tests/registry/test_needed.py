@@ -39,9 +39,3 @@ def test_of_ours_in_a_check(world: Plugins) -> None:
     out = run("plugins", "check").out
     assert 'EXTRA   2 components of kit:  pip install "plausibly[crowd]"\n' in out
     assert out.endswith("3 plugins, none failed.\n")
-
-
-def test_of_others_in_a_check(world: Plugins) -> None:
-    world.add("kit", kit, distribution="kit-plugin")
-    out = run("plugins", "check").out
-    assert out.count('do  pip install "kit-plugin[crowd]"') == 2

@@ -16,7 +16,6 @@ import xarray as xr
 import plausibly
 from plausibly import registry
 from plausibly.errors import ComponentError
-from plausibly.evaluation.design import read_methods
 from plausibly.plugin import (
     AGGREGATOR,
     ANNOTATION,
@@ -34,7 +33,6 @@ from plausibly.plugin import (
     Guarantee,
     Keys,
     Needs,
-    PValueCombiner,
     PValues,
     Reader,
     ScoreFunction,
@@ -187,11 +185,6 @@ def test_a_study(votes: Path, predictions: xr.DataArray) -> None:
         )
 
 
-def test_a_study_names_objects_after_their_classes() -> None:
-    table = {"calibrator": "voted", "combiner": MyCombiner()}
-    assert list(read_methods([MyCalibrator(), table])) == ["MyCalibrator", "voted, MyCombiner"]
-
-
 def test_registered_in_a_script_it_has_a_name(
     own_registry: Registry, votes: Path, predictions: xr.DataArray, tmp_path: Path
 ) -> None:
@@ -245,22 +238,6 @@ def test_no_api_takes_a_component_by_name_only() -> None:
                 found += 1
                 assert str(parameter.annotation).startswith("ComponentLike["), (name, parameter)
     assert found >= 6
-
-
-def test_types() -> None:
-    """The classes above satisfy their Protocols: mypy reads this."""
-    reader: type[Reader] = MyReader
-    aggregator: type[Aggregator] = MyAggregator
-    calibrator: type[Calibrator] = MyCalibrator
-    combiner: type[PValueCombiner] = MyCombiner
-    score: ScoreFunction = MyScore()
-    assert [reader, aggregator, calibrator, combiner, type(score)] == [
-        MyReader,
-        MyAggregator,
-        MyCalibrator,
-        MyCombiner,
-        MyScore,
-    ]
 
 
 def test_recognising_a_file_tells_of_readers_that_cannot_be_asked(

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import xarray as xr
-from hypothesis import given, settings, strategies as st
 from numpy.typing import NDArray
 
 import plausibly
 from conformal_world import LABELS, world
 from plausibly.kernels.random import Keys, hash_names
-from plausibly.kernels.types import Floats
 from plausibly.plugin import ScoreFunction
-from scores_oracles import TABLES, made, rows_of_sixteenths
+from scores_oracles import TABLES, made
 
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 
@@ -51,46 +47,6 @@ def test_sets_by_threshold_are_sets_by_p_value(case: str, dtype: str, calibrator
         assert sizes[0] < len(LABELS)
 
 
-@pytest.mark.parametrize("case", CASES)
-@settings(max_examples=25)
-@given(
-    data=rows_of_sixteenths(max_examples=8),
-    seed=st.integers(0, 100),
-    alpha=st.sampled_from(["0.5", "0.34", "0.2"]),
-)
-def test_the_same_on_any_probabilities(
-    case: str, data: tuple[Floats, Floats], seed: int, alpha: str
-) -> None:
-    rows, _ = data
-    examples, labels = rows.shape
-    coords = {"example": [f"e{i}" for i in range(examples)], "label": list("abcdef"[:labels])}
-    predictions = xr.DataArray(rows, dims=("example", "label"), coords=coords)
-    votes = np.random.default_rng(seed).integers(labels, size=(examples, 3))
-    counts = np.stack([np.bincount(row, minlength=labels) for row in votes])
-    p = plausibly.calibrate(predictions, predictions.copy(data=counts / 3), score=made(case))
-    sets, values = p.predict(predictions, alpha), p.p_values(predictions)
-    np.testing.assert_array_equal(sets.values, (values > float(alpha)).values)
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_an_example_has_its_set_in_any_batch(case: str) -> None:
-    predictions, lam = world(60)
-    test, _ = world(30, seed=1, start=100)
-    p = plausibly.calibrate(predictions, lam, score=made(case), seed=5)
-    whole = p.p_values(test)
-    for place in (0, 7, 29):
-        alone = p.p_values(test.isel(example=[place]))
-        np.testing.assert_array_equal(alone.values[0], whole.values[place])
-    backwards = test.isel(example=slice(None, None, -1), label=[2, 0, 3, 1])
-    np.testing.assert_array_equal(
-        p.p_values(backwards).sel(label=whole.label).values[::-1], whole.values
-    )
-    shuffled = plausibly.calibrate(
-        predictions.isel(example=slice(None, None, -1)), lam, score=made(case), seed=5
-    )
-    np.testing.assert_array_equal(shuffled.p_values(test).values, whole.values)
-
-
 @pytest.mark.parametrize("case", RANDOMISED)
 def test_uniforms_belong_to_the_examples(case: str) -> None:
     """The same row has another set under another name, and the array path takes the uniforms."""
@@ -106,52 +62,6 @@ def test_uniforms_belong_to_the_examples(case: str) -> None:
     np.testing.assert_array_equal(first, sets[0])
     other = plausibly.calibrate(predictions, lam, score=made(case), seed=6)
     assert (other.predict(many, "0.3").values != sets).any()
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_saved_and_loaded(case: str, tmp_path: Path) -> None:
-    predictions, lam = world(40)
-    p = plausibly.calibrate(predictions, lam, score=TABLES[case], seed=3)
-    p.save(tmp_path / "p.nc")
-    again = plausibly.load_predictor(tmp_path / "p.nc")
-    assert again.score == made(case)
-    assert again.fingerprint == p.fingerprint
-    np.testing.assert_array_equal(
-        again.predict(predictions, ALPHAS).values, p.predict(predictions, ALPHAS).values
-    )
-
-
-@pytest.mark.parametrize("labels", [["a", "b", "c", "d"], ["d", "b", "a", "c"]])
-def test_rank_gives_every_example_the_same_number_of_labels(labels: list[str]) -> None:
-    predictions, lam = world(60, dtype="float64")
-    names = {"label": labels}
-    p = plausibly.calibrate(
-        predictions.assign_coords(names), lam.assign_coords(names), score="rank"
-    )
-    for alpha in ALPHAS:
-        assert len(set(p.predict(predictions.assign_coords(names), alpha).sum("label").values)) == 1
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_a_label_without_plausibility_and_one_never_predicted(case: str) -> None:
-    """Neither breaks anything: the first has no mass, the second has probability 0 everywhere."""
-    predictions, lam = world(40, dtype="float64")
-    rows = predictions.values.copy()
-    rows[:, 1] = 0.0
-    rows /= rows.sum(axis=1, keepdims=True)
-    masses = lam.values.copy()
-    masses[:, 2] = 0.0
-    masses[:, 0] += masses.sum(axis=1) == 0
-    masses /= masses.sum(axis=1, keepdims=True)
-    p = plausibly.calibrate(
-        predictions.copy(data=rows),
-        lam.drop_vars("denominator").copy(data=masses),
-        score=made(case),
-    )
-    sets = p.predict(predictions.copy(data=rows), "0.6")
-    assert sets.any("label").mean() > 0.3
-    # More plausibility than is left out lies on the label that the model calls impossible.
-    assert not p.predict(predictions.copy(data=rows), "0.6").sel(label=LABELS[1]).any()
 
 
 def simulated(
@@ -179,34 +89,3 @@ def test_coverage_is_kept_and_not_much_exceeded(case: str, calibrator: str) -> N
     assert slack < 0.02
     assert covered.mean() >= 0.9 - slack
     assert covered.mean() <= 0.9 + 2 / (n + 1) + slack
-
-
-@pytest.mark.parametrize("case", [case for case in CASES if case not in RANDOMISED])
-@pytest.mark.parametrize("n", [10, 100])
-def test_coverage_is_kept(case: str, n: int) -> None:
-    covered = simulated(made(case), n, 15, calibrator="expected")
-    assert covered.mean() >= 0.9 - MARGIN * covered.std(ddof=1) / np.sqrt(len(covered))
-
-
-@pytest.mark.parametrize("case", RANDOMISED)
-def test_drawn_labels_are_missed_by_one_in_ten(case: str) -> None:
-    """One new example and one drawn label a calibration: a binomial number of misses."""
-    runs, n, missed = 150, 19, 0
-    for run in range(runs):
-        predictions, lam = world(n + 1, seed=run)
-        p = plausibly.calibrate(predictions[:n], lam[:n], score=made(case), seed=run)
-        truth = np.random.default_rng(run).choice(len(LABELS), p=lam.values[n])
-        missed += not p.predict(predictions[n:], "0.1").values[0, truth]
-    assert missed <= 0.1 * runs + MARGIN * np.sqrt(runs * 0.1 * 0.9)
-
-
-def test_one_score_in_both_phases_or_no_coverage() -> None:
-    """Randomised in calibration and not in prediction, the promise is lost: others' mistake."""
-    runs, covered = 10, []
-    for run in range(runs):
-        predictions, lam = world(500, seed=run)
-        p = plausibly.calibrate(predictions[:200], lam[:200], score=made("aps, randomised"))
-        ones = np.ones((300, 1))
-        sets = p.predict_array(predictions.values[200:], "0.1", uniform=ones)
-        covered.append((sets * lam.values[200:]).sum(axis=1).mean())
-    assert np.mean(covered) < 0.85

@@ -35,11 +35,6 @@ def test_the_authors_kit(case: str) -> None:
     check_score_function(made(case))
 
 
-@pytest.mark.parametrize("name", ["margin", "rank", "aps", "raps", "saps"])
-def test_the_authors_kit_with_the_defaults(name: str) -> None:
-    check_score_function(registry.resolve(SCORE, name))
-
-
 @pytest.mark.parametrize(
     ("table", "expected"),
     [
@@ -94,13 +89,6 @@ def test_rounded_once(case: str, dtype: type[np.float32] | type[np.float64], wit
     found = score(case, rows, uniform)
     expected = np.array(exactly(case, rows, uniform), dtype=np.float64)
     np.testing.assert_allclose(found, expected, rtol=within, atol=within / 10)
-
-
-@given(data=rows_of_sixteenths())
-def test_aps_is_one_less_the_cumulated_mass(data: tuple[Floats, Floats]) -> None:
-    rows, _ = data
-    upto = np.array([[row[row >= value].sum() for value in row] for row in rows])
-    np.testing.assert_array_equal(score("aps", rows), 1 - upto)
 
 
 @pytest.mark.parametrize("randomised", [False, True])
@@ -161,15 +149,6 @@ def test_a_batch_is_its_rows_bit_for_bit(case: str, labels: int) -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_blocks_of_rows_do_not_show(case: str) -> None:
-    """A batch that is worked through in several blocks, cut where none of them ends."""
-    rows, uniform = uneven_rows(9_000, 40, 6, np.float32)
-    whole = score(case, rows, uniform)
-    parts = [score(case, rows[part], uniform[part]) for part in (slice(0, 5), slice(5, None))]
-    np.testing.assert_array_equal(np.concatenate(parts), whole)
-
-
-@pytest.mark.parametrize("case", CASES)
 def test_a_number_that_is_none_spoils_its_own_row_only(case: str) -> None:
     rows = np.array([[0.5, 0.3, 0.2], [0.5, np.nan, 0.2]])
     found = score(case, rows, np.full((2, 1), 0.5))
@@ -203,21 +182,6 @@ def test_what_is_nearly_certain_is_told_apart() -> None:
     rows: Floats = np.array([[1.0, 1e-9, 1e-12, 1e-20]], dtype=np.float32)
     first, second, third, last = score("aps", rows)[0].tolist()
     assert first > second > third > last == 0.0
-
-
-@pytest.mark.parametrize("case", ["aps, randomised"])
-@given(data=rows_of_sixteenths(), tau=st.integers(0, 32).map(lambda n: n / 32))
-def test_randomised_sets_lie_between_the_two_plain_ones(
-    case: str, data: tuple[Floats, Floats], tau: float
-) -> None:
-    """With the label that crosses the threshold, or without it, or by chance."""
-    rows, uniform = data
-    without = score("aps", rows) >= tau
-    above = np.array([[row[row > value].sum() for value in row] for row in rows])
-    within = 1 - above >= tau
-    by_chance = score(case, rows, uniform) >= tau
-    assert (without <= by_chance).all()
-    assert (by_chance <= within).all()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -63,15 +63,6 @@ def test_other_numbers_are_taken(name: str, scale: str) -> None:
     assert sets.any("label").all()
 
 
-@pytest.mark.parametrize("name", ["margin", "rank"])
-def test_what_the_message_names_takes_any_number(name: str) -> None:
-    predictions, lam = world(20, dtype="float64")
-    scores = (predictions - 0.5).assign_attrs(scale="any")
-    plain = plausibly.calibrate(predictions, lam, score=name).predict(predictions, 0.2)
-    shifted = plausibly.calibrate(scores, lam, score=name).predict(scores, 0.2)
-    assert (plain.values == shifted.values).mean() > 0.95
-
-
 @pytest.mark.parametrize("name", SUMMING)
 def test_uniforms_left_out(name: str) -> None:
     score = registry.resolve(SCORE, {"name": name, "randomised": True})
@@ -106,9 +97,3 @@ def test_uniforms_that_cannot_be_used(uniform: Floats, got: str) -> None:
         f"  expected  one number from 0 to 1 an example, of shape (2, 1); got {got}\n"
         "  do        uniform=numpy.random.default_rng(0).random((2, 1))"
     )
-
-
-def test_what_the_message_says_to_do_works() -> None:
-    score = registry.resolve(SCORE, {"name": "aps", "randomised": True})
-    uniform = np.random.default_rng(0).random((2, 1))
-    assert score.score(ROWS, uniform).shape == ROWS.shape

@@ -40,6 +40,7 @@ def readme_table(found: study.Result) -> str:
         one = study.figures(found.study, method)
         level = "none" if math.isnan(one["guaranteed_level"]) else f"{one['guaranteed_level']:.2f}"
         lines.append(
-            f"{title:<31}{one['aggregated_coverage']:>11.3f}{one['voted_coverage']:>15.3f}{one['set_size']:>9.2f}{level:>11}"
+            f"{title:<31}{one['aggregated_coverage']:>11.3f}{one['voted_coverage']:>15.3f}"
+            f"{one['set_size']:>9.2f}{level:>11}"
         )
     return "\n".join(lines)

@@ -75,19 +75,12 @@ def _single(count: int, random: np.random.Generator, *, ties: bool) -> Examples:
     return attrs.evolve(made, scores=made.scores[0])
 
 
-def _copied(count: int, random: np.random.Generator, *, ties: bool) -> Examples:
-    """Return examples of which every augmentation is the first."""
-    made = worlds.augmented(count, random, ties=ties)
-    return attrs.evolve(made, scores=np.repeat(made.scores[:1], len(made.scores), axis=0))
-
-
 PLAIN = Population(worlds.plain, worlds.plain)
 SITES = Population(worlds.sites, worlds.sites)
 SHIFT = Population(_old, _new)
 PATIENTS = Population(_patients, _one_each)
 COPIES = Population(worlds.augmented, worlds.augmented)
 ONE_OF_COPIES = Population(worlds.augmented, _single)
-THE_SAME_COPY = Population(worlds.augmented, _copied)
 UNLIKE = Population(_new, _new)
 """Labels that are not as frequent, nor as sure, as each other."""
 

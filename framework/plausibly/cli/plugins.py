@@ -16,7 +16,7 @@ from plausibly.errors import EXIT_CHECK, InputError, counted
 
 if TYPE_CHECKING:
     from plausibly.registry import Entry, Source
-    from plausibly.registry.listing import About, Checked, Row
+    from plausibly.registry.listing import About, Row
 
 HELP = "Components, and the plugins that offer them."
 _FLAGS = {"reader", "aggregator", "calibrator", "score", "combiner"}
@@ -104,7 +104,7 @@ def info(
     ]
     output.document["components"] = components
     output.show("\n\n".join(texts))
-    made.tell_of_names()
+    made.report(failures=False)
 
 
 def _plugin(source: Source, rows: Sequence[Row]) -> str:
@@ -198,7 +198,6 @@ def check(
 
     from plausibly import registry
     from plausibly.registry.listing import (
-        Checked,
         Rules,
         check_entry,
         check_failure,
@@ -208,7 +207,7 @@ def check(
 
     made = registry.default()
     rows = select(overview(made), names) if names else overview(made)
-    made.told()  # the kit asks for components, and what failed is shown here
+    made.report(failures=False)  # the kit asks for components, and what failed is shown here
     kit: Rules | None = None
     if rules:
         from plausibly.testing import check as checked
@@ -222,7 +221,7 @@ def check(
             untested = row.source.builtin and not names
             found.append(check_entry(row.entry, made.make, None if untested else kit))
         elif row.state == "ready":
-            found.append(Checked(row.source, "ok", reason=row.reason))
+            found.append(attrs.evolve(row, state="ok"))
     found.sort(key=lambda one: (one.source.builtin, one.source.where, one.what))
     failed = {one.source for one in found if one.state == "failed"}
     documents: list[dict[str, object]] = []
@@ -247,11 +246,10 @@ def check(
         output.show(f"ok      {plural(len(fine), 'component')} of {offering} of plausibly")
     of = plural(len({row.source for row in rows if row.state != "disabled"}), "plugin")
     output.show(f"{counted(len(failed))} of {of} failed." if failed else f"{of}, none failed.")
-    made.tell_of_names()
     return EXIT_CHECK if failed else 0
 
 
-def _lines(one: Checked, width: int) -> str:
+def _lines(one: Row, width: int) -> str:
     """Return what was found as people read it: a line a problem, then what to do."""
     title = {"ok": "ok", "failed": "FAILED", "needs extra": "EXTRA"}[one.state]
     head = f"{title:<8}{one.source.where:<{width}}  "

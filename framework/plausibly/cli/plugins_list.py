@@ -33,7 +33,7 @@ def show(output: Output, *, kind: str | None = None, installed: bool = False) ->
         # A plugin without a component may be of any kind.
         rows = [row for row in listing.overview(made) if kind is None or row.kind in ("", kind)]
         _print(output, rows)
-    made.tell_of_names()
+    made.report(failures=False)
 
 
 def check_kind(kind: str, *, do: str) -> None:

@@ -226,7 +226,7 @@ def _recognised(path: Path, options: dict[str, object]) -> Reader:
     head = b"" if path.is_dir() else files.opening(path, _ROLE)
     if not head and not path.is_dir():
         raise files.empty(path.name, "responses")
-    registry.default().tell()
+    registry.default().report()
     entries = registry.default().entries(READER)
     # Readers of files with this ending, packed or not; all where it is unknown.
     ending = path.name.lower().removesuffix(".gz")

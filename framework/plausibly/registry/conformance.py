@@ -61,42 +61,10 @@ def required_members(protocol: type[Any]) -> list[str]:
 
 
 def problems(component: object, protocol: type[Any]) -> tuple[Problem, ...]:
-    """Return every member of `protocol` that `component` lacks or has in another form."""
+    """Return every member of `protocol` that `component` lacks or has in another form.
 
-    def fault(name: str, wanted: object) -> str:
-        if _static(component, name) is _MISSING:
-            return _absent(component, name)
-        try:
-            value = getattr(component, name)
-        except Exception as error:  # noqa: BLE001  # a property may raise anything
-            return f"{name} raises {type(error).__name__}: {error}"
-        return "" if fits(value, wanted) else f"{name} = {value!r}"
-
-    return _problems(component, protocol, fault)
-
-
-def class_problems(target: object, protocol: type[Any]) -> tuple[Problem, ...]:
-    """Return what can be said of a class before there is an object of it."""
-    if not isinstance(target, type):  # a function: only what it returns can be looked at
-        return ()
-    fields = {name for base in target.__mro__ for name in vars(base).get("__annotations__", ())}
-    if attrs.has(target):
-        fields |= set(attrs.fields_dict(target))
-    # An initialiser of its own may set attributes that the class does not show.
-    generated = attrs.has(target) or hasattr(target, "__dataclass_fields__")
-    sets_more = not generated and inspect.getattr_static(target, "__init__") is not object.__init__
-    sets_more = sets_more or hasattr(target, "__getattr__")
-
-    def fault(name: str, _: object) -> str:
-        there = _static(target, name) is not _MISSING or name in fields or sets_more
-        return "" if there else _absent(target, name)
-
-    return _problems(target, protocol, fault)
-
-
-def _problems(
-    component: object, protocol: type[Any], value_fault: Callable[[str, object], str]
-) -> tuple[Problem, ...]:
+    Of a class that is what is known before there is an object of it.
+    """
     found: list[Problem] = []
     for name, declared in members(protocol).items():
         there = _static(component, name) is not _MISSING
@@ -104,7 +72,7 @@ def _problems(
             continue
         if isinstance(declared, property):
             wanted = typing.get_type_hints(declared.fget).get("return", object)
-            expected, got = f"{name}: {spelled(wanted)}", value_fault(name, wanted)
+            expected, got = f"{name}: {spelled(wanted)}", _value_fault(component, name, wanted)
         else:
             takes = _without_first(inspect.signature(cast("Callable[..., object]", declared)))
             expected = f"{name}{names_only(takes)}"
@@ -112,6 +80,29 @@ def _problems(
         if got:
             found.append(Problem(name, expected, got))
     return tuple(found)
+
+
+def _value_fault(component: object, name: str, wanted: object) -> str:
+    there = _static(component, name) is not _MISSING
+    if isinstance(component, type):
+        return "" if there or _may_set(component, name) else _absent(component, name)
+    if not there:
+        return _absent(component, name)
+    try:
+        value = getattr(component, name)
+    except Exception as error:  # noqa: BLE001  # a property may raise anything
+        return f"{name} raises {type(error).__name__}: {error}"
+    return "" if fits(value, wanted) else f"{name} = {value!r}"
+
+
+def _may_set(cls: type, name: str) -> bool:
+    """Return whether objects of a class may have an attribute that the class does not show."""
+    fields = {field for base in cls.__mro__ for field in vars(base).get("__annotations__", ())}
+    if attrs.has(cls):
+        fields |= set(attrs.fields_dict(cls))
+    generated = attrs.has(cls) or hasattr(cls, "__dataclass_fields__")
+    own = not generated and inspect.getattr_static(cls, "__init__") is not object.__init__
+    return name in fields or own or hasattr(cls, "__getattr__")
 
 
 def _method_fault(component: object, name: str, wanted: inspect.Signature) -> str:

@@ -7,8 +7,6 @@ import importlib.metadata as metadata
 import inspect
 import re
 from collections.abc import Callable, Iterator
-from contextlib import suppress
-from types import ModuleType
 from typing import Protocol, TypeVar
 
 import attrs
@@ -16,7 +14,6 @@ import pluggy
 
 from plausibly.errors import ComponentError, listed
 from plausibly.protocols import KINDS, Kind
-from plausibly.registry.conformance import names_only
 from plausibly.registry.entries import (
     Advised,
     Entry,
@@ -106,7 +103,6 @@ class Registrar:
 
     source: Source
     entries: list[Entry] = attrs.field(factory=list)
-    _known: set[tuple[str, str]] = attrs.field(factory=set, init=False, repr=False, eq=False)
 
     def add(
         self,
@@ -145,7 +141,7 @@ class Registrar:
             If kind, name or target cannot be used, or the plugin already offers this name.
         """
         entry = checked_entry(kind, name, target, self.source, summary, extra, suffixes)
-        if (entry.kind, entry.name) in self._known:
+        if any((e.kind, e.name) == (entry.kind, entry.name) for e in self.entries):
             raise ComponentError(
                 "name-clash",
                 f'{self.source} offers the {kind.name} "{name}" twice',
@@ -154,7 +150,6 @@ class Registrar:
                 do="give one of the two another name",
                 whose=self.source.plugin,
             )
-        self._known.add((entry.kind, entry.name))
         self.entries.append(entry)
 
 
@@ -205,25 +200,22 @@ def own_plugins() -> tuple[Declared, ...]:
 
 def other_plugins() -> tuple[Declared | Failure, ...]:
     """Return the plugins of all other distributions, sorted by distribution and name."""
-    names: set[str] = set()
+    seen = {OURS}
     found: list[Declared | Failure] = []
     for number, distribution in enumerate(metadata.distributions()):
+        called = f"distribution {number} on the path"
         try:
             # Most distributions declare nothing of ours, and parsing takes longer than looking.
-            if f"[{GROUP}]" in (distribution.read_text("entry_points.txt") or ""):
-                names.add(normalised(distribution.name))
+            if f"[{GROUP}]" not in (distribution.read_text("entry_points.txt") or ""):
+                continue
+            called = str(distribution.name)
+            if normalised(called) not in seen:
+                seen.add(normalised(called))
+                # The one that Python would import from: the first of this name on the path.
+                found += _declared_by(metadata.distribution(called))
         except Exception as error:  # noqa: BLE001  # any file may be malformed in any way
-            name = f"distribution {number} on the path"
-            with suppress(Exception):  # its name may be what cannot be read
-                name = str(distribution.name)
-            found.append(Failure(Source(name, name), "metadata", error))
-    for name in sorted(names - {OURS}):
-        try:
-            # The one that Python would import from: the first of this name on the path.
-            found += _declared_by(metadata.distribution(name))
-        except Exception as error:  # noqa: BLE001  # what was read above may be half of it
-            found.append(Failure(Source(name, name), "metadata", error))
-    return tuple(found)
+            found.append(Failure(Source(called, called), "metadata", error))
+    return tuple(sorted(found, key=lambda one: normalised(one.source.distribution)))
 
 
 def _declared_by(
@@ -236,14 +228,38 @@ def _declared_by(
 
 
 def run_hook(declared: Declared) -> tuple[Entry, ...] | Failure:
-    registrar = Registrar(declared.source)
+    """Import the module of a plugin and call its hook: its components, or where it failed."""
+    source = declared.source
+    registrar = Registrar(source)
+    here = f"this is plausibly {metadata.version(OURS)}, API {API_VERSION}"
+    upgrade = f"pip install --upgrade {OURS} {source.distribution}"
     stage: Stage = "import"
     try:
-        module = _imported(declared)
+        name, colon, attribute = declared.value.partition(":")
+        if colon:
+            raise Advised(
+                f"the entry point names {declared.value}; it must name a module",
+                f'write {source.plugin} = "{name}", and add {attribute} in its hook',
+            )
+        try:
+            module = importlib.import_module(name)
+        except ImportError as error:
+            if error.name != "plausibly.plugin":
+                raise
+            raise Advised(f"{reason_of(error)}; {here}", upgrade) from error
         stage = "API"
-        _check_api(module, declared.source)
+        wanted: object = getattr(module, "requires_api", API_VERSION)
+        if type(wanted) is not int or not OLDEST_API <= wanted <= API_VERSION:
+            raise Advised(f"it requires API {wanted!r}; {here}", upgrade)
         stage = "hook"
-        hooks = _marked(module)
+        hooks = []
+        for function in filter(inspect.isroutine, vars(module).values()):
+            mark: object = getattr(function, f"{GROUP}_impl", None)  # what pluggy's marker leaves
+            if isinstance(mark, dict) and (mark.get("specname") or function.__name__) == HOOK:
+                hooks.append(function)
+        if not hooks:
+            advice = f"mark it with @hookimpl of {OURS}.plugin"
+            raise Advised(f"{name} has no function marked @hookimpl", advice)
         stage = "registration"
         for hook in hooks:
             if (result := hook(registrar=registrar)) is not None:
@@ -257,71 +273,5 @@ def run_hook(declared: Declared) -> tuple[Entry, ...] | Failure:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001  # a plugin may raise anything, or exit
-        return Failure(declared.source, stage, error, tuple(registrar.entries))
+        return Failure(source, stage, error, tuple(registrar.entries))
     return tuple(registrar.entries)
-
-
-def _imported(declared: Declared) -> ModuleType:
-    module, colon, attribute = declared.value.partition(":")
-    if colon:
-        raise Advised(
-            f"the entry point names {declared.value}; it must name a module",
-            f'write {declared.source.plugin} = "{module}", and add {attribute} in its hook',
-        )
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        if error.name != "plausibly.plugin":
-            raise
-        upgrade = f"pip install --upgrade {OURS} {declared.source.distribution}"
-        raise Advised(f"{reason_of(error)}; {_here()}", upgrade) from error
-
-
-def _here() -> str:
-    return f"this is plausibly {metadata.version(OURS)}, API {API_VERSION}"
-
-
-def _check_api(module: ModuleType, source: Source) -> None:
-    wanted: object = getattr(module, "requires_api", OLDEST_API)
-    text, more = f"it requires API {wanted}", ""
-    if not isinstance(wanted, int) or isinstance(wanted, bool):
-        text, do = f"requires_api = {wanted!r} is no version", f"write requires_api = {API_VERSION}"
-    elif wanted > API_VERSION:
-        do = f"pip install --upgrade {OURS}, or an older {source.distribution}"
-    elif wanted < OLDEST_API:
-        do = f"pip install --upgrade {source.distribution}"
-        more = f", which goes back to {OLDEST_API}"
-    else:
-        return
-    raise Advised(f"{text}; {_here()}{more}", do)
-
-
-def _marked(module: ModuleType) -> list[Callable[..., object]]:
-    """Return the functions of a module that pluggy's mark makes hooks."""
-    functions = {name: value for name, value in vars(module).items() if inspect.isroutine(value)}
-    marked = {
-        name: options
-        for name in functions
-        if isinstance(options := getattr(functions[name], f"{GROUP}_impl", None), dict)
-    }
-    mark = "mark it with @hookimpl of plausibly.plugin"
-    if not marked:
-        unmarked = [
-            f"{name}{names_only(inspect.signature(value))}"
-            for name, value in functions.items()
-            if inspect.isfunction(value) and "registrar" in inspect.signature(value).parameters
-        ]
-        there = f"; it has {unmarked[0]}, unmarked" if unmarked else ""
-        raise Advised(f"{module.__name__} has no function marked @hookimpl{there}", mark)
-    for name, options in marked.items():
-        if (options.get("specname") or name) != HOOK:
-            raise Advised(f"{name} is marked as a hook that does not exist; {HOOK} does", mark)
-        takes = inspect.signature(functions[name])
-        needed = [p.name for p in takes.parameters.values() if p.default is p.empty]
-        kinds = {p.kind for p in takes.parameters.values() if p.name == "registrar"}
-        if needed != ["registrar"] or kinds != {inspect.Parameter.POSITIONAL_OR_KEYWORD}:
-            raise Advised(
-                f"expected {name}(registrar), got {name}{names_only(takes)}",
-                f"def {name}(registrar: Registrar) -> None",
-            )
-    return [functions[name] for name in marked]

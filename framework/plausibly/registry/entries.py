@@ -22,13 +22,6 @@ def an(noun: str) -> str:
     return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
 
 
-def _requirements(distribution: str) -> Iterator[re.Match[str]]:
-    """Yield name, extras and marker of what an installed distribution requires."""
-    with suppress(metadata.PackageNotFoundError, ValueError):  # ValueError: an empty name
-        lines = metadata.requires(distribution) or ()
-        yield from filter(None, map(_REQUIREMENT.fullmatch, lines))
-
-
 def extras_of(distribution: str) -> tuple[str, ...]:
     """Return the extras that a distribution declares, none where it is not installed."""
     with suppress(metadata.PackageNotFoundError):
@@ -43,11 +36,6 @@ def missing(distribution: str, extra: str) -> tuple[str, ...]:
     return tuple(name for name in _required(distribution, extra) if not _is_installed(name))
 
 
-def declares(distribution: str, module: str) -> bool:
-    """Return whether a distribution requires one that is called like a module."""
-    return module in {r[1].replace("-", "_").lower() for r in _requirements(distribution)}
-
-
 def _is_installed(distribution: str) -> bool:
     with suppress(metadata.PackageNotFoundError):
         return bool(metadata.distribution(distribution))
@@ -55,15 +43,18 @@ def _is_installed(distribution: str) -> bool:
 
 
 def _required(distribution: str, extra: str) -> Iterator[str]:
-    for requirement in _requirements(distribution):
-        marker = _ONLY_EXTRA.fullmatch(requirement[3] or "")
-        if marker is None or marker[1] != extra:
-            continue
-        if requirement[1] == distribution:  # an extra made of other extras
-            for other in (requirement[2] or "").split(","):
-                yield from _required(distribution, other.strip())
-        else:
-            yield requirement[1]
+    """Yield the distributions that an extra of an installed distribution requires."""
+    with suppress(metadata.PackageNotFoundError, ValueError):  # ValueError: an empty name
+        for line in metadata.requires(distribution) or ():
+            requirement = _REQUIREMENT.fullmatch(line)
+            marker = _ONLY_EXTRA.fullmatch(requirement[3] or "") if requirement else None
+            if requirement is None or marker is None or marker[1] != extra:
+                continue
+            if requirement[1] == distribution:  # an extra made of other extras
+                for other in (requirement[2] or "").split(","):
+                    yield from _required(distribution, other.strip())
+            else:
+                yield requirement[1]
 
 
 Stage = Literal[
@@ -226,9 +217,7 @@ class Failure:
             return "mend its class, and register it again"
         if isinstance(self.error, ModuleNotFoundError) and self.error.name:
             module = self.error.name.partition(".")[0]
-            # A module may come with a distribution of another name, which nobody should guess.
-            known = declares(self.source.distribution, module.lower())
-            return f"pip install {module}" if known else f"install what provides {module}"
+            return f"install what provides {module}"
         return f"mend {self.source.distribution}"
 
     def warning(self) -> PlausiblyWarning:
@@ -288,8 +277,6 @@ VARIABLE = "PLAUSIBLY_DISABLE_PLUGINS"
 STRICT = "PLAUSIBLY_STRICT_PLUGINS"
 """Environment variable: unless it is empty or 0, a plugin that fails is an error."""
 
-EVERY_OTHER = "*"
-
 
 def normalised(name: str) -> str:
     """Return the name by which two spellings of one plugin or distribution are equal."""
@@ -307,7 +294,7 @@ class Disabled:
         """Return whether it turns off the plugin."""
         if source.plugin == THIS_RUN:
             return False
-        if self.name == EVERY_OTHER:
+        if self.name == "*":  # every other plugin
             return not source.builtin
         return normalised(self.name) in (normalised(source.plugin), normalised(source.distribution))
 

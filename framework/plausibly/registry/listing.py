@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ import attrs
 
 from plausibly.errors import ComponentError, MissingExtra, listed
 from plausibly.protocols import KIND_BY_NAME, Kind
-from plausibly.registry.conformance import Problem, class_problems, problems
+from plausibly.registry.conformance import Problem, problems
 from plausibly.registry.entries import (
     VARIABLE,
     Entry,
@@ -43,6 +43,7 @@ class About:
 
 
 def about(target: Callable[..., object], plain: Describe) -> tuple[About, ...]:
+    from plausibly.registry.mistakes import written
     from plausibly.registry.parameters import expected, parameters_of
 
     meanings = helps(target)
@@ -55,24 +56,11 @@ def about(target: Callable[..., object], plain: Describe) -> tuple[About, ...]:
             p.name,
             p.type if isinstance(p.type, str) else expected(p.type),
             p.required,
-            "" if p.required or p.default is attrs.NOTHING else _written(plain(p.default)),
+            "" if p.required or p.default is attrs.NOTHING else written(plain(p.default)),
             meanings.get(p.name, meanings.get(p.field, "")),
         )
         for p in found
     )
-
-
-def _written(value: object) -> str:
-    """Return plain data as TOML writes them in one line; there is no word for nothing."""
-    from plausibly.registry.mistakes import written
-
-    if value is None:
-        return "none"
-    if isinstance(value, dict):
-        return f"{{{', '.join(f'{key} = {_written(item)}' for key, item in value.items())}}}"
-    if isinstance(value, list):
-        return f"[{', '.join(_written(item) for item in value)}]"
-    return written(value)
 
 
 def helps(target: Callable[..., object]) -> dict[str, str]:
@@ -80,7 +68,10 @@ def helps(target: Callable[..., object]) -> dict[str, str]:
     found: dict[str, str] = {}
     for base in reversed(target.__mro__ if isinstance(target, type) else [target]):
         doc = vars(base).get("__doc__") if isinstance(base, type) else inspect.getdoc(base)
-        found |= dict(_documented(inspect.cleandoc(doc or "")))
+        for section in _SECTION.findall(inspect.cleandoc(doc or "") + "\n"):
+            for heads, words in _PARAMETER.findall(section):
+                meaning = " ".join(words.split()).replace("``", "")
+                found |= {name.strip(): meaning for name in heads.split(",")}
     if isinstance(target, type) and attrs.has(target):
         for field in attrs.fields(target):
             if isinstance(text := field.metadata.get("help"), str):
@@ -88,24 +79,19 @@ def helps(target: Callable[..., object]) -> dict[str, str]:
     return found
 
 
-def _documented(doc: str) -> Iterator[tuple[str, str]]:
-    """Yield names and meanings from the sections of parameters in a docstring."""
-    for section in _SECTION.findall(doc + "\n"):
-        for heads, words in _PARAMETER.findall(section):
-            meaning = " ".join(words.split()).replace("``", "")
-            yield from ((name.strip(), meaning) for name in heads.split(","))
-
-
 def first_sentence(target: Callable[..., object]) -> str:
     return (inspect.getdoc(target) or "").partition("\n")[0].strip()
 
 
-State = Literal["ready", "installed", "failed", "disabled", "needs extra"]
+State = Literal["ready", "ok", "installed", "failed", "disabled", "needs extra"]
 
 
 @attrs.frozen
 class Row:
-    """One component, or one plugin of which no component is known, or only the module."""
+    """A component, or a plugin of which no component is known or only the module, and its state.
+
+    Checks add the members at fault and what to do.
+    """
 
     source: Source
     state: State
@@ -116,6 +102,8 @@ class Row:
     reason: str = ""
     entry: Entry | None = None
     module: str = ""
+    problems: tuple[Problem, ...] = ()
+    do: str = ""
 
     @property
     def words(self) -> str:
@@ -134,6 +122,20 @@ class Row:
             return False
         by_distribution = f"{self.source.distribution}:{self.name}"
         return name in (self.name, self.entry.qualified, by_distribution)
+
+    @property
+    def what(self) -> str:
+        whose = f"{self.source.plugin}:{self.name}"
+        return f"{self.kind} {whose}" if self.kind else f"plugin {self.source.plugin}"
+
+    def lines(self) -> list[str]:
+        """Return one line per problem: what, member, expected, found; or the reason."""
+        where = f", at {self.stage}" if self.stage else ""
+        reason = f": {self.reason}" if self.reason else ""
+        return [
+            f"{self.what}, member {p.member}: expected {p.expected}, got {p.got}"
+            for p in self.problems
+        ] or [f"{self.what}{where}{reason}"]
 
 
 def overview(registry: Registry) -> tuple[Row, ...]:
@@ -208,41 +210,12 @@ Rules = Callable[[Kind[Any], object], object]  # Any: each kind has its own Prot
 """The author's kit: raises AssertionError, or returns a report that prints as one line."""
 
 
-@attrs.frozen
-class Checked:
-    """What was found of one component, or of a plugin that has none."""
-
-    source: Source
-    state: Literal["ok", "failed", "needs extra"]
-    kind: str = ""
-    name: str = ""
-    stage: str = ""
-    reason: str = ""
-    problems: tuple[Problem, ...] = ()
-    do: str = ""
-
-    @property
-    def what(self) -> str:
-        whose = f"{self.source.plugin}:{self.name}"
-        return f"{self.kind} {whose}" if self.kind else f"plugin {self.source.plugin}"
-
-    def lines(self) -> list[str]:
-        """Return one line a problem: what, member, expected, got; or the reason."""
-        if self.problems:
-            return [
-                f"{self.what}, member {p.member}: expected {p.expected}, got {p.got}"
-                for p in self.problems
-            ]
-        where = f", at {self.stage}" if self.stage else ""
-        return [f"{self.what}{where}: {self.reason}" if self.reason else f"{self.what}{where}"]
-
-
-def check_failure(failure: Failure) -> Checked:
+def check_failure(failure: Failure) -> Row:
     """Return what is known of a plugin that failed as a whole."""
     # A name that is not its own would turn off the plugin that has it.
     source = failure.source
     off = f"{VARIABLE}={source.distribution if failure.stage == 'name' else source.plugin}"
-    return Checked(
+    return Row(
         source,
         "failed",
         stage=failure.stage,
@@ -251,14 +224,12 @@ def check_failure(failure: Failure) -> Checked:
     )
 
 
-def check_entry(
-    entry: Entry, make: Callable[[Entry], object], rules: Rules | None = None
-) -> Checked:
+def check_entry(entry: Entry, make: Callable[[Entry], object], rules: Rules | None = None) -> Row:
     """Load a component, make it with its defaults, and compare it with its Protocol."""
     from plausibly.registry.parameters import parameters_of
 
     kind = KIND_BY_NAME[entry.kind]
-    of = Checked(entry.source, "ok", entry.kind, entry.name)
+    of = Row(entry.source, "ok", entry.kind, entry.name)
     lacking = missing(entry.source.distribution, entry.extra)
     if lacking:
         extra = f"{entry.source.distribution}[{entry.extra}]"
@@ -271,9 +242,10 @@ def check_entry(
     stage = "making"
     try:
         # Each type must exist at run time, where a table is checked against it.
-        required = [p.name for p in parameters_of(entry.load(), typed=True) if p.required]
+        target = entry.load()
+        required = [p.name for p in parameters_of(target, typed=True) if p.required]
         if required:
-            found = class_problems(entry.load(), kind.protocol)
+            found = problems(target, kind.protocol) if isinstance(target, type) else ()
             remark = f"not made: {listed(required)} has no default"
         else:
             component = make(entry)

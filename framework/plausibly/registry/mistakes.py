@@ -97,7 +97,9 @@ def said(value: object) -> str:
     """Return a value as a message shows it."""
     if isinstance(value, str):
         return f'the text "{value}"'
-    if value is None or isinstance(value, Real | Decimal):
+    if value is None:
+        return "None"
+    if isinstance(value, Real | Decimal):
         return written(value)
     if isinstance(value, Mapping):
         return "a table"
@@ -107,7 +109,11 @@ def said(value: object) -> str:
 
 
 def written(value: object) -> str:
-    """Return a plain value as it is typed in a study file."""
+    """Return a plain value as TOML writes it in one line; there is no word for nothing."""
+    if value is None:
+        return "none"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{key} = {written(item)}' for key, item in value.items())}}}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(written(item) for item in value)}]"
     if isinstance(value, str):

@@ -9,13 +9,13 @@ import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
+from enum import Enum
 from functools import partial
 from numbers import Integral, Rational, Real
 from pathlib import Path
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar
 
 import attrs
-import cattrs
 
 from plausibly.errors import ComponentError
 from plausibly.protocols import KINDS, Kind
@@ -115,29 +115,16 @@ T = TypeVar("T")
 Create = Callable[[Kind[Any], Any], object]  # Any: a kind is known at run time only
 """Makes the component of a kind from a name, a table or an object: `Registry.create`."""
 
+_LISTS = (tuple, list, set, frozenset, Sequence, Set)
 _WORDS = {str: "text", bool: "true or false", int: "an integer", float: "a number", Path: "a path"}
 
 
 class Strict:
-    """A converter that knows the registry, for parameters that are components themselves."""
+    """A converter that coerces nothing; it makes parameters that are components themselves."""
 
     def __init__(self, create: Create, *, noun: str = "parameter") -> None:
         self._create = create
         self._noun = noun
-        self._cattrs = cattrs.Converter(
-            detailed_validation=False, structure_fallback_factory=lambda _: _instance
-        )
-        for plain in _WORDS:
-            self._cattrs.register_structure_hook(plain, _scalar)
-        self._cattrs.register_structure_hook(bytes, _instance)
-        where = self._cattrs.register_structure_hook_func
-        where(has_fields, self._table)
-        where(_is_anything, lambda value, _: value)
-        where(_is_literal, _literal)
-        where(_is_many, self._many)
-        where(_is_mapping, self._mapping)
-        where(is_union, self._union)
-        where(lambda wanted: _kind_of(wanted) is not None, self._component)
 
     def values(
         self, known: Mapping[str, Parameter], given: Mapping[str, object], found: list[Mistake]
@@ -173,24 +160,35 @@ class Strict:
 
     def value(self, parameter: Parameter, value: object) -> object:
         """Return what one parameter makes of plain data, or raise what is wrong with it."""
-        made = self._structure(value, parameter.type)
+        made = self.convert(value, parameter.type)
         parameter.check(made)
         return made
 
-    def _structure(self, value: object, wanted: object) -> object:
-        return self._cattrs.structure(value, cast("type[object]", wanted))
-
-    def _component(self, value: object, wanted: object) -> object:
+    def convert(self, value: object, wanted: Any) -> object:  # Any: a type is whatever was written
+        """Return what a declared type makes of plain data, or raise what is wrong with it."""
+        wanted = getattr(wanted, "__supertype__", getattr(wanted, "__value__", wanted))
+        origin = typing.get_origin(wanted) or wanted
         kind = _kind_of(wanted)
-        return self._create(kind, value) if kind else value
-
-    # Any: a type is known at run time only
-    def _table(self, value: object, wanted: type[Any]) -> object:
-        if isinstance(value, wanted):
+        if kind is not None:
+            return self._create(kind, value)
+        if origin is Literal:
+            return _literal(value, wanted)
+        if is_union(wanted):
+            return self._union(value, wanted)
+        if origin in _LISTS:
+            return self._many(value, wanted)
+        if origin in (dict, Mapping):
+            return self._mapping(value, wanted)
+        if wanted in _WORDS:
+            return _scalar(value, wanted)
+        # No table can write the others, such as an array, but for records and enumerations.
+        if wanted is Any or not isinstance(origin, type) or isinstance(value, origin):
             return value
-        if not isinstance(value, Mapping):
-            raise Wrong(expected(wanted), value)
-        return self.build(wanted, value)
+        if has_fields(origin) and isinstance(value, Mapping):
+            return self.build(origin, value)
+        if issubclass(origin, Enum):
+            return origin(value)
+        raise Wrong(expected(wanted), value)
 
     def _many(self, value: object, wanted: object) -> object:
         if not isinstance(value, list | tuple | Set):
@@ -215,7 +213,7 @@ class Strict:
         found: list[Mistake] = []
         for key in value:
             try:
-                self._structure(key, key_type)
+                self.convert(key, key_type)
             except Wrong as error:
                 found.append(Mistake(str(key), f"the key: {error}"))
         if found:
@@ -228,7 +226,7 @@ class Strict:
         found: list[Mistake] = []
         for key, item, wanted in items:
             with below(key, found):
-                made[key] = self._structure(item, wanted)
+                made[key] = self.convert(item, wanted)
         if found:
             raise Mistakes(found)
         return made
@@ -241,7 +239,7 @@ class Strict:
         errors: list[Exception] = []
         for arm in arms:
             try:
-                return self._structure(value, arm)
+                return self.convert(value, arm)
             except Exception as error:  # noqa: BLE001  # the next arm may take it
                 errors.append(error)
         deeper = [error for error in errors if not isinstance(error, Wrong)]
@@ -264,24 +262,24 @@ def expected(wanted: object) -> str:
     """Return what a declared type takes, in words."""
     if isinstance(wanted, type) and wanted in _WORDS:
         return _WORDS[wanted]
-    arguments = [a for a in typing.get_args(wanted) if a not in (Ellipsis, types.NoneType)]
+    origin, arguments = typing.get_origin(wanted) or wanted, typing.get_args(wanted)
+    arms = [a for a in arguments if a not in (Ellipsis, types.NoneType)]
     kind = _kind_of(wanted)
     if kind is not None:
         return f"the name, table or object of {an(kind.name)}"
-    if _is_literal(wanted):
-        return " or ".join(written(value) for value in typing.get_args(wanted))
+    if origin is Literal:
+        return " or ".join(written(value) for value in arguments)
     if is_union(wanted):
-        return " or ".join(expected(arm) for arm in arguments)
-    if _is_mapping(wanted):
+        return " or ".join(expected(arm) for arm in arms)
+    if origin is tuple and arms and Ellipsis not in arguments:
+        return f"a list of {len(arms)}: {', '.join(expected(arm) for arm in arms)}"
+    if origin in _LISTS:
+        return f"a list, each {expected(arms[0])}" if arms else "a list"
+    if origin in (dict, Mapping) or has_fields(wanted):
         return "a table"
-    if _is_many(wanted):
-        fixed = (typing.get_origin(wanted) is tuple) and Ellipsis not in typing.get_args(wanted)
-        if fixed and arguments:
-            return f"a list of {len(arguments)}: {', '.join(expected(a) for a in arguments)}"
-        return f"a list, each {expected(arguments[0])}" if arguments else "a list"
-    if has_fields(wanted):
-        return "a table"
-    return "anything" if _is_anything(wanted) else getattr(wanted, "__name__", str(wanted))
+    if wanted in (Any, object):
+        return "anything"
+    return getattr(wanted, "__name__", str(wanted))
 
 
 def signature(target: Callable[..., object]) -> str:
@@ -294,25 +292,8 @@ def _kind_of(wanted: object) -> Kind[Any] | None:
     return next((kind for kind in KINDS if kind.protocol is wanted), None)
 
 
-def _is_anything(wanted: object) -> bool:
-    return wanted is Any or wanted is object
-
-
-def _is_literal(wanted: object) -> bool:
-    return typing.get_origin(wanted) == Literal
-
-
 def is_union(wanted: object) -> bool:
     return typing.get_origin(wanted) in (typing.Union, types.UnionType)
-
-
-def _is_many(wanted: object) -> bool:
-    origin = typing.get_origin(wanted) or wanted
-    return origin in (tuple, list, set, frozenset, Sequence, Set)
-
-
-def _is_mapping(wanted: object) -> bool:
-    return (typing.get_origin(wanted) or wanted) in (dict, Mapping)
 
 
 def _scalar(value: object, wanted: type[object]) -> object:
@@ -350,20 +331,8 @@ def _literal(value: object, wanted: object) -> object:
     raise Wrong(expected(wanted), value, close[0] if close else None)
 
 
-def _instance(value: object, wanted: object) -> object:
-    """Pass on what already is of a type that no table can write, such as an array."""
-    origin = typing.get_origin(wanted) or wanted
-    if not isinstance(origin, type) or isinstance(value, origin):
-        return value
-    raise Wrong(expected(wanted), value)
-
-
 Describe = Callable[[Kind[Any], object], dict[str, object]]  # Any: each kind has its own Protocol
 """Returns the table of a component: `Registry.describe`."""
-
-
-class _NotPlain(Exception):
-    """A value that no table can hold."""
 
 
 def described(component: object, describe: Describe, whose: object) -> dict[str, object]:
@@ -374,7 +343,7 @@ def described(component: object, describe: Describe, whose: object) -> dict[str,
         try:
             value = getattr(component, parameter.field)
             table[parameter.name] = plain(value, describe)
-        except (_NotPlain, AttributeError):
+        except (TypeError, AttributeError):
             mistakes.append(
                 Mistake(
                     parameter.name,
@@ -410,18 +379,16 @@ def plain(value: object, describe: Describe) -> object:
         return {
             p.name: plain(getattr(value, p.field), describe) for p in parameters_of(type(value))
         }
-    raise _NotPlain
+    raise TypeError(f"no table can hold {value!r}")
 
 
-def with_others(
-    mistake: Mistake, kind: Kind[Any], entry: Entry, entries: Callable[[], Iterable[Entry]]
-) -> Mistake:
+def with_others(mistake: Mistake, entry: Entry, entries: Callable[[], Iterable[Entry]]) -> Mistake:
     """Return the mistake, with the components that do have such a parameter."""
     if not mistake.unknown or mistake.key or "." in mistake.path:
         return mistake
     having = []
     for other in entries():
-        if other.kind == kind.name and other.source.builtin and other != entry:
+        if other.kind == entry.kind and other.source.builtin and other != entry:
             with suppress(ComponentError):  # what cannot be loaded is no advice
                 if mistake.path in {p.name for p in parameters_of(other.load())}:
                     having.append(other.name)

@@ -19,7 +19,6 @@ from plausibly.errors import ComponentError, InputError, counted, listed
 from plausibly.protocols import KIND_BY_NAME, ComponentLike, Kind
 from plausibly.registry.conformance import (
     Problem,
-    class_problems,
     complete,
     problems,
     required_members,
@@ -33,7 +32,6 @@ from plausibly.registry.discovery import (
     run_hook,
 )
 from plausibly.registry.entries import (
-    EVERY_OTHER,
     STRICT,
     THIS_RUN,
     VARIABLE,
@@ -86,19 +84,17 @@ class Registry:
         self._known: dict[tuple[str, str, Source], Entry] = {}
         self._sources: list[Source] = []
         self._failed: list[Failure] = []
+        self._broken: dict[tuple[str, str, Source], Failure] = {}  # components of good plugins
         self._blocks: list[tuple[Disabled, ...]] = []
         self._own_left: list[Declared] | None = None
         self._others_left: list[Declared] | None = None
-        self._told: list[Failure] = []
-        self._told_names: set[Disabled] = set()
-
-    # ---- what there is
+        self._reported: list[Failure | Disabled] = []
 
     # Any: each kind has its own Protocol
     def entries(self, kind: Kind[Any] | None = None, *, off: bool = False) -> tuple[Entry, ...]:
         """Return every component on offer, ours first; `off`: also those that are turned off."""
         self._load_others()
-        return self._entries(kind, off=off)
+        return self._loaded(kind, off=off)
 
     def plugins(self) -> tuple[Source, ...]:
         """Return every plugin that works and is on."""
@@ -106,9 +102,10 @@ class Registry:
         return tuple(source for source in self._sources if self.off(source) is None)
 
     def failures(self) -> tuple[Failure, ...]:
-        """Return every plugin and component that failed, as far as they have been asked for."""
+        """Return every plugin and component that failed, of the plugins that are on."""
         self._load_others()
-        return self._failures()
+        every = (*self._failed, *self._broken.values())
+        return tuple(failure for failure in every if self.off(failure.source) is None)
 
     def disabled(self) -> dict[Source, Disabled]:
         """Return every plugin here that is turned off, with where; none of them is imported."""
@@ -141,42 +138,42 @@ class Registry:
             importlib.invalidate_caches()
             known = set(self._sources)
             self._failed.clear()
-            self._told.clear()
+            self._broken.clear()
             self._own_left = [d for d in self._own() if d.source not in known]
             self._others_left = None
             self._others_left = [d for d in self._scan() if d.source not in known]
 
-    def tell(self) -> None:
-        """Warn of plugins that failed, once each, or raise ``plugin-failed`` in their place."""
-        self._load_others()
-        self._insist()
-        self._tell()
+    def report(self, *, failures: bool = True, but: Entry | None = None) -> None:
+        """Warn, once each, of what failed and of names that were to be disabled and are none here.
 
-    def told(self) -> None:
-        """Count what failed as told: for who shows `failures` in another way."""
+        Where plugins are strict, raise ``plugin-failed``. Without `failures`, those so far count as
+        reported: for commands that list them.
+        """
+        strict = self._strict
+        if strict is None:
+            strict = os.environ.get(STRICT, "").strip() not in ("", "0")
+        if strict and failures:
+            for failure in self.failures():
+                raise failure.message(ComponentError, "plugins are strict") from failure.error
         with self._lock:
-            self._told += self._failures()
-
-    def tell_of_names(self, *, stacklevel: int = 3) -> None:
-        """Warn of names that were to be disabled and are none here, once each."""
-        for off in self._names_off():
-            if off in self._told_names or off.name == EVERY_OTHER:
-                continue
-            self._told_names.add(off)
-            sources = self._every_source()
-            if not any(off.means(source) for source in sources):
-                warnings.warn(off.unknown(sources), stacklevel=stacklevel)
-
-    # ---- from what a user wrote to a component
+            every = (*self._failed, *self._broken.values())
+            on = [f for f in every if self.off(f.source) is None and f not in self._reported]
+            names = [n for n in self._names_off() if n.name != "*" and n not in self._reported]
+            self._reported += [*on, *names]
+        for failure in on:
+            if failures and (but is None or failure.component is not but):
+                warnings.warn(failure.warning(), stacklevel=4)
+        sources = self._every_source() if names else []
+        for name in names:
+            if not any(name.means(source) for source in sources):
+                warnings.warn(name.unknown(sources), stacklevel=4)
 
     def find(self, kind: Kind[Any], name: str) -> Entry:
         """Return the component called `name` or ``plugin:name``; names of ours are always ours."""
         self._load_own()
-        self._insist()
         plugin, _, bare = name.rpartition(":")
         found = self._called(kind, bare, plugin)
-        here = any(e.source.builtin and self.off(e.source) is None for e in found)
-        if not here and (not plugin or not found):
+        if not any(e.source.builtin and self.off(e.source) is None for e in found):
             self._load_others()
             found = self._called(kind, bare, plugin)
         # Where two of ours have the name, it means the one that needs no extra.
@@ -184,22 +181,24 @@ class Registry:
         on = [e for e in found if self.off(e.source) is None]
         # A name of ours is not free for others where ours is off: a default would change.
         chosen = ours[:1] or on or found[:1]
-        self._tell(but=chosen[0] if chosen else None)
+        self.report(but=chosen[0] if chosen else None)
         if not chosen:
             raise self._unknown(kind, name)
         if len(chosen) > 1:
             chosen = sorted(chosen, key=lambda e: (e.source.distribution, e.source.plugin))
-            number = {2: "two"}.get(len(chosen), counted(len(chosen)))
-            plugins = [e.source.plugin for e in chosen]
             places = (f"{e.source.where} ({e.source.plugin.strip('()')})" for e in chosen)
             raise ComponentError(
                 "name-clash",
-                f'{number} plugins offer the {kind.name} "{bare}"',
+                f'{counted(len(chosen))} plugins offer the {kind.name} "{bare}"',
                 expected="one",
                 got=" and ".join(places),
                 do=f"say {' or '.join(map(self._clear_name, chosen))}; or disable one",
                 whose=bare,
-                details={"kind": kind.name, "name": bare, "plugins": plugins},
+                details={
+                    "kind": kind.name,
+                    "name": bare,
+                    "plugins": [e.source.plugin for e in chosen],
+                },
             )
         entry = chosen[0]
         if (by := self.off(entry.source)) is not None:
@@ -221,52 +220,72 @@ class Registry:
     ) -> P:
         """Return a component by its name, from a table ``{"name": ..., ...}``, or as it is."""
         arguments = dict(params or {})
-        if isinstance(like, str):
-            return self._build(kind, self.find(kind, like), arguments)
-        if isinstance(like, Mapping):
-            table = dict(like)
-            name = table.pop("name", None)
-            if not isinstance(name, str):
-                got = f"name = {name!r}" if "name" in like else f"the keys {listed(like) or 'none'}"
-                raise ComponentError(
-                    "component-name",
-                    f"a table for {an(kind.name)} has no name",
-                    expected='a key "name" with text',
-                    got=got,
-                    do=f"plausibly plugins list --kind {kind.name}",
-                    whose=kind.name,
-                )
-            if twice := listed(sorted(table.keys() & arguments.keys())):
+        if not isinstance(like, str | Mapping):
+            cls = type(like).__name__
+            if arguments:
                 raise ComponentError(
                     "component-parameter",
-                    f'{kind.name} "{name}": {twice} is given twice',
-                    expected="each parameter once",
-                    got="one in the table, and one beside it",
-                    do=f"leave {twice} out of one of them",
-                    whose=name,
+                    f"{kind.name} {cls} is an object and takes no more parameters",
+                    expected="parameters beside a name or a table only",
+                    got=listed(sorted(arguments)),
+                    do=f"{cls}({', '.join(f'{name}=...' for name in sorted(arguments))})",
+                    whose=cls,
                 )
-            return self._build(kind, self.find(kind, name), {**table, **arguments})
-        cls = type(like).__name__
-        if arguments:
+            _check(kind, like, f"{kind.name} {cls}", Source(THIS_RUN))
+            return like
+        table = {"name": like} if isinstance(like, str) else dict(like)
+        name = table.pop("name", None)
+        if not isinstance(name, str):
+            keys = f"the keys {listed(table) or 'none'}"
+            raise ComponentError(
+                "component-name",
+                f"a table for {an(kind.name)} has no name",
+                expected='a key "name" with text',
+                got=keys if name is None else f"name = {name!r}",
+                do=f"plausibly plugins list --kind {kind.name}",
+                whose=kind.name,
+            )
+        if twice := listed(sorted(table.keys() & arguments.keys())):
             raise ComponentError(
                 "component-parameter",
-                f"{kind.name} {cls} is an object and takes no more parameters",
-                expected="parameters beside a name or a table only",
-                got=listed(sorted(arguments)),
-                do=f"{cls}({', '.join(f'{name}=...' for name in sorted(arguments))})",
-                whose=cls,
+                f'{kind.name} "{name}": {twice} is given twice',
+                expected="each parameter once",
+                got="one in the table, and one beside it",
+                do=f"leave {twice} out of one of them",
+                whose=name,
             )
-        return self._checked(kind, like, f"{kind.name} {cls}", Source(THIS_RUN))
+        return cast("P", self.make(self.find(kind, name), {**table, **arguments}))
 
     def make(self, entry: Entry, params: Mapping[str, object] | None = None) -> object:
         """Return the component of an entry, from `entries`; raises what `create` does."""
-        return self._build(KIND_BY_NAME[entry.kind], entry, params or {})
+        from plausibly.registry.mistakes import Mistakes, ParameterError
+        from plausibly.registry.parameters import Strict, signature, with_others
+
+        kind, whose = KIND_BY_NAME[entry.kind], f'{entry.kind} "{entry.name}"'
+        try:
+            target = entry.load()
+        except ComponentError as error:
+            self._broken.setdefault(entry.key, Failure(entry.source, "loading", error, (entry,)))
+            raise
+        if self._converter is None:
+            self._converter = Strict(self.create)
+        try:
+            component = self._converter.build(target, params or {})
+        except Mistakes as error:
+            mistakes = [with_others(m, entry, self.entries) for m in error.mistakes]
+            raise ParameterError.about(whose, mistakes, signature(target)) from error.__cause__
+        if not entry.source.builtin:  # the suite holds what we ship to its Protocol
+            try:
+                _check(kind, component, whose, entry.source)
+            except ComponentError as error:
+                self._broken.setdefault(entry.key, Failure(entry.source, "check", error, (entry,)))
+                raise
+        return component
 
     def describe(self, kind: Kind[Any], component: object) -> dict[str, object]:
         """Return the table, plain data, from which `create` makes an equal component."""
         from plausibly.registry.parameters import described
 
-        self._load_own()
         entry = self._entry_of(kind, component)
         # The bare name of what is ours or of this run, unless it is not clear.
         alone = self._called(kind, entry.name, "") == [entry]
@@ -301,26 +320,20 @@ class Registry:
                 whose=name,
                 details={"kind": kind.name, "name": name, "plugins": [before[0].source.plugin]},
             )
-        if found := class_problems(target, kind.protocol):
+        # Of a function only what it returns can be looked at.
+        if found := isinstance(target, type) and problems(target, kind.protocol):
             raise _invalid(kind, f'{kind.name} "{name}"', source, found)
         with self._lock:
             if source not in self._sources:
                 self._sources.append(source)
-            if (failure := self._failure_of(entry)) is not None:  # of the class that it replaces
-                self._failed.remove(failure)
+            self._broken.pop(entry.key, None)  # of the class that it replaces
             self._known[entry.key] = entry
-
-    # ---- inside
 
     def _names_off(self) -> tuple[Disabled, ...]:
         """Return every name that is to be off now, wherever it is configured."""
         blocks = [one for block in tuple(self._blocks) for one in block]
         by_environment = disabled_by(os.environ.get(VARIABLE, "").split(","), VARIABLE)
         return (*self._disabled, *blocks, *by_environment)
-
-    def _failures(self) -> tuple[Failure, ...]:
-        """Return what failed of the plugins that are on, so far."""
-        return tuple(f for f in tuple(self._failed) if self.off(f.source) is None)
 
     def _every_source(self) -> list[Source]:
         left = [*self._scan(), *(self._own() if self._own_left is None else self._own_left)]
@@ -337,8 +350,7 @@ class Registry:
         """Run the hooks of all other plugins that are on, each once."""
         with self._lock:
             self._load_own()
-            left = self._scan()
-            self._run(left, [d for d in left if self.off(d.source) is None])
+            self._run(self._scan())
 
     def _scan(self) -> list[Declared]:
         """Return the plugins of others that were not run yet; reads metadata once."""
@@ -349,9 +361,11 @@ class Registry:
                 self._others_left = [one for one in found if isinstance(one, Declared)]
             return self._others_left
 
-    def _run(self, left: list[Declared], on: Iterable[Declared] | None = None) -> None:
-        for declared in list(left if on is None else on):
-            if declared not in left:  # a hook that asked for a component had it run
+    def _run(self, left: list[Declared]) -> None:
+        for declared in list(left):
+            source = declared.source
+            # A hook that asked for a component may have had it run.
+            if declared not in left or not (source.builtin or self.off(source) is None):
                 continue
             left.remove(declared)
             before = dict(self._known)
@@ -364,7 +378,7 @@ class Registry:
                 self._known = before
                 self._failed.append(outcome)
             else:
-                self._sources.append(declared.source)
+                self._sources.append(source)
                 self._known |= {entry.key: entry for entry in outcome}
                 for entry in outcome:
                     self._check_class(entry)
@@ -377,44 +391,16 @@ class Registry:
         # A module may make attributes when they are asked for, out of what takes long to import.
         if entry.source.builtin or (place and (module is None or hasattr(module, "__getattr__"))):
             return
+        stage: Stage = "loading"
         try:
-            found = class_problems(entry.load(), kind.protocol)
+            target = entry.load()
+            stage = "check"
+            if found := isinstance(target, type) and problems(target, kind.protocol):
+                raise _invalid(kind, f'{kind.name} "{entry.name}"', entry.source, found)
         except ComponentError as error:
-            self._fail(entry, "loading", error)
-            return
-        if found:
-            whose = f'{kind.name} "{entry.name}"'
-            self._fail(entry, "check", _invalid(kind, whose, entry.source, found))
+            self._broken[entry.key] = Failure(entry.source, stage, error, (entry,))
 
-    def _fail(self, entry: Entry, stage: Stage, error: ComponentError) -> None:
-        """Record that a component cannot be used, once."""
-        with self._lock:
-            if self._failure_of(entry) is None:
-                self._failed.append(Failure(entry.source, stage, error, (entry,)))
-
-    def _failure_of(self, entry: Entry) -> Failure | None:
-        failed = ((f, f.component) for f in tuple(self._failed))
-        return next((f for f, one in failed if one is not None and one.key == entry.key), None)
-
-    def _insist(self) -> None:
-        """Raise ``plugin-failed`` if anything failed and failures are errors."""
-        strict = self._strict
-        if strict or (strict is None and os.environ.get(STRICT, "").strip() not in ("", "0")):
-            self._load_others()
-            for failure in self._failures():
-                raise failure.message(ComponentError, "plugins are strict") from failure.error
-
-    def _tell(self, *, but: Entry | None = None) -> None:
-        """Warn of what failed, and of names that turn nothing off; once each."""
-        with self._lock:
-            new = [f for f in self._failures() if not any(f is told for told in self._told)]
-            self._told += new
-        for failure in new:
-            if but is None or failure.component is not but:
-                warnings.warn(failure.warning(), stacklevel=4)
-        self.tell_of_names(stacklevel=5)
-
-    def _entries(self, kind: Kind[Any] | None, *, off: bool = False) -> tuple[Entry, ...]:
+    def _loaded(self, kind: Kind[Any] | None, *, off: bool = False) -> tuple[Entry, ...]:
         known = tuple(self._known.values())
         every = [e for e in known if kind is None or e.kind == kind.name]
         on = {s for s in {e.source for e in every} if off or self.off(s) is None}
@@ -432,62 +418,14 @@ class Registry:
 
     def _clear_name(self, entry: Entry) -> str:
         """Return a name that means this component and no other."""
-        alike = [
-            e for e in self._entries(None) if (e.kind, e.qualified) == (entry.kind, entry.qualified)
-        ]
-        return entry.qualified if len(alike) == 1 else f"{entry.source.distribution}:{entry.name}"
-
-    def _build(self, kind: Kind[P], entry: Entry, arguments: Mapping[str, object]) -> P:
-        from plausibly.registry.mistakes import Mistakes, ParameterError
-        from plausibly.registry.parameters import Strict, signature, with_others
-
-        whose = f'{kind.name} "{entry.name}"'
-        try:
-            target = entry.load()
-        except ComponentError as error:
-            self._fail(entry, "loading", error)
-            raise
-        if self._converter is None:
-            self._converter = Strict(self.create)
-        try:
-            component = self._converter.build(target, arguments)
-        except Mistakes as error:
-            mistakes = [with_others(m, kind, entry, self.entries) for m in error.mistakes]
-            raise ParameterError.about(whose, mistakes, signature(target)) from error.__cause__
-        if entry.source.builtin:  # the suite holds what we ship to its Protocol
-            return cast("P", component)
-        try:
-            return self._checked(kind, component, whose, entry.source)
-        except ComponentError as error:
-            self._fail(entry, "check", error)
-            raise
-
-    def _checked(self, kind: Kind[P], component: object, whose: str, source: Source) -> P:
-        found = problems(component, kind.protocol)
-        required = required_members(kind.protocol)
-        if isinstance(component, type) or len(found) >= len(required):
-            got, do = repr(component), f"plausibly plugins list --kind {kind.name}"
-            if isinstance(component, type):
-                name = component.__name__
-                got, do = f"the class {name}", f"{name}(), with parentheses"
-            elif len(got) >= 40:
-                got = an(type(component).__name__)
-            needed = listed(required, most=9)
-            raise ComponentError(
-                "component-invalid",
-                f"this is no {kind.name}: {got}",
-                expected=f"a name, a table with a name, or an object that has {needed}",
-                do=do,
-                whose=kind.name,
-                details={"kind": kind.name, "members": [p.member for p in found]},
-            )
-        if found := found or complete(component, kind.protocol):
-            raise _invalid(kind, whose, source, found)
-        return cast("P", component)
+        alike = sum(
+            (e.kind, e.qualified) == (entry.kind, entry.qualified) for e in self._loaded(None)
+        )
+        return entry.qualified if alike == 1 else f"{entry.source.distribution}:{entry.name}"
 
     def _unknown(self, kind: Kind[Any], name: str) -> ComponentError:
         """Return ``component-unknown``: nothing is called that, and what may be the reason."""
-        entries, failures, disabled = self._entries(None), self._failures(), self.disabled()
+        entries, failures, disabled = self._loaded(None), self.failures(), self.disabled()
         plugin, _, bare = name.rpartition(":")
         known: dict[str, Entry] = {}
         for entry in sorted(entries, key=lambda e: bool(e.extra)):  # first what is here
@@ -514,14 +452,13 @@ class Registry:
         off = [(source, by) for source, by in disabled.items() if named.means(source)]
         elsewhere = [e.kind for e in entries if e.name == bare and e.kind != kind.name]
         maybe = [
-            f"{counted(len(found))} plugin{'s' * (len(found) > 1)} {state} ({listed(found)})"
-            for state, found in (
-                ("that failed", [f.source.plugin for f in whole]),
-                (f"that {'is' if len(disabled) == 1 else 'are'} off", [s.plugin for s in disabled]),
+            f"in a plugin that {state} ({listed(plugins)})"
+            for state, plugins in (
+                ("failed", [f.source.plugin for f in whole]),
+                ("is disabled", [s.plugin for s in disabled]),
             )
-            if found
+            if plugins
         ]
-        here = f"in the environment of {sys.executable}"
         if failed:
             what += f": {failed[0].source} {failed[0].state}"
             got = "; ".join(f.reason for f in failed)
@@ -535,11 +472,9 @@ class Registry:
         elif not entries and not failures:
             got = "no component at all: plausibly is on the path, but not installed"
         elif maybe:
-            got = f"{' and '.join(maybe)}, which may have it"
-        elif plugin and plugin not in {e.source.plugin for e in entries}:
-            got = f'no plugin "{plugin}" {here}'
+            got = f"it may be {' or '.join(maybe)}"
         else:
-            got = f"nothing like it {here}" if close is None else ""
+            got = f"nothing like it in the environment of {sys.executable}" if close is None else ""
         return ComponentError(
             "component-unknown",
             what,
@@ -563,9 +498,9 @@ class Registry:
         path = f"{cls.__module__}:{cls.__qualname__}"
         # A target may name another module of the same package, which re-exports the class.
         top = cls.__module__.partition(".")[0]
-        places: tuple[Callable[[Kind[Any]], tuple[Entry, ...]], ...] = self._entries, self.entries
-        for place in places:
-            here = place(kind)
+        for load in (self._load_own, self._load_others):
+            load()
+            here = self._loaded(kind)
             for entry in here:
                 if entry.target is cls or entry.target == path:
                     return entry
@@ -607,6 +542,31 @@ def _with_names_of_their_own(
             text = f"{source} has this name already"
         seen.add(source)
         yield Failure(source, "name", Advised(text, advice)) if text else declared
+
+
+# Any: each kind has its own Protocol
+def _check(kind: Kind[Any], component: object, whose: str, source: Source) -> None:
+    """Raise ``component-invalid`` unless a component satisfies its Protocol."""
+    found = problems(component, kind.protocol)
+    required = required_members(kind.protocol)
+    if isinstance(component, type) or len(found) >= len(required):
+        got, do = repr(component), f"plausibly plugins list --kind {kind.name}"
+        if isinstance(component, type):
+            name = component.__name__
+            got, do = f"the class {name}", f"{name}(), with parentheses"
+        elif len(got) >= 40:
+            got = an(type(component).__name__)
+        raise ComponentError(
+            "component-invalid",
+            f"this is no {kind.name}: {got}",
+            expected="a name, a table with a name, or an object that has "
+            f"{listed(required, most=9)}",
+            do=do,
+            whose=kind.name,
+            details={"kind": kind.name, "members": [p.member for p in found]},
+        )
+    if found := found or complete(component, kind.protocol):
+        raise _invalid(kind, whose, source, found)
 
 
 def _identity(target: object) -> object:

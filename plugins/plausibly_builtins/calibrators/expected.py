@@ -6,7 +6,6 @@ from typing import Literal
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from plausibly.plugin import (
     DRAWN_LABELS,
@@ -71,21 +70,17 @@ class MonteCarlo:
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return one replicate a draw."""
         if self.systematic:
-            codes = data.labels_at(_spaced(data, self.draws, keys))
+            offset = keys.child("offset").uniform(data.hashes)
+            # In a random order, so that draws of an example are exchangeable as independent ones.
+            order = keys.child("order").uniform(data.hashes, self.draws)
+            place = np.argsort(order, axis=1, kind="stable")
+            spaced = np.minimum((place + offset) / self.draws, np.nextafter(1.0, 0.0))
+            codes = data.labels_at(spaced)
         else:
             codes = data.draw(self.draws, keys)
         return CalibrationScores(
             scores=data.scores_at(codes), label=codes, claim=Claim(random=(DRAWN_LABELS,))
         )
-
-
-def _spaced(data: CalibrationData, draws: int, keys: Keys) -> NDArray[np.float64]:
-    """Return evenly spaced points in [0, 1) for each example, (example, draw)."""
-    offset = keys.child("offset").uniform(data.hashes)
-    # In a random order, so that draws of an example are exchangeable as independent ones are.
-    place = np.argsort(keys.child("order").uniform(data.hashes, draws), axis=1, kind="stable")
-    spaced: NDArray[np.float64] = np.minimum((place + offset) / draws, np.nextafter(1.0, 0.0))
-    return spaced
 
 
 @attrs.frozen(kw_only=True)
@@ -146,19 +141,11 @@ class Augmentation:
                 do="xarray.concat(parts, dim='augmentation'), or calibrator expected",
                 whose="predictions",
             )
-        atoms = data.atoms()
-        row, label, masses, denominator = atoms
-        count = len(every)
         if self.scores == "mean":
-            return CalibrationScores(
-                scores=data.scores_of(atoms)[None, :],
-                units=masses,
-                row=row,
-                denominator=denominator,
-                label=label[None, :],
-                separate=False,
-                augmentation="mean",
-            )
+            found = Expected().calibrate(data, keys)
+            return attrs.evolve(found, augmentation="mean")
+        row, label, masses, denominator = data.atoms()
+        count = len(every)
         scores = every[:, row, label]
         if self.scores == "separate":
             return CalibrationScores(

@@ -96,9 +96,6 @@ class Mondrian(Wrapper):
         """Return the inner calibrator's atoms, each in the cell of its group or label."""
         if self.by == names.LABEL:
             return self._by_label(data, keys)
-        return self._by_group(data, keys)
-
-    def _by_group(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         groups, code = data.groups(self.by, whose=f"calibrator {self.name}")
         rows = [np.flatnonzero(code == group) for group in range(len(groups))]
         # Without examples there is still an answer: atoms of no cell.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
@@ -17,6 +18,7 @@ from plausibly.plugin import (
     Floats,
     Guarantee,
     IncompatibleComponents,
+    Ints,
     Needs,
     PValues,
     bounded,
@@ -33,21 +35,32 @@ _DIGITS, _SURE = 50, Decimal("1e-40")
 _INSIDE = attrs.validators.and_(attrs.validators.gt(0.0), attrs.validators.lt(1.0))
 
 
-def _require(held_out: PValues | None) -> PValues:
-    """Return the held-out p-values, or say that the combiner was called without them."""
-    if held_out is None:
-        raise IncompatibleComponents(
-            "held-out-missing",
-            "a combiner that ranks among held-out examples was called without them",
-            expected="the p-values of the held-out examples",
-            do="plausibly.calibrate(..., combiner=...), which sets them aside",
-            whose="combiner",
-        )
-    return held_out
+@attrs.frozen(kw_only=True)
+class HeldOut(ABC):
+    """Base of rules that correct the mean p-value by how many held-out ones are no larger."""
+
+    needs: ClassVar[Needs] = "mean"
+    held_out: float = attrs.field(default=0.5, validator=_INSIDE)
+
+    def combine(self, p: PValues, held_out: PValues | None) -> Floats:
+        if held_out is None:
+            raise IncompatibleComponents(
+                "held-out-missing",
+                "a combiner that ranks among held-out examples was called without them",
+                expected="the p-values of the held-out examples",
+                do="plausibly.calibrate(..., combiner=...), which sets them aside",
+                whose="combiner",
+            )
+        counts, place = np.unique(held_out.at_most(p), return_inverse=True)
+        return self._bounds(counts, held_out.size)[place].reshape(np.shape(p.numerators))
+
+    @abstractmethod
+    def _bounds(self, counts: Ints, size: int) -> Floats:
+        """Return the p-values at which so many of `size` held-out ones are no larger."""
 
 
 @attrs.frozen(kw_only=True)
-class HeldOutRank:
+class HeldOutRank(HeldOut):
     """Rank the mean p-value r: ``(#{i : rho_i <= r} + 1) / (h + 1)``, h held-out examples.
 
     Given the first split, rho is a fixed function of example and label, so held-out and new
@@ -59,12 +72,8 @@ class HeldOutRank:
         Share of the calibration examples that is set aside.
     """
 
-    needs: ClassVar[Needs] = "mean"
-    held_out: float = attrs.field(default=0.5, validator=_INSIDE)
-
-    def combine(self, p: PValues, held_out: PValues | None) -> Floats:
-        aside = _require(held_out)
-        ranks: Floats = (aside.at_most(p) + 1) / (aside.size + 1)
+    def _bounds(self, counts: Ints, size: int) -> Floats:
+        ranks: Floats = (counts + 1) / (size + 1)
         return ranks
 
     def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
@@ -87,7 +96,7 @@ def _band(delta: Fraction, sides: int, count: int) -> Fraction:
 
 
 @attrs.frozen(kw_only=True)
-class Ecdf:
+class Ecdf(HeldOut):
     """Correct the mean p-value r by an upper bound of its distribution function.
 
     ``F+(r) = min(1, #{i : rho_i <= r} / h + sqrt(log(2 / delta) / (2 h)))`` over h held-out
@@ -108,8 +117,6 @@ class Ecdf:
     Stutz et al., TMLR 2023, Algorithm 2; Massart, Annals of Probability 1990.
     """
 
-    needs: ClassVar[Needs] = "mean"
-    held_out: float = attrs.field(default=0.5, validator=_INSIDE)
     delta: float = attrs.field(default=1e-4, validator=_INSIDE)
     band: Literal["two-sided", "one-sided"] = "two-sided"
 
@@ -122,13 +129,11 @@ class Ecdf:
     def _sides(self) -> int:
         return 2 if self.band == "two-sided" else 1
 
-    def combine(self, p: PValues, held_out: PValues | None) -> Floats:
-        aside = _require(held_out)
-        counts, place = np.unique(aside.at_most(p), return_inverse=True)
-        epsilon = _band(exact(self.delta), self._sides, aside.size)
+    def _bounds(self, counts: Ints, size: int) -> Floats:
+        epsilon = _band(exact(self.delta), self._sides, size)
         # One rounding at the end keeps each value within half a unit of the exact one.
-        bounds = [float(min(Fraction(1), Fraction(int(c), aside.size) + epsilon)) for c in counts]
-        return np.array(bounds)[place].reshape(np.shape(p.numerators))
+        bounds = [float(min(Fraction(1), Fraction(int(c), size) + epsilon)) for c in counts]
+        return np.array(bounds)
 
     def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
         delta = exact(self.delta)
@@ -192,7 +197,7 @@ def _needed(alpha: Fraction, delta: Fraction) -> int:
 
 
 @attrs.frozen(kw_only=True)
-class Pac:
+class Pac(HeldOut):
     """Bound the distribution function of the mean p-value where it matters only.
 
     The p-value of r is the alpha at which ``BinomCDF(#{i : rho_i <= r}; h, alpha) = delta``
@@ -211,27 +216,22 @@ class Pac:
     Vovk, Conditional validity of inductive conformal predictors, ACML 2012, Proposition 2a.
     """
 
-    needs: ClassVar[Needs] = "mean"
-    held_out: float = attrs.field(default=0.5, validator=_INSIDE)
     delta: float = attrs.field(default=1e-4, validator=_INSIDE)
 
-    def combine(self, p: PValues, held_out: PValues | None) -> Floats:
+    def _bounds(self, counts: Ints, size: int) -> Floats:
         from scipy.special import bdtri
 
-        aside = _require(held_out)
-        trials, delta = aside.size, exact(self.delta)
-        counts, place = np.unique(aside.at_most(p), return_inverse=True)
-        below = counts < trials
+        delta = exact(self.delta)
+        below = counts < size
         bounds = np.ones(len(counts), dtype=np.float64)
-        bounds[below] = bdtri(counts[below].astype(np.float64), trials, float(delta))
+        bounds[below] = bdtri(counts[below].astype(np.float64), size, float(delta))
         # The tail falls as alpha grows: it exceeds delta exactly while alpha is below the bound.
-        settled = settle(
+        bounds[below] = settle(
             bounds[below],
-            lambda at, alpha: _excess(int(counts[below][at]), trials, alpha, delta),
+            lambda at, alpha: _excess(int(counts[below][at]), size, alpha, delta),
             spacings=_SPACINGS,
         )
-        bounds[below] = settled
-        return bounds[place].reshape(np.shape(p.numerators))
+        return bounds
 
     def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
         delta = exact(self.delta)

@@ -53,8 +53,6 @@ def correlation(values: Floats) -> Floats:
 def worth(correlations: Floats, effective: Effective) -> float:
     """Return the effective number of tests of a matrix of correlations."""
     m = len(correlations)
-    if effective == "none":
-        return float(m)
     if effective == "nyholt":
         number = m + 1 - float((correlations**2).sum()) / m
     else:

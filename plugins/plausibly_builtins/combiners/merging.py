@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from decimal import Decimal, localcontext
+from decimal import Context, Decimal
 from fractions import Fraction
-from functools import cache
 from typing import ClassVar
 
 import attrs
@@ -30,7 +29,8 @@ _EXCHANGEABLE_MARKOV = (
     "(exchangeable Markov inequality)"
 )
 
-_DIGITS = 50
+_FIFTY_DIGITS = Context(prec=50)
+EULER = Fraction(_FIFTY_DIGITS.exp(Decimal(1)))
 _WHOLE = 2**50
 _WIDE = 2**62
 
@@ -75,21 +75,6 @@ def between(merged: Floats, values: Floats | Ints, unit: int) -> Floats:
     """Return means kept between the least and the largest p-value against rounding."""
     kept: Floats = np.clip(merged, values.min(axis=0) / unit, values.max(axis=0) / unit)
     return kept
-
-
-@cache
-def euler() -> Fraction:
-    with localcontext() as context:
-        context.prec = _DIGITS
-        return Fraction(Decimal(1).exp())
-
-
-@cache
-def logarithm(number: int) -> Fraction:
-    """Return the natural logarithm of a whole number to fifty digits."""
-    with localcontext() as context:
-        context.prec = _DIGITS
-        return Fraction(Decimal(number).ln())
 
 
 def unproved(
@@ -220,14 +205,14 @@ class Geometric(Merging):
         return capped(np.exp(1.0 + in_order(logs) / len(values)))
 
     def _factor(self, m: int) -> Fraction:
-        return euler()
+        return EULER
 
 
 def harmonic_factor(count: int) -> Fraction:
     """Return what the harmonic mean of so many p-values is multiplied by."""
     if count <= 2:
         return Fraction(count)
-    return euler() * logarithm(count)
+    return EULER * Fraction(_FIFTY_DIGITS.ln(Decimal(count)))
 
 
 @attrs.frozen(kw_only=True)
@@ -370,4 +355,4 @@ class ExchangeableGeometric(Merging):
         return capped(np.exp(least))
 
     def _factor(self, m: int) -> Fraction:
-        return euler()
+        return EULER

@@ -58,7 +58,10 @@ _THEIRS = {
 
 @attrs.frozen(kw_only=True, eq=False)
 class Answers:
-    """The responses of a table that name a label, each in as many rows as it counts times."""
+    """The responses of a table that name a label, each in as many rows as it counts times.
+
+    `estimator` and `chances` are what crowd-kit made of them; None and 1 where all have one label.
+    """
 
     rows: Rows
     example: Codes  # by their place in the order of names, as annotators
@@ -67,6 +70,8 @@ class Answers:
     used: Codes  # of each label in use, the code in the table
     of_example: Codes  # the places of all examples of the table
     of_annotator: Codes
+    estimator: Estimator | None = None
+    chances: Column  # (example, label in use)
 
     @classmethod
     def of(cls, rows: Rows, called: str, *, repeats: bool) -> Answers:
@@ -101,20 +106,17 @@ class Answers:
         of_example, of_annotator = (by_name(rows, dim) for dim in (names.EXAMPLE, names.ANNOTATOR))
         example, annotator = of_example[rows.example[response]], of_annotator[who]
         order = np.lexsort((example, annotator))
-        label = rows.label[counts].astype(np.intp)[order]
-        first = np.sort(np.unique(label, return_index=True)[1])
-        used = label[first]
-        coded = np.empty(rows.labels, np.intp)
-        coded[used] = np.arange(used.size)
+        label, used = pd.factorize(rows.label[counts].astype(np.intp)[order])
         times = np.rint(weight).astype(np.intp)[order]
         return cls(
             rows=rows,
             example=np.repeat(example[order], times),
             annotator=np.repeat(annotator[order], times),
-            label=np.repeat(coded[label], times),
+            label=np.repeat(label, times),
             used=used,
             of_example=of_example,
             of_annotator=of_annotator,
+            chances=np.ones((rows.n, used.size)),
         )
 
     @property
@@ -131,27 +133,9 @@ class Answers:
         )
 
     def by_annotator(self, found: pd.Series[Any]) -> Column:  # Any: of numbers
-        """Return crowd-kit's series of workers as (annotator,) in the order of names, NaN else."""
-        values: Column = found.reindex(np.arange(self.of_annotator.size)).to_numpy(np.float64)
+        """Return crowd-kit's series of workers for the annotators of the table; NaN without one."""
+        values: Column = found.reindex(self.of_annotator).to_numpy(np.float64)
         return values
-
-    def right(self, chances: Column) -> Column:
-        """Return the share of the responses of each annotator that is right: (annotator,)."""
-        size = self.of_annotator.size
-        found = np.bincount(self.annotator, chances[self.example, self.label], size)
-        with np.errstate(invalid="ignore"):
-            share: Column = found / np.bincount(self.annotator, minlength=size)
-        return share
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class Estimated:
-    """Responses, and what an estimator made of them; None where there was nothing to estimate."""
-
-    answers: Answers
-    estimator: Estimator | None
-    chances: Column  # (example, label in use)
-    attributes: dict[str, str] = attrs.field(factory=dict)  # how it converged
 
 
 @attrs.frozen(kw_only=True)
@@ -177,8 +161,8 @@ class CrowdKit(Aggregator):
         return f"aggregator crowd-kit:{self.called}"
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        found = self._estimated(annotations)
-        answers, values, rows = found.answers, found.chances, found.answers.rows
+        answers, attributes = self._estimated(annotations)
+        values, rows = answers.chances, answers.rows
         bad = ~np.isfinite(values).all(axis=1) | (values < 0).any(axis=1)
         sums = np.where(bad, 1.0, values.sum(axis=1))
         bad |= sums <= 0
@@ -188,34 +172,41 @@ class CrowdKit(Aggregator):
             raise self._failure(got, details={"examples": shown})
         table = np.zeros((rows.n, rows.labels))
         table[:, answers.used] = (values / sums[:, None])[answers.of_example]
-        return rows.plausibilities(table).assign_attrs(found.attributes)
+        return rows.plausibilities(table).assign_attrs(attributes)
 
     def reliability(self, annotations: xr.Dataset) -> xr.Dataset | None:
-        found = self._estimated(annotations)
-        answers = found.answers
+        answers, attributes = self._estimated(annotations)
         known = answers.rows.table.coords
         table = xr.Dataset(
-            {names.WEIGHT: (names.ANNOTATOR, self._worth(found)[answers.of_annotator])},
+            {names.WEIGHT: (names.ANNOTATOR, self._worth(answers))},
             coords={name: known[name].variable for name in (names.ANNOTATOR, names.LABEL)},
         )
-        return self._with_more(table, found).assign_attrs(found.attributes)
+        return self._with_more(table, answers).assign_attrs(attributes)
 
-    def _worth(self, found: Estimated) -> Column:
-        """Return the chance of each annotator to be right: (annotator,) in the order of names."""
-        if self.skilled and found.estimator is not None:
-            return found.answers.by_annotator(found.estimator.skills_)
-        return found.answers.right(found.chances)
+    def _worth(self, answers: Answers) -> Column:
+        """Return the chance of each annotator to be right: (annotator,)."""
+        if self.skilled and answers.estimator is not None:
+            return answers.by_annotator(answers.estimator.skills_)
+        size = answers.of_annotator.size
+        right = np.bincount(
+            answers.annotator, answers.chances[answers.example, answers.label], size
+        )
+        with np.errstate(invalid="ignore"):
+            share = right / np.bincount(answers.annotator, minlength=size)
+        found: Column = share[answers.of_annotator]
+        return found
 
-    def _with_more(self, table: xr.Dataset, found: Estimated) -> xr.Dataset:
+    def _with_more(self, table: xr.Dataset, answers: Answers) -> xr.Dataset:
         return table
 
-    def _estimated(self, annotations: xr.Dataset) -> Estimated:
+    def _estimated(self, annotations: xr.Dataset) -> tuple[Answers, dict[str, str]]:
+        """Return answers with what an estimator made of them, and how it converged."""
         library = require("crowdkit.aggregation", extra="crowd", whose=self._whose)
         rows = answered_rows(annotations, self.accepts)
         answers = Answers.of(rows, f"crowd-kit:{self.called}", repeats=self.repeats)
         count = answers.used.size
         if count < 2:
-            return Estimated(answers=answers, estimator=None, chances=np.ones((rows.n, count)))
+            return answers, {}
         if self.most is not None and count > self.most:
             raise InputError(
                 "labels-too-many",
@@ -230,12 +221,9 @@ class CrowdKit(Aggregator):
         parameters = {_THEIRS.get(name, name): value for name, value in options.items()}
         with self._apart():
             estimator = getattr(library, self.model)(**parameters, **self.fixed).fit(answers.frame)
-        return Estimated(
-            answers=answers,
-            estimator=estimator,
-            chances=self._chances(answers, estimator),
-            attributes=self._convergence(estimator, **options) if "tolerance" in options else {},
-        )
+        chances = self._chances(answers, estimator)
+        attributes = self._convergence(estimator, **options) if "tolerance" in options else {}
+        return attrs.evolve(answers, estimator=estimator, chances=chances), attributes
 
     def _chances(self, answers: Answers, estimator: Estimator) -> Column:
         """Return what a fitted estimator says of labels: (example, label in use)."""
@@ -308,8 +296,7 @@ class Weighing(CrowdKit):
 
     def _chances(self, answers: Answers, estimator: Estimator) -> Column:
         """Return the sums of the skills of those who say a label."""
-        skill = answers.by_annotator(estimator.skills_)
-        worth = np.where(np.isnan(skill), 0.0, skill)
+        worth = estimator.skills_.reindex(answers.annotator).fillna(0.0).to_numpy(np.float64)
         n, size = answers.rows.n, answers.used.size
         cells = answers.example * size + answers.label
-        return summed(cells, worth[answers.annotator], n * size).reshape(n, size)
+        return summed(cells, worth, n * size).reshape(n, size)

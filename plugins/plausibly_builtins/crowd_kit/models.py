@@ -19,7 +19,6 @@ from plausibly_builtins.crowd_kit._adapter import (
     Answers,
     Column,
     CrowdKit,
-    Estimated,
     Estimator,
     Weighing,
 )
@@ -55,15 +54,14 @@ class DawidSkene(CrowdKit):
     iterations: int = attrs.field(default=100, validator=attrs.validators.ge(1))
     tolerance: float = attrs.field(default=1e-5, validator=attrs.validators.gt(0.0))
 
-    def _with_more(self, table: xr.Dataset, found: Estimated) -> xr.Dataset:
+    def _with_more(self, table: xr.Dataset, answers: Answers) -> xr.Dataset:
         """Return the table with the chances (annotator, label, said)."""
-        answers = found.answers
         labels = answers.rows.labels
         chance = np.full((answers.of_annotator.size, labels, labels), np.nan)
-        if found.estimator is not None:
+        if answers.estimator is not None:
             answered = np.unique(answers.annotator)
             chance[np.ix_(answered, answers.used)] = 0.0
-            for (worker, text), row in found.estimator.errors_.iterrows():
+            for (worker, text), row in answers.estimator.errors_.iterrows():
                 column = answers.used[answers.texts.index(text)]
                 chance[worker, answers.used, column] = row.reindex(answers.texts)
         dims = (names.ANNOTATOR, names.LABEL, "said")
@@ -129,12 +127,11 @@ class Glad(CrowdKit):
     tolerance: float = attrs.field(default=1e-5, validator=attrs.validators.gt(0.0))
     steps: int = attrs.field(default=25, validator=attrs.validators.ge(1))
 
-    def _with_more(self, table: xr.Dataset, found: Estimated) -> xr.Dataset:
-        answers = found.answers
+    def _with_more(self, table: xr.Dataset, answers: Answers) -> xr.Dataset:
         ability = np.full(answers.of_annotator.size, np.nan)
-        if found.estimator is not None:
-            ability = answers.by_annotator(found.estimator.alphas_)
-        return table.assign(ability=(names.ANNOTATOR, ability[answers.of_annotator]))
+        if answers.estimator is not None:
+            ability = answers.by_annotator(answers.estimator.alphas_)
+        return table.assign(ability=(names.ANNOTATOR, ability))
 
 
 @attrs.frozen(kw_only=True)
@@ -180,11 +177,10 @@ class Mace(CrowdKit):
     noise: float = attrs.field(default=0.5, validator=attrs.validators.ge(0.0))
     random_state: int = attrs.field(default=0, validator=attrs.validators.ge(0))
 
-    def _with_more(self, table: xr.Dataset, found: Estimated) -> xr.Dataset:
-        answers = found.answers
+    def _with_more(self, table: xr.Dataset, answers: Answers) -> xr.Dataset:
         competence = np.full(answers.of_annotator.size, np.nan)
-        if found.estimator is not None:
-            competence[np.unique(answers.annotator)] = found.estimator.spamming_[:, 1]
+        if answers.estimator is not None:
+            competence[np.unique(answers.annotator)] = answers.estimator.spamming_[:, 1]
         return table.assign(competence=(names.ANNOTATOR, competence[answers.of_annotator]))
 
 
@@ -232,12 +228,12 @@ class Mmsr(Weighing):
         chances /= chances.sum(axis=1, keepdims=True)
         return chances
 
-    def _worth(self, found: Estimated) -> Column:
-        worth = super()._worth(found)
-        if found.estimator is None:
+    def _worth(self, answers: Answers) -> Column:
+        worth = super()._worth(answers)
+        if answers.estimator is None:
             return worth
         odds: Column = np.exp(worth)
-        return odds / (odds + found.answers.used.size - 1)
+        return odds / (odds + answers.used.size - 1)
 
 
 @attrs.frozen(kw_only=True)
@@ -280,7 +276,7 @@ class Kos(CrowdKit):
     def reliability(self, annotations: xr.Dataset) -> None:
         """Return None: it does not say what an annotator is worth."""
 
-    def _estimated(self, annotations: xr.Dataset) -> Estimated:
+    def _estimated(self, annotations: xr.Dataset) -> tuple[Answers, dict[str, str]]:
         try:
             return super()._estimated(annotations)
         except InputError as error:

@@ -136,15 +136,46 @@ class Cells:
         return self.weighted(np.ones(self.annotators))
 
     @cached_property
-    def shares(self) -> Column:
-        """Label frequency: (label, example), columns sum to 1."""
-        found: Column = self.votes / self.votes.sum(axis=0)
-        return found
-
-    @cached_property
     def responses(self) -> Column:
         """Total weight of the responses of each annotator: (annotator,)."""
         return summed(self.annotator, self.weight, self.annotators)
+
+    @cached_property
+    def pairs(self) -> tuple[Codes, Codes, Codes]:
+        """Annotator and label of each pair in the cells, sorted, and the pair of each cell."""
+        key = self.annotator * self.labels + self.label
+        once, pair = np.unique(key, return_inverse=True)
+        annotator, label = np.divmod(once, max(self.labels, 1))
+        return annotator, label, pair
+
+    @cached_property
+    def diagonal(self) -> NDArray[np.bool_]:
+        """Where the label of a pair is the true one: (label, pair)."""
+        found: NDArray[np.bool_] = self.pairs[1] == np.arange(self.labels)[:, None]
+        return found
+
+    @cached_property
+    def says(self) -> Column:
+        """1 where the annotator ever says the label, else 0: (label, annotator)."""
+        annotator, label, _ = self.pairs
+        found = np.zeros((self.labels, self.annotators))
+        found[label, annotator] = 1.0
+        return found
+
+    def mass(self, plausible: Column) -> Column:
+        """Return how often each pair is said of examples of each label: (label, pair)."""
+        return self._by_label(plausible, self.example, self.pairs[2], self.pairs[0].size)
+
+    def evidence(self, log_chance: Column) -> Column:
+        """Return what all responses of an example say for each label: (label, example)."""
+        return self._by_label(log_chance, self.pairs[2], self.example, self.rows.n)
+
+    def _by_label(self, values: Column, source: Codes, target: Codes, size: int) -> Column:
+        """Return the weighted sum of the values of each cell: (label, place that it adds to)."""
+        found = np.empty((self.labels, size))
+        for row, of_label in zip(found, values, strict=True):
+            row[:] = summed(target, self.weight * of_label.take(source), size)
+        return found
 
     def right(self, plausible: Column) -> Column:
         """Return how much of the responses of each annotator is right: (annotator,)."""
@@ -169,53 +200,6 @@ class Cells:
 _CLOSE = 1e-3  # a tolerance that may be advised
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class Pairs:
-    """Which labels each annotator says: the cells without their examples, sorted."""
-
-    cells: Cells
-    annotator: Codes
-    label: Codes
-    pair: Codes  # of each cell
-
-    @classmethod
-    def of(cls, cells: Cells) -> Pairs:
-        key = cells.annotator * cells.labels + cells.label
-        once, pair = np.unique(key, return_inverse=True)
-        annotator, label = np.divmod(once, max(cells.labels, 1))
-        return cls(cells=cells, annotator=annotator, label=label, pair=pair)
-
-    def mass(self, plausible: Column) -> Column:
-        """Return how often each pair is said of examples of each label: (label, pair)."""
-        cells, size = self.cells, self.label.size
-        found = np.empty((cells.labels, size))
-        for row, of_label in zip(found, plausible, strict=True):
-            row[:] = summed(self.pair, cells.weight * of_label.take(cells.example), size)
-        return found
-
-    def evidence(self, log_chance: Column) -> Column:
-        """Return what all responses of an example say for each label: (label, example)."""
-        cells = self.cells
-        found = np.empty((cells.labels, cells.rows.n))
-        for row, of_label in zip(found, log_chance, strict=True):
-            row[:] = summed(cells.example, cells.weight * of_label.take(self.pair), row.size)
-        return found
-
-    @cached_property
-    def diagonal(self) -> Column:
-        """1 where the label that is said is the true one, else 0: (label, pair)."""
-        true = np.arange(self.cells.labels)[:, None]
-        found: Column = (self.label == true).astype(np.float64)
-        return found
-
-    @cached_property
-    def says(self) -> Column:
-        """1 where the annotator ever says the label, else 0: (label, annotator)."""
-        found = np.zeros((self.cells.labels, self.cells.annotators))
-        found[self.label, self.annotator] = 1.0
-        return found
-
-
 class Estimated(Aggregator, ABC):
     """An aggregator that estimates what annotators are worth together with the true labels."""
 
@@ -231,18 +215,17 @@ class Estimated(Aggregator, ABC):
     unknown: Unknown
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        pairs, plausible, attributes = self._fitted(annotations)
-        cells = pairs.cells
+        cells, plausible, attributes = self._fitted(annotations)
         return cells.rows.plausibilities(cells.as_table(plausible)).assign_attrs(attributes)
 
     def reliability(self, annotations: xr.Dataset) -> xr.Dataset:
-        pairs, plausible, attributes = self._fitted(annotations)
-        return self._judged(pairs, plausible).assign_attrs(attributes)
+        cells, plausible, attributes = self._fitted(annotations)
+        return self._of_annotators(cells, plausible).assign_attrs(attributes)
 
-    def _fitted(self, annotations: xr.Dataset) -> tuple[Pairs, Column, dict[str, str]]:
+    def _fitted(self, annotations: xr.Dataset) -> tuple[Cells, Column, dict[str, str]]:
         """Return plausibilities (label, example) once they stay, and how they came there."""
-        pairs = Pairs.of(Cells.of(annotations, self.accepts, self.unknown, self.called))
-        plausible = pairs.cells.shares
+        cells = Cells.of(annotations, self.accepts, self.unknown, self.called)
+        plausible: Column = cells.votes / cells.votes.sum(axis=0)
         objective, count = 0.0, 0  # log-likelihood plus log-prior where an iteration began
         change = 0.0 if not plausible.size else np.inf
         while change > self.tolerance and count < self.iterations:
@@ -251,8 +234,8 @@ class Estimated(Aggregator, ABC):
                 prevalence = np.log(plausible.sum(axis=1) + smoothing)
             prevalence -= np.log(n + labels * smoothing)
             log_prior = smoothing * float(prevalence.sum()) if smoothing else 0.0
-            log_chance, log_density = self._log_chance(pairs, plausible)
-            joint = pairs.evidence(log_chance)
+            log_chance, log_density = self._log_chance(cells, plausible)
+            joint = cells.evidence(log_chance)
             joint += prevalence[:, None]
             most = joint.max(axis=0)
             joint -= most
@@ -277,14 +260,14 @@ class Estimated(Aggregator, ABC):
                 details=dict(facts),
                 stacklevel=3,
             )
-        return pairs, plausible, {names.CONVERGENCE: json.dumps({**facts, "objective": objective})}
+        return cells, plausible, {names.CONVERGENCE: json.dumps({**facts, "objective": objective})}
 
     @abstractmethod
-    def _log_chance(self, pairs: Pairs, plausible: Column) -> tuple[Column, float]:
+    def _log_chance(self, cells: Cells, plausible: Column) -> tuple[Column, float]:
         """Return the log-chances (label, pair) that fit best, and their log prior density."""
 
     @abstractmethod
-    def _judged(self, pairs: Pairs, plausible: Column) -> xr.Dataset:
+    def _of_annotators(self, cells: Cells, plausible: Column) -> xr.Dataset:
         """Return the table of annotators."""
 
 
@@ -340,13 +323,13 @@ class DawidSkene(Estimated):
     iterations: int = attrs.field(default=500, validator=attrs.validators.ge(1))
     unknown: Unknown = attrs.field(default="together", validator=UNKNOWN)
 
-    def _judged(self, pairs: Pairs, plausible: Column) -> xr.Dataset:
-        cells = pairs.cells
+    def _of_annotators(self, cells: Cells, plausible: Column) -> xr.Dataset:
         labels, known = cells.labels, cells.annotators - 1
+        annotator, label, _ = cells.pairs
         with np.errstate(invalid="ignore"):
             weight = cells.right(plausible) / cells.responses
             counts = np.full((cells.annotators, labels, labels), self.smoothing)
-            counts[pairs.annotator, :, pairs.label] += pairs.mass(plausible).T
+            counts[annotator, :, label] += cells.mass(plausible).T
             counts += self.diagonal * np.eye(labels)
             total = counts.sum(axis=2, keepdims=True)
             chance = np.where(total > 0, counts / total, 1 / labels)
@@ -356,39 +339,37 @@ class DawidSkene(Estimated):
         table = cells.reliability(weight, confusion=xr.Variable(dims, ordered))
         return table.assign_coords(said=cells.rows.table[names.LABEL].values)
 
-    def _log_chance(self, pairs: Pairs, plausible: Column) -> tuple[Column, float]:
-        labels = pairs.cells.labels
-        counts = pairs.mass(plausible)
-        total = np.empty_like(pairs.says)
+    def _log_chance(self, cells: Cells, plausible: Column) -> tuple[Column, float]:
+        labels, annotator = cells.labels, cells.pairs[0]
+        counts = cells.mass(plausible)
+        total = np.empty_like(cells.says)
         for row, of_label in zip(total, counts, strict=True):
-            row[:] = summed(pairs.annotator, of_label, row.size)
+            row[:] = summed(annotator, of_label, row.size)
         total += labels * self.smoothing + self.diagonal
         counts += self.smoothing
         if self.diagonal:
-            counts += self.diagonal * pairs.diagonal
+            counts += self.diagonal * cells.diagonal
         with np.errstate(divide="ignore", invalid="ignore"):
             log_total = np.log(total)
             log_chance = np.log(counts)
-            log_chance -= log_total[:, pairs.annotator]
+            log_chance -= log_total[:, annotator]
         # An annotator who never saw an example of this label: nothing is known, all is as likely.
         log_chance[np.isnan(log_chance)] = -np.log(labels)
         if not (self.smoothing or self.diagonal):
             return log_chance, 0.0
-        return log_chance, self._log_density(pairs, log_chance, log_total)
-
-    def _log_density(self, pairs: Pairs, log_chance: Column, log_total: Column) -> float:
-        """Return the log prior density of the confusion matrices, unseen pairs included."""
-        answers = pairs.says.any(axis=0)
-        says, log_total = pairs.says[:, answers], log_total[:, answers]
-        found = 0.0
+        # The log prior density of the confusion matrices, unseen pairs included.
+        answers = cells.says.any(axis=0)
+        says, log_total = cells.says[:, answers], log_total[:, answers]
+        density = 0.0
         if self.smoothing:
-            unseen = len(says) - says.sum(axis=0) - (1 - says)
+            unseen = labels - says.sum(axis=0) - (1 - says)
             log_least = np.log(self.smoothing) - log_total
-            found += self.smoothing * float(log_chance.sum() + (unseen * log_least).sum())
+            density += self.smoothing * float(log_chance.sum() + (unseen * log_least).sum())
         if self.diagonal:
-            found += self.diagonal * float(log_chance[pairs.diagonal > 0].sum())
+            density += self.diagonal * float(log_chance[cells.diagonal].sum())
         weight = self.smoothing + self.diagonal
-        return found + weight * float(((1 - says) * (np.log(weight) - log_total)).sum())
+        density += weight * float(((1 - says) * (np.log(weight) - log_total)).sum())
+        return log_chance, density
 
 
 @attrs.frozen(kw_only=True)
@@ -436,8 +417,7 @@ class OneCoin(Estimated):
     iterations: int = attrs.field(default=500, validator=attrs.validators.ge(1))
     unknown: Unknown = attrs.field(default="together", validator=UNKNOWN)
 
-    def _judged(self, pairs: Pairs, plausible: Column) -> xr.Dataset:
-        cells = pairs.cells
+    def _of_annotators(self, cells: Cells, plausible: Column) -> xr.Dataset:
         chance = self._chance(cells, plausible)[0]
         return cells.reliability(np.where(cells.responses > 0, chance, np.nan))
 
@@ -450,16 +430,13 @@ class OneCoin(Estimated):
         with np.errstate(invalid="ignore"):
             return right / (right + wrong), wrong / (right + wrong)
 
-    def _log_chance(self, pairs: Pairs, plausible: Column) -> tuple[Column, float]:
-        cells = pairs.cells
+    def _log_chance(self, cells: Cells, plausible: Column) -> tuple[Column, float]:
+        annotator = cells.pairs[0]
         chance, error = self._chance(cells, plausible)
         with np.errstate(divide="ignore"):
             log_right, log_wrong = np.log(chance), np.log(error)
-        log_chance = np.where(
-            pairs.diagonal > 0,
-            log_right[pairs.annotator],
-            log_wrong[pairs.annotator] - np.log(max(cells.labels - 1, 1)),
-        )
+        others = np.log(max(cells.labels - 1, 1))
+        log_chance = np.where(cells.diagonal, log_right[annotator], log_wrong[annotator] - others)
         answers, priors = cells.responses > 0, ((self.right, log_right), (self.wrong, log_wrong))
         density = sum(prior * float(log[answers].sum()) for prior, log in priors if prior)
         return log_chance, density

@@ -101,21 +101,93 @@ class Chains:
     def owner(self) -> Codes:
         return np.repeat(np.arange(self.size.size), self.size)
 
+    @cached_property
+    def uniforms(self) -> tuple[Codes, ...]:
+        """How many uniforms a sweep takes of each example, and the places of each use among them.
+
+        The uses are two for each single, item and example, and one for each place of a copy.
+        """
+        examples = np.arange(self.size.size)
+        owners = (
+            np.repeat(self.stage_example[self.single_stage], 2),
+            np.repeat(self.owner, 2),
+            np.repeat(examples, 2),
+            np.repeat(self.stage_example[self.copy_stage], self.copy_item.shape[1]),
+        )
+        owner = np.concatenate(owners)
+        used = np.ones(owner.size, bool)
+        # a place that a narrower block does not have takes no uniform
+        used[owner.size - owners[3].size :] = self.copy_item.ravel() >= 0
+        order = np.argsort(owner[used], kind="stable")
+        places = np.zeros(owner.size, np.intp)
+        places[np.flatnonzero(used)[order]] = np.arange(order.size)
+        single, item, total, copy = np.split(places, np.cumsum([one.size for one in owners])[:-1])
+        pairs = (one.reshape(-1, 2).T for one in (single, item, total))
+        counts = np.bincount(owner[used], minlength=examples.size)
+        return counts, *pairs, copy.reshape(self.copy_item.shape)
+
     def run(
-        self, needed: _Needed, keys: Keys, hashes: NDArray[np.uint64], sweeps: int, sums: Column
+        self, keys: Keys, hashes: NDArray[np.uint64], sweeps: int, sums: Column
     ) -> list[Column]:
         """Return the shares of places where a chain ends, by example; add to the `sums`."""
+        counts = self.uniforms[0]
+        start = np.cumsum(counts) - counts
+        # Of the uniforms of an example come those of one sweep after those of another.
+        at = np.arange(int(counts.sum())) + np.repeat(start, counts) * (_BLOCK - 1)
         share = 1.0 / self.size[self.owner]
         waits = np.zeros(self.copy_item.shape)
         for sweep in range(sweeps):
             block, within = divmod(sweep, _BLOCK)
             if within == 0:
-                made = needed.block(keys.child(str(block)), hashes)
-            now, waits = _sweep(self, share, waits, needed, made[within])
+                made = keys.child(str(block)).ragged(hashes, counts * _BLOCK)
+            now, waits = self._sweep(share, waits, made[at + within * np.repeat(counts, counts)])
             if sweep > sweeps // 2:  # both, their squares and their product: (5, item)
                 sums += np.stack([share, now, share * share, now * now, share * now])
             share = now
         return by_example(share, self.size)
+
+    def _sweep(self, share: Column, waits: Column, uniform: Column) -> tuple[Column, Column]:
+        """Return shares, and arrival times in ties, after one sweep."""
+        _, single, item, total, copy = self.uniforms
+        stages, items, owner = self.stage_example.size, share.size, self.owner
+        utility = np.maximum(share, _LEAST)
+        under = summed(self.below_stage, utility[self.below_item], stages)
+        rate = utility[self.single_item] + under[self.single_stage]
+        alone = np.exp(log_gamma(self.weight, *uniform[single])) / rate
+        waits = self._arrivals(utility, under, waits, uniform[copy])
+        last = summed(self.single_stage, alone, stages)
+        last += summed(self.copy_stage, waits.max(axis=1, initial=0.0), stages)
+        inside = self.copy_item >= 0
+        exposed = np.maximum(np.exp(log_gamma(self.prior, *uniform[total])), _LEAST)[owner]
+        exposed += summed(self.single_item, alone, items)
+        exposed += summed(self.copy_item[inside], waits[inside], items)
+        exposed += summed(self.below_item, last[self.below_stage], items)
+        logs = log_gamma(self.shape, *uniform[item]) - np.log(exposed)
+        scale = np.bincount(owner, np.exp(logs), self.size.size)
+        waits = waits * scale[self.stage_example[self.copy_stage], None]
+        found = np.exp(log_normalised(logs, owner, self.size.size))
+        return found, np.minimum(waits, _LATEST)
+
+    def _arrivals(self, utility: Column, under: Column, waits: Column, uniform: Column) -> Column:
+        """Return new arrival times in ties, one place after the other: (copy, place)."""
+        waits = waits.copy()
+        below = under[self.copy_stage]
+        for place, item in enumerate(self.copy_item.T):
+            rows = np.flatnonzero(item >= 0)
+            waits[rows, place] = 0.0
+            last = waits[rows].max(axis=1)
+            rate, rest = utility[item[rows]], below[rows]
+            early = -np.expm1(-rate * last)
+            late = np.exp(-rate * last) * (rate / (rate + rest))
+            at = np.minimum(uniform[rows, place] + HALF, _BELOW_ONE)
+            reached = at * (early + late)
+            is_early = (reached < early) | (late == 0.0)
+            soon = -np.log1p(-np.where(is_early, np.minimum(reached, _BELOW_ONE), 0.0)) / rate
+            # What is left of `late`, not as a difference: it may be too small for that.
+            left = (1.0 - at) * (early + late) / np.where(is_early, 1.0, late)
+            after = last - np.log(np.where(is_early, 1.0, left)) / (rate + rest)
+            waits[rows, place] = np.where(is_early, soon, after)
+        return waits
 
     def correlation(self, sums: Column, pairs: int) -> Column:
         """Return the correlation of two sweeps in a row, from 0 to 1, of each example."""
@@ -126,101 +198,6 @@ class Chains:
         seen = spread > 1e-12
         found: Column = np.where(seen, together, 0.0) / np.where(seen, spread, 1.0)
         return np.clip(found, 0.0, 1.0)
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class _Needed:
-    """How many uniforms a sweep takes of each example, and what each is for."""
-
-    counts: Codes
-    single: Codes
-    item: Codes
-    total: Codes
-    copy: Codes
-
-    @classmethod
-    def of(cls, chains: Chains) -> _Needed:
-        n = chains.size.size
-        owners = (
-            np.repeat(chains.stage_example[chains.single_stage], 2),
-            np.repeat(np.repeat(np.arange(n), chains.size), 2),
-            np.repeat(np.arange(n), 2),
-            np.repeat(chains.stage_example[chains.copy_stage], chains.copy_item.shape[1]),
-        )
-        owner = np.concatenate(owners)
-        used = np.ones(owner.size, bool)
-        # a place that a narrower block does not have takes no uniform
-        used[owner.size - owners[3].size :] = chains.copy_item.ravel() >= 0
-        order = np.argsort(owner[used], kind="stable")
-        places = np.zeros(owner.size, np.intp)
-        place_of = np.empty(order.size, np.intp)
-        place_of[order] = np.arange(order.size)
-        places[used] = place_of
-        single, item, total, copy = np.split(places, np.cumsum([one.size for one in owners])[:-1])
-        return cls(
-            counts=np.bincount(owner[used], minlength=n),
-            single=single.reshape(-1, 2).T,
-            item=item.reshape(-1, 2).T,
-            total=total.reshape(-1, 2).T,
-            copy=copy.reshape(chains.copy_item.shape),
-        )
-
-    def block(self, keys: Keys, hashes: NDArray[np.uint64]) -> Column:
-        """Return the uniforms of some sweeps in a row: (sweep, uniform)."""
-        flat = keys.ragged(hashes, self.counts * _BLOCK)
-        start = np.cumsum(self.counts) - self.counts
-        at = np.arange(int(self.counts.sum())) + np.repeat(start, self.counts) * (_BLOCK - 1)
-        step = np.repeat(self.counts, self.counts)
-        found: Column = flat[at + np.arange(_BLOCK)[:, None] * step]
-        return found
-
-
-def _sweep(
-    chains: Chains, share: Column, waits: Column, needed: _Needed, uniform: Column
-) -> tuple[Column, Column]:
-    """Return shares, and arrival times in ties, after one sweep."""
-    stages, items, owner = chains.stage_example.size, share.size, chains.owner
-    utility = np.maximum(share, _LEAST)
-    under = summed(chains.below_stage, utility[chains.below_item], stages)
-    rate = utility[chains.single_item] + under[chains.single_stage]
-    alone = np.exp(log_gamma(chains.weight, *uniform[needed.single])) / rate
-    waits = _arrivals(chains, utility, under, waits, uniform[needed.copy])
-    last = summed(chains.single_stage, alone, stages)
-    last += summed(chains.copy_stage, waits.max(axis=1, initial=0.0), stages)
-    inside = chains.copy_item >= 0
-    exposed = np.maximum(np.exp(log_gamma(chains.prior, *uniform[needed.total])), _LEAST)[owner]
-    exposed += summed(chains.single_item, alone, items)
-    exposed += summed(chains.copy_item[inside], waits[inside], items)
-    exposed += summed(chains.below_item, last[chains.below_stage], items)
-    logs = log_gamma(chains.shape, *uniform[needed.item]) - np.log(exposed)
-    scale = np.bincount(owner, np.exp(logs), chains.size.size)
-    waits = waits * scale[chains.stage_example[chains.copy_stage], None]
-    found = np.exp(log_normalised(logs, owner, chains.size.size))
-    return found, np.minimum(waits, _LATEST)
-
-
-def _arrivals(
-    chains: Chains, utility: Column, under: Column, waits: Column, uniform: Column
-) -> Column:
-    """Return new arrival times in ties, one place after the other: (copy, place)."""
-    waits = waits.copy()
-    below = under[chains.copy_stage]
-    for place, item in enumerate(chains.copy_item.T):
-        rows = np.flatnonzero(item >= 0)
-        waits[rows, place] = 0.0
-        last = waits[rows].max(axis=1)
-        rate, rest = utility[item[rows]], below[rows]
-        early = -np.expm1(-rate * last)
-        late = np.exp(-rate * last) * (rate / (rate + rest))
-        at = np.minimum(uniform[rows, place] + HALF, _BELOW_ONE)
-        reached = at * (early + late)
-        is_early = (reached < early) | (late == 0.0)
-        soon = -np.log1p(-np.where(is_early, np.minimum(reached, _BELOW_ONE), 0.0)) / rate
-        # What is left of `late`, not as a difference: it may be too small for that.
-        left = (1.0 - at) * (early + late) / np.where(is_early, 1.0, late)
-        after = last - np.log(np.where(is_early, 1.0, left)) / (rate + rest)
-        waits[rows, place] = np.where(is_early, soon, after)
-    return waits
 
 
 _FELT = 0.01  # what may be left of the start after the warm-up
@@ -293,10 +270,9 @@ class PlackettLuceDraws(Aggregator):
             )
         chains = Chains.of(ranked, self.prior)
         hashes = ranked.rows.hashes
-        needed = _Needed.of(chains)
         sums = np.zeros((5, chains.shape.size))
         draws = [
-            chains.run(needed, keys.child(f"plackett-luce-{draw}"), hashes, self.warm_up, sums)
+            chains.run(keys.child(f"plackett-luce-{draw}"), hashes, self.warm_up, sums)
             for draw in range(1, self.draws + 1)
         ]
         pairs = self.draws * (self.warm_up - 1 - self.warm_up // 2)

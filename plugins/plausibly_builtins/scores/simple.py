@@ -7,7 +7,7 @@ from typing import ClassVar
 import attrs
 import numpy as np
 
-from plausibly.plugin import Floats, Places, ScoreFunction, ScoreInput, by_places
+from plausibly.plugin import Floats, ScoreFunction, ScoreInput, by_places
 
 
 @attrs.frozen(kw_only=True)
@@ -79,9 +79,6 @@ class Rank(ScoreFunction):
     reads: ClassVar[ScoreInput] = "probability"
 
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
-        return by_places(probabilities, None, _from_last)
-
-
-def _from_last(places: Places, _: Floats | None) -> Floats:
-    scores: Floats = np.negative(places.rank, dtype=np.float64)
-    return scores
+        return by_places(
+            probabilities, None, lambda places, _: np.negative(places.rank, dtype=np.float64)
+        )
