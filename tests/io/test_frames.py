@@ -397,14 +397,14 @@ def test_the_frame_is_not_changed() -> None:
 
 
 def test_report_4_and_5_other_names_of_columns() -> None:
-    frame = pd.DataFrame(VOTES).rename(columns={"worker": "performer", "label": "text"})
+    frame = pd.DataFrame(VOTES).rename(columns={"annotator": "performer", "label": "text"})
     assert said(lambda: plausibly.read_annotations(frame)) == (
         "error reader-unnamed: the frame has 3 columns, and no reader is named "
         "expected one of " + _readers() + '; got columns "task", "performer", "text" '
         'do reader="wide-table", where each column is of an annotator; "counts" or "soft-labels", '
         "where it is of a label"
     )
-    frame = pd.DataFrame(VOTES).rename(columns={"worker": "performer", "label": "answer"})
+    frame = pd.DataFrame(VOTES).rename(columns={"annotator": "performer", "label": "answer"})
     error = refusal(lambda: plausibly.read_annotations(frame))
     assert error.do == (
         'reader="long-table", '
@@ -417,7 +417,7 @@ def test_report_4_and_5_other_names_of_columns() -> None:
     )
     error = refusal(lambda: plausibly.read_annotations(pd.DataFrame(VOTES)))
     assert error.do == 'reader="long-table", columns={"example": "task", "annotator": "worker"}'
-    named = pd.DataFrame(VOTES).rename(columns={"task": "example", "worker": "annotator"})
+    named = pd.DataFrame(VOTES).rename(columns={"example": "example", "annotator": "annotator"})
     assert plausibly.read_annotations(named).attrs["reader"] == "long-table"
     error = refusal(lambda: plausibly.read_annotations(frame, "selectors"))
     assert (error.name, error.what) == (
