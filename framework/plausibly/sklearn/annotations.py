@@ -176,25 +176,6 @@ def _contents(x: object) -> Hashes | None:
     return hashed.to_numpy().astype(np.uint64)
 
 
-<<<<<<< HEAD
-_LONG = ("example", "annotator", "label")
-_WHOSE = "annotations"
-
-
-def _refused(
-    name: str, what: str, expected: str, got: str, do: str, **details: object
-) -> InputError:
-    what = f"{_WHOSE} {what}"
-    return InputError(name, what, expected=expected, got=got, do=do, whose=_WHOSE, details=details)
-
-
-SINGLE, COUNTS = "single-label", "counts"
-_TABLES = (COUNTS, SINGLE)
-_BY_ANNOTATOR = 'kind="single-label", if the columns are annotators and the cells are labels'
-
-
-=======
->>>>>>> report3
 @attrs.frozen(eq=False)
 class Labels:
     """The labels of a model: as scikit-learn has them, and their names as text."""
@@ -224,7 +205,7 @@ class Labels:
         return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-_LONG = ("task", "worker", "label")
+_LONG = ("example", "annotator", "label")
 _WHOSE = "annotations"
 SINGLE, COUNTS = "single-label", "counts"
 _TABLES = (COUNTS, SINGLE)
