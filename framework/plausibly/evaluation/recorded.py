@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import json
-import pickle
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -34,16 +33,6 @@ class Recorded:
         if isinstance(self.message, PlausiblyWarning):
             return self.message.name, self.message.what
         return _kind(self.message).__name__, str(self.message)
-
-    def portable(self) -> Recorded:
-        """Return the same as another process can read it."""
-        if isinstance(self.message, PlausiblyWarning):
-            return self
-        try:
-            pickle.loads(pickle.dumps(self.message))
-        except Exception:  # noqa: BLE001  # any reason that keeps a warning from being sent
-            return attrs.evolve(self, message=_kind(self.message)(str(self.message)))
-        return self
 
     def to_json(self) -> dict[str, object]:
         """Return plain data; of other classes the nearest one of Python."""
