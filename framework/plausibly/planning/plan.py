@@ -15,20 +15,16 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.calibration.alphas import Alphas, exact, is_several, read_alphas
-from plausibly.conformal.aggregate import aggregated
 from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import InputError, counted, warn
-from plausibly.evaluation import inputs
 from plausibly.evaluation.intervals import Variables
 from plausibly.evaluation.result import Result, decimal, each, ends, planes, with_zeros, wrapped
 from plausibly.evaluation.splits import check_resamples, is_whole, out_of_range
 from plausibly.guarantee import bounded
-from plausibly.kernels.blocks import row_blocks
-from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.random import Keys
 from plausibly.planning.law import ONE_DRAW, Law, Shares, examples_needed, needed_by_combiner
-from plausibly.planning.pilot import Pilot, ReadPilot, Responses, read_pilot
+from plausibly.planning.pilot import Pilot, Responses, read_pilot
 from plausibly.protocols import Aggregator, ComponentLike, PValueCombiner, ScoreFunction
 
 EXPECTED = "expected"
@@ -179,7 +175,7 @@ def bootstrapped(pilot: Pilot, goal: Goal, resamples: int, seed: int) -> Variabl
     }
 
 
-def thinned(pilot: ReadPilot, goal: Goal, responses: Sequence[int] | None, seed: int) -> xr.Dataset:
+def thinned(pilot: Pilot, goal: Goal, responses: Sequence[int] | None, seed: int) -> xr.Dataset:
     """Return the spread with fewer answers per example; nothing where there are none to drop."""
     if responses is not None and not len(responses):
         return xr.Dataset()
@@ -202,9 +198,9 @@ def thinned(pilot: ReadPilot, goal: Goal, responses: Sequence[int] | None, seed:
     distance = np.zeros(len(steps))
     try:
         for (number, one), (place, most) in product(enumerate(answers), enumerate(steps)):
-            atoms, apart = _with(pilot, one.thinned(most), seed)
+            fewer, apart = pilot.with_answers(one.thinned(most))
             distance[place] += apart / _THINNINGS
-            by_thinning[place, :, number] = [atoms.shares(alpha) for alpha in goal.alphas]
+            by_thinning[place, :, number] = [fewer.shares(alpha) for alpha in goal.alphas]
     except InputError as error:
         # Fewer answers are more alike than all are; without `responses`, they are left out.
         if responses is None and error.name == "pilot-flat":
@@ -223,19 +219,6 @@ def thinned(pilot: ReadPilot, goal: Goal, responses: Sequence[int] | None, seed:
         enough = [goal.enough(one) for one in shares]
         result["responses_n_within"] = ((names.ALPHA, RESPONSES, DRAWS), np.stack(enough, axis=1))
     return result
-
-
-def _with(pilot: ReadPilot, table: xr.Dataset, seed: int) -> tuple[Pilot, float]:
-    """Return the pilot with other annotations, and how far its plausibilities are from all."""
-    found = aggregated(table, pilot.aggregator, seed=seed).averaged()
-    _, lam = inputs.matched_with(pilot.predictions, found, only_common=True)
-    some, all_said = lam.stored, pilot.plausibilities.stored
-    apart = np.empty(len(all_said.weight))
-    for rows in row_blocks(all_said.shape):
-        less, whole = some.take(rows).dense(), all_said.take(rows).dense()
-        apart[rows] = row_sums(np.abs(less.astype(np.float64) - whole), most=2.0)
-    atoms = Pilot.of(pilot.predictions, lam, pilot.score, seed, pilot.clusters)
-    return atoms, float(apart.mean()) / 2
 
 
 class Plan(Result):
@@ -506,9 +489,9 @@ def plan(
     counts = read_draws(draws, pilot=piloted)
     sizes = np.array([] if n is None else read_n(n), dtype=np.int64)
     pilot = read_pilot(predictions, plausibilities, score, aggregator, cluster, seed, only_common)
-    shares = [ONE_DRAW if pilot is None else pilot.atoms.shares(one) for one in alphas]
+    shares = [ONE_DRAW if pilot is None else pilot.shares(one) for one in alphas]
     if pilot is not None:
-        largest = pilot.atoms.slots.weight.max(axis=1)
+        largest = pilot.plausibilities.stored.weight.max(axis=1)
         if float(largest.min()) >= 1.0:  # more draws then seem useless
             warn(
                 "pilot-certain",
@@ -529,7 +512,7 @@ def plan(
     )
     enough = None if width is None else goal.enough(shares)
     if n is None:
-        size = 0 if pilot is None else len(pilot.atoms)
+        size = 0 if pilot is None else len(pilot)
         steps = ladder(size, [] if enough is None else enough.ravel().tolist())
         goal = attrs.evolve(goal, n=np.array(steps, dtype=np.int64))
     result = goal.expected(shares, enough)
@@ -545,7 +528,7 @@ def plan(
             design_effect=(names.ALPHA, [one.design_effect for one in shares]),
         )
         if wanted_resamples:
-            result = result.assign(bootstrapped(pilot.atoms, goal, wanted_resamples, seed))
+            result = result.assign(bootstrapped(pilot, goal, wanted_resamples, seed))
         result = result.assign(thinned(pilot, goal, responses, seed))
     result.attrs = {
         "confidence": confidence,
