@@ -112,26 +112,49 @@ _KEYS = tuple(field.name for field in attrs.fields(Method))
 
 def read_methods(methods: Methods) -> dict[str, Method]:
     """Return the methods of a study by name."""
+    wrong: list[object] = []
     if isinstance(methods, Mapping):
+        entries = [(str(name), entry) for name, entry in methods.items()]
         # Under a key of a table, a text means that one table is there instead of several.
-        wrong = [one for key, one in methods.items() if key in _KEYS and isinstance(one, str)]
-        if wrong:
-            raise _malformed(wrong[0])
-        return {str(name): _read(str(name), _table(one)) for name, one in methods.items()}
-    if isinstance(methods, str) or not len(methods):
-        raise _malformed(methods)
-    found: dict[str, Method] = {}
-    for entry in methods:
-        table = dict(_table(entry))
-        name = str(table.pop("name", ""))
+        wrong = [entry for name, entry in entries if name in _KEYS and isinstance(entry, str)]
+    elif isinstance(methods, str) or not len(methods):
+        entries, wrong = [], [methods]
+    else:
+        entries = [("", entry) for entry in methods]
+    for _, entry in entries:
+        if not (isinstance(entry, str | Mapping) or hasattr(entry, "calibrate")):
+            wrong.append(entry)
+    if wrong:
+        raise InputError(
+            "method-malformed",
+            "the methods of the study are not tables",
+            expected="a list of tables with calibrator, score, combiner, "
+            "or a mapping of names to them",
+            got=repr(wrong[0]),
+            do='methods=[{"calibrator": "voted"}, {"calibrator": "expected"}]',
+        )
+    by_name: dict[str, Method] = {}
+    for name, entry in entries:
+        # A calibrator alone stands for its table.
+        table = dict(entry) if isinstance(entry, Mapping) else {"calibrator": entry}
+        name = name or str(table.pop("name", ""))
         if not name:
             parts = [component_name(CALIBRATOR, table.get("calibrator", "expected"))]
             if "combiner" in table:
                 parts.append(component_name(COMBINER, table["combiner"]))
             score = component_name(SCORE, table.get("score", DEFAULT_SCORE))
             name = ", ".join(parts if score == DEFAULT_SCORE else [*parts, score])
-        method = _read(name, table)
-        if name in found:
+        unknown = [str(key) for key in table if key not in _KEYS]
+        if unknown:
+            raise InputError(
+                "method-key",
+                f'method "{name}" has the unknown key "{unknown[0]}"',
+                expected=f"some of {', '.join(_KEYS)}",
+                got=listed(unknown),
+                do=meant(unknown[0], _KEYS) or "leave it out",
+                details={"method": name, "keys": unknown},
+            )
+        if name in by_name:
             raise InputError(
                 "method-twice",
                 f'two methods of the study are called "{name}"',
@@ -139,8 +162,9 @@ def read_methods(methods: Methods) -> dict[str, Method]:
                 got=name,
                 do='name them: {"name": "...", "calibrator": ...}',
             )
-        found[name] = method
-    return found
+        # Any: calibrate checks each of them.
+        by_name[name] = Method(**cast("dict[str, Any]", table))
+    return by_name
 
 
 def component_name(kind: Kind[Any], component: object) -> str:  # Any: one function for three kinds
@@ -175,40 +199,6 @@ def with_draws(calibrator: T, draws: int) -> T | None:
             changes[parameter.field if by_field else parameter.name] = changed
     evolve = cast("Callable[..., T]", replace if by_field else attrs.evolve)
     return evolve(calibrator, **changes) if changes else None
-
-
-def _table(entry: object) -> MethodTable:
-    """Return the table of a method; a calibrator alone stands for one."""
-    if isinstance(entry, str) or hasattr(entry, "calibrate"):
-        return {"calibrator": entry}
-    if not isinstance(entry, Mapping):
-        raise _malformed(entry)
-    return entry
-
-
-def _read(name: str, table: MethodTable) -> Method:
-    """Return the method that a table describes."""
-    unknown = [str(key) for key in table if key not in _KEYS]
-    if unknown:
-        raise InputError(
-            "method-key",
-            f'method "{name}" has the unknown key "{unknown[0]}"',
-            expected=f"some of {', '.join(_KEYS)}",
-            got=listed(unknown),
-            do=meant(unknown[0], _KEYS) or "leave it out",
-            details={"method": name, "keys": unknown},
-        )
-    return Method(**cast("dict[str, Any]", dict(table)))  # Any: calibrate checks each of them
-
-
-def _malformed(got: object) -> InputError:
-    return InputError(
-        "method-malformed",
-        "the methods of the study are not tables",
-        expected="a list of tables with calibrator, score, combiner, or a mapping of names to them",
-        got=repr(got),
-        do='methods=[{"calibrator": "voted"}, {"calibrator": "expected"}]',
-    )
 
 
 BY_GROUP = "group_coverage"
