@@ -185,47 +185,45 @@ class Checkpoint:
 
     def _check(self) -> None:
         """Raise unless the folder is of this study, or is not there yet."""
-        about = self.folder / MANIFEST
-        if not about.is_file():
-            if self.folder.is_file():
-                raise self._unknown("a file")
+        about, problem, written = self.folder / MANIFEST, "", self._about
+        if about.is_file():
+            try:
+                written = json.loads(about.read_text(encoding="utf-8"))
+                problem = "" if isinstance(written, dict) else f"{MANIFEST} that is no table"
+            except (OSError, ValueError) as reason:
+                problem = f"{MANIFEST} that cannot be read: {reason}"
+        elif self.folder.is_file():
+            problem = "a file"
+        else:
             recover(self.folder)  # what was being written when the study was killed
             if self.folder.is_dir() and any(self.folder.iterdir()):
-                raise self._unknown(f"no {MANIFEST} in it")
-            return
-        try:
-            written = json.loads(about.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as reason:
-            raise self._unknown(f"{MANIFEST} that cannot be read: {reason}") from reason
-        if not isinstance(written, dict):
-            raise self._unknown(f"{MANIFEST} that is no table")
-        found: list[str] = []
+                problem = f"no {MANIFEST} in it"
+        if problem:
+            raise InputError(
+                "checkpoint-unknown",
+                f"{self.folder} is no folder of finished splits",
+                expected="a folder that is new or empty, or one that a study made",
+                got=problem,
+                do="another folder for the checkpoint",
+                whose=str(self.folder),
+            )
+        differences: list[str] = []
         for key in {**self._about, **written}:
             # As they look in a file.
             new, old = (json.dumps(one.get(key), sort_keys=True) for one in (self._about, written))
             if new != old:
                 described = _DIGEST in new + old or "{" in new + old
-                found.append(key if described else f"{key} {new}, was {old}")
-        if found:
+                differences.append(key if described else f"{key} {new}, was {old}")
+        if differences:
             raise InputError(
                 "checkpoint-other",
                 f"{self.folder} keeps splits of another study",
                 expected="the same data, methods and settings, with any number of splits",
-                got=listed(found),
+                got=listed(differences),
                 do="another folder for the checkpoint, or delete this one",
                 whose=str(self.folder),
-                details={"differences": found},
+                details={"differences": differences},
             )
-
-    def _unknown(self, got: str) -> InputError:
-        return InputError(
-            "checkpoint-unknown",
-            f"{self.folder} is no folder of finished splits",
-            expected="a folder that is new or empty, or one that a study made",
-            got=got,
-            do="another folder for the checkpoint",
-            whose=str(self.folder),
-        )
 
 
 def _write(path: Path, content: Mapping[str, object]) -> None:

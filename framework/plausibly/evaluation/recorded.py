@@ -50,12 +50,12 @@ class Recorded:
         if not isinstance(written, dict):
             raise TypeError("a warning is a table")
         message: Warning
-        if "kind" in written:
+        if "kind" not in written:
+            message = PlausiblyWarning(**written)
+        else:
             kind = getattr(builtins, str(written["kind"]), UserWarning)
             known = isinstance(kind, type) and issubclass(kind, Warning)
             message = (kind if known else UserWarning)(written["text"])
-        else:
-            message = PlausiblyWarning(**written)
         return cls(**{**plain, "message": message})  # type: ignore[arg-type]  # as it was written
 
 
