@@ -34,7 +34,6 @@ from plausibly.evaluation.design import (
     sets_of,
 )
 from plausibly.evaluation.inputs import Targets
-from plausibly.evaluation.intervals import Doubles
 from plausibly.evaluation.recorded import Recorded, issue, record_warnings
 from plausibly.evaluation.result import (
     AGGREGATED,
@@ -45,18 +44,11 @@ from plausibly.evaluation.result import (
     planes,
     wrapped,
 )
-from plausibly.evaluation.splits import (
-    Values,
-    check_count,
-    check_share,
-    split,
-    split_keys,
-    split_seed,
-)
+from plausibly.evaluation.splits import check_count, check_share, split, split_keys, split_seed
 from plausibly.evaluation.study import TOLERATED
 from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.random import hash_names
-from plausibly.kernels.types import Bools, Floats
+from plausibly.kernels.types import Floats
 from plausibly.progress import Progress, ticking
 from plausibly.protocols import (
     AGGREGATOR,
@@ -104,66 +96,6 @@ def read_aggregators(aggregators: Aggregators) -> dict[str, Aggregator]:
             do='aggregators=["label-frequency", "dawid-skene"]',
         )
     return {str(name): registry.resolve(AGGREGATOR, like) for name, like in named}
-
-
-def measured(
-    sets: Sequence[Sequence[Bools]],
-    plausibilities: Sequence[Floats],
-    reference: int,
-    groups: Values | None,
-) -> dict[str, Doubles]:
-    """Return means over test examples, by the aggregators of sets and plausibilities, and alpha."""
-    size, alphas = len(sets), len(sets[0])
-    pairs = [AGGREGATED, "voted_coverage", *([] if groups is None else [BY_GROUP])]
-    result = {name: np.empty((size, size, alphas)) for name in pairs}
-    result |= {name: np.empty((size, alphas)) for name in (SET_SIZE, "sets_changed")}
-    for row, at in np.ndindex(size, alphas):
-        plane = sets[row][at]
-        result["sets_changed"][row, at] = exact_mean((plane != sets[reference][at]).any(axis=1))
-        for column, lam in enumerate(plausibilities):
-            means = exact_means(plane, Targets(lam), groups)
-            result[SET_SIZE][row, at] = means[SET_SIZE]
-            for name in pairs:
-                result[name][row, column, at] = means[name]
-    return result
-
-
-def assembled(
-    plausibilities: Mapping[str, Floats],
-    found: Sequence[Mapping[str, Doubles]],
-    stated: Sequence[Sequence[Stated]],
-    alphas: list[float],
-) -> xr.Dataset:
-    """Return means of the splits and distances of the aggregators, under their names."""
-    called, means = text_array(list(plausibilities)), list(plausibilities.values())
-    kept = (CALIBRATED_WITH, names.ALPHA)
-    tops = [mean >= mean.max(axis=1, keepdims=True) - _SAME for mean in means]
-    changed = [[exact_mean(~(one & other).any(axis=1)) for other in tops] for one in tops]
-    apart = [
-        [exact_mean(row_sums(np.abs(one - other), most=2.0)) / 2 for other in means]
-        for one in means
-    ]
-    shorts = text_array([one.short for row in stated for one in row])
-    every = {name: np.stack([one[name] for one in found], axis=-2) for name in found[0]}
-    return xr.Dataset(
-        {
-            **{
-                name: ((*_SQUARE[: values.ndim - 2], SPLIT, names.ALPHA), values)
-                for name, values in every.items()
-            },
-            "total_variation": (_SQUARE, apart),
-            "top_changed": (_SQUARE, changed),
-            "largest_plausibility": (JUDGED_BY, [exact_mean(mean.max(axis=1)) for mean in means]),
-        },
-        coords={
-            CALIBRATED_WITH: called,
-            JUDGED_BY: called,
-            SPLIT: np.arange(len(found)),
-            names.ALPHA: alphas,
-            "guaranteed": (kept, shorts.reshape(len(called), -1)),
-            "guaranteed_level": (kept, [[one.value for one in row] for row in stated]),
-        },
-    )
 
 
 CROSS = "✗"
@@ -412,24 +344,65 @@ def sensitivity(
     typed = inputs.as_typed(alphas)
     recorded: list[Recorded] = []
     hashes = hash_names(model[names.EXAMPLE].values)
-    found: list[dict[str, Doubles]] = []
+    size, reference_row = len(known), known.index(chosen)
+    by_judge = [AGGREGATED, "voted_coverage", *([] if groups is None else [BY_GROUP])]
+    measures = {name: np.empty((size, size, splits, len(typed))) for name in by_judge}
+    measures |= {name: np.empty((size, splits, len(typed))) for name in (SET_SIZE, "sets_changed")}
     with ticking(progress, "comparing aggregators") as tick:
         for number in range(splits):
-            chosen_test = split(hashes, split_keys(seed, number), test=test, groups=groups)
-            new, sets, stated = model.isel({names.EXAMPLE: chosen_test}), [], []
+            tested = split(hashes, split_keys(seed, number), test=test, groups=groups)
+            new, sets, stated = model.isel({names.EXAMPLE: tested}), [], []
             for name, lam in versions.items():
                 with record_warnings(recorded, split=number, method=name):
                     predictor = made.calibrated(
-                        model, lam, ~chosen_test, seed=split_seed(seed, number), group=group
+                        model, lam, ~tested, seed=split_seed(seed, number), group=group
                     )
                     sets.append(sets_of(predictor, new, typed))
                     stated.append([Stated.by(predictor.guarantee(alpha)) for alpha in typed])
-            judges = [mean[chosen_test] for mean in means.values()]
-            of_test = None if groups is None else groups[chosen_test]
-            found.append(measured(sets, judges, known.index(chosen), of_test))
+            of_test = None if groups is None else groups[tested]
+            for row, at in np.ndindex(size, len(typed)):
+                plane, cell = sets[row][at], (row, number, at)
+                changed = (plane != sets[reference_row][at]).any(axis=1)
+                measures["sets_changed"][cell] = exact_mean(changed)
+                for column, mean in enumerate(means.values()):
+                    found = exact_means(plane, Targets(mean[tested]), of_test)
+                    measures[SET_SIZE][cell] = found[SET_SIZE]
+                    for name in by_judge:
+                        measures[name][row, column, number, at] = found[name]
             tick(number + 1, splits)
     issue(recorded, splits)
-    result = assembled(means, found, stated, [float(alpha) for alpha in exact])
+    tops = [mean >= mean.max(axis=1, keepdims=True) - _SAME for mean in means.values()]
+    distances = [
+        [exact_mean(row_sums(np.abs(one - other), most=2.0)) / 2 for other in means.values()]
+        for one in means.values()
+    ]
+    cells, aggregator_names = (CALIBRATED_WITH, names.ALPHA), text_array(known)
+    shorts = text_array([one.short for row in stated for one in row])
+    result = xr.Dataset(
+        {
+            **{
+                name: ((*_SQUARE[: values.ndim - 2], SPLIT, names.ALPHA), values)
+                for name, values in measures.items()
+            },
+            "total_variation": (_SQUARE, distances),
+            "top_changed": (
+                _SQUARE,
+                [[exact_mean(~(one & other).any(axis=1)) for other in tops] for one in tops],
+            ),
+            "largest_plausibility": (
+                JUDGED_BY,
+                [exact_mean(mean.max(axis=1)) for mean in means.values()],
+            ),
+        },
+        coords={
+            CALIBRATED_WITH: aggregator_names,
+            JUDGED_BY: aggregator_names,
+            SPLIT: np.arange(splits),
+            names.ALPHA: [float(alpha) for alpha in exact],
+            "guaranteed": (cells, shorts.reshape(size, -1)),
+            "guaranteed_level": (cells, [[one.value for one in row] for row in stated]),
+        },
+    )
     result.attrs = {
         "n": model.sizes[names.EXAMPLE],
         "labels": model.sizes[names.LABEL],
