@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass, replace
 from itertools import product
 from typing import Any, TypeAlias, TypeVar, cast
@@ -296,7 +296,13 @@ class Design:
         cells = product(enumerate(self.methods), enumerate(subsets))
         for (place, name), (at, subset) in cells:
             size = None if self.sizes is None else self.sizes[at]
-            for columns, method, draws in self._variants(name):
+            method = self.methods[name]
+            changes = self.draws is not None and self.uses_draws(name)
+            for column, draws in enumerate((self.draws if changes else None) or [None]):
+                columns = slice(column, column + 1) if changes else slice(None)
+                if draws is not None:
+                    calibrator = with_draws(method.calibrator, draws) or method.calibrator
+                    method = attrs.evolve(method, calibrator=calibrator)
                 with record_warnings(recorded, split=number, method=name, size=size, draws=draws):
                     predictor = method.calibrated(
                         self.predictions, self.plausibilities, subset, seed=seed, group=self.group
@@ -311,7 +317,7 @@ class Design:
                         found.setdefault(measured, np.empty(self.shape))[where] = value
                     vacuous[where] = promise.vacuous
                     stated[where] = Stated.by(promise)
-                if at == largest and columns.start <= most < columns.stop:
+                if at == largest and (not changes or column == most):
                     guarantees[name] = [one.to_json() for one in promises]
         return Outcome(
             number=number,
@@ -326,17 +332,6 @@ class Design:
 
     def uses_draws(self, name: str) -> bool:
         return with_draws(self.methods[name].calibrator, 1) is not None
-
-    def _variants(self, name: str) -> Iterator[tuple[slice, Method, int | None]]:
-        """Yield each variant of a method, with the places along `draws` that it fills."""
-        method = self.methods[name]
-        if self.draws is None or not self.uses_draws(name):
-            yield slice(0, self.shape[2]), method, None
-            return
-        for place, draws in enumerate(self.draws):
-            calibrator = with_draws(method.calibrator, draws) or method.calibrator
-            variant = attrs.evolve(method, calibrator=calibrator)
-            yield slice(place, place + 1), variant, draws
 
     def _subsets(self, number: int, hashes: Hashes, keys: Keys, calibration: Bools) -> list[Bools]:
         """Return the calibration examples of each size."""

@@ -115,10 +115,25 @@ def worst_slab_coverage(
     # Equal rows are projected once: a product of matrices may differ in its last bit between them.
     rows, row = np.unique(z, axis=0, return_inverse=True)
     row, places = row.reshape(-1), rows @ vectors
-    slabs = [_least_slab(places, row[searched], one[searched], least) for one in covered.T]
-    direction, low, high, found = map(np.array, zip(*slabs, strict=True))
-    place = places[:, direction][row]  # (example, alpha)
-    inside = (place >= low) & (place <= high)
+    # The slab that is covered least in any direction: its direction, both ends, and coverage.
+    some = row[searched]
+    needed, step = max(1, int(np.ceil(least * len(some) - 1e-9))), max(1, _BLOCK // len(some))
+    slabs = []
+    for coverage in covered[searched].T:
+        best = 0, -np.inf, np.inf, np.inf
+        for start in range(0, directions, step):
+            block = places[some, start : start + step]
+            order = np.argsort(block, axis=0, kind="stable")
+            ordered = np.take_along_axis(block, order, axis=0)
+            means, first, last = _least_means(coverage[order], ordered, needed)
+            place = int(np.argmin(means))
+            if means[place] < best[-1]:
+                low, high = ordered[first[place], place], ordered[last[place], place]
+                best = start + place, float(low), float(high), float(means[place])
+        slabs.append(best)
+    direction, lows, highs, found = map(np.array, zip(*slabs, strict=True))
+    along = places[:, direction][row]  # (example, alpha)
+    inside = (along >= lows) & (along <= highs)
     counts = (inside & ~searched[:, None]).sum(axis=0)
     measured, others = (
         [
@@ -142,8 +157,8 @@ def worst_slab_coverage(
             "direction": by_alpha(vectors[:, direction], FEATURE),
             "centre": (FEATURE, centre),
             "scale": (FEATURE, scale),
-            "slab_from": by_alpha(low),
-            "slab_to": by_alpha(high),
+            "slab_from": by_alpha(lows),
+            "slab_to": by_alpha(highs),
             "searched_coverage": by_alpha(found),
             "others_mean": by_alpha(np.array([one.mean for one in others])),
             "slab_share": by_alpha(counts / max(1, int((~searched).sum()))),
@@ -151,26 +166,6 @@ def worst_slab_coverage(
             **prepared.averaging.variables(AGGREGATED, measured),
         }
     )
-
-
-def _least_slab(
-    places: Floats, row: NDArray[np.intp], covered: Doubles, least: float
-) -> tuple[int, float, float, float]:
-    """Return direction, both ends and coverage of the slab that is covered least."""
-    needed = max(1, int(np.ceil(least * len(covered) - 1e-9)))
-    best = 0, -np.inf, np.inf, np.inf
-    step = max(1, _BLOCK // len(covered))
-    for start in range(0, places.shape[1], step):
-        block = places[row, start : start + step]
-        order = np.argsort(block, axis=0, kind="stable")
-        ordered = np.take_along_axis(block, order, axis=0)
-        values = covered[order]
-        means, first, last = _least_means(values, ordered, needed)
-        place = int(np.argmin(means))
-        if means[place] < best[-1]:
-            low, high = ordered[first[place], place], ordered[last[place], place]
-            best = start + place, float(low), float(high), float(means[place])
-    return best
 
 
 def _least_means(
