@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import xarray as xr
@@ -88,16 +88,37 @@ def label_disagreement(answers: xr.DataArray | xr.Dataset) -> xr.Dataset:
     if is_annotations(answers) and answers.attrs.get(names.KIND) == SINGLE:
         single = Answers.of(answers)
         labels, n, compared = text_array(single.labels), single.n, int(single.paired.sum())
-        pairs, (together, both) = "answers", _pairs_of_answers(single)
+        if not compared:
+            raise InputError(
+                "pairs-none",
+                f"none of {several(n, 'example')} has two answers",
+                expected="two answers or more to an example",
+                got="one each",
+                do='plausibly.aggregate(annotations, "dawid-skene"), and what that gives',
+                whose="annotations",
+            )
+        support, pairs = single.support, "answers"
+        kept = single.paired[support.example]
+        example, label = support.example[kept], support.label[kept]
+        counts = support.named[kept].astype(np.float64)
+        total = single.answers[example].astype(np.float64)
+        shares, some, there = (
+            matrix(values, example, label, (n, len(labels)))
+            for values in (counts / (total * (total - 1)), counts, np.ones(len(counts)))
+        )
+        # An answer makes no pair with itself.
+        alone = np.diag(np.asarray(shares.sum(axis=0)).ravel())
+        together = ((shares.T @ some).toarray() - alone) / compared
+        both = (there.T @ there).toarray()
     else:
         lam = as_plausibilities(answers)
         # The order of the rows must not reach the last bits of the sums.
         order = np.argsort(hash_names(lam[names.EXAMPLE].values), kind="stable")
         values = lam.values[order].astype(np.float64)
-        there = (values > 0).astype(np.float64)
+        named = (values > 0).astype(np.float64)
         labels, n = text_array(name_texts(lam[names.LABEL].values)), len(values)
         compared, pairs = n, "draws"
-        together, both = values.T @ values / n, there.T @ there
+        together, both = values.T @ values / n, named.T @ named
     return xr.Dataset(
         {
             TOGETHER: ((names.LABEL, OTHER), together),
@@ -107,31 +128,6 @@ def label_disagreement(answers: xr.DataArray | xr.Dataset) -> xr.Dataset:
         coords={names.LABEL: labels, OTHER: labels},
         attrs={"n": n, "compared": compared, "pairs": pairs},
     )
-
-
-def _pairs_of_answers(answers: Answers) -> tuple[Doubles, Doubles]:
-    """Return shares of pairs of answers to the same example, and how many examples have both."""
-    compared = int(answers.paired.sum())
-    if not compared:
-        raise InputError(
-            "pairs-none",
-            f"none of {several(answers.n, 'example')} has two answers",
-            expected="two answers or more to an example",
-            got="one each",
-            do='plausibly.aggregate(annotations, "dawid-skene"), and what that gives',
-            whose="annotations",
-        )
-    kept = answers.paired[answers.support.example]
-    example, label = answers.support.example[kept], answers.support.label[kept]
-    counts = answers.support.named[kept].astype(np.float64)
-    shape = (answers.n, len(answers.labels))
-    each = answers.answers[example].astype(np.float64)
-    some = matrix(counts, example, label, shape)
-    shares = matrix(counts / (each * (each - 1)), example, label, shape)
-    # An answer makes no pair with itself.
-    together = (shares.T @ some).toarray() - np.diag(np.asarray(shares.sum(axis=0)).ravel())
-    there = matrix(np.ones(len(counts)), example, label, shape)
-    return together / compared, (there.T @ there).toarray()
 
 
 class Agreement(Result):
@@ -149,13 +145,44 @@ class Agreement(Result):
             if name in _TITLES and not math.isnan(value[0]):
                 lines.append(_line(titles[name], value))
         lines += _again(self.data)
-        for text in (_in_words(self.data), *_reasons(self.data)):
-            lines += wrapped(text)
+        lines += wrapped(_in_words(self.data))
+        by_reason: dict[str, list[str]] = {}
+        for one in each(self.data, MEASURE) if known["compared"] else ():
+            reason, name = str(one["reason"].item()), str(one[MEASURE].item())
+            if reason and name in _TITLES:
+                by_reason.setdefault(reason, []).append(name)
+        for reason, measured in by_reason.items():
+            lines += wrapped(f"No value for {', '.join(measured)}: {reason}.")
         return [*lines, *(_groups(self.data) if GROUP in self.data.dims else [])]
 
     def annotator_lines(self) -> list[str]:
         """Return the annotators that agree less than the others do, as text."""
-        return _annotators(self.data)
+        found = self.data
+        agreed = found["annotator_agreement"].values
+        known = np.flatnonzero(~np.isnan(agreed))
+        if not known.size:
+            if found.attrs["unknown"] == found.attrs["answers"]:
+                text = "The annotations do not name annotators, so they cannot be compared."
+            else:
+                text = "No annotator answered an example that another one answered, too."
+            return wrapped(text)
+        low = sorted(np.flatnonzero(found["annotator_low"].values).tolist(), key=agreed.__getitem__)
+        shown = low[:_MOST_ROWS]
+        lines = _rows(found, shown)
+        rest = not_among(known.tolist(), shown)
+        if rest:
+            lowest, highest = float(agreed[rest].min()), float(agreed[rest].max())
+            spread = decimal(lowest) + (f" to {decimal(highest)}" if len(rest) > 1 else "")
+            who = several(len(rest), "other annotator" if shown else "annotator")
+            hidden = len(low) - len(shown)
+            more = f" ({counted(hidden)} of them lower)" if hidden else ""
+            prefix = "" if shown else "No annotator stands out: "
+            lines += wrapped(f"{prefix}{who}, {spread}{more}. No annotator is left out.")
+        alone = int((found["annotator_answers"].values > 0).sum()) - known.size
+        if alone:
+            text = f"{several(alone, 'annotator')} without another answer to compare with"
+            lines.append(text)
+        return lines
 
     def to_json(self) -> dict[str, object]:
         found = self.data
@@ -229,32 +256,6 @@ def measure_titles(kind: str) -> dict[str, str]:
     return {name: title.format(answer=answer) for name, title in {**_TITLES, **_SHARES}.items()}
 
 
-def _annotators(found: xr.Dataset) -> list[str]:
-    agreed = found["annotator_agreement"].values
-    known = np.flatnonzero(~np.isnan(agreed))
-    if not known.size:
-        if found.attrs["unknown"] == found.attrs["answers"]:
-            text = "The annotations do not name annotators, so they cannot be compared."
-        else:
-            text = "No annotator answered an example that another one answered, too."
-        return wrapped(text)
-    low = sorted(np.flatnonzero(found["annotator_low"].values).tolist(), key=agreed.__getitem__)
-    shown = low[:_MOST_ROWS]
-    lines = _rows(found, shown)
-    rest = not_among(known.tolist(), shown)
-    if rest:
-        lowest, highest = float(agreed[rest].min()), float(agreed[rest].max())
-        spread = decimal(lowest) + (f" to {decimal(highest)}" if len(rest) > 1 else "")
-        who = several(len(rest), "other annotator" if shown else "annotator")
-        more = f" ({counted(len(low) - len(shown))} of them lower)" if len(low) > len(shown) else ""
-        prefix = "" if shown else "No annotator stands out: "
-        lines += wrapped(f"{prefix}{who}, {spread}{more}. No annotator is left out.")
-    alone = int((found["annotator_answers"].values > 0).sum()) - known.size
-    if alone:
-        lines.append(f"{several(alone, 'annotator')} without another answer to compare with")
-    return lines
-
-
 def describe_certainty(certainty: xr.Dataset) -> list[str]:
     """Return in words how certain the most plausible label is.
 
@@ -310,17 +311,6 @@ def _frequent(found: xr.Dataset) -> tuple[list[int], int]:
     return sorted(known[often[:_MOST_LABELS]].tolist()), len(known)
 
 
-def _reasons(found: xr.Dataset) -> Iterator[str]:
-    """Yield why measures have no value, each reason once."""
-    by_reason: dict[str, list[str]] = {}
-    for name, reason in zip(found[MEASURE].values, found["reason"].values, strict=True):
-        if reason and str(name) in _TITLES:
-            by_reason.setdefault(str(reason), []).append(str(name))
-    if found.attrs["compared"]:
-        for reason, measured in by_reason.items():
-            yield f"No value for {', '.join(measured)}: {reason}."
-
-
 def _in_words(found: xr.Dataset) -> str:
     """Return the verdict: by label, by example, by annotator."""
     compared, every = int(found.attrs["compared"]), int(found.attrs["examples"])
@@ -355,24 +345,21 @@ def _in_words(found: xr.Dataset) -> str:
             f"{percent(shares[top])} of answers are {quoted(labels[top])}, so that agreement by "
             "chance is frequent, too, and alpha is low."
         )
-    if found["annotator_low"].values.any():
-        parts.append(_lowest(found))
-    return " ".join(parts)
-
-
-def _lowest(found: xr.Dataset) -> str:
-    """Return which annotator agrees least, where one agrees less than the others do."""
     agreed, low = found["annotator_agreement"].values, found["annotator_low"].values
-    place = min(np.flatnonzero(low).tolist(), key=lambda one: (agreed[one], one))
-    others = np.delete(agreed, place)
-    others = others[~np.isnan(others)]
-    text = f"{found[names.ANNOTATOR].values[place]} agrees least with the others: "
-    text += decimal(agreed[place], 2)
-    if others.size:
-        span = [decimal(end, 2) for end in (others.min(), others.max())]
-        text += f", where the others reach {' to '.join(dict.fromkeys(span))}"
-    more = int(low.sum()) - 1
-    return text + (f"; {counted(more)} more agree less than the others do." if more else ".")
+    if low.any():
+        place = min(np.flatnonzero(low).tolist(), key=lambda one: (agreed[one], one))
+        others = np.delete(agreed, place)
+        others = others[~np.isnan(others)]
+        text = f"{found[names.ANNOTATOR].values[place]} agrees least with the others: "
+        text += decimal(agreed[place], 2)
+        if others.size:
+            span = [decimal(end, 2) for end in (others.min(), others.max())]
+            text += f", where the others reach {' to '.join(dict.fromkeys(span))}"
+        more = int(low.sum()) - 1
+        parts.append(
+            text + (f"; {counted(more)} more agree less than the others do." if more else ".")
+        )
+    return " ".join(parts)
 
 
 def _groups(found: xr.Dataset) -> list[str]:

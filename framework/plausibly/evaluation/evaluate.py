@@ -234,7 +234,12 @@ def evaluate(
     )
     codes = None if true is None else inputs.true_codes(true, prepared.arrays, prepared.labels)
     groups = None if by is None else inputs.codes_of(prepared.coordinate(by))
-    measured = prepared.measured(policy, codes, _shares(prepared))
+    # The guaranteed share of the plausibilities at each alpha, where there is one.
+    by_alpha = {float(one.alpha): one.share for one in inputs.promises_of(prepared.attrs)}
+    alphas = prepared.sets.coords.get(names.ALPHA, np.array([]))
+    wanted = [by_alpha.get(float(alpha)) for alpha in np.atleast_1d(alphas)]
+    shares = np.array(wanted, dtype=np.float64) - _SLACK if wanted and None not in wanted else None
+    measured = prepared.measured(policy, codes, shares)
     chosen = {"ties": policy, TIED_SHARE: float(measured.tied.mean())}
     result = prepared.result(**chosen, **({} if by is None else {"by": by}))
     result = result.assign_coords({names.EXAMPLE: prepared.sets[names.EXAMPLE].values})
@@ -275,17 +280,6 @@ def stratum_of(largest: Doubles) -> NDArray[np.intp]:
 
 def merged(first: xr.Dataset, second: xr.Dataset) -> xr.Dataset:
     return first.merge(second, join="exact", compat="no_conflicts")
-
-
-def _shares(prepared: EvaluationInputs) -> Doubles | None:
-    """Return the guaranteed share of the plausibilities at each alpha, where there is one."""
-    if names.ALPHA not in prepared.sets.coords:
-        return None
-    shares = {float(one.alpha): one.share for one in inputs.promises_of(prepared.attrs)}
-    wanted = [shares.get(float(one)) for one in np.atleast_1d(prepared.sets[names.ALPHA].values)]
-    if not wanted or None in wanted:
-        return None
-    return np.array(wanted, dtype=np.float64) - _SLACK
 
 
 def _guaranteed(
@@ -422,7 +416,23 @@ def _verdict(plane: xr.Dataset, *, short: bool = False) -> str:
             "of the answers."
         )
     else:
-        text = _against(plane, promise)
+        found = judgement(plane, promise)
+        text = f"{found.words[0].upper()}{found.words[1:]}"
+        if not promise.vacuous:
+            of = {
+                "voted": " of the majority votes",
+                "mass": f" of sets with {with_zeros(bounded(promise.share or 1))} of the answers",
+            }.get(promise.target, "")
+            measured = _figure(plane, COVERAGE[promise.target], "")
+            if promise.cluster and found.covered and not promise.by:
+                measured, of = found.covered, f'{of} of a new "{promise.cluster}"'
+            how = "on average"
+            if promise.confidence is not None:
+                share = with_zeros(bounded(promise.confidence))
+                how = f"with probability {share} over the calibration"
+            level = with_zeros(promise.bound())
+            text += f": {level}{of} {how}, measured {decimal(measured.mean)}{found.remark}"
+        text += "."
         if promise.target == "voted":
             text += f" The coverage of all answers, {answers}, is not guaranteed."
         if promise.target == "aggregated" and not promise.by and not short:
@@ -431,25 +441,6 @@ def _verdict(plane: xr.Dataset, *, short: bool = False) -> str:
     if overlap:
         text += f" {counted(overlap)} of the examples calibrated the predictor: no evidence."
     return text
-
-
-def _against(plane: xr.Dataset, promise: Guarantee) -> str:
-    found = judgement(plane, promise)
-    words = f"{found.words[0].upper()}{found.words[1:]}"
-    if promise.vacuous:
-        return f"{words}."
-    of = {
-        "voted": " of the majority votes",
-        "mass": f" of sets with {with_zeros(bounded(promise.share or 1))} of the answers",
-    }.get(promise.target, "")
-    measured = _figure(plane, COVERAGE[promise.target], "")
-    if promise.cluster and found.covered and not promise.by:
-        measured, of = found.covered, f'{of} of a new "{promise.cluster}"'
-    how = "on average"
-    if promise.confidence is not None:
-        how = f"with probability {with_zeros(bounded(promise.confidence))} over the calibration"
-    level = with_zeros(promise.bound())
-    return f"{words}: {level}{of} {how}, measured {decimal(measured.mean)}{found.remark}."
 
 
 @attrs.frozen
