@@ -183,7 +183,13 @@ def uncertainty_adjusted_accuracy(
     lam = lam.transpose(names.DRAW, names.EXAMPLE, names.LABEL)
     hashes = hash_names(model[names.EXAMPLE].values)
     means = _means(hashes, inputs.cluster_codes(cluster, (model, lam)), confidence)
-    held = np.stack([_held(model.values, k) for k in tops], axis=-1)  # (example, label, top)
+    # The chance that a label is among the first k, ties broken at random: (example, label, top).
+    held = np.empty((*model.shape, len(tops)))
+    for column, k in enumerate(tops):
+        last = np.sort(model.values, axis=1)[:, -k, None]
+        above, equal = model.values > last, model.values == last
+        left = k - above.sum(axis=1, keepdims=True)
+        held[..., column] = above + equal * (left / equal.sum(axis=1, keepdims=True))
     place = np.argsort(hashes, kind="stable")
     draws = lam.sizes[names.DRAW]
     draw_accuracy, first = np.empty((draws, len(tops))), np.zeros(held.shape[:2])
@@ -260,15 +266,6 @@ def _leading(values: Floats) -> Doubles:
 def _credited(first: Doubles, held: Doubles) -> Doubles:
     """Return how much of the first place is among the labels that count: (example, top)."""
     return row_sums(np.moveaxis(first[..., None] * held, 1, -1))
-
-
-def _held(values: Floats, top: int) -> Doubles:
-    """Return the chance that a label is among the first `top`, ties broken at random."""
-    last = np.sort(values, axis=1)[:, -top, None]
-    above, equal = values > last, values == last
-    left = top - above.sum(axis=1, keepdims=True)
-    found: Doubles = above + equal * (left / equal.sum(axis=1, keepdims=True))
-    return found
 
 
 def _members(draws: Floats, top: int, hashes: Hashes, labels: Sequence[str], seed: int) -> Bools:

@@ -268,7 +268,7 @@ class Pilot:
         self, alphas: Sequence[Fraction], n: int, draws: Sequence[float], resamples: int, keys: Keys
     ) -> Doubles:
         """Return the coverage (alpha, draws, resample) of resampled calibrations."""
-        values, _, cumulative, _ = self._atoms
+        values, masses, cumulative, row = self._atoms
         most = max((int(m) for m in draws if not math.isinf(m)), default=0)
         tau = np.empty((len(alphas), len(draws), resamples))
         for number in range(resamples):
@@ -277,7 +277,13 @@ class Pilot:
             drawn = self._draw(examples, most, stream)
             for column, m in enumerate(draws):
                 if math.isinf(m):
-                    tau[:, column, number] = self._expected(examples, alphas)
+                    # The least value above which all but alpha N - 1 of the mass lies.
+                    times = np.bincount(examples, minlength=len(self))
+                    mass = np.cumsum(masses * times[row])
+                    limits = np.array([float(alpha * (n + 1) - 1) for alpha in alphas])
+                    places = np.searchsorted(mass, limits + _ROUNDING)
+                    at = values[np.minimum(places, len(mass) - 1)]
+                    tau[:, column, number] = np.where(limits < 0, -math.inf, at)
                     continue
                 pool = drawn[:, : int(m)].ravel()
                 ranks = [pool_rank(alpha, n, int(m)) for alpha in alphas]
@@ -301,16 +307,6 @@ class Pilot:
         drawn = drawn[: int(np.searchsorted(np.cumsum(sizes[drawn]), n)) + 1]
         members = groups_of(clusters, len(sizes))
         return np.concatenate([members[cluster] for cluster in drawn.tolist()])[:n]
-
-    def _expected(self, examples: Ints, alphas: Sequence[Fraction]) -> list[float]:
-        """Return the least value above which all but alpha N - 1 of the mass lies, (alpha,)."""
-        values, masses, _, row = self._atoms
-        times = np.bincount(examples, minlength=len(self))
-        cumulative = np.cumsum(masses * times[row])
-        limits = [float(alpha * (len(examples) + 1) - 1) for alpha in alphas]
-        places = np.searchsorted(cumulative, np.array(limits) + _ROUNDING)
-        at = values[np.minimum(places, len(cumulative) - 1)]
-        return [-math.inf if c < 0 else float(v) for c, v in zip(limits, at, strict=True)]
 
     def _draw(self, examples: Ints, draws: int, keys: Keys) -> Floats:
         """Return the values (example, draw) of labels drawn from the plausibilities."""

@@ -18,7 +18,6 @@ from plausibly.calibration.alphas import Alphas, exact, is_several, read_alphas
 from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import InputError, counted, warn
-from plausibly.evaluation.intervals import Variables
 from plausibly.evaluation.result import Result, decimal, each, ends, planes, with_zeros, wrapped
 from plausibly.evaluation.splits import check_resamples, is_whole, out_of_range
 from plausibly.guarantee import bounded
@@ -54,16 +53,6 @@ def read_draws(draws: Sequence[Draws] | None, *, pilot: bool) -> list[float]:
             whose="draws",
         )
     return sorted(numbers) or (list(DEFAULT_DRAWS) if pilot else [1])
-
-
-def read_n(n: Sequence[int] | int) -> list[int]:
-    """Return the numbers of calibration examples in ascending order."""
-    numbers = list(n) if isinstance(n, Iterable) else [n]
-    for one in numbers:
-        if not is_whole(one) or one > _LARGEST:
-            expected = f"whole numbers from 1 to {counted(_LARGEST)}"
-            raise out_of_range("n", repr(one), expected=expected, do="n=[100, 1000]")
-    return sorted({int(one) for one in numbers})
 
 
 def ladder(pilot: int, needed: Sequence[int]) -> list[int]:
@@ -153,26 +142,6 @@ class Goal:
             for draws in self.draws
         ]
         return np.reshape(found, (len(self.alphas), -1))
-
-
-def bootstrapped(pilot: Pilot, goal: Goal, resamples: int, seed: int) -> Variables:
-    """Return how coverage spreads over resamples of the pilot; NaN where n exceeds it."""
-    shape = (len(goal.alphas), len(goal.n), len(goal.draws))
-    mean, spread, bounds = (np.full((*shape, *more), np.nan) for more in ((), (), (2,)))
-    for column, n in enumerate(goal.n.tolist()):
-        if n > len(pilot):
-            continue
-        keys = Keys(seed).child(f"plan/{n}")
-        found = pilot.resampled(goal.alphas, n, goal.draws, resamples, keys)
-        mean[:, column] = found.mean(axis=-1)
-        spread[:, column] = found.std(axis=-1, ddof=1)
-        bounds[:, column] = np.moveaxis(np.quantile(found, goal.tails, axis=-1), 0, -1)
-    dims = (names.ALPHA, N, DRAWS)
-    return {
-        "bootstrap_mean": (dims, mean),
-        "bootstrap_spread": (dims, spread),
-        "bootstrap_coverage": ((*dims, BOUND), bounds),
-    }
 
 
 def thinned(pilot: Pilot, goal: Goal, responses: Sequence[int] | None, seed: int) -> xr.Dataset:
@@ -487,7 +456,11 @@ def plan(
     wanted_resamples = check_resamples(resamples)
     piloted = predictions is not None or plausibilities is not None
     counts = read_draws(draws, pilot=piloted)
-    sizes = np.array([] if n is None else read_n(n), dtype=np.int64)
+    sizes = [] if n is None else list(n) if isinstance(n, Iterable) else [n]
+    for size in sizes:
+        if not is_whole(size) or size > _LARGEST:
+            expected = f"whole numbers from 1 to {counted(_LARGEST)}"
+            raise out_of_range("n", repr(size), expected=expected, do="n=[100, 1000]")
     pilot = read_pilot(predictions, plausibilities, score, aggregator, cluster, seed, only_common)
     shares = [ONE_DRAW if pilot is None else pilot.shares(one) for one in alphas]
     if pilot is not None:
@@ -508,7 +481,7 @@ def plan(
         within=width,
         confidence=confidence,
         one_sided=one_sided,
-        n=sizes,
+        n=np.array(sorted(set(map(int, sizes))), dtype=np.int64),
     )
     enough = None if width is None else goal.enough(shares)
     if n is None:
@@ -528,7 +501,23 @@ def plan(
             design_effect=(names.ALPHA, [one.design_effect for one in shares]),
         )
         if wanted_resamples:
-            result = result.assign(bootstrapped(pilot, goal, wanted_resamples, seed))
+            # NaN where n exceeds the pilot.
+            dims = (names.ALPHA, N, DRAWS)
+            shape = tuple(result.sizes[dim] for dim in dims)
+            mean, spread, bounds = (np.full((*shape, *more), np.nan) for more in ((), (), (2,)))
+            for column, size in enumerate(goal.n.tolist()):
+                if size <= len(pilot):
+                    keys = Keys(seed).child(f"plan/{size}")
+                    covered = pilot.resampled(alphas, size, counts, wanted_resamples, keys)
+                    mean[:, column] = covered.mean(axis=-1)
+                    spread[:, column] = covered.std(axis=-1, ddof=1)
+                    quantiles = np.quantile(covered, goal.tails, axis=-1)
+                    bounds[:, column] = np.moveaxis(quantiles, 0, -1)
+            result = result.assign(
+                bootstrap_mean=(dims, mean),
+                bootstrap_spread=(dims, spread),
+                bootstrap_coverage=((*dims, BOUND), bounds),
+            )
         result = result.assign(thinned(pilot, goal, responses, seed))
     result.attrs = {
         "confidence": confidence,
