@@ -298,12 +298,9 @@ def order_positions(
     annotations: xr.Dataset, answers: Answers, order: Sequence[object] | None
 ) -> Ints | None:
     """Return the place of the label of each value in the order, None where there is no order."""
-    if order is None:
-        wanted = _of_table(annotations, answers)
-        if not wanted:
-            return None
-    else:
-        wanted = name_texts(order)
+    wanted = _of_table(annotations, answers) if order is None else name_texts(order)
+    if order is None and not wanted:
+        return None
     if answers.kind != SINGLE:
         raise answers.unfit("order", SINGLE)
     place = positions(wanted, answers.labels)
@@ -325,8 +322,7 @@ def order_positions(
             whose="order",
             details={"missing": lost, "repeated": twice},
         )
-    found: Ints = place[answers.mention_label]
-    return found
+    return place[answers.mention_label]
 
 
 def _of_table(annotations: xr.Dataset, answers: Answers) -> list[str]:

@@ -158,15 +158,6 @@ def check_depth(depth: int, labels: int) -> int:
     return max(1, min(depth, labels))
 
 
-def first_choices(answers: Answers) -> Features:
-    """Return features by which s is the chance that labels of the two first ranks are the same."""
-    first = answers.mention_block == 1
-    value, label = answers.mention_value[first], answers.mention_label[first]
-    ties = np.bincount(value, minlength=answers.values)
-    shape = (answers.values, len(answers.labels))
-    return matrix(1.0 / ties[value], value, label, shape), np.ones(shape[1])
-
-
 def places(answers: Answers, depth: int) -> Features:
     """Return features by which s is the unnormalised average overlap."""
     total = len(answers.labels)
@@ -277,8 +268,14 @@ def likenesses(answers: Answers, depth: int) -> list[Likeness]:
         # A ranking is wholly like itself.
         own = _sums(kept.multiply(scaled(kept, columns=sign)))
         partial = scaled(kept, rows=1.0 / np.sqrt(own))
+        # The chance that labels drawn from the first ranks of two rankings are the same.
+        first = answers.mention_block == 1
+        value, label = answers.mention_value[first], answers.mention_label[first]
+        shares = 1.0 / np.bincount(value, minlength=answers.values)[value]
+        shape = (answers.values, len(answers.labels))
+        drawn = matrix(shares, value, label, shape)
         found += [
-            by_features(answers, "first-choice", "", *first_choices(answers)),
+            by_features(answers, "first-choice", "", drawn, np.ones(shape[1])),
             by_features(answers, "average-overlap", "", kept, sign),
             by_features(answers, "partial-average-overlap", "krippendorff-overlap", partial, sign),
         ]

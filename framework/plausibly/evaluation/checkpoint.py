@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping
 from hashlib import blake2b
 from importlib.metadata import version
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from plausibly.atomic import recover, replacing, unwritable
 from plausibly.data import names
 from plausibly.data.names import name_texts
 from plausibly.errors import ComponentError, InputError, listed
-from plausibly.evaluation.design import Design, Method, Outcome, Stated
+from plausibly.evaluation.design import Design, Outcome, Stated
 from plausibly.evaluation.recorded import Recorded
 from plausibly.protocols import CALIBRATOR, COMBINER, SCORE, Kind
 
@@ -65,6 +66,25 @@ def manifest(design: Design) -> dict[str, Any]:  # Any: what JSON holds
     order = np.argsort(design.predictions[names.EXAMPLE].values.astype(np.str_), kind="stable")
     predictions = design.predictions.isel({names.EXAMPLE: order})
     plausibilities = design.plausibilities.isel({names.EXAMPLE: order})
+    methods: dict[str, dict[str, object]] = {}
+    kinds: tuple[Kind[Any], ...] = (CALIBRATOR, SCORE, COMBINER)  # Any: each has its own Protocol
+    for (name, method), kind in product(design.methods.items(), kinds):
+        component: object = getattr(method, kind.name)
+        try:
+            table = registry.describe(kind, component)
+        except ComponentError as error:
+            raise InputError(
+                "checkpoint-component",
+                f'{kind.name} of method "{name}" cannot be told from others: {error.what}',
+                expected="components with a name and plain parameters, to know them again",
+                got=f"an object of the class {type(component).__name__}",
+                do="register its class (plausibly.register), or compare without a checkpoint",
+                whose=name,
+            ) from error
+        source = registry.default().find(kind, str(table["name"])).source
+        described = methods.setdefault(f'method "{name}"', {})
+        described["allow_no_guarantee"] = method.allow_no_guarantee
+        described[kind.name] = {**table, "from": str(source)}
     return {
         "format": FORMAT,
         "plausibly": version("plausibly"),
@@ -76,7 +96,7 @@ def manifest(design: Design) -> dict[str, Any]:  # Any: what JSON holds
         "draws": design.draws,
         "sizes": design.sizes,
         "methods": list(design.methods),
-        **{f'method "{name}"': _described(name, one) for name, one in design.methods.items()},
+        **methods,
         **{
             f'coordinate "{name}"': _digest(values.values)
             for array in (plausibilities, predictions)
@@ -100,28 +120,6 @@ def _digest(values: NDArray[np.generic], *more: str) -> str:
     else:
         digest.update(json.dumps(name_texts(values.ravel().tolist())).encode())
     return f"{_DIGEST}{digest.hexdigest()}"
-
-
-def _described(name: str, method: Method) -> dict[str, Any]:  # Any: as above
-    """Return the components of a method as tables, with the plugins that they come from."""
-    tables: dict[str, Any] = {"allow_no_guarantee": method.allow_no_guarantee}
-    kinds: tuple[Kind[Any], ...] = (CALIBRATOR, SCORE, COMBINER)  # Any: each has its own Protocol
-    for kind in kinds:
-        component: object = getattr(method, kind.name)
-        try:
-            table = registry.describe(kind, component)
-        except ComponentError as error:
-            raise InputError(
-                "checkpoint-component",
-                f'{kind.name} of method "{name}" cannot be told from others: {error.what}',
-                expected="components with a name and plain parameters, to know them again",
-                got=f"an object of the class {type(component).__name__}",
-                do="register its class (plausibly.register), or compare without a checkpoint",
-                whose=name,
-            ) from error
-        source = registry.default().find(kind, str(table["name"])).source
-        tables[kind.name] = {**table, "from": str(source)}
-    return tables
 
 
 MANIFEST = "study.json"
