@@ -93,7 +93,19 @@ def annotation_certainty(
         first += _leading(plane)
     first /= lam.sizes[names.DRAW]
     means = _means(hashes, inputs.cluster_codes(cluster, (lam,)), confidence)
-    members = None if top == 1 else _members(lam.values, top, hashes, labels, seed)
+    members = None
+    if top > 1:
+        # Which labels are the first ones of each draw: (draw, example, label).
+        members = np.zeros(lam.shape, dtype=bool)
+        keys, by_name = Keys(seed).child("certainty"), np.argsort(np.argsort(text_array(labels)))
+        for draw, plane in enumerate(lam.values):
+            uniform = keys.child(f"ties-{draw}").uniform(hashes, len(labels))[:, by_name]
+            last = np.sort(plane, axis=1)[:, -top, None]
+            above, tied = plane > last * (1 + _TIED), plane >= last * (1 - _TIED)
+            place = np.lexsort((uniform, -(1 * above + tied)), axis=1)[:, :top]
+            np.put_along_axis(members[draw], place, True, axis=1)
+        if top < len(labels):
+            members &= lam.values > 0
     certain = first.max(axis=1) if members is None else _agreeing(members)
     mean = means(certain)
     result = xr.Dataset(
@@ -266,20 +278,6 @@ def _leading(values: Floats) -> Doubles:
 def _credited(first: Doubles, held: Doubles) -> Doubles:
     """Return how much of the first place is among the labels that count: (example, top)."""
     return row_sums(np.moveaxis(first[..., None] * held, 1, -1))
-
-
-def _members(draws: Floats, top: int, hashes: Hashes, labels: Sequence[str], seed: int) -> Bools:
-    """Return which labels are the first ones of each draw: (draw, example, label)."""
-    found = np.zeros(draws.shape, dtype=bool)
-    keys = Keys(seed).child("certainty")
-    by_name = np.argsort(np.argsort(text_array(labels)))
-    for draw, plane in enumerate(draws):
-        uniform = keys.child(f"ties-{draw}").uniform(hashes, len(labels))[:, by_name]
-        last = np.sort(plane, axis=1)[:, -top, None]
-        above, tied = plane > last * (1 + _TIED), plane >= last * (1 - _TIED)
-        place = np.lexsort((uniform, -(1 * above + tied)), axis=1)[:, :top]
-        np.put_along_axis(found[draw], place, True, axis=1)
-    return found if top == len(labels) else found & (draws > 0)
 
 
 def _agreeing(members: Bools) -> Doubles:

@@ -256,7 +256,10 @@ def evaluate(
     ]
     if by is not None and groups is not None:
         parts.append((by, "group_", *groups))
-    result = merged(result, averaging.overall(outcomes))
+    whole = averaging.grouped(
+        outcomes, [np.arange(len(prepared.order))], np.array(["all"]), dim="whole"
+    )
+    result = merged(result, whole.isel(whole=0, drop=True).drop_vars("n"))
     for dim, prefix, titles, of in parts:
         if dim in result.variables or dim in result.dims:
             raise InputError(

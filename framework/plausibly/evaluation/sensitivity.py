@@ -112,10 +112,47 @@ class Sensitivity(Result):
         return [str(name) for name in self.data[JUDGED_BY].values]
 
     def lines(self) -> list[str]:
-        blocks = [*self._in_words(), "", *self._aggregators()]
+        one = self.data.isel({names.ALPHA: 0})
+        means = one[self._measure()].mean(SPLIT).transpose(*_SQUARE).values
+        row = self.names.index(str(self.data.attrs["reference"]))
+        low, high = int(means[row].argmin()), int(means[row].argmax())
+        sizes = one[SET_SIZE].mean(SPLIT).values
+        blocks = wrapped(
+            f"Sensitivity: at alpha {float(one[names.ALPHA]):g}, the sets of {self.names[row]} "
+            f"cover {decimal(means[row, low])} of the answers when they are aggregated by "
+            f"{self.names[low]}, and {decimal(means[row, high])} by {self.names[high]}. Calibrated "
+            f"with each aggregator, sets have {sizes.min():.2f} to {sizes.max():.2f} labels. Means "
+            f"of {several(self.data.sizes[SPLIT], 'split')}. The guarantee is for the aggregator "
+            "that calibrated: the diagonal."
+        )
+        blocks.append("")
+        # The numbers by which the tables call the aggregators, with notes.
+        notes: dict[str, dict[str, Any]] = json.loads(self.data.attrs["notes"])  # Any: as stored
+        largest = self.data["largest_plausibility"].values.tolist()
+        for place, (name, value) in enumerate(zip(self.names, largest, strict=True), start=1):
+            parts = [f"largest plausibility {decimal(value)}"]
+            if notes[name].get("joint"):
+                parts.append("learns from all examples")
+            left_out = notes[name].get("left_out", {})
+            parts += [f"left out: {counted(n)} {reason}" for reason, n in left_out.items()]
+            if name == self.data.attrs["reference"]:
+                parts.append("the reference")
+            head = f"{place:>2}  {name}: "
+            blocks += textwrap.wrap(head + "; ".join(parts), 80, subsequent_indent=" " * 6)
         for plane in planes(self.data):
             blocks += ["", *self._coverage(plane)]
-        return [*blocks, "", *self._distances()]
+        # How far plausibilities differ, and how often the first label is another.
+        variation, changed = (
+            self.data[name].transpose(*_SQUARE).values
+            for name in ("total_variation", "top_changed")
+        )
+        cells = [[f"{'-':>12}"] * len(variation) for _ in variation]
+        for first, other in permutations(range(len(variation)), 2):
+            share = f"({percent(changed[first, other])})"
+            cells[first][other] = f"{decimal(variation[first, other]):>6}{share:>6}"
+        title = f"{'distance (first label)':<{_NAME + 2}}"
+        tables = self._squares(title, "{:>12}", cells)
+        return [*blocks, "", *(line for table in tables for line in table)]
 
     def to_json(self) -> dict[str, object]:
         def plain(table: xr.DataArray) -> dict[str, object]:
@@ -145,21 +182,6 @@ class Sensitivity(Result):
             **{name: plain(found[name]) for name in distances},
         }
 
-    def _aggregators(self) -> Iterator[str]:
-        """Yield the numbers by which the tables call the aggregators, with notes."""
-        notes: dict[str, dict[str, Any]] = json.loads(self.data.attrs["notes"])  # Any: as stored
-        largest = self.data["largest_plausibility"].values.tolist()
-        for place, (name, value) in enumerate(zip(self.names, largest, strict=True), start=1):
-            parts = [f"largest plausibility {decimal(value)}"]
-            if notes[name].get("joint"):
-                parts.append("learns from all examples")
-            left_out = notes[name].get("left_out", {})
-            parts += [f"left out: {counted(n)} {reason}" for reason, n in left_out.items()]
-            if name == self.data.attrs["reference"]:
-                parts.append("the reference")
-            head = f"{place:>2}  {name}: "
-            yield from textwrap.wrap(head + "; ".join(parts), 80, subsequent_indent=" " * 6)
-
     def _measure(self) -> str:
         """Return the name of the mean that is guaranteed: over groups, where it is one."""
         stated, texts = per(str(self.data.attrs.get("group", ""))), self.data["guaranteed"].values
@@ -184,20 +206,6 @@ class Sensitivity(Result):
         for rows in self._squares(f"{'calibrated with':<{_NAME}}", "{:>6} ", cells, last):
             yield from (head, *rows)
 
-    def _distances(self) -> Iterator[str]:
-        """Yield how far plausibilities differ, and how often the first label is another."""
-        variation, changed = (
-            self.data[name].transpose(*_SQUARE).values
-            for name in ("total_variation", "top_changed")
-        )
-        cells = [[f"{'-':>12}"] * len(variation) for _ in variation]
-        for one, other in permutations(range(len(variation)), 2):
-            share = f"({percent(changed[one, other])})"
-            cells[one][other] = f"{decimal(variation[one, other]):>6}{share:>6}"
-        title = f"{'distance (first label)':<{_NAME + 2}}"
-        for rows in self._squares(title, "{:>12}", cells):
-            yield from rows
-
     def _squares(
         self, title: str, heading: str, cells: Sequence[Sequence[str]], last: Sequence[str] = ()
     ) -> Iterator[list[str]]:
@@ -214,21 +222,6 @@ class Sensitivity(Result):
                 ends = ["   size  changed", *last]
                 rows = ["".join(line) for line in zip(rows, ends, strict=True)]
             yield [line.rstrip() for line in rows]
-
-    def _in_words(self) -> list[str]:
-        one = self.data.isel({names.ALPHA: 0})
-        means = one[self._measure()].mean(SPLIT).transpose(*_SQUARE).values
-        row = self.names.index(str(self.data.attrs["reference"]))
-        low, high = int(means[row].argmin()), int(means[row].argmax())
-        sizes = one[SET_SIZE].mean(SPLIT).values
-        return wrapped(
-            f"Sensitivity: at alpha {float(one[names.ALPHA]):g}, the sets of {self.names[row]} "
-            f"cover {decimal(means[row, low])} of the answers when they are aggregated by "
-            f"{self.names[low]}, and {decimal(means[row, high])} by {self.names[high]}. Calibrated "
-            f"with each aggregator, sets have {sizes.min():.2f} to {sizes.max():.2f} labels. Means "
-            f"of {several(self.data.sizes[SPLIT], 'split')}. The guarantee is for the aggregator "
-            "that calibrated: the diagonal."
-        )
 
 
 def sensitivity(

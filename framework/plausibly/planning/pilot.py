@@ -247,10 +247,15 @@ class Pilot:
         share = cumulative[1:] / size
         near = (share >= float(alpha) / 2) & (share <= 2 * float(alpha))
         masses = masses[near] if near.any() else masses
+        # The variance of sums over clusters in units of that of independent examples.
+        design_effect, alone = 1.0, float(off @ off) * size / (size - 1)
+        if clusters is not None and alone > 0:
+            sums = np.bincount(clusters, weights=off)
+            design_effect = float(sums @ sums) * len(sums) / (len(sums) - 1) / alone
         return Shares(
             between=between,
             within=float((missed * (1.0 - missed)).mean()),
-            design_effect=1.0 if clusters is None else _design_effect(off, clusters),
+            design_effect=design_effect,
             atom=float(masses @ masses) / float(masses.sum()),
         )
 
@@ -323,11 +328,3 @@ class Pilot:
             place = np.searchsorted(ends, examples + uniforms, side="right")
             drawn[:, draw] = values.ravel()[np.minimum(place, examples * slots + slots - 1)]
         return drawn
-
-
-def _design_effect(off: Doubles, clusters: Ints) -> float:
-    """Return the variance of sums over clusters in units of that of independent examples."""
-    sums = np.bincount(clusters, weights=off)
-    number = len(sums)
-    alone = float(off @ off) * len(off) / (len(off) - 1)
-    return float(sums @ sums) * number / (number - 1) / alone if alone > 0 else 1.0
