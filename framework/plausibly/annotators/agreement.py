@@ -134,26 +134,53 @@ class Agreement(Result):
     """Agreement of annotators, from `plausibly.agreement`: prints measures and verdict."""
 
     def lines(self) -> list[str]:
-        known, titles = self.data.attrs, measure_titles(self.data.attrs["kind"])
-        who = int((self.data["annotator_answers"].values > 0).sum())
-        counts = [several(int(known["examples"]), "example")]
-        counts += [several(who, "annotator")] if who else []
-        counts += [several(int(known["answers"]), "answer")]
+        found, titles = self.data, measure_titles(self.data.attrs["kind"])
+        annotators = int((found["annotator_answers"].values > 0).sum())
+        counts = [several(int(found.attrs["examples"]), "example")]
+        counts += [several(annotators, "annotator")] if annotators else []
+        counts += [several(int(found.attrs["answers"]), "answer")]
         lines = [f"Agreement: {', '.join(counts)}"]
-        for one in each(self.data, MEASURE):
-            name, value = one[MEASURE].item(), [float(one[figure]) for figure in _FIGURES[:3]]
-            if name in _TITLES and not math.isnan(value[0]):
-                lines.append(_line(titles[name], value))
-        lines += _again(self.data)
-        lines += wrapped(_in_words(self.data))
-        by_reason: dict[str, list[str]] = {}
-        for one in each(self.data, MEASURE) if known["compared"] else ():
-            reason, name = str(one["reason"].item()), str(one[MEASURE].item())
-            if reason and name in _TITLES:
-                by_reason.setdefault(reason, []).append(name)
-        for reason, measured in by_reason.items():
+        reasons: dict[str, list[str]] = {}
+        for one in each(found, MEASURE):
+            name, figures = one[MEASURE].item(), [float(one[end]) for end in _FIGURES[:3]]
+            reason = str(one["reason"].item())
+            if name in _TITLES and not math.isnan(figures[0]):
+                lines.append(_line(titles[name], figures))
+            if name in _TITLES and reason and found.attrs["compared"]:
+                reasons.setdefault(reason, []).append(name)
+        again, labels = found["label_again"].values, found[names.LABEL].values.tolist()
+        known = np.flatnonzero(~np.isnan(again))
+        often = np.argsort(-found["label_answers"].values[known], kind="stable")
+        frequent = sorted(known[often[:_MOST_LABELS]].tolist())
+        if frequent:
+            text = "agreement by label"
+            if len(known) > len(frequent):
+                text += f" (the {len(frequent)} most frequent of {counted(len(known))})"
+            # No-break spaces keep a label and its number on one line.
+            cells = [f"{labels[one]}: {decimal(again[one], 2)}" for one in frequent]
+            text = "   ".join([text, *(cell.replace(" ", _HARD) for cell in cells)])
+            by_label = textwrap.wrap(
+                text, 80, subsequent_indent=" " * 21, expand_tabs=False, replace_whitespace=False
+            )
+            lines += [line.replace(_HARD, " ") for line in by_label]
+        lines += wrapped(_verdict(found, frequent))
+        for reason, measured in reasons.items():
             lines += wrapped(f"No value for {', '.join(measured)}: {reason}.")
-        return [*lines, *(_groups(self.data) if GROUP in self.data.dims else [])]
+        if GROUP not in found.dims:
+            return lines
+        # All of a few groups, or those with the lowest agreement.
+        title, parts = f"by {found.attrs['by']}", each(found, GROUP)
+        if len(parts) > 2 * _MOST_ROWS:
+            title += f": the {_MOST_ROWS} of {counted(len(parts))} with the lowest agreement"
+            order = np.argsort(found["group_value"].sel(measure="percent").values, kind="stable")
+            parts = [parts[place] for place in order[:_MOST_ROWS]]
+        lines += [head_line("", found, "examples", "agreement", "alpha"), title]
+        for one in parts:
+            same, alpha = one.sel(measure="percent"), one.sel(measure="krippendorff-nominal")
+            figures = [float(same[f"group_{figure}"]) for figure in _FIGURES[:3]]
+            name, count = f"  {one[GROUP].item()}", counted(int(one["group_examples"]))
+            lines += figure_line(name, count, figures, decimal(float(alpha["group_value"])))
+        return lines
 
     def annotator_lines(self) -> list[str]:
         """Return the annotators that agree less than the others do, as text."""
@@ -277,68 +304,38 @@ def describe_certainty(certainty: xr.Dataset) -> list[str]:
     return lines
 
 
-def _value(found: xr.Dataset, measure: str) -> float:
-    known = measure in found[MEASURE].values
-    return float(found["value"].sel(measure=measure)) if known else math.nan
-
-
 def _line(title: str, measured: Sequence[float]) -> str:
     value, low, high = measured
     between = "" if math.isnan(low) else ends(low, high)
     return f"{title:<{_TITLE}}{decimal(value):<7}{between}".rstrip()
 
 
-def _again(found: xr.Dataset) -> list[str]:
-    """Return how often a label is said again by another annotator, in the order of labels."""
-    again, labels = found["label_again"].values, found[names.LABEL].values.tolist()
-    known, every = _frequent(found)
-    if not known:
-        return []
-    some = f" (the {len(known)} most frequent of {counted(every)})" if every > len(known) else ""
-    # No-break spaces keep a label and its number on one line.
-    cells = [f"{labels[one]}: {decimal(again[one], 2)}".replace(" ", _HARD) for one in known]
-    text = f"agreement by label{some}   {'   '.join(cells)}"
-    lines = textwrap.wrap(
-        text, 80, subsequent_indent=" " * 21, expand_tabs=False, replace_whitespace=False
-    )
-    return [line.replace(_HARD, " ") for line in lines]
-
-
-def _frequent(found: xr.Dataset) -> tuple[list[int], int]:
-    """Return the labels that are said most, in their order, and how many are said with company."""
-    known = np.flatnonzero(~np.isnan(found["label_again"].values))
-    often = np.argsort(-found["label_answers"].values[known], kind="stable")
-    return sorted(known[often[:_MOST_LABELS]].tolist()), len(known)
-
-
-def _in_words(found: xr.Dataset) -> str:
+def _verdict(found: xr.Dataset, frequent: list[int]) -> str:
     """Return the verdict: by label, by example, by annotator."""
     compared, every = int(found.attrs["compared"]), int(found.attrs["examples"])
     if not compared:
         return f"None of {several(every, 'example')} has answers of two annotators."
     parts = []
-    same = _value(found, "percent")
+    value = dict(zip(found[MEASURE].values.tolist(), found["value"].values.tolist(), strict=True))
     again, labels = found["label_again"].values, found[names.LABEL].values.tolist()
-    known = _frequent(found)[0]
-    if known and np.ptp(again[known]) > 0:
+    if frequent and np.ptp(again[frequent]) > 0:
         most, least = (
             f"{quoted(labels[one])} ({decimal(again[one], 2)})"
-            for one in (known[again[known].argmax()], known[again[known].argmin()])
+            for one in (max(frequent, key=again.__getitem__), min(frequent, key=again.__getitem__))
         )
         parts.append(f"Agreement is highest on {most} and lowest on {least}.")
     among = "the examples"
     if compared < every:
         among = f"{several(compared, 'example')} with two answers or more, of {counted(every)}"
     parts.append(
-        f"All annotators agree on {percent(_value(found, 'unanimous'))} of {among}; "
-        f"{percent(_value(found, 'tied'))} have a tied majority vote."
+        f"All annotators agree on {percent(value['unanimous'])} of {among}; "
+        f"{percent(value['tied'])} have a tied majority vote."
     )
-    near = _value(found, "neighbouring")
+    same, near = value["percent"], value.get("neighbouring", math.nan)
     if same < 1 and not math.isnan(near):
         share = (near - same) / (1 - same)
         parts.append(f"{percent(share)} of disagreement is by one step of the order.")
-    alpha = _value(found, "krippendorff-nominal")
-    if found.attrs["kind"] == SINGLE and same >= 0.8 and alpha < 0.4:
+    if found.attrs["kind"] == SINGLE and same >= 0.8 and value["krippendorff-nominal"] < 0.4:
         shares = found["label_share"].values
         top = int(np.nanargmax(shares))
         parts.append(
@@ -360,22 +357,6 @@ def _in_words(found: xr.Dataset) -> str:
             text + (f"; {counted(more)} more agree less than the others do." if more else ".")
         )
     return " ".join(parts)
-
-
-def _groups(found: xr.Dataset) -> list[str]:
-    """Return a line per group: all of a few, or those with the lowest agreement."""
-    title, parts = f"by {found.attrs['by']}", each(found, GROUP)
-    if len(parts) > 2 * _MOST_ROWS:
-        title += f": the {_MOST_ROWS} of {counted(len(parts))} with the lowest agreement"
-        order = np.argsort(found["group_value"].sel(measure="percent").values, kind="stable")
-        parts = [parts[place] for place in order[:_MOST_ROWS]]
-    lines = [head_line("", found, "examples", "agreement", "alpha"), title]
-    for one in parts:
-        same, alpha = one.sel(measure="percent"), one.sel(measure="krippendorff-nominal")
-        figures = [float(same[f"group_{figure}"]) for figure in _FIGURES[:3]]
-        name, count = f"  {one[GROUP].item()}", counted(int(one["group_examples"]))
-        lines += figure_line(name, count, figures, decimal(float(alpha["group_value"])))
-    return lines
 
 
 def _rows(found: xr.Dataset, shown: Sequence[int]) -> list[str]:
