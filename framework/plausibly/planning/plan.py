@@ -9,7 +9,6 @@ from fractions import Fraction
 from itertools import product
 from typing import TypeAlias
 
-import attrs
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from plausibly.calibration.alphas import Alphas, exact, is_several, read_alphas
 from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import InputError, counted, warn
+from plausibly.evaluation.intervals import Doubles
 from plausibly.evaluation.result import Result, decimal, each, ends, planes, with_zeros, wrapped
 from plausibly.evaluation.splits import check_resamples, is_whole, out_of_range
 from plausibly.guarantee import bounded
@@ -81,78 +81,20 @@ _OF_RESPONSES = ("responses_distance", "responses_spread", "responses_n_within")
 _THINNINGS = 3
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class Goal:
-    """Settings of every part of a plan."""
+def thinned(
+    pilot: Pilot, alphas: Sequence[Fraction], responses: Sequence[int] | None, seed: int
+) -> tuple[list[int], Doubles, list[list[Shares]]] | None:
+    """Return numbers of answers per example, with the distance and shares of such pilots.
 
-    alphas: list[Fraction]
-    draws: list[float]
-    n: NDArray[np.int64]
-    within: float | None
-    confidence: float
-    one_sided: bool
-
-    @property
-    def tails(self) -> tuple[float, float]:
-        """The shares of calibrations below the bounds."""
-        return (1 - self.confidence) / 2, (1 + self.confidence) / 2
-
-    def laws(self, shares: Sequence[Shares]) -> list[list[Law]]:
-        """Return the law of coverage by alpha, of which these are the shares, and draws."""
-        return [
-            [Law.of(alpha, self.n, m, one) for m in self.draws]
-            for alpha, one in zip(self.alphas, shares, strict=True)
-        ]
-
-    def expected(self, shares: Sequence[Shares], enough: NDArray[np.int64] | None) -> xr.Dataset:
-        """Return what the law of coverage says."""
-        laws = self.laws(shares)
-        dims = (names.ALPHA, DRAWS, N)
-        bounds = [[[law.quantile(t) for t in self.tails] for law in row] for row in laws]
-        found = xr.Dataset(
-            {
-                "coverage": ((names.ALPHA, DRAWS, BOUND, N), np.array(bounds)),
-                "coverage_mean": (dims, np.array([[law.mean() for law in row] for row in laws])),
-                "spread": (dims, np.array([[law.spread() for law in row] for row in laws])),
-                "vacuous": ((names.ALPHA, N), np.array([row[0].vacuous for row in laws])),
-            },
-            coords={
-                names.ALPHA: [float(one) for one in self.alphas],
-                N: self.n,
-                DRAWS: np.array(self.draws, dtype=np.float64),
-                BOUND: ["low", "high"],
-            },
-        )
-        if enough is not None:
-            found["n_within"] = ((names.ALPHA, DRAWS), enough)
-        return found.transpose(names.ALPHA, N, DRAWS, BOUND)
-
-    def enough(self, shares: Sequence[Shares]) -> NDArray[np.int64]:
-        """Return the n from which on it is enough, (alpha, draws); needs `within`."""
-        found = [
-            examples_needed(
-                alpha,
-                draws,
-                within=self.within or 0.0,
-                confidence=self.confidence,
-                shares=one,
-                one_sided=self.one_sided,
-            )
-            for alpha, one in zip(self.alphas, shares, strict=True)
-            for draws in self.draws
-        ]
-        return np.reshape(found, (len(self.alphas), -1))
-
-
-def thinned(pilot: Pilot, goal: Goal, responses: Sequence[int] | None, seed: int) -> xr.Dataset:
-    """Return the spread with fewer answers per example; nothing where there are none to drop."""
+    None where there are no answers to leave out.
+    """
     if responses is not None and not len(responses):
-        return xr.Dataset()
+        return None
     thinnings = [Keys(seed).child(f"plan/thinning-{number}") for number in range(_THINNINGS)]
     read = [None if pilot.table is None else Responses.of(pilot.table, keys) for keys in thinnings]
     answers = [one for one in read if one is not None]
     if responses is None and (not answers or int(answers[0].counts.max()) < 2):
-        return xr.Dataset()
+        return None
     if not answers:
         raise InputError(
             "responses-unknown",
@@ -163,31 +105,19 @@ def thinned(pilot: Pilot, goal: Goal, responses: Sequence[int] | None, seed: int
             whose="responses",
         )
     steps = answers[0].steps() if responses is None else answers[0].check(responses)
-    by_thinning = np.empty((len(steps), len(goal.alphas), _THINNINGS), dtype=object)
+    by_thinning = np.empty((len(steps), len(alphas), _THINNINGS), dtype=object)
     distance = np.zeros(len(steps))
     try:
         for (number, one), (place, most) in product(enumerate(answers), enumerate(steps)):
             fewer, apart = pilot.with_answers(one.thinned(most))
             distance[place] += apart / _THINNINGS
-            by_thinning[place, :, number] = [fewer.shares(alpha) for alpha in goal.alphas]
+            by_thinning[place, :, number] = [fewer.shares(alpha) for alpha in alphas]
     except InputError as error:
         # Fewer answers are more alike than all are; without `responses`, they are left out.
         if responses is None and error.name == "pilot-flat":
-            return xr.Dataset()
+            return None
         raise
-    shares = [[Shares.mean(thinned) for thinned in row] for row in by_thinning]
-    spread = [[[law.spread() for law in row] for row in goal.laws(one)] for one in shares]
-    result = xr.Dataset(
-        {
-            "responses_spread": ((RESPONSES, names.ALPHA, DRAWS, N), np.array(spread)),
-            "responses_distance": (RESPONSES, distance),
-        },
-        coords={RESPONSES: np.array(steps, dtype=np.int64)},
-    ).transpose(names.ALPHA, RESPONSES, N, DRAWS)
-    if goal.within is not None:
-        enough = [goal.enough(one) for one in shares]
-        result["responses_n_within"] = ((names.ALPHA, RESPONSES, DRAWS), np.stack(enough, axis=1))
-    return result
+    return steps, distance, [[Shares.mean(several) for several in row] for row in by_thinning]
 
 
 class Plan(Result):
@@ -475,20 +405,51 @@ def plan(
                 "for one draw",
                 whose="pilot",
             )
-    goal = Goal(
-        alphas=alphas,
-        draws=counts,
-        within=width,
-        confidence=confidence,
-        one_sided=one_sided,
-        n=np.array(sorted(set(map(int, sizes))), dtype=np.int64),
-    )
-    enough = None if width is None else goal.enough(shares)
+    confidences = (1 - confidence) / 2, (1 + confidence) / 2
+
+    def enough(shares: Sequence[Shares]) -> NDArray[np.int64]:
+        """Return the n from which on coverage is within `within`, (alpha, draws)."""
+        needed = [
+            examples_needed(
+                alpha,
+                m,
+                within=width or 0.0,
+                confidence=confidence,
+                shares=one,
+                one_sided=one_sided,
+            )
+            for alpha, one in zip(alphas, shares, strict=True)
+            for m in counts
+        ]
+        return np.reshape(needed, (len(alphas), -1))
+
+    def laws(shares: Sequence[Shares]) -> list[list[Law]]:
+        """Return the law of coverage by alpha and draws."""
+        pairs = list(zip(alphas, shares, strict=True))
+        return [[Law.of(alpha, n_examples, m, one) for m in counts] for alpha, one in pairs]
+
+    needed = None if width is None else enough(shares)
     if n is None:
         size = 0 if pilot is None else len(pilot)
-        steps = ladder(size, [] if enough is None else enough.ravel().tolist())
-        goal = attrs.evolve(goal, n=np.array(steps, dtype=np.int64))
-    result = goal.expected(shares, enough)
+        sizes = ladder(size, [] if needed is None else needed.ravel().tolist())
+    n_examples = np.array(sorted(set(map(int, sizes))), dtype=np.int64)
+    rows, by_n = laws(shares), (names.ALPHA, DRAWS, N)
+    bounds = [[[law.quantile(share) for share in confidences] for law in row] for row in rows]
+    result = xr.Dataset(
+        {
+            "coverage": ((names.ALPHA, DRAWS, BOUND, N), np.array(bounds)),
+            "coverage_mean": (by_n, np.array([[law.mean() for law in row] for row in rows])),
+            "spread": (by_n, np.array([[law.spread() for law in row] for row in rows])),
+            "vacuous": ((names.ALPHA, N), np.array([row[0].vacuous for row in rows])),
+            **({} if needed is None else {"n_within": ((names.ALPHA, DRAWS), needed)}),
+        },
+        coords={
+            names.ALPHA: [float(one) for one in alphas],
+            N: n_examples,
+            DRAWS: np.array(counts, dtype=np.float64),
+            BOUND: ["low", "high"],
+        },
+    ).transpose(names.ALPHA, N, DRAWS, BOUND)
     default: list[ComponentLike[PValueCombiner]] = [
         *({"name": name} for name in ("average", "held-out-rank")),
         *({"name": name, "delta": delta} for name in ("pac", "ecdf")),
@@ -503,22 +464,36 @@ def plan(
         if wanted_resamples:
             # NaN where n exceeds the pilot.
             dims = (names.ALPHA, N, DRAWS)
-            shape = tuple(result.sizes[dim] for dim in dims)
-            mean, spread, bounds = (np.full((*shape, *more), np.nan) for more in ((), (), (2,)))
-            for column, size in enumerate(goal.n.tolist()):
+            shape = (len(alphas), len(n_examples), len(counts))
+            mean, spread, ends_at = (np.full((*shape, *more), np.nan) for more in ((), (), (2,)))
+            for column, size in enumerate(n_examples.tolist()):
                 if size <= len(pilot):
                     keys = Keys(seed).child(f"plan/{size}")
                     covered = pilot.resampled(alphas, size, counts, wanted_resamples, keys)
                     mean[:, column] = covered.mean(axis=-1)
                     spread[:, column] = covered.std(axis=-1, ddof=1)
-                    quantiles = np.quantile(covered, goal.tails, axis=-1)
-                    bounds[:, column] = np.moveaxis(quantiles, 0, -1)
+                    quantiles = np.quantile(covered, confidences, axis=-1)
+                    ends_at[:, column] = np.moveaxis(quantiles, 0, -1)
             result = result.assign(
                 bootstrap_mean=(dims, mean),
                 bootstrap_spread=(dims, spread),
-                bootstrap_coverage=((*dims, BOUND), bounds),
+                bootstrap_coverage=((*dims, BOUND), ends_at),
             )
-        result = result.assign(thinned(pilot, goal, responses, seed))
+        fewer = thinned(pilot, alphas, responses, seed)
+        if fewer is not None:
+            steps, distance, by_steps = fewer
+            spreads = [[[law.spread() for law in row] for row in laws(one)] for one in by_steps]
+            further = xr.Dataset(
+                {
+                    "responses_spread": ((RESPONSES, names.ALPHA, DRAWS, N), np.array(spreads)),
+                    "responses_distance": (RESPONSES, distance),
+                },
+                coords={RESPONSES: np.array(steps, dtype=np.int64)},
+            ).transpose(names.ALPHA, RESPONSES, N, DRAWS)
+            if width is not None:
+                numbers = np.stack([enough(one) for one in by_steps], axis=1)
+                further["responses_n_within"] = ((names.ALPHA, RESPONSES, DRAWS), numbers)
+            result = result.assign(further)
     result.attrs = {
         "confidence": confidence,
         "one_sided": int(one_sided),
