@@ -20,7 +20,7 @@ from plausibly.evaluation.risk import LEVEL, Risk, in_order, levels_of
 from plausibly.evaluation.splits import out_of_range
 from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.random import Keys, hash_names
-from plausibly.kernels.types import Bools, Floats, Hashes, Ints
+from plausibly.kernels.types import Bools, Floats, Hashes
 
 TOP = "top"
 _TIED = 1e-9  # relative: plausibilities that should be equal are closer than this
@@ -92,7 +92,7 @@ def annotation_certainty(
     for plane in lam.values:
         first += _leading(plane)
     first /= lam.sizes[names.DRAW]
-    means = _means(hashes, inputs.cluster_codes(cluster, (lam,)), confidence)
+    means = _means(hashes, cluster, (lam,), confidence)
     members = None
     if top > 1:
         # Which labels are the first ones of each draw: (draw, example, label).
@@ -194,7 +194,7 @@ def uncertainty_adjusted_accuracy(
     model, lam = inputs.matched(model, lam, only_common)
     lam = lam.transpose(names.DRAW, names.EXAMPLE, names.LABEL)
     hashes = hash_names(model[names.EXAMPLE].values)
-    means = _means(hashes, inputs.cluster_codes(cluster, (model, lam)), confidence)
+    means = _means(hashes, cluster, (model, lam), confidence)
     # The chance that a label is among the first k, ties broken at random: (example, label, top).
     held = np.empty((*model.shape, len(tops)))
     for column, k in enumerate(tops):
@@ -292,13 +292,9 @@ def _by_level(first: Doubles, codes: NDArray[np.intp], levels: int) -> Doubles:
 
 
 def _means(
-    hashes: Hashes, clusters: Ints | None, confidence: float
+    hashes: Hashes, cluster: str | None, arrays: Sequence[xr.DataArray], confidence: float
 ) -> Callable[[Doubles], Interval]:
-    """Return what gives the mean over examples of numbers of them, with its interval."""
-    order = np.argsort(hashes, kind="stable")
+    """Return a function from numbers of examples to their mean with its interval."""
+    order, clusters = np.argsort(hashes, kind="stable"), inputs.cluster_codes(cluster, arrays)
     averaging = Averaging(None if clusters is None else clusters[order], 0, "auto", confidence, [])
-
-    def mean(values: Doubles) -> Interval:
-        return averaging.interval(np.clip(values[order], 0.0, 1.0))
-
-    return mean
+    return lambda values: averaging.interval(np.clip(values[order], 0.0, 1.0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import attrs
 import numpy as np
@@ -85,8 +85,7 @@ def planes_of(sets: xr.DataArray) -> list[Bools]:
     return list(sets.transpose(names.ALPHA, names.EXAMPLE, names.LABEL).values)
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class Measured:
+class Measured(NamedTuple):
     """Outcomes of sets, largest plausibilities, and whether several labels have these."""
 
     outcomes: Measures
@@ -98,8 +97,7 @@ def measured(values: Bools, targets: Targets) -> Measured:
     """Return outcomes and disagreement of sets in memory."""
     lam = targets.plausibilities
     largest = np.asarray(lam.weight.max(axis=1), dtype=np.float64)
-    outcomes = measure(values, targets)
-    return Measured(outcomes=outcomes, largest=largest, tied=coverage.tie_counts(lam) > 1)
+    return Measured(measure(values, targets), largest, coverage.tie_counts(lam) > 1)
 
 
 SETS = "the prediction sets"
@@ -418,14 +416,9 @@ def _in_chunks(sets: xr.DataArray, plausibilities: Form, targets: Targets) -> Me
     asks = [(chunk, targets[chunk.start : chunk.stop]) for chunk in chunks_of(sets)]
     dask = require("dask", extra="dask", whose="an array in chunks")
     parts: Sequence[Measured] = dask.compute(*each_chunk(of_chunk, arrays, asks))
-    return Measured(
-        outcomes={
-            name: np.concatenate([part.outcomes[name] for part in parts])
-            for name in parts[0].outcomes
-        },
-        largest=np.concatenate([part.largest for part in parts]),
-        tied=np.concatenate([part.tied for part in parts]),
-    )
+    outcomes, largest, tied = zip(*parts, strict=True)
+    together = {name: np.concatenate([one[name] for one in outcomes]) for name in outcomes[0]}
+    return Measured(together, np.concatenate(largest), np.concatenate(tied))
 
 
 def prepare(

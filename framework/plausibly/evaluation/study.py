@@ -86,10 +86,11 @@ class Study(Result):
             whole.to_netcdf(part, engine="scipy", format="NETCDF3_64BIT")
 
     def lines(self) -> list[str]:
-        return [self._head(), *self._tables(), *self._verdict()]
+        head, tables, verdict = self._parts()
+        return [head, *tables, *verdict]
 
     def summary(self) -> list[str]:
-        head, tables, verdict = self._head(), self._tables(), self._verdict()
+        head, tables, verdict = self._parts()
         room = MOST_LINES - 1 - len(verdict)
         if len(tables) > room:
             tables = [*tables[: room - 1], f"({len(tables) - room + 1} more: .lines())"]
@@ -111,29 +112,22 @@ class Study(Result):
         ]
         return {**self.attrs, "splits": self.data.sizes[SPLIT], "results": results}
 
-    def _head(self) -> str:
-        known = self.data.attrs
+    def _parts(self) -> tuple[str, list[str], list[str]]:
+        """Return the head, the tables, and which methods cover too little at the first alpha."""
+        known, alphas = self.data.attrs, planes(self.data)
+        rates = [f"alpha {float(plane[names.ALPHA]):g}" for plane in alphas]
         examples = f" of {several(int(known['n']), 'example')}" if "n" in known else ""
         by = f" by {known['group']}" if "group" in known else ""
-        alphas = [f"{float(alpha):g}" for alpha in self.data[names.ALPHA].values]
-        alpha = f", alpha {alphas[0]}" if len(alphas) == 1 else ""
-        return f"Study: {several(self.data.sizes[SPLIT], 'split')}{examples}{by}{alpha}"
-
-    def _tables(self) -> list[str]:
-        lines: list[str] = []
-        alphas = planes(self.data)
-        for plane in alphas:
-            lines += [f"alpha {float(plane[names.ALPHA]):g}"] if len(alphas) > 1 else []
-            lines += _table(cells(plane))
-        return lines
-
-    def _verdict(self) -> list[str]:
-        """Return which methods cover less than 1 - alpha of the answers, at the first alpha."""
-        one = planes(self.data)[0]
-        level = 1.0 - float(one[names.ALPHA])
+        alpha = f", {rates[0]}" if len(alphas) == 1 else ""
+        head = f"Study: {several(self.data.sizes[SPLIT], 'split')}{examples}{by}{alpha}"
+        tables: list[str] = []
+        for plane, rate in zip(alphas, rates, strict=True):
+            tables += [rate] if len(alphas) > 1 else []
+            tables += _table(cells(plane))
+        level = 1.0 - float(alphas[0][names.ALPHA])
         low: list[tuple[float, str]] = []
         others: list[tuple[float, str]] = []
-        for name, cell in cells(one):
+        for name, cell in cells(alphas[0]):
             mean = float(cell[AGGREGATED].mean())
             short = mean < level - TOLERATED and bool(np.isnan(cell["guaranteed_level"]))
             (low if short else others).append((mean, name))
@@ -141,13 +135,13 @@ class Study(Result):
             share, name = min(low)
             text = f'with "{name}", sets cover {percent(share)} of the answers, without a guarantee'
             text += f'; with "{min(others)[1]}", {percent(min(others)[0])}' if others else ""
-        elif "nothing" in one["guaranteed"].values:
+        elif "nothing" in alphas[0]["guaranteed"].values:
             wanted = percent(level)
             text = f"no method without a guarantee covers clearly less than {wanted} on average"
         else:
             ends = dict.fromkeys(percent(share) for share, _ in (min(others), max(others)))
             text = f"the sets cover {' to '.join(ends)} of the answers"
-        return wrapped(f"Verdict: {text}.")
+        return head, tables, wrapped(f"Verdict: {text}.")
 
 
 def is_study(path: Path) -> bool:
