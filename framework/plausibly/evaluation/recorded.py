@@ -27,13 +27,6 @@ class Recorded:
     size: int | None = None
     draws: int | None = None
 
-    @property
-    def key(self) -> tuple[str, str]:
-        """What makes two warnings the same: their name and first line, not their numbers."""
-        if isinstance(self.message, PlausiblyWarning):
-            return self.message.name, self.message.what
-        return _kind(self.message).__name__, str(self.message)
-
     def to_json(self) -> dict[str, object]:
         """Return plain data; of other classes the nearest one of Python."""
         plain = attrs.asdict(self, recurse=False)
@@ -97,7 +90,12 @@ def issue(
     """Issue each warning once, on behalf of the caller's caller."""
     groups: dict[tuple[str, str], list[Recorded]] = {}
     for one in recorded:
-        groups.setdefault(one.key, []).append(one)
+        # Warnings are the same by their name and first line, whatever their numbers.
+        message = one.message
+        key = (_kind(message).__name__, str(message))
+        if isinstance(message, PlausiblyWarning):
+            key = message.name, message.what
+        groups.setdefault(key, []).append(one)
     for group in groups.values():
         first = group[0]
         message = first.message

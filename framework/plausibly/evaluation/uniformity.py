@@ -139,7 +139,14 @@ def p_value_uniformity(
         weights = 1.0 / np.bincount(clusters)[clusters]
         tested[:] = weights.sum()
     elif clusters is not None:
-        tested /= [max(1.0, _design_effect(row, clusters)) for row in chosen]
+        for place, row in enumerate(chosen):
+            # How much more the distribution function varies than that of unrelated examples.
+            below = row[:, None] <= np.quantile(row, _QUANTILES)[None, :]
+            share = below.mean(axis=0)
+            sums = [np.bincount(clusters, weights=column) for column in (below - share).T]
+            expected = float((len(row) * share * (1.0 - share)).sum())
+            effect = float(np.square(np.stack(sums)).sum()) / expected if expected else math.inf
+            tested[place] /= max(1.0, effect)
     above, below = np.array([distances(row, weights) for row in chosen]).T
     larger = np.maximum(above, below)
     effective = 1.0 / (1.0 / tested + 1.0 / (predictor.summary.n_held_out or predictor.n))
@@ -196,16 +203,6 @@ def distances(values: Doubles, weights: Doubles | None = None) -> tuple[float, f
     before = upto - counts / counts.sum()
     above = max(0.0, float((upto - places).max()))
     return (0.0 if above < _SAME else above), float((places - before).max())
-
-
-def _design_effect(values: Doubles, clusters: Ints) -> float:
-    """Return by how much more the distribution function varies than that of unrelated examples."""
-    below = values[:, None] <= np.quantile(values, _QUANTILES)[None, :]
-    share = below.mean(axis=0)
-    residuals = below - share
-    sums = np.stack([np.bincount(clusters, weights=column) for column in residuals.T])
-    expected = float((len(values) * share * (1.0 - share)).sum())
-    return float(np.square(sums).sum()) / expected if expected else float("inf")
 
 
 def describe_uniformity(found: xr.Dataset) -> list[str]:

@@ -124,8 +124,28 @@ class Plan(Result):
     """Numbers of examples, annotators and draws, from `plausibly.plan`: prints table and answer."""
 
     def block(self, plane: xr.Dataset) -> list[str]:
-        answer = textwrap.wrap(f"Plan: {_answer(plane)}", 80, subsequent_indent="  ")
-        return [*answer, *_table(plane), *wrapped(" ".join(_sentences(plane)))]
+        share = _share(plane.attrs["confidence"])
+        method = f"alpha {float(plane[names.ALPHA]):g}"
+        if "pilot_examples" in plane.attrs:
+            method += f", pilot of {several(int(plane.attrs['pilot_examples']), 'example')}"
+        if "n_within" not in plane:
+            between = ends(*plane["coverage"].values[-1, -1].tolist())
+            n = several(int(plane["n"][-1]), "calibration example")
+            by = _by(float(plane["draws"][-1]))
+            answer = f"with {n} ({by}), {share} calibrations cover {between} ({method})."
+        else:
+            enough = zip(plane["n_within"].values[::-1], plane["draws"].values[::-1], strict=True)
+            first, *others = [(counted(n), f"({_by(m)})") for n, m in enough]
+            numbers = " calibration examples ".join(first)
+            numbers += f", or {', '.join(map(' '.join, others))}," if others else ""
+            level = with_zeros(bounded(1 - Fraction(str(float(plane[names.ALPHA])))))
+            width = f"{plane.attrs['within']:g}"
+            goal = f"within {width} of {level}"
+            if plane.attrs["one_sided"]:
+                goal = f"{level} less {width}, or more"
+            answer = f"{numbers} for coverage {goal} in {share} calibrations ({method})."
+        lines = textwrap.wrap(f"Plan: {answer}", 80, subsequent_indent="  ")
+        return [*lines, *_table(plane), *wrapped(" ".join(_sentences(plane)))]
 
     def to_json(self) -> dict[str, object]:
         return {**self.attrs, "results": [_as_data(one) for one in planes(self.data)]}
@@ -158,32 +178,24 @@ def _table(plan: xr.Dataset) -> list[str]:
     return lines
 
 
-def _answer(plan: xr.Dataset) -> str:
-    """Return how many examples are enough, or what the largest number gives."""
-    share = _share(plan.attrs["confidence"])
-    method = f"alpha {float(plan[names.ALPHA]):g}"
-    if "pilot_examples" in plan.attrs:
-        method += f", pilot of {several(int(plan.attrs['pilot_examples']), 'example')}"
-    if "n_within" not in plan:
-        between = ends(*plan["coverage"].values[-1, -1].tolist())
-        n, by = several(int(plan["n"][-1]), "calibration example"), _by(float(plan["draws"][-1]))
-        return f"with {n} ({by}), {share} calibrations cover {between} ({method})."
-    enough = zip(plan["n_within"].values[::-1], plan["draws"].values[::-1], strict=True)
-    first, *others = [(counted(n), f"({_by(m)})") for n, m in enough]
-    numbers = " calibration examples ".join(first)
-    numbers += f", or {', '.join(map(' '.join, others))}," if others else ""
-    level = with_zeros(bounded(1 - Fraction(str(float(plan[names.ALPHA])))))
-    width = f"{plan.attrs['within']:g}"
-    goal = f"within {width} of {level}"
-    if plan.attrs["one_sided"]:
-        goal = f"{level} less {width}, or more"
-    return f"{numbers} for coverage {goal} in {share} calibrations ({method})."
-
-
 def _sentences(plan: xr.Dataset) -> Iterator[str]:
     """Yield what stands below the table."""
     if RESPONSES in plan.dims:
-        yield _fewer_answers(plan)
+        # The effect of fewer answers per example, with the largest number of draws.
+        steps, by = plan[RESPONSES].values.tolist(), _by(float(plan["draws"][-1]))
+        if "responses_n_within" in plan:
+            enough = plan["responses_n_within"].values[:, -1]
+            pairs = [
+                f"{counted(int(n))} with {step}" for step, n in zip(steps, enough, strict=True)
+            ]
+            yield f"Examples needed, by answers per example ({by}): {', '.join(pairs)}."
+        else:
+            row = int(np.searchsorted(plan["n"].values, plan.attrs["pilot_examples"]))
+            row = min(row, plan.sizes["n"] - 1)
+            spread = plan["responses_spread"].values[:, row, -1].tolist()
+            pairs = [f"{one:.4f} with {step}" for step, one in zip(steps, spread, strict=True)]
+            n = counted(int(plan["n"][row]))
+            yield f"Standard deviation at n = {n}, by answers per example ({by}): {', '.join(pairs)}."
     known = np.array([])
     if "bootstrap_spread" in plan:
         known = np.flatnonzero(~np.isnan(plan["bootstrap_spread"].values[:, -1]))
@@ -218,22 +230,6 @@ def _sentences(plan: xr.Dataset) -> Iterator[str]:
         )
     if "n_within" not in plan:
         yield "Set within, such as 0.02, for the number of examples that is enough."
-
-
-def _fewer_answers(plan: xr.Dataset) -> str:
-    """Return the effect of fewer answers per example, with the largest number of draws."""
-    steps = plan[RESPONSES].values.tolist()
-    by = _by(float(plan["draws"][-1]))
-    if "responses_n_within" in plan:
-        enough = plan["responses_n_within"].values[:, -1]
-        pairs = [f"{counted(int(n))} with {step}" for step, n in zip(steps, enough, strict=True)]
-        return f"Examples needed, by answers per example ({by}): {', '.join(pairs)}."
-    row = int(np.searchsorted(plan["n"].values, plan.attrs["pilot_examples"]))
-    row = min(row, plan.sizes["n"] - 1)
-    spread = plan["responses_spread"].values[:, row, -1]
-    pairs = [f"{float(one):.4f} with {step}" for step, one in zip(steps, spread, strict=True)]
-    n = counted(int(plan["n"][row]))
-    return f"Standard deviation at n = {n}, by answers per example ({by}): {', '.join(pairs)}."
 
 
 def _as_data(plan: xr.Dataset) -> dict[str, object]:
