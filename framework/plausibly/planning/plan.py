@@ -182,20 +182,19 @@ def _sentences(plan: xr.Dataset) -> Iterator[str]:
     """Yield what stands below the table."""
     if RESPONSES in plan.dims:
         # The effect of fewer answers per example, with the largest number of draws.
-        steps, by = plan[RESPONSES].values.tolist(), _by(float(plan["draws"][-1]))
+        steps = plan[RESPONSES].values.tolist()
+        by = f"by answers per example ({_by(float(plan['draws'][-1]))})"
         if "responses_n_within" in plan:
-            enough = plan["responses_n_within"].values[:, -1]
-            pairs = [
-                f"{counted(int(n))} with {step}" for step, n in zip(steps, enough, strict=True)
-            ]
-            yield f"Examples needed, by answers per example ({by}): {', '.join(pairs)}."
+            needed = plan["responses_n_within"].values[:, -1].tolist()
+            pairs = [f"{counted(n)} with {step}" for step, n in zip(steps, needed, strict=True)]
+            yield f"Examples needed, {by}: {', '.join(pairs)}."
         else:
             row = int(np.searchsorted(plan["n"].values, plan.attrs["pilot_examples"]))
             row = min(row, plan.sizes["n"] - 1)
             spread = plan["responses_spread"].values[:, row, -1].tolist()
             pairs = [f"{one:.4f} with {step}" for step, one in zip(steps, spread, strict=True)]
             n = counted(int(plan["n"][row]))
-            yield f"Standard deviation at n = {n}, by answers per example ({by}): {', '.join(pairs)}."
+            yield f"Standard deviation at n = {n}, {by}: {', '.join(pairs)}."
     known = np.array([])
     if "bootstrap_spread" in plan:
         known = np.flatnonzero(~np.isnan(plan["bootstrap_spread"].values[:, -1]))
