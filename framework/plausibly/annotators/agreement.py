@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import textwrap
 from collections.abc import Sequence
@@ -20,7 +21,6 @@ from plausibly.annotators.answers import (
     Resampling,
     column,
     matrix,
-    order_in_words,
     order_positions,
     summed,
 )
@@ -195,7 +195,27 @@ class Agreement(Result):
             return wrapped(text)
         low = sorted(np.flatnonzero(found["annotator_low"].values).tolist(), key=agreed.__getitem__)
         shown = low[:_MOST_ROWS]
-        lines = _rows(found, shown)
+        # Answers and agreement of each, and a label that is named too often.
+        usual = decimal(float(np.nanmedian(agreed)), 2)
+        some = each(found.isel({names.ANNOTATOR: shown}), names.ANNOTATOR)
+        texts = [str(one[names.ANNOTATOR].item()) for one in some]
+        answers = [counted(int(one["annotator_answers"])) for one in some]
+        wide, many = max(map(len, texts), default=0), max(map(len, answers), default=0)
+        lines: list[str] = []
+        for who, number, one in zip(texts, answers, some, strict=True):
+            text = f"{who:<{wide}}  {number:>{many}} answers   "
+            text += f"{_LIKENESS[found.attrs['likeness']]} "
+            text += decimal(float(one["annotator_agreement"]), 2)
+            text += " " * 12 if lines else f" (usual {usual})"
+            share, others = (float(one[f"annotator_says_{end}"]) for end in ("share", "others"))
+            note = ""
+            if share - others >= _OFTEN:
+                label = quoted(one["annotator_says"].item())
+                note = f"  says {label} to {percent(share)}, others {percent(others)}"
+            if note and len(text.rstrip()) + len(note) > 80:
+                lines += [text.rstrip(), f"{'':<{wide}}{note}"]
+            else:
+                lines.append(f"{text}{note}".rstrip())
         rest = not_among(known.tolist(), shown)
         if rest:
             lowest, highest = float(agreed[rest].min()), float(agreed[rest].max())
@@ -357,31 +377,6 @@ def _verdict(found: xr.Dataset, frequent: list[int]) -> str:
             text + (f"; {counted(more)} more agree less than the others do." if more else ".")
         )
     return " ".join(parts)
-
-
-def _rows(found: xr.Dataset, shown: Sequence[int]) -> list[str]:
-    """Return a line per annotator: answers, agreement, and a label that is named too often."""
-    usual = decimal(float(np.nanmedian(found["annotator_agreement"].values)), 2)
-    some = each(found.isel({names.ANNOTATOR: list(shown)}), names.ANNOTATOR)
-    texts = [str(one[names.ANNOTATOR].item()) for one in some]
-    answers = [counted(int(one["annotator_answers"])) for one in some]
-    wide, many = max(map(len, texts), default=0), max(map(len, answers), default=0)
-    lines: list[str] = []
-    for who, number, one in zip(texts, answers, some, strict=True):
-        agreed = decimal(float(one["annotator_agreement"]), 2)
-        text = f"{who:<{wide}}  {number:>{many}} answers   "
-        text += f"{_LIKENESS[found.attrs['likeness']]} {agreed}"
-        text += " " * 12 if lines else f" (usual {usual})"
-        share, others = (float(one[f"annotator_says_{end}"]) for end in ("share", "others"))
-        note = ""
-        if share - others >= _OFTEN:
-            label = quoted(one["annotator_says"].item())
-            note = f"  says {label} to {percent(share)}, others {percent(others)}"
-        if note and len(text.rstrip()) + len(note) > 80:
-            lines += [text.rstrip(), f"{'':<{wide}}{note}"]
-        else:
-            lines.append(f"{text}{note}".rstrip())
-    return lines
 
 
 LEAST_COMPARED = 10  # answers of an annotator before anything is made of them
@@ -613,6 +608,9 @@ def agreement(
     intervals.check_method("auto", confidence)
     answers = Answers.of(annotations)
     position = order_positions(annotations, answers, order)
+    if position is not None:  # the labels that annotators name, in their order
+        places = np.argsort(position, kind="stable")
+        in_order = [answers.labels[answers.mention_label[one]] for one in places]
     if depth is not None and answers.kind != RANKINGS:
         raise answers.unfit("depth", RANKINGS)
     deep = int(np.bincount(answers.mention_value).max(initial=1))  # of the longest ranking
@@ -666,7 +664,7 @@ def agreement(
             "confidence": confidence,
             "seed": seed,
             names.LEFT_OUT: str(annotations.attrs.get(names.LEFT_OUT, "{}")),
-            **({} if position is None else {ORDER: order_in_words(answers, position)}),
+            **({} if position is None else {ORDER: json.dumps(in_order)}),
             **({} if answers.kind != RANKINGS else {"depth": deep}),
             **({} if cluster is None else {"cluster": cluster, "clusters": len(plan.hashes)}),
             **({} if by is None else {"by": by}),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -71,7 +70,38 @@ class Answers:
         """Return the answers of a table that say something."""
         rows = Rows.of(check_table(table))
         kind = str(table.attrs[names.KIND])
-        _check(rows, kind)
+        if kind not in KINDS:
+            raise InputError(
+                "agreement-kind",
+                f"annotations: agreement of {kind} answers is not defined here",
+                expected=" or ".join(KINDS),
+                got=kind,
+                do="evaluation.entropy(plausibly.aggregate(ann)) for how certain the examples are",
+                whose="annotations",
+                details={"kind": kind},
+            )
+        broken = rows.weight != np.rint(rows.weight)
+        if broken.any():
+            where = rows.table.indexes[names.EXAMPLE][rows.example[broken]]
+            many = several(int(broken.sum()), "response")
+            raise InputError(
+                "weights-fractional",
+                f"annotations: no whole number of times counts for {many}",
+                expected="whole numbers: an answer agrees with another one or does not",
+                got=f"{rows.weight[broken][0]:g}, about {listed(dict.fromkeys(where))}",
+                do="leave the weights out of the file, or give whole counts",
+                whose="annotations",
+                details={"examples": [str(name) for name in dict.fromkeys(where)]},
+            )
+        if rows.weight.sum() >= 2.0**31:
+            raise InputError(
+                "answers-many",
+                f"annotations stand for {counted(int(rows.weight.sum()))} answers",
+                expected="fewer than 2,147,483,648, so that pairs can be counted exactly",
+                got=counted(int(rows.weight.sum())),
+                do="plausibly.select(ann, example=...) some of the examples",
+                whose="annotations",
+            )
         examples = name_texts(table.indexes[names.EXAMPLE])
         hashes = hash_names(examples)
         place = np.lexsort((np.array(examples, dtype=np.str_), hashes))
@@ -235,41 +265,6 @@ def items_of(owner: Ints, owners: int, chosen: Ints) -> tuple[Ints, Ints]:
     return ranges((np.cumsum(size) - size)[chosen], size[chosen])
 
 
-def _check(rows: Rows, kind: str) -> None:
-    if kind not in KINDS:
-        raise InputError(
-            "agreement-kind",
-            f"annotations: agreement of {kind} answers is not defined here",
-            expected=" or ".join(KINDS),
-            got=kind,
-            do="evaluation.entropy(plausibly.aggregate(ann)) for how certain the examples are",
-            whose="annotations",
-            details={"kind": kind},
-        )
-    broken = rows.weight != np.rint(rows.weight)
-    if broken.any():
-        where = rows.table.indexes[names.EXAMPLE][rows.example[broken]]
-        many = several(int(broken.sum()), "response")
-        raise InputError(
-            "weights-fractional",
-            f"annotations: no whole number of times counts for {many}",
-            expected="whole numbers: an answer agrees with another one or does not",
-            got=f"{rows.weight[broken][0]:g}, about {listed(dict.fromkeys(where))}",
-            do="leave the weights out of the file, or give whole counts",
-            whose="annotations",
-            details={"examples": [str(name) for name in dict.fromkeys(where)]},
-        )
-    if rows.weight.sum() >= 2.0**31:
-        raise InputError(
-            "answers-many",
-            f"annotations stand for {counted(int(rows.weight.sum()))} answers",
-            expected="fewer than 2,147,483,648, so that pairs can be counted exactly",
-            got=counted(int(rows.weight.sum())),
-            do="plausibly.select(ann, example=...) some of the examples",
-            whose="annotations",
-        )
-
-
 def _values(rows: Rows, starts: Ints, kind: str, order: Ints) -> tuple[Ints, Ints]:
     """Return the value of each answer, and a response that has it for every value in turn."""
     if kind == SINGLE:
@@ -352,12 +347,6 @@ def _of_table(annotations: xr.Dataset, answers: Answers) -> list[str]:
         )
         return []
     return wanted
-
-
-def order_in_words(answers: Answers, position: Ints) -> str:
-    """Return the labels that are said, in their order, as JSON."""
-    place = np.argsort(position, kind="stable")
-    return json.dumps([answers.labels[answers.mention_label[k]] for k in place])
 
 
 _BLOCK = 4_000_000  # entries of the matrix of times at once

@@ -33,6 +33,7 @@ from plausibly.evaluation.result import (
     wrapped,
 )
 from plausibly.evaluation.risk import LEVEL, Risk, in_order, levels_of
+from plausibly.kernels.blocks import row_blocks
 from plausibly.kernels.coverage import Ties, row_sums
 from plausibly.kernels.types import Ints
 
@@ -408,7 +409,11 @@ class ByRisk(Grouper):
         n, alphas = len(prepared.order), prepared.sets.sizes.get(names.ALPHA, 1)
         outside, weights = np.empty((len(levels), alphas, n)), np.empty((len(levels), n))
         losses = np.zeros((alphas, n))
-        for rows, lam, inside in prepared.blocks():
+        values = prepared.sets.values
+        for rows in row_blocks(values.shape):
+            some = prepared.order[rows]
+            lam = prepared.weights.take(some).dense().astype(np.float64)
+            inside = np.moveaxis(np.atleast_3d(values[some]), 2, 0)
             for code in range(len(levels)):
                 mine = codes == code
                 held = lam[:, mine]

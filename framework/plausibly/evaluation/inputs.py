@@ -57,7 +57,7 @@ class Targets:
 
 def measure(values: Bools, targets: Targets) -> Measures:
     """Return coverage and size of each set (example, label[, alpha]): (example, alpha), by name."""
-    planes, lam = _planes(values), targets.plausibilities
+    planes, lam = np.moveaxis(np.atleast_3d(values), 2, 0), targets.plausibilities
     found = {
         AGGREGATED: [coverage.aggregated(plane, lam) for plane in planes],
         "voted_coverage": [
@@ -73,11 +73,6 @@ def measure(values: Bools, targets: Targets) -> Measures:
     if targets.shares is not None:
         measures["mass_coverage"] = (measures[AGGREGATED] >= targets.shares).astype(np.float64)
     return measures
-
-
-def _planes(values: Bools) -> list[Bools]:
-    """Return sets (example, label[, alpha]) as one array per alpha."""
-    return [values] if values.ndim == 2 else list(np.moveaxis(values, 2, 0))
 
 
 def planes_of(sets: xr.DataArray) -> list[Bools]:
@@ -346,14 +341,6 @@ class EvaluationInputs:
     def alpha_dims(self) -> list[str]:
         """``["alpha"]``, or nothing where the sets have one alpha."""
         return self.averaging.alpha_dims
-
-    def blocks(self) -> Iterator[tuple[slice, Doubles, list[Bools]]]:
-        """Yield places in `order` with plausibilities and sets, dense, few at a time."""
-        inside = self.sets.values
-        for rows in row_blocks(inside.shape):
-            some = self.order[rows]
-            dense = self.weights.take(some).dense()
-            yield rows, dense.astype(np.float64), _planes(inside[some])
 
     def columns(self) -> Iterator[tuple[Doubles, list[Doubles]]]:
         """Yield the plausibilities of each label in `order`, and which sets hold it."""
