@@ -140,11 +140,33 @@ class Evaluation(Result):
         attributes = self.attrs
         attributes.pop(GUARANTEES, None)  # each result has its own
         left_out = {names.LEFT_OUT: read_left_out(self.data.attrs)}
+        results = []
+        for plane in planes(self.data):
+            promise = _promise(plane)
+            parts = [("strata", AMBIGUITY, _STRATUM)]
+            if "by" in plane.attrs:
+                parts.append(("groups", str(plane.attrs["by"]), _GROUP))
+            result: dict[str, object] = {"alpha": alpha_of(plane), **_figures(plane)}
+            for title, dim, prefix in parts:
+                result[title] = [
+                    {dim: part[dim].item(), "n": int(part[f"{prefix}n"]), **_figures(part, prefix)}
+                    for part in each(plane, dim)
+                ]
+            result["guarantee"] = None if promise is None else promise.to_json()
+            if f"{GUARANTEED}_mean" in plane:
+                result[GUARANTEED] = [
+                    {
+                        **({"cell": title} if CELL in plane.dims else {}),
+                        **{end: number(part[f"{GUARANTEED}_{end}"]) for end in ("n", *ENDS)},
+                    }
+                    for title, part in _cells(plane)
+                ]
+            results.append({**result, "verdict": _verdict(plane)})
         return {
             "n": int(self.data["n"]),
             **attributes,
             **(left_out if names.LEFT_OUT in attributes else {}),
-            "results": [_as_data(plane) for plane in planes(self.data)],
+            "results": results,
         }
 
 
@@ -547,40 +569,10 @@ def _cells(plane: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
     return [(str(part[CELL].item()), part) for part in each(plane, CELL)]
 
 
-def _as_data(plane: xr.Dataset) -> dict[str, object]:
-    promise = _promise(plane)
-    result: dict[str, object] = {"alpha": alpha_of(plane), **_figures(plane, "")}
-    result["strata"] = _by(plane, AMBIGUITY, _STRATUM)
-    if "by" in plane.attrs:
-        result["groups"] = _by(plane, str(plane.attrs["by"]), _GROUP)
-    result["guarantee"] = None if promise is None else promise.to_json()
-    if f"{GUARANTEED}_mean" in plane:
-        result[GUARANTEED] = [
-            {
-                **({"cell": title} if CELL in plane.dims else {}),
-                **_ends(part, GUARANTEED, ("n", *ENDS)),
-            }
-            for title, part in _cells(plane)
-        ]
-    result["verdict"] = _verdict(plane)
-    return result
-
-
-def _figures(part: xr.Dataset, prefix: str) -> dict[str, object]:
+def _figures(part: xr.Dataset, prefix: str = "") -> dict[str, object]:
     there = [name for name in (*QUANTITIES, SET_SIZE) if f"{prefix}{name}_mean" in part]
     shares = ("share_empty", "share_singleton")
     return {
-        **{name: _ends(part, f"{prefix}{name}") for name in there},
+        **{name: {end: number(part[f"{prefix}{name}_{end}"]) for end in ENDS} for name in there},
         **{share: number(part[f"{prefix}{share}"]) for share in shares},
     }
-
-
-def _ends(part: xr.Dataset, name: str, wanted: Sequence[str] = ENDS) -> dict[str, float | None]:
-    return {end: number(part[f"{name}_{end}"]) for end in wanted}
-
-
-def _by(plane: xr.Dataset, dim: str, prefix: str) -> list[dict[str, object]]:
-    return [
-        {dim: part[dim].item(), "n": int(part[f"{prefix}n"]), **_figures(part, prefix)}
-        for part in each(plane, dim)
-    ]

@@ -148,7 +148,48 @@ class Plan(Result):
         return [*lines, *_table(plane), *wrapped(" ".join(_sentences(plane)))]
 
     def to_json(self) -> dict[str, object]:
-        return {**self.attrs, "results": [_as_data(one) for one in planes(self.data)]}
+        results = []
+        for plan in planes(self.data):
+            draws = [EXPECTED if math.isinf(m) else int(m) for m in plan["draws"].values]
+            figures = ("coverage_mean", "spread", "bootstrap_mean", "bootstrap_spread")
+            data: dict[str, object] = {
+                "alpha": float(plan[names.ALPHA]),
+                "by_n": [
+                    {
+                        "n": int(row["n"]),
+                        "draws": m,
+                        "vacuous": bool(row["vacuous"]),
+                        **dict(zip(("low", "high"), one["coverage"].values.tolist(), strict=True)),
+                        **{name: float(one[name]) for name in figures if name in plan},
+                    }
+                    for row in each(plan, N)
+                    for m, one in zip(draws, each(row, DRAWS), strict=True)
+                ],
+            }
+            if "n_within" in plan:
+                needed = zip(draws, plan["n_within"].values.tolist(), strict=True)
+                data["n_within"] = [{"draws": m, "n": n} for m, n in needed]
+            shares = ("between", "within_examples", "design_effect")
+            data |= {name: float(plan[name]) for name in shares if name in plan}
+            if RESPONSES in plan.dims:
+                data["by_responses"] = [
+                    {
+                        str(name).removeprefix("responses_"): one[name].values.tolist()
+                        for name in (RESPONSES, *_OF_RESPONSES)
+                        if name in one
+                    }
+                    for one in each(plan, RESPONSES)
+                ]
+            data["needed"] = [
+                {
+                    "combiner": str(one["combiner"].item()),
+                    "n": int(one["needed"]),
+                    "counts": str(one["needed_counts"].item()),
+                }
+                for one in each(plan, "combiner")
+            ]
+            results.append(data)
+        return {**self.attrs, "results": results}
 
 
 def _by(draws: float) -> str:
@@ -229,48 +270,6 @@ def _sentences(plan: xr.Dataset) -> Iterator[str]:
         )
     if "n_within" not in plan:
         yield "Set within, such as 0.02, for the number of examples that is enough."
-
-
-def _as_data(plan: xr.Dataset) -> dict[str, object]:
-    draws = [EXPECTED if math.isinf(m) else int(m) for m in plan["draws"].values]
-    figures = ("coverage_mean", "spread", "bootstrap_mean", "bootstrap_spread")
-    data: dict[str, object] = {
-        "alpha": float(plan[names.ALPHA]),
-        "by_n": [
-            {
-                "n": int(row["n"]),
-                "draws": m,
-                "vacuous": bool(row["vacuous"]),
-                **dict(zip(("low", "high"), one["coverage"].values.tolist(), strict=True)),
-                **{name: float(one[name]) for name in figures if name in plan},
-            }
-            for row in each(plan, N)
-            for m, one in zip(draws, each(row, DRAWS), strict=True)
-        ],
-    }
-    if "n_within" in plan:
-        needed = zip(draws, plan["n_within"].values.tolist(), strict=True)
-        data["n_within"] = [{"draws": m, "n": n} for m, n in needed]
-    shares = ("between", "within_examples", "design_effect")
-    data |= {name: float(plan[name]) for name in shares if name in plan}
-    if RESPONSES in plan.dims:
-        data["by_responses"] = [
-            {
-                str(name).removeprefix("responses_"): one[name].values.tolist()
-                for name in (RESPONSES, *_OF_RESPONSES)
-                if name in one
-            }
-            for one in each(plan, RESPONSES)
-        ]
-    data["needed"] = [
-        {
-            "combiner": str(one["combiner"].item()),
-            "n": int(one["needed"]),
-            "counts": str(one["needed_counts"].item()),
-        }
-        for one in each(plan, "combiner")
-    ]
-    return data
 
 
 def plan(
