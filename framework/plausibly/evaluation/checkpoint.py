@@ -27,12 +27,9 @@ from plausibly.protocols import CALIBRATOR, COMBINER, SCORE, Kind
 
 
 def to_json(outcome: Outcome) -> dict[str, object]:
-    """Return plain data; Python writes floats so that they are read as they were."""
+    """Return plain data and arrays; Python writes floats so that they are read as they were."""
     return {
         **attrs.asdict(outcome, recurse=False),
-        "n_calibration": outcome.n_calibration.tolist(),
-        "measures": {name: values.tolist() for name, values in outcome.measures.items()},
-        "vacuous": outcome.vacuous.tolist(),
         "stated": [attrs.astuple(one) for one in outcome.stated],
         "warnings": [one.to_json() for one in outcome.warnings],
     }
@@ -225,6 +222,6 @@ class Checkpoint:
 
 
 def _write(path: Path, content: Mapping[str, object]) -> None:
-    text = json.dumps(content)
+    text = json.dumps(content, default=np.ndarray.tolist)
     with replacing(path) as part:
         part.write_text(text, encoding="utf-8")

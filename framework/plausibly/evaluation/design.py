@@ -212,24 +212,20 @@ def per(cluster: str) -> str:
 
 @attrs.frozen
 class Stated:
-    """What is guaranteed in one cell of a study, as its tables need it."""
+    """The guarantee in one cell of a study: its level, that of aggregated coverage, and text."""
 
     level: float | None
-    aggregated: bool
+    value: float
     short: str
 
     @classmethod
     def by(cls, promise: Guarantee) -> Stated:
-        level, short = promise.level, attrs.evolve(promise, vacuous=False).short()
+        level = None if promise.level is None else float(promise.level)
+        short = attrs.evolve(promise, vacuous=False).short()
         if promise.cluster and level is not None:
             short = f"{short} {per(promise.cluster)}"
         aggregated = promise.target == "aggregated" and not promise.cluster
-        return cls(None if level is None else float(level), aggregated, short)
-
-    @property
-    def value(self) -> float:
-        """What is promised of the aggregated coverage, NaN for nothing."""
-        return math.nan if self.level is None or not self.aggregated else self.level
+        return cls(level, level if aggregated and level is not None else math.nan, short)
 
 
 @attrs.frozen(kw_only=True, eq=False)
