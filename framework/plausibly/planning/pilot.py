@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
+from itertools import product
 
 import attrs
 import numpy as np
@@ -32,6 +33,7 @@ from plausibly.protocols import AGGREGATOR, SCORE, Aggregator, ComponentLike, Sc
 from plausibly.registry.components import called
 
 LADDER = (1, 2, 3, 5, 10, 20, 50, 100)
+_THINNINGS = 3
 _MOST_HAVE = 0.1  # the last step is one that all but this share of the examples reach
 
 
@@ -69,13 +71,11 @@ class Responses:
         weighted = names.RESPONSE_WEIGHT in self.table.variables
         return Rows.of(self.table).take(kept, times[kept].astype(float) if weighted else None)
 
-    def steps(self) -> list[int]:
-        """Return the numbers of responses to look at: a ladder up to what nearly all have."""
-        most = int(np.quantile(self.counts, _MOST_HAVE, method="lower"))
-        return [*(step for step in LADDER if step < most), most]
-
-    def check(self, wanted: Sequence[int]) -> list[int]:
-        """Return the numbers of responses in order, or raise ``responses-range``."""
+    def steps(self, wanted: Sequence[int] | None) -> list[int]:
+        """Return the numbers of responses to look at, or raise ``responses-range``."""
+        if wanted is None:  # a ladder up to what nearly all have
+            most = int(np.quantile(self.counts, _MOST_HAVE, method="lower"))
+            return [*(step for step in LADDER if step < most), most]
         most = int(self.counts.max())
         bad = [number for number in wanted if not 1 <= number <= most]
         if bad:
@@ -178,16 +178,50 @@ class Pilot:
     def __len__(self) -> int:
         return self.predictions.sizes[names.EXAMPLE]
 
-    def with_answers(self, table: xr.Dataset) -> tuple[Pilot, float]:
-        """Return the pilot with other answers, and the distance between the plausibilities."""
-        aggregate = aggregated(table, self.aggregator, seed=self.seed).averaged()
-        _, plausibilities = inputs.matched_with(self.predictions, aggregate, only_common=True)
-        some, every = plausibilities.stored, self.plausibilities.stored
-        distance = np.empty(len(self))
-        for rows in row_blocks(every.shape):
-            dense, whole = some.take(rows).dense(), every.take(rows).dense()
-            distance[rows] = row_sums(np.abs(dense.astype(np.float64) - whole), most=2.0)
-        return attrs.evolve(self, plausibilities=plausibilities), float(distance.mean()) / 2
+    def thinned(
+        self, alphas: Sequence[Fraction], responses: Sequence[int] | None
+    ) -> tuple[list[int], Doubles, list[list[Shares]]] | None:
+        """Return numbers of answers per example, with the distance and shares of such pilots.
+
+        None where there are no answers to leave out.
+        """
+        if responses is not None and not len(responses):
+            return None
+        thinnings = [Keys(self.seed).child(f"plan/thinning-{one}") for one in range(_THINNINGS)]
+        table = self.table
+        read = [None if table is None else Responses.of(table, keys) for keys in thinnings]
+        answers = [one for one in read if one is not None]
+        if responses is None and (not answers or int(answers[0].counts.max()) < 2):
+            return None
+        if not answers:
+            raise InputError(
+                "responses-unknown",
+                "the pilot has no single answers to leave out",
+                expected="an annotation table whose answers count whole numbers of times",
+                got="plausibilities" if table is None else "weights that are not whole",
+                do="pass an annotation table with every answer, or leave responses out",
+                whose="responses",
+            )
+        steps, every = answers[0].steps(responses), self.plausibilities.stored
+        shares: list[list[list[Shares]]] = [[[] for _ in alphas] for _ in steps]
+        distances, distance = np.zeros(len(steps)), np.empty(len(self))
+        try:
+            for one, (place, most) in product(answers, enumerate(steps)):
+                fewer = aggregated(one.thinned(most), self.aggregator, seed=self.seed).averaged()
+                _, fewer = inputs.matched_with(self.predictions, fewer, only_common=True)
+                for rows in row_blocks(every.shape):
+                    some, whole = fewer.stored.take(rows).dense(), every.take(rows).dense()
+                    distance[rows] = row_sums(np.abs(some.astype(np.float64) - whole), most=2.0)
+                distances[place] += float(distance.mean()) / 2 / _THINNINGS
+                pilot = attrs.evolve(self, plausibilities=fewer)
+                for column, alpha in enumerate(alphas):
+                    shares[place][column].append(pilot.shares(alpha))
+        except InputError as error:
+            # Fewer answers are more alike than all are; without `responses`, they are left out.
+            if responses is None and error.name == "pilot-flat":
+                return None
+            raise
+        return steps, distances, [[Shares.mean(some) for some in row] for row in shares]
 
     @cached_property
     def _ordered(self) -> tuple[Floats, Floats, Ints | None]:

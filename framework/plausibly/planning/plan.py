@@ -6,7 +6,6 @@ import math
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import product
 from typing import TypeAlias
 
 import numpy as np
@@ -17,13 +16,12 @@ from plausibly.calibration.alphas import Alphas, exact, is_several, read_alphas
 from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import InputError, counted, warn
-from plausibly.evaluation.intervals import Doubles
 from plausibly.evaluation.result import Result, decimal, each, ends, planes, with_zeros, wrapped
 from plausibly.evaluation.splits import check_resamples, is_whole, out_of_range
 from plausibly.guarantee import bounded
 from plausibly.kernels.random import Keys
 from plausibly.planning.law import ONE_DRAW, Law, Shares, examples_needed, needed_by_combiner
-from plausibly.planning.pilot import Pilot, Responses, read_pilot
+from plausibly.planning.pilot import read_pilot
 from plausibly.protocols import Aggregator, ComponentLike, PValueCombiner, ScoreFunction
 
 EXPECTED = "expected"
@@ -78,46 +76,6 @@ def check_share(argument: str, value: object, usual: float, most: Fraction = Fra
 
 N, DRAWS, BOUND, RESPONSES = "n", "draws", "bound", "responses"
 _OF_RESPONSES = ("responses_distance", "responses_spread", "responses_n_within")
-_THINNINGS = 3
-
-
-def thinned(
-    pilot: Pilot, alphas: Sequence[Fraction], responses: Sequence[int] | None, seed: int
-) -> tuple[list[int], Doubles, list[list[Shares]]] | None:
-    """Return numbers of answers per example, with the distance and shares of such pilots.
-
-    None where there are no answers to leave out.
-    """
-    if responses is not None and not len(responses):
-        return None
-    thinnings = [Keys(seed).child(f"plan/thinning-{number}") for number in range(_THINNINGS)]
-    read = [None if pilot.table is None else Responses.of(pilot.table, keys) for keys in thinnings]
-    answers = [one for one in read if one is not None]
-    if responses is None and (not answers or int(answers[0].counts.max()) < 2):
-        return None
-    if not answers:
-        raise InputError(
-            "responses-unknown",
-            "the pilot has no single answers to leave out",
-            expected="an annotation table whose answers count whole numbers of times",
-            got="plausibilities" if pilot.table is None else "weights that are not whole",
-            do="pass an annotation table with every answer, or leave responses out",
-            whose="responses",
-        )
-    steps = answers[0].steps() if responses is None else answers[0].check(responses)
-    by_thinning = np.empty((len(steps), len(alphas), _THINNINGS), dtype=object)
-    distance = np.zeros(len(steps))
-    try:
-        for (number, one), (place, most) in product(enumerate(answers), enumerate(steps)):
-            fewer, apart = pilot.with_answers(one.thinned(most))
-            distance[place] += apart / _THINNINGS
-            by_thinning[place, :, number] = [fewer.shares(alpha) for alpha in alphas]
-    except InputError as error:
-        # Fewer answers are more alike than all are; without `responses`, they are left out.
-        if responses is None and error.name == "pilot-flat":
-            return None
-        raise
-    return steps, distance, [[Shares.mean(several) for several in row] for row in by_thinning]
 
 
 class Plan(Result):
@@ -473,7 +431,7 @@ def plan(
                 bootstrap_spread=(dims, spread),
                 bootstrap_coverage=((*dims, BOUND), ends_at),
             )
-        fewer = thinned(pilot, alphas, responses, seed)
+        fewer = pilot.thinned(alphas, responses)
         if fewer is not None:
             steps, distance, by_steps = fewer
             spreads = [[[law.spread() for law in row] for row in laws(one)] for one in by_steps]
