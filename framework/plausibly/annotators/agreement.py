@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from plausibly.annotators import measures
 from plausibly.annotators.answers import (
@@ -33,7 +34,7 @@ from plausibly.data.states import read_left_out
 from plausibly.errors import InputError, counted
 from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.inputs import as_plausibilities
-from plausibly.evaluation.intervals import Doubles
+from plausibly.evaluation.intervals import Doubles, Variables
 from plausibly.evaluation.result import (
     ENDS,
     Result,
@@ -396,7 +397,7 @@ def left_out_votes(answers: Answers) -> Doubles:
     return np.where(answers.paired[answers.cells.example], above / np.maximum(below, 1), np.nan)
 
 
-def by_annotator(answers: Answers, likeness: Likeness, votes: Doubles) -> xr.Dataset:
+def by_annotator(answers: Answers, likeness: Likeness, votes: Doubles) -> Variables:
     """Return measures of each known annotator; unknown ones only count as others."""
     from scipy.special import ndtri
 
@@ -409,7 +410,6 @@ def by_annotator(answers: Answers, likeness: Likeness, votes: Doubles) -> xr.Dat
     alike = likeness.cells[cell] / np.maximum(m - 1, 1)
     own = 2 * likeness.cells[cell]
     among = ratio(likeness.pairs[owner] - own, (m - 1) * (m - 2))
-    compared = np.bincount(who[mine], minlength=count)
 
     def average(values: Doubles, rows: Bools) -> Doubles:
         n = np.bincount(who[rows], minlength=count)
@@ -425,29 +425,19 @@ def by_annotator(answers: Answers, likeness: Likeness, votes: Doubles) -> xr.Dat
     error = np.sqrt(ratio(square, np.maximum(n - 1, 0)))
     tested = n >= LEAST_COMPARED
     limit = float(-ndtri(_LEVEL / max(int(tested.sum()), 1)))
-    low = tested & (gap < -limit * error) & (gap < 0)
-    says = _says_too_much(answers, mine)
-    dim = names.ANNOTATOR
-    return xr.Dataset(
-        {
-            "annotator_answers": (dim, number),
-            "annotator_compared": (dim, compared),
-            "annotator_agreement": (dim, average(alike, mine)),
-            "annotator_others": (dim, average(among, thrice)),
-            "annotator_vote": (dim, average(votes[cell], mine)),
-            "annotator_low": (dim, low),
-            "annotator_says": (
-                dim,
-                text_array([answers.labels[k] if k >= 0 else "" for k in says[0]]),
-            ),
-            "annotator_says_share": (dim, says[1]),
-            "annotator_says_others": (dim, says[2]),
-        },
-        coords={dim: text_array(answers.annotators)},
-    )
+    columns = {
+        "answers": number,
+        "compared": np.bincount(who[mine], minlength=count),
+        "agreement": average(alike, mine),
+        "others": average(among, thrice),
+        "vote": average(votes[cell], mine),
+        "low": tested & (gap < -limit * error) & (gap < 0),
+        **_says_too_much(answers, mine),
+    }
+    return {f"annotator_{name}": ([names.ANNOTATOR], values) for name, values in columns.items()}
 
 
-def _says_too_much(answers: Answers, mine: Bools) -> tuple[list[int], Doubles, Doubles]:
+def _says_too_much(answers: Answers, mine: Bools) -> dict[str, NDArray[np.generic]]:
     """Return the label that each annotator names most above the others, its share, and theirs."""
     rows = np.flatnonzero(mine)
     count, labels = len(answers.annotators), len(answers.labels)
@@ -465,16 +455,16 @@ def _says_too_much(answers: Answers, mine: Bools) -> tuple[list[int], Doubles, D
     person = pair // max(labels, 1)
     share = np.bincount(of, weights=own, minlength=len(pair)) / n[person]
     theirs = np.bincount(of, weights=others, minlength=len(pair)) / n[person]
-    label, most, usual = [-1] * count, np.full(count, np.nan), np.full(count, np.nan)
-    # the largest excess of each annotator comes last, the first label of equal ones
-    for place in np.lexsort((-pair, np.round(share - theirs, 12), person)).tolist():
-        one = int(person[place])
-        label[one] = int(pair[place] % labels)
-        most[one], usual[one] = share[place], theirs[place]
-    return label, most, usual
+    label, most, usual = np.full(count, -1), np.full(count, np.nan), np.full(count, np.nan)
+    # The largest excess of each annotator comes last, and stays: the first label of equal ones.
+    order = np.lexsort((-pair, np.round(share - theirs, 12), person))
+    label[person[order]] = pair[order] % max(labels, 1)
+    most[person[order]], usual[person[order]] = share[order], theirs[order]
+    texts = [answers.labels[code] if code >= 0 else "" for code in label.tolist()]
+    return {"says": text_array(texts), "says_share": most, "says_others": usual}
 
 
-def by_label(answers: Answers, resampling: Resampling) -> xr.Dataset:
+def by_label(answers: Answers, resampling: Resampling) -> Variables:
     """Return how often a label is named, and named by another where one names it."""
     paired = answers.paired[answers.support.example]
     # Of the labels that are named alone: there may be a million others.
@@ -493,24 +483,21 @@ def by_label(answers: Answers, resampling: Resampling) -> xr.Dataset:
     low, high = np.full((2, len(codes)), np.nan)
     if len(codes):
         low, high = resampling.intervals(features, lambda sums: ratio(sums["both"], sums["named"]))
-    dim = names.LABEL
     columns = {
-        "label_share": share,
-        "label_again": again,
-        "label_again_low": low,
-        "label_again_high": high,
-        "label_kappa": ratio(again - share, np.maximum(1 - share, 0.0)),
+        "share": share,
+        "again": again,
+        "again_low": low,
+        "again_high": high,
+        "kappa": ratio(again - share, np.maximum(1 - share, 0.0)),
     }
     number = np.bincount(answers.support.label, answers.support.named, len(answers.labels))
-    found = {"label_answers": number.astype(np.int64)}
-    for name, column_of in columns.items():
-        nothing = 0.0 if name == "label_share" and answers.paired.any() else math.nan
-        found[name] = np.full(len(answers.labels), nothing)
-        found[name][codes] = column_of
-    return xr.Dataset(
-        {name: (dim, values) for name, values in found.items()},
-        coords={dim: text_array(answers.labels)},
-    )
+    found: Variables = {"label_answers": ([names.LABEL], number.astype(np.int64))}
+    for name, of_codes in columns.items():
+        nothing = 0.0 if name == "share" and answers.paired.any() else math.nan
+        values = np.full(len(answers.labels), nothing)
+        values[codes] = of_codes
+        found[f"label_{name}"] = [names.LABEL], values
+    return found
 
 
 def agreement(
@@ -648,10 +635,14 @@ def agreement(
             "example_answers": (names.EXAMPLE, answers.answers[place]),
             "example_agreement": (names.EXAMPLE, shares[place]),
             "example_entropy": (names.EXAMPLE, entropies[place]),
+            **by_label(answers, plan),
+            **by_annotator(answers, alike[-1], votes),
         },
         coords={
             MEASURE: text_array([one.name for one in found]),
             names.EXAMPLE: answers.examples[place],
+            names.LABEL: text_array(answers.labels),
+            names.ANNOTATOR: text_array(answers.annotators),
         },
         attrs={
             "kind": answers.kind,
@@ -670,8 +661,6 @@ def agreement(
             **({} if by is None else {"by": by}),
         },
     )
-    for more in (by_label(answers, plan), by_annotator(answers, alike[-1], votes)):
-        result = result.merge(more, join="exact", compat="no_conflicts")
     if by is None:
         return Agreement(result)
     groups, codes = inputs.codes_of(inputs.example_values(by, (about,)))
