@@ -98,12 +98,9 @@ class Method:
         return calibrate(
             predictions.isel({names.EXAMPLE: chosen}),
             plausibilities.isel({names.EXAMPLE: chosen}),
-            calibrator=self.calibrator,
-            score=self.score,
-            combiner=self.combiner,
             seed=seed,
             group=group,
-            allow_no_guarantee=self.allow_no_guarantee,
+            **attrs.asdict(self, recurse=False),
         )
 
 
@@ -212,7 +209,7 @@ def per(cluster: str) -> str:
 
 @attrs.frozen
 class Stated:
-    """The guarantee in one cell of a study: its level, that of aggregated coverage, and text."""
+    """A guarantee in one cell of a study: its level, NaN or the level of all answers, and text."""
 
     level: float | None
     value: float
