@@ -293,11 +293,34 @@ def order_positions(
     annotations: xr.Dataset, answers: Answers, order: Sequence[object] | None
 ) -> Ints | None:
     """Return the place of the label of each value in the order, None where there is no order."""
-    wanted = _of_table(annotations, answers) if order is None else name_texts(order)
-    if order is None and not wanted:
-        return None
-    if answers.kind != SINGLE:
-        raise answers.unfit("order", SINGLE)
+    if order is not None:
+        wanted = name_texts(order)
+        if answers.kind != SINGLE:
+            raise answers.unfit("order", SINGLE)
+    else:  # the numbers in the coordinate of the labels
+        column = annotations.coords.get(ORDER)
+        if answers.kind != SINGLE or column is None or column.dims != (names.LABEL,):
+            return None
+        numbers = column.values.astype(np.float64) if column.dtype.kind in "iuf" else np.array([])
+        labels = name_texts(annotations.indexes[names.LABEL])
+        ascending = np.argsort(numbers, kind="stable").tolist()
+        wanted = [labels[code] for code in ascending if not np.isnan(numbers[code])]
+        named = dict.fromkeys(answers.labels[code] for code in answers.mention_label.tolist())
+        without = not_among(named, wanted)
+        if wanted and without:
+            warn(
+                "order-partial",
+                f"{counted(len(without))} of {counted(len(named))} labels that annotators say "
+                f"{'has' if len(without) == 1 else 'have'} no place in the order "
+                f"({listed(map(quoted, without))})",
+                expected="a number in the column order for each label that is said",
+                got="agreement without the measures that know an order",
+                do=f'number them, or missing=["{without[0]}"], if it means no answer',
+                whose=ORDER,
+                stacklevel=3,
+            )
+        if without or not wanted:
+            return None
     place = positions(wanted, answers.labels)
     lost = [answers.labels[k] for k in answers.mention_label.tolist() if place[k] < 0]
     if lost or len(set(wanted)) < len(wanted):
@@ -318,35 +341,6 @@ def order_positions(
             details={"missing": lost, "repeated": twice},
         )
     return place[answers.mention_label]
-
-
-def _of_table(annotations: xr.Dataset, answers: Answers) -> list[str]:
-    """Return the labels by their numbers in the coordinate ``order``; none without an order."""
-    if answers.kind != SINGLE or ORDER not in annotations.coords:
-        return []
-    column = annotations.coords[ORDER]
-    if column.dims != (names.LABEL,) or column.dtype.kind not in "iuf":
-        return []
-    numbers: Floats = column.values.astype(np.float64)
-    labels = name_texts(annotations.indexes[names.LABEL])
-    ascending = np.argsort(numbers, kind="stable").tolist()
-    wanted = [labels[code] for code in ascending if not np.isnan(numbers[code])]
-    named = dict.fromkeys(answers.labels[code] for code in answers.mention_label.tolist())
-    without = not_among(named, wanted)
-    if wanted and without:
-        warn(
-            "order-partial",
-            f"{counted(len(without))} of {counted(len(named))} labels that annotators say "
-            f"{'has' if len(without) == 1 else 'have'} no place in the order "
-            f"({listed(map(quoted, without))})",
-            expected="a number in the column order for each label that is said",
-            got="agreement without the measures that know an order",
-            do=f'number them, or missing=["{without[0]}"], if it means no answer',
-            whose=ORDER,
-            stacklevel=4,
-        )
-        return []
-    return wanted
 
 
 _BLOCK = 4_000_000  # entries of the matrix of times at once

@@ -455,13 +455,32 @@ def _verdict(plane: xr.Dataset, *, short: bool = False) -> str:
             if promise.confidence is not None:
                 share = with_zeros(bounded(promise.confidence))
                 how = f"with probability {share} over the calibration"
-            level = with_zeros(promise.bound())
-            text += f": {level}{of} {how}, measured {decimal(measured.mean)}{found.remark}"
+            bound = with_zeros(promise.bound())
+            text += f": {bound}{of} {how}, measured {decimal(measured.mean)}{found.remark}"
         text += "."
         if promise.target == "voted":
             text += f" The coverage of all answers, {answers}, is not guaranteed."
         if promise.target == "aggregated" and not promise.by and not short:
-            text += _lowest(plane, float(promise.level))
+            # Where the sets cover clearly less than the guaranteed average.
+            level = float(promise.level)
+            if "by" in plane.attrs:
+                by = str(plane.attrs["by"])
+                lowest = min(_parts(plane, by, _GROUP), key=lambda one: one.mean)
+                if lowest.high < level:
+                    text += (
+                        f" Lowest {by}: {lowest.title}, {decimal(lowest.mean)} "
+                        f"({ends(lowest.low, lowest.high)}, {names.several(lowest.n, 'example')})."
+                    )
+                else:
+                    text += f" No {by} is shown to be below {level:.2f}; "
+                    text += f"the lowest is {lowest.title}."
+            strata = [one for one in _parts(plane, AMBIGUITY, _STRATUM) if one.n]
+            if len(strata) > 1 and strata[0].high < level:
+                text += (
+                    " Coverage is lowest where annotators disagree most: "
+                    f"{decimal(strata[0].mean)} ({names.several(strata[0].n, 'example')}). Whether "
+                    "a new example is one of these cannot be told in advance."
+                )
     overlap = int(plane.attrs.get(OVERLAP, 0))
     if overlap:
         text += f" {counted(overlap)} of the examples calibrated the predictor: no evidence."
@@ -537,29 +556,6 @@ def judgement(evaluation: xr.Dataset | Evaluation, promise: Guarantee) -> Judgem
     if len(there) < len(cells):
         remark += f"; {counted(len(cells) - len(there))} without test examples"
     return Judgement(stands, worst, words, remark)
-
-
-def _lowest(plane: xr.Dataset, level: float) -> str:
-    """Return where the sets cover clearly less than the guaranteed average."""
-    text = ""
-    if "by" in plane.attrs:
-        by = str(plane.attrs["by"])
-        lowest = min(_parts(plane, by, _GROUP), key=lambda one: one.mean)
-        if lowest.high < level:
-            text = (
-                f" Lowest {by}: {lowest.title}, {decimal(lowest.mean)} "
-                f"({ends(lowest.low, lowest.high)}, {names.several(lowest.n, 'example')})."
-            )
-        else:
-            text = f" No {by} is shown to be below {level:.2f}; the lowest is {lowest.title}."
-    strata = [one for one in _parts(plane, AMBIGUITY, _STRATUM) if one.n]
-    if len(strata) > 1 and strata[0].high < level:
-        text += (
-            f" Coverage is lowest where annotators disagree most: {decimal(strata[0].mean)} "
-            f"({names.several(strata[0].n, 'example')}). Whether a new example is one of these "
-            "cannot be told in advance."
-        )
-    return text
 
 
 def _cells(plane: xr.Dataset) -> list[tuple[str, xr.Dataset]]:

@@ -33,26 +33,6 @@ Draws: TypeAlias = int | float | str
 _FIRST, _MOST_ROWS, _LARGEST = 100, 8, 10**9
 
 
-def read_draws(draws: Sequence[Draws] | None, *, pilot: bool) -> list[float]:
-    """Return the numbers of draws, infinite for expected."""
-    numbers: set[float] = set()
-    for one in draws or ():
-        if one not in (EXPECTED, math.inf) and not is_whole(one):
-            do = 'draws=[1, 10, "expected"]'
-            raise out_of_range("draws", repr(one), expected="1, 2, 3, … or expected", do=do)
-        numbers.add(math.inf if one in (EXPECTED, math.inf) else int(one))
-    if not pilot and numbers - {1}:
-        raise InputError(
-            "pilot-missing",
-            "the effect of several draws depends on how annotators disagree",
-            expected="a pilot: predictions and annotations",
-            got="neither",
-            do="pass a pilot, or plan for one draw: draws=[1]",
-            whose="draws",
-        )
-    return sorted(numbers) or (list(DEFAULT_DRAWS) if pilot else [1])
-
-
 def ladder(pilot: int, needed: Sequence[int]) -> list[int]:
     """Return numbers of examples, doubled up to the number that is wanted."""
     last = max([pilot, *needed, *([] if pilot or needed else [_FIRST * 32])])
@@ -337,7 +317,22 @@ def plan(
         width = check_share("within", within, float(min(alphas)) / 5, 1 - max(alphas))
     wanted_resamples = check_resamples(resamples)
     piloted = predictions is not None or plausibilities is not None
-    counts = read_draws(draws, pilot=piloted)
+    numbers: set[float] = set()
+    for one in draws or ():
+        if one not in (EXPECTED, math.inf) and not is_whole(one):
+            do = 'draws=[1, 10, "expected"]'
+            raise out_of_range("draws", repr(one), expected="1, 2, 3, … or expected", do=do)
+        numbers.add(math.inf if one in (EXPECTED, math.inf) else int(one))
+    if not piloted and numbers - {1}:
+        raise InputError(
+            "pilot-missing",
+            "the effect of several draws depends on how annotators disagree",
+            expected="a pilot: predictions and annotations",
+            got="neither",
+            do="pass a pilot, or plan for one draw: draws=[1]",
+            whose="draws",
+        )
+    counts: list[float] = sorted(numbers) or (list(DEFAULT_DRAWS) if piloted else [1])
     sizes = [] if n is None else list(n) if isinstance(n, Iterable) else [n]
     for size in sizes:
         if not is_whole(size) or size > _LARGEST:
@@ -443,8 +438,11 @@ def plan(
                 coords={RESPONSES: np.array(steps, dtype=np.int64)},
             ).transpose(names.ALPHA, RESPONSES, N, DRAWS)
             if width is not None:
-                numbers = np.stack([enough(one) for one in by_steps], axis=1)
-                further["responses_n_within"] = ((names.ALPHA, RESPONSES, DRAWS), numbers)
+                enough_by_steps = np.stack([enough(one) for one in by_steps], axis=1)
+                further["responses_n_within"] = (
+                    (names.ALPHA, RESPONSES, DRAWS),
+                    enough_by_steps,
+                )
             result = result.assign(further)
     result.attrs = {
         "confidence": confidence,
