@@ -278,10 +278,7 @@ def evaluate(
     ]
     if by is not None and groups is not None:
         parts.append((by, "group_", *groups))
-    whole = averaging.grouped(
-        outcomes, [np.arange(len(prepared.order))], np.array(["all"]), dim="whole"
-    )
-    result = merged(result, whole.isel(whole=0, drop=True).drop_vars("n"))
+    result = merged(result, averaging.overall(outcomes))
     for dim, prefix, titles, of in parts:
         if dim in result.variables or dim in result.dims:
             raise InputError(

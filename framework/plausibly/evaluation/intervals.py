@@ -315,6 +315,12 @@ class Averaging:
         dims = [*([] if dim is None else [dim]), *self.alpha_dims]
         return variables(name, each, dims, self.ends)
 
+    def overall(self, outcomes: Measures) -> xr.Dataset:
+        """Return means of all examples, and shares of sets: (alpha,), or scalars for one alpha."""
+        whole = [np.arange(len(next(iter(outcomes.values()))))]
+        found = self.grouped(outcomes, whole, np.array(["all"]), dim="whole")
+        return found.isel(whole=0, drop=True).drop_vars("n")
+
     def grouped(
         self,
         outcomes: Measures,
