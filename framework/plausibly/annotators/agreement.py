@@ -135,23 +135,23 @@ class Agreement(Result):
     """Agreement of annotators, from `plausibly.agreement`: prints measures and verdict."""
 
     def lines(self) -> list[str]:
-        found, titles = self.data, measure_titles(self.data.attrs["kind"])
-        annotators = int((found["annotator_answers"].values > 0).sum())
-        counts = [several(int(found.attrs["examples"]), "example")]
+        data, titles = self.data, measure_titles(self.data.attrs["kind"])
+        annotators = int((data["annotator_answers"].values > 0).sum())
+        counts = [several(int(data.attrs["examples"]), "example")]
         counts += [several(annotators, "annotator")] if annotators else []
-        counts += [several(int(found.attrs["answers"]), "answer")]
+        counts += [several(int(data.attrs["answers"]), "answer")]
         lines = [f"Agreement: {', '.join(counts)}"]
         reasons: dict[str, list[str]] = {}
-        for one in each(found, MEASURE):
+        for one in each(data, MEASURE):
             name, figures = one[MEASURE].item(), [float(one[end]) for end in _FIGURES[:3]]
             reason = str(one["reason"].item())
             if name in _TITLES and not math.isnan(figures[0]):
                 lines.append(_line(titles[name], figures))
-            if name in _TITLES and reason and found.attrs["compared"]:
+            if name in _TITLES and reason and data.attrs["compared"]:
                 reasons.setdefault(reason, []).append(name)
-        again, labels = found["label_again"].values, found[names.LABEL].values.tolist()
+        again, labels = data["label_again"].values, data[names.LABEL].values.tolist()
         known = np.flatnonzero(~np.isnan(again))
-        often = np.argsort(-found["label_answers"].values[known], kind="stable")
+        often = np.argsort(-data["label_answers"].values[known], kind="stable")
         frequent = sorted(known[often[:_MOST_LABELS]].tolist())
         if frequent:
             text = "agreement by label"
@@ -164,18 +164,18 @@ class Agreement(Result):
                 text, 80, subsequent_indent=" " * 21, expand_tabs=False, replace_whitespace=False
             )
             lines += [line.replace(_HARD, " ") for line in by_label]
-        lines += wrapped(_verdict(found, frequent))
+        lines += wrapped(_verdict(data, frequent))
         for reason, measured in reasons.items():
             lines += wrapped(f"No value for {', '.join(measured)}: {reason}.")
-        if GROUP not in found.dims:
+        if GROUP not in data.dims:
             return lines
         # All of a few groups, or those with the lowest agreement.
-        title, parts = f"by {found.attrs['by']}", each(found, GROUP)
+        title, parts = f"by {data.attrs['by']}", each(data, GROUP)
         if len(parts) > 2 * _MOST_ROWS:
             title += f": the {_MOST_ROWS} of {counted(len(parts))} with the lowest agreement"
-            order = np.argsort(found["group_value"].sel(measure="percent").values, kind="stable")
+            order = np.argsort(data["group_value"].sel(measure="percent").values, kind="stable")
             parts = [parts[place] for place in order[:_MOST_ROWS]]
-        lines += [head_line("", found, "examples", "agreement", "alpha"), title]
+        lines += [head_line("", data, "examples", "agreement", "alpha"), title]
         for one in parts:
             same, alpha = one.sel(measure="percent"), one.sel(measure="krippendorff-nominal")
             figures = [float(same[f"group_{figure}"]) for figure in _FIGURES[:3]]
@@ -185,27 +185,27 @@ class Agreement(Result):
 
     def annotator_lines(self) -> list[str]:
         """Return the annotators that agree less than the others do, as text."""
-        found = self.data
-        agreed = found["annotator_agreement"].values
+        data = self.data
+        agreed = data["annotator_agreement"].values
         known = np.flatnonzero(~np.isnan(agreed))
         if not known.size:
-            if found.attrs["unknown"] == found.attrs["answers"]:
+            if data.attrs["unknown"] == data.attrs["answers"]:
                 text = "The annotations do not name annotators, so they cannot be compared."
             else:
                 text = "No annotator answered an example that another one answered, too."
             return wrapped(text)
-        low = sorted(np.flatnonzero(found["annotator_low"].values).tolist(), key=agreed.__getitem__)
+        low = sorted(np.flatnonzero(data["annotator_low"].values).tolist(), key=agreed.__getitem__)
         shown = low[:_MOST_ROWS]
         # Answers and agreement of each, and a label that is named too often.
         usual = decimal(float(np.nanmedian(agreed)), 2)
-        some = each(found.isel({names.ANNOTATOR: shown}), names.ANNOTATOR)
+        some = each(data.isel({names.ANNOTATOR: shown}), names.ANNOTATOR)
         texts = [str(one[names.ANNOTATOR].item()) for one in some]
         answers = [counted(int(one["annotator_answers"])) for one in some]
         wide, many = max(map(len, texts), default=0), max(map(len, answers), default=0)
         lines: list[str] = []
-        for who, number, one in zip(texts, answers, some, strict=True):
-            text = f"{who:<{wide}}  {number:>{many}} answers   "
-            text += f"{_LIKENESS[found.attrs['likeness']]} "
+        for name, number, one in zip(texts, answers, some, strict=True):
+            text = f"{name:<{wide}}  {number:>{many}} answers   "
+            text += f"{_LIKENESS[data.attrs['likeness']]} "
             text += decimal(float(one["annotator_agreement"]), 2)
             text += " " * 12 if lines else f" (usual {usual})"
             share, others = (float(one[f"annotator_says_{end}"]) for end in ("share", "others"))
@@ -221,12 +221,12 @@ class Agreement(Result):
         if rest:
             lowest, highest = float(agreed[rest].min()), float(agreed[rest].max())
             spread = decimal(lowest) + (f" to {decimal(highest)}" if len(rest) > 1 else "")
-            who = several(len(rest), "other annotator" if shown else "annotator")
+            count = several(len(rest), "other annotator" if shown else "annotator")
             hidden = len(low) - len(shown)
             more = f" ({counted(hidden)} of them lower)" if hidden else ""
             prefix = "" if shown else "No annotator stands out: "
-            lines += wrapped(f"{prefix}{who}, {spread}{more}. No annotator is left out.")
-        alone = int((found["annotator_answers"].values > 0).sum()) - known.size
+            lines += wrapped(f"{prefix}{count}, {spread}{more}. No annotator is left out.")
+        alone = int((data["annotator_answers"].values > 0).sum()) - known.size
         if alone:
             text = f"{several(alone, 'annotator')} without another answer to compare with"
             lines.append(text)

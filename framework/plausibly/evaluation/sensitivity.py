@@ -358,10 +358,10 @@ def sensitivity(
                 changed = (plane != sets[reference_row][at]).any(axis=1)
                 measures["sets_changed"][cell] = exact_mean(changed)
                 for column, mean in enumerate(means.values()):
-                    found = exact_means(plane, Targets(mean[tested]), of_test)
-                    measures[SET_SIZE][cell] = found[SET_SIZE]
+                    figures = exact_means(plane, Targets(mean[tested]), of_test)
+                    measures[SET_SIZE][cell] = figures[SET_SIZE]
                     for name in by_judge:
-                        measures[name][row, column, number, at] = found[name]
+                        measures[name][row, column, number, at] = figures[name]
             tick(number + 1, splits)
     issue(recorded, splits)
     tops = [mean >= mean.max(axis=1, keepdims=True) - _SAME for mean in means.values()]

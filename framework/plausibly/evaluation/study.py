@@ -300,15 +300,15 @@ def compare(
                 store.keep(outcome)
             by_number[outcome.number] = outcome
             tick(len(by_number), splits)
-    found = [by_number[number] for number in range(splits)]  # in order, however they finished
-    recorded += [one for outcome in found for one in outcome.warnings]
+    results = [by_number[number] for number in range(splits)]  # in order, however they finished
+    recorded += [one for outcome in results for one in outcome.warnings]
     issue(recorded, splits, sizes=design.sizes or (), draws=design.draws or ())
     further = {DRAWS: design.draws, SIZE: design.sizes}
     cells = (METHOD, names.ALPHA, *further)
-    every = [{**one.measures, "vacuous": one.vacuous} for one in found]
-    columns = {name: np.stack([one[name] for one in every], axis=1) for name in every[0]}
+    by_split = [{**one.measures, "vacuous": one.vacuous} for one in results]
+    columns = {name: np.stack([one[name] for one in by_split], axis=1) for name in by_split[0]}
     levels, texts = [], []
-    stated = zip(*(one.stated for one in found), strict=True)
+    stated = zip(*(one.stated for one in results), strict=True)
     vacuous = columns["vacuous"].sum(axis=1).ravel().tolist()
     for of_splits, often in zip(stated, vacuous, strict=True):
         # The weakest guarantee of all splits, and in how many of them it is vacuous.
@@ -324,8 +324,8 @@ def compare(
                 name: ((METHOD, SPLIT, names.ALPHA, *further), values)
                 for name, values in columns.items()
             },
-            "n_test": (SPLIT, np.array([one.n_test for one in found])),
-            "n_calibration": ((SPLIT, SIZE), np.stack([one.n_calibration for one in found])),
+            "n_test": (SPLIT, np.array([one.n_test for one in results])),
+            "n_calibration": ((SPLIT, SIZE), np.stack([one.n_calibration for one in results])),
         },
         coords={
             METHOD: np.array(list(made)),
@@ -349,7 +349,7 @@ def compare(
         "ties": policy,
         "alphas": json.dumps([str(alpha) for alpha in typed]),
         "methods": json.dumps({name: method.table() for name, method in wanted.items()}),
-        "guarantees": json.dumps(found[0].guarantees),
+        "guarantees": json.dumps(results[0].guarantees),
         "version": version("plausibly"),
     }
     if groups is not None:
