@@ -138,48 +138,9 @@ class Checkpoint:
         return sum(self._file(number).is_file() for number in range(splits))
 
     def open(self, design: Design, splits: int) -> dict[int, Outcome]:
-        """Return the finished splits of a study, by number."""
+        """Return the finished splits of a study, by number, or raise where the folder is unfit."""
         self._about = manifest(design)
         self._since = time.monotonic()
-        self._check()
-        found: dict[int, Outcome] = {}
-        for number in range(splits):
-            # One that cannot be read, as after the power went, is computed again.
-            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-                outcome = from_json(json.loads(self._file(number).read_text(encoding="utf-8")))
-                if outcome.number == number and outcome.vacuous.shape == design.shape:
-                    found[number] = outcome
-        return found
-
-    def keep(self, outcome: Outcome) -> None:
-        """Write a finished split, whole or not at all."""
-        self._unsaved.append(outcome)
-        if time.monotonic() - self._since < self.patience:
-            return
-        unsaved, self._unsaved = self._unsaved, []
-        about = self.folder / MANIFEST
-        if not about.is_file():
-            try:
-                self.folder.mkdir(parents=True, exist_ok=True)
-            except OSError as reason:
-                raise unwritable(self.folder, reason) from reason
-            _write(about, self._about)
-        for one in unsaved:
-            _write(self._file(one.number), to_json(one))
-
-    def discard(self) -> None:
-        """Remove what was kept, and the folder where nothing else is in it."""
-        for path in [*self.folder.glob(_SPLITS), self.folder / MANIFEST]:
-            path.unlink(missing_ok=True)
-        recover(self.folder)
-        with contextlib.suppress(OSError):  # another file is in it, or it was never made
-            self.folder.rmdir()
-
-    def _file(self, number: int) -> Path:
-        return self.folder / f"split-{number}.json"
-
-    def _check(self) -> None:
-        """Raise unless the folder is of this study, or is not there yet."""
         about, problem, written = self.folder / MANIFEST, "", self._about
         if about.is_file():
             try:
@@ -219,6 +180,41 @@ class Checkpoint:
                 whose=str(self.folder),
                 details={"differences": differences},
             )
+        found: dict[int, Outcome] = {}
+        for number in range(splits):
+            # One that cannot be read, as after the power went, is computed again.
+            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+                outcome = from_json(json.loads(self._file(number).read_text(encoding="utf-8")))
+                if outcome.number == number and outcome.vacuous.shape == design.shape:
+                    found[number] = outcome
+        return found
+
+    def keep(self, outcome: Outcome) -> None:
+        """Write a finished split, whole or not at all."""
+        self._unsaved.append(outcome)
+        if time.monotonic() - self._since < self.patience:
+            return
+        unsaved, self._unsaved = self._unsaved, []
+        about = self.folder / MANIFEST
+        if not about.is_file():
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+            except OSError as reason:
+                raise unwritable(self.folder, reason) from reason
+            _write(about, self._about)
+        for one in unsaved:
+            _write(self._file(one.number), to_json(one))
+
+    def discard(self) -> None:
+        """Remove what was kept, and the folder where nothing else is in it."""
+        for path in [*self.folder.glob(_SPLITS), self.folder / MANIFEST]:
+            path.unlink(missing_ok=True)
+        recover(self.folder)
+        with contextlib.suppress(OSError):  # another file is in it, or it was never made
+            self.folder.rmdir()
+
+    def _file(self, number: int) -> Path:
+        return self.folder / f"split-{number}.json"
 
 
 def _write(path: Path, content: Mapping[str, object]) -> None:
