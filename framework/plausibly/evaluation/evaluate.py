@@ -331,7 +331,7 @@ def _guaranteed(
         columns = list(outcomes[name].T)
         if by_label:
             voted = promise.target == "voted"
-            votes = prepared.weights.argmax()[prepared.order] if voted else None
+            votes = prepared.plausibilities.stored.argmax()[prepared.order] if voted else None
             for code, (lam, held) in enumerate(prepared.columns()):
                 yield prepared.labels[code], lam if votes is None else (votes == code) * 1.0, held
         elif groups is not None and promise.by:

@@ -412,7 +412,7 @@ class ByRisk(Grouper):
         values = prepared.sets.values
         for rows in row_blocks(values.shape):
             some = prepared.order[rows]
-            lam = prepared.weights.take(some).dense().astype(np.float64)
+            lam = prepared.plausibilities.stored.take(some).dense().astype(np.float64)
             inside = np.moveaxis(np.atleast_3d(values[some]), 2, 0)
             for code in range(len(levels)):
                 mine = codes == code

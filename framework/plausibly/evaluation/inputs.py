@@ -329,11 +329,6 @@ class EvaluationInputs:
         return self.sets, self.plausibilities.about
 
     @property
-    def weights(self) -> Dense:
-        """Plausibilities in the caller's order, dense or sparse."""
-        return self.plausibilities.stored
-
-    @property
     def labels(self) -> list[str]:
         return list(map(str, self.sets[names.LABEL].values))
 
@@ -345,7 +340,7 @@ class EvaluationInputs:
     def columns(self) -> Iterator[tuple[Doubles, list[Doubles]]]:
         """Yield the plausibilities of each label in `order`, and which sets hold it."""
         inside = self.sets.values
-        for label, column in enumerate(self.weights.by_label(self.order)):
+        for label, column in enumerate(self.plausibilities.stored.by_label(self.order)):
             held = inside[self.order, label].astype(np.float64)
             yield column.astype(np.float64), [held] if held.ndim == 1 else list(held.T.copy())
 
@@ -358,7 +353,7 @@ class EvaluationInputs:
     ) -> Measured:
         """Return coverage and size of each set; arrays in chunks are read in one pass."""
         in_chunks = self.plausibilities.in_chunks
-        lam = np.empty((len(self.order), 0)) if in_chunks else self.weights
+        lam = np.empty((len(self.order), 0)) if in_chunks else self.plausibilities.stored
         uniform, order = None, np.argsort(self.sets[names.LABEL].values)
         if ties == "random":
             uniform = Keys(self.seed).child("evaluate/ties").uniform(self.hashes)[:, 0]
