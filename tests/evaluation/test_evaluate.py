@@ -14,7 +14,7 @@ from scipy.special import ndtri, stdtrit
 
 import eval_oracles as oracle
 from plausibly import calibrate
-from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.errors import InputError
 from plausibly.evaluation import evaluate, interval
 from plausibly.guarantee import Guarantee
 from plausibly.kernels.coverage import TIES, Ties
@@ -180,13 +180,6 @@ def test_only_common_examples_counted_on_both_sides() -> None:
     assert differ.value.what == "plausibilities have 2 examples that the prediction sets lack" or (
         "the prediction sets lack 2 examples" in differ.value.what
     )
-
-
-def test_how_many_examples_calibrated_is_carried() -> None:
-    sets, lam = oracle.case(10, 3)
-    with pytest.warns(PlausiblyWarning):
-        found = evaluate(sets.assign_attrs(calibration_overlap=99), lam).data
-    assert found.attrs["calibration_overlap"] == 99
 
 
 @pytest.mark.realdata

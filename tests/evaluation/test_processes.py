@@ -17,9 +17,9 @@ import xarray as xr
 
 from eval_studies import Failing, Grumbling, Slow, Tired, heard, script, world
 from plausibly import compare, registry
-from plausibly.errors import ComponentError, InputError, PlausiblyWarning
+from plausibly.errors import ComponentError, InputError
 from plausibly.evaluation import processes
-from plausibly.evaluation.design import Design, MethodTable, Outcome, read_methods
+from plausibly.evaluation.design import Design, MethodTable, read_methods
 from plausibly.plugin import CALIBRATOR, CalibrationData, CalibrationScores, Keys, resolve
 from plausibly.registry import Registry
 
@@ -84,19 +84,12 @@ def test_the_error_is_that_of_the_first_split_that_fails() -> None:
     assert "in calibrate" in several.__notes__[0]
 
 
-def test_what_cannot_be_sent_is_told_of_in_words() -> None:
-    made = design({"failing": {"calibrator": Failing(how="unsent")}})
-    error, trace = processes._tried(made, 0)
-    assert repr(error) == "RuntimeError('not to be sent')"
-    assert "in calibrate" in trace
-    error, trace = processes._tried(design({"failing": {"calibrator": Failing(how="broken")}}), 0)
-    assert isinstance(error, ComponentError)  # sent without the error inside, which the trace has
-    assert error.got == "_Broken: not to be sent"
-    assert "in calibrate" in trace
-    outcome, _ = processes._tried(design({"voted": METHODS["voted"]}), 0)
-    assert isinstance(outcome, Outcome)
-    kinds = {type(one.message) for one in outcome.warnings}
-    assert kinds <= {PlausiblyWarning, Tired}
+@pytest.mark.parametrize(("how", "text"), [("unsent", "not to be sent"), ("broken", "_Broken")])
+def test_errors_that_cannot_be_sent_keep_their_text(how: str, text: str) -> None:
+    error = failure(1.0, how, 2)
+    assert isinstance(error, RuntimeError if how == "unsent" else ComponentError)
+    assert text in str(error)
+    assert "in calibrate" in error.__notes__[0]
 
 
 def test_a_process_that_ends_is_noticed() -> None:
@@ -155,8 +148,6 @@ def test_a_class_of_a_notebook_is_refused_where_it_is_missing(
         processes._unpacked(parcel)
     assert refused.value.name == "method-unsent"
     assert refused.value.got == "No module named 'notebook'"
-    # Whatever it is asked for, a process that cannot work says why.
-    assert processes._tried(refused.value, 3) == (refused.value, "")
 
 
 def test_components_of_this_run_have_their_names_elsewhere(another: Callable[[], None]) -> None:

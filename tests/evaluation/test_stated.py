@@ -44,7 +44,7 @@ def predictor(calibrator: dict[str, str], sizes: dict[str, int]) -> plausibly.Co
         "patient": ("example", np.arange(n) // 3),
     }
     model = xr.DataArray(values, dims=("example", "label"), coords=coords)
-    return plausibly.calibrate(model, model, calibrator=calibrator)
+    return plausibly.calibrate(model, model.copy(), calibrator=calibrator)
 
 
 def promised(sets: xr.DataArray, of: plausibly.ConformalPredictor) -> xr.DataArray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import attrs
 import numpy as np
 import pytest
 
@@ -25,7 +26,10 @@ ORDER = np.argsort(hash_names(PREDICTIONS["example"].values))
 
 
 def made(clusters: Ints | None = None) -> Pilot:
-    return Pilot.of(PREDICTIONS, Plausibilities.of(LAM), "probability", 0, clusters)
+    lam = Plausibilities.of(LAM)
+    return Pilot(
+        predictions=PREDICTIONS, plausibilities=lam, score="probability", seed=0, clusters=clusters
+    )
 
 
 def missed_by_definition(alpha: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -62,12 +66,10 @@ def test_variances_between_and_within_examples() -> None:
 
 def test_the_caller_s_rows_do_not_matter() -> None:
     turned = np.arange(200)[::-1]
-    other = Pilot.of(
-        PREDICTIONS.isel(example=turned),
-        Plausibilities.of(LAM.isel(example=turned)),
-        "probability",
-        0,
-        CLUSTERS[turned],
+    other = attrs.evolve(
+        made(CLUSTERS[turned]),
+        predictions=PREDICTIONS.isel(example=turned),
+        plausibilities=Plausibilities.of(LAM.isel(example=turned)),
     )
     assert other.shares(TENTH) == made(CLUSTERS).shares(TENTH)
     for m in (2, math.inf):
@@ -101,12 +103,13 @@ def test_resamples_calibrate_as_calibrate_does(n: int) -> None:
 def test_drawn_labels_have_their_plausibilities() -> None:
     held = made()
     examples = np.repeat(np.arange(200), 300)
+    values, weights, _ = held._ordered
     drawn = held._draw(examples, 1, Keys(0))[:, 0].reshape(200, 300)
     for row in range(0, 200, 20):
-        for label in range(held.values.shape[1]):
-            share = float((drawn[row] == held.values[row, label]).mean())
-            alike = held.values[row] == held.values[row, label]
-            expected = held.slots.weight[row, alike].sum()
+        for label in range(values.shape[1]):
+            share = float((drawn[row] == values[row, label]).mean())
+            alike = values[row] == values[row, label]
+            expected = weights[row, alike].sum()
             assert abs(share - expected) < 4 * 0.5 / math.sqrt(300)
             assert expected > 0 or share == 0
 
@@ -129,10 +132,9 @@ def test_too_few_examples_keep_every_label() -> None:
 @pytest.mark.parametrize("n", [1, 7, 40, 500])
 def test_whole_clusters_are_drawn(n: int) -> None:
     held = made(CLUSTERS)
-    assert held.clusters is not None
     examples = held._examples(n, Keys(5))
     assert len(examples) == n
-    codes, counts = np.unique(held.clusters[examples], return_counts=True)
+    codes, counts = np.unique(CLUSTERS[ORDER][examples], return_counts=True)
     sizes = np.bincount(CLUSTERS)[codes]
     whole = counts % sizes == 0
     assert (~whole).sum() <= 1  # the last one is cut
@@ -145,7 +147,7 @@ def test_the_bootstrap_agrees_with_the_formula(clustered: bool) -> None:
     codes = None
     if clustered:
         codes = np.unique(predictions["patient"].values, return_inverse=True)[1]
-    held = Pilot.of(predictions, Plausibilities.of(lam), "probability", 0, codes)
+    held = attrs.evolve(made(codes), predictions=predictions, plausibilities=Plausibilities.of(lam))
     shares = held.shares(TENTH)
     assert (shares.design_effect > 1.4) == clustered
     found = held.resampled([TENTH], 600, [1, 10, math.inf], 300, Keys(1))[0]
@@ -159,5 +161,5 @@ def test_the_bootstrap_agrees_with_the_formula(clustered: bool) -> None:
 
 
 def test_a_score_of_another_kind() -> None:
-    named = Pilot.of(PREDICTIONS, Plausibilities.of(LAM), "aps", 0, None)
+    named = attrs.evolve(made(), score="aps")
     assert named.shares(TENTH) != made().shares(TENTH)

@@ -225,7 +225,7 @@ def test_votes_that_count_several_times_are_thinned_as_so_many() -> None:
     kept = said.thinned(7)
     total = np.bincount(kept["response_example"].values, weights=kept["response_weight"].values)
     assert total.tolist() == [7.0] * 300
-    assert said.steps() == [1, 2, 3, 5, 10, 15]
+    assert said.steps(None) == [1, 2, 3, 5, 10, 15]
 
 
 def test_weights_that_are_not_whole_cannot_be_thinned() -> None:

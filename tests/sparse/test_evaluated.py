@@ -77,7 +77,7 @@ def test_only_common_examples() -> None:
 def test_annotations_are_packed_inside() -> None:
     sets = prediction_sets()
     table = mentions("single-label", EXAMPLES, LABELS)
-    assert isinstance(prepare(sets, table).weights, Sparse)
+    assert isinstance(prepare(sets, table).plausibilities.stored, Sparse)
     found = plausibly.evaluate(sets, table).data
     assert found.identical(plausibly.evaluate(sets, plausibly.aggregate(table)).data)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from plausibly.annotators import measures
 from plausibly.annotators.answers import (
@@ -20,7 +22,6 @@ from plausibly.annotators.answers import (
     Resampling,
     column,
     matrix,
-    order_in_words,
     order_positions,
     summed,
 )
@@ -33,7 +34,7 @@ from plausibly.data.states import read_left_out
 from plausibly.errors import InputError, counted
 from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.inputs import as_plausibilities
-from plausibly.evaluation.intervals import Doubles
+from plausibly.evaluation.intervals import Doubles, Variables
 from plausibly.evaluation.result import (
     ENDS,
     Result,
@@ -88,16 +89,37 @@ def label_disagreement(answers: xr.DataArray | xr.Dataset) -> xr.Dataset:
     if is_annotations(answers) and answers.attrs.get(names.KIND) == SINGLE:
         single = Answers.of(answers)
         labels, n, compared = text_array(single.labels), single.n, int(single.paired.sum())
-        pairs, (together, both) = "answers", _pairs_of_answers(single)
+        if not compared:
+            raise InputError(
+                "pairs-none",
+                f"none of {several(n, 'example')} has two answers",
+                expected="two answers or more to an example",
+                got="one each",
+                do='plausibly.aggregate(annotations, "dawid-skene"), and what that gives',
+                whose="annotations",
+            )
+        support, pairs = single.support, "answers"
+        kept = single.paired[support.example]
+        example, label = support.example[kept], support.label[kept]
+        counts = support.named[kept].astype(np.float64)
+        total = single.answers[example].astype(np.float64)
+        shares, some, there = (
+            matrix(values, example, label, (n, len(labels)))
+            for values in (counts / (total * (total - 1)), counts, np.ones(len(counts)))
+        )
+        # An answer makes no pair with itself.
+        alone = np.diag(np.asarray(shares.sum(axis=0)).ravel())
+        together = ((shares.T @ some).toarray() - alone) / compared
+        both = (there.T @ there).toarray()
     else:
         lam = as_plausibilities(answers)
         # The order of the rows must not reach the last bits of the sums.
         order = np.argsort(hash_names(lam[names.EXAMPLE].values), kind="stable")
         values = lam.values[order].astype(np.float64)
-        there = (values > 0).astype(np.float64)
+        named = (values > 0).astype(np.float64)
         labels, n = text_array(name_texts(lam[names.LABEL].values)), len(values)
         compared, pairs = n, "draws"
-        together, both = values.T @ values / n, there.T @ there
+        together, both = values.T @ values / n, named.T @ named
     return xr.Dataset(
         {
             TOGETHER: ((names.LABEL, OTHER), together),
@@ -109,53 +131,106 @@ def label_disagreement(answers: xr.DataArray | xr.Dataset) -> xr.Dataset:
     )
 
 
-def _pairs_of_answers(answers: Answers) -> tuple[Doubles, Doubles]:
-    """Return shares of pairs of answers to the same example, and how many examples have both."""
-    compared = int(answers.paired.sum())
-    if not compared:
-        raise InputError(
-            "pairs-none",
-            f"none of {several(answers.n, 'example')} has two answers",
-            expected="two answers or more to an example",
-            got="one each",
-            do='plausibly.aggregate(annotations, "dawid-skene"), and what that gives',
-            whose="annotations",
-        )
-    kept = answers.paired[answers.support.example]
-    example, label = answers.support.example[kept], answers.support.label[kept]
-    counts = answers.support.named[kept].astype(np.float64)
-    shape = (answers.n, len(answers.labels))
-    each = answers.answers[example].astype(np.float64)
-    some = matrix(counts, example, label, shape)
-    shares = matrix(counts / (each * (each - 1)), example, label, shape)
-    # An answer makes no pair with itself.
-    together = (shares.T @ some).toarray() - np.diag(np.asarray(shares.sum(axis=0)).ravel())
-    there = matrix(np.ones(len(counts)), example, label, shape)
-    return together / compared, (there.T @ there).toarray()
-
-
 class Agreement(Result):
     """Agreement of annotators, from `plausibly.agreement`: prints measures and verdict."""
 
     def lines(self) -> list[str]:
-        known, titles = self.data.attrs, measure_titles(self.data.attrs["kind"])
-        who = int((self.data["annotator_answers"].values > 0).sum())
-        counts = [several(int(known["examples"]), "example")]
-        counts += [several(who, "annotator")] if who else []
-        counts += [several(int(known["answers"]), "answer")]
+        data, titles = self.data, measure_titles(self.data.attrs["kind"])
+        annotators = int((data["annotator_answers"].values > 0).sum())
+        counts = [several(int(data.attrs["examples"]), "example")]
+        counts += [several(annotators, "annotator")] if annotators else []
+        counts += [several(int(data.attrs["answers"]), "answer")]
         lines = [f"Agreement: {', '.join(counts)}"]
-        for one in each(self.data, MEASURE):
-            name, value = one[MEASURE].item(), [float(one[figure]) for figure in _FIGURES[:3]]
-            if name in _TITLES and not math.isnan(value[0]):
-                lines.append(_line(titles[name], value))
-        lines += _again(self.data)
-        for text in (_in_words(self.data), *_reasons(self.data)):
-            lines += wrapped(text)
-        return [*lines, *(_groups(self.data) if GROUP in self.data.dims else [])]
+        reasons: dict[str, list[str]] = {}
+        for one in each(data, MEASURE):
+            name, figures = one[MEASURE].item(), [float(one[end]) for end in _FIGURES[:3]]
+            reason = str(one["reason"].item())
+            if name in _TITLES and not math.isnan(figures[0]):
+                lines.append(_line(titles[name], figures))
+            if name in _TITLES and reason and data.attrs["compared"]:
+                reasons.setdefault(reason, []).append(name)
+        again, labels = data["label_again"].values, data[names.LABEL].values.tolist()
+        known = np.flatnonzero(~np.isnan(again))
+        often = np.argsort(-data["label_answers"].values[known], kind="stable")
+        frequent = sorted(known[often[:_MOST_LABELS]].tolist())
+        if frequent:
+            text = "agreement by label"
+            if len(known) > len(frequent):
+                text += f" (the {len(frequent)} most frequent of {counted(len(known))})"
+            # No-break spaces keep a label and its number on one line.
+            cells = [f"{labels[one]}: {decimal(again[one], 2)}" for one in frequent]
+            text = "   ".join([text, *(cell.replace(" ", _HARD) for cell in cells)])
+            by_label = textwrap.wrap(
+                text, 80, subsequent_indent=" " * 21, expand_tabs=False, replace_whitespace=False
+            )
+            lines += [line.replace(_HARD, " ") for line in by_label]
+        lines += wrapped(_verdict(data, frequent))
+        for reason, measured in reasons.items():
+            lines += wrapped(f"No value for {', '.join(measured)}: {reason}.")
+        if GROUP not in data.dims:
+            return lines
+        # All of a few groups, or those with the lowest agreement.
+        title, parts = f"by {data.attrs['by']}", each(data, GROUP)
+        if len(parts) > 2 * _MOST_ROWS:
+            title += f": the {_MOST_ROWS} of {counted(len(parts))} with the lowest agreement"
+            order = np.argsort(data["group_value"].sel(measure="percent").values, kind="stable")
+            parts = [parts[place] for place in order[:_MOST_ROWS]]
+        lines += [head_line("", data, "examples", "agreement", "alpha"), title]
+        for one in parts:
+            same, alpha = one.sel(measure="percent"), one.sel(measure="krippendorff-nominal")
+            figures = [float(same[f"group_{figure}"]) for figure in _FIGURES[:3]]
+            name, count = f"  {one[GROUP].item()}", counted(int(one["group_examples"]))
+            lines += figure_line(name, count, figures, decimal(float(alpha["group_value"])))
+        return lines
 
     def annotator_lines(self) -> list[str]:
         """Return the annotators that agree less than the others do, as text."""
-        return _annotators(self.data)
+        data = self.data
+        agreed = data["annotator_agreement"].values
+        known = np.flatnonzero(~np.isnan(agreed))
+        if not known.size:
+            if data.attrs["unknown"] == data.attrs["answers"]:
+                text = "The annotations do not name annotators, so they cannot be compared."
+            else:
+                text = "No annotator answered an example that another one answered, too."
+            return wrapped(text)
+        low = sorted(np.flatnonzero(data["annotator_low"].values).tolist(), key=agreed.__getitem__)
+        shown = low[:_MOST_ROWS]
+        # Answers and agreement of each, and a label that is named too often.
+        usual = decimal(float(np.nanmedian(agreed)), 2)
+        some = each(data.isel({names.ANNOTATOR: shown}), names.ANNOTATOR)
+        texts = [str(one[names.ANNOTATOR].item()) for one in some]
+        answers = [counted(int(one["annotator_answers"])) for one in some]
+        wide, many = max(map(len, texts), default=0), max(map(len, answers), default=0)
+        lines: list[str] = []
+        for name, number, one in zip(texts, answers, some, strict=True):
+            text = f"{name:<{wide}}  {number:>{many}} answers   "
+            text += f"{_LIKENESS[data.attrs['likeness']]} "
+            text += decimal(float(one["annotator_agreement"]), 2)
+            text += " " * 12 if lines else f" (usual {usual})"
+            share, others = (float(one[f"annotator_says_{end}"]) for end in ("share", "others"))
+            note = ""
+            if share - others >= _OFTEN:
+                label = quoted(one["annotator_says"].item())
+                note = f"  says {label} to {percent(share)}, others {percent(others)}"
+            if note and len(text.rstrip()) + len(note) > 80:
+                lines += [text.rstrip(), f"{'':<{wide}}{note}"]
+            else:
+                lines.append(f"{text}{note}".rstrip())
+        rest = not_among(known.tolist(), shown)
+        if rest:
+            lowest, highest = float(agreed[rest].min()), float(agreed[rest].max())
+            spread = decimal(lowest) + (f" to {decimal(highest)}" if len(rest) > 1 else "")
+            count = several(len(rest), "other annotator" if shown else "annotator")
+            hidden = len(low) - len(shown)
+            more = f" ({counted(hidden)} of them lower)" if hidden else ""
+            prefix = "" if shown else "No annotator stands out: "
+            lines += wrapped(f"{prefix}{count}, {spread}{more}. No annotator is left out.")
+        alone = int((data["annotator_answers"].values > 0).sum()) - known.size
+        if alone:
+            text = f"{several(alone, 'annotator')} without another answer to compare with"
+            lines.append(text)
+        return lines
 
     def to_json(self) -> dict[str, object]:
         found = self.data
@@ -229,32 +304,6 @@ def measure_titles(kind: str) -> dict[str, str]:
     return {name: title.format(answer=answer) for name, title in {**_TITLES, **_SHARES}.items()}
 
 
-def _annotators(found: xr.Dataset) -> list[str]:
-    agreed = found["annotator_agreement"].values
-    known = np.flatnonzero(~np.isnan(agreed))
-    if not known.size:
-        if found.attrs["unknown"] == found.attrs["answers"]:
-            text = "The annotations do not name annotators, so they cannot be compared."
-        else:
-            text = "No annotator answered an example that another one answered, too."
-        return wrapped(text)
-    low = sorted(np.flatnonzero(found["annotator_low"].values).tolist(), key=agreed.__getitem__)
-    shown = low[:_MOST_ROWS]
-    lines = _rows(found, shown)
-    rest = not_among(known.tolist(), shown)
-    if rest:
-        lowest, highest = float(agreed[rest].min()), float(agreed[rest].max())
-        spread = decimal(lowest) + (f" to {decimal(highest)}" if len(rest) > 1 else "")
-        who = several(len(rest), "other annotator" if shown else "annotator")
-        more = f" ({counted(len(low) - len(shown))} of them lower)" if len(low) > len(shown) else ""
-        prefix = "" if shown else "No annotator stands out: "
-        lines += wrapped(f"{prefix}{who}, {spread}{more}. No annotator is left out.")
-    alone = int((found["annotator_answers"].values > 0).sum()) - known.size
-    if alone:
-        lines.append(f"{several(alone, 'annotator')} without another answer to compare with")
-    return lines
-
-
 def describe_certainty(certainty: xr.Dataset) -> list[str]:
     """Return in words how certain the most plausible label is.
 
@@ -276,144 +325,59 @@ def describe_certainty(certainty: xr.Dataset) -> list[str]:
     return lines
 
 
-def _value(found: xr.Dataset, measure: str) -> float:
-    known = measure in found[MEASURE].values
-    return float(found["value"].sel(measure=measure)) if known else math.nan
-
-
 def _line(title: str, measured: Sequence[float]) -> str:
     value, low, high = measured
     between = "" if math.isnan(low) else ends(low, high)
     return f"{title:<{_TITLE}}{decimal(value):<7}{between}".rstrip()
 
 
-def _again(found: xr.Dataset) -> list[str]:
-    """Return how often a label is said again by another annotator, in the order of labels."""
-    again, labels = found["label_again"].values, found[names.LABEL].values.tolist()
-    known, every = _frequent(found)
-    if not known:
-        return []
-    some = f" (the {len(known)} most frequent of {counted(every)})" if every > len(known) else ""
-    # No-break spaces keep a label and its number on one line.
-    cells = [f"{labels[one]}: {decimal(again[one], 2)}".replace(" ", _HARD) for one in known]
-    text = f"agreement by label{some}   {'   '.join(cells)}"
-    lines = textwrap.wrap(
-        text, 80, subsequent_indent=" " * 21, expand_tabs=False, replace_whitespace=False
-    )
-    return [line.replace(_HARD, " ") for line in lines]
-
-
-def _frequent(found: xr.Dataset) -> tuple[list[int], int]:
-    """Return the labels that are said most, in their order, and how many are said with company."""
-    known = np.flatnonzero(~np.isnan(found["label_again"].values))
-    often = np.argsort(-found["label_answers"].values[known], kind="stable")
-    return sorted(known[often[:_MOST_LABELS]].tolist()), len(known)
-
-
-def _reasons(found: xr.Dataset) -> Iterator[str]:
-    """Yield why measures have no value, each reason once."""
-    by_reason: dict[str, list[str]] = {}
-    for name, reason in zip(found[MEASURE].values, found["reason"].values, strict=True):
-        if reason and str(name) in _TITLES:
-            by_reason.setdefault(str(reason), []).append(str(name))
-    if found.attrs["compared"]:
-        for reason, measured in by_reason.items():
-            yield f"No value for {', '.join(measured)}: {reason}."
-
-
-def _in_words(found: xr.Dataset) -> str:
+def _verdict(found: xr.Dataset, frequent: list[int]) -> str:
     """Return the verdict: by label, by example, by annotator."""
     compared, every = int(found.attrs["compared"]), int(found.attrs["examples"])
     if not compared:
         return f"None of {several(every, 'example')} has answers of two annotators."
     parts = []
-    same = _value(found, "percent")
+    value = dict(zip(found[MEASURE].values.tolist(), found["value"].values.tolist(), strict=True))
     again, labels = found["label_again"].values, found[names.LABEL].values.tolist()
-    known = _frequent(found)[0]
-    if known and np.ptp(again[known]) > 0:
+    if frequent and np.ptp(again[frequent]) > 0:
         most, least = (
             f"{quoted(labels[one])} ({decimal(again[one], 2)})"
-            for one in (known[again[known].argmax()], known[again[known].argmin()])
+            for one in (max(frequent, key=again.__getitem__), min(frequent, key=again.__getitem__))
         )
         parts.append(f"Agreement is highest on {most} and lowest on {least}.")
     among = "the examples"
     if compared < every:
         among = f"{several(compared, 'example')} with two answers or more, of {counted(every)}"
     parts.append(
-        f"All annotators agree on {percent(_value(found, 'unanimous'))} of {among}; "
-        f"{percent(_value(found, 'tied'))} have a tied majority vote."
+        f"All annotators agree on {percent(value['unanimous'])} of {among}; "
+        f"{percent(value['tied'])} have a tied majority vote."
     )
-    near = _value(found, "neighbouring")
+    same, near = value["percent"], value.get("neighbouring", math.nan)
     if same < 1 and not math.isnan(near):
         share = (near - same) / (1 - same)
         parts.append(f"{percent(share)} of disagreement is by one step of the order.")
-    alpha = _value(found, "krippendorff-nominal")
-    if found.attrs["kind"] == SINGLE and same >= 0.8 and alpha < 0.4:
+    if found.attrs["kind"] == SINGLE and same >= 0.8 and value["krippendorff-nominal"] < 0.4:
         shares = found["label_share"].values
         top = int(np.nanargmax(shares))
         parts.append(
             f"{percent(shares[top])} of answers are {quoted(labels[top])}, so that agreement by "
             "chance is frequent, too, and alpha is low."
         )
-    if found["annotator_low"].values.any():
-        parts.append(_lowest(found))
-    return " ".join(parts)
-
-
-def _lowest(found: xr.Dataset) -> str:
-    """Return which annotator agrees least, where one agrees less than the others do."""
     agreed, low = found["annotator_agreement"].values, found["annotator_low"].values
-    place = min(np.flatnonzero(low).tolist(), key=lambda one: (agreed[one], one))
-    others = np.delete(agreed, place)
-    others = others[~np.isnan(others)]
-    text = f"{found[names.ANNOTATOR].values[place]} agrees least with the others: "
-    text += decimal(agreed[place], 2)
-    if others.size:
-        span = [decimal(end, 2) for end in (others.min(), others.max())]
-        text += f", where the others reach {' to '.join(dict.fromkeys(span))}"
-    more = int(low.sum()) - 1
-    return text + (f"; {counted(more)} more agree less than the others do." if more else ".")
-
-
-def _groups(found: xr.Dataset) -> list[str]:
-    """Return a line per group: all of a few, or those with the lowest agreement."""
-    title, parts = f"by {found.attrs['by']}", each(found, GROUP)
-    if len(parts) > 2 * _MOST_ROWS:
-        title += f": the {_MOST_ROWS} of {counted(len(parts))} with the lowest agreement"
-        order = np.argsort(found["group_value"].sel(measure="percent").values, kind="stable")
-        parts = [parts[place] for place in order[:_MOST_ROWS]]
-    lines = [head_line("", found, "examples", "agreement", "alpha"), title]
-    for one in parts:
-        same, alpha = one.sel(measure="percent"), one.sel(measure="krippendorff-nominal")
-        figures = [float(same[f"group_{figure}"]) for figure in _FIGURES[:3]]
-        name, count = f"  {one[GROUP].item()}", counted(int(one["group_examples"]))
-        lines += figure_line(name, count, figures, decimal(float(alpha["group_value"])))
-    return lines
-
-
-def _rows(found: xr.Dataset, shown: Sequence[int]) -> list[str]:
-    """Return a line per annotator: answers, agreement, and a label that is named too often."""
-    usual = decimal(float(np.nanmedian(found["annotator_agreement"].values)), 2)
-    some = each(found.isel({names.ANNOTATOR: list(shown)}), names.ANNOTATOR)
-    texts = [str(one[names.ANNOTATOR].item()) for one in some]
-    answers = [counted(int(one["annotator_answers"])) for one in some]
-    wide, many = max(map(len, texts), default=0), max(map(len, answers), default=0)
-    lines: list[str] = []
-    for who, number, one in zip(texts, answers, some, strict=True):
-        agreed = decimal(float(one["annotator_agreement"]), 2)
-        text = f"{who:<{wide}}  {number:>{many}} answers   "
-        text += f"{_LIKENESS[found.attrs['likeness']]} {agreed}"
-        text += " " * 12 if lines else f" (usual {usual})"
-        share, others = (float(one[f"annotator_says_{end}"]) for end in ("share", "others"))
-        note = ""
-        if share - others >= _OFTEN:
-            label = quoted(one["annotator_says"].item())
-            note = f"  says {label} to {percent(share)}, others {percent(others)}"
-        if note and len(text.rstrip()) + len(note) > 80:
-            lines += [text.rstrip(), f"{'':<{wide}}{note}"]
-        else:
-            lines.append(f"{text}{note}".rstrip())
-    return lines
+    if low.any():
+        place = min(np.flatnonzero(low).tolist(), key=lambda one: (agreed[one], one))
+        others = np.delete(agreed, place)
+        others = others[~np.isnan(others)]
+        text = f"{found[names.ANNOTATOR].values[place]} agrees least with the others: "
+        text += decimal(agreed[place], 2)
+        if others.size:
+            span = [decimal(end, 2) for end in (others.min(), others.max())]
+            text += f", where the others reach {' to '.join(dict.fromkeys(span))}"
+        more = int(low.sum()) - 1
+        parts.append(
+            text + (f"; {counted(more)} more agree less than the others do." if more else ".")
+        )
+    return " ".join(parts)
 
 
 LEAST_COMPARED = 10  # answers of an annotator before anything is made of them
@@ -433,7 +397,7 @@ def left_out_votes(answers: Answers) -> Doubles:
     return np.where(answers.paired[answers.cells.example], above / np.maximum(below, 1), np.nan)
 
 
-def by_annotator(answers: Answers, likeness: Likeness, votes: Doubles) -> xr.Dataset:
+def by_annotator(answers: Answers, likeness: Likeness, votes: Doubles) -> Variables:
     """Return measures of each known annotator; unknown ones only count as others."""
     from scipy.special import ndtri
 
@@ -446,7 +410,6 @@ def by_annotator(answers: Answers, likeness: Likeness, votes: Doubles) -> xr.Dat
     alike = likeness.cells[cell] / np.maximum(m - 1, 1)
     own = 2 * likeness.cells[cell]
     among = ratio(likeness.pairs[owner] - own, (m - 1) * (m - 2))
-    compared = np.bincount(who[mine], minlength=count)
 
     def average(values: Doubles, rows: Bools) -> Doubles:
         n = np.bincount(who[rows], minlength=count)
@@ -462,29 +425,19 @@ def by_annotator(answers: Answers, likeness: Likeness, votes: Doubles) -> xr.Dat
     error = np.sqrt(ratio(square, np.maximum(n - 1, 0)))
     tested = n >= LEAST_COMPARED
     limit = float(-ndtri(_LEVEL / max(int(tested.sum()), 1)))
-    low = tested & (gap < -limit * error) & (gap < 0)
-    says = _says_too_much(answers, mine)
-    dim = names.ANNOTATOR
-    return xr.Dataset(
-        {
-            "annotator_answers": (dim, number),
-            "annotator_compared": (dim, compared),
-            "annotator_agreement": (dim, average(alike, mine)),
-            "annotator_others": (dim, average(among, thrice)),
-            "annotator_vote": (dim, average(votes[cell], mine)),
-            "annotator_low": (dim, low),
-            "annotator_says": (
-                dim,
-                text_array([answers.labels[k] if k >= 0 else "" for k in says[0]]),
-            ),
-            "annotator_says_share": (dim, says[1]),
-            "annotator_says_others": (dim, says[2]),
-        },
-        coords={dim: text_array(answers.annotators)},
-    )
+    columns = {
+        "answers": number,
+        "compared": np.bincount(who[mine], minlength=count),
+        "agreement": average(alike, mine),
+        "others": average(among, thrice),
+        "vote": average(votes[cell], mine),
+        "low": tested & (gap < -limit * error) & (gap < 0),
+        **_says_too_much(answers, mine),
+    }
+    return {f"annotator_{name}": ([names.ANNOTATOR], values) for name, values in columns.items()}
 
 
-def _says_too_much(answers: Answers, mine: Bools) -> tuple[list[int], Doubles, Doubles]:
+def _says_too_much(answers: Answers, mine: Bools) -> dict[str, NDArray[np.generic]]:
     """Return the label that each annotator names most above the others, its share, and theirs."""
     rows = np.flatnonzero(mine)
     count, labels = len(answers.annotators), len(answers.labels)
@@ -502,16 +455,16 @@ def _says_too_much(answers: Answers, mine: Bools) -> tuple[list[int], Doubles, D
     person = pair // max(labels, 1)
     share = np.bincount(of, weights=own, minlength=len(pair)) / n[person]
     theirs = np.bincount(of, weights=others, minlength=len(pair)) / n[person]
-    label, most, usual = [-1] * count, np.full(count, np.nan), np.full(count, np.nan)
-    # the largest excess of each annotator comes last, the first label of equal ones
-    for place in np.lexsort((-pair, np.round(share - theirs, 12), person)).tolist():
-        one = int(person[place])
-        label[one] = int(pair[place] % labels)
-        most[one], usual[one] = share[place], theirs[place]
-    return label, most, usual
+    label, most, usual = np.full(count, -1), np.full(count, np.nan), np.full(count, np.nan)
+    # The largest excess of each annotator comes last, and stays: the first label of equal ones.
+    order = np.lexsort((-pair, np.round(share - theirs, 12), person))
+    label[person[order]] = pair[order] % max(labels, 1)
+    most[person[order]], usual[person[order]] = share[order], theirs[order]
+    texts = [answers.labels[code] if code >= 0 else "" for code in label.tolist()]
+    return {"says": text_array(texts), "says_share": most, "says_others": usual}
 
 
-def by_label(answers: Answers, resampling: Resampling) -> xr.Dataset:
+def by_label(answers: Answers, resampling: Resampling) -> Variables:
     """Return how often a label is named, and named by another where one names it."""
     paired = answers.paired[answers.support.example]
     # Of the labels that are named alone: there may be a million others.
@@ -530,24 +483,21 @@ def by_label(answers: Answers, resampling: Resampling) -> xr.Dataset:
     low, high = np.full((2, len(codes)), np.nan)
     if len(codes):
         low, high = resampling.intervals(features, lambda sums: ratio(sums["both"], sums["named"]))
-    dim = names.LABEL
     columns = {
-        "label_share": share,
-        "label_again": again,
-        "label_again_low": low,
-        "label_again_high": high,
-        "label_kappa": ratio(again - share, np.maximum(1 - share, 0.0)),
+        "share": share,
+        "again": again,
+        "again_low": low,
+        "again_high": high,
+        "kappa": ratio(again - share, np.maximum(1 - share, 0.0)),
     }
     number = np.bincount(answers.support.label, answers.support.named, len(answers.labels))
-    found = {"label_answers": number.astype(np.int64)}
-    for name, column_of in columns.items():
-        nothing = 0.0 if name == "label_share" and answers.paired.any() else math.nan
-        found[name] = np.full(len(answers.labels), nothing)
-        found[name][codes] = column_of
-    return xr.Dataset(
-        {name: (dim, values) for name, values in found.items()},
-        coords={dim: text_array(answers.labels)},
-    )
+    found: Variables = {"label_answers": ([names.LABEL], number.astype(np.int64))}
+    for name, of_codes in columns.items():
+        nothing = 0.0 if name == "share" and answers.paired.any() else math.nan
+        values = np.full(len(answers.labels), nothing)
+        values[codes] = of_codes
+        found[f"label_{name}"] = [names.LABEL], values
+    return found
 
 
 def agreement(
@@ -645,6 +595,9 @@ def agreement(
     intervals.check_method("auto", confidence)
     answers = Answers.of(annotations)
     position = order_positions(annotations, answers, order)
+    if position is not None:  # the labels that annotators name, in their order
+        places = np.argsort(position, kind="stable")
+        in_order = [answers.labels[answers.mention_label[one]] for one in places]
     if depth is not None and answers.kind != RANKINGS:
         raise answers.unfit("depth", RANKINGS)
     deep = int(np.bincount(answers.mention_value).max(initial=1))  # of the longest ranking
@@ -682,10 +635,14 @@ def agreement(
             "example_answers": (names.EXAMPLE, answers.answers[place]),
             "example_agreement": (names.EXAMPLE, shares[place]),
             "example_entropy": (names.EXAMPLE, entropies[place]),
+            **by_label(answers, plan),
+            **by_annotator(answers, alike[-1], votes),
         },
         coords={
             MEASURE: text_array([one.name for one in found]),
             names.EXAMPLE: answers.examples[place],
+            names.LABEL: text_array(answers.labels),
+            names.ANNOTATOR: text_array(answers.annotators),
         },
         attrs={
             "kind": answers.kind,
@@ -698,14 +655,12 @@ def agreement(
             "confidence": confidence,
             "seed": seed,
             names.LEFT_OUT: str(annotations.attrs.get(names.LEFT_OUT, "{}")),
-            **({} if position is None else {ORDER: order_in_words(answers, position)}),
+            **({} if position is None else {ORDER: json.dumps(in_order)}),
             **({} if answers.kind != RANKINGS else {"depth": deep}),
             **({} if cluster is None else {"cluster": cluster, "clusters": len(plan.hashes)}),
             **({} if by is None else {"by": by}),
         },
     )
-    for more in (by_label(answers, plan), by_annotator(answers, alike[-1], votes)):
-        result = result.merge(more, join="exact", compat="no_conflicts")
     if by is None:
         return Agreement(result)
     groups, codes = inputs.codes_of(inputs.example_values(by, (about,)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -71,7 +70,38 @@ class Answers:
         """Return the answers of a table that say something."""
         rows = Rows.of(check_table(table))
         kind = str(table.attrs[names.KIND])
-        _check(rows, kind)
+        if kind not in KINDS:
+            raise InputError(
+                "agreement-kind",
+                f"annotations: agreement of {kind} answers is not defined here",
+                expected=" or ".join(KINDS),
+                got=kind,
+                do="evaluation.entropy(plausibly.aggregate(ann)) for how certain the examples are",
+                whose="annotations",
+                details={"kind": kind},
+            )
+        broken = rows.weight != np.rint(rows.weight)
+        if broken.any():
+            where = rows.table.indexes[names.EXAMPLE][rows.example[broken]]
+            many = several(int(broken.sum()), "response")
+            raise InputError(
+                "weights-fractional",
+                f"annotations: no whole number of times counts for {many}",
+                expected="whole numbers: an answer agrees with another one or does not",
+                got=f"{rows.weight[broken][0]:g}, about {listed(dict.fromkeys(where))}",
+                do="leave the weights out of the file, or give whole counts",
+                whose="annotations",
+                details={"examples": [str(name) for name in dict.fromkeys(where)]},
+            )
+        if rows.weight.sum() >= 2.0**31:
+            raise InputError(
+                "answers-many",
+                f"annotations stand for {counted(int(rows.weight.sum()))} answers",
+                expected="fewer than 2,147,483,648, so that pairs can be counted exactly",
+                got=counted(int(rows.weight.sum())),
+                do="plausibly.select(ann, example=...) some of the examples",
+                whose="annotations",
+            )
         examples = name_texts(table.indexes[names.EXAMPLE])
         hashes = hash_names(examples)
         place = np.lexsort((np.array(examples, dtype=np.str_), hashes))
@@ -235,41 +265,6 @@ def items_of(owner: Ints, owners: int, chosen: Ints) -> tuple[Ints, Ints]:
     return ranges((np.cumsum(size) - size)[chosen], size[chosen])
 
 
-def _check(rows: Rows, kind: str) -> None:
-    if kind not in KINDS:
-        raise InputError(
-            "agreement-kind",
-            f"annotations: agreement of {kind} answers is not defined here",
-            expected=" or ".join(KINDS),
-            got=kind,
-            do="evaluation.entropy(plausibly.aggregate(ann)) for how certain the examples are",
-            whose="annotations",
-            details={"kind": kind},
-        )
-    broken = rows.weight != np.rint(rows.weight)
-    if broken.any():
-        where = rows.table.indexes[names.EXAMPLE][rows.example[broken]]
-        many = several(int(broken.sum()), "response")
-        raise InputError(
-            "weights-fractional",
-            f"annotations: no whole number of times counts for {many}",
-            expected="whole numbers: an answer agrees with another one or does not",
-            got=f"{rows.weight[broken][0]:g}, about {listed(dict.fromkeys(where))}",
-            do="leave the weights out of the file, or give whole counts",
-            whose="annotations",
-            details={"examples": [str(name) for name in dict.fromkeys(where)]},
-        )
-    if rows.weight.sum() >= 2.0**31:
-        raise InputError(
-            "answers-many",
-            f"annotations stand for {counted(int(rows.weight.sum()))} answers",
-            expected="fewer than 2,147,483,648, so that pairs can be counted exactly",
-            got=counted(int(rows.weight.sum())),
-            do="plausibly.select(ann, example=...) some of the examples",
-            whose="annotations",
-        )
-
-
 def _values(rows: Rows, starts: Ints, kind: str, order: Ints) -> tuple[Ints, Ints]:
     """Return the value of each answer, and a response that has it for every value in turn."""
     if kind == SINGLE:
@@ -298,14 +293,34 @@ def order_positions(
     annotations: xr.Dataset, answers: Answers, order: Sequence[object] | None
 ) -> Ints | None:
     """Return the place of the label of each value in the order, None where there is no order."""
-    if order is None:
-        wanted = _of_table(annotations, answers)
-        if not wanted:
-            return None
-    else:
+    if order is not None:
         wanted = name_texts(order)
-    if answers.kind != SINGLE:
-        raise answers.unfit("order", SINGLE)
+        if answers.kind != SINGLE:
+            raise answers.unfit("order", SINGLE)
+    else:  # the numbers in the coordinate of the labels
+        column = annotations.coords.get(ORDER)
+        if answers.kind != SINGLE or column is None or column.dims != (names.LABEL,):
+            return None
+        numbers = column.values.astype(np.float64) if column.dtype.kind in "iuf" else np.array([])
+        labels = name_texts(annotations.indexes[names.LABEL])
+        ascending = np.argsort(numbers, kind="stable").tolist()
+        wanted = [labels[code] for code in ascending if not np.isnan(numbers[code])]
+        named = dict.fromkeys(answers.labels[code] for code in answers.mention_label.tolist())
+        without = not_among(named, wanted)
+        if wanted and without:
+            warn(
+                "order-partial",
+                f"{counted(len(without))} of {counted(len(named))} labels that annotators say "
+                f"{'has' if len(without) == 1 else 'have'} no place in the order "
+                f"({listed(map(quoted, without))})",
+                expected="a number in the column order for each label that is said",
+                got="agreement without the measures that know an order",
+                do=f'number them, or missing=["{without[0]}"], if it means no answer',
+                whose=ORDER,
+                stacklevel=3,
+            )
+        if without or not wanted:
+            return None
     place = positions(wanted, answers.labels)
     lost = [answers.labels[k] for k in answers.mention_label.tolist() if place[k] < 0]
     if lost or len(set(wanted)) < len(wanted):
@@ -325,43 +340,7 @@ def order_positions(
             whose="order",
             details={"missing": lost, "repeated": twice},
         )
-    found: Ints = place[answers.mention_label]
-    return found
-
-
-def _of_table(annotations: xr.Dataset, answers: Answers) -> list[str]:
-    """Return the labels by their numbers in the coordinate ``order``; none without an order."""
-    if answers.kind != SINGLE or ORDER not in annotations.coords:
-        return []
-    column = annotations.coords[ORDER]
-    if column.dims != (names.LABEL,) or column.dtype.kind not in "iuf":
-        return []
-    numbers: Floats = column.values.astype(np.float64)
-    labels = name_texts(annotations.indexes[names.LABEL])
-    ascending = np.argsort(numbers, kind="stable").tolist()
-    wanted = [labels[code] for code in ascending if not np.isnan(numbers[code])]
-    named = dict.fromkeys(answers.labels[code] for code in answers.mention_label.tolist())
-    without = not_among(named, wanted)
-    if wanted and without:
-        warn(
-            "order-partial",
-            f"{counted(len(without))} of {counted(len(named))} labels that annotators say "
-            f"{'has' if len(without) == 1 else 'have'} no place in the order "
-            f"({listed(map(quoted, without))})",
-            expected="a number in the column order for each label that is said",
-            got="agreement without the measures that know an order",
-            do=f'number them, or missing=["{without[0]}"], if it means no answer',
-            whose=ORDER,
-            stacklevel=4,
-        )
-        return []
-    return wanted
-
-
-def order_in_words(answers: Answers, position: Ints) -> str:
-    """Return the labels that are said, in their order, as JSON."""
-    place = np.argsort(position, kind="stable")
-    return json.dumps([answers.labels[answers.mention_label[k]] for k in place])
+    return place[answers.mention_label]
 
 
 _BLOCK = 4_000_000  # entries of the matrix of times at once

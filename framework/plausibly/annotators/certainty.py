@@ -20,7 +20,7 @@ from plausibly.evaluation.risk import LEVEL, Risk, in_order, levels_of
 from plausibly.evaluation.splits import out_of_range
 from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.random import Keys, hash_names
-from plausibly.kernels.types import Bools, Floats, Hashes, Ints
+from plausibly.kernels.types import Bools, Floats, Hashes
 
 TOP = "top"
 _TIED = 1e-9  # relative: plausibilities that should be equal are closer than this
@@ -92,8 +92,20 @@ def annotation_certainty(
     for plane in lam.values:
         first += _leading(plane)
     first /= lam.sizes[names.DRAW]
-    means = _means(hashes, inputs.cluster_codes(cluster, (lam,)), confidence)
-    members = None if top == 1 else _members(lam.values, top, hashes, labels, seed)
+    means = _means(hashes, cluster, (lam,), confidence)
+    members = None
+    if top > 1:
+        # Which labels are the first ones of each draw: (draw, example, label).
+        members = np.zeros(lam.shape, dtype=bool)
+        keys, by_name = Keys(seed).child("certainty"), np.argsort(np.argsort(text_array(labels)))
+        for draw, plane in enumerate(lam.values):
+            uniform = keys.child(f"ties-{draw}").uniform(hashes, len(labels))[:, by_name]
+            last = np.sort(plane, axis=1)[:, -top, None]
+            above, tied = plane > last * (1 + _TIED), plane >= last * (1 - _TIED)
+            place = np.lexsort((uniform, -(1 * above + tied)), axis=1)[:, :top]
+            np.put_along_axis(members[draw], place, True, axis=1)
+        if top < len(labels):
+            members &= lam.values > 0
     certain = first.max(axis=1) if members is None else _agreeing(members)
     mean = means(certain)
     result = xr.Dataset(
@@ -182,8 +194,14 @@ def uncertainty_adjusted_accuracy(
     model, lam = inputs.matched(model, lam, only_common)
     lam = lam.transpose(names.DRAW, names.EXAMPLE, names.LABEL)
     hashes = hash_names(model[names.EXAMPLE].values)
-    means = _means(hashes, inputs.cluster_codes(cluster, (model, lam)), confidence)
-    held = np.stack([_held(model.values, k) for k in tops], axis=-1)  # (example, label, top)
+    means = _means(hashes, cluster, (model, lam), confidence)
+    # The chance that a label is among the first k, ties broken at random: (example, label, top).
+    held = np.empty((*model.shape, len(tops)))
+    for column, k in enumerate(tops):
+        last = np.sort(model.values, axis=1)[:, -k, None]
+        above, equal = model.values > last, model.values == last
+        left = k - above.sum(axis=1, keepdims=True)
+        held[..., column] = above + equal * (left / equal.sum(axis=1, keepdims=True))
     place = np.argsort(hashes, kind="stable")
     draws = lam.sizes[names.DRAW]
     draw_accuracy, first = np.empty((draws, len(tops))), np.zeros(held.shape[:2])
@@ -262,29 +280,6 @@ def _credited(first: Doubles, held: Doubles) -> Doubles:
     return row_sums(np.moveaxis(first[..., None] * held, 1, -1))
 
 
-def _held(values: Floats, top: int) -> Doubles:
-    """Return the chance that a label is among the first `top`, ties broken at random."""
-    last = np.sort(values, axis=1)[:, -top, None]
-    above, equal = values > last, values == last
-    left = top - above.sum(axis=1, keepdims=True)
-    found: Doubles = above + equal * (left / equal.sum(axis=1, keepdims=True))
-    return found
-
-
-def _members(draws: Floats, top: int, hashes: Hashes, labels: Sequence[str], seed: int) -> Bools:
-    """Return which labels are the first ones of each draw: (draw, example, label)."""
-    found = np.zeros(draws.shape, dtype=bool)
-    keys = Keys(seed).child("certainty")
-    by_name = np.argsort(np.argsort(text_array(labels)))
-    for draw, plane in enumerate(draws):
-        uniform = keys.child(f"ties-{draw}").uniform(hashes, len(labels))[:, by_name]
-        last = np.sort(plane, axis=1)[:, -top, None]
-        above, tied = plane > last * (1 + _TIED), plane >= last * (1 - _TIED)
-        place = np.lexsort((uniform, -(1 * above + tied)), axis=1)[:, :top]
-        np.put_along_axis(found[draw], place, True, axis=1)
-    return found if top == len(labels) else found & (draws > 0)
-
-
 def _agreeing(members: Bools) -> Doubles:
     """Return the share of draws that have the most frequent of their sets: (example,)."""
     packed = np.moveaxis(np.packbits(members, axis=-1), 1, 0)
@@ -297,13 +292,9 @@ def _by_level(first: Doubles, codes: NDArray[np.intp], levels: int) -> Doubles:
 
 
 def _means(
-    hashes: Hashes, clusters: Ints | None, confidence: float
+    hashes: Hashes, cluster: str | None, arrays: Sequence[xr.DataArray], confidence: float
 ) -> Callable[[Doubles], Interval]:
-    """Return what gives the mean over examples of numbers of them, with its interval."""
-    order = np.argsort(hashes, kind="stable")
+    """Return a function from numbers of examples to their mean with its interval."""
+    order, clusters = np.argsort(hashes, kind="stable"), inputs.cluster_codes(cluster, arrays)
     averaging = Averaging(None if clusters is None else clusters[order], 0, "auto", confidence, [])
-
-    def mean(values: Doubles) -> Interval:
-        return averaging.interval(np.clip(values[order], 0.0, 1.0))
-
-    return mean
+    return lambda values: averaging.interval(np.clip(values[order], 0.0, 1.0))

@@ -121,16 +121,16 @@ def average_overlap(
     2010.
     """
     rankings = [_blocks(ranking) for ranking in (one, other)]
-    total = labels if isinstance(labels, int) else len(set(map(str, labels)))
-    said = dict.fromkeys(label for blocks in rankings for block in blocks for label in block)
-    known = None if isinstance(labels, int) else set(map(str, labels))
-    lost = [label for label in said if known is not None and label not in known]
-    if lost or len(said) > total:
+    named = list(dict.fromkeys(label for blocks in rankings for block in blocks for label in block))
+    known = set(named) if isinstance(labels, int) else set(map(str, labels))
+    total = labels if isinstance(labels, int) else len(known)
+    lost = [label for label in named if label not in known]
+    if lost or len(named) > total:
         raise InputError(
             "label-unknown",
-            f"the rankings name {counted(len(said))} labels, of {counted(total)}",
+            f"the rankings name {counted(len(named))} labels, of {counted(total)}",
             expected="labels that there are",
-            got=listed(lost or said),
+            got=listed(lost or named),
             do="labels=[...] with every label, or their number",
             whose="the rankings",
         )
@@ -138,13 +138,22 @@ def average_overlap(
     wanted = check_depth(longest if depth is None else depth, total)
     if not all(rankings):
         return 0.0
-    a, b = (_shares(blocks, list(said), total, wanted) for blocks in rankings)
+    # A_k of each label that is named, and of the others together: (depth, named + 1).
+    k, shares = np.arange(1.0, wanted + 1)[:, None], []
+    for blocks in rankings:
+        size, before = sum(map(len, blocks)), 0
+        share = np.repeat(np.maximum(k - size, 0) / max(total - size, 1), len(named) + 1, axis=1)
+        for block in blocks:
+            columns = list(map(named.index, block))
+            share[:, columns] = np.clip((k - before) / len(block), 0.0, 1.0)
+            before += len(block)
+        share[:, -1] *= np.sqrt(total - len(named))  # labels that neither lists are alike
+        shares.append(share)
+    a, b = shares
 
     def overlap(first: Doubles, second: Doubles) -> float:
         return float(sum(first[k] @ second[k] / (k + 1) for k in range(wanted)) / wanted)
 
-    rest = np.array([total - len(said)], dtype=np.float64)  # labels that neither lists are alike
-    a, b = (np.hstack([x[:, :-1], x[:, -1:] * np.sqrt(rest)]) for x in (a, b))
     found = overlap(a, b)
     if not normalise or not found:
         return found
@@ -156,15 +165,6 @@ def check_depth(depth: int, labels: int) -> int:
     if depth < 1:
         raise out_of_range("depth", depth, expected="1 or more", do="depth=3")
     return max(1, min(depth, labels))
-
-
-def first_choices(answers: Answers) -> Features:
-    """Return features by which s is the chance that labels of the two first ranks are the same."""
-    first = answers.mention_block == 1
-    value, label = answers.mention_value[first], answers.mention_label[first]
-    ties = np.bincount(value, minlength=answers.values)
-    shape = (answers.values, len(answers.labels))
-    return matrix(1.0 / ties[value], value, label, shape), np.ones(shape[1])
 
 
 def places(answers: Answers, depth: int) -> Features:
@@ -210,9 +210,9 @@ def _blocks(ranking: Sequence[object]) -> list[list[str]]:
         else [str(block)]
         for block in ranking
     ]
-    said = [label for block in blocks for label in block]
-    if len(set(said)) < len(said):
-        twice = next(label for label in said if said.count(label) > 1)
+    named = [label for block in blocks for label in block]
+    if len(set(named)) < len(named):
+        twice = next(label for label in named if named.count(label) > 1)
         raise InputError(
             "ranking-repeats",
             f'a ranking names "{twice}" twice',
@@ -221,18 +221,6 @@ def _blocks(ranking: Sequence[object]) -> list[list[str]]:
             whose="the rankings",
         )
     return [block for block in blocks if block]
-
-
-def _shares(blocks: list[list[str]], said: list[str], total: int, depth: int) -> Doubles:
-    """Return A_k of each label that was said, and of one that was not: (depth, said + 1)."""
-    k, here = np.arange(1.0, depth + 1)[:, None], sum(map(len, blocks))
-    found = np.repeat(np.maximum(k - here, 0) / max(total - here, 1), len(said) + 1, axis=1)
-    before = 0
-    for block in blocks:
-        columns = list(map(said.index, block))
-        found[:, columns] = np.clip((k - before) / len(block), 0.0, 1.0)
-        before += len(block)
-    return found
 
 
 MOST_VALUES = 3_000  # different sets whose distances are kept in one matrix
@@ -277,8 +265,14 @@ def likenesses(answers: Answers, depth: int) -> list[Likeness]:
         # A ranking is wholly like itself.
         own = _sums(kept.multiply(scaled(kept, columns=sign)))
         partial = scaled(kept, rows=1.0 / np.sqrt(own))
+        # The chance that labels drawn from the first ranks of two rankings are the same.
+        first = answers.mention_block == 1
+        value, label = answers.mention_value[first], answers.mention_label[first]
+        shares = 1.0 / np.bincount(value, minlength=answers.values)[value]
+        shape = (answers.values, len(answers.labels))
+        drawn = matrix(shares, value, label, shape)
         found += [
-            by_features(answers, "first-choice", "", *first_choices(answers)),
+            by_features(answers, "first-choice", "", drawn, np.ones(shape[1])),
             by_features(answers, "average-overlap", "", kept, sign),
             by_features(answers, "partial-average-overlap", "krippendorff-overlap", partial, sign),
         ]

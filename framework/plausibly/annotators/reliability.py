@@ -14,7 +14,7 @@ from plausibly.data.names import name_texts, quoted, several, text_array
 from plausibly.data.select import answered, select
 from plausibly.errors import ComponentError, InputError, counted
 from plausibly.kernels.sums import ordered_sum
-from plausibly.kernels.types import Floats, Ints
+from plausibly.kernels.types import Floats
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike
 from plausibly.registry.components import called
 from plausibly.registry.entries import calling
@@ -102,14 +102,48 @@ def reliability(
             do="dawid-skene, one-coin or worker-agreement, which do",
             whose=f"aggregator {whose}",
         )
-    found = _checked(estimate, table, whose)
+    wanted = name_texts(table.indexes[names.ANNOTATOR])
+    problem = ""
+    if not isinstance(estimate, xr.Dataset):
+        problem = f"a {type(estimate).__name__}"
+    elif names.WEIGHT not in estimate or estimate[names.WEIGHT].dims != (names.ANNOTATOR,):
+        problem = "no weight over annotator"
+    elif names.ANNOTATOR not in estimate.indexes or sorted(
+        name_texts(estimate.indexes[names.ANNOTATOR])
+    ) != sorted(wanted):
+        problem = "other annotators"
+    if problem or not isinstance(estimate, xr.Dataset):
+        raise ComponentError(
+            "reliability-malformed",
+            f"aggregator {whose} gives no table of the annotators",
+            expected=f"a Dataset with weight over {several(len(wanted), 'annotator')}",
+            got=problem,
+            do="mend its method reliability",
+            whose=f"aggregator {whose}",
+        )
+    found = estimate.reindex({names.ANNOTATOR: wanted})
     rows = Rows.of(table)
     # The total weight of the answers of each annotator; the last are unknown ones.
     size, answers = table.sizes[names.ANNOTATOR], rows.mentions > 0
     annotator = np.where(rows.annotator < 0, size, rows.annotator)
     responses = ordered_sum(annotator[answers], rows.weight[answers], size + 1)
     known = responses[:-1]
-    notes = _notes(rows, annotator, responses, found[names.WEIGHT].values)
+    labels = name_texts(table.indexes[names.LABEL])
+    cell = annotator[rows.response].astype(np.int64) * rows.labels + rows.label
+    counts = ordered_sum(cell, rows.weight[rows.response], (size + 1) * rows.labels)
+    counts = counts.reshape(size + 1, rows.labels)
+    overall, guess = counts.sum(axis=0), 1 / max(rows.labels, 1)
+    notes = []
+    for place, (number, weight) in enumerate(zip(known, found[names.WEIGHT].values, strict=True)):
+        note = [] if number else ["no response"]
+        if number >= _FROM:
+            most = int(counts[place].argmax())
+            share = counts[place, most] / number
+            if share >= _ONE_SIDED and overall[most] <= _OVERALL * share * overall.sum():
+                note.append(f"says {quoted(labels[most])} to {100 * share:.0f}%")
+            if weight < guess:
+                note.append("right less often than a guess")
+        notes.append("; ".join(note))
     further = {name: found[name].variable for name in found.data_vars if name != names.WEIGHT}
     made = ReliabilityTable(
         {
@@ -122,52 +156,6 @@ def reliability(
         attrs={**found.attrs, AGGREGATOR_NAME: whose},
     )
     return made.assign_attrs({UNKNOWN_RESPONSES: float(responses[-1])}) if responses[-1] else made
-
-
-def _checked(found: object, table: xr.Dataset, whose: str) -> xr.Dataset:
-    """Return the estimate of an aggregator, with its annotators in the order of the table."""
-    wanted = name_texts(table.indexes[names.ANNOTATOR])
-    problem = ""
-    if not isinstance(found, xr.Dataset):
-        problem = f"a {type(found).__name__}"
-    elif names.WEIGHT not in found or found[names.WEIGHT].dims != (names.ANNOTATOR,):
-        problem = "no weight over annotator"
-    elif names.ANNOTATOR not in found.indexes or sorted(
-        name_texts(found.indexes[names.ANNOTATOR])
-    ) != sorted(wanted):
-        problem = "other annotators"
-    if problem or not isinstance(found, xr.Dataset):
-        raise ComponentError(
-            "reliability-malformed",
-            f"aggregator {whose} gives no table of the annotators",
-            expected=f"a Dataset with weight over {several(len(wanted), 'annotator')}",
-            got=problem,
-            do="mend its method reliability",
-            whose=f"aggregator {whose}",
-        )
-    return found.reindex({names.ANNOTATOR: wanted})
-
-
-def _notes(rows: Rows, owner: Ints, responses: Floats, weight: Floats) -> list[str]:
-    """Return what is odd about each annotator, or nothing."""
-    labels = name_texts(rows.table.indexes[names.LABEL])
-    size = rows.table.sizes[names.ANNOTATOR]
-    cell = owner[rows.response].astype(np.int64) * rows.labels + rows.label
-    counts = ordered_sum(cell, rows.weight[rows.response], (size + 1) * rows.labels)
-    counts = counts.reshape(size + 1, rows.labels)
-    overall, guess = counts.sum(axis=0), 1 / max(rows.labels, 1)
-    notes = []
-    for annotator, number in enumerate(responses[:size]):
-        note = [] if number else ["no response"]
-        if number >= _FROM:
-            most = int(counts[annotator].argmax())
-            share = counts[annotator, most] / number
-            if share >= _ONE_SIDED and overall[most] <= _OVERALL * share * overall.sum():
-                note.append(f"says {quoted(labels[most])} to {100 * share:.0f}%")
-            if weight[annotator] < guess:
-                note.append("right less often than a guess")
-        notes.append("; ".join(note))
-    return notes
 
 
 # ---- in print

@@ -69,7 +69,18 @@ def largest(array: xr.DataArray | xr.Dataset) -> xr.DataArray:
 def _distributions(array: xr.DataArray | xr.Dataset) -> Plausibilities:
     """Return (example, label) rows that are distributions over labels."""
     if isinstance(array, xr.Dataset) or names.SCALE not in array.attrs:
-        return inputs.read_plausibilities(_normalised(array))
+        if (
+            isinstance(array, xr.DataArray)
+            and names.LABEL in array.dims
+            and array.dtype.kind == "f"
+        ):
+            # Rows of probabilities in files sum to nearly 1.
+            by_label = [[names.LABEL]]
+            sums = xr.apply_ufunc(row_sums, array, input_core_dims=by_label, dask="allowed")
+            apart = np.abs(sums - 1)
+            if bool((apart <= _NEARLY).all() & (apart > _EXACTLY).any()):
+                array = array / sums
+        return inputs.read_plausibilities(array)
     table = validate.check_predictions(array)
     scale = table.attrs[names.SCALE]
     if scale == "logit":
@@ -85,16 +96,6 @@ def _distributions(array: xr.DataArray | xr.Dataset) -> Plausibilities:
             whose="predictions",
         )
     return Plausibilities.of(table)
-
-
-def _normalised(array: xr.DataArray | xr.Dataset) -> xr.DataArray | xr.Dataset:
-    """Return rows divided by their sums where these are nearly 1, as of probabilities in files."""
-    if isinstance(array, xr.Dataset) or names.LABEL not in array.dims or array.dtype.kind != "f":
-        return array
-    by_label = [[names.LABEL]]
-    sums = xr.apply_ufunc(row_sums, array, input_core_dims=by_label, dask="allowed")
-    apart = np.abs(sums - 1)
-    return array / sums if bool((apart <= _NEARLY).all() & (apart > _EXACTLY).any()) else array
 
 
 def _of_examples(table: Plausibilities, values: Doubles, name: str) -> xr.DataArray:

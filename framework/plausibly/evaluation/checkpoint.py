@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping
 from hashlib import blake2b
 from importlib.metadata import version
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +21,15 @@ from plausibly.atomic import recover, replacing, unwritable
 from plausibly.data import names
 from plausibly.data.names import name_texts
 from plausibly.errors import ComponentError, InputError, listed
-from plausibly.evaluation.design import Design, Method, Outcome, Stated
+from plausibly.evaluation.design import Design, Outcome, Stated
 from plausibly.evaluation.recorded import Recorded
 from plausibly.protocols import CALIBRATOR, COMBINER, SCORE, Kind
 
 
 def to_json(outcome: Outcome) -> dict[str, object]:
-    """Return plain data; Python writes floats so that they are read as they were."""
+    """Return plain data and arrays; Python writes floats so that they are read as they were."""
     return {
         **attrs.asdict(outcome, recurse=False),
-        "n_calibration": outcome.n_calibration.tolist(),
-        "measures": {name: values.tolist() for name, values in outcome.measures.items()},
-        "vacuous": outcome.vacuous.tolist(),
         "stated": [attrs.astuple(one) for one in outcome.stated],
         "warnings": [one.to_json() for one in outcome.warnings],
     }
@@ -65,6 +63,25 @@ def manifest(design: Design) -> dict[str, Any]:  # Any: what JSON holds
     order = np.argsort(design.predictions[names.EXAMPLE].values.astype(np.str_), kind="stable")
     predictions = design.predictions.isel({names.EXAMPLE: order})
     plausibilities = design.plausibilities.isel({names.EXAMPLE: order})
+    methods: dict[str, dict[str, object]] = {}
+    kinds: tuple[Kind[Any], ...] = (CALIBRATOR, SCORE, COMBINER)  # Any: each has its own Protocol
+    for (name, method), kind in product(design.methods.items(), kinds):
+        component: object = getattr(method, kind.name)
+        try:
+            table = registry.describe(kind, component)
+        except ComponentError as error:
+            raise InputError(
+                "checkpoint-component",
+                f'{kind.name} of method "{name}" cannot be told from others: {error.what}',
+                expected="components with a name and plain parameters, to know them again",
+                got=f"an object of the class {type(component).__name__}",
+                do="register its class (plausibly.register), or compare without a checkpoint",
+                whose=name,
+            ) from error
+        source = registry.default().find(kind, str(table["name"])).source
+        described = methods.setdefault(f'method "{name}"', {})
+        described["allow_no_guarantee"] = method.allow_no_guarantee
+        described[kind.name] = {**table, "from": str(source)}
     return {
         "format": FORMAT,
         "plausibly": version("plausibly"),
@@ -76,7 +93,7 @@ def manifest(design: Design) -> dict[str, Any]:  # Any: what JSON holds
         "draws": design.draws,
         "sizes": design.sizes,
         "methods": list(design.methods),
-        **{f'method "{name}"': _described(name, one) for name, one in design.methods.items()},
+        **methods,
         **{
             f'coordinate "{name}"': _digest(values.values)
             for array in (plausibilities, predictions)
@@ -102,28 +119,6 @@ def _digest(values: NDArray[np.generic], *more: str) -> str:
     return f"{_DIGEST}{digest.hexdigest()}"
 
 
-def _described(name: str, method: Method) -> dict[str, Any]:  # Any: as above
-    """Return the components of a method as tables, with the plugins that they come from."""
-    tables: dict[str, Any] = {"allow_no_guarantee": method.allow_no_guarantee}
-    kinds: tuple[Kind[Any], ...] = (CALIBRATOR, SCORE, COMBINER)  # Any: each has its own Protocol
-    for kind in kinds:
-        component: object = getattr(method, kind.name)
-        try:
-            table = registry.describe(kind, component)
-        except ComponentError as error:
-            raise InputError(
-                "checkpoint-component",
-                f'{kind.name} of method "{name}" cannot be told from others: {error.what}',
-                expected="components with a name and plain parameters, to know them again",
-                got=f"an object of the class {type(component).__name__}",
-                do="register its class (plausibly.register), or compare without a checkpoint",
-                whose=name,
-            ) from error
-        source = registry.default().find(kind, str(table["name"])).source
-        tables[kind.name] = {**table, "from": str(source)}
-    return tables
-
-
 MANIFEST = "study.json"
 _SPLITS = "split-*.json"
 
@@ -143,10 +138,48 @@ class Checkpoint:
         return sum(self._file(number).is_file() for number in range(splits))
 
     def open(self, design: Design, splits: int) -> dict[int, Outcome]:
-        """Return the finished splits of a study, by number."""
+        """Return the finished splits of a study, by number, or raise where the folder is unfit."""
         self._about = manifest(design)
         self._since = time.monotonic()
-        self._check()
+        about, problem, written = self.folder / MANIFEST, "", self._about
+        if about.is_file():
+            try:
+                written = json.loads(about.read_text(encoding="utf-8"))
+                problem = "" if isinstance(written, dict) else f"{MANIFEST} that is no table"
+            except (OSError, ValueError) as reason:
+                problem = f"{MANIFEST} that cannot be read: {reason}"
+        elif self.folder.is_file():
+            problem = "a file"
+        else:
+            recover(self.folder)  # what was being written when the study was killed
+            if self.folder.is_dir() and any(self.folder.iterdir()):
+                problem = f"no {MANIFEST} in it"
+        if problem:
+            raise InputError(
+                "checkpoint-unknown",
+                f"{self.folder} is no folder of finished splits",
+                expected="a folder that is new or empty, or one that a study made",
+                got=problem,
+                do="another folder for the checkpoint",
+                whose=str(self.folder),
+            )
+        differences: list[str] = []
+        for key in {**self._about, **written}:
+            # As they look in a file.
+            new, old = (json.dumps(one.get(key), sort_keys=True) for one in (self._about, written))
+            if new != old:
+                described = _DIGEST in new + old or "{" in new + old
+                differences.append(key if described else f"{key} {new}, was {old}")
+        if differences:
+            raise InputError(
+                "checkpoint-other",
+                f"{self.folder} keeps splits of another study",
+                expected="the same data, methods and settings, with any number of splits",
+                got=listed(differences),
+                do="another folder for the checkpoint, or delete this one",
+                whose=str(self.folder),
+                details={"differences": differences},
+            )
         found: dict[int, Outcome] = {}
         for number in range(splits):
             # One that cannot be read, as after the power went, is computed again.
@@ -183,52 +216,8 @@ class Checkpoint:
     def _file(self, number: int) -> Path:
         return self.folder / f"split-{number}.json"
 
-    def _check(self) -> None:
-        """Raise unless the folder is of this study, or is not there yet."""
-        about = self.folder / MANIFEST
-        if not about.is_file():
-            if self.folder.is_file():
-                raise self._unknown("a file")
-            recover(self.folder)  # what was being written when the study was killed
-            if self.folder.is_dir() and any(self.folder.iterdir()):
-                raise self._unknown(f"no {MANIFEST} in it")
-            return
-        try:
-            written = json.loads(about.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as reason:
-            raise self._unknown(f"{MANIFEST} that cannot be read: {reason}") from reason
-        if not isinstance(written, dict):
-            raise self._unknown(f"{MANIFEST} that is no table")
-        found: list[str] = []
-        for key in {**self._about, **written}:
-            # As they look in a file.
-            new, old = (json.dumps(one.get(key), sort_keys=True) for one in (self._about, written))
-            if new != old:
-                described = _DIGEST in new + old or "{" in new + old
-                found.append(key if described else f"{key} {new}, was {old}")
-        if found:
-            raise InputError(
-                "checkpoint-other",
-                f"{self.folder} keeps splits of another study",
-                expected="the same data, methods and settings, with any number of splits",
-                got=listed(found),
-                do="another folder for the checkpoint, or delete this one",
-                whose=str(self.folder),
-                details={"differences": found},
-            )
-
-    def _unknown(self, got: str) -> InputError:
-        return InputError(
-            "checkpoint-unknown",
-            f"{self.folder} is no folder of finished splits",
-            expected="a folder that is new or empty, or one that a study made",
-            got=got,
-            do="another folder for the checkpoint",
-            whose=str(self.folder),
-        )
-
 
 def _write(path: Path, content: Mapping[str, object]) -> None:
-    text = json.dumps(content)
+    text = json.dumps(content, default=np.ndarray.tolist)
     with replacing(path) as part:
         part.write_text(text, encoding="utf-8")

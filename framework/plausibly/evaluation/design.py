@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass, replace
 from itertools import product
 from typing import Any, TypeAlias, TypeVar, cast
@@ -98,12 +98,9 @@ class Method:
         return calibrate(
             predictions.isel({names.EXAMPLE: chosen}),
             plausibilities.isel({names.EXAMPLE: chosen}),
-            calibrator=self.calibrator,
-            score=self.score,
-            combiner=self.combiner,
             seed=seed,
             group=group,
-            allow_no_guarantee=self.allow_no_guarantee,
+            **attrs.asdict(self, recurse=False),
         )
 
 
@@ -112,26 +109,49 @@ _KEYS = tuple(field.name for field in attrs.fields(Method))
 
 def read_methods(methods: Methods) -> dict[str, Method]:
     """Return the methods of a study by name."""
+    wrong: list[object] = []
     if isinstance(methods, Mapping):
+        entries = [(str(name), entry) for name, entry in methods.items()]
         # Under a key of a table, a text means that one table is there instead of several.
-        wrong = [one for key, one in methods.items() if key in _KEYS and isinstance(one, str)]
-        if wrong:
-            raise _malformed(wrong[0])
-        return {str(name): _read(str(name), _table(one)) for name, one in methods.items()}
-    if isinstance(methods, str) or not len(methods):
-        raise _malformed(methods)
-    found: dict[str, Method] = {}
-    for entry in methods:
-        table = dict(_table(entry))
-        name = str(table.pop("name", ""))
+        wrong = [entry for name, entry in entries if name in _KEYS and isinstance(entry, str)]
+    elif isinstance(methods, str) or not len(methods):
+        entries, wrong = [], [methods]
+    else:
+        entries = [("", entry) for entry in methods]
+    for _, entry in entries:
+        if not (isinstance(entry, str | Mapping) or hasattr(entry, "calibrate")):
+            wrong.append(entry)
+    if wrong:
+        raise InputError(
+            "method-malformed",
+            "the methods of the study are not tables",
+            expected="a list of tables with calibrator, score, combiner, "
+            "or a mapping of names to them",
+            got=repr(wrong[0]),
+            do='methods=[{"calibrator": "voted"}, {"calibrator": "expected"}]',
+        )
+    by_name: dict[str, Method] = {}
+    for name, entry in entries:
+        # A calibrator alone stands for its table.
+        table = dict(entry) if isinstance(entry, Mapping) else {"calibrator": entry}
+        name = name or str(table.pop("name", ""))
         if not name:
             parts = [component_name(CALIBRATOR, table.get("calibrator", "expected"))]
             if "combiner" in table:
                 parts.append(component_name(COMBINER, table["combiner"]))
             score = component_name(SCORE, table.get("score", DEFAULT_SCORE))
             name = ", ".join(parts if score == DEFAULT_SCORE else [*parts, score])
-        method = _read(name, table)
-        if name in found:
+        unknown = [str(key) for key in table if key not in _KEYS]
+        if unknown:
+            raise InputError(
+                "method-key",
+                f'method "{name}" has the unknown key "{unknown[0]}"',
+                expected=f"some of {', '.join(_KEYS)}",
+                got=listed(unknown),
+                do=meant(unknown[0], _KEYS) or "leave it out",
+                details={"method": name, "keys": unknown},
+            )
+        if name in by_name:
             raise InputError(
                 "method-twice",
                 f'two methods of the study are called "{name}"',
@@ -139,8 +159,9 @@ def read_methods(methods: Methods) -> dict[str, Method]:
                 got=name,
                 do='name them: {"name": "...", "calibrator": ...}',
             )
-        found[name] = method
-    return found
+        # Any: calibrate checks each of them.
+        by_name[name] = Method(**cast("dict[str, Any]", table))
+    return by_name
 
 
 def component_name(kind: Kind[Any], component: object) -> str:  # Any: one function for three kinds
@@ -177,40 +198,6 @@ def with_draws(calibrator: T, draws: int) -> T | None:
     return evolve(calibrator, **changes) if changes else None
 
 
-def _table(entry: object) -> MethodTable:
-    """Return the table of a method; a calibrator alone stands for one."""
-    if isinstance(entry, str) or hasattr(entry, "calibrate"):
-        return {"calibrator": entry}
-    if not isinstance(entry, Mapping):
-        raise _malformed(entry)
-    return entry
-
-
-def _read(name: str, table: MethodTable) -> Method:
-    """Return the method that a table describes."""
-    unknown = [str(key) for key in table if key not in _KEYS]
-    if unknown:
-        raise InputError(
-            "method-key",
-            f'method "{name}" has the unknown key "{unknown[0]}"',
-            expected=f"some of {', '.join(_KEYS)}",
-            got=listed(unknown),
-            do=meant(unknown[0], _KEYS) or "leave it out",
-            details={"method": name, "keys": unknown},
-        )
-    return Method(**cast("dict[str, Any]", dict(table)))  # Any: calibrate checks each of them
-
-
-def _malformed(got: object) -> InputError:
-    return InputError(
-        "method-malformed",
-        "the methods of the study are not tables",
-        expected="a list of tables with calibrator, score, combiner, or a mapping of names to them",
-        got=repr(got),
-        do='methods=[{"calibrator": "voted"}, {"calibrator": "expected"}]',
-    )
-
-
 BY_GROUP = "group_coverage"
 """The mean over groups of the mean aggregated coverage within."""
 
@@ -222,24 +209,20 @@ def per(cluster: str) -> str:
 
 @attrs.frozen
 class Stated:
-    """What is guaranteed in one cell of a study, as its tables need it."""
+    """A guarantee in one cell of a study: its level, NaN or the level of all answers, and text."""
 
     level: float | None
-    aggregated: bool
+    value: float
     short: str
 
     @classmethod
     def by(cls, promise: Guarantee) -> Stated:
-        level, short = promise.level, attrs.evolve(promise, vacuous=False).short()
+        level = None if promise.level is None else float(promise.level)
+        short = attrs.evolve(promise, vacuous=False).short()
         if promise.cluster and level is not None:
             short = f"{short} {per(promise.cluster)}"
         aggregated = promise.target == "aggregated" and not promise.cluster
-        return cls(None if level is None else float(level), aggregated, short)
-
-    @property
-    def value(self) -> float:
-        """What is promised of the aggregated coverage, NaN for nothing."""
-        return math.nan if self.level is None or not self.aggregated else self.level
+        return cls(level, level if aggregated and level is not None else math.nan, short)
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -306,7 +289,13 @@ class Design:
         cells = product(enumerate(self.methods), enumerate(subsets))
         for (place, name), (at, subset) in cells:
             size = None if self.sizes is None else self.sizes[at]
-            for columns, method, draws in self._variants(name):
+            method = self.methods[name]
+            changes = self.draws is not None and self.uses_draws(name)
+            for column, draws in enumerate((self.draws if changes else None) or [None]):
+                columns = slice(column, column + 1) if changes else slice(None)
+                if draws is not None:
+                    calibrator = with_draws(method.calibrator, draws) or method.calibrator
+                    method = attrs.evolve(method, calibrator=calibrator)
                 with record_warnings(recorded, split=number, method=name, size=size, draws=draws):
                     predictor = method.calibrated(
                         self.predictions, self.plausibilities, subset, seed=seed, group=self.group
@@ -321,7 +310,7 @@ class Design:
                         found.setdefault(measured, np.empty(self.shape))[where] = value
                     vacuous[where] = promise.vacuous
                     stated[where] = Stated.by(promise)
-                if at == largest and columns.start <= most < columns.stop:
+                if at == largest and (not changes or column == most):
                     guarantees[name] = [one.to_json() for one in promises]
         return Outcome(
             number=number,
@@ -336,17 +325,6 @@ class Design:
 
     def uses_draws(self, name: str) -> bool:
         return with_draws(self.methods[name].calibrator, 1) is not None
-
-    def _variants(self, name: str) -> Iterator[tuple[slice, Method, int | None]]:
-        """Yield each variant of a method, with the places along `draws` that it fills."""
-        method = self.methods[name]
-        if self.draws is None or not self.uses_draws(name):
-            yield slice(0, self.shape[2]), method, None
-            return
-        for place, draws in enumerate(self.draws):
-            calibrator = with_draws(method.calibrator, draws) or method.calibrator
-            variant = attrs.evolve(method, calibrator=calibrator)
-            yield slice(place, place + 1), variant, draws
 
     def _subsets(self, number: int, hashes: Hashes, keys: Keys, calibration: Bools) -> list[Bools]:
         """Return the calibration examples of each size."""

@@ -27,10 +27,10 @@ from plausibly.evaluation.intervals import (
     check_method,
     variables,
 )
-from plausibly.evaluation.splits import Values, check_share, out_of_range, split, units_of
+from plausibly.evaluation.splits import check_share, out_of_range, split, units_of
 from plausibly.kernels import coverage
 from plausibly.kernels.random import Keys, hash_names
-from plausibly.kernels.types import Floats, Hashes, Ints
+from plausibly.kernels.types import Floats, Ints
 from plausibly.progress import Progress, ticking
 from plausibly.protocols import Aggregator, Calibrator, ComponentLike, PValueCombiner, ScoreFunction
 
@@ -254,10 +254,38 @@ def leave_one_annotator_out(
     whole = inputs.as_plausibilities(aggregate(table, aggregator, seed=seed))
     model, _ = inputs.matched(model, whole, only_common, other="annotations")
     table = select(table, example=model[names.EXAMPLE].values)
-    left_out = _answering(table, annotators)
+    every = name_texts(table[names.ANNOTATOR].values)
+    answering = np.unique(table[names.RESPONSE_ANNOTATOR].values)
+    there = [every[code] for code in answering[answering >= 0]]
+    left_out = there if annotators is None else name_texts(annotators)
+    lost = not_among(left_out, there)
+    if lost or not there:
+        expected, got, do = f"some of {listed(there)}", listed(lost), "annotators=None for all"
+        if not there:
+            expected = "an annotator for each answer, or some"
+            got = f"{counted(table.sizes[names.RESPONSE])} responses of unknown annotators"
+            do = "read a file of single answers, not counts"
+        raise InputError(
+            "annotators-unknown",
+            "the annotators to leave out have no answer",
+            expected=expected,
+            got=got,
+            do=do,
+            whose="annotations",
+            details={"annotators": lost},
+        )
     groups = None if group is None else inputs.example_values(group, (model,))
     hashes = hash_names(model[names.EXAMPLE].values)
-    part, typed = _parts(hashes, groups, folds, seed), inputs.as_typed(alphas)
+    # Whole groups, in the order of their keys, are in one part.
+    unit, member = units_of(hashes, groups)
+    if not 2 <= folds <= len(unit):
+        noun = "examples" if groups is None else "groups"
+        expected = f"2 to {counted(len(unit))}, the number of {noun}"
+        raise out_of_range("folds", folds, expected=expected, do="folds=2")
+    uniform = Keys(seed).child("left-out-annotator").uniform(unit)[:, 0]
+    of_unit = np.empty(len(unit), dtype=np.int64)
+    of_unit[np.lexsort((unit, uniform))] = np.arange(len(unit)) * folds // len(unit)
+    part, typed = of_unit[member], inputs.as_typed(alphas)
     # Single answers are aggregated by the default of their kind, if there is one.
     alone = None if table.attrs[names.KIND] in DEFAULT_AGGREGATORS else aggregator
     covered = np.full((len(left_out), len(hashes), len(exact)), np.nan)
@@ -290,7 +318,6 @@ def leave_one_annotator_out(
                     plane[shared], rest_lam[rest_rows[both]]
                 )
 
-    every = name_texts(table[names.ANNOTATOR].values)
     with ticking(progress, "leaving annotators out") as tick:
         for place, name in enumerate(left_out):
             own = aggregate(select(table, annotator=[name]), alone, unanswered="drop")
@@ -342,44 +369,6 @@ def _lined_up(lam: xr.DataArray, predictions: xr.DataArray) -> tuple[Ints, Float
     dense = inputs.as_plausibilities(lam)
     dense = align.match_labels(dense, labels, whose="annotations", other="predictions")
     return positions(name_texts(dense[names.EXAMPLE].values), examples), dense.values
-
-
-def _answering(table: xr.Dataset, wanted: Sequence[str] | None) -> list[str]:
-    """Return the annotators to leave out: known ones with a response, in the order of the table."""
-    every = name_texts(table[names.ANNOTATOR].values)
-    codes = np.unique(table[names.RESPONSE_ANNOTATOR].values)
-    there = [every[code] for code in codes[codes >= 0]]
-    left_out = there if wanted is None else name_texts(wanted)
-    lost = not_among(left_out, there)
-    if lost or not there:
-        expected, got, do = f"some of {listed(there)}", listed(lost), "annotators=None for all"
-        if not there:
-            expected = "an annotator for each answer, or some"
-            got = f"{counted(table.sizes[names.RESPONSE])} responses of unknown annotators"
-            do = "read a file of single answers, not counts"
-        raise InputError(
-            "annotators-unknown",
-            "the annotators to leave out have no answer",
-            expected=expected,
-            got=got,
-            do=do,
-            whose="annotations",
-            details={"annotators": lost},
-        )
-    return left_out
-
-
-def _parts(hashes: Hashes, groups: Values | None, folds: int, seed: int) -> Ints:
-    """Return the part of each example, 0 to `folds` - 1; whole groups, in the order of keys."""
-    keys = Keys(seed).child("left-out-annotator")
-    unit, member = units_of(hashes, groups)
-    units, noun = len(unit), "examples" if groups is None else "groups"
-    if not 2 <= folds <= units:
-        expected = f"2 to {counted(units)}, the number of {noun}"
-        raise out_of_range("folds", folds, expected=expected, do="folds=2")
-    part = np.empty(units, dtype=np.int64)
-    part[np.lexsort((unit, keys.uniform(unit)[:, 0]))] = np.arange(units) * folds // units
-    return part[member]
 
 
 def _mean(values: Doubles) -> Doubles:

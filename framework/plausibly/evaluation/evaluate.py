@@ -140,11 +140,33 @@ class Evaluation(Result):
         attributes = self.attrs
         attributes.pop(GUARANTEES, None)  # each result has its own
         left_out = {names.LEFT_OUT: read_left_out(self.data.attrs)}
+        results = []
+        for plane in planes(self.data):
+            promise = _promise(plane)
+            parts = [("strata", AMBIGUITY, _STRATUM)]
+            if "by" in plane.attrs:
+                parts.append(("groups", str(plane.attrs["by"]), _GROUP))
+            result: dict[str, object] = {"alpha": alpha_of(plane), **_figures(plane)}
+            for title, dim, prefix in parts:
+                result[title] = [
+                    {dim: part[dim].item(), "n": int(part[f"{prefix}n"]), **_figures(part, prefix)}
+                    for part in each(plane, dim)
+                ]
+            result["guarantee"] = None if promise is None else promise.to_json()
+            if f"{GUARANTEED}_mean" in plane:
+                result[GUARANTEED] = [
+                    {
+                        **({"cell": title} if CELL in plane.dims else {}),
+                        **{end: number(part[f"{GUARANTEED}_{end}"]) for end in ("n", *ENDS)},
+                    }
+                    for title, part in _cells(plane)
+                ]
+            results.append({**result, "verdict": _verdict(plane)})
         return {
             "n": int(self.data["n"]),
             **attributes,
             **(left_out if names.LEFT_OUT in attributes else {}),
-            "results": [_as_data(plane) for plane in planes(self.data)],
+            "results": results,
         }
 
 
@@ -234,7 +256,12 @@ def evaluate(
     )
     codes = None if true is None else inputs.true_codes(true, prepared.arrays, prepared.labels)
     groups = None if by is None else inputs.codes_of(prepared.coordinate(by))
-    measured = prepared.measured(policy, codes, _shares(prepared))
+    # The guaranteed share of the plausibilities at each alpha, where there is one.
+    by_alpha = {float(one.alpha): one.share for one in inputs.promises_of(prepared.attrs)}
+    alphas = prepared.sets.coords.get(names.ALPHA, np.array([]))
+    wanted = [by_alpha.get(float(alpha)) for alpha in np.atleast_1d(alphas)]
+    shares = np.array(wanted, dtype=np.float64) - _SLACK if wanted and None not in wanted else None
+    measured = prepared.measured(policy, codes, shares)
     chosen = {"ties": policy, TIED_SHARE: float(measured.tied.mean())}
     result = prepared.result(**chosen, **({} if by is None else {"by": by}))
     result = result.assign_coords({names.EXAMPLE: prepared.sets[names.EXAMPLE].values})
@@ -277,17 +304,6 @@ def merged(first: xr.Dataset, second: xr.Dataset) -> xr.Dataset:
     return first.merge(second, join="exact", compat="no_conflicts")
 
 
-def _shares(prepared: EvaluationInputs) -> Doubles | None:
-    """Return the guaranteed share of the plausibilities at each alpha, where there is one."""
-    if names.ALPHA not in prepared.sets.coords:
-        return None
-    shares = {float(one.alpha): one.share for one in inputs.promises_of(prepared.attrs)}
-    wanted = [shares.get(float(one)) for one in np.atleast_1d(prepared.sets[names.ALPHA].values)]
-    if not wanted or None in wanted:
-        return None
-    return np.array(wanted, dtype=np.float64) - _SLACK
-
-
 def _guaranteed(
     prepared: EvaluationInputs,
     outcomes: Measures,
@@ -315,7 +331,7 @@ def _guaranteed(
         columns = list(outcomes[name].T)
         if by_label:
             voted = promise.target == "voted"
-            votes = prepared.weights.argmax()[prepared.order] if voted else None
+            votes = prepared.plausibilities.stored.argmax()[prepared.order] if voted else None
             for code, (lam, held) in enumerate(prepared.columns()):
                 yield prepared.labels[code], lam if votes is None else (votes == code) * 1.0, held
         elif groups is not None and promise.by:
@@ -422,34 +438,50 @@ def _verdict(plane: xr.Dataset, *, short: bool = False) -> str:
             "of the answers."
         )
     else:
-        text = _against(plane, promise)
+        found = judgement(plane, promise)
+        text = f"{found.words[0].upper()}{found.words[1:]}"
+        if not promise.vacuous:
+            of = {
+                "voted": " of the majority votes",
+                "mass": f" of sets with {with_zeros(bounded(promise.share or 1))} of the answers",
+            }.get(promise.target, "")
+            measured = _figure(plane, COVERAGE[promise.target], "")
+            if promise.cluster and found.covered and not promise.by:
+                measured, of = found.covered, f'{of} of a new "{promise.cluster}"'
+            how = "on average"
+            if promise.confidence is not None:
+                share = with_zeros(bounded(promise.confidence))
+                how = f"with probability {share} over the calibration"
+            bound = with_zeros(promise.bound())
+            text += f": {bound}{of} {how}, measured {decimal(measured.mean)}{found.remark}"
+        text += "."
         if promise.target == "voted":
             text += f" The coverage of all answers, {answers}, is not guaranteed."
         if promise.target == "aggregated" and not promise.by and not short:
-            text += _lowest(plane, float(promise.level))
+            # Where the sets cover clearly less than the guaranteed average.
+            level = float(promise.level)
+            if "by" in plane.attrs:
+                by = str(plane.attrs["by"])
+                lowest = min(_parts(plane, by, _GROUP), key=lambda one: one.mean)
+                if lowest.high < level:
+                    text += (
+                        f" Lowest {by}: {lowest.title}, {decimal(lowest.mean)} "
+                        f"({ends(lowest.low, lowest.high)}, {names.several(lowest.n, 'example')})."
+                    )
+                else:
+                    text += f" No {by} is shown to be below {level:.2f}; "
+                    text += f"the lowest is {lowest.title}."
+            strata = [one for one in _parts(plane, AMBIGUITY, _STRATUM) if one.n]
+            if len(strata) > 1 and strata[0].high < level:
+                text += (
+                    " Coverage is lowest where annotators disagree most: "
+                    f"{decimal(strata[0].mean)} ({names.several(strata[0].n, 'example')}). Whether "
+                    "a new example is one of these cannot be told in advance."
+                )
     overlap = int(plane.attrs.get(OVERLAP, 0))
     if overlap:
         text += f" {counted(overlap)} of the examples calibrated the predictor: no evidence."
     return text
-
-
-def _against(plane: xr.Dataset, promise: Guarantee) -> str:
-    found = judgement(plane, promise)
-    words = f"{found.words[0].upper()}{found.words[1:]}"
-    if promise.vacuous:
-        return f"{words}."
-    of = {
-        "voted": " of the majority votes",
-        "mass": f" of sets with {with_zeros(bounded(promise.share or 1))} of the answers",
-    }.get(promise.target, "")
-    measured = _figure(plane, COVERAGE[promise.target], "")
-    if promise.cluster and found.covered and not promise.by:
-        measured, of = found.covered, f'{of} of a new "{promise.cluster}"'
-    how = "on average"
-    if promise.confidence is not None:
-        how = f"with probability {with_zeros(bounded(promise.confidence))} over the calibration"
-    level = with_zeros(promise.bound())
-    return f"{words}: {level}{of} {how}, measured {decimal(measured.mean)}{found.remark}."
 
 
 @attrs.frozen
@@ -523,29 +555,6 @@ def judgement(evaluation: xr.Dataset | Evaluation, promise: Guarantee) -> Judgem
     return Judgement(stands, worst, words, remark)
 
 
-def _lowest(plane: xr.Dataset, level: float) -> str:
-    """Return where the sets cover clearly less than the guaranteed average."""
-    text = ""
-    if "by" in plane.attrs:
-        by = str(plane.attrs["by"])
-        lowest = min(_parts(plane, by, _GROUP), key=lambda one: one.mean)
-        if lowest.high < level:
-            text = (
-                f" Lowest {by}: {lowest.title}, {decimal(lowest.mean)} "
-                f"({ends(lowest.low, lowest.high)}, {names.several(lowest.n, 'example')})."
-            )
-        else:
-            text = f" No {by} is shown to be below {level:.2f}; the lowest is {lowest.title}."
-    strata = [one for one in _parts(plane, AMBIGUITY, _STRATUM) if one.n]
-    if len(strata) > 1 and strata[0].high < level:
-        text += (
-            f" Coverage is lowest where annotators disagree most: {decimal(strata[0].mean)} "
-            f"({names.several(strata[0].n, 'example')}). Whether a new example is one of these "
-            "cannot be told in advance."
-        )
-    return text
-
-
 def _cells(plane: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
     """Return the part of each group or label of a guarantee, with its name; else the whole."""
     if CELL not in plane.dims:
@@ -553,40 +562,10 @@ def _cells(plane: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
     return [(str(part[CELL].item()), part) for part in each(plane, CELL)]
 
 
-def _as_data(plane: xr.Dataset) -> dict[str, object]:
-    promise = _promise(plane)
-    result: dict[str, object] = {"alpha": alpha_of(plane), **_figures(plane, "")}
-    result["strata"] = _by(plane, AMBIGUITY, _STRATUM)
-    if "by" in plane.attrs:
-        result["groups"] = _by(plane, str(plane.attrs["by"]), _GROUP)
-    result["guarantee"] = None if promise is None else promise.to_json()
-    if f"{GUARANTEED}_mean" in plane:
-        result[GUARANTEED] = [
-            {
-                **({"cell": title} if CELL in plane.dims else {}),
-                **_ends(part, GUARANTEED, ("n", *ENDS)),
-            }
-            for title, part in _cells(plane)
-        ]
-    result["verdict"] = _verdict(plane)
-    return result
-
-
-def _figures(part: xr.Dataset, prefix: str) -> dict[str, object]:
+def _figures(part: xr.Dataset, prefix: str = "") -> dict[str, object]:
     there = [name for name in (*QUANTITIES, SET_SIZE) if f"{prefix}{name}_mean" in part]
     shares = ("share_empty", "share_singleton")
     return {
-        **{name: _ends(part, f"{prefix}{name}") for name in there},
+        **{name: {end: number(part[f"{prefix}{name}_{end}"]) for end in ENDS} for name in there},
         **{share: number(part[f"{prefix}{share}"]) for share in shares},
     }
-
-
-def _ends(part: xr.Dataset, name: str, wanted: Sequence[str] = ENDS) -> dict[str, float | None]:
-    return {end: number(part[f"{name}_{end}"]) for end in wanted}
-
-
-def _by(plane: xr.Dataset, dim: str, prefix: str) -> list[dict[str, object]]:
-    return [
-        {dim: part[dim].item(), "n": int(part[f"{prefix}n"]), **_figures(part, prefix)}
-        for part in each(plane, dim)
-    ]

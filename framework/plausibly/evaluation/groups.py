@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations, pairwise
 from typing import Protocol
 
 import attrs
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from plausibly.data import names
 from plausibly.data.names import name_text, name_texts, text_array
@@ -19,7 +18,7 @@ from plausibly.evaluation import inputs
 from plausibly.evaluation.ambiguity import largest
 from plausibly.evaluation.evaluate import STRATA_FROM, merged
 from plausibly.evaluation.inputs import EvaluationInputs, prepare
-from plausibly.evaluation.intervals import Doubles, IntervalMethod, groups_of
+from plausibly.evaluation.intervals import IntervalMethod, groups_of
 from plausibly.evaluation.result import (
     AGGREGATED,
     MOST_GROUPS,
@@ -34,8 +33,9 @@ from plausibly.evaluation.result import (
     wrapped,
 )
 from plausibly.evaluation.risk import LEVEL, Risk, in_order, levels_of
+from plausibly.kernels.blocks import row_blocks
 from plausibly.kernels.coverage import Ties, row_sums
-from plausibly.kernels.types import Floats, Ints
+from plausibly.kernels.types import Ints
 
 STRATUM, SIZE, SUBGROUP = "stratum", "size", "subgroup"
 SINGLE_SIZES = 12
@@ -234,18 +234,34 @@ class ByRange(Grouper):
     def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
         name = self.of if isinstance(self.of, str) else self.of.name
         called = "values" if name is None else str(name)
-        found = inputs.values_by_name(self.of, prepared.arrays, "values", called)
-        if found.dtype.kind not in "biuf":
+        numbers = inputs.values_by_name(self.of, prepared.arrays, "values", called)
+        if numbers.dtype.kind not in "biuf":
             raise InputError(
                 "strata-of-text",
                 f'"{called}" is text, and strata are ranges of numbers',
                 expected="a number for each example",
-                got=listed(sorted(set(name_texts(found.tolist())))),
+                got=listed(sorted(set(name_texts(numbers.tolist())))),
                 do=f'groups of equal texts: by="{called}"',
                 whose=called,
             )
-        values = found.astype(np.float64)
-        cuts = _cuts(values, self.edges, self.quantiles)
+        values = numbers.astype(np.float64)
+        if self.edges is not None:
+            if self.quantiles is not None:
+                raise _malformed("edges and quantiles", "one of them", "both")
+            cuts = _ascending(self.edges, "edges")
+        else:
+            parts = 2 if self.quantiles is None else self.quantiles
+            if not isinstance(parts, int):
+                shares = _ascending(parts, "quantiles")
+                if shares and not 0 < shares[0] <= shares[-1] < 1:
+                    raise _malformed("quantiles", "shares between 0 and 1", listed(parts))
+            elif parts < 1:
+                raise _malformed("quantiles", "a number of strata from 1 on", str(parts))
+            else:
+                shares = [place / parts for place in range(1, parts)]
+            # Numbers that occur, not between them: each stratum holds the number it begins with.
+            numbers = np.unique(np.quantile(values, shares, method="higher"))
+            cuts = numbers[numbers > values.min()].tolist()
         codes = np.digitize(values + _SLACK * max(1.0, float(np.abs(values).max())), cuts)
         short = [f"{cut:.4g}" for cut in cuts]
         if len(set(short)) < len(short):
@@ -315,17 +331,29 @@ class ByCoordinate(Grouper):
                 got=listed(wanted) or "none" if unclear else str(least),
                 do="different coordinates, with crossed=2 and at_least=20",
             )
-        every = list(_subgroups(prepared, self.coordinates, self.crossed))
         clusters = prepared.averaging.clusters
-        units = [len(rows if clusters is None else set(clusters[rows])) for *_, rows in every]
-        kept = [part for part, size in zip(every, units, strict=True) if size >= self.at_least]
+        coded = {name: inputs.codes_of(prepared.coordinate(name)) for name in wanted}
+        kept: list[tuple[str, int, Ints]] = []
+        sizes: list[int] = []
+        # The values of one coordinate first, then combinations of several.
+        for depth in range(1, min(self.crossed, len(wanted)) + 1):
+            for chosen in combinations(wanted, depth):
+                codes = np.stack([coded[name][1] for name in chosen], axis=1)
+                distinct, member = np.unique(codes, axis=0, return_inverse=True)
+                parts = groups_of(member.ravel(), len(distinct))
+                for values, part in zip(distinct, parts, strict=True):
+                    sizes.append(len(part if clusters is None else set(clusters[part])))
+                    if sizes[-1] >= self.at_least:
+                        named = zip(chosen, values, strict=True)
+                        texts = [f"{name} {name_text(coded[name][0][at])}" for name, at in named]
+                        kept.append((", ".join(texts), depth, part))
         if not kept:
             noun = "examples" if clusters is None else "clusters"
             raise InputError(
                 "subgroups-none",
                 f"no subgroup by {listed(self.coordinates)} has {self.at_least} {noun}",
                 expected=f"{self.at_least} {noun} or more in one subgroup",
-                got=f"at most {max(units)}",
+                got=f"at most {max(sizes)}",
                 do=f"at_least={max(1, self.at_least // 2)}, or fewer coordinates",
             )
         outcomes = prepared.outcomes(prepared.measured())
@@ -337,7 +365,7 @@ class ByCoordinate(Grouper):
         attributes = prepared.result(
             by=", ".join(self.coordinates),
             compared=len(kept),
-            left_out_subgroups=len(every) - len(kept),
+            left_out_subgroups=len(sizes) - len(kept),
             at_least=self.at_least,
             note=MULTIPLICITY,
         )
@@ -378,7 +406,24 @@ class ByRisk(Grouper):
         levels, codes = in_order(levels_of(self.risk, prepared.labels, prepared.arrays), self.order)
         numbers = levels.dtype.kind in "if" and levels.min() >= 0
         risks = levels[codes].astype(np.float64) if numbers else None
-        outside, weights, losses = _outside(prepared, codes, len(levels), risks)
+        n, alphas = len(prepared.order), prepared.sets.sizes.get(names.ALPHA, 1)
+        outside, weights = np.empty((len(levels), alphas, n)), np.empty((len(levels), n))
+        losses = np.zeros((alphas, n))
+        values = prepared.sets.values
+        for rows in row_blocks(values.shape):
+            some = prepared.order[rows]
+            lam = prepared.plausibilities.stored.take(some).dense().astype(np.float64)
+            inside = np.moveaxis(np.atleast_3d(values[some]), 2, 0)
+            for code in range(len(levels)):
+                mine = codes == code
+                held = lam[:, mine]
+                weights[code, rows] = np.minimum(row_sums(held), 1.0)
+                for at, plane in enumerate(inside):
+                    left = row_sums(np.where(plane[:, mine], 0.0, held))
+                    outside[code, at, rows] = np.minimum(left, weights[code, rows])
+            if risks is not None:
+                for at, plane in enumerate(inside):
+                    losses[at, rows] = row_sums(np.where(plane, 0.0, lam * risks), risks.max())
         missed = []
         for mass, row in zip(weights, outside, strict=True):
             shares = [np.divide(o, mass, out=np.zeros_like(mass), where=mass > 0) for o in row]
@@ -400,30 +445,6 @@ class ByRisk(Grouper):
         return found.assign(averaging.variables("risk_missed", lost))
 
 
-def _cuts(
-    values: Floats, edges: Sequence[float] | None, quantiles: int | Sequence[float] | None
-) -> list[float]:
-    """Return where strata begin, but for the first."""
-    if edges is not None:
-        if quantiles is not None:
-            raise _malformed("edges and quantiles", "one of them", "both")
-        return _ascending(edges, "edges")
-    parts = 2 if quantiles is None else quantiles
-    if isinstance(parts, int):
-        if parts < 1:
-            raise _malformed("quantiles", "a number of strata from 1 on", str(parts))
-        shares = [place / parts for place in range(1, parts)]
-    else:
-        shares = _ascending(parts, "quantiles")
-        if shares and not 0 < shares[0] <= shares[-1] < 1:
-            raise _malformed("quantiles", "shares between 0 and 1", listed(parts))
-    if not shares:
-        return []
-    # Numbers that there are, not between them: each stratum holds the number that it begins with.
-    cuts = np.unique(np.quantile(values, shares, method="higher"))
-    return [float(cut) for cut in cuts if cut > values.min()]
-
-
 def _ascending(numbers: Sequence[float], what: str) -> list[float]:
     found = [float(number) for number in numbers]
     if any(not a < b for a, b in pairwise(found)) or not np.isfinite(found).all():
@@ -440,44 +461,6 @@ def _malformed(what: str, expected: str, got: str) -> InputError:
         do="edges=[0.5, 0.8], or quantiles=2 for halves",
         whose=what,
     )
-
-
-def _subgroups(
-    prepared: EvaluationInputs, coordinates: Sequence[str], crossed: int
-) -> Iterator[tuple[str, int, Ints]]:
-    """Yield title, depth and rows: of the values of one coordinate first, then of several."""
-    coded = {name: inputs.codes_of(prepared.coordinate(name)) for name in coordinates}
-    for depth in range(1, min(crossed, len(coordinates)) + 1):
-        for chosen in combinations(coordinates, depth):
-            codes = np.stack([coded[name][1] for name in chosen], axis=1)
-            distinct, member = np.unique(codes, axis=0, return_inverse=True)
-            parts = groups_of(member.ravel(), len(distinct))
-            for values, rows in zip(distinct, parts, strict=True):
-                named = zip(chosen, values, strict=True)
-                title = ", ".join(f"{name} {name_text(coded[name][0][at])}" for name, at in named)
-                yield title, depth, rows
-
-
-def _outside(
-    prepared: EvaluationInputs, codes: NDArray[np.intp], levels: int, risks: Doubles | None
-) -> tuple[Doubles, Doubles, Doubles]:
-    """Return what sets leave out, from a few examples at a time."""
-    n, alphas = len(prepared.order), prepared.sets.sizes.get(names.ALPHA, 1)
-    outside = np.empty((levels, alphas, n))
-    weights = np.empty((levels, n))
-    losses = np.zeros((alphas, n))
-    for rows, lam, inside in prepared.blocks():
-        for code in range(levels):
-            mine = codes == code
-            held = lam[:, mine]
-            weights[code, rows] = np.minimum(row_sums(held), 1.0)
-            for at, plane in enumerate(inside):
-                left = row_sums(np.where(plane[:, mine], 0.0, held))
-                outside[code, at, rows] = np.minimum(left, weights[code, rows])
-        if risks is not None:
-            for at, plane in enumerate(inside):
-                losses[at, rows] = row_sums(np.where(plane, 0.0, lam * risks), risks.max())
-    return outside, weights, losses
 
 
 SHARE = "share"
@@ -558,7 +541,18 @@ def _lines(one: xr.Dataset) -> list[str]:
         there = there.assign_coords({SIZE: titles})
         return _table(there, SIZE, "by set size", (*_EXAMPLES[:2], ""), "count")
     if SUBGROUP in one.dims:
-        return _subgroup_lines(one)
+        order = np.lexsort(tuple(one[f"{AGGREGATED}_{end}"].values for end in ("mean", "high")))
+        weakest = one.isel({SUBGROUP: order[:MOST_GROUPS]})
+        many = one.sizes[SUBGROUP]
+        note = f"Intervals hold for all {counted(many)} groups together."
+        if many > MOST_GROUPS:
+            note = f"The {MOST_GROUPS} of {counted(many)} groups with the lowest coverage. {note}"
+        small = int(one.attrs["left_out_subgroups"])
+        if small:
+            noun = "clusters" if "cluster" in one.attrs else "examples"
+            note += f" Left out: {counted(small)} of fewer than {one.attrs['at_least']} {noun}."
+        table = _table(weakest, SUBGROUP, "by group", _EXAMPLES, "count", _SIZE)
+        return [*table, *wrapped(note)]
     if LEVEL in one.dims:
         columns = ("answers", "missed", "of all")
         lines = _table(one, LEVEL, f"by {one.attrs['risk']}", columns, "mass", "mass_share")
@@ -570,36 +564,16 @@ def _lines(one: xr.Dataset) -> list[str]:
         count, others = counted(int(one["count"])), decimal(float(one["others_mean"]))
         line = figure_line("  other examples", count, figures(one, AGGREGATED), others)
         return [head_line("worst slab", one, "examples", "coverage", "elsewhere"), *line]
-    return _label_lines(one)
-
-
-def _subgroup_lines(one: xr.Dataset) -> list[str]:
-    """Return the subgroups with the lowest coverage."""
-    order = np.lexsort(tuple(one[f"{AGGREGATED}_{end}"].values for end in ("mean", "high")))
-    shown = one.isel({SUBGROUP: order[:MOST_GROUPS]})
-    count = one.sizes[SUBGROUP]
-    lines = _table(shown, SUBGROUP, "by group", _EXAMPLES, "count", _SIZE)
-    note = f"Intervals hold for all {counted(count)} groups together."
-    if count > MOST_GROUPS:
-        note = f"The {MOST_GROUPS} of {counted(count)} groups with the lowest coverage. {note}"
-    small = int(one.attrs["left_out_subgroups"])
-    if small:
-        noun = "clusters" if "cluster" in one.attrs else "examples"
-        note += f" Left out: {counted(small)} of fewer than {one.attrs['at_least']} {noun}."
-    return [*lines, *wrapped(note)]
-
-
-def _label_lines(one: xr.Dataset) -> list[str]:
-    """Return a line per label, those with the lowest covered share where there are many."""
+    # Of many labels those with the lowest covered share.
     named = one.isel({names.LABEL: one["mass"].values > 0})
-    many, silent = named.sizes[names.LABEL], one.sizes[names.LABEL] - named.sizes[names.LABEL]
-    title = "by label"
+    many, title = named.sizes[names.LABEL], "by label"
     if many > _MOST_LABELS:
-        order = np.argsort(named["covered_high"].values, kind="stable")[:_MOST_LABELS]
         title += f": {_MOST_LABELS} of {counted(many)}"
+        order = np.argsort(named["covered_high"].values, kind="stable")[:_MOST_LABELS]
         named = named.isel({names.LABEL: order})
     columns = ("answers", "covered", "in sets")
     lines = _table(named, names.LABEL, title, columns, "mass", "in_sets_mean")
+    silent = one.sizes[names.LABEL] - many
     return [*lines, *([f"  {counted(silent)} labels without an answer"] if silent else [])]
 
 

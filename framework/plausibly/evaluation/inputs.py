@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import attrs
 import numpy as np
@@ -57,7 +57,7 @@ class Targets:
 
 def measure(values: Bools, targets: Targets) -> Measures:
     """Return coverage and size of each set (example, label[, alpha]): (example, alpha), by name."""
-    planes, lam = _planes(values), targets.plausibilities
+    planes, lam = np.moveaxis(np.atleast_3d(values), 2, 0), targets.plausibilities
     found = {
         AGGREGATED: [coverage.aggregated(plane, lam) for plane in planes],
         "voted_coverage": [
@@ -75,18 +75,12 @@ def measure(values: Bools, targets: Targets) -> Measures:
     return measures
 
 
-def _planes(values: Bools) -> list[Bools]:
-    """Return sets (example, label[, alpha]) as one array per alpha."""
-    return [values] if values.ndim == 2 else list(np.moveaxis(values, 2, 0))
-
-
 def planes_of(sets: xr.DataArray) -> list[Bools]:
     """Return sets as arrays (example, label), one per alpha."""
     return list(sets.transpose(names.ALPHA, names.EXAMPLE, names.LABEL).values)
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class Measured:
+class Measured(NamedTuple):
     """Outcomes of sets, largest plausibilities, and whether several labels have these."""
 
     outcomes: Measures
@@ -98,8 +92,7 @@ def measured(values: Bools, targets: Targets) -> Measured:
     """Return outcomes and disagreement of sets in memory."""
     lam = targets.plausibilities
     largest = np.asarray(lam.weight.max(axis=1), dtype=np.float64)
-    outcomes = measure(values, targets)
-    return Measured(outcomes=outcomes, largest=largest, tied=coverage.tie_counts(lam) > 1)
+    return Measured(measure(values, targets), largest, coverage.tie_counts(lam) > 1)
 
 
 SETS = "the prediction sets"
@@ -336,11 +329,6 @@ class EvaluationInputs:
         return self.sets, self.plausibilities.about
 
     @property
-    def weights(self) -> Dense:
-        """Plausibilities in the caller's order, dense or sparse."""
-        return self.plausibilities.stored
-
-    @property
     def labels(self) -> list[str]:
         return list(map(str, self.sets[names.LABEL].values))
 
@@ -349,18 +337,10 @@ class EvaluationInputs:
         """``["alpha"]``, or nothing where the sets have one alpha."""
         return self.averaging.alpha_dims
 
-    def blocks(self) -> Iterator[tuple[slice, Doubles, list[Bools]]]:
-        """Yield places in `order` with plausibilities and sets, dense, few at a time."""
-        inside = self.sets.values
-        for rows in row_blocks(inside.shape):
-            some = self.order[rows]
-            dense = self.weights.take(some).dense()
-            yield rows, dense.astype(np.float64), _planes(inside[some])
-
     def columns(self) -> Iterator[tuple[Doubles, list[Doubles]]]:
         """Yield the plausibilities of each label in `order`, and which sets hold it."""
         inside = self.sets.values
-        for label, column in enumerate(self.weights.by_label(self.order)):
+        for label, column in enumerate(self.plausibilities.stored.by_label(self.order)):
             held = inside[self.order, label].astype(np.float64)
             yield column.astype(np.float64), [held] if held.ndim == 1 else list(held.T.copy())
 
@@ -373,7 +353,7 @@ class EvaluationInputs:
     ) -> Measured:
         """Return coverage and size of each set; arrays in chunks are read in one pass."""
         in_chunks = self.plausibilities.in_chunks
-        lam = np.empty((len(self.order), 0)) if in_chunks else self.weights
+        lam = np.empty((len(self.order), 0)) if in_chunks else self.plausibilities.stored
         uniform, order = None, np.argsort(self.sets[names.LABEL].values)
         if ties == "random":
             uniform = Keys(self.seed).child("evaluate/ties").uniform(self.hashes)[:, 0]
@@ -418,14 +398,9 @@ def _in_chunks(sets: xr.DataArray, plausibilities: Form, targets: Targets) -> Me
     asks = [(chunk, targets[chunk.start : chunk.stop]) for chunk in chunks_of(sets)]
     dask = require("dask", extra="dask", whose="an array in chunks")
     parts: Sequence[Measured] = dask.compute(*each_chunk(of_chunk, arrays, asks))
-    return Measured(
-        outcomes={
-            name: np.concatenate([part.outcomes[name] for part in parts])
-            for name in parts[0].outcomes
-        },
-        largest=np.concatenate([part.largest for part in parts]),
-        tied=np.concatenate([part.tied for part in parts]),
-    )
+    outcomes, largest, tied = zip(*parts, strict=True)
+    together = {name: np.concatenate([one[name] for one in outcomes]) for name in outcomes[0]}
+    return Measured(together, np.concatenate(largest), np.concatenate(tied))
 
 
 def prepare(

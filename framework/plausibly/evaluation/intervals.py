@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from plausibly.errors import InputError
 from plausibly.evaluation.result import AGGREGATED, ENDS, SET_SIZE
-from plausibly.kernels.types import Bools, Ints
+from plausibly.kernels.types import Ints
 
 Doubles: TypeAlias = NDArray[np.float64]
 IntervalMethod: TypeAlias = Literal["auto", "wilson", "t", "betting"]
@@ -184,21 +184,17 @@ def _bounds(
             most = total**2 / float(np.square(weights).sum())
             effective = min(most, mean * (1.0 - mean) / variance)
         quantile = float(ndtri(1.0 - miss / 2.0)) if alone else student
-        return *_wilson(mean, effective, quantile), rough
+        # The score interval of Wilson (1927) for so many independent outcomes.
+        square = quantile**2 / effective
+        middle = (mean + square / 2.0) / (1.0 + square)
+        reach = math.sqrt(mean * (1.0 - mean) * square + square**2 / 4.0) / (1.0 + square)
+        return middle - reach, middle + reach, rough
     if alike:
         return *_kullback_leibler(mean, units, miss), rough
     if alone:  # Student's t, which the jackknife widens by a hair
         variance *= (units - 1.0) / units
     reach = student * math.sqrt(variance)
     return mean - reach, mean + reach, rough
-
-
-def _wilson(mean: float, size: float, quantile: float) -> tuple[float, float]:
-    """Return the score interval of Wilson (1927) for `size` independent outcomes."""
-    square = quantile**2 / size
-    middle = (mean + square / 2.0) / (1.0 + square)
-    reach = math.sqrt(mean * (1.0 - mean) * square + square**2 / 4.0) / (1.0 + square)
-    return middle - reach, middle + reach
 
 
 def _kullback_leibler(mean: float, units: float, miss: float) -> tuple[float, float]:
@@ -346,7 +342,10 @@ class Averaging:
             ]
             found |= self.variables(f"{prefix}{name}", each, dim)
             for title, size in _SHARES if name == SET_SIZE else ():
-                shares = np.stack([_share(values[rows] == size) for rows in groups])
+                exact = values == size
+                shares = np.stack(
+                    [exact[rows].sum(axis=0) / (len(rows) or math.nan) for rows in groups]
+                )
                 kept = shares if self.alpha_dims else shares[:, 0]
                 found[f"{prefix}{title}"] = ([dim, *self.alpha_dims], kept)
         return xr.Dataset(found, coords={dim: titles})
@@ -356,8 +355,3 @@ def groups_of(codes: Ints, count: int) -> list[Ints]:
     """Return the rows of each code, ascending."""
     order = np.argsort(codes, kind="stable")
     return np.split(order, np.cumsum(np.bincount(codes, minlength=count))[:-1])
-
-
-def _share(which: Bools) -> Doubles:
-    count = which.shape[0]
-    return which.sum(axis=0) / count if count else np.full(which.shape[1], np.nan)

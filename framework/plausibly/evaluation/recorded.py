@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import json
-import pickle
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -28,23 +27,6 @@ class Recorded:
     size: int | None = None
     draws: int | None = None
 
-    @property
-    def key(self) -> tuple[str, str]:
-        """What makes two warnings the same: their name and first line, not their numbers."""
-        if isinstance(self.message, PlausiblyWarning):
-            return self.message.name, self.message.what
-        return _kind(self.message).__name__, str(self.message)
-
-    def portable(self) -> Recorded:
-        """Return the same as another process can read it."""
-        if isinstance(self.message, PlausiblyWarning):
-            return self
-        try:
-            pickle.loads(pickle.dumps(self.message))
-        except Exception:  # noqa: BLE001  # any reason that keeps a warning from being sent
-            return attrs.evolve(self, message=_kind(self.message)(str(self.message)))
-        return self
-
     def to_json(self) -> dict[str, object]:
         """Return plain data; of other classes the nearest one of Python."""
         plain = attrs.asdict(self, recurse=False)
@@ -61,12 +43,12 @@ class Recorded:
         if not isinstance(written, dict):
             raise TypeError("a warning is a table")
         message: Warning
-        if "kind" in written:
+        if "kind" not in written:
+            message = PlausiblyWarning(**written)
+        else:
             kind = getattr(builtins, str(written["kind"]), UserWarning)
             known = isinstance(kind, type) and issubclass(kind, Warning)
             message = (kind if known else UserWarning)(written["text"])
-        else:
-            message = PlausiblyWarning(**written)
         return cls(**{**plain, "message": message})  # type: ignore[arg-type]  # as it was written
 
 
@@ -108,7 +90,12 @@ def issue(
     """Issue each warning once, on behalf of the caller's caller."""
     groups: dict[tuple[str, str], list[Recorded]] = {}
     for one in recorded:
-        groups.setdefault(one.key, []).append(one)
+        # Warnings are the same by their name and first line, whatever their numbers.
+        message = one.message
+        key = (_kind(message).__name__, str(message))
+        if isinstance(message, PlausiblyWarning):
+            key = message.name, message.what
+        groups.setdefault(key, []).append(one)
     for group in groups.values():
         first = group[0]
         message = first.message

@@ -34,7 +34,6 @@ from plausibly.evaluation.design import (
     sets_of,
 )
 from plausibly.evaluation.inputs import Targets
-from plausibly.evaluation.intervals import Doubles
 from plausibly.evaluation.recorded import Recorded, issue, record_warnings
 from plausibly.evaluation.result import (
     AGGREGATED,
@@ -45,18 +44,11 @@ from plausibly.evaluation.result import (
     planes,
     wrapped,
 )
-from plausibly.evaluation.splits import (
-    Values,
-    check_count,
-    check_share,
-    split,
-    split_keys,
-    split_seed,
-)
+from plausibly.evaluation.splits import check_count, check_share, split, split_keys, split_seed
 from plausibly.evaluation.study import TOLERATED
 from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.random import hash_names
-from plausibly.kernels.types import Bools, Floats
+from plausibly.kernels.types import Floats
 from plausibly.progress import Progress, ticking
 from plausibly.protocols import (
     AGGREGATOR,
@@ -106,66 +98,6 @@ def read_aggregators(aggregators: Aggregators) -> dict[str, Aggregator]:
     return {str(name): registry.resolve(AGGREGATOR, like) for name, like in named}
 
 
-def measured(
-    sets: Sequence[Sequence[Bools]],
-    plausibilities: Sequence[Floats],
-    reference: int,
-    groups: Values | None,
-) -> dict[str, Doubles]:
-    """Return means over test examples, by the aggregators of sets and plausibilities, and alpha."""
-    size, alphas = len(sets), len(sets[0])
-    pairs = [AGGREGATED, "voted_coverage", *([] if groups is None else [BY_GROUP])]
-    result = {name: np.empty((size, size, alphas)) for name in pairs}
-    result |= {name: np.empty((size, alphas)) for name in (SET_SIZE, "sets_changed")}
-    for row, at in np.ndindex(size, alphas):
-        plane = sets[row][at]
-        result["sets_changed"][row, at] = exact_mean((plane != sets[reference][at]).any(axis=1))
-        for column, lam in enumerate(plausibilities):
-            means = exact_means(plane, Targets(lam), groups)
-            result[SET_SIZE][row, at] = means[SET_SIZE]
-            for name in pairs:
-                result[name][row, column, at] = means[name]
-    return result
-
-
-def assembled(
-    plausibilities: Mapping[str, Floats],
-    found: Sequence[Mapping[str, Doubles]],
-    stated: Sequence[Sequence[Stated]],
-    alphas: list[float],
-) -> xr.Dataset:
-    """Return means of the splits and distances of the aggregators, under their names."""
-    called, means = text_array(list(plausibilities)), list(plausibilities.values())
-    kept = (CALIBRATED_WITH, names.ALPHA)
-    tops = [mean >= mean.max(axis=1, keepdims=True) - _SAME for mean in means]
-    changed = [[exact_mean(~(one & other).any(axis=1)) for other in tops] for one in tops]
-    apart = [
-        [exact_mean(row_sums(np.abs(one - other), most=2.0)) / 2 for other in means]
-        for one in means
-    ]
-    shorts = text_array([one.short for row in stated for one in row])
-    every = {name: np.stack([one[name] for one in found], axis=-2) for name in found[0]}
-    return xr.Dataset(
-        {
-            **{
-                name: ((*_SQUARE[: values.ndim - 2], SPLIT, names.ALPHA), values)
-                for name, values in every.items()
-            },
-            "total_variation": (_SQUARE, apart),
-            "top_changed": (_SQUARE, changed),
-            "largest_plausibility": (JUDGED_BY, [exact_mean(mean.max(axis=1)) for mean in means]),
-        },
-        coords={
-            CALIBRATED_WITH: called,
-            JUDGED_BY: called,
-            SPLIT: np.arange(len(found)),
-            names.ALPHA: alphas,
-            "guaranteed": (kept, shorts.reshape(len(called), -1)),
-            "guaranteed_level": (kept, [[one.value for one in row] for row in stated]),
-        },
-    )
-
-
 CROSS = "✗"
 _AT_ONCE = 4  # columns of a table
 _NAME = 26
@@ -180,10 +112,47 @@ class Sensitivity(Result):
         return [str(name) for name in self.data[JUDGED_BY].values]
 
     def lines(self) -> list[str]:
-        blocks = [*self._in_words(), "", *self._aggregators()]
+        one = self.data.isel({names.ALPHA: 0})
+        means = one[self._measure()].mean(SPLIT).transpose(*_SQUARE).values
+        row = self.names.index(str(self.data.attrs["reference"]))
+        low, high = int(means[row].argmin()), int(means[row].argmax())
+        sizes = one[SET_SIZE].mean(SPLIT).values
+        blocks = wrapped(
+            f"Sensitivity: at alpha {float(one[names.ALPHA]):g}, the sets of {self.names[row]} "
+            f"cover {decimal(means[row, low])} of the answers when they are aggregated by "
+            f"{self.names[low]}, and {decimal(means[row, high])} by {self.names[high]}. Calibrated "
+            f"with each aggregator, sets have {sizes.min():.2f} to {sizes.max():.2f} labels. Means "
+            f"of {several(self.data.sizes[SPLIT], 'split')}. The guarantee is for the aggregator "
+            "that calibrated: the diagonal."
+        )
+        blocks.append("")
+        # The numbers by which the tables call the aggregators, with notes.
+        notes: dict[str, dict[str, Any]] = json.loads(self.data.attrs["notes"])  # Any: as stored
+        largest = self.data["largest_plausibility"].values.tolist()
+        for place, (name, value) in enumerate(zip(self.names, largest, strict=True), start=1):
+            parts = [f"largest plausibility {decimal(value)}"]
+            if notes[name].get("joint"):
+                parts.append("learns from all examples")
+            left_out = notes[name].get("left_out", {})
+            parts += [f"left out: {counted(n)} {reason}" for reason, n in left_out.items()]
+            if name == self.data.attrs["reference"]:
+                parts.append("the reference")
+            head = f"{place:>2}  {name}: "
+            blocks += textwrap.wrap(head + "; ".join(parts), 80, subsequent_indent=" " * 6)
         for plane in planes(self.data):
             blocks += ["", *self._coverage(plane)]
-        return [*blocks, "", *self._distances()]
+        # How far plausibilities differ, and how often the first label is another.
+        variation, changed = (
+            self.data[name].transpose(*_SQUARE).values
+            for name in ("total_variation", "top_changed")
+        )
+        cells = [[f"{'-':>12}"] * len(variation) for _ in variation]
+        for first, other in permutations(range(len(variation)), 2):
+            share = f"({percent(changed[first, other])})"
+            cells[first][other] = f"{decimal(variation[first, other]):>6}{share:>6}"
+        title = f"{'distance (first label)':<{_NAME + 2}}"
+        tables = self._squares(title, "{:>12}", cells)
+        return [*blocks, "", *(line for table in tables for line in table)]
 
     def to_json(self) -> dict[str, object]:
         def plain(table: xr.DataArray) -> dict[str, object]:
@@ -213,21 +182,6 @@ class Sensitivity(Result):
             **{name: plain(found[name]) for name in distances},
         }
 
-    def _aggregators(self) -> Iterator[str]:
-        """Yield the numbers by which the tables call the aggregators, with notes."""
-        notes: dict[str, dict[str, Any]] = json.loads(self.data.attrs["notes"])  # Any: as stored
-        largest = self.data["largest_plausibility"].values.tolist()
-        for place, (name, value) in enumerate(zip(self.names, largest, strict=True), start=1):
-            parts = [f"largest plausibility {decimal(value)}"]
-            if notes[name].get("joint"):
-                parts.append("learns from all examples")
-            left_out = notes[name].get("left_out", {})
-            parts += [f"left out: {counted(n)} {reason}" for reason, n in left_out.items()]
-            if name == self.data.attrs["reference"]:
-                parts.append("the reference")
-            head = f"{place:>2}  {name}: "
-            yield from textwrap.wrap(head + "; ".join(parts), 80, subsequent_indent=" " * 6)
-
     def _measure(self) -> str:
         """Return the name of the mean that is guaranteed: over groups, where it is one."""
         stated, texts = per(str(self.data.attrs.get("group", ""))), self.data["guaranteed"].values
@@ -252,20 +206,6 @@ class Sensitivity(Result):
         for rows in self._squares(f"{'calibrated with':<{_NAME}}", "{:>6} ", cells, last):
             yield from (head, *rows)
 
-    def _distances(self) -> Iterator[str]:
-        """Yield how far plausibilities differ, and how often the first label is another."""
-        variation, changed = (
-            self.data[name].transpose(*_SQUARE).values
-            for name in ("total_variation", "top_changed")
-        )
-        cells = [[f"{'-':>12}"] * len(variation) for _ in variation]
-        for one, other in permutations(range(len(variation)), 2):
-            share = f"({percent(changed[one, other])})"
-            cells[one][other] = f"{decimal(variation[one, other]):>6}{share:>6}"
-        title = f"{'distance (first label)':<{_NAME + 2}}"
-        for rows in self._squares(title, "{:>12}", cells):
-            yield from rows
-
     def _squares(
         self, title: str, heading: str, cells: Sequence[Sequence[str]], last: Sequence[str] = ()
     ) -> Iterator[list[str]]:
@@ -282,21 +222,6 @@ class Sensitivity(Result):
                 ends = ["   size  changed", *last]
                 rows = ["".join(line) for line in zip(rows, ends, strict=True)]
             yield [line.rstrip() for line in rows]
-
-    def _in_words(self) -> list[str]:
-        one = self.data.isel({names.ALPHA: 0})
-        means = one[self._measure()].mean(SPLIT).transpose(*_SQUARE).values
-        row = self.names.index(str(self.data.attrs["reference"]))
-        low, high = int(means[row].argmin()), int(means[row].argmax())
-        sizes = one[SET_SIZE].mean(SPLIT).values
-        return wrapped(
-            f"Sensitivity: at alpha {float(one[names.ALPHA]):g}, the sets of {self.names[row]} "
-            f"cover {decimal(means[row, low])} of the answers when they are aggregated by "
-            f"{self.names[low]}, and {decimal(means[row, high])} by {self.names[high]}. Calibrated "
-            f"with each aggregator, sets have {sizes.min():.2f} to {sizes.max():.2f} labels. Means "
-            f"of {several(self.data.sizes[SPLIT], 'split')}. The guarantee is for the aggregator "
-            "that calibrated: the diagonal."
-        )
 
 
 def sensitivity(
@@ -412,24 +337,65 @@ def sensitivity(
     typed = inputs.as_typed(alphas)
     recorded: list[Recorded] = []
     hashes = hash_names(model[names.EXAMPLE].values)
-    found: list[dict[str, Doubles]] = []
+    size, reference_row = len(known), known.index(chosen)
+    by_judge = [AGGREGATED, "voted_coverage", *([] if groups is None else [BY_GROUP])]
+    measures = {name: np.empty((size, size, splits, len(typed))) for name in by_judge}
+    measures |= {name: np.empty((size, splits, len(typed))) for name in (SET_SIZE, "sets_changed")}
     with ticking(progress, "comparing aggregators") as tick:
         for number in range(splits):
-            chosen_test = split(hashes, split_keys(seed, number), test=test, groups=groups)
-            new, sets, stated = model.isel({names.EXAMPLE: chosen_test}), [], []
+            tested = split(hashes, split_keys(seed, number), test=test, groups=groups)
+            new, sets, stated = model.isel({names.EXAMPLE: tested}), [], []
             for name, lam in versions.items():
                 with record_warnings(recorded, split=number, method=name):
                     predictor = made.calibrated(
-                        model, lam, ~chosen_test, seed=split_seed(seed, number), group=group
+                        model, lam, ~tested, seed=split_seed(seed, number), group=group
                     )
                     sets.append(sets_of(predictor, new, typed))
                     stated.append([Stated.by(predictor.guarantee(alpha)) for alpha in typed])
-            judges = [mean[chosen_test] for mean in means.values()]
-            of_test = None if groups is None else groups[chosen_test]
-            found.append(measured(sets, judges, known.index(chosen), of_test))
+            of_test = None if groups is None else groups[tested]
+            for row, at in np.ndindex(size, len(typed)):
+                plane, cell = sets[row][at], (row, number, at)
+                changed = (plane != sets[reference_row][at]).any(axis=1)
+                measures["sets_changed"][cell] = exact_mean(changed)
+                for column, mean in enumerate(means.values()):
+                    figures = exact_means(plane, Targets(mean[tested]), of_test)
+                    measures[SET_SIZE][cell] = figures[SET_SIZE]
+                    for name in by_judge:
+                        measures[name][row, column, number, at] = figures[name]
             tick(number + 1, splits)
     issue(recorded, splits)
-    result = assembled(means, found, stated, [float(alpha) for alpha in exact])
+    tops = [mean >= mean.max(axis=1, keepdims=True) - _SAME for mean in means.values()]
+    distances = [
+        [exact_mean(row_sums(np.abs(one - other), most=2.0)) / 2 for other in means.values()]
+        for one in means.values()
+    ]
+    cells, aggregator_names = (CALIBRATED_WITH, names.ALPHA), text_array(known)
+    shorts = text_array([one.short for row in stated for one in row])
+    result = xr.Dataset(
+        {
+            **{
+                name: ((*_SQUARE[: values.ndim - 2], SPLIT, names.ALPHA), values)
+                for name, values in measures.items()
+            },
+            "total_variation": (_SQUARE, distances),
+            "top_changed": (
+                _SQUARE,
+                [[exact_mean(~(one & other).any(axis=1)) for other in tops] for one in tops],
+            ),
+            "largest_plausibility": (
+                JUDGED_BY,
+                [exact_mean(mean.max(axis=1)) for mean in means.values()],
+            ),
+        },
+        coords={
+            CALIBRATED_WITH: aggregator_names,
+            JUDGED_BY: aggregator_names,
+            SPLIT: np.arange(splits),
+            names.ALPHA: [float(alpha) for alpha in exact],
+            "guaranteed": (cells, shorts.reshape(size, -1)),
+            "guaranteed_level": (cells, [[one.value for one in row] for row in stated]),
+        },
+    )
     result.attrs = {
         "n": model.sizes[names.EXAMPLE],
         "labels": model.sizes[names.LABEL],

@@ -16,10 +16,9 @@ from plausibly.data import align, names, validate
 from plausibly.data.names import does, name_texts, not_among, several, text_array
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.evaluation import inputs
-from plausibly.evaluation.intervals import Doubles
 from plausibly.evaluation.splits import out_of_range
 from plausibly.extras import require
-from plausibly.kernels.types import Floats, Ints
+from plausibly.kernels.types import Floats
 
 FEATURE = "feature"
 SOURCE, TARGET = 0, 1
@@ -122,7 +121,24 @@ def likelihood_ratios(
             )
     fitting = np.concatenate([rows[whose].values for whose in ("source", "target")])
     sides = np.repeat([SOURCE, TARGET], [len(rows["source"]), len(rows["target"])])
-    fitted = _fitted(classifier, fitting, sides, seed)
+    sklearn = partial(require, extra="demo", whose="likelihood_ratios")
+    base = sklearn("sklearn.base")
+    if classifier is None:
+        linear, scaling = sklearn("sklearn.linear_model"), sklearn("sklearn.preprocessing")
+        classifier = sklearn("sklearn.pipeline").make_pipeline(
+            scaling.StandardScaler(), linear.LogisticRegression(max_iter=1000)
+        )
+    lacking = [name for name in ("fit", "predict_proba") if not hasattr(classifier, name)]
+    if lacking:
+        called = type(classifier).__name__
+        what = f"classifier {called} has no {listed(lacking)}"
+        raise _no_classifier(what, "a classifier that gives probabilities", called)
+    fitted: Any = base.clone(classifier, safe=False)  # Any: an estimator, which may set parameters
+    if hasattr(fitted, "get_params"):
+        for name, value in fitted.get_params().items():
+            if name.split("__")[-1] == "random_state" and value is None:
+                fitted.set_params(**{name: seed})
+    fitted.fit(fitting, sides)
     probabilities = np.asarray(fitted.predict_proba(rows["features"].values), dtype=np.float64)
     problem = "" if ((probabilities >= 0) & (probabilities <= 1)).all() else "numbers outside"
     shape = (len(rows["features"]), 2)
@@ -192,29 +208,6 @@ def effective_sample_size(weights: xr.DataArray | NDArray[np.floating[Any]]) -> 
             whose="weights",
         )
     return effective_size(check_weights(values, names.WEIGHT, whose="weights"))
-
-
-def _fitted(classifier: Classifier | None, fitting: Doubles, sides: Ints, seed: int) -> Classifier:
-    sklearn = partial(require, extra="demo", whose="likelihood_ratios")
-    base = sklearn("sklearn.base")
-    if classifier is None:
-        linear, scaling = sklearn("sklearn.linear_model"), sklearn("sklearn.preprocessing")
-        classifier = sklearn("sklearn.pipeline").make_pipeline(
-            scaling.StandardScaler(), linear.LogisticRegression(max_iter=1000)
-        )
-    lacking = [name for name in ("fit", "predict_proba") if not hasattr(classifier, name)]
-    if lacking:
-        called = type(classifier).__name__
-        what = f"classifier {called} has no {listed(lacking)}"
-        raise _no_classifier(what, "a classifier that gives probabilities", called)
-    clone: Any = base.clone(classifier, safe=False)  # Any: an estimator, which may set parameters
-    if hasattr(clone, "get_params"):
-        for name, value in clone.get_params().items():
-            if name.split("__")[-1] == "random_state" and value is None:
-                clone.set_params(**{name: seed})
-    clone.fit(fitting, sides)
-    fitted: Classifier = clone
-    return fitted
 
 
 def _features(array: object, whose: str, wanted: list[str] | None = None) -> xr.DataArray:

@@ -12,7 +12,7 @@ from plausibly.data import names, validate
 from plausibly.data.names import name_texts, positions, text_array
 from plausibly.errors import InputError, listed
 from plausibly.evaluation import inputs
-from plausibly.evaluation.inputs import EvaluationInputs, prepare
+from plausibly.evaluation.inputs import prepare
 from plausibly.evaluation.intervals import Doubles, IntervalMethod
 from plausibly.evaluation.result import AGGREGATED
 from plausibly.evaluation.splits import split
@@ -98,8 +98,30 @@ def worst_slab_coverage(
             do="least=0.1, directions=1000, search=0.5",
         )
     prepared = prepare(sets, plausibilities, cluster, interval, confidence, seed, only_common)
-    values, named = _features(features, prepared)
-    values = values[prepared.order].astype(np.float64)
+    others = [str(dim) for dim in features.dims if dim != names.EXAMPLE]
+    with_names = all(dim in features.coords for dim in features.dims)
+    if names.EXAMPLE not in features.dims or len(others) != 1 or not with_names:
+        raise InputError(
+            "features-malformed",
+            "the features have no name for each example and feature",
+            expected="a DataArray over example and one more dim, both with names",
+            got=f"dims {listed(map(str, features.dims)) or 'none'}",
+            do="pass the predictions, or name the features: assign_coords(feature=[...])",
+            whose="features",
+        )
+    table = features.transpose(names.EXAMPLE, others[0])
+    if others[0] == names.LABEL and names.SCALE in table.attrs:
+        table = validate.check_predictions(table)
+    examples = prepared.sets[names.EXAMPLE].values
+    of_sets = positions(name_texts(table[names.EXAMPLE].values), list(map(str, examples)))
+    values = table.values[of_sets]
+    lacking = (of_sets < 0) | ~np.isfinite(values.astype(np.float64)).all(axis=1)
+    if lacking.any():
+        raise inputs.without("features", "features", examples[lacking], len(examples))
+    # In the order of their names, so that no sum depends on the order in which they came.
+    columns = text_array(name_texts(table[others[0]].values))
+    by_name = np.argsort(columns, kind="stable")
+    named, values = columns[by_name], values[:, by_name][prepared.order].astype(np.float64)
     centre, scale = values.mean(axis=0), values.std(axis=0)
     # Features that are constant stay 0.
     scale = np.where(scale > 1e-12 * np.maximum(1.0, np.abs(centre)), scale, np.inf)
@@ -107,7 +129,7 @@ def worst_slab_coverage(
     hashes = prepared.hashes[prepared.order]
     keys = Keys(seed).child("slab/search")
     searched = split(hashes, keys, test=search, groups=prepared.averaging.clusters)
-    uniform = Keys(seed).child("slab/directions").uniform(hash_names(named), directions)
+    uniform = Keys(seed).child("slab/directions").uniform(hash_names(named.tolist()), directions)
     normal = ndtri(np.clip(uniform, 2.0**-54, None))
     length = np.sqrt(np.square(normal).sum(axis=0))
     vectors = normal / np.where(length > 0, length, 1.0)  # (feature, direction), on the sphere
@@ -115,12 +137,27 @@ def worst_slab_coverage(
     # Equal rows are projected once: a product of matrices may differ in its last bit between them.
     rows, row = np.unique(z, axis=0, return_inverse=True)
     row, places = row.reshape(-1), rows @ vectors
-    slabs = [_least_slab(places, row[searched], one[searched], least) for one in covered.T]
-    direction, low, high, found = map(np.array, zip(*slabs, strict=True))
-    place = places[:, direction][row]  # (example, alpha)
-    inside = (place >= low) & (place <= high)
+    # The slab that is covered least in any direction: its direction, both ends, and coverage.
+    some = row[searched]
+    needed, step = max(1, int(np.ceil(least * len(some) - 1e-9))), max(1, _BLOCK // len(some))
+    slabs = []
+    for coverage in covered[searched].T:
+        best = 0, -np.inf, np.inf, np.inf
+        for start in range(0, directions, step):
+            block = places[some, start : start + step]
+            order = np.argsort(block, axis=0, kind="stable")
+            ordered = np.take_along_axis(block, order, axis=0)
+            means, first, last = _least_means(coverage[order], ordered, needed)
+            place = int(np.argmin(means))
+            if means[place] < best[-1]:
+                low, high = ordered[first[place], place], ordered[last[place], place]
+                best = start + place, float(low), float(high), float(means[place])
+        slabs.append(best)
+    direction, lows, highs, found = map(np.array, zip(*slabs, strict=True))
+    along = places[:, direction][row]  # (example, alpha)
+    inside = (along >= lows) & (along <= highs)
     counts = (inside & ~searched[:, None]).sum(axis=0)
-    measured, others = (
+    measured, elsewhere = (
         [
             prepared.averaging.interval(one, rows=np.flatnonzero(some & ~searched))
             for one, some in zip(covered.T, there.T, strict=True)
@@ -133,8 +170,7 @@ def worst_slab_coverage(
         return [*dims, *alpha], values if alpha else values[..., 0]
 
     result = prepared.result(least=float(least), directions=directions, search=float(search))
-    examples = prepared.sets[names.EXAMPLE].values
-    result = result.assign_coords({names.EXAMPLE: examples, FEATURE: text_array(named)})
+    result = result.assign_coords({names.EXAMPLE: examples, FEATURE: named})
     return result.assign(
         {
             "searched": (names.EXAMPLE, searched[back]),
@@ -142,35 +178,15 @@ def worst_slab_coverage(
             "direction": by_alpha(vectors[:, direction], FEATURE),
             "centre": (FEATURE, centre),
             "scale": (FEATURE, scale),
-            "slab_from": by_alpha(low),
-            "slab_to": by_alpha(high),
+            "slab_from": by_alpha(lows),
+            "slab_to": by_alpha(highs),
             "searched_coverage": by_alpha(found),
-            "others_mean": by_alpha(np.array([one.mean for one in others])),
+            "others_mean": by_alpha(np.array([one.mean for one in elsewhere])),
             "slab_share": by_alpha(counts / max(1, int((~searched).sum()))),
             "count": by_alpha(counts),
             **prepared.averaging.variables(AGGREGATED, measured),
         }
     )
-
-
-def _least_slab(
-    places: Floats, row: NDArray[np.intp], covered: Doubles, least: float
-) -> tuple[int, float, float, float]:
-    """Return direction, both ends and coverage of the slab that is covered least."""
-    needed = max(1, int(np.ceil(least * len(covered) - 1e-9)))
-    best = 0, -np.inf, np.inf, np.inf
-    step = max(1, _BLOCK // len(covered))
-    for start in range(0, places.shape[1], step):
-        block = places[row, start : start + step]
-        order = np.argsort(block, axis=0, kind="stable")
-        ordered = np.take_along_axis(block, order, axis=0)
-        values = covered[order]
-        means, first, last = _least_means(values, ordered, needed)
-        place = int(np.argmin(means))
-        if means[place] < best[-1]:
-            low, high = ordered[first[place], place], ordered[last[place], place]
-            best = start + place, float(low), float(high), float(means[place])
-    return best
 
 
 def _least_means(
@@ -202,32 +218,3 @@ def _least_means(
             return mean, first, last
         mean = np.where(better, lower, mean)
         first, last = np.where(better, begin, first), np.where(better, end, last)
-
-
-def _features(features: xr.DataArray, prepared: EvaluationInputs) -> tuple[Floats, list[str]]:
-    """Return numbers (example, feature) of the examples of the sets, and names of features."""
-    others = [str(dim) for dim in features.dims if dim != names.EXAMPLE]
-    named = names.EXAMPLE in features.dims and len(others) == 1
-    if not named or any(dim not in features.coords for dim in features.dims):
-        raise InputError(
-            "features-malformed",
-            "the features have no name for each example and feature",
-            expected="a DataArray over example and one more dim, both with names",
-            got=f"dims {listed(map(str, features.dims)) or 'none'}",
-            do="pass the predictions, or name the features: assign_coords(feature=[...])",
-            whose="features",
-        )
-    table = features.transpose(names.EXAMPLE, others[0])
-    if others[0] == names.LABEL and names.SCALE in table.attrs:
-        table = validate.check_predictions(table)
-    examples = list(map(str, prepared.sets[names.EXAMPLE].values))
-    places = positions(name_texts(table[names.EXAMPLE].values), examples)
-    values = table.values[places]
-    lacking = (places < 0) | ~np.isfinite(values.astype(np.float64)).all(axis=1)
-    if lacking.any():
-        few = np.array(examples)[lacking]
-        raise inputs.without("features", "features", few, len(examples))
-    # In the order of their names, so that no sum depends on the order in which they came.
-    columns = text_array(name_texts(table[others[0]].values))
-    order = np.argsort(columns, kind="stable")
-    return values[:, order], columns[order].tolist()

@@ -105,7 +105,16 @@ def split(
         distinct, codes = np.unique(of_unit, return_inverse=True)
         quotas = [share * int(size) for size in np.bincount(codes)]
         numbers = np.array([math.floor(quota) for quota in quotas])
-        numbers += _one_more([quota % 1 for quota in quotas], distinct, own)
+        remainders = [quota % 1 for quota in quotas]
+        total = sum(remainders, Fraction(0))
+        if total >= 1:
+            # Each stratum gives one example more about as often as its remainder says.
+            before = Fraction(float(own.child("start").uniform(hash_names(["start"]))[0, 0]))
+            uniform = own.child("strata").uniform(hash_names(distinct))[:, 0]
+            for stratum in np.argsort(uniform, kind="stable").tolist():
+                after = before + remainders[stratum] * math.floor(total) / total
+                numbers[stratum] += math.floor(after) - math.floor(before)
+                before = after
         places = _places(np.lexsort((units, own.uniform(units)[:, 0])), codes)
         chosen = (places < numbers[codes])[member]
     if not 0 < chosen.sum() < len(hashes):
@@ -135,22 +144,6 @@ def _places(order: Ints, codes: Ints) -> Ints:
         rows = order[codes[order] == code]
         place[rows] = np.arange(len(rows))
     return place
-
-
-def _one_more(remainders: Sequence[Fraction], distinct: Values, keys: Keys) -> Ints:
-    """Return which strata give one example more, each about as often as its remainder says."""
-    taken = np.zeros(len(remainders), dtype=np.int64)
-    total = sum(remainders, Fraction(0))
-    if total < 1:
-        return taken
-    number = math.floor(total)
-    before = Fraction(float(keys.child("start").uniform(hash_names(["start"]))[0, 0]))
-    order = np.argsort(keys.child("strata").uniform(hash_names(distinct))[:, 0], kind="stable")
-    for stratum in order.tolist():
-        after = before + remainders[stratum] * number / total
-        taken[stratum] = math.floor(after) - math.floor(before)
-        before = after
-    return taken
 
 
 def nested(

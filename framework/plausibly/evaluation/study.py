@@ -6,7 +6,7 @@ import json
 import math
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from importlib.metadata import version
 from itertools import product
@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from plausibly.atomic import check_ours, holds, replacing
 from plausibly.calibration.alphas import Alphas, read_alphas
@@ -24,8 +23,7 @@ from plausibly.data.validate import Predictions
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.checkpoint import Checkpoint
-from plausibly.evaluation.design import BY_GROUP, Design, Methods, Outcome, per, read_methods
-from plausibly.evaluation.intervals import Doubles
+from plausibly.evaluation.design import BY_GROUP, Design, Methods, per, read_methods
 from plausibly.evaluation.processes import outcomes
 from plausibly.evaluation.recorded import Recorded, issue, record_warnings
 from plausibly.evaluation.result import (
@@ -50,7 +48,6 @@ from plausibly.evaluation.splits import (
 )
 from plausibly.io import arrays
 from plausibly.kernels.coverage import Ties
-from plausibly.kernels.types import Bools
 from plausibly.progress import Progress, ticking
 
 METHOD, SPLIT, DRAWS, SIZE = "method", "split", "draws", "size"
@@ -89,10 +86,11 @@ class Study(Result):
             whole.to_netcdf(part, engine="scipy", format="NETCDF3_64BIT")
 
     def lines(self) -> list[str]:
-        return [self._head(), *self._tables(), *self._verdict()]
+        head, tables, verdict = self._parts()
+        return [head, *tables, *verdict]
 
     def summary(self) -> list[str]:
-        head, tables, verdict = self._head(), self._tables(), self._verdict()
+        head, tables, verdict = self._parts()
         room = MOST_LINES - 1 - len(verdict)
         if len(tables) > room:
             tables = [*tables[: room - 1], f"({len(tables) - room + 1} more: .lines())"]
@@ -114,29 +112,22 @@ class Study(Result):
         ]
         return {**self.attrs, "splits": self.data.sizes[SPLIT], "results": results}
 
-    def _head(self) -> str:
-        known = self.data.attrs
+    def _parts(self) -> tuple[str, list[str], list[str]]:
+        """Return the head, the tables, and which methods cover too little at the first alpha."""
+        known, alphas = self.data.attrs, planes(self.data)
+        rates = [f"alpha {float(plane[names.ALPHA]):g}" for plane in alphas]
         examples = f" of {several(int(known['n']), 'example')}" if "n" in known else ""
         by = f" by {known['group']}" if "group" in known else ""
-        alphas = [f"{float(alpha):g}" for alpha in self.data[names.ALPHA].values]
-        alpha = f", alpha {alphas[0]}" if len(alphas) == 1 else ""
-        return f"Study: {several(self.data.sizes[SPLIT], 'split')}{examples}{by}{alpha}"
-
-    def _tables(self) -> list[str]:
-        lines: list[str] = []
-        alphas = planes(self.data)
-        for plane in alphas:
-            lines += [f"alpha {float(plane[names.ALPHA]):g}"] if len(alphas) > 1 else []
-            lines += _table(cells(plane))
-        return lines
-
-    def _verdict(self) -> list[str]:
-        """Return which methods cover less than 1 - alpha of the answers, at the first alpha."""
-        one = planes(self.data)[0]
-        level = 1.0 - float(one[names.ALPHA])
+        alpha = f", {rates[0]}" if len(alphas) == 1 else ""
+        head = f"Study: {several(self.data.sizes[SPLIT], 'split')}{examples}{by}{alpha}"
+        tables: list[str] = []
+        for plane, rate in zip(alphas, rates, strict=True):
+            tables += [rate] if len(alphas) > 1 else []
+            tables += _table(cells(plane))
+        level = 1.0 - float(alphas[0][names.ALPHA])
         low: list[tuple[float, str]] = []
         others: list[tuple[float, str]] = []
-        for name, cell in cells(one):
+        for name, cell in cells(alphas[0]):
             mean = float(cell[AGGREGATED].mean())
             short = mean < level - TOLERATED and bool(np.isnan(cell["guaranteed_level"]))
             (low if short else others).append((mean, name))
@@ -144,13 +135,13 @@ class Study(Result):
             share, name = min(low)
             text = f'with "{name}", sets cover {percent(share)} of the answers, without a guarantee'
             text += f'; with "{min(others)[1]}", {percent(min(others)[0])}' if others else ""
-        elif "nothing" in one["guaranteed"].values:
+        elif "nothing" in alphas[0]["guaranteed"].values:
             wanted = percent(level)
             text = f"no method without a guarantee covers clearly less than {wanted} on average"
         else:
             ends = dict.fromkeys(percent(share) for share, _ in (min(others), max(others)))
             text = f"the sets cover {' to '.join(ends)} of the answers"
-        return wrapped(f"Verdict: {text}.")
+        return head, tables, wrapped(f"Verdict: {text}.")
 
 
 def is_study(path: Path) -> bool:
@@ -309,10 +300,48 @@ def compare(
                 store.keep(outcome)
             by_number[outcome.number] = outcome
             tick(len(by_number), splits)
-    found = [by_number[number] for number in range(splits)]  # whatever the order of their ends
-    recorded += [one for outcome in found for one in outcome.warnings]
+    results = [by_number[number] for number in range(splits)]  # in order, however they finished
+    recorded += [one for outcome in results for one in outcome.warnings]
     issue(recorded, splits, sizes=design.sizes or (), draws=design.draws or ())
-    attributes: dict[str, object] = {
+    further = {DRAWS: design.draws, SIZE: design.sizes}
+    cells = (METHOD, names.ALPHA, *further)
+    by_split = [{**one.measures, "vacuous": one.vacuous} for one in results]
+    columns = {name: np.stack([one[name] for one in by_split], axis=1) for name in by_split[0]}
+    levels, texts = [], []
+    stated = zip(*(one.stated for one in results), strict=True)
+    vacuous = columns["vacuous"].sum(axis=1).ravel().tolist()
+    for of_splits, often in zip(stated, vacuous, strict=True):
+        # The weakest guarantee of all splits, and in how many of them it is vacuous.
+        weakest = min(of_splits, key=lambda one: -1 if one.level is None else one.level)
+        levels.append(weakest.value)
+        text = weakest.short
+        if weakest.level is not None and text != "nothing" and often:
+            text += ", vacuous" if often == splits else f", vacuous in {often} of {splits}"
+        texts.append(text)
+    study = xr.Dataset(
+        {
+            **{
+                name: ((METHOD, SPLIT, names.ALPHA, *further), values)
+                for name, values in columns.items()
+            },
+            "n_test": (SPLIT, np.array([one.n_test for one in results])),
+            "n_calibration": ((SPLIT, SIZE), np.stack([one.n_calibration for one in results])),
+        },
+        coords={
+            METHOD: np.array(list(made)),
+            SPLIT: np.arange(splits),
+            names.ALPHA: [float(alpha) for alpha in exact],
+            **{dim: np.array(values) for dim, values in further.items() if values is not None},
+            "guaranteed_level": (cells, np.reshape(levels, design.shape)),
+            "guaranteed": (cells, np.reshape(texts, design.shape)),
+        },
+    ).isel({dim: 0 for dim, values in further.items() if values is None})
+    if BY_GROUP in study:
+        study[BY_GROUP].attrs["group"] = group
+    if design.draws is not None:
+        uses = [design.uses_draws(name) for name in made]
+        study = study.assign_coords(uses_draws=(METHOD, uses))
+    study.attrs = {
         "n": model.sizes[names.EXAMPLE],
         "labels": len(labels),
         "seed": seed,
@@ -320,14 +349,14 @@ def compare(
         "ties": policy,
         "alphas": json.dumps([str(alpha) for alpha in typed]),
         "methods": json.dumps({name: method.table() for name, method in wanted.items()}),
-        "guarantees": json.dumps(found[0].guarantees),
+        "guarantees": json.dumps(results[0].guarantees),
         "version": version("plausibly"),
     }
     if groups is not None:
-        attributes |= {"group": group, "groups": len(np.unique(groups))}
+        study.attrs |= {"group": group, "groups": len(np.unique(groups))}
     if strata is not None:
-        attributes |= {"stratify": stratum, "strata": len(np.unique(strata))}
-    return assembled(design, found, [float(alpha) for alpha in exact], attributes)
+        study.attrs |= {"stratify": stratum, "strata": len(np.unique(strata))}
+    return Study(study)
 
 
 def read_numbers(argument: str, value: int | Sequence[int] | None) -> tuple[int, ...] | None:
@@ -343,57 +372,6 @@ def read_numbers(argument: str, value: int | Sequence[int] | None) -> tuple[int,
         do = "draws=[1, 5, 10]" if argument == "draws" else "sizes=[50, 100, 200]"
         raise out_of_range(argument, wrong, expected=expected, do=do)
     return tuple(map(int, numbers))
-
-
-def assembled(
-    design: Design,
-    found: Sequence[Outcome],
-    alphas: Sequence[float],
-    attributes: Mapping[str, object],
-) -> Study:
-    """Return the result of a study: see `plausibly.compare`."""
-    wanted = {DRAWS: design.draws, SIZE: design.sizes}
-    cells = (METHOD, names.ALPHA, *wanted)
-    dims = (METHOD, SPLIT, names.ALPHA, *wanted)
-    every = [{**one.measures, "vacuous": one.vacuous} for one in found]
-    columns = {name: np.stack([one[name] for one in every], axis=1) for name in every[0]}
-    levels, texts = _guaranteed(found, columns["vacuous"])
-    study = xr.Dataset(
-        {
-            **{name: (dims, values) for name, values in columns.items()},
-            "n_test": (SPLIT, np.array([one.n_test for one in found])),
-            "n_calibration": ((SPLIT, SIZE), np.stack([one.n_calibration for one in found])),
-        },
-        coords={
-            METHOD: np.array(list(design.methods)),
-            SPLIT: np.arange(len(found)),
-            names.ALPHA: list(alphas),
-            **{dim: np.array(values) for dim, values in wanted.items() if values is not None},
-            "guaranteed_level": (cells, levels.reshape(design.shape)),
-            "guaranteed": (cells, texts.reshape(design.shape)),
-        },
-    ).isel({dim: 0 for dim, values in wanted.items() if values is None})
-    if BY_GROUP in study:
-        study[BY_GROUP].attrs["group"] = design.group
-    if design.draws is not None:
-        uses = [design.uses_draws(name) for name in design.methods]
-        study = study.assign_coords(uses_draws=(METHOD, uses))
-    return Study(study.assign_attrs(attributes))
-
-
-def _guaranteed(found: Sequence[Outcome], vacuous: Bools) -> tuple[Doubles, NDArray[np.str_]]:
-    """Return level and text of what is guaranteed of the aggregated coverage, in each cell."""
-    levels, texts = [], []
-    every = zip(*(one.stated for one in found), strict=True)
-    for stated, often in zip(every, vacuous.sum(axis=1).ravel().tolist(), strict=True):
-        # The weakest guarantee of all splits, and in how many of them it is vacuous.
-        weakest = min(stated, key=lambda one: -1 if one.level is None else one.level)
-        levels.append(weakest.value)
-        text = weakest.short
-        if weakest.level is not None and text != "nothing" and often:
-            text += ", vacuous" if often == len(found) else f", vacuous in {often} of {len(found)}"
-        texts.append(text)
-    return np.array(levels), np.array(texts)
 
 
 def load_study(path: str | Path) -> Study:

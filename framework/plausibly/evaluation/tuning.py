@@ -19,7 +19,6 @@ from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.inputs import matched_inputs
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names, validate
-from plausibly.data.plausibilities import Plausibilities
 from plausibly.data.select import select
 from plausibly.data.states import Labelled, with_left_out
 from plausibly.data.validate import is_augmented
@@ -30,8 +29,6 @@ from plausibly.evaluation.splits import check_count, split, split_keys
 from plausibly.guarantee import rounded
 from plausibly.kernels import coverage
 from plausibly.kernels.random import Keys, hash_names
-from plausibly.kernels.sparse import Sparse
-from plausibly.kernels.types import Bools, Floats
 from plausibly.protocols import SCORE
 
 Goal: TypeAlias = Literal["set-size", "size-stratified"]
@@ -228,7 +225,16 @@ def tune_raps(
     model, lam = model.isel({names.EXAMPLE: rows}).load(), lam.take_examples(rows)
     groups = None if groups is None else groups[rows]
     if free_ranks is None:
-        free_ranks = [_free_rank(model.values, lam.stored.above_zero(), level)]
+        slots = lam.stored.above_zero()
+        row, slot = np.nonzero(slots.label >= 0)
+        rank = np.empty(slots.label.shape, dtype=np.int64)
+        for place, (scores, label) in enumerate(zip(model.values, slots.label, strict=True)):
+            # Equally likely labels rank behind each other: each has the rank of the last of them.
+            rank[place] = len(scores) - np.searchsorted(np.sort(scores), scores[label], side="left")
+        masses = np.bincount(rank[row, slot], weights=slots.weight[row, slot].astype(np.float64))
+        needed_mass = float((1 - level) * (len(rows) + 1)) * (1 - 1e-12)
+        enough_mass = np.flatnonzero(np.cumsum(masses) >= needed_mass)
+        free_ranks = [int(enough_mass[0]) if enough_mass.size else model.shape[1]]
     penalties, free_ranks = sorted(set(penalties)), sorted(set(free_ranks))
     tables = [
         {"name": "raps", PENALTY: float(penalty), FREE_RANK: rank}
@@ -241,9 +247,33 @@ def tune_raps(
         split(hashes[rows], split_keys(seed, number).child("tuning"), groups=groups)
         for number in range(splits)
     ]
-    measured = [_measured(model, lam, table, halves, level, seed) for table in tables]
+
+    def measured(table: dict[str, object]) -> dict[str, float]:
+        """Return what a candidate gives on the test halves of all splits together."""
+        sizes, covered = [], []
+        for test in halves:
+            with warnings.catch_warnings():
+                # Candidates are measured, not used: a bad one is seen by its large sets.
+                warnings.simplefilter("ignore", PlausiblyWarning)
+                some = lam.take_examples(np.flatnonzero(~test))
+                predictor = calibrate(model[~test], some.array, score=table, seed=seed)
+                sets = predictor.predict(model[test], level).values
+            sizes.append(coverage.sizes(sets))
+            covered.append(coverage.aggregated(sets, lam.stored.take(np.flatnonzero(test))))
+        size, share = np.concatenate(sizes), np.concatenate(covered)
+        stratum = np.digitize(size, SIZES)
+        frequent = [code for code, n in enumerate(np.bincount(stratum).tolist()) if n * level >= 1]
+        # Where no size is frequent enough, all sets count as one stratum.
+        means = [exact_mean(share[stratum == code]) for code in frequent] or [exact_mean(share)]
+        return {
+            "set_size": exact_mean(size),
+            "aggregated_coverage": exact_mean(share),
+            "violation": max(abs(mean - float(1 - level)) for mean in means),
+        }
+
+    results = [measured(table) for table in tables]
     shape = (len(penalties), len(free_ranks))
-    columns = {name: np.reshape([one[name] for one in measured], shape) for name in measured[0]}
+    columns = {name: np.reshape([one[name] for one in results], shape) for name in results[0]}
     candidates = xr.Dataset(
         {name: ((PENALTY, FREE_RANK), column) for name, column in columns.items()},
         coords={PENALTY: penalties, FREE_RANK: free_ranks},
@@ -257,47 +287,3 @@ def tune_raps(
         goal=goal,
         splits=splits,
     )
-
-
-def _free_rank(values: Floats, slots: Sparse, alpha: Fraction) -> int:
-    """Return the least rank up to which labels hold enough plausibility."""
-    row, slot = np.nonzero(slots.label >= 0)
-    rank = np.empty(slots.label.shape, dtype=np.int64)
-    for place, (one, label) in enumerate(zip(values, slots.label, strict=True)):
-        # Labels that are as likely rank behind each other: each has the rank of the last of them.
-        rank[place] = len(one) - np.searchsorted(np.sort(one), one[label], side="left")
-    masses = np.bincount(rank[row, slot], weights=slots.weight[row, slot].astype(np.float64))
-    wanted = float((1 - alpha) * (len(values) + 1))
-    enough = np.flatnonzero(np.cumsum(masses) >= wanted * (1 - 1e-12))
-    return int(enough[0]) if enough.size else values.shape[1]
-
-
-def _measured(
-    model: xr.DataArray,
-    lam: Plausibilities,
-    table: dict[str, object],
-    halves: Sequence[Bools],
-    alpha: Fraction,
-    seed: int,
-) -> dict[str, float]:
-    """Return what a candidate gives on the test halves of all splits together."""
-    sizes, covered = [], []
-    for test in halves:
-        with warnings.catch_warnings():
-            # Candidates are measured, not used: what is wrong with one is that its sets are large.
-            warnings.simplefilter("ignore", PlausiblyWarning)
-            some = lam.take_examples(np.flatnonzero(~test))
-            predictor = calibrate(model[~test], some.array, score=table, seed=seed)
-            sets = predictor.predict(model[test], alpha).values
-        sizes.append(coverage.sizes(sets))
-        covered.append(coverage.aggregated(sets, lam.stored.take(np.flatnonzero(test))))
-    size, share = np.concatenate(sizes), np.concatenate(covered)
-    stratum = np.digitize(size, SIZES)
-    enough = [code for code, n in enumerate(np.bincount(stratum).tolist()) if n * alpha >= 1]
-    # Where no size is frequent enough, all sets count as one stratum.
-    means = [exact_mean(share[stratum == code]) for code in enough] or [exact_mean(share)]
-    return {
-        "set_size": exact_mean(size),
-        "aggregated_coverage": exact_mean(share),
-        "violation": max(abs(mean - float(1 - alpha)) for mean in means),
-    }

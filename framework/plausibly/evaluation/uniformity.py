@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -140,11 +139,26 @@ def p_value_uniformity(
         weights = 1.0 / np.bincount(clusters)[clusters]
         tested[:] = weights.sum()
     elif clusters is not None:
-        tested /= [max(1.0, _design_effect(row, clusters)) for row in chosen]
+        for place, row in enumerate(chosen):
+            # How much more the distribution function varies than that of unrelated examples.
+            below = row[:, None] <= np.quantile(row, _QUANTILES)[None, :]
+            share = below.mean(axis=0)
+            sums = [np.bincount(clusters, weights=column) for column in (below - share).T]
+            expected = float((len(row) * share * (1.0 - share)).sum())
+            effect = float(np.square(np.stack(sums)).sum()) / expected if expected else math.inf
+            tested[place] /= max(1.0, effect)
     above, below = np.array([distances(row, weights) for row in chosen]).T
     larger = np.maximum(above, below)
     effective = 1.0 / (1.0 / tested + 1.0 / (predictor.summary.n_held_out or predictor.n))
-    promised = _promised(predictor, exact) if units is not None or not about_new else ""
+    claim, promised = predictor.pools.calibration.claim, ""
+    levels = (*exact, Fraction(1, 1000), Fraction(1, 2), Fraction(999, 1000))
+    promises = [predictor.combiner.guarantee(claim, predictor.summary, one) for one in levels]
+    holds = all(
+        promise.level is not None and promise.level >= 1 - alpha and promise.confidence is None
+        for promise, alpha in zip(promises, levels, strict=True)
+    )
+    if holds and (units is not None or not claim.cluster):
+        promised = {"aggregated": DRAWN, "voted": VOTED}.get(claim.target, "")
     order = inputs.drawn_order(hashes, seed)
     clusters = None if clusters is None else clusters[order]
     averaging = Averaging(clusters, len(labels), interval_method, confidence, [names.ALPHA])
@@ -189,26 +203,6 @@ def distances(values: Doubles, weights: Doubles | None = None) -> tuple[float, f
     before = upto - counts / counts.sum()
     above = max(0.0, float((upto - places).max()))
     return (0.0 if above < _SAME else above), float((places - before).max())
-
-
-def _promised(predictor: ConformalPredictor, alphas: Sequence[Fraction]) -> str:
-    """Return of which label p-values promise to be at least uniform; nothing where of none."""
-    claim = predictor.pools.calibration.claim
-    for alpha in (*alphas, Fraction(1, 1000), Fraction(1, 2), Fraction(999, 1000)):
-        promise = predictor.combiner.guarantee(claim, predictor.summary, alpha)
-        if promise.level is None or promise.level < 1 - alpha or promise.confidence is not None:
-            return ""
-    return {"aggregated": DRAWN, "voted": VOTED}.get(claim.target, "")
-
-
-def _design_effect(values: Doubles, clusters: Ints) -> float:
-    """Return by how much more the distribution function varies than that of unrelated examples."""
-    below = values[:, None] <= np.quantile(values, _QUANTILES)[None, :]
-    share = below.mean(axis=0)
-    residuals = below - share
-    sums = np.stack([np.bincount(clusters, weights=column) for column in residuals.T])
-    expected = float((len(values) * share * (1.0 - share)).sum())
-    return float(np.square(sums).sum()) / expected if expected else float("inf")
 
 
 def describe_uniformity(found: xr.Dataset) -> list[str]:

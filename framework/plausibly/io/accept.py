@@ -89,8 +89,8 @@ def as_answers(answers: AnswersLike, *, beside: object = None) -> xr.DataArray |
 
 def as_sets(sets: SetsLike) -> xr.DataArray:
     """Return prediction sets, read from a file if they are a path."""
-    if isinstance(sets, xr.DataArray):
-        return sets
+    if not isinstance(sets, str | Path):
+        return sets  # anything else is checked where it is measured
     from plausibly.io.sets import read_sets
 
     return read_sets(sets)

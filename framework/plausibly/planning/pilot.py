@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
+from itertools import product
 
 import attrs
 import numpy as np
@@ -23,15 +24,16 @@ from plausibly.errors import InputError, counted
 from plausibly.evaluation import inputs
 from plausibly.evaluation.inputs import as_predictions, p_value_rows
 from plausibly.evaluation.intervals import Doubles, groups_of
+from plausibly.kernels.blocks import row_blocks
 from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.random import Keys, hash_names
-from plausibly.kernels.sparse import Sparse
 from plausibly.kernels.types import Floats, Ints
 from plausibly.planning.law import Shares, pool_rank
 from plausibly.protocols import AGGREGATOR, SCORE, Aggregator, ComponentLike, ScoreFunction
 from plausibly.registry.components import called
 
 LADDER = (1, 2, 3, 5, 10, 20, 50, 100)
+_THINNINGS = 3
 _MOST_HAVE = 0.1  # the last step is one that all but this share of the examples reach
 
 
@@ -69,13 +71,11 @@ class Responses:
         weighted = names.RESPONSE_WEIGHT in self.table.variables
         return Rows.of(self.table).take(kept, times[kept].astype(float) if weighted else None)
 
-    def steps(self) -> list[int]:
-        """Return the numbers of responses to look at: a ladder up to what nearly all have."""
-        most = int(np.quantile(self.counts, _MOST_HAVE, method="lower"))
-        return [*(step for step in LADDER if step < most), most]
-
-    def check(self, wanted: Sequence[int]) -> list[int]:
-        """Return the numbers of responses in order, or raise ``responses-range``."""
+    def steps(self, wanted: Sequence[int] | None) -> list[int]:
+        """Return the numbers of responses to look at, or raise ``responses-range``."""
+        if wanted is None:  # a ladder up to what nearly all have
+            most = int(np.quantile(self.counts, _MOST_HAVE, method="lower"))
+            return [*(step for step in LADDER if step < most), most]
         most = int(self.counts.max())
         bad = [number for number in wanted if not 1 <= number <= most]
         if bad:
@@ -92,20 +92,6 @@ class Responses:
         return sorted(set(wanted))
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class ReadPilot:
-    """A pilot that was read, with its settings for the result."""
-
-    atoms: Pilot
-    predictions: xr.DataArray
-    plausibilities: Plausibilities
-    table: xr.Dataset | None
-    aggregator: Aggregator | None
-    score: ScoreFunction
-    clusters: Ints | None
-    settings: dict[str, object]
-
-
 def read_pilot(
     predictions: xr.DataArray | None,
     plausibilities: xr.DataArray | xr.Dataset | None,
@@ -114,7 +100,7 @@ def read_pilot(
     cluster: str | None,
     seed: int,
     only_common: bool,
-) -> ReadPilot | None:
+) -> Pilot | None:
     """Return the pilot, matched by name; None where there is none."""
     if predictions is None and plausibilities is None:
         return None
@@ -143,14 +129,14 @@ def read_pilot(
                 whose="pilot",
             )
     function = registry.resolve(SCORE, score)
-    return ReadPilot(
-        atoms=Pilot.of(model, lam, function, seed, clusters),
+    return Pilot(
         predictions=model,
         plausibilities=lam,
+        score=function,
+        seed=seed,
+        clusters=clusters,
         table=table,
         aggregator=component,
-        score=function,
-        clusters=clusters,
         settings={
             "pilot_examples": model.sizes[names.EXAMPLE],
             "score": called(SCORE, function),
@@ -178,49 +164,92 @@ _ROUNDING = 1e-9  # sums of shares are off by less; what they are compared with 
 
 @attrs.frozen(kw_only=True, eq=False)
 class Pilot:
-    """The atoms of a pilot in the order of their scores, ready to be resampled."""
+    """Predictions and answers of the same examples, whose calibrations are resampled."""
 
-    values: Floats
-    slots: Sparse
-    clusters: Ints | None
+    predictions: xr.DataArray
+    plausibilities: Plausibilities
+    score: ComponentLike[ScoreFunction]
+    seed: int
+    clusters: Ints | None = None
+    table: xr.Dataset | None = None
+    aggregator: Aggregator | None = None
+    settings: Mapping[str, object] = attrs.field(factory=dict)
 
-    @classmethod
-    def of(
-        cls,
-        predictions: xr.DataArray,
-        plausibilities: Plausibilities,
-        score: ComponentLike[ScoreFunction],
-        seed: int,
-        clusters: Ints | None,
-    ) -> Pilot:
-        """Return the pilot of matched predictions and plausibilities (example, label)."""
-        predictor = calibrate(predictions, plausibilities.array, score=score, seed=seed)
-        # In an order of names: neither sums nor resamples depend on the caller's rows or columns.
-        order = np.argsort(hash_names(predictions[names.EXAMPLE].values))
-        labels = np.argsort(hash_names(predictions[names.LABEL].values))
-        slots = plausibilities.stored.above_zero().ordered(labels)
+    def __len__(self) -> int:
+        return self.predictions.sizes[names.EXAMPLE]
+
+    def thinned(
+        self, alphas: Sequence[Fraction], responses: Sequence[int] | None
+    ) -> tuple[list[int], Doubles, list[list[Shares]]] | None:
+        """Return numbers of answers per example, with the distance and shares of such pilots.
+
+        None where there are no answers to leave out.
+        """
+        if responses is not None and not len(responses):
+            return None
+        thinnings = [Keys(self.seed).child(f"plan/thinning-{one}") for one in range(_THINNINGS)]
+        table = self.table
+        read = [None if table is None else Responses.of(table, keys) for keys in thinnings]
+        answers = [one for one in read if one is not None]
+        if responses is None and (not answers or int(answers[0].counts.max()) < 2):
+            return None
+        if not answers:
+            raise InputError(
+                "responses-unknown",
+                "the pilot has no single answers to leave out",
+                expected="an annotation table whose answers count whole numbers of times",
+                got="plausibilities" if table is None else "weights that are not whole",
+                do="pass an annotation table with every answer, or leave responses out",
+                whose="responses",
+            )
+        steps, every = answers[0].steps(responses), self.plausibilities.stored
+        shares: list[list[list[Shares]]] = [[[] for _ in alphas] for _ in steps]
+        distances, distance = np.zeros(len(steps)), np.empty(len(self))
+        try:
+            for one, (place, most) in product(answers, enumerate(steps)):
+                fewer = aggregated(one.thinned(most), self.aggregator, seed=self.seed).averaged()
+                _, fewer = inputs.matched_with(self.predictions, fewer, only_common=True)
+                for rows in row_blocks(every.shape):
+                    some, whole = fewer.stored.take(rows).dense(), every.take(rows).dense()
+                    distance[rows] = row_sums(np.abs(some.astype(np.float64) - whole), most=2.0)
+                distances[place] += float(distance.mean()) / 2 / _THINNINGS
+                pilot = attrs.evolve(self, plausibilities=fewer)
+                for column, alpha in enumerate(alphas):
+                    shares[place][column].append(pilot.shares(alpha))
+        except InputError as error:
+            # Fewer answers are more alike than all are; without `responses`, they are left out.
+            if responses is None and error.name == "pilot-flat":
+                return None
+            raise
+        return steps, distances, [[Shares.mean(some) for some in row] for row in shares]
+
+    @cached_property
+    def _ordered(self) -> tuple[Floats, Floats, Ints | None]:
+        """P-values and weights of the plausible labels of each example, and clusters, by name.
+
+        Neither sums nor resamples depend on the order of the caller's rows and columns.
+        """
+        examples, labels = (
+            np.argsort(hash_names(self.predictions[dim].values))
+            for dim in (names.EXAMPLE, names.LABEL)
+        )
+        array = self.plausibilities.array
+        predictor = calibrate(self.predictions, array, score=self.score, seed=self.seed)
+        slots = self.plausibilities.stored.above_zero().ordered(labels)
         filled = np.minimum(np.arange(slots.label.shape[1]), slots.filled[:, None] - 1)
         code = np.take_along_axis(slots.label, filled, axis=1)
         values = np.empty(code.shape)
-        for rows, some in p_value_rows(predictor, predictions):
+        for rows, some in p_value_rows(predictor, self.predictions):
             values[rows] = np.take_along_axis(some, labels[code[rows]], axis=1)
-        weight = slots.weight.astype(np.float64)
-        return cls(
-            values=values[order],
-            slots=Sparse(weight[order], slots.label[order], slots.labels),
-            clusters=None if clusters is None else clusters[order],
-        )
-
-    def __len__(self) -> int:
-        return len(self.values)
+        clusters = None if self.clusters is None else self.clusters[examples]
+        return values[examples], slots.weight.astype(np.float64)[examples], clusters
 
     def missed(self, alpha: Fraction) -> Doubles:
         """Return the plausibility (example,) that sets of the whole pilot at `alpha` miss."""
-        values, _, cumulative, _ = self._atoms
-        places = np.searchsorted(values, self.values.ravel(), side="right")
-        share = (cumulative[places] / len(self)).reshape(self.values.shape)
-        out = share <= float(alpha) + _ROUNDING
-        return row_sums(np.where(out, self.slots.weight, 0.0))
+        values, weights, _ = self._ordered
+        ascending, _, cumulative, _ = self._atoms
+        share = cumulative[np.searchsorted(ascending, values, side="right")] / len(self)
+        return row_sums(np.where(share <= float(alpha) + _ROUNDING, weights, 0.0))
 
     def shares(self, alpha: Fraction) -> Shares:
         """Return the shares of variance at `alpha`."""
@@ -247,36 +276,38 @@ class Pilot:
                 whose="pilot",
             )
         off = missed - missed.mean()
-        between = float(off @ off) / (size - 1)
+        between, clusters = float(off @ off) / (size - 1), self._ordered[2]
+        _, masses, cumulative, _ = self._atoms
+        share = cumulative[1:] / size
+        near = (share >= float(alpha) / 2) & (share <= 2 * float(alpha))
+        masses = masses[near] if near.any() else masses
+        # The variance of sums over clusters in units of that of independent examples.
+        design_effect, alone = 1.0, float(off @ off) * size / (size - 1)
+        if clusters is not None and alone > 0:
+            sums = np.bincount(clusters, weights=off)
+            design_effect = float(sums @ sums) * len(sums) / (len(sums) - 1) / alone
         return Shares(
             between=between,
             within=float((missed * (1.0 - missed)).mean()),
-            design_effect=1.0 if self.clusters is None else _design_effect(off, self.clusters),
-            atom=self._atom(alpha),
+            design_effect=design_effect,
+            atom=float(masses @ masses) / float(masses.sum()),
         )
-
-    def _atom(self, alpha: Fraction) -> float:
-        """Return the mean plausibility of the labels around the threshold, by plausibility."""
-        _, masses, cumulative, _ = self._atoms
-        share = cumulative[1:] / len(self)
-        near = (share >= float(alpha) / 2) & (share <= 2 * float(alpha))
-        masses = masses[near] if near.any() else masses
-        return float(masses @ masses) / float(masses.sum())
 
     @cached_property
     def _atoms(self) -> tuple[Floats, Floats, Floats, Ints]:
         """Values, masses, cumulative masses and rows of all plausible labels, by value."""
-        order = np.argsort(self.values, axis=None, kind="stable")
-        order = order[self.slots.weight.ravel()[order] > 0]
-        masses = self.slots.weight.ravel()[order]
+        values, weights, _ = self._ordered
+        order = np.argsort(values, axis=None, kind="stable")
+        order = order[weights.ravel()[order] > 0]
+        masses = weights.ravel()[order]
         cumulative = np.concatenate(([0.0], np.cumsum(masses)))
-        return self.values.ravel()[order], masses, cumulative, order // self.values.shape[1]
+        return values.ravel()[order], masses, cumulative, order // values.shape[1]
 
     def resampled(
         self, alphas: Sequence[Fraction], n: int, draws: Sequence[float], resamples: int, keys: Keys
     ) -> Doubles:
         """Return the coverage (alpha, draws, resample) of resampled calibrations."""
-        values, _, cumulative, _ = self._atoms
+        values, masses, cumulative, row = self._atoms
         most = max((int(m) for m in draws if not math.isinf(m)), default=0)
         tau = np.empty((len(alphas), len(draws), resamples))
         for number in range(resamples):
@@ -285,7 +316,13 @@ class Pilot:
             drawn = self._draw(examples, most, stream)
             for column, m in enumerate(draws):
                 if math.isinf(m):
-                    tau[:, column, number] = self._expected(examples, alphas)
+                    # The least value above which all but alpha N - 1 of the mass lies.
+                    times = np.bincount(examples, minlength=len(self))
+                    mass = np.cumsum(masses * times[row])
+                    limits = np.array([float(alpha * (n + 1) - 1) for alpha in alphas])
+                    places = np.searchsorted(mass, limits + _ROUNDING)
+                    at = values[np.minimum(places, len(mass) - 1)]
+                    tau[:, column, number] = np.where(limits < 0, -math.inf, at)
                     continue
                 pool = drawn[:, : int(m)].ravel()
                 ranks = [pool_rank(alpha, n, int(m)) for alpha in alphas]
@@ -298,51 +335,30 @@ class Pilot:
 
     def _examples(self, n: int, keys: Keys) -> Ints:
         """Return `n` rows of the pilot, drawn with replacement."""
-        one = hash_names(["examples"])
-        if self.clusters is None:
+        one, clusters = hash_names(["examples"]), self._ordered[2]
+        if clusters is None:
             rows: Ints = (keys.uniform(one, n)[0] * len(self)).astype(np.int64)
             return rows
-        sizes = np.bincount(self.clusters)
+        sizes = np.bincount(clusters)
         # Enough clusters, were all as small as the smallest.
         most = math.ceil(n / int(sizes.min()))
         drawn = (keys.uniform(one, most)[0] * len(sizes)).astype(np.int64)
         drawn = drawn[: int(np.searchsorted(np.cumsum(sizes[drawn]), n)) + 1]
-        members = groups_of(self.clusters, len(sizes))
+        members = groups_of(clusters, len(sizes))
         return np.concatenate([members[cluster] for cluster in drawn.tolist()])[:n]
-
-    def _expected(self, examples: Ints, alphas: Sequence[Fraction]) -> list[float]:
-        """Return the least value above which all but alpha N - 1 of the mass lies, (alpha,)."""
-        values, masses, _, row = self._atoms
-        times = np.bincount(examples, minlength=len(self))
-        cumulative = np.cumsum(masses * times[row])
-        limits = [float(alpha * (len(examples) + 1) - 1) for alpha in alphas]
-        places = np.searchsorted(cumulative, np.array(limits) + _ROUNDING)
-        at = values[np.minimum(places, len(cumulative) - 1)]
-        return [-math.inf if c < 0 else float(v) for c, v in zip(limits, at, strict=True)]
 
     def _draw(self, examples: Ints, draws: int, keys: Keys) -> Floats:
         """Return the values (example, draw) of labels drawn from the plausibilities."""
-        slots = self.values.shape[1]
+        values, weights, _ = self._ordered
+        slots = values.shape[1]
+        shares = np.cumsum(weights, axis=1)
+        # The labels of row i end in [i, i + 1), one row after the other.
+        ends = (shares / shares[:, -1:] + np.arange(len(self))[:, None]).ravel()
         one = hash_names(["labels"])
         drawn = np.empty((len(examples), draws))
         for draw in range(draws):
             # A stream for each draw: it does not depend on how many there are.
             uniforms = keys.child(f"draw-{draw}").uniform(one, len(examples))[0]
-            place = np.searchsorted(self._ends, examples + uniforms, side="right")
-            drawn[:, draw] = self.values.ravel()[np.minimum(place, examples * slots + slots - 1)]
+            place = np.searchsorted(ends, examples + uniforms, side="right")
+            drawn[:, draw] = values.ravel()[np.minimum(place, examples * slots + slots - 1)]
         return drawn
-
-    @cached_property
-    def _ends(self) -> Floats:
-        """Where the labels of row i end in [i, i + 1), one row after the other."""
-        shares = np.cumsum(self.slots.weight, axis=1)
-        ends: Floats = (shares / shares[:, -1:] + np.arange(len(self))[:, None]).ravel()
-        return ends
-
-
-def _design_effect(off: Doubles, clusters: Ints) -> float:
-    """Return the variance of sums over clusters in units of that of independent examples."""
-    sums = np.bincount(clusters, weights=off)
-    number = len(sums)
-    alone = float(off @ off) * len(off) / (len(off) - 1)
-    return float(sums @ sums) * number / (number - 1) / alone if alone > 0 else 1.0

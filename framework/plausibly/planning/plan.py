@@ -6,29 +6,22 @@ import math
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import product
 from typing import TypeAlias
 
-import attrs
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.calibration.alphas import Alphas, exact, is_several, read_alphas
-from plausibly.conformal.aggregate import aggregated
 from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import InputError, counted, warn
-from plausibly.evaluation import inputs
-from plausibly.evaluation.intervals import Variables
 from plausibly.evaluation.result import Result, decimal, each, ends, planes, with_zeros, wrapped
 from plausibly.evaluation.splits import check_resamples, is_whole, out_of_range
 from plausibly.guarantee import bounded
-from plausibly.kernels.blocks import row_blocks
-from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.random import Keys
 from plausibly.planning.law import ONE_DRAW, Law, Shares, examples_needed, needed_by_combiner
-from plausibly.planning.pilot import Pilot, ReadPilot, Responses, read_pilot
+from plausibly.planning.pilot import read_pilot
 from plausibly.protocols import Aggregator, ComponentLike, PValueCombiner, ScoreFunction
 
 EXPECTED = "expected"
@@ -38,36 +31,6 @@ Draws: TypeAlias = int | float | str
 """A number of draws; infinite or ``"expected"`` for the calibrator that draws nothing."""
 
 _FIRST, _MOST_ROWS, _LARGEST = 100, 8, 10**9
-
-
-def read_draws(draws: Sequence[Draws] | None, *, pilot: bool) -> list[float]:
-    """Return the numbers of draws, infinite for expected."""
-    numbers: set[float] = set()
-    for one in draws or ():
-        if one not in (EXPECTED, math.inf) and not is_whole(one):
-            do = 'draws=[1, 10, "expected"]'
-            raise out_of_range("draws", repr(one), expected="1, 2, 3, … or expected", do=do)
-        numbers.add(math.inf if one in (EXPECTED, math.inf) else int(one))
-    if not pilot and numbers - {1}:
-        raise InputError(
-            "pilot-missing",
-            "the effect of several draws depends on how annotators disagree",
-            expected="a pilot: predictions and annotations",
-            got="neither",
-            do="pass a pilot, or plan for one draw: draws=[1]",
-            whose="draws",
-        )
-    return sorted(numbers) or (list(DEFAULT_DRAWS) if pilot else [1])
-
-
-def read_n(n: Sequence[int] | int) -> list[int]:
-    """Return the numbers of calibration examples in ascending order."""
-    numbers = list(n) if isinstance(n, Iterable) else [n]
-    for one in numbers:
-        if not is_whole(one) or one > _LARGEST:
-            expected = f"whole numbers from 1 to {counted(_LARGEST)}"
-            raise out_of_range("n", repr(one), expected=expected, do="n=[100, 1000]")
-    return sorted({int(one) for one in numbers})
 
 
 def ladder(pilot: int, needed: Sequence[int]) -> list[int]:
@@ -93,160 +56,78 @@ def check_share(argument: str, value: object, usual: float, most: Fraction = Fra
 
 N, DRAWS, BOUND, RESPONSES = "n", "draws", "bound", "responses"
 _OF_RESPONSES = ("responses_distance", "responses_spread", "responses_n_within")
-_THINNINGS = 3
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class Goal:
-    """Settings of every part of a plan."""
-
-    alphas: list[Fraction]
-    draws: list[float]
-    n: NDArray[np.int64]
-    within: float | None
-    confidence: float
-    one_sided: bool
-
-    @property
-    def tails(self) -> tuple[float, float]:
-        """The shares of calibrations below the bounds."""
-        return (1 - self.confidence) / 2, (1 + self.confidence) / 2
-
-    def laws(self, shares: Sequence[Shares]) -> list[list[Law]]:
-        """Return the law of coverage by alpha, of which these are the shares, and draws."""
-        return [
-            [Law.of(alpha, self.n, m, one) for m in self.draws]
-            for alpha, one in zip(self.alphas, shares, strict=True)
-        ]
-
-    def expected(self, shares: Sequence[Shares], enough: NDArray[np.int64] | None) -> xr.Dataset:
-        """Return what the law of coverage says."""
-        laws = self.laws(shares)
-        dims = (names.ALPHA, DRAWS, N)
-        bounds = [[[law.quantile(t) for t in self.tails] for law in row] for row in laws]
-        found = xr.Dataset(
-            {
-                "coverage": ((names.ALPHA, DRAWS, BOUND, N), np.array(bounds)),
-                "coverage_mean": (dims, np.array([[law.mean() for law in row] for row in laws])),
-                "spread": (dims, np.array([[law.spread() for law in row] for row in laws])),
-                "vacuous": ((names.ALPHA, N), np.array([row[0].vacuous for row in laws])),
-            },
-            coords={
-                names.ALPHA: [float(one) for one in self.alphas],
-                N: self.n,
-                DRAWS: np.array(self.draws, dtype=np.float64),
-                BOUND: ["low", "high"],
-            },
-        )
-        if enough is not None:
-            found["n_within"] = ((names.ALPHA, DRAWS), enough)
-        return found.transpose(names.ALPHA, N, DRAWS, BOUND)
-
-    def enough(self, shares: Sequence[Shares]) -> NDArray[np.int64]:
-        """Return the n from which on it is enough, (alpha, draws); needs `within`."""
-        found = [
-            examples_needed(
-                alpha,
-                draws,
-                within=self.within or 0.0,
-                confidence=self.confidence,
-                shares=one,
-                one_sided=self.one_sided,
-            )
-            for alpha, one in zip(self.alphas, shares, strict=True)
-            for draws in self.draws
-        ]
-        return np.reshape(found, (len(self.alphas), -1))
-
-
-def bootstrapped(pilot: Pilot, goal: Goal, resamples: int, seed: int) -> Variables:
-    """Return how coverage spreads over resamples of the pilot; NaN where n exceeds it."""
-    shape = (len(goal.alphas), len(goal.n), len(goal.draws))
-    mean, spread, bounds = (np.full((*shape, *more), np.nan) for more in ((), (), (2,)))
-    for column, n in enumerate(goal.n.tolist()):
-        if n > len(pilot):
-            continue
-        keys = Keys(seed).child(f"plan/{n}")
-        found = pilot.resampled(goal.alphas, n, goal.draws, resamples, keys)
-        mean[:, column] = found.mean(axis=-1)
-        spread[:, column] = found.std(axis=-1, ddof=1)
-        bounds[:, column] = np.moveaxis(np.quantile(found, goal.tails, axis=-1), 0, -1)
-    dims = (names.ALPHA, N, DRAWS)
-    return {
-        "bootstrap_mean": (dims, mean),
-        "bootstrap_spread": (dims, spread),
-        "bootstrap_coverage": ((*dims, BOUND), bounds),
-    }
-
-
-def thinned(pilot: ReadPilot, goal: Goal, responses: Sequence[int] | None, seed: int) -> xr.Dataset:
-    """Return the spread with fewer answers per example; nothing where there are none to drop."""
-    if responses is not None and not len(responses):
-        return xr.Dataset()
-    thinnings = [Keys(seed).child(f"plan/thinning-{number}") for number in range(_THINNINGS)]
-    read = [None if pilot.table is None else Responses.of(pilot.table, keys) for keys in thinnings]
-    answers = [one for one in read if one is not None]
-    if responses is None and (not answers or int(answers[0].counts.max()) < 2):
-        return xr.Dataset()
-    if not answers:
-        raise InputError(
-            "responses-unknown",
-            "the pilot has no single answers to leave out",
-            expected="an annotation table whose answers count whole numbers of times",
-            got="plausibilities" if pilot.table is None else "weights that are not whole",
-            do="pass an annotation table with every answer, or leave responses out",
-            whose="responses",
-        )
-    steps = answers[0].steps() if responses is None else answers[0].check(responses)
-    by_thinning = np.empty((len(steps), len(goal.alphas), _THINNINGS), dtype=object)
-    distance = np.zeros(len(steps))
-    try:
-        for (number, one), (place, most) in product(enumerate(answers), enumerate(steps)):
-            atoms, apart = _with(pilot, one.thinned(most), seed)
-            distance[place] += apart / _THINNINGS
-            by_thinning[place, :, number] = [atoms.shares(alpha) for alpha in goal.alphas]
-    except InputError as error:
-        # Fewer answers are more alike than all are; without `responses`, they are left out.
-        if responses is None and error.name == "pilot-flat":
-            return xr.Dataset()
-        raise
-    shares = [[Shares.mean(thinned) for thinned in row] for row in by_thinning]
-    spread = [[[law.spread() for law in row] for row in goal.laws(one)] for one in shares]
-    result = xr.Dataset(
-        {
-            "responses_spread": ((RESPONSES, names.ALPHA, DRAWS, N), np.array(spread)),
-            "responses_distance": (RESPONSES, distance),
-        },
-        coords={RESPONSES: np.array(steps, dtype=np.int64)},
-    ).transpose(names.ALPHA, RESPONSES, N, DRAWS)
-    if goal.within is not None:
-        enough = [goal.enough(one) for one in shares]
-        result["responses_n_within"] = ((names.ALPHA, RESPONSES, DRAWS), np.stack(enough, axis=1))
-    return result
-
-
-def _with(pilot: ReadPilot, table: xr.Dataset, seed: int) -> tuple[Pilot, float]:
-    """Return the pilot with other annotations, and how far its plausibilities are from all."""
-    found = aggregated(table, pilot.aggregator, seed=seed).averaged()
-    _, lam = inputs.matched_with(pilot.predictions, found, only_common=True)
-    some, all_said = lam.stored, pilot.plausibilities.stored
-    apart = np.empty(len(all_said.weight))
-    for rows in row_blocks(all_said.shape):
-        less, whole = some.take(rows).dense(), all_said.take(rows).dense()
-        apart[rows] = row_sums(np.abs(less.astype(np.float64) - whole), most=2.0)
-    atoms = Pilot.of(pilot.predictions, lam, pilot.score, seed, pilot.clusters)
-    return atoms, float(apart.mean()) / 2
 
 
 class Plan(Result):
     """Numbers of examples, annotators and draws, from `plausibly.plan`: prints table and answer."""
 
     def block(self, plane: xr.Dataset) -> list[str]:
-        answer = textwrap.wrap(f"Plan: {_answer(plane)}", 80, subsequent_indent="  ")
-        return [*answer, *_table(plane), *wrapped(" ".join(_sentences(plane)))]
+        share = _share(plane.attrs["confidence"])
+        method = f"alpha {float(plane[names.ALPHA]):g}"
+        if "pilot_examples" in plane.attrs:
+            method += f", pilot of {several(int(plane.attrs['pilot_examples']), 'example')}"
+        if "n_within" not in plane:
+            between = ends(*plane["coverage"].values[-1, -1].tolist())
+            n = several(int(plane["n"][-1]), "calibration example")
+            by = _by(float(plane["draws"][-1]))
+            answer = f"with {n} ({by}), {share} calibrations cover {between} ({method})."
+        else:
+            enough = zip(plane["n_within"].values[::-1], plane["draws"].values[::-1], strict=True)
+            first, *others = [(counted(n), f"({_by(m)})") for n, m in enough]
+            numbers = " calibration examples ".join(first)
+            numbers += f", or {', '.join(map(' '.join, others))}," if others else ""
+            level = with_zeros(bounded(1 - Fraction(str(float(plane[names.ALPHA])))))
+            width = f"{plane.attrs['within']:g}"
+            goal = f"within {width} of {level}"
+            if plane.attrs["one_sided"]:
+                goal = f"{level} less {width}, or more"
+            answer = f"{numbers} for coverage {goal} in {share} calibrations ({method})."
+        lines = textwrap.wrap(f"Plan: {answer}", 80, subsequent_indent="  ")
+        return [*lines, *_table(plane), *wrapped(" ".join(_sentences(plane)))]
 
     def to_json(self) -> dict[str, object]:
-        return {**self.attrs, "results": [_as_data(one) for one in planes(self.data)]}
+        results = []
+        for plan in planes(self.data):
+            draws = [EXPECTED if math.isinf(m) else int(m) for m in plan["draws"].values]
+            figures = ("coverage_mean", "spread", "bootstrap_mean", "bootstrap_spread")
+            data: dict[str, object] = {
+                "alpha": float(plan[names.ALPHA]),
+                "by_n": [
+                    {
+                        "n": int(row["n"]),
+                        "draws": m,
+                        "vacuous": bool(row["vacuous"]),
+                        **dict(zip(("low", "high"), one["coverage"].values.tolist(), strict=True)),
+                        **{name: float(one[name]) for name in figures if name in plan},
+                    }
+                    for row in each(plan, N)
+                    for m, one in zip(draws, each(row, DRAWS), strict=True)
+                ],
+            }
+            if "n_within" in plan:
+                needed = zip(draws, plan["n_within"].values.tolist(), strict=True)
+                data["n_within"] = [{"draws": m, "n": n} for m, n in needed]
+            shares = ("between", "within_examples", "design_effect")
+            data |= {name: float(plan[name]) for name in shares if name in plan}
+            if RESPONSES in plan.dims:
+                data["by_responses"] = [
+                    {
+                        str(name).removeprefix("responses_"): one[name].values.tolist()
+                        for name in (RESPONSES, *_OF_RESPONSES)
+                        if name in one
+                    }
+                    for one in each(plan, RESPONSES)
+                ]
+            data["needed"] = [
+                {
+                    "combiner": str(one["combiner"].item()),
+                    "n": int(one["needed"]),
+                    "counts": str(one["needed_counts"].item()),
+                }
+                for one in each(plan, "combiner")
+            ]
+            results.append(data)
+        return {**self.attrs, "results": results}
 
 
 def _by(draws: float) -> str:
@@ -276,32 +157,23 @@ def _table(plan: xr.Dataset) -> list[str]:
     return lines
 
 
-def _answer(plan: xr.Dataset) -> str:
-    """Return how many examples are enough, or what the largest number gives."""
-    share = _share(plan.attrs["confidence"])
-    method = f"alpha {float(plan[names.ALPHA]):g}"
-    if "pilot_examples" in plan.attrs:
-        method += f", pilot of {several(int(plan.attrs['pilot_examples']), 'example')}"
-    if "n_within" not in plan:
-        between = ends(*plan["coverage"].values[-1, -1].tolist())
-        n, by = several(int(plan["n"][-1]), "calibration example"), _by(float(plan["draws"][-1]))
-        return f"with {n} ({by}), {share} calibrations cover {between} ({method})."
-    enough = zip(plan["n_within"].values[::-1], plan["draws"].values[::-1], strict=True)
-    first, *others = [(counted(n), f"({_by(m)})") for n, m in enough]
-    numbers = " calibration examples ".join(first)
-    numbers += f", or {', '.join(map(' '.join, others))}," if others else ""
-    level = with_zeros(bounded(1 - Fraction(str(float(plan[names.ALPHA])))))
-    width = f"{plan.attrs['within']:g}"
-    goal = f"within {width} of {level}"
-    if plan.attrs["one_sided"]:
-        goal = f"{level} less {width}, or more"
-    return f"{numbers} for coverage {goal} in {share} calibrations ({method})."
-
-
 def _sentences(plan: xr.Dataset) -> Iterator[str]:
     """Yield what stands below the table."""
     if RESPONSES in plan.dims:
-        yield _fewer_answers(plan)
+        # The effect of fewer answers per example, with the largest number of draws.
+        steps = plan[RESPONSES].values.tolist()
+        by = f"by answers per example ({_by(float(plan['draws'][-1]))})"
+        if "responses_n_within" in plan:
+            needed = plan["responses_n_within"].values[:, -1].tolist()
+            pairs = [f"{counted(n)} with {step}" for step, n in zip(steps, needed, strict=True)]
+            yield f"Examples needed, {by}: {', '.join(pairs)}."
+        else:
+            row = int(np.searchsorted(plan["n"].values, plan.attrs["pilot_examples"]))
+            row = min(row, plan.sizes["n"] - 1)
+            spread = plan["responses_spread"].values[:, row, -1].tolist()
+            pairs = [f"{one:.4f} with {step}" for step, one in zip(steps, spread, strict=True)]
+            n = counted(int(plan["n"][row]))
+            yield f"Standard deviation at n = {n}, {by}: {', '.join(pairs)}."
     known = np.array([])
     if "bootstrap_spread" in plan:
         known = np.flatnonzero(~np.isnan(plan["bootstrap_spread"].values[:, -1]))
@@ -336,64 +208,6 @@ def _sentences(plan: xr.Dataset) -> Iterator[str]:
         )
     if "n_within" not in plan:
         yield "Set within, such as 0.02, for the number of examples that is enough."
-
-
-def _fewer_answers(plan: xr.Dataset) -> str:
-    """Return the effect of fewer answers per example, with the largest number of draws."""
-    steps = plan[RESPONSES].values.tolist()
-    by = _by(float(plan["draws"][-1]))
-    if "responses_n_within" in plan:
-        enough = plan["responses_n_within"].values[:, -1]
-        pairs = [f"{counted(int(n))} with {step}" for step, n in zip(steps, enough, strict=True)]
-        return f"Examples needed, by answers per example ({by}): {', '.join(pairs)}."
-    row = int(np.searchsorted(plan["n"].values, plan.attrs["pilot_examples"]))
-    row = min(row, plan.sizes["n"] - 1)
-    spread = plan["responses_spread"].values[:, row, -1]
-    pairs = [f"{float(one):.4f} with {step}" for step, one in zip(steps, spread, strict=True)]
-    n = counted(int(plan["n"][row]))
-    return f"Standard deviation at n = {n}, by answers per example ({by}): {', '.join(pairs)}."
-
-
-def _as_data(plan: xr.Dataset) -> dict[str, object]:
-    draws = [EXPECTED if math.isinf(m) else int(m) for m in plan["draws"].values]
-    figures = ("coverage_mean", "spread", "bootstrap_mean", "bootstrap_spread")
-    data: dict[str, object] = {
-        "alpha": float(plan[names.ALPHA]),
-        "by_n": [
-            {
-                "n": int(row["n"]),
-                "draws": m,
-                "vacuous": bool(row["vacuous"]),
-                **dict(zip(("low", "high"), one["coverage"].values.tolist(), strict=True)),
-                **{name: float(one[name]) for name in figures if name in plan},
-            }
-            for row in each(plan, N)
-            for m, one in zip(draws, each(row, DRAWS), strict=True)
-        ],
-    }
-    if "n_within" in plan:
-        needed = zip(draws, plan["n_within"].values.tolist(), strict=True)
-        data["n_within"] = [{"draws": m, "n": n} for m, n in needed]
-    shares = ("between", "within_examples", "design_effect")
-    data |= {name: float(plan[name]) for name in shares if name in plan}
-    if RESPONSES in plan.dims:
-        data["by_responses"] = [
-            {
-                str(name).removeprefix("responses_"): one[name].values.tolist()
-                for name in (RESPONSES, *_OF_RESPONSES)
-                if name in one
-            }
-            for one in each(plan, RESPONSES)
-        ]
-    data["needed"] = [
-        {
-            "combiner": str(one["combiner"].item()),
-            "n": int(one["needed"]),
-            "counts": str(one["needed_counts"].item()),
-        }
-        for one in each(plan, "combiner")
-    ]
-    return data
 
 
 def plan(
@@ -503,12 +317,31 @@ def plan(
         width = check_share("within", within, float(min(alphas)) / 5, 1 - max(alphas))
     wanted_resamples = check_resamples(resamples)
     piloted = predictions is not None or plausibilities is not None
-    counts = read_draws(draws, pilot=piloted)
-    sizes = np.array([] if n is None else read_n(n), dtype=np.int64)
+    numbers: set[float] = set()
+    for one in draws or ():
+        if one not in (EXPECTED, math.inf) and not is_whole(one):
+            do = 'draws=[1, 10, "expected"]'
+            raise out_of_range("draws", repr(one), expected="1, 2, 3, … or expected", do=do)
+        numbers.add(math.inf if one in (EXPECTED, math.inf) else int(one))
+    if not piloted and numbers - {1}:
+        raise InputError(
+            "pilot-missing",
+            "the effect of several draws depends on how annotators disagree",
+            expected="a pilot: predictions and annotations",
+            got="neither",
+            do="pass a pilot, or plan for one draw: draws=[1]",
+            whose="draws",
+        )
+    counts: list[float] = sorted(numbers) or (list(DEFAULT_DRAWS) if piloted else [1])
+    sizes = [] if n is None else list(n) if isinstance(n, Iterable) else [n]
+    for size in sizes:
+        if not is_whole(size) or size > _LARGEST:
+            expected = f"whole numbers from 1 to {counted(_LARGEST)}"
+            raise out_of_range("n", repr(size), expected=expected, do="n=[100, 1000]")
     pilot = read_pilot(predictions, plausibilities, score, aggregator, cluster, seed, only_common)
-    shares = [ONE_DRAW if pilot is None else pilot.atoms.shares(one) for one in alphas]
+    shares = [ONE_DRAW if pilot is None else pilot.shares(one) for one in alphas]
     if pilot is not None:
-        largest = pilot.atoms.slots.weight.max(axis=1)
+        largest = pilot.plausibilities.stored.weight.max(axis=1)
         if float(largest.min()) >= 1.0:  # more draws then seem useless
             warn(
                 "pilot-certain",
@@ -519,20 +352,51 @@ def plan(
                 "for one draw",
                 whose="pilot",
             )
-    goal = Goal(
-        alphas=alphas,
-        draws=counts,
-        within=width,
-        confidence=confidence,
-        one_sided=one_sided,
-        n=sizes,
-    )
-    enough = None if width is None else goal.enough(shares)
+    confidences = (1 - confidence) / 2, (1 + confidence) / 2
+
+    def enough(shares: Sequence[Shares]) -> NDArray[np.int64]:
+        """Return the n from which on coverage is within `within`, (alpha, draws)."""
+        needed = [
+            examples_needed(
+                alpha,
+                m,
+                within=width or 0.0,
+                confidence=confidence,
+                shares=one,
+                one_sided=one_sided,
+            )
+            for alpha, one in zip(alphas, shares, strict=True)
+            for m in counts
+        ]
+        return np.reshape(needed, (len(alphas), -1))
+
+    def laws(shares: Sequence[Shares]) -> list[list[Law]]:
+        """Return the law of coverage by alpha and draws."""
+        pairs = list(zip(alphas, shares, strict=True))
+        return [[Law.of(alpha, n_examples, m, one) for m in counts] for alpha, one in pairs]
+
+    needed = None if width is None else enough(shares)
     if n is None:
-        size = 0 if pilot is None else len(pilot.atoms)
-        steps = ladder(size, [] if enough is None else enough.ravel().tolist())
-        goal = attrs.evolve(goal, n=np.array(steps, dtype=np.int64))
-    result = goal.expected(shares, enough)
+        size = 0 if pilot is None else len(pilot)
+        sizes = ladder(size, [] if needed is None else needed.ravel().tolist())
+    n_examples = np.array(sorted(set(map(int, sizes))), dtype=np.int64)
+    rows, by_n = laws(shares), (names.ALPHA, DRAWS, N)
+    bounds = [[[law.quantile(share) for share in confidences] for law in row] for row in rows]
+    result = xr.Dataset(
+        {
+            "coverage": ((names.ALPHA, DRAWS, BOUND, N), np.array(bounds)),
+            "coverage_mean": (by_n, np.array([[law.mean() for law in row] for row in rows])),
+            "spread": (by_n, np.array([[law.spread() for law in row] for row in rows])),
+            "vacuous": ((names.ALPHA, N), np.array([row[0].vacuous for row in rows])),
+            **({} if needed is None else {"n_within": ((names.ALPHA, DRAWS), needed)}),
+        },
+        coords={
+            names.ALPHA: [float(one) for one in alphas],
+            N: n_examples,
+            DRAWS: np.array(counts, dtype=np.float64),
+            BOUND: ["low", "high"],
+        },
+    ).transpose(names.ALPHA, N, DRAWS, BOUND)
     default: list[ComponentLike[PValueCombiner]] = [
         *({"name": name} for name in ("average", "held-out-rank")),
         *({"name": name, "delta": delta} for name in ("pac", "ecdf")),
@@ -545,8 +409,41 @@ def plan(
             design_effect=(names.ALPHA, [one.design_effect for one in shares]),
         )
         if wanted_resamples:
-            result = result.assign(bootstrapped(pilot.atoms, goal, wanted_resamples, seed))
-        result = result.assign(thinned(pilot, goal, responses, seed))
+            # NaN where n exceeds the pilot.
+            dims = (names.ALPHA, N, DRAWS)
+            shape = (len(alphas), len(n_examples), len(counts))
+            mean, spread, ends_at = (np.full((*shape, *more), np.nan) for more in ((), (), (2,)))
+            for column, size in enumerate(n_examples.tolist()):
+                if size <= len(pilot):
+                    keys = Keys(seed).child(f"plan/{size}")
+                    covered = pilot.resampled(alphas, size, counts, wanted_resamples, keys)
+                    mean[:, column] = covered.mean(axis=-1)
+                    spread[:, column] = covered.std(axis=-1, ddof=1)
+                    quantiles = np.quantile(covered, confidences, axis=-1)
+                    ends_at[:, column] = np.moveaxis(quantiles, 0, -1)
+            result = result.assign(
+                bootstrap_mean=(dims, mean),
+                bootstrap_spread=(dims, spread),
+                bootstrap_coverage=((*dims, BOUND), ends_at),
+            )
+        fewer = pilot.thinned(alphas, responses)
+        if fewer is not None:
+            steps, distance, by_steps = fewer
+            spreads = [[[law.spread() for law in row] for row in laws(one)] for one in by_steps]
+            further = xr.Dataset(
+                {
+                    "responses_spread": ((RESPONSES, names.ALPHA, DRAWS, N), np.array(spreads)),
+                    "responses_distance": (RESPONSES, distance),
+                },
+                coords={RESPONSES: np.array(steps, dtype=np.int64)},
+            ).transpose(names.ALPHA, RESPONSES, N, DRAWS)
+            if width is not None:
+                enough_by_steps = np.stack([enough(one) for one in by_steps], axis=1)
+                further["responses_n_within"] = (
+                    (names.ALPHA, RESPONSES, DRAWS),
+                    enough_by_steps,
+                )
+            result = result.assign(further)
     result.attrs = {
         "confidence": confidence,
         "one_sided": int(one_sided),
