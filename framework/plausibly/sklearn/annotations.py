@@ -315,8 +315,9 @@ class Reading:
                 whole = one.type.startswith(("Int", "UInt")) and np.isfinite(values).all()
                 cells[one.name] = values.astype(np.int64 if whole else np.float64).tolist()
             source = pd.DataFrame(cells)
-        if self.kind != COUNTS and set(_LONG) <= set(source.columns):
-            long = source[list(_LONG)].astype(object).itertuples(index=False, name=None)
+        usual = source.rename(columns={"task": "example", "worker": "annotator"})
+        if self.kind != COUNTS and set(_LONG) <= set(usual.columns):
+            long = usual[list(_LONG)].astype(object).itertuples(index=False, name=None)
             answers = [(name_text(task), by, label) for task, by, label in long]
             return named(self._table(SINGLE, answers), self.rows)
         examples = self._names_of(source)
