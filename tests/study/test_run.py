@@ -189,7 +189,7 @@ def test_the_order_of_rows_has_no_part_in_it(world: World, seed: int) -> None:
 
 def test_a_study_from_python_needs_no_file(world: World) -> None:
     from_file = ran("study.toml")
-    for source in (tables(WHOLE), study(WHOLE), prepare("study.toml"), Path("study.toml")):
+    for source in (tables(WHOLE), prepare("study.toml"), Path("study.toml")):
         result = ran(source)
         xr.testing.assert_identical(result.compared, from_file.compared)
         assert result.predictor.fingerprint == from_file.predictor.fingerprint

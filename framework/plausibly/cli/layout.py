@@ -13,9 +13,15 @@ import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Any, TextIO, TypeAlias, cast
 
 from plausibly.errors import counted, visible
+
+Row: TypeAlias = "tuple[str, str | list[str]]"
+"""A title, and a text to wrap or lines that are wrapped already."""
+
+Choice: TypeAlias = "tuple[str, Mapping[str, object] | int, bool]"
+"""A title, the component or number, and whether it is the default."""
 
 WIDTH = 80
 """Columns where nobody looks: files and pipes get the same text everywhere."""
@@ -159,7 +165,7 @@ def _heads(text: str) -> list[tuple[int, int]]:
     return found
 
 
-def fields(rows: Iterable[tuple[str, str | list[str]]]) -> str:
+def fields(rows: Iterable[Row]) -> str:
     """Return titled lines, the titles in one column, long texts wrapped under their start."""
     kept = [(title, text) for title, text in rows if text]
     width = max((len(title) for title, _ in kept), default=0) + 2
@@ -223,7 +229,7 @@ def _value(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def choices(made: Iterable[tuple[str, Mapping[str, object] | int, bool]]) -> str:
+def choices(made: Iterable[Choice]) -> str:
     """Return what was chosen: first what the user said, then what was chosen for the user."""
     said: list[str] = []
     ours: list[str] = []

@@ -9,7 +9,7 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -68,6 +68,10 @@ class Output:
         self.flush()
         if not (self.json or self.quiet):
             _print(text, layout.results())
+
+    def rows(self, rows: Iterable[layout.Row]) -> None:
+        """Print titled lines."""
+        self.show(layout.fields(rows))
 
     def flush(self) -> None:
         """Print the warnings since the last time, on stderr."""
