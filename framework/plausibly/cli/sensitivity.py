@@ -67,7 +67,7 @@ def sensitivity(
 
     settings, files = loaded.settings, options.inputs(FLAGS, loaded)
     path, method = files["-a"], settings.chosen_method
-    components = [component_value(one, "--aggregator") for one in aggregator]
+    components = [component_value(one, "--aggregator ") for one in aggregator]
     read_aggregators(components)  # a slip is refused before anything is read
     splits = settings.splits.count
     with output.working("reading files"), reading.telling_of_swaps(settings):
