@@ -11,7 +11,13 @@ import typer
 
 from plausibly.cli import completion, layout, plugins_list, plugins_new
 from plausibly.cli.output import Output
-from plausibly.cli.plugins_list import component_as_data, metadata_of, plural, source_as_data
+from plausibly.cli.plugins_list import (
+    component_as_data,
+    metadata_of,
+    plugin_as_data,
+    plural,
+    source_as_data,
+)
 from plausibly.errors import EXIT_CHECK, InputError, counted
 
 if TYPE_CHECKING:
@@ -80,22 +86,22 @@ def info(
     for row in rows:
         if row.entry is None:
             continue
-        found: tuple[About, ...] = ()
+        parameters: tuple[About, ...] = ()
         why, target = "", row.entry.target
         try:
-            found = about(row.entry.load(), lambda value: plain(value, made.describe))
+            parameters = about(row.entry.load(), lambda value: plain(value, made.describe))
         except InputError as error:  # its parameters cannot be known
             why = reason_of(error)
         place = target if isinstance(target, str) else f"{target.__module__}:{target.__qualname__}"
-        parameters = [attrs.asdict(one) for one in found]
-        more = {"target": place, "parameters": parameters, "unknown": why}
+        data = [attrs.asdict(one) for one in parameters]
+        more = {"target": place, "parameters": data, "unknown": why}
         components.append({**component_as_data(row), **more})
-        texts.append(_component(row, row.entry, place, found, why))
+        texts.append(_component(row, row.entry, place, parameters, why))
     output.document["plugins"] = [
         {
             **source_as_data(source),
             **metadata_of(source),
-            **plugins_list.plugin_as_data(source, rows),
+            **plugin_as_data(source, rows),
             "offers": [
                 {"kind": r.kind, "name": r.name} for r in rows if r.source == source and r.kind
             ],
@@ -128,33 +134,31 @@ def _state(row: Row) -> str:
     return f"{row.words}: {row.reason}" if row.reason else row.words
 
 
-def _component(row: Row, entry: Entry, place: str, found: Sequence[About], why: str) -> str:
+def _component(row: Row, entry: Entry, place: str, parameters: Sequence[About], why: str) -> str:
     """Return a component with its parameters, one below the other."""
     from plausibly.registry.listing import first_sentence
 
     summary = row.summary
     if not summary and not isinstance(entry.target, str):
         summary = first_sentence(entry.target)
-    parameters: list[str] = []
-    for one in found:
+    lines: list[str] = []
+    for one in parameters:
         default = f"default {one.default or 'made from the other parameters'}"
         takes = f"{one.type}; {'required' if one.required else default}"
-        parameters += layout.fields([(one.name, takes)]).splitlines()
-        parameters += layout.wrapped(f"  {one.help}", _ROOM, indent=2)
-    usable = row.kind in _FLAGS and row.state not in ("failed", "disabled")
-    return layout.fields(
-        [
-            (row.kind, f"{row.name} of {row.source}"),
-            ("summary", summary),
-            ("state", _state(row)),
-            ("class", place),
-            ("parameters", parameters or ("" if why else "none")),
-            ("unknown", why),
-            ("use", [_use(row.name if row.source.builtin else entry.qualified, row.kind, found)])
-            if usable
-            else ("use", ""),
-        ]
-    )
+        lines += layout.fields([(one.name, takes)]).splitlines()
+        lines += layout.wrapped(f"  {one.help}", _ROOM, indent=2)
+    rows: list[layout.Row] = [
+        (row.kind, f"{row.name} of {row.source}"),
+        ("summary", summary),
+        ("state", _state(row)),
+        ("class", place),
+        ("parameters", lines or ("" if why else "none")),
+        ("unknown", why),
+    ]
+    if row.kind in _FLAGS and row.state not in ("failed", "disabled"):
+        name = row.name if row.source.builtin else entry.qualified
+        rows.append(("use", [_use(name, row.kind, parameters)]))
+    return layout.fields(rows)
 
 
 def _use(name: str, kind: str, found: Sequence[About]) -> str:
@@ -197,47 +201,40 @@ def check(
     import attrs
 
     from plausibly import registry
-    from plausibly.registry.listing import (
-        Rules,
-        check_entry,
-        check_failure,
-        overview,
-        select,
-    )
+    from plausibly.registry import listing
+    from plausibly.registry.listing import overview, select
 
     made = registry.default()
     rows = select(overview(made), names) if names else overview(made)
     made.report(failures=False)  # the kit asks for components, and what failed is shown here
-    kit: Rules | None = None
+    kit: listing.Rules | None = None
     if rules:
-        from plausibly.testing import check as checked
-
-        kit = checked
+        from plausibly.testing import check as kit
     sources = {row.source for row in rows}
     whole = [failure for failure in made.failures() if failure.component is None]
-    found = [check_failure(failure) for failure in whole if failure.source in sources]
+    results = [listing.check_failure(failure) for failure in whole if failure.source in sources]
     for row in rows:
         if row.entry is not None and row.state != "disabled":
             untested = row.source.builtin and not names
-            found.append(check_entry(row.entry, made.make, None if untested else kit))
+            results.append(listing.check_entry(row.entry, made.make, None if untested else kit))
         elif row.state == "ready":
-            found.append(attrs.evolve(row, state="ok"))
-    found.sort(key=lambda one: (one.source.builtin, one.source.where, one.what))
-    failed = {one.source for one in found if one.state == "failed"}
+            results.append(attrs.evolve(row, state="ok"))
+    results.sort(key=lambda one: (one.source.builtin, one.source.where, one.what))
+    failed = {one.source for one in results if one.state == "failed"}
     documents: list[dict[str, object]] = []
-    for one in found:
+    for one in results:
         whose = {**source_as_data(one.source), "kind": one.kind, "component": one.name}
         problems = [{**whose, **attrs.asdict(problem)} for problem in one.problems]
         state = {name: getattr(one, name) for name in ("state", "stage", "reason")}
         documents.append({**whose, **state, "problems": problems, "do": one.do})
     output.document |= {"checked": documents, "failed": len(failed)}
-    shown = [one for one in found if names or not one.source.builtin or one.state == "failed"]
+    shown = [one for one in results if names or not one.source.builtin or one.state == "failed"]
     width = max((len(one.source.where) for one in shown), default=0)
     for one in shown:
         output.show(_lines(one, width))
     if not names:
         # One line for each plugin of ours that needs an extra, with what to type.
-        ours = [one for one in found if one.source.builtin]
+        ours = [one for one in results if one.source.builtin]
         lacking = Counter((o.source.plugin, o.do) for o in ours if o.state == "needs extra")
         for (plugin, do), count in sorted(lacking.items()):
             output.show(f"EXTRA   {plural(count, 'component')} of {plugin}:  {do}")

@@ -54,20 +54,24 @@ def check_kind(kind: str, *, do: str) -> None:
 
 
 def _print(output: Output, rows: Sequence[Row]) -> None:
+    sources = dict.fromkeys(row.source for row in rows)
     output.document["components"] = [component_as_data(row) for row in rows if row.kind]
     output.document["plugins"] = [
         {
             **plugin_as_data(source, rows),
             "components": sum(1 for row in rows if row.source == source and row.entry),
         }
-        for source in dict.fromkeys(row.source for row in rows)
+        for source in sources
     ]
-    table = [HEADER, *(_cells(row, row.words) for row in rows)]
-    if max(map(len, layout.aligned(table).splitlines())) > layout.WIDTH:
+    cells = [
+        [row.kind or "-", row.name or "-", row.source.plugin, row.source.where, row.words]
+        for row in rows
+    ]
+    if _width([HEADER, *cells]) > layout.WIDTH:
         # Which extra is missing stands below.
-        brief = {"needs extra": "no extra"}
-        table = [HEADER, *(_cells(row, brief.get(row.state, row.words)) for row in rows)]
-    output.show(layout.aligned(_fitting(table)))
+        for cell, row in zip(cells, rows, strict=True):
+            cell[-1] = "no extra" if row.state == "needs extra" else row.words
+    output.show(layout.aligned(_fitting([HEADER, *cells])))
     # Components of one plugin that lack the same are one line.
     alike = Counter((row.source, row.words, row.reason) for row in rows)
     reasons: dict[str, None] = {}
@@ -83,10 +87,11 @@ def _print(output: Output, rows: Sequence[Row]) -> None:
     for text in reasons:
         output.show(text)
     components = sum(1 for row in rows if row.kind and row.state in ("ready", "needs extra"))
-    plugins = plural(len({row.source for row in rows}), "plugin")
-    failed = list(dict.fromkeys(row.source for row in rows if row.state == "failed"))
-    disabled = {row.source for row in rows if row.state == "disabled"}
-    text = f"{plural(components, 'component')} of {plugins}, "
+    failed, disabled = (
+        list(dict.fromkeys(row.source for row in rows if row.state == state))
+        for state in ("failed", "disabled")
+    )
+    text = f"{plural(components, 'component')} of {plural(len(sources), 'plugin')}, "
     text += f"{counted(len(failed)) if failed else 'none'} failed"
     text += f", {counted(len(disabled))} disabled" * bool(disabled)
     if failed:
@@ -95,17 +100,13 @@ def _print(output: Output, rows: Sequence[Row]) -> None:
     output.show(text)
 
 
-def _cells(row: Row, state: str) -> tuple[str, ...]:
-    return (row.kind or "-", row.name or "-", row.source.plugin, row.source.where, state)
-
-
 def _print_installed(output: Output, found: Sequence[Row]) -> None:
     output.document["plugins"] = [
-        {**source_as_data(one.source), "module": one.module, "state": one.state}
-        | {"reason": one.reason, **metadata_of(one.source)}
+        {**source_as_data(one.source), **_values(one, "module", "state", "reason")}
+        | metadata_of(one.source)
         for one in found
     ]
-    rows = [(o.source.plugin, o.module or "-", o.source.where, o.state) for o in found]
+    rows = [[o.source.plugin, o.module or "-", o.source.where, o.state] for o in found]
     output.show(layout.aligned(_fitting([HEADER_INSTALLED, *rows])))
     for one in found:
         if one.reason:
@@ -119,42 +120,30 @@ def _print_installed(output: Output, found: Sequence[Row]) -> None:
 
 
 def plural(number: int, noun: str) -> str:
-    """Return a count with its noun."""
     return f"{counted(number)} {noun}{'' if number == 1 else 's'}"
 
 
+def _values(record: object, *names: str) -> dict[str, object]:
+    return {name: getattr(record, name) for name in names}
+
+
 def source_as_data(source: Source) -> dict[str, object]:
-    """Return whose something is, as ``--json`` prints it."""
-    return {
-        "plugin": source.plugin,
-        "distribution": source.distribution,
-        "version": source.version,
-    }
+    return _values(source, "plugin", "distribution", "version")
 
 
 def component_as_data(row: Row) -> dict[str, object]:
-    """Return a component as ``--json`` prints it."""
-    return {
-        "kind": row.kind,
-        "name": row.name,
-        **source_as_data(row.source),
-        "summary": row.summary,
-        "state": row.state,
-        "stage": row.stage,
-        "reason": row.reason,
-    }
+    state = _values(row, "summary", "state", "stage", "reason")
+    return {"kind": row.kind, "name": row.name, **source_as_data(row.source), **state}
 
 
 def plugin_as_data(source: Source, rows: Sequence[Row]) -> dict[str, object]:
     """Return a plugin with what is known of it as a whole."""
-    whole = [r for r in rows if r.source == source and (r.entry is None or r.state == "disabled")]
-    row = whole[0] if whole else None
-    return {
-        **source_as_data(source),
-        "state": "ready" if row is None else row.state,
-        "stage": "" if row is None else row.stage,
-        "reason": "" if row is None else row.reason,
-    }
+    state: dict[str, object] = {"state": "ready", "stage": "", "reason": ""}
+    for row in rows:
+        if row.source == source and (row.entry is None or row.state == "disabled"):
+            state = _values(row, *state)
+            break
+    return {**source_as_data(source), **state}
 
 
 def metadata_of(source: Source) -> dict[str, str]:
@@ -170,16 +159,14 @@ def metadata_of(source: Source) -> dict[str, str]:
     return {"about": next(iter(about.get_all("Summary") or []), ""), "url": next(iter(pages), "")}
 
 
-def _fitting(table: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+def _width(table: Sequence[Sequence[str]]) -> int:
+    return max(map(len, layout.aligned(table).splitlines()))
+
+
+def _fitting(table: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
     """Return a table without the columns for which a terminal is too narrow; a pipe gets all."""
-    found = list(table)
-    if not layout.results().isatty():
-        return found
-    for title in ("distribution", "module", "plugin"):
-        if (
-            max(map(len, layout.aligned(found).splitlines())) > layout.columns()
-            and title in found[0][1:]
-        ):
-            place = found[0].index(title)
-            found = [[*row[:place], *row[place + 1 :]] for row in found]
-    return found
+    for title in ("distribution", "module", "plugin") if layout.results().isatty() else ():
+        if _width(table) > layout.columns() and title in table[0][1:]:
+            place = table[0].index(title)
+            table = [[*row[:place], *row[place + 1 :]] for row in table]
+    return table
