@@ -75,11 +75,7 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
         would = f"read {many}, {chunks:,} at a time, and calibrate"
         dry.show(output, read=files, rows=rows, would=would, write=[out])
         return
-    with (
-        output.working("calibrating") as tick,
-        chunking.counting(chunks, tick),
-        promise.views_as_options(),
-    ):
+    with output.working("calibrating") as tick, chunking.counting(chunks, tick):
         predictor = calibrated(
             predictions,
             lam,

@@ -37,6 +37,12 @@ Tick: TypeAlias = Callable[[int, int], None]
 """Called with the number of finished steps, and of all."""
 
 
+_VIEWS = {
+    "augmentations-missing": '-p with a row for each view of an example, and view="COLUMN"',
+    "augmentations-unread": "--calibrator augmentation, or -p with one row an example",
+}
+
+
 class CheckFailed(InputError):
     """A check that the user asked for did not pass; the work is done."""
 
@@ -169,7 +175,7 @@ class Output:
         """Write the hint of a message with options that the command has."""
         from plausibly.config.hints import as_options
 
-        message.do = as_options(message.do, self.flags, self.command)
+        message.do = as_options(_VIEWS.get(message.name, message.do), self.flags, self.command)
 
     @contextlib.contextmanager
     def _collecting(self) -> Iterator[None]:

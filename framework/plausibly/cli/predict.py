@@ -58,7 +58,7 @@ def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> No
         model = reading.read_model(settings, predictor=predictor, chunks=chunks)
     labels = reading.label_names(model.predictions)
     reading.check_renames(settings.labels, model.unknown, labels=labels)
-    with output.working("predicting"), promise.views_as_options():
+    with output.working("predicting"):
         sets = predictor.predict(model.predictions, alphas if len(alphas) > 1 else alphas[0])
     shifts = predictor.pools.calibration.claim.weights  # for which there are weights
     # Predictions in chunks are read once, for their sets.
