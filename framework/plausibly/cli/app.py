@@ -74,7 +74,6 @@ class Grouped(TyperCommand):
     groups: Mapping[str, list[str]] = {}
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # Any: Typer exports no types
-        """Write the options of each group, and then the shared ones."""
         shown = [(each, each.get_help_record(ctx)) for each in self.get_params(ctx)]
         records = {
             # Typer appends the type to the name of an argument.
@@ -223,7 +222,6 @@ class Commands(TyperGroup):
         windows_expand_args: bool = True,
         **extra: Any,  # Any: whatever Typer passes on to its own main
     ) -> Any:  # Any: as Typer declares it; an int
-        """Run a command; exit with its code in standalone mode, else return it."""
         words = list(sys.argv[1:] if args is None else args)
         # Before the words are parsed the options are not known: these are looked for by name.
         name = next((word for word in words if not word.startswith("-")), "")
@@ -311,7 +309,6 @@ def plausibly(
         ),
     ] = None,
 ) -> None:
-    """Do without some plugins; print the help where no command is named."""
     if without:
         from plausibly.registry import disabling
 
@@ -321,7 +318,6 @@ def plausibly(
 
 
 def main() -> int:
-    """Run the command that the arguments name."""
     tolerate()
     code = app(standalone_mode=False)
     return code if isinstance(code, int) else 0

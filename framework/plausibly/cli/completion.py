@@ -42,7 +42,6 @@ def components(kind: str) -> Offer:
 
 
 def choices(values: Iterable[object]) -> Offer:
-    """Return what offers some values."""
     return offering(lambda: ((str(value), "") for value in values))
 
 
@@ -56,7 +55,6 @@ def columns(file: str) -> OfferBeside:
 
 
 def kind_option(text: str) -> Any:  # Any: Typer exports no type of its options
-    """Return the option ``--kind``."""
     return typer.Option("--kind", autocompletion=offering(_kinds), metavar="KIND", help=text)
 
 

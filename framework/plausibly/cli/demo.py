@@ -113,7 +113,6 @@ def _can_draw(data: Data) -> bool:
 
 
 def _document(result: Result, data: Data, splits: int, seed: int) -> dict[str, object]:
-    """Return the study as plain data."""
     import json
 
     from plausibly.demo import study

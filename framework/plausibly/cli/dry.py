@@ -34,7 +34,6 @@ def show(
     write: Iterable[Path] = (),
     into: Path | None = None,
 ) -> None:
-    """Say what would be done."""
     inputs = {flag: path for flag, path in read.items() if path is not None}
     outputs = list(write)
     if into is not None:

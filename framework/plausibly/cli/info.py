@@ -73,7 +73,6 @@ def info(output: Output) -> None:
 
 
 def version(distribution: str) -> str:
-    """Return the version of a distribution, ``missing`` where it is not installed."""
     try:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:
@@ -91,7 +90,6 @@ def requirements(distribution: str) -> list[str]:
 
 
 def threads() -> int:
-    """Return the number of processors that this process may use."""
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

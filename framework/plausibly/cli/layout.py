@@ -238,12 +238,10 @@ def share(part: int, whole: int) -> str:
 
 
 def number(value: float) -> str:
-    """Return a threshold with four digits that mean something."""
     return f"{value:.4g}"
 
 
 def bytes_of(path: Path) -> int:
-    """Return how large a file or folder is."""
     files = path.rglob("*") if path.is_dir() else [path]
     return sum(file.stat().st_size for file in files if file.is_file())
 

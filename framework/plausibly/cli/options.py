@@ -30,12 +30,10 @@ class Flag:
 
     @property
     def long(self) -> str:
-        """The long name."""
         return self.names.split()[0]
 
     @property
     def parameter(self) -> str:
-        """Name of the parameter that Typer reads."""
         return self.long.lstrip("-").replace("-", "_").lower()
 
     def needed(self) -> Flag:
@@ -43,7 +41,6 @@ class Flag:
         return attrs.evolve(self, required=True)
 
     def option(self) -> Any:  # Any: as Typer declares it
-        """Return the declaration that Typer reads."""
         known = key(self.key)
         takes: Any = (bool if bool in known.arms else str) | None  # Any: known at run time only
         if known.many or known.pairs:
@@ -112,7 +109,6 @@ Groups: TypeAlias = Mapping[str, tuple[Flag, ...]]
 
 
 def out(path: str, metavar: str = "FILE") -> Flag:
-    """Return the flag of the output."""
     return Flag("--out -o", path, metavar)
 
 

@@ -50,8 +50,6 @@ class CheckFailed(InputError):
 
 
 class Interrupted(InputError):
-    """The user stopped the command."""
-
     exit_code = EXIT_INTERRUPTED
 
 
@@ -76,7 +74,6 @@ class Output:
             _print(text, layout.results())
 
     def rows(self, rows: Iterable[layout.Row]) -> None:
-        """Print titled lines."""
         self.show(layout.fields(rows))
 
     def flush(self) -> None:
@@ -106,7 +103,6 @@ class Output:
             bar.stop()
 
     def run(self, action: Callable[[], int | None], *, apart: bool = True) -> int:
-        """Run a command's body and say whatever goes wrong."""
         failure: InputError | None = None
         code = 0
         own_output = layout.aside() if apart else contextlib.nullcontext()

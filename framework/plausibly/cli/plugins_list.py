@@ -20,7 +20,6 @@ HEADER_INSTALLED = ("plugin", "module", "distribution", "state")
 
 
 def show(output: Output, *, kind: str | None = None, installed: bool = False) -> None:
-    """Print the list."""
     from plausibly import registry
     from plausibly.registry import listing
 

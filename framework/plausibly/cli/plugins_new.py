@@ -148,7 +148,6 @@ def check_name(name: str, kind: str, registry: Registry) -> None:
 
 
 def write(name: str, kind: str, place: Path) -> None:
-    """Write the files of a plugin, all or none."""
     with replacing(place) as part:
         for path, text in rendered(name, kind).items():
             target = part / path

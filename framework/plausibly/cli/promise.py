@@ -130,7 +130,6 @@ def needed_of_new(predictor: ConformalPredictor) -> str:
 def next_command(
     predictor: ConformalPredictor, path: Path, alpha: object, out: str
 ) -> list[object]:
-    """Return the words of the command that predicts for new examples."""
     words: list[object] = ["plausibly", "predict", path, "-p", "NEW"]
     if of_new(predictor):
         words += ["-e", "NEW_EXAMPLES"]

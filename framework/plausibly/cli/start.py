@@ -10,7 +10,6 @@ _PLAIN = frozenset({"--installed", "--json", "--quiet", "--debug"})
 
 
 def main() -> int:
-    """Run the command that the arguments name."""
     words = sys.argv[1:]
     if words[:2] == ["plugins", "list"] and _PLAIN.issuperset(words[2:]):
         from plausibly.cli import plugins_list

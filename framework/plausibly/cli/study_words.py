@@ -28,7 +28,6 @@ from plausibly.study.run import assumptions
 
 
 def blocks(ready: Prepared) -> list[layout.Row]:
-    """Return what was read and assumed, before anything is computed."""
     study, model, table = ready.study, ready.predictions, ready.annotations
     what, path = study.answers
     source = path.name if path else ""
@@ -154,7 +153,6 @@ def after(result: StudyResult, written: Sequence[Path]) -> dict[str, object]:
 
 
 def _method(one: xr.Dataset) -> dict[str, object]:
-    """Return what one calibration covered, in every cell."""
     name = str(one[METHOD].item())
     several_splits = one.sizes[SPLIT] > 1
     results = []

@@ -121,7 +121,6 @@ def as_options(do: str, flags: Collection[str], command: str = "") -> str:
 
 
 def _argument(value: object, form: Form | None) -> str:
-    """Return a value as it is typed after a flag."""
     if isinstance(value, dict) and form != "pairs":
         return f"'{{{value_text(value)[2:-2]}}}'"
     text = _listed([f"{a}={b}" for a, b in value.items()] if isinstance(value, dict) else value)

@@ -51,7 +51,6 @@ class Draft:
 
     @property
     def folder(self) -> Path:
-        """Folder that relative paths start from."""
         return Path() if self.document.path is None else self.document.path.parent
 
     @property
@@ -66,7 +65,6 @@ class Draft:
         return self.settings
 
     def error(self, mistakes: Iterable[Mistake]) -> SettingsError:
-        """Return the error about mistakes, each with its flag or line."""
         source, places = self.document.name, located(mistakes, self.document.lines, self.typed)
         first, mistake, count = places[0], places[0].mistake, len(places)
         line = "" if first.line is None else f" line {counted(first.line)}"
@@ -247,23 +245,19 @@ class Key:
 
     @property
     def arms(self) -> tuple[object, ...]:
-        """The types that a value may have."""
         arms = typing.get_args(self.type) if is_union(self.type) else (self.type,)
         return tuple(arm for arm in arms if arm is not types.NoneType)
 
     @property
     def kind(self) -> Kind[Any] | None:  # Any: each kind has its own Protocol
-        """The kind of component that the key takes."""
         return next((kind for kind in KINDS if kind.protocol in self.arms), None)
 
     @property
     def many(self) -> bool:
-        """Whether the key takes a list."""
         return any(typing.get_origin(arm) is tuple for arm in self.arms)
 
     @property
     def pairs(self) -> bool:
-        """Whether the key takes a table of texts."""
         return any(typing.get_origin(arm) is Mapping for arm in self.arms)
 
 
@@ -411,7 +405,6 @@ def component_value(text: str, typed: str) -> str | dict[str, Any]:  # Any: as T
 
 
 def mapping(value: object, typed: str, example: str) -> dict[str, str]:
-    """Return the pairs of ``a=b,c=d``, of an inline TOML table, or of several of them."""
     pairs: dict[str, str] = {}
     for text in map(str, value if isinstance(value, list | tuple) else [value]):
         if text.lstrip().startswith("{"):
@@ -427,7 +420,6 @@ def mapping(value: object, typed: str, example: str) -> dict[str, str]:
 
 
 def share(text: str, typed: str) -> float:
-    """Return a share of 0 to 1."""
     try:
         value = float(text)
     except ValueError:
@@ -458,7 +450,6 @@ def _inline(text: str, typed: str, example: str) -> dict[str, Any]:  # Any: what
 
 
 def malformed(typed: str, text: str, expected: str, got: str, example: str) -> InputError:
-    """Return the error about an option that cannot be read."""
     return InputError(
         "option-malformed",
         f"{typed}{text} cannot be read",
@@ -500,7 +491,6 @@ class Located:
 
     @property
     def do(self) -> str:
-        """What can be typed instead."""
         mistake = self.mistake
         if not mistake.value:
             return mistake.advice

@@ -38,7 +38,6 @@ _BOUNDS = {
 
 
 def schema() -> Schema:
-    """Return the JSON schema of settings files, draft 2020-12."""
     study = _object(Settings)
     # How rates, counts and responses are read, no type says: see `plausibly.config.settings`.
     study["properties"]["alphas"] |= {
@@ -118,7 +117,6 @@ def _type(wanted: object) -> Schema:
 
 
 def _bounds(rule: object) -> Schema:
-    """Return the bounds that the validators of attrs state."""
     found: Schema = {}
     for one in getattr(rule, "_validators", (rule,)):
         name = _BOUNDS.get(str(getattr(one, "compare_op", "")))

@@ -341,7 +341,6 @@ class Method:
     allow_no_guarantee: bool = False
 
     def arguments(self) -> dict[str, Any]:  # Any: each parameter has its own type
-        """Return the arguments of `plausibly.calibrate`."""
         return {
             name: getattr(self, name) for name in attrs.fields_dict(type(self)) if name != "name"
         }

@@ -118,8 +118,6 @@ def _absent(path: str, name: str, there: list[str]) -> Mistake:
 
 @attrs.frozen(kw_only=True)
 class Groups:
-    """How the examples belong together by one coordinate."""
-
     name: str
     examples: int
     groups: int
@@ -136,7 +134,6 @@ def plural(name: str) -> str:
 
 
 def groups_of(predictions: xr.DataArray | xr.Dataset, name: str) -> Groups:
-    """Return how the examples belong together by a coordinate."""
     sizes = np.unique(example_values(name, [predictions]), return_counts=True)[1]
     several = int((sizes > 1).sum())
     return Groups(name=name, examples=int(sizes.sum()), groups=len(sizes), several=several)
@@ -246,7 +243,6 @@ class Read:
 
 
 def read_files(draft: Draft) -> Read:
-    """Return what the files of a study hold."""
     read, settings = Read(), draft.settings
     what, answered = settings.answers
     predicted = settings.predictions.path
@@ -300,7 +296,6 @@ def _place_of_predictions(settings: Settings, error: InputError) -> str:
 
 
 def _place_of_answers(settings: Settings, error: InputError) -> str:
-    """Return the key of an error about answers."""
     part = settings.annotations
     columns = part.options.get("columns") or getattr(part.reader, "columns", None)
     return "columns" if error.name.startswith("columns-") and columns else "path"
@@ -324,7 +319,6 @@ class Prepared:
     origin: Note
 
     def tables(self, *, whole: bool = False) -> dict[str, object]:
-        """Return the study as plain data, complete; see `plausibly.config.resolved`."""
         with without_plugins(self.study.plugins.disable):
             return resolved(self.study, whole=whole)
 
@@ -355,7 +349,6 @@ def prepare(source: StudyLike) -> Prepared:
 
 
 def settings_file(path: Path, content: str = "settings") -> Document:
-    """Return what a settings file says."""
     return parse(files.read_text(path, content), path.name, path)
 
 

@@ -52,17 +52,14 @@ class Answers:
 
     @property
     def source(self) -> str:
-        """Name of the file."""
         return self.path.name
 
     @property
     def what(self) -> str:
-        """Content of the file."""
         return "plausibilities" if self.table is None else "annotations"
 
     @property
     def component(self) -> dict[str, object] | None:
-        """Name and parameters of the aggregator."""
         return None if self.aggregator is None else table_of(AGGREGATOR, self.aggregator)
 
     @property
@@ -73,7 +70,6 @@ class Answers:
 
     @property
     def text(self) -> str:
-        """Content of the file in one line."""
         if self.table is not None:
             return summary_of(self.table, self.source)
         lam = self.plausibilities
@@ -86,7 +82,6 @@ class Answers:
 
     @property
     def facts(self) -> dict[str, object]:
-        """Content of the file as data."""
         if self.table is not None:
             return annotation_facts(self.table, self.path)
         draws = self.plausibilities.sizes.get(names.DRAW)
@@ -108,12 +103,10 @@ class Model:
 
     @property
     def source(self) -> str:
-        """Name of the file."""
         return self.path.name
 
     @property
     def facts(self) -> dict[str, object]:
-        """Content of the file as data."""
         return model_facts(self.predictions, self.path)
 
 
@@ -170,7 +163,6 @@ def read_table(
 
 
 def read_examples_of(settings: Settings) -> xr.Dataset | None:
-    """Return the table of the examples; None where the settings name none."""
     part = settings.examples
     return None if part.path is None else read_examples(part.path, example=part.example)
 
@@ -349,7 +341,6 @@ def matched(
 
 
 def left_out_of(*arrays: xr.DataArray | xr.Dataset) -> dict[str, int]:
-    """Return how many examples were left out, by reason."""
     found: dict[str, int] = {}
     for array in arrays:
         for reason, count in read_left_out(array.attrs).items():
@@ -358,7 +349,6 @@ def left_out_of(*arrays: xr.DataArray | xr.Dataset) -> dict[str, int]:
 
 
 def table_of(kind: Kind[P], component: P) -> dict[str, object]:
-    """Return name and parameters of a component."""
     table = described(kind, component)
     return {"name": type(component).__name__} if table is None else dict(table)
 
@@ -373,7 +363,6 @@ def _new_names(
 
 
 def label_names(array: xr.DataArray | xr.Dataset) -> list[str]:
-    """Return the names of the labels of an array or a table, in order."""
     return name_texts(array[label_dim(array)].values)
 
 
@@ -397,7 +386,6 @@ def shape_text(predictions: xr.DataArray) -> str:
 
 
 def model_facts(predictions: xr.DataArray, path: Path | None) -> dict[str, object]:
-    """Return the content of a file of predictions as data."""
     augmentations = {}
     if names.AUGMENTATION in predictions.dims:
         augmentations["augmentations"] = name_texts(predictions[names.AUGMENTATION].values)
@@ -412,7 +400,6 @@ def model_facts(predictions: xr.DataArray, path: Path | None) -> dict[str, objec
 
 
 def annotation_facts(table: xr.Dataset, path: Path) -> dict[str, object]:
-    """Return the content of an annotation table as data."""
     rows = Rows.of(table)
     responses = float(rows.votes.sum())
     return {

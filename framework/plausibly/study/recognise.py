@@ -67,7 +67,6 @@ class File:
 
     @property
     def examples(self) -> frozenset[str]:
-        """Names of the examples."""
         return frozenset(name_texts(self.data[EXAMPLE].values))
 
 
@@ -90,7 +89,6 @@ def folder_files(folder: Path) -> list[Path]:
 
 
 def recognised(paths: Sequence[Path]) -> Recognised:
-    """Return the settings that fit some files."""
     # Files of new examples last: the first of each kind is of the calibration set.
     unused = dict.fromkeys(sorted(paths, key=_is_new), "")
     answers = [one for path in unused if (one := _annotations(path, unused)) is not None]
@@ -249,7 +247,6 @@ def _predictions(path: Path, labels: set[str]) -> File | None:
 
 
 def _examples(path: Path) -> File | None:
-    """Return what a file says about examples."""
     column = _column(path)
     if column is None:
         return None

@@ -163,7 +163,6 @@ _HEAD = "# A study with everything filled in: it gives the same results again.\n
 
 
 def write_study(result: StudyResult) -> list[Path]:
-    """Write what a study gave into its output folder."""
     folder = result.prepared.study.output.folder
     text = resolved_text(result.prepared, folder)
     targets = targets_of(result.prepared)
@@ -267,8 +266,6 @@ FIRST = 0
 
 @attrs.frozen(kw_only=True, eq=False)
 class StudyResult:
-    """A study that has run."""
-
     prepared: Prepared
     compared: xr.Dataset
     sets: xr.DataArray
@@ -277,7 +274,6 @@ class StudyResult:
 
     @property
     def first(self) -> str:
-        """Name of the first calibration."""
         return self.prepared.study.methods[0].name
 
 
@@ -288,7 +284,6 @@ def run_study(
     checkpoint: str | Path | Checkpoint | None = None,
     progress: Progress | None = None,
 ) -> StudyResult:
-    """Run a study."""
     ready = source if isinstance(source, Prepared) else prepare(source)
     study, model = ready.study, ready.predictions
     splits, cluster = study.splits, study.examples.cluster
@@ -370,7 +365,6 @@ def _first_sets(ready: Prepared, test: Bools) -> xr.DataArray:
 
 
 def _calibrated(ready: Prepared, which: Bools | slice, *, seed: int) -> ConformalPredictor:
-    """Return the first calibration, on some of the examples."""
     return calibrate(
         ready.predictions.isel({names.EXAMPLE: which}),
         ready.plausibilities.isel({names.EXAMPLE: which}),
