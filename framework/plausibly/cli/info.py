@@ -46,9 +46,10 @@ def info(output: Output) -> None:
     }
     core = {name: version(name) for name in requirements("plausibly")}
     environment = {name: os.environ[name] for name in VARIABLES if os.environ.get(name)}
+    ours, python = version("plausibly"), platform.python_version()
     output.document |= {
-        "version": version("plausibly"),
-        "python": platform.python_version(),
+        "version": ours,
+        "python": python,
         "interpreter": sys.executable,
         "threads": threads(),
         "predictor_format": FORMAT,
@@ -58,18 +59,24 @@ def info(output: Output) -> None:
         "environment": environment,
     }
     output.show(
-        f"plausibly {version('plausibly')} · Python {platform.python_version()} · "
-        f"{threads()} threads · predictor format {FORMAT}"
+        f"plausibly {ours} · Python {python} · {threads()} threads · predictor format {FORMAT}"
     )
     # A version is never parted from its name.
     text = ", ".join(f"{name}\N{NO-BREAK SPACE}{found}" for name, found in core.items())
     lines = [line.replace("\N{NO-BREAK SPACE}", " ") for line in layout.wrapped(text, _ROOM)]
-    states = ", ".join(f"{count} {state}" for state, count in plugins.items())
-    values = ", ".join(f"{name}={value}" for name, value in environment.items())
-    rows: list[tuple[str, str | list[str]]] = [("core", lines or ["none"])]
-    rows += [("extras", _there(extras)), ("plugins", states)]
-    rows += [("environment", values or "nothing set"), ("python", [sys.executable])]
-    output.show(layout.fields(rows))
+    there = []
+    for answer, state in (("yes", True), ("no", False)):
+        names = " ".join(name for name, found in extras.items() if found is state) or "none"
+        there += layout.wrapped(f"{answer + ':':5}{names}", _ROOM, indent=5)
+    output.rows(
+        [
+            ("core", lines or ["none"]),
+            ("extras", there),
+            ("plugins", ", ".join(f"{count} {state}" for state, count in plugins.items())),
+            ("environment", ", ".join(f"{n}={v}" for n, v in environment.items()) or "nothing set"),
+            ("python", [sys.executable]),
+        ]
+    )
 
 
 def version(distribution: str) -> str:
@@ -93,12 +100,3 @@ def threads() -> int:
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _there(extras: dict[str, bool]) -> list[str]:
-    """Return the extras that are there and those that are not, each from the start of a line."""
-    lines = []
-    for answer, there in (("yes", True), ("no", False)):
-        names = " ".join(name for name, found in extras.items() if found is there) or "none"
-        lines += layout.wrapped(f"{answer + ':':5}{names}", _ROOM, indent=5)
-    return lines

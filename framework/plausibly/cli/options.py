@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
 import attrs
 import typer
 
-from plausibly.cli import completion, layout
+from plausibly.cli import completion
 from plausibly.cli.output import Output
 from plausibly.config.load import NAME, Draft, Key, key, load, split
 from plausibly.errors import InputError
@@ -205,5 +205,5 @@ def load_settings(
     loaded.check()
     if document is not None:
         output.document["settings"] = str(file)
-        output.show(layout.fields([("settings   ", str(file))]))
+        output.rows([("settings   ", str(file))])
     return loaded

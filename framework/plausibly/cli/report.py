@@ -101,7 +101,7 @@ def report(
         written = write_subject(subject, out)
     data = written.data
     output.document |= {"report": written.path, "bytes": written.size, **_facts(data)}
-    rows: list[tuple[str, str | list[str]]] = []
+    rows: list[layout.Row] = []
     for view in data.views[: len(data.alphas)]:
         alpha = f"alpha {data.alphas[view.alpha]}: " if len(data.alphas) > 1 else ""
         rows.append(("verdict", f"{alpha}{view.verdict.sentence}"))
@@ -112,7 +112,7 @@ def report(
         ]
     rows.append(("written", repr(written)))
     rows.append(("next", layout.command_line(["open", written.path], indent=10)))
-    output.show(layout.fields(rows))
+    output.rows(rows)
 
 
 def _check_source(study: Path | None, loaded: Draft) -> None:
