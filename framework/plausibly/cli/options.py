@@ -112,17 +112,14 @@ def out(path: str, metavar: str = "FILE") -> Flag:
     return Flag("--out -o", path, metavar)
 
 
-def check_required(flags: Iterable[Flag], loaded: Draft, command: str) -> None:
+def check_required(flags: Iterable[Flag], loaded: Draft, name: str) -> None:
     """Raise ``usage`` where a key that the command needs is not set."""
+    command = f"plausibly {name}"
     for flag in flags:
         if flag.required and not loaded.has(flag.key):
             names = " / ".join(f"'{name}'" for name in flag.names.split())
-            raise InputError(
-                "usage",
-                f"plausibly {command}: missing option {names}",
-                do=f"plausibly {command} --help",
-                whose=f"plausibly {command}",
-            )
+            what = f"{command}: missing option {names}"
+            raise InputError("usage", what, do=f"{command} --help", whose=command)
 
 
 def unfit(option: str, why: str, *, expected: str, do: str, got: str = "") -> InputError:
@@ -145,19 +142,20 @@ def typed_as(loaded: Draft, key: str) -> str:
 
 def check_answers(loaded: Draft, *, new: bool = False) -> None:
     """Raise where answers are missing, named twice, or read with options of another form."""
-    annotations = "new.annotations" if new else "annotations.path"
-    plausibilities = "new.plausibilities" if new else "plausibilities.path"
-    there = [loaded.has(annotations), loaded.has(plausibilities)]
-    if sum(there) != 1:
+    keys = ("new.annotations", "new.plausibilities")
+    annotations, plausibilities = map(
+        loaded.has, keys if new else ("annotations.path", "plausibilities.path")
+    )
+    if annotations == plausibilities:
         raise InputError(
             "opinions-missing",
-            f"{'two files say' if there[0] else 'no file says'} what the experts said",
+            f"{'two files say' if annotations else 'no file says'} what the experts said",
             expected="annotations (-a) or plausibilities (--plausibilities)",
-            got="both" if there[0] else "neither",
-            do="leave one out" if there[0] else "-a votes.csv",
+            got="both" if annotations else "neither",
+            do="leave one out" if annotations else "-a votes.csv",
         )
     typed = [path for path in loaded.typed if path.startswith("annotations.")]
-    if there[1] and typed:
+    if plausibilities and typed:
         option = typed_as(loaded, typed[0])
         raise unfit(
             option,
@@ -174,13 +172,12 @@ def found_without_flags(loaded: Draft, *keys: str) -> bool:
 
 def inputs(groups: Groups, loaded: Draft) -> dict[str, Path]:
     """Return the files that a command reads, by their flags."""
-    found: dict[str, Path] = {}
-    for flag in itertools.chain.from_iterable(groups.values()):
-        if flag.metavar == "FILE" and flag.parameter not in ("out", "sets"):
-            value: object = attrgetter(flag.key)(loaded.settings)
-            if isinstance(value, Path):
-                found[flag.names.split()[-1]] = value
-    return found
+    files = {
+        flag.names.split()[-1]: attrgetter(flag.key)(loaded.settings)
+        for flag in itertools.chain.from_iterable(groups.values())
+        if flag.metavar == "FILE" and flag.parameter not in ("out", "sets")
+    }
+    return {name: path for name, path in files.items() if isinstance(path, Path)}
 
 
 def load_settings(
