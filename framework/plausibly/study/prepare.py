@@ -168,47 +168,34 @@ _ADVICE = {
 }
 
 
-def check_methods(methods: Iterable[Method], data: Pair | None) -> list[Mistake]:
+def check_methods(methods: Iterable[Method], data: Pair) -> list[Mistake]:
     """Return the methods whose components do not work together, or not with the data."""
-    # Examples on which three labels tie nowhere.
-    rows = np.arange(_EXAMPLES)
-    first = (rows + 1.0) / (2 * _EXAMPLES)
-    values = np.stack([first, 0.75 * (1 - first), 0.25 * (1 - first)], axis=1)
-    coords = {names.EXAMPLE: rows.astype(np.str_), names.LABEL: ["a", "b", "c"]}
-    model = xr.DataArray(values, coords, tuple(coords), attrs={names.SCALE: "probability"})
-    lam = model.copy(data=np.tile([0.5, 0.25, 0.25], (_EXAMPLES, 1)))
+    few = [array.isel({names.EXAMPLE: slice(_EXAMPLES)}) for array in data]
     mistakes: list[Mistake] = []
     for number, method in enumerate(methods):
-        error = _tried(method, model, lam)
-        if isinstance(error, IncompatibleComponents):
+        key = ""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                calibrate(*few, **method.arguments())
+            continue
+        except IncompatibleComponents as caught:
+            error: InputError = caught
             # A key of the method, where Python has an argument.
             error.do = error.do.replace("allow_no_guarantee=True", "allow_no_guarantee = true")
-            mistakes += [one.below(number).below("methods") for one in mistakes_in(error)]
-        if data is None:
-            continue
-        alone = Method(calibrator=method.calibrator, allow_no_guarantee=True)
-        few = {names.EXAMPLE: slice(_EXAMPLES)}
-        error = _tried(alone, *(array.isel(few) for array in data))
-        if isinstance(error, InputError) and error.name in _OF_DATA:
-            key = error.name
+        except InputError as caught:
+            error, key = caught, caught.name
+            if key not in _OF_DATA:
+                continue
             if key == "coordinate-missing" and "did you mean" not in error.do:
                 key = "labels" if "over label" in error.expected else "examples"
             error.do = _ADVICE.get(key, error.do)
-            below = [one.below("calibrator").below(number) for one in mistakes_in(error)]
-            mistakes += [one.below("methods") for one in below]
+        except Exception:  # noqa: BLE001  # few examples may be too few: the study itself raises
+            continue
+        for mistake in mistakes_in(error):
+            place = mistake.below("calibrator") if key else mistake
+            mistakes.append(place.below(number).below("methods"))
     return mistakes
-
-
-def _tried(
-    method: Method, predictions: xr.DataArray, plausibilities: xr.DataArray
-) -> Exception | None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            calibrate(predictions, plausibilities, **method.arguments())
-    except Exception as error:  # noqa: BLE001  # these examples may be too few: the study raises
-        return error
-    return None
 
 
 T = TypeVar("T")
@@ -342,7 +329,7 @@ def prepare(source: StudyLike) -> Prepared:
             if found := read.attempt(settings.answers[0], "path", match):
                 lam = found[1]
                 data = found[0], lam if isinstance(lam, xr.DataArray) else unpack(lam)
-        mistakes += check_methods(settings.methods, data)
+                mistakes += check_methods(settings.methods, data)
         _refuse(parts, mistakes, read.problems)
         # Nothing is wrong, so both are there.
         return _completed(parts, cast("Answers", read.answers), *cast("Pair", data))
