@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from threading import Event, Thread
 from typing import Any
 
+from plausibly.cli.options import unfit
 from plausibly.cli.output import Tick
 from plausibly.config.settings import Compute
 from plausibly.errors import InputError
@@ -20,13 +21,12 @@ def computing(compute: Compute, *, dry_run: bool = False) -> Iterator[None]:
     scheduler = compute.scheduler
     if compute.chunks is None:
         if scheduler is not None:
-            raise InputError(
-                "option-unfit",
-                "compute.scheduler has no meaning without chunks",
+            raise unfit(
+                "compute.scheduler",
+                "without chunks",
                 expected="chunks to compute",
                 got=f"compute.scheduler = {scheduler}",
                 do="--set compute.chunks=50000, or leave compute.scheduler out",
-                whose="compute.scheduler",
             )
         yield
         return

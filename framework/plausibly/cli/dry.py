@@ -21,8 +21,6 @@ DryRun: TypeAlias = Annotated[
     typer.Option("--dry-run", help="Check everything, say what would be done; write nothing."),
 ]
 
-NOTHING = "what can be checked is right; nothing was written"
-
 
 def show(
     output: Output,
@@ -61,7 +59,7 @@ def show(
     text = f"{outputs[0].parent}/: {', '.join(places)}" if together else "; ".join(places)
     output.rows(
         [
-            ("dry run", NOTHING),
+            ("dry run", "what can be checked is right; nothing was written"),
             ("read", "; ".join(f"{f} {p} ({layout.size(p)})" for f, p in inputs.items())),
             *rows,
             ("would do", would),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from plausibly.cli import chunks as chunking, options
 from plausibly.cli.output import CheckFailed, Output
@@ -36,9 +36,6 @@ FLAGS = {
 }
 CHUNKED = True
 _SLACK = 1e-9  # a mean of tenths is a tenth, whatever its last bit says
-
-Part: TypeAlias = "tuple[str, xr.Dataset, str | None, tuple[str, ...]]"
-"""Name of a measure, its results, their dimension, and the attributes that JSON shows."""
 
 _SUBGROUPS = ("by", "compared", "left_out_subgroups", "at_least", "note")
 
@@ -157,8 +154,8 @@ def _parts(
     predictions: xr.DataArray | None,
     predictor: ConformalPredictor | None,
     confidence: float,
-) -> Iterator[Part]:
-    """Yield coverage by groups and of predictions, in the order in which it is printed."""
+) -> Iterator[tuple[str, xr.Dataset, str | None, tuple[str, ...]]]:
+    """Yield name, results, their dimension, and the attributes for JSON, as they are printed."""
     from functools import partial
 
     from plausibly.cli.promise import of_new

@@ -100,7 +100,9 @@ def as_options(do: str, flags: Collection[str], command: str = "") -> str:
         plain = isinstance(value, dict) or value is True
         text = value_text(value) if plain else _listed(value)
         path = KEYS[name].format(command=command)
-        setting = f"{path}={_tight(text) if name in _PAIRS else text}"
+        if name in _PAIRS:  # without the spaces outside of its texts
+            text = re.sub(r"(\"[^\"]*\")| ", r"\1", text)
+        setting = f"{path}={text}"
         shown = f"'{setting}'" if re.search(r"[\s{\"]", setting) else setting
         return f"{' ' * beside}--set {shown}"
 
@@ -116,11 +118,6 @@ def _argument(name: str, value: object) -> str:
 
 def _listed(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def _tight(table: str) -> str:
-    """Return a TOML table without the spaces outside of its texts."""
-    return re.sub(r"(\"[^\"]*\")| ", r"\1", table)
 
 
 @contextlib.contextmanager
