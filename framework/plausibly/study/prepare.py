@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias, TypeVar, cast
+from typing import TypeAlias, cast
 
 import attrs
 import numpy as np
@@ -198,8 +199,6 @@ def check_methods(methods: Iterable[Method], data: Pair) -> list[Mistake]:
     return mistakes
 
 
-T = TypeVar("T")
-
 Pair: TypeAlias = "tuple[xr.DataArray, xr.DataArray]"
 
 Problem: TypeAlias = tuple[str, InputError]
@@ -216,46 +215,42 @@ class Read:
     model: Model | None = None
     problems: list[Problem] = attrs.field(factory=list)
 
-    def attempt(
-        self, table: str, place: str | Callable[[InputError], str], body: Callable[[], T]
-    ) -> T | None:
-        """Return what `body` gives, or note what goes wrong as a problem of a key."""
+    @contextlib.contextmanager
+    def noting(self, place: str | Callable[[InputError], str]) -> Iterator[None]:
+        """Note what goes wrong in a block as a problem of a key."""
         try:
             with in_words_of_the_file():
-                return body()
+                yield
         except InputError as error:
-            key = place if isinstance(place, str) else place(error)
-            self.problems.append((key if "." in key else f"{table}.{key}", error))
-            return None
+            self.problems.append((place if isinstance(place, str) else place(error), error))
 
 
 def read_files(draft: Draft) -> Read:
     read, settings = Read(), draft.settings
-    what, answered = settings.answers
-    predicted = settings.predictions.path
+    annotated, predicted = settings.annotations.path, settings.predictions.path
     if (path := settings.labels.path) is not None:
-        read.labels = read.attempt("labels", "path", lambda: read_labels(path))
-    read.examples = read.attempt("examples", "path", lambda: read_examples_of(settings))
+        with read.noting("labels.path"):
+            read.labels = read_labels(path)
+    with read.noting("examples.path"):
+        read.examples = read_examples_of(settings)
     # What could not be read is not read again.
     if read.labels is None:
         settings = attrs.evolve(settings, labels=attrs.evolve(settings.labels, path=None))
     if read.examples is None:
         settings = attrs.evolve(settings, examples=Examples())
     if predicted is not None:
-        call = partial(read_model, settings, labels=read.labels, examples=read.examples)
-        place = partial(_place_of_predictions, settings)
-        read.model = read.attempt("predictions", place, call)
-    if answered is not None:
-        call_answers = partial(read_answers, settings, labels=read.labels)
-        read.answers = read.attempt(what, partial(_place_of_answers, settings), call_answers)
+        with read.noting(partial(_place_of_predictions, settings)):
+            read.model = read_model(settings, labels=read.labels, examples=read.examples)
+    if settings.answers[1] is not None:
+        with read.noting(partial(_place_of_answers, settings)):
+            read.answers = read_answers(settings, labels=read.labels)
     if read.model and read.answers:
-        unknown = (read.model.unknown, read.answers.unknown)
         labels = label_names(read.model.predictions)
-        check = partial(check_renames, settings.labels, *unknown, labels=labels)
-        read.attempt("labels", "rename", check)
-    if settings.annotations.path and predicted and read.problems:
+        with read.noting("labels.rename"):
+            check_renames(settings.labels, read.model.unknown, read.answers.unknown, labels=labels)
+    if annotated and predicted and read.problems:
         keys = ("annotations.path = ", "predictions.path = ")
-        if swapped := files_swapped(settings.annotations.path, predicted, keys):
+        if swapped := files_swapped(annotated, predicted, keys):
             read.problems[:] = [("annotations.path", swapped)]
     for table in ("labels", "examples", "predictions", "annotations", "plausibilities"):
         typed = draft.text(table, "path")
@@ -263,7 +258,8 @@ def read_files(draft: Draft) -> Read:
         if table not in draft.parts and typed is not None:
             file = draft.folder / typed
             if not file.is_dir():
-                read.attempt(table, "path", partial(files.existing, file, table))
+                with read.noting(f"{table}.path"):
+                    files.existing(file, table)
     return read
 
 
@@ -271,21 +267,22 @@ def _place_of_predictions(settings: Settings, error: InputError) -> str:
     """Return the key of an error about predictions, or about the table of their examples."""
     if settings.examples.path is not None and error.whose == str(settings.examples.path.name):
         return "examples.path"
+    key = {"columns-missing": "example", "variable-missing": "variable"}.get(error.name, "path")
     if error.name == "option-unfit":
         options = {"view": "augmentation", "variable": "variable", "example": "example"}
         fit = (key for name, key in options.items() if f": {name} has no meaning" in error.what)
-        return next(fit, "path")
+        key = next(fit, "path")
     missing = error.details.get("missing")
     if error.name == "columns-missing" and missing == [settings.predictions.augmentation]:
-        return "augmentation"
-    keys = {"columns-missing": "example", "variable-missing": "variable"}
-    return keys.get(error.name, "path")
+        key = "augmentation"
+    return f"predictions.{key}"
 
 
 def _place_of_answers(settings: Settings, error: InputError) -> str:
     part = settings.annotations
     columns = part.options.get("columns") or getattr(part.reader, "columns", None)
-    return "columns" if error.name.startswith("columns-") and columns else "path"
+    key = "columns" if error.name.startswith("columns-") and columns else "path"
+    return f"{settings.answers[0]}.{key}"
 
 
 StudyLike: TypeAlias = "Draft | Mapping[str, object] | Path | str"
@@ -322,14 +319,14 @@ def prepare(source: StudyLike) -> Prepared:
     with without_plugins(settings.plugins.disable):
         read = read_files(parts)
         mistakes = [*parts.mistakes, *study_mistakes(parts), *check_coordinates(parts, read)]
-        data = None
+        data: Pair | None = None
         if read.model is not None and read.answers is not None:
             model, answers = read.model, read.answers
-            match = partial(matched, settings, model.predictions, answers, model.source)
-            if found := read.attempt(settings.answers[0], "path", match):
-                lam = found[1]
-                data = found[0], lam if isinstance(lam, xr.DataArray) else unpack(lam)
-                mistakes += check_methods(settings.methods, data)
+            with read.noting(f"{settings.answers[0]}.path"):
+                predictions, lam, _ = matched(settings, model.predictions, answers, model.source)
+                data = predictions, lam if isinstance(lam, xr.DataArray) else unpack(lam)
+        if data is not None:
+            mistakes += check_methods(settings.methods, data)
         _refuse(parts, mistakes, read.problems)
         # Nothing is wrong, so both are there.
         return _completed(parts, cast("Answers", read.answers), *cast("Pair", data))
