@@ -50,16 +50,15 @@ def aggregate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     from plausibly.io import write_plausibilities
     from plausibly.io.plausibilities import check_output
     from plausibly.kernels.coverage import tie_counts
-    from plausibly.study.reading import check_renames, label_names, read_answers
+    from plausibly.study.reading import check_renames, read_answers
 
     settings, files = loaded.settings, options.inputs(FLAGS, loaded)
     out = settings.output.plausibilities or Path()
     dry.check_output(out, files)
     with output.working("reading files"):
         answers = read_answers(settings)
-    lam = answers.plausibilities
-    label_texts = label_names(lam)
-    check_renames(settings.labels, answers.unknown, labels=label_texts)
+    lam, label_texts = answers.plausibilities, answers.labels
+    check_renames(settings.labels, answers)
     formed, form = _formed(lam, len(label_texts), out, settings.output.form)
     kept: Literal["wide", "long"] = "long" if form == "long" else "wide"
     check_output(out, kept)

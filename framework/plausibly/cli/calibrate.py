@@ -58,10 +58,9 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
         model, answers, predictions, lam, left_out = reading.read_both(settings, chunks=chunks)
     if out.suffix == ".zarr":
         require("zarr", extra="zarr", whose=str(out))
-    text = f"{model.source}: {reading.shape_text(model.predictions)}"
     rows: list[layout.Row] = [
         (answers.what, answers.text),
-        ("predictions", text),
+        ("predictions", model.text),
         ("left out", layout.counts(left_out)),
     ]
     output.document |= {
@@ -129,7 +128,7 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     command = promise.next_command(predictor, out, alphas[0], "sets.csv")
     if options.found_without_flags(loaded, "new.predictions"):
         command = ["plausibly", "predict"]
-    rows[1] = ("predictions", f"{text}; {same}")
+    rows[1] = ("predictions", f"{model.text}; {same}")
     output.rows(
         [
             *rows,

@@ -72,10 +72,9 @@ def evaluate(output: Output, loaded: Draft) -> None:
         sets = read_sets(path, chunks=chunks)
         if (examples := reading.read_examples_of(settings)) is not None:
             sets = with_coordinates(sets, examples)
-        labels = reading.label_names(sets)
         with reading.telling_of_swaps(settings):
-            answers = reading.read_answers(settings, declared=labels)
-        reading.check_renames(settings.labels, answers.unknown, labels=labels)
+            answers = reading.read_answers(settings, declared=reading.label_names(sets))
+        reading.check_renames(settings.labels, answers)
         sets, lam, left_out = reading.matched(settings, sets, answers, path.name)
         predictions = predictor = None
         if settings.predictions.path is not None:
@@ -84,8 +83,8 @@ def evaluate(output: Output, loaded: Draft) -> None:
             # Coordinates of the examples are known of the sets.
             alone = attrs.evolve(settings, examples=Examples())
             model = reading.read_model(alone, predictor=predictor)
-            predictions, labels = model.predictions, reading.label_names(model.predictions)
-            reading.check_renames(settings.labels, model.unknown, labels=labels)
+            predictions = model.predictions
+            reading.check_renames(settings.labels, model)
         elif "output.predictor" in loaded.typed:
             raise options.unfit(
                 "--predictor",

@@ -56,8 +56,7 @@ def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> No
     predictor = load_predictor(path)
     with output.working("reading files"):
         model = reading.read_model(settings, predictor=predictor, chunks=chunks)
-    labels = reading.label_names(model.predictions)
-    reading.check_renames(settings.labels, model.unknown, labels=labels)
+    reading.check_renames(settings.labels, model)
     with output.working("predicting"):
         sets = predictor.predict(model.predictions, alphas if len(alphas) > 1 else alphas[0])
     shifts = predictor.pools.calibration.claim.weights  # for which there are weights
@@ -73,12 +72,11 @@ def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> No
     rows: list[layout.Row] = [("left out", layout.counts(left_out))]
     if dry_run:
         whole = "" if chunks is None else f", {counted(chunks)} examples at a time"
-        shape = f"{model.source}: {reading.shape_text(model.predictions)}"
         many = f"{several(examples, 'prediction set')} at alpha {' and '.join(alphas)}"
         dry.show(
             output,
             read=files,
-            rows=[("predictions", shape), *rows],
+            rows=[("predictions", model.text), *rows],
             would=f"make {many}{whole}",
             memory=None if chunks is not None else dry.memory_of(model.predictions, sets),
             write=dict.fromkeys([out, beside]),

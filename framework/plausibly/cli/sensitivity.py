@@ -72,7 +72,7 @@ def sensitivity(
     splits = settings.splits.count
     with output.working("reading files"), reading.telling_of_swaps(settings):
         model = reading.read_model(settings)
-        table = reading.read_table(settings, declared=reading.label_names(model.predictions))
+        table = reading.read_table(settings, declared=model.labels)
     with output.working("calibrating") as tick:
         result = measured(
             model.predictions,
@@ -97,7 +97,7 @@ def sensitivity(
     }
     rows: list[layout.Row] = [
         ("annotations", reading.summary_of(table, path.name)),
-        ("predictions", f"{model.source}: {reading.shape_text(model.predictions)}"),
+        ("predictions", model.text),
     ]
     if dry_run:
         many = len(components)

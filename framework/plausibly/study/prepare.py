@@ -245,9 +245,8 @@ def read_files(draft: Draft) -> Read:
         with read.noting(partial(_place_of_answers, settings)):
             read.answers = read_answers(settings, labels=read.labels)
     if read.model and read.answers:
-        labels = label_names(read.model.predictions)
         with read.noting("labels.rename"):
-            check_renames(settings.labels, read.model.unknown, read.answers.unknown, labels=labels)
+            check_renames(settings.labels, read.model, read.answers)
     if annotated and predicted and read.problems:
         keys = ("annotations.path = ", "predictions.path = ")
         if swapped := files_swapped(annotated, predicted, keys):

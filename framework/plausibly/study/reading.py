@@ -59,6 +59,10 @@ class Answers:
         return "plausibilities" if self.table is None else "annotations"
 
     @property
+    def labels(self) -> list[str]:
+        return label_names(self.plausibilities)
+
+    @property
     def component(self) -> dict[str, object] | None:
         return None if self.aggregator is None else table_of(AGGREGATOR, self.aggregator)
 
@@ -72,24 +76,23 @@ class Answers:
     def text(self) -> str:
         if self.table is not None:
             return summary_of(self.table, self.source)
-        lam = self.plausibilities
-        draws = lam.sizes.get(names.DRAW)
-        return (
-            f"{self.source}: plausibilities of {several(lam.sizes[names.EXAMPLE], 'example')}, "
-            f"{several(lam.sizes[label_dim(lam)], 'label')}"
-            + ("" if draws is None else f", {several(draws, 'draw')} of each")
-        )
+        sizes = self.plausibilities.sizes
+        shape = f"{several(sizes[names.EXAMPLE], 'example')}, {several(len(self.labels), 'label')}"
+        draws = sizes.get(names.DRAW)
+        of_each = "" if draws is None else f", {several(draws, 'draw')} of each"
+        return f"{self.source}: plausibilities of {shape}{of_each}"
 
     @property
     def facts(self) -> dict[str, object]:
         if self.table is not None:
             return annotation_facts(self.table, self.path)
-        draws = self.plausibilities.sizes.get(names.DRAW)
+        sizes = self.plausibilities.sizes
+        draws = {"draws": sizes[names.DRAW]} if names.DRAW in sizes else {}
         return {
             "file": self.path,
-            "examples": self.plausibilities.sizes[names.EXAMPLE],
-            "labels": label_names(self.plausibilities),
-            **({} if draws is None else {"draws": draws}),
+            "examples": sizes[names.EXAMPLE],
+            "labels": self.labels,
+            **draws,
         }
 
 
@@ -104,6 +107,14 @@ class Model:
     @property
     def source(self) -> str:
         return self.path.name
+
+    @property
+    def labels(self) -> list[str]:
+        return label_names(self.predictions)
+
+    @property
+    def text(self) -> str:
+        return f"{self.source}: {shape_text(self.predictions)}"
 
     @property
     def facts(self) -> dict[str, object]:
@@ -294,11 +305,12 @@ def _read_model(
     return Model(predictions=predictions, path=path, unknown=unknown)
 
 
-def check_renames(naming: Labels, *unknown: frozenset[str], labels: list[str]) -> None:
+def check_renames(naming: Labels, *files: Answers | Model) -> None:
     """Raise ``label-unknown`` where a name to be changed is in none of the files."""
     rename = naming.rename or {}
-    nowhere = sorted(frozenset(rename).intersection(*unknown))
+    nowhere = sorted(frozenset(rename).intersection(*(file.unknown for file in files)))
     if nowhere:
+        labels = files[0].labels
         guess = near(nowhere[0], labels)
         raise InputError(
             "label-unknown",
@@ -422,6 +434,5 @@ def read_both(
     with telling_of_swaps(settings):
         model = read_model(settings, predictor=predictor, chunks=chunks)
         answers = read_answers(settings)
-    labels = label_names(model.predictions)
-    check_renames(settings.labels, model.unknown, answers.unknown, labels=labels)
+    check_renames(settings.labels, model, answers)
     return model, answers, *matched(settings, model.predictions, answers, model.source)
