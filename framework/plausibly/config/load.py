@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar, cast
 import attrs
 
 from plausibly import registry
-from plausibly.config.document import Document
+from plausibly.config.document import Document, path_text, paths_of
 from plausibly.config.settings import (
     Method,
     Output,
@@ -90,12 +90,7 @@ class Draft:
 
     def has(self, key: str) -> bool:
         """Return whether a key was set, by the file, a flag or --set."""
-        value: object = self.tables
-        for part in key.split("."):
-            if not isinstance(value, Mapping) or part not in value:
-                return False
-            value = value[part]
-        return True
+        return key in map(path_text, paths_of(self.tables))
 
     def text(self, table: str, key: str) -> str | None:
         """Return the text that was written for a key, also where its table is not right."""
