@@ -35,7 +35,7 @@ FLAGS = {
     ),
 }
 CHUNKED = True
-_SLACK = 1e-9  # a mean of tenths is a tenth, whatever its last bit says
+_SLACK = 1e-9  # tolerance for means of decimals, such as 0.1 + 0.7
 
 _SUBGROUPS = ("by", "compared", "left_out_subgroups", "at_least", "note")
 

@@ -24,7 +24,7 @@ Choice: TypeAlias = "tuple[str, Mapping[str, object] | int, bool]"
 """A title, the component or number, and whether it is the default."""
 
 WIDTH = 80
-"""Columns where nobody looks: files and pipes get the same text everywhere."""
+"""Columns without a terminal: files and pipes get the same text everywhere."""
 
 _NARROWEST, _WIDEST = 40, 120  # with longer lines, text is hard to read
 
