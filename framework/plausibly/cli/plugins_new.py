@@ -8,6 +8,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from importlib.machinery import PathFinder
 from importlib.metadata import version
 from importlib.resources import files
@@ -24,7 +25,6 @@ from plausibly.atomic import replacing
 from plausibly.cli import completion, dry
 from plausibly.cli.layout import WIDTH
 from plausibly.cli.output import Output
-from plausibly.cli.plugins_list import check_kind
 from plausibly.errors import InputError
 
 if TYPE_CHECKING:
@@ -97,6 +97,23 @@ def new(
         fits = len(title) + 2 + len(longer) <= WIDTH
         lines[-1:] = [longer] if fits else [lines[-1], command]
     output.rows([(title, listed), ("next", lines)])
+
+
+def check_kind(kind: str, *, do: str) -> None:
+    """Raise ``kind-unknown`` unless there is such a kind of component."""
+    from plausibly.protocols import KINDS
+
+    names = [known.name for known in KINDS]
+    if kind not in names:
+        close = get_close_matches(kind, names, n=1)
+        raise InputError(
+            "kind-unknown",
+            f'there is no kind of component "{kind}"',
+            expected=f"one of {', '.join(names)}",
+            got=kind,
+            do=f"--kind {close[0]}" if close else do,
+            whose="--kind",
+        )
 
 
 def check_name(name: str, kind: str, registry: Registry) -> None:
