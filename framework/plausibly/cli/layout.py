@@ -237,10 +237,6 @@ def share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.0f}%" if part else "-"
 
 
-def number(value: float) -> str:
-    return f"{value:.4g}"
-
-
 def bytes_of(path: Path) -> int:
     files = path.rglob("*") if path.is_dir() else [path]
     return sum(file.stat().st_size for file in files if file.is_file())

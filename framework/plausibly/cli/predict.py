@@ -131,7 +131,9 @@ def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> No
     for value in (one["threshold"] for one in thresholds):
         values = list(value.values()) if isinstance(value, dict) else [value]
         ends = [] if value is None else [min(values), max(values)]
-        words.append(" to ".join(dict.fromkeys(map(layout.number, ends))) or "none (by p-value)")
+        words.append(
+            " to ".join(dict.fromkeys(f"{end:.4g}" for end in ends)) or "none (by p-value)"
+        )
     columns = list(zip(alphas, words, counts, means, strict=True))
     output.show("\n".join([*_table(columns, len(predictor.labels)), layout.fields(rows)]))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from dataclasses import is_dataclass, replace
 from decimal import Decimal
 from functools import partial
@@ -59,9 +59,8 @@ def counts(_: object, field: attrs.Attribute[Counts], value: Counts) -> None:
 P = TypeVar("P")
 
 
-def without_plugins(names: tuple[str, ...]) -> AbstractContextManager[None]:
-    """Run a block as if these plugins or distributions were not installed."""
-    return registry.disabling(names, by="[plugins] disable")
+without_plugins = partial(registry.disabling, by="[plugins] disable")
+"""Runs a block as if these plugins or distributions were not installed."""
 
 
 def component(kind: Kind[P], like: ComponentLike[P]) -> P:
