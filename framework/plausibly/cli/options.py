@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from operator import attrgetter
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import attrs
 import typer
@@ -104,9 +104,6 @@ TRUE_LABEL = _column("--true-label", "evaluation.true_label")
 CLUSTER = _column("--cluster", "examples.cluster")
 FORMAT = (READER, COLUMNS, MISSING)
 
-Groups: TypeAlias = Mapping[str, tuple[Flag, ...]]
-"""Flags of a command by the titles under which the help shows them."""
-
 
 def out(path: str, metavar: str = "FILE") -> Flag:
     return Flag("--out -o", path, metavar)
@@ -170,7 +167,7 @@ def found_without_flags(loaded: Draft, *keys: str) -> bool:
     return loaded.document.path == Path(NAME) and all(map(loaded.has, keys)) and not loaded.typed
 
 
-def inputs(groups: Groups, loaded: Draft) -> dict[str, Path]:
+def inputs(groups: Mapping[str, tuple[Flag, ...]], loaded: Draft) -> dict[str, Path]:
     """Return the files that a command reads, by their flags."""
     files = {
         flag.names.split()[-1]: attrgetter(flag.key)(loaded.settings)

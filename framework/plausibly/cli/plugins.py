@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 HELP = "Components, and the plugins that offer them."
 _FLAGS = {"reader", "aggregator", "calibrator", "score", "combiner"}
 _ROOM = layout.WIDTH - 12  # what the titles leave of a line
-_HEADER = ("kind", "name", "plugin", "distribution", "state")
-_HEADER_INSTALLED = ("plugin", "module", "distribution", "state")
 
 
 def list_plugins(
@@ -69,11 +67,12 @@ def _print(output: Output, rows: Sequence[Row]) -> None:
         [row.kind or "-", row.name or "-", row.source.plugin, row.source.where, row.words]
         for row in rows
     ]
-    if _width([_HEADER, *cells]) > layout.WIDTH:
+    table = [["kind", "name", "plugin", "distribution", "state"], *cells]
+    if _width(table) > layout.WIDTH:
         # Which extra is missing stands below.
         for cell, row in zip(cells, rows, strict=True):
             cell[-1] = "no extra" if row.state == "needs extra" else row.words
-    output.show(layout.aligned(_fitting([_HEADER, *cells])))
+    output.show(layout.aligned(_fitting(table)))
     # Components of one plugin that lack the same are one line.
     alike = Counter((row.source, row.words, row.reason) for row in rows)
     reasons: dict[str, None] = {}
@@ -109,7 +108,8 @@ def _print_installed(output: Output, found: Sequence[Row]) -> None:
         for one in found
     ]
     rows = [[o.source.plugin, o.module or "-", o.source.where, o.state] for o in found]
-    output.show(layout.aligned(_fitting([_HEADER_INSTALLED, *rows])))
+    table = [["plugin", "module", "distribution", "state"], *rows]
+    output.show(layout.aligned(_fitting(table)))
     for one in found:
         if one.reason:
             lines = layout.wrapped(f"{one.state}  {one.source}: {one.reason}", indent=2)

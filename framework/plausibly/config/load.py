@@ -455,7 +455,6 @@ def malformed(typed: str, text: str, expected: str, got: str, example: str) -> I
     )
 
 
-_WIDTH = 80
 T = TypeVar("T")
 
 
@@ -531,7 +530,7 @@ class SettingsError(InputError):
         for line, one in zip(lines, mistakes, strict=True):
             rows += textwrap.wrap(
                 visible(str(one["text"])),
-                _WIDTH,
+                80,
                 initial_indent=line.ljust(width),
                 subsequent_indent=" " * width,
                 break_on_hyphens=False,

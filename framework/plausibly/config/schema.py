@@ -20,8 +20,6 @@ from plausibly.registry.parameters import Parameter, has_fields, is_union, param
 
 Schema = dict[str, Any]  # Any: what JSON holds
 
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
-
 _PLAIN: Mapping[object, Schema] = {
     str: {"type": "string"},
     bool: {"type": "boolean"},
@@ -60,7 +58,7 @@ def schema() -> Schema:
         "description": "What the results call it; else it is made from the components.",
     }
     return {
-        "$schema": DIALECT,
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Settings of plausibly",
         **study,
         "$defs": {kind.name: _component(kind) for kind in KINDS if kind is not ANNOTATION},
