@@ -64,14 +64,10 @@ def info(output: Output) -> None:
     # A version is never parted from its name.
     text = ", ".join(f"{name}\N{NO-BREAK SPACE}{found}" for name, found in core.items())
     lines = [line.replace("\N{NO-BREAK SPACE}", " ") for line in layout.wrapped(text, _ROOM)]
-    there = []
-    for answer, state in (("yes", True), ("no", False)):
-        names = " ".join(name for name, found in extras.items() if found is state) or "none"
-        there += layout.wrapped(f"{answer + ':':5}{names}", _ROOM, indent=5)
     output.rows(
         [
             ("core", lines or ["none"]),
-            ("extras", there),
+            ("extras", _there(extras)),
             ("plugins", ", ".join(f"{count} {state}" for state, count in plugins.items())),
             ("environment", ", ".join(f"{n}={v}" for n, v in environment.items()) or "nothing set"),
             ("python", [sys.executable]),
@@ -100,3 +96,12 @@ def threads() -> int:
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def _there(extras: dict[str, bool]) -> list[str]:
+    """Return the extras that are there and those that are not, each from the start of a line."""
+    lines = []
+    for answer, state in (("yes", True), ("no", False)):
+        names = " ".join(name for name, found in extras.items() if found is state) or "none"
+        lines += layout.wrapped(f"{answer + ':':5}{names}", _ROOM, indent=5)
+    return lines
