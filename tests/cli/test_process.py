@@ -175,18 +175,3 @@ def test_commands_can_be_pasted() -> None:
     long = "x" * 40 + ".csv"
     lines = layout.command_line(["plausibly", "evaluate", long, "-a", long, "--json"], indent=6)
     assert lines == [f"plausibly evaluate {long} \\", f"  -a {long} --json"]
-
-
-def test_numbers_as_people_read_them() -> None:
-    assert layout.number(0.088771) == "0.08877"
-    assert layout.number(-0.5) == "-0.5"
-    assert layout.number(float("-inf")) == "-inf"
-    assert layout.number(12.0) == "12"
-    assert [layout.share(part, 1000) for part in (0, 1, 500)] == ["-", "0%", "50%"]
-
-
-def test_sizes_of_files_and_folders(tmp_path: Path) -> None:
-    (tmp_path / "a").write_bytes(b"0" * 1234)
-    assert layout.size(tmp_path / "a") == "1.2 kB"
-    (tmp_path / "b").write_bytes(b"0" * 200_000)
-    assert layout.size(tmp_path) == "0.2 MB"

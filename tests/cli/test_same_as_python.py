@@ -60,15 +60,6 @@ def test_aggregate_writes_what_python_gives(world: World) -> None:
         np.testing.assert_array_equal(found["denominator"].values, lam["denominator"].values)
 
 
-def test_given_plausibilities_calibrate_as_annotations_do(world: World) -> None:
-    typed("aggregate -a votes.csv -o lam.nc")
-    words = "-p probabilities.csv -o predictor.nc --json"
-    voted = typed("calibrate -a votes.csv", *words.split()).document
-    given = typed("calibrate --plausibilities lam.nc", *words.split()).document
-    assert given["fingerprint"] == voted["fingerprint"]
-    assert plausibly.load_predictor("predictor.nc").metadata.aggregator == "plausibilities as given"
-
-
 def test_inline_tables_are_components(world: World) -> None:
     table = '{name = "ecdf", delta = 0.5, held_out = 0.4, band = "one-sided"}'
     words = ["calibrate", "-a", "votes.csv", "-p", "probabilities.csv", "-o", "predictor.nc"]

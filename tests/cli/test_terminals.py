@@ -166,6 +166,9 @@ def test_heads_of_tables_are_told_from_their_rows() -> None:
         "alpha 0.1            examples  coverage  95% interval      set size",
         "all answers                20     0.933  0.869 to 0.997        2.10",
         "  0.5 to 0.8               12     0.889  0.785 to 0.993        2.33",
+        "split 0                     1     2     3",
+        "north                     20%   50%   30%",
+        "south                     80%   20%    0%",
         "verdict      Consistent with the guarantee: 0.90 on average, measured 0.933.",
         "saved  sets.csv",
     ]
@@ -175,6 +178,8 @@ def test_heads_of_tables_are_told_from_their_rows() -> None:
     assert head == f"{ESCAPE}1m{lines[0]}{ESCAPE}0m"
     assert rest[0] == lines[1].replace("all answers", f"{ESCAPE}1mall answers{ESCAPE}0m")
     assert rest[1] == lines[2]
+    assert rest[2] == f"{ESCAPE}1m{lines[3]}{ESCAPE}0m"
+    assert rest[3] == lines[4].replace("north", f"{ESCAPE}1mnorth{ESCAPE}0m")
     assert rest[-1] == f"{ESCAPE}1msaved{ESCAPE}0m  sets.csv"
 
 

@@ -15,7 +15,7 @@ from hypothesis import given, strategies as st
 
 from plausibly.errors import ComponentError, InputError, MissingExtra
 from plausibly.protocols import Aggregator, Calibrator
-from plausibly.registry.mistakes import Mistake, Mistakes
+from plausibly.registry.mistakes import Mistakes
 from plausibly.registry.parameters import Strict, expected, signature
 
 Name = NewType("Name", str)
@@ -46,18 +46,6 @@ class Plain:
     text: str = ""
     switch: bool = False
     path: Path = Path()
-
-
-def test_values_of_the_right_type() -> None:
-    made = STRICT.build(
-        Plain, {"whole": 7, "number": 0.5, "text": "7", "switch": True, "path": "a/b"}
-    )
-    assert made == Plain(whole=7, number=0.5, text="7", switch=True, path=Path("a/b"))
-
-
-def test_an_integer_is_a_number_too() -> None:
-    made = STRICT.build(Plain, {"number": 1})
-    assert type(made.number) is float
 
 
 def test_numpy_scalars_are_numbers() -> None:
@@ -406,9 +394,3 @@ def test_signatures_in_words() -> None:
     assert expected(Plain) == expected(dict) == "a table"
     assert expected(Any) == "anything"
     assert expected(Calibrator | None) == "the name, table or object of a calibrator"
-
-
-def test_paths() -> None:
-    mistake = Mistake("[1].by", "x", "[1].by", "3").below("many").below("inner").below(0)
-    assert mistake.path == "[0].inner.many[1].by"
-    assert mistake.do == "write [0].inner.many[1].by = 3"

@@ -263,19 +263,6 @@ def test_paths_start_where_they_are_told_to_and_other_values_stay() -> None:
     assert attrs.evolve(found, predictions=study(WHOLE).predictions) != study(WHOLE)
 
 
-ONE_ERROR = """\
-error config-key: study.toml line 20: methods[2].calibrator.drwas
-  expected  draws; got drwas
-  do        write draws = 4"""
-
-
-def test_one_mistake_is_said_in_the_house_form() -> None:
-    text = WHOLE.replace("draws = 4", "drwas = 4")
-    assert str(error(text)).replace("line 21", "line 20") == ONE_ERROR
-    fails = error(WHOLE.replace("count = 6", "count = 0"))
-    assert str(fails) == "error config-key: study.toml line 25: splits.count: must be >= 1, got 0"
-
-
 SEVERAL = """\
 study.toml: 2 mistakes, nothing was run
  line 1   sede: no such key; did you mean "seed"?

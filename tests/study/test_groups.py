@@ -147,19 +147,6 @@ def test_groups_of_one_and_whole_groups_are_not_warned_of() -> None:
     warn_of_groups(examples(patient=["a", "b"]), np.array([True, False]), "patient")
 
 
-PLURALS = {
-    "patient": "patients",
-    "family": "families",
-    "series": "series",
-    "subject_id": 'values of "subject_id"',
-}
-
-
-@pytest.mark.parametrize("name", PLURALS)
-def test_plurals(name: str) -> None:
-    assert plural(name) == PLURALS[name]
-
-
 # ---- weak groups
 
 

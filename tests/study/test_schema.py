@@ -55,6 +55,7 @@ def refused(text: str) -> list[str]:
 EXAMPLES = {
     "smallest": SMALLEST,
     "whole": WHOLE,
+    "design": DESIGN,
     "plausibilities": SMALLEST.replace("annotations", "plausibilities"),
     "options": SMALLEST.replace("[pred", 'columns = {example = "item"}\nunnamed = "drop"\n[pred'),
     "reader table": SMALLEST.replace("[pred", 'reader = {name = "counts", array = "n"}\n[pred'),
@@ -68,11 +69,6 @@ EXAMPLES = {
 def test_example_studies_validate(name: str) -> None:
     assert not draft(tables(EXAMPLES[name])).mistakes
     assert not refused(EXAMPLES[name])
-
-
-def test_the_study_of_the_design_validates() -> None:
-    assert not draft(tables(DESIGN)).mistakes
-    assert not refused(DESIGN)
 
 
 @given(given_tables=studies())

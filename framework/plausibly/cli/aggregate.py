@@ -50,23 +50,23 @@ def aggregate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     from plausibly.io import write_plausibilities
     from plausibly.io.plausibilities import check_output
     from plausibly.kernels.coverage import tie_counts
-    from plausibly.study.reading import check_renames, label_names, read_answers
+    from plausibly.study.reading import check_renames, read_answers
 
     settings, files = loaded.settings, options.inputs(FLAGS, loaded)
     out = settings.output.plausibilities or Path()
     dry.check_output(out, files)
-    answers = read_answers(settings, labels=settings.labels.path, working=output.working)
-    lam = answers.plausibilities
-    check_renames(settings.labels, answers.unknown, labels=label_names(lam))
-    formed, form = _formed(lam, out, settings.output.form)
+    with output.working("reading files"):
+        answers = read_answers(settings)
+    lam, label_texts = answers.plausibilities, answers.labels
+    check_renames(settings.labels, answers)
+    formed, form = _formed(lam, len(label_texts), out, settings.output.form)
     kept: Literal["wide", "long"] = "long" if form == "long" else "wide"
     check_output(out, kept)
     if not dry_run:
         with output.working(f"writing {out.name}"):
             write_plausibilities(formed, out, form=kept)
 
-    examples, labels = lam.sizes[names.EXAMPLE], len(label_names(lam))
-    draws = lam.sizes.get(names.DRAW)
+    examples, draws = lam.sizes[names.EXAMPLE], lam.sizes.get(names.DRAW)
     stored = Plausibilities.of(lam).stored
     tied = int((tie_counts(stored) > 1).sum())
     unanimous = int((stored.weight.max(axis=1) == 1).sum())
@@ -78,7 +78,7 @@ def aggregate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
         "aggregator": aggregator,
         "by_default": answers.by_default,
         "examples": examples,
-        "labels": label_names(lam),
+        "labels": label_texts,
         **({} if draws is None else {"draws": draws}),
         "tied": tied,
         "unanimous": unanimous,
@@ -88,40 +88,29 @@ def aggregate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     }
     drawn = ";" if draws is None else f", {several(draws, 'draw')} of each; in their mean"
     kind = f" (the default for {answers.facts['kind']})" if answers.by_default else ""
-    shape = f"{several(examples, 'example')} x {several(labels, 'label')}{drawn}"
+    shape = f"{several(examples, 'example')} x {several(len(label_texts), 'label')}{drawn}"
     measured = f"{shares[0]} have one certain label, {shares[1]} a tie for the first place"
-    rows: list[tuple[str, str | list[str]]] = [
+    rows: list[layout.Row] = [
         (answers.what, answers.text),
         ("chosen", f"aggregator {layout.component(aggregator)}{kind}"),
         ("plausibilities", f"{shape} {measured}"),
         ("left out", layout.counts(left_out)),
     ]
-    how = "" if form == "wide" else f", {_FORMS[form]}"
+    ways = {"long": ", a row for each label that is not 0", "packed": ", only what is not 0"}
+    how = ways.get(form, "")
     if dry_run:
-        dry.show(
-            output,
-            read=files,
-            rows=rows,
-            would=f"write these plausibilities{how}",
-            memory=lam.nbytes,
-            write=[out],
-        )
+        would = f"write these plausibilities{how}"
+        dry.show(output, read=files, rows=rows, would=would, memory=lam.nbytes, write=[out])
         return
     following = ["plausibly", "calibrate", "--plausibilities", out, "-p", "PREDICTIONS"]
     following += ["-o", "predictor.nc"]
     rows.append(("saved", f"{out} ({layout.size(out)}{how})"))
     rows.append(("next", layout.command_line(following, indent=16)))
-    output.show(layout.fields(rows))
-
-
-_FORMS = {
-    "long": "a row for each label that is not 0",
-    "packed": "only what is not 0",
-}
+    output.rows(rows)
 
 
 def _formed(
-    lam: xr.DataArray | xr.Dataset, out: Path, form: Form | None
+    lam: xr.DataArray | xr.Dataset, labels: int, out: Path, form: Form | None
 ) -> tuple[xr.DataArray | xr.Dataset, Form]:
     """Return plausibilities as they are to be written; many labels without what is 0."""
     import xarray as xr
@@ -129,25 +118,23 @@ def _formed(
     from plausibly.data.names import DRAW
     from plausibly.data.plausibilities import pack, unpack
     from plausibly.io.datasets import ARRAY_ENDINGS
-    from plausibly.study.reading import label_names
 
     drawn, packs = DRAW in lam.dims, out.suffix.lower() in ARRAY_ENDINGS
-    if form is None:
+    if form is None and labels > MANY_LABELS:
         form = "long" if not packs else "wide" if drawn else "packed"
-        form = form if len(label_names(lam)) > MANY_LABELS else "wide"
-    if form == "packed":
-        if drawn or not packs:
-            what, got, do = "draws of plausibilities are not packed", "draws", "--form wide"
-            if not drawn:
-                what, got = "plausibilities are not packed in this format", out.suffix
-                do = f"-o {out.with_suffix('.npz')}, or --form long"
-            raise InputError(
-                "option-unfit",
-                f"{out.name}: {what}",
-                expected=f"one row an example, and the ending {' or '.join(ARRAY_ENDINGS)}",
-                got=got,
-                do=do,
-                whose="--form",
-            )
-        return (lam if isinstance(lam, xr.Dataset) else pack(lam)), form
-    return (unpack(lam) if form == "wide" and isinstance(lam, xr.Dataset) else lam), form
+    if form == "packed" and (drawn or not packs):
+        what, got, do = "draws of plausibilities are not packed", "draws", "--form wide"
+        if not drawn:
+            what, got = "plausibilities are not packed in this format", out.suffix
+            do = f"-o {out.with_suffix('.npz')}, or --form long"
+        raise InputError(
+            "option-unfit",
+            f"{out.name}: {what}",
+            expected=f"one row an example, and the ending {' or '.join(ARRAY_ENDINGS)}",
+            got=got,
+            do=do,
+            whose="--form",
+        )
+    if isinstance(lam, xr.DataArray):
+        return pack(lam) if form == "packed" else lam, form or "wide"
+    return unpack(lam) if form in (None, "wide") else lam, form or "wide"

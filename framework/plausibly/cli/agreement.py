@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from plausibly.cli import options
 from plausibly.cli.output import Output
 from plausibly.config.load import Draft
 from plausibly.errors import InputError
-
-if TYPE_CHECKING:
-    import xarray as xr
-
 
 FLAGS = {
     "Files": (options.ANNOTATIONS.needed(), options.EXAMPLES, options.LABELS),
@@ -47,6 +43,11 @@ def agreement(output: Output, loaded: Draft) -> None:
     from plausibly.study.reading import annotation_facts, read_examples_of, read_table, summary_of
 
     settings, chosen = loaded.settings, loaded.settings.agreement
+    shared: dict[str, Any] = {  # Any: each argument has its own type
+        "cluster": settings.examples.cluster,
+        "confidence": chosen.confidence,
+        "seed": settings.seed,
+    }
     if chosen.risk is not None and chosen.draws is None:
         raise options.unfit(
             "--risk",
@@ -64,37 +65,28 @@ def agreement(output: Output, loaded: Draft) -> None:
             do="--set agreement.draws=100",
             whose="agreement.draws",
         )
-    table = read_table(settings, working=output.working)
-    annotated: xr.Dataset = table
-    if (about := read_examples_of(settings)) is not None:
-        annotated = with_coordinates(annotated, about)
+    with output.working("reading files"):
+        annotated = table = read_table(settings)
+        if (about := read_examples_of(settings)) is not None:
+            annotated = with_coordinates(table, about)
     with output.working("comparing answers"):
-        found = measured(
+        result = measured(
             annotated,
             order=chosen.order or None,
             depth=chosen.depth,
             by=chosen.by,
-            cluster=settings.examples.cluster,
             resamples=chosen.resamples,
-            confidence=chosen.confidence,
-            seed=settings.seed,
+            **shared,
         )
     path = settings.annotations.path or Path()
-    facts = annotation_facts(table, path)
-    output.document |= {"annotations": facts, **found.to_json()}
+    output.document |= {"annotations": annotation_facts(table, path), **result.to_json()}
     shown = [layout.fields([("annotations", summary_of(table, path.name))]), ""]
-    shown += found.annotator_lines() if chosen.annotators else found.lines()
+    shown += result.annotator_lines() if chosen.annotators else result.lines()
     if chosen.draws is not None:
         bootstrap: dict[str, object] = {"name": "bootstrap", "draws": chosen.draws}
         with output.working("resampling responses"):
             lam = aggregate(annotated, bootstrap, seed=settings.seed, unanswered="drop")
-            certainty = annotation_certainty(
-                lam,
-                risk=chosen.risk,
-                cluster=settings.examples.cluster,
-                confidence=chosen.confidence,
-                seed=settings.seed,
-            )
+            certainty = annotation_certainty(lam, risk=chosen.risk, **shared)
         means = ("mean", "low", "high", "level_mean", "level_low", "level_high")
         examples, values = (certainty[name].values.tolist() for name in ("example", "certainty"))
         output.document["certainty"] = {

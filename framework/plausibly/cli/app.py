@@ -74,7 +74,6 @@ class Grouped(TyperCommand):
     groups: Mapping[str, list[str]] = {}
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # Any: Typer exports no types
-        """Write the options of each group, and then the shared ones."""
         shown = [(each, each.get_help_record(ctx)) for each in self.get_params(ctx)]
         records = {
             # Typer appends the type to the name of an argument.
@@ -100,28 +99,27 @@ def _declared(
     parameters are options of its own; `output` is made of ``--json --quiet --strict --debug``.
     With ``CONFIG = False`` it reads no settings file, with ``CHUNKED = True`` it computes chunks.
     """
-    groups = getattr(module, "FLAGS", {})
-    flags = [flag for group in groups.values() for flag in group]
+    flags = [flag for group in getattr(module, "FLAGS", {}).values() for flag in group]
     reads = getattr(module, "CONFIG", True)
     hints = get_type_hints(call, include_extras=True)
-    annotations = {each.parameter: each.option() for each in flags}
-    defaults = dict.fromkeys(annotations)
+    declared: dict[str, tuple[Any, object]] = {  # Any: as Typer declares options
+        flag.parameter: (flag.option(), None) for flag in flags
+    }
     for one in inspect.signature(call).parameters.values():
         if one.name not in ("output", "loaded"):
-            annotations[one.name], defaults[one.name] = hints[one.name], one.default
+            declared[one.name] = (hints[one.name], one.default)
     if flags:
-        annotations |= {"config": _CONFIG} if reads else {}
-        annotations["set_keys"] = _SET
-    annotations |= {key: Annotated[bool, option] for key, option in _PRINTING.items()}
-    defaults |= dict.fromkeys(_PRINTING, False)
+        declared |= {"config": (_CONFIG, None)} if reads else {}
+        declared["set_keys"] = (_SET, None)
+    declared |= {key: (Annotated[bool, option], False) for key, option in _PRINTING.items()}
 
     def command(**values: Any) -> int:  # Any: what was typed, which Typer has checked
         output = Output(name, **{key: values.pop(key) for key in _PRINTING})
         config, sets = values.pop("config", None), values.pop("set_keys", None)
         typed = {
-            each.key: (each.long, value)
-            for each in flags
-            if (value := values.pop(each.parameter)) not in (None, False, [])
+            flag.key: (flag.long, value)
+            for flag in flags
+            if (value := values.pop(flag.parameter)) not in (None, False, [])
         }
 
         def body() -> int | None:
@@ -130,7 +128,7 @@ def _declared(
             from plausibly.cli import options
             from plausibly.config.settings import without_plugins
 
-            output.flags = {text for each in flags for text in each.names.split()}
+            output.flags = {text for flag in flags for text in flag.names.split()}
             loaded = options.load_settings(output, config, typed, sets or (), reads=reads)
             options.check_required(flags, loaded, name)
             with contextlib.ExitStack() as stack:
@@ -145,14 +143,12 @@ def _declared(
         return output.run(body)
 
     keyword = inspect.Parameter.KEYWORD_ONLY
-    signature = inspect.Signature(
-        [
-            inspect.Parameter(key, keyword, default=defaults.get(key), annotation=kind)
-            for key, kind in annotations.items()
-        ]
-    )
-    command.__signature__ = signature  # type: ignore[attr-defined]  # read by Typer
-    command.__annotations__ = annotations
+    parameters = [
+        inspect.Parameter(key, keyword, default=default, annotation=annotation)
+        for key, (annotation, default) in declared.items()
+    ]
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # read by Typer
+    command.__annotations__ = {key: annotation for key, (annotation, _) in declared.items()}
     return command
 
 
@@ -167,28 +163,23 @@ def _help(call: Callable[..., int | None]) -> dict[str, Any]:  # Any: as Typer t
 def made(name: str) -> Any:  # Any: Typer does not export the type of its commands
     """Return a command, or a group of commands where its module has ``COMMANDS``."""
     module = importlib.import_module(f"plausibly.cli.{name}")
-    inner = getattr(module, "COMMANDS", None)
+    inner = getattr(module, "COMMANDS", {})
     app = typer.Typer(
-        help=None if inner is None else module.HELP,
-        no_args_is_help=inner is not None,
+        help=getattr(module, "HELP", None),
+        no_args_is_help=bool(inner),
         add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings=SETTINGS,
     )
-    for called, call in (inner or {}).items():
+    for called, call in inner.items():
         app.command(called, **_help(call))(_declared(f"{name} {called}", call, None))
-    if inner is None:
-        groups = {
-            title: [flag.parameter for flag in flags]
-            for title, flags in getattr(module, "FLAGS", {}).items()
-        }
-        app.command(
-            name,
-            short_help=SUMMARIES[name],
-            **_help(getattr(module, name)),
-            cls=type("Grouped", (Grouped,), {"groups": groups}),
-        )(_declared(name, getattr(module, name), module))
+    if not inner:
+        call, flags = getattr(module, name), getattr(module, "FLAGS", {})
+        groups = {title: [flag.parameter for flag in flags[title]] for title in flags}
+        shown = type("Grouped", (Grouped,), {"groups": groups})
+        add = app.command(name, short_help=SUMMARIES[name], **_help(call), cls=shown)
+        add(_declared(name, call, module))
     command = get_command(app)
     command.name = name
     return command
@@ -223,7 +214,6 @@ class Commands(TyperGroup):
         windows_expand_args: bool = True,
         **extra: Any,  # Any: whatever Typer passes on to its own main
     ) -> Any:  # Any: as Typer declares it; an int
-        """Run a command; exit with its code in standalone mode, else return it."""
         words = list(sys.argv[1:] if args is None else args)
         # Before the words are parsed the options are not known: these are looked for by name.
         name = next((word for word in words if not word.startswith("-")), "")
@@ -311,7 +301,6 @@ def plausibly(
         ),
     ] = None,
 ) -> None:
-    """Do without some plugins; print the help where no command is named."""
     if without:
         from plausibly.registry import disabling
 
@@ -321,7 +310,6 @@ def plausibly(
 
 
 def main() -> int:
-    """Run the command that the arguments name."""
     tolerate()
     code = app(standalone_mode=False)
     return code if isinstance(code, int) else 0

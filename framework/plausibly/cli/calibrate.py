@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from plausibly.cli import chunks as chunking, dry, layout, options
 from plausibly.cli.output import Output
 from plausibly.config.load import Draft
-
-if TYPE_CHECKING:
-    from plausibly.conformal.predictor import ConformalPredictor
-    from plausibly.study.reading import Answers
 
 FLAGS = {
     "Files": (
@@ -47,24 +42,25 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     from plausibly.conformal.calibrate import calibrate as calibrated
     from plausibly.data.names import EXAMPLE, several
     from plausibly.extras import require
-    from plausibly.study.reading import read_both, remembering, shape_text
+    from plausibly.protocols import COMBINER, SCORE
+    from plausibly.study import reading
 
     options.check_answers(loaded)
-    files = options.inputs(FLAGS, loaded)
-    dry.check_output(loaded.settings.output.predictor, files)
-    settings = loaded.settings
-    method, out = settings.chosen_method, settings.output.predictor
-    chunks, names = settings.compute.chunks, settings.output.keep_names
-    alphas = [str(alpha) for alpha in settings.alphas]
-    model, answers, predictions, lam, left_out = read_both(
-        settings, chunks=chunks, working=output.working
+    settings, files = loaded.settings, options.inputs(FLAGS, loaded)
+    out, chunks, names = (
+        settings.output.predictor,
+        settings.compute.chunks,
+        settings.output.keep_names,
     )
+    alphas = [str(alpha) for alpha in settings.alphas]
+    dry.check_output(out, files)
+    with output.working("reading files"):
+        model, answers, predictions, lam, left_out = reading.read_both(settings, chunks=chunks)
     if out.suffix == ".zarr":
         require("zarr", extra="zarr", whose=str(out))
-    text = f"{model.source}: {shape_text(model.predictions)}"
-    seen: list[tuple[str, str | list[str]]] = [
+    rows: list[layout.Row] = [
         (answers.what, answers.text),
-        ("predictions", text),
+        ("predictions", model.text),
         ("left out", layout.counts(left_out)),
     ]
     output.document |= {
@@ -76,30 +72,37 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
         # The real run reads every chunk; here the components alone are looked for.
         many = several(predictions.sizes[EXAMPLE], "example")
         would = f"read {many}, {chunks:,} at a time, and calibrate"
-        dry.show(output, read=files, rows=seen, would=would, write=[out])
+        dry.show(output, read=files, rows=rows, would=would, write=[out])
         return
-    with (
-        output.working("calibrating") as tick,
-        chunking.counting(chunks, tick),
-        promise.views_as_options(),
-    ):
+    with output.working("calibrating") as tick, chunking.counting(chunks, tick):
         predictor = calibrated(
             predictions,
             lam,
-            **method.arguments(),
+            **settings.chosen_method.arguments(),
             seed=settings.seed,
             group=settings.examples.cluster,
         )
-    predictor = remembering(predictor, settings, (answers.component or {}).get("name"))
-    chosen = _chosen(loaded, predictor, answers)
+    predictor = reading.remembering(predictor, settings, (answers.component or {}).get("name"))
+    calibrator = predictor.components["calibrator"] or {"name": predictor.metadata.calibrator}
+    chosen: list[layout.Choice] = [*answers.chosen]
+    for name, table in (
+        ("calibrator", calibrator),
+        ("score", reading.table_of(SCORE, predictor.score)),
+        ("combiner", reading.table_of(COMBINER, predictor.combiner)),
+    ):
+        chosen.append((name, table, not loaded.has(f"method.{name}")))
+    seed, summary = settings.seed, predictor.summary
+    drawn = summary.m > 1 or summary.n_held_out or predictor.score.randomised
+    if seed or drawn or _has_draws(calibrator):
+        chosen.append(("seed", seed, seed == 0))
+    output.document["chosen"] = {title: table for title, table, _ in chosen}
     if dry_run:
-        output.document["chosen"] = {title: table for title, table, _ in chosen}
+        examples, labels = several(predictor.n, "example"), several(len(predictor.labels), "label")
         dry.show(
             output,
             read=files,
-            rows=[*seen, ("chosen", layout.choices(chosen))],
-            would=f"save a predictor of {several(predictor.n, 'example')}, "
-            f"{several(len(predictor.labels), 'label')}",
+            rows=[*rows, ("chosen", layout.choices(chosen))],
+            would=f"save a predictor of {examples}, {labels}",
             memory=dry.memory_of(predictions, lam),
             write=[out],
         )
@@ -109,7 +112,6 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
         predictor.save(out, names=names)
 
     output.document |= {
-        "chosen": {title: table for title, table, _ in chosen},
         "n": predictor.n,
         "labels": list(predictor.labels),
         "guarantees": [
@@ -126,45 +128,17 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     command = promise.next_command(predictor, out, alphas[0], "sets.csv")
     if options.found_without_flags(loaded, "new.predictions"):
         command = ["plausibly", "predict"]
-    output.show(
-        layout.fields(
-            [
-                seen[0],
-                ("predictions", f"{text}; {same}"),
-                seen[2],
-                ("chosen", layout.choices(chosen)),
-                *promise.promise_rows(predictor, alphas, "guarantee"),
-                ("asks for", promise.needed_of_new(predictor)),
-                ("saved", f"{out} ({layout.size(out)}, format {FORMAT}): {kept}"),
-                ("next", layout.command_line(command, indent=16)),
-            ]
-        )
+    rows[1] = ("predictions", f"{model.text}; {same}")
+    output.rows(
+        [
+            *rows,
+            ("chosen", layout.choices(chosen)),
+            *promise.promise_rows(predictor, alphas, "guarantee"),
+            ("asks for", promise.needed_of_new(predictor)),
+            ("saved", f"{out} ({layout.size(out)}, format {FORMAT}): {kept}"),
+            ("next", layout.command_line(command, indent=16)),
+        ]
     )
-
-
-def _chosen(
-    loaded: Draft, predictor: ConformalPredictor, answers: Answers
-) -> list[tuple[str, Mapping[str, object] | int, bool]]:
-    """Return title, component and whether it is the default, of all that was chosen."""
-    from plausibly.protocols import COMBINER, SCORE
-    from plausibly.study.reading import table_of
-
-    calibrator = predictor.components["calibrator"] or {"name": predictor.metadata.calibrator}
-    seed = loaded.settings.seed
-    summary = predictor.summary
-    drawn = (
-        summary.m > 1 or summary.n_held_out or predictor.score.randomised or _has_draws(calibrator)
-    )
-    tables = {
-        "calibrator": calibrator,
-        "score": table_of(SCORE, predictor.score),
-        "combiner": table_of(COMBINER, predictor.combiner),
-    }
-    made: list[tuple[str, Mapping[str, object] | int, bool]] = [*answers.chosen]
-    made += [(name, table, not loaded.has(f"method.{name}")) for name, table in tables.items()]
-    if seed or drawn:
-        made.append(("seed", seed, seed == 0))
-    return made
 
 
 def _has_draws(table: Mapping[str, object]) -> bool:

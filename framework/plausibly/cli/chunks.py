@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from threading import Event, Thread
 from typing import Any
 
+from plausibly.cli.options import unfit
 from plausibly.cli.output import Tick
 from plausibly.config.settings import Compute
 from plausibly.errors import InputError
@@ -20,13 +21,12 @@ def computing(compute: Compute, *, dry_run: bool = False) -> Iterator[None]:
     scheduler = compute.scheduler
     if compute.chunks is None:
         if scheduler is not None:
-            raise InputError(
-                "option-unfit",
-                "compute.scheduler has no meaning without chunks",
+            raise unfit(
+                "compute.scheduler",
+                "without chunks",
                 expected="chunks to compute",
                 got=f"compute.scheduler = {scheduler}",
                 do="--set compute.chunks=50000, or leave compute.scheduler out",
-                whose="compute.scheduler",
             )
         yield
         return
@@ -34,31 +34,28 @@ def computing(compute: Compute, *, dry_run: bool = False) -> Iterator[None]:
 
     config = require("dask", extra="dask", whose="compute.chunks").config
     with contextlib.ExitStack() as stack:
-        if scheduler in (None, "threads") or (dry_run and scheduler == "local"):
-            stack.enter_context(config.set(scheduler="threads"))
-            yield
-            return
-        distributed = require("distributed", extra="dask", whose="compute.scheduler")
-        address: object = scheduler
-        if scheduler == "local":
-            cluster = distributed.LocalCluster(
-                threads_per_worker=1, dashboard_address="127.0.0.1:0"
-            )
-            address = stack.enter_context(cluster)
-        try:
-            # One that fails would stay behind as the default of everything that is computed later.
-            client = distributed.Client(address, timeout="10s", set_as_default=False)
-        except (OSError, ValueError) as reason:
-            raise InputError(
-                "scheduler-unreachable",
-                f"no Dask scheduler answers at {scheduler}",
-                expected="local, threads, or an address such as tcp://127.0.0.1:8786",
-                got=" ".join(str(reason).split())[:120],
-                do="start one (dask scheduler), or --set compute.scheduler=local",
-                whose="compute.scheduler",
-            ) from reason
-        stack.enter_context(client)
-        stack.enter_context(config.set(scheduler=client))
+        computes: object = "threads"
+        if scheduler not in (None, "threads") and not (dry_run and scheduler == "local"):
+            distributed = require("distributed", extra="dask", whose="compute.scheduler")
+            address: object = scheduler
+            if scheduler == "local":
+                address = stack.enter_context(
+                    distributed.LocalCluster(threads_per_worker=1, dashboard_address="127.0.0.1:0")
+                )
+            try:
+                # One that fails would stay behind as the default of all that is computed later.
+                client = distributed.Client(address, timeout="10s", set_as_default=False)
+            except (OSError, ValueError) as reason:
+                raise InputError(
+                    "scheduler-unreachable",
+                    f"no Dask scheduler answers at {scheduler}",
+                    expected="local, threads, or an address such as tcp://127.0.0.1:8786",
+                    got=" ".join(str(reason).split())[:120],
+                    do="start one (dask scheduler), or --set compute.scheduler=local",
+                    whose="compute.scheduler",
+                ) from reason
+            computes = stack.enter_context(client)
+        stack.enter_context(config.set(scheduler=computes))
         yield
 
 

@@ -13,11 +13,8 @@ import typer
 if TYPE_CHECKING:
     from plausibly.registry import Registry
 
-Offered: TypeAlias = "list[tuple[str, str]]"
-"""Values, each with what it is."""
-
-Offer: TypeAlias = Callable[[str], Offered]
-OfferBeside: TypeAlias = Callable[[typer.Context, str], Offered]
+Offer: TypeAlias = "Callable[[str], list[tuple[str, str]]]"
+"""Returns values that begin with what was typed, each with what it is."""
 
 _HEAD = 1 << 16
 _ENDINGS = frozenset({".csv", ".tsv", ".tab", ".txt"})
@@ -26,7 +23,7 @@ _ENDINGS = frozenset({".csv", ".tsv", ".tab", ".txt"})
 def offering(values: Callable[[], Iterable[tuple[str, str]]]) -> Offer:
     """Return what offers those of some values that begin with what was typed."""
 
-    def offer(incomplete: str) -> Offered:
+    def offer(incomplete: str) -> list[tuple[str, str]]:
         # A shell asks while a command is typed: what goes wrong is no answer, never a message.
         with contextlib.suppress(Exception, SystemExit), warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -42,21 +39,19 @@ def components(kind: str) -> Offer:
 
 
 def choices(values: Iterable[object]) -> Offer:
-    """Return what offers some values."""
     return offering(lambda: ((str(value), "") for value in values))
 
 
-def columns(file: str) -> OfferBeside:
+def columns(file: str) -> Callable[[typer.Context, str], list[tuple[str, str]]]:
     """Return what offers the columns of a table that another option named."""
 
-    def offer(context: typer.Context, incomplete: str) -> Offered:
+    def offer(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
         return offering(lambda: _columns(context.params.get(file)))(incomplete)
 
     return offer
 
 
 def kind_option(text: str) -> Any:  # Any: Typer exports no type of its options
-    """Return the option ``--kind``."""
     return typer.Option("--kind", autocompletion=offering(_kinds), metavar="KIND", help=text)
 
 

@@ -36,13 +36,12 @@ def check(output: Output, *, study: Study = None) -> int:
         output.show(error.listing())
         return error.exit_code
     output.document |= {"file": path.name, "mistakes": []}
-    rows: list[tuple[str, str | list[str]]] = [("config", f"{path.name} is right")]
-    following = layout.command_line(["plausibly", "calibrate"], indent=13)
+    rows: list[layout.Row] = [("config", f"{path.name} is right")]
+    following: list[object] = ["plausibly", "calibrate"]
     if isinstance(ready, Prepared):
         output.document |= words.before(ready)
-        rows = [*words.blocks(ready)]
-        following = layout.command_line(["plausibly", "run", path], indent=13)
-    output.show(layout.fields([*rows, ("next", following)]))
+        rows, following = words.blocks(ready), ["plausibly", "run", path]
+    output.rows([*rows, ("next", layout.command_line(following, indent=13))])
     return 0
 
 
@@ -70,12 +69,8 @@ def show(output: Output, *, study: Study = None) -> None:
         "file": file.name,
         "study": tables,
         "values": [
-            {
-                "path": path,
-                "value": value,
-                "origin": "not set" if value is None else origin(path),
-            }
-            for path, value in values_of(tables)
+            {"path": key, "value": v, "origin": "not set" if v is None else origin(key)}
+            for key, v in values_of(tables)
         ],
     }
     output.show(toml_text(tables, origin).rstrip("\n"))

@@ -42,27 +42,19 @@ def convert(
     files = options.inputs(FLAGS, loaded)
     dry.check_output(out, files)
     path = files["-a"]
-    table = read_table(loaded.settings, working=output.working)
-    facts = annotation_facts(table, path)
+    with output.working(f"reading {path.name}"):
+        table = read_table(loaded.settings)
+    output.document["annotations"] = annotation_facts(table, path)
     check_ending(out, ENDINGS)
-    rows: list[tuple[str, str | list[str]]] = [("annotations", summary_of(table, path.name))]
+    rows: list[layout.Row] = [("annotations", summary_of(table, path.name))]
     if dry_run:
-        output.document |= {"annotations": facts}
-        dry.show(
-            output,
-            read=files,
-            rows=rows,
-            would="write every response as one table",
-            memory=table.nbytes,
-            write=[out],
-        )
+        would = "write every response as one table"
+        dry.show(output, read=files, rows=rows, would=would, memory=table.nbytes, write=[out])
         return
     with output.working(f"writing {out.name}"):
         write_annotations(table, out)
-    output.document |= {"annotations": facts, "saved": out}
+    output.document["saved"] = out
     following = ["plausibly", "aggregate", "-a", out, "-o", "plausibilities.parquet"]
-    rows += [
-        ("saved", f"{out} ({layout.size(out)})"),
-        ("next", layout.command_line(following, indent=13)),
-    ]
-    output.show(layout.fields(rows))
+    rows.append(("saved", f"{out} ({layout.size(out)})"))
+    rows.append(("next", layout.command_line(following, indent=13)))
+    output.rows(rows)

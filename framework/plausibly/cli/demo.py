@@ -12,8 +12,6 @@ from plausibly.cli import dry, layout
 from plausibly.cli.output import Output
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from plausibly.demo.study import Result
 
 
@@ -48,10 +46,10 @@ def demo(
     from plausibly.demo.subjects import load
     from plausibly.evaluation.study import Study
 
-    folder, drawable = out, _can_draw(data)
+    drawable = _can_draw(data)
     if dry_run:
-        names = [study.SETS, Path(study.SETS).with_suffix(".json").name, study.STUDY]
         answers = [study.PLAUSIBILITIES] if data == "toy" else [study.VOTES, "patients.csv"]
+        names = [study.SETS, Path(study.SETS).with_suffix(".json").name, study.STUDY]
         names += [study.PREDICTIONS, *answers, *([study.FIGURE] if drawable else [])]
         output.document |= {"data": data, "splits": splits}
         dry.show(
@@ -59,27 +57,25 @@ def demo(
             read={},
             rows=[("data", _ABOUT[data])],
             would=f"fit a model, and compare calibrations on {splits:,} random halves",
-            write=[folder / name for name in names],
-            into=folder,
+            write=[out / name for name in names],
+            into=out,
         )
         return
 
-    study.make_folder(folder)
+    study.make_folder(out)
     with output.working("fitting a model"):
         subject = load(data, seed)
-    inputs = study.write_data(subject, folder)
-    edited = study.write_study_file(subject, folder, splits=splits, seed=seed)
-    design = study.design(subject, splits, seed)
-    output.show(layout.fields([("data", subject.about), ("study", design)]))
+    inputs = study.write_data(subject, out)
+    edited = study.write_study_file(subject, out, splits=splits, seed=seed)
+    output.rows([("data", subject.about), ("study", study.design(subject, splits, seed))])
     with output.working("splits") as tick:
         result = study.run(subject, splits=splits, seed=seed, progress=tick)
-    outputs = study.write_result(result, folder, figure=drawable)
+    outputs = [*study.write_result(result, out, figure=drawable), edited]
 
-    command = ("plausibly", "run", folder / edited)
-    outputs.append(edited)
+    command = ("plausibly", "run", out / edited)
     output.document |= _document(result, data, splits, seed)
     output.document |= {
-        "folder": folder,
+        "folder": out,
         "written": [*outputs, *inputs],
         "next": shlex.join(map(str, command)),
     }
@@ -87,11 +83,10 @@ def demo(
         line for text in study.meaning(result) for line in layout.wrapped(text, layout.columns())
     ]
     output.show("\n".join(["", *Study(result.study).lines(), "", *meaning]))
-    following = layout.command_line(command, indent=9)
+    first, *more = layout.command_line(command, indent=9)
     undrawn = "" if drawable else f"; no {study.FIGURE} without matplotlib (the extra plots)"
-    written = f"{folder}/: {' '.join(outputs)} + data: {' '.join(inputs)}{undrawn}"
-    after = [f"edit {edited}, then  {following[0]}", *following[1:]]
-    output.show(layout.fields([("written", written), ("next", after)]))
+    written = f"{out}/: {' '.join(outputs)} + data: {' '.join(inputs)}{undrawn}"
+    output.rows([("written", written), ("next", [f"edit {edited}, then  {first}", *more])])
 
 
 def _can_draw(data: Data) -> bool:
@@ -113,35 +108,30 @@ def _can_draw(data: Data) -> bool:
 
 
 def _document(result: Result, data: Data, splits: int, seed: int) -> dict[str, object]:
-    """Return the study as plain data."""
     import json
 
     from plausibly.demo import study
-    from plausibly.demo.study import figures, meaning
     from plausibly.evaluation.study import METHOD, SPLIT
 
     subject, compared = result.subject, result.study
     methods = []
     for method in map(str, compared[METHOD].values):
         one = compared.sel({METHOD: method})
-
-        def mean(name: str, one: xr.Dataset = one) -> float | None:
-            return float(one[name].mean()) if name in one else None
-
+        names = ("aggregated_coverage", "voted_coverage", "true_coverage", "group_coverage")
+        means = {n: float(one[n].mean()) if n in one else None for n in (*names, "set_size")}
         spread = float(one["aggregated_coverage"].std(ddof=1)) if splits > 1 else None
         methods.append(
             {
                 "name": method,
                 **json.loads(compared.attrs["methods"])[method],
-                "aggregated_coverage": mean("aggregated_coverage"),
+                "aggregated_coverage": means.pop("aggregated_coverage"),
                 "spread": spread,
-                **{n: mean(n) for n in ("voted_coverage", "true_coverage", "group_coverage")},
-                "set_size": mean("set_size"),
+                **means,
                 "vacuous_splits": int(one["vacuous"].sum()),
                 "guarantee": json.loads(compared.attrs["guarantees"])[method][0],
             }
         )
-    alone = None if result.alone is None else figures(result.alone, study.EXPECTED)
+    alone = None if result.alone is None else study.figures(result.alone, study.EXPECTED)
     return {
         "data": data,
         "about": subject.about,
@@ -155,5 +145,5 @@ def _document(result: Result, data: Data, splits: int, seed: int) -> dict[str, o
         "seed": seed,
         "methods": methods,
         "one_each": alone and alone["aggregated_coverage"],
-        "meaning": meaning(result),
+        "meaning": study.meaning(result),
     }

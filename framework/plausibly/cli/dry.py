@@ -21,20 +21,17 @@ DryRun: TypeAlias = Annotated[
     typer.Option("--dry-run", help="Check everything, say what would be done; write nothing."),
 ]
 
-NOTHING = "what can be checked is right; nothing was written"
-
 
 def show(
     output: Output,
     *,
     read: Mapping[str, Path | None],
-    rows: Iterable[tuple[str, str | list[str]]] = (),
+    rows: Iterable[layout.Row] = (),
     would: str,
     memory: int | None = None,
     write: Iterable[Path] = (),
     into: Path | None = None,
 ) -> None:
-    """Say what would be done."""
     inputs = {flag: path for flag, path in read.items() if path is not None}
     outputs = list(write)
     if into is not None:
@@ -52,31 +49,25 @@ def show(
             for path in outputs
         ],
     }
-    output.show(
-        layout.fields(
-            [
-                ("dry run", NOTHING),
-                ("read", "; ".join(f"{f} {p} ({layout.size(p)})" for f, p in inputs.items())),
-                *rows,
-                ("would do", would),
-                ("memory", "" if memory is None else f"about {layout.size_text(memory)} of arrays"),
-                ("would write", _places(outputs)),
-                ("next", "the same without --dry-run"),
-            ]
-        )
-    )
-
-
-def _places(paths: list[Path]) -> str:
-    """Return what would be written, files of one folder together, and what they would replace."""
-    folders = {path.parent for path in paths}
-    together = len(paths) > 2 and len(folders) == 1
+    # Many files of one folder are named together.
+    together = len(outputs) > 2 and len({path.parent for path in outputs}) == 1
     places = [
         f"{path.name if together else path} "
         f"({f'in place of {layout.size(path)}' if path.exists() else 'new'})"
-        for path in paths
+        for path in outputs
     ]
-    return f"{folders.pop()}/: {', '.join(places)}" if together else "; ".join(places)
+    text = f"{outputs[0].parent}/: {', '.join(places)}" if together else "; ".join(places)
+    output.rows(
+        [
+            ("dry run", "what can be checked is right; nothing was written"),
+            ("read", "; ".join(f"{f} {p} ({layout.size(p)})" for f, p in inputs.items())),
+            *rows,
+            ("would do", would),
+            ("memory", "" if memory is None else f"about {layout.size(memory)} of arrays"),
+            ("would write", text),
+            ("next", "the same without --dry-run"),
+        ]
+    )
 
 
 def memory_of(predictions: object, *others: object) -> int:

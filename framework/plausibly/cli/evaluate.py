@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from plausibly.cli import chunks as chunking, options
 from plausibly.cli.output import CheckFailed, Output
@@ -35,10 +35,7 @@ FLAGS = {
     ),
 }
 CHUNKED = True
-_SLACK = 1e-9  # a mean of tenths is a tenth, whatever its last bit says
-
-Part: TypeAlias = "tuple[str, xr.Dataset, str | None, tuple[str, ...]]"
-"""Name of a measure, its results, their dimension, and the attributes that JSON shows."""
+_SLACK = 1e-9  # tolerance for means of decimals, such as 0.1 + 0.7
 
 _SUBGROUPS = ("by", "compared", "left_out_subgroups", "at_least", "note")
 
@@ -54,57 +51,48 @@ def evaluate(output: Output, loaded: Draft) -> None:
     """
     import warnings
 
+    import attrs
+
     from plausibly.cli import layout
+    from plausibly.config.settings import Examples
     from plausibly.conformal.load import load_predictor
     from plausibly.data.names import ALPHA
     from plausibly.errors import PlausiblyWarning
     from plausibly.evaluation.evaluate import evaluate as evaluated
     from plausibly.evaluation.groups import describe_coverage
-    from plausibly.evaluation.result import decimal, ends, part_rows
+    from plausibly.evaluation.result import AGGREGATED, decimal, ends, figures, part_rows, planes
     from plausibly.evaluation.uniformity import describe_uniformity
     from plausibly.io import read_sets, with_coordinates
-    from plausibly.study.reading import (
-        check_renames,
-        label_names,
-        matched,
-        read_answers,
-        read_examples_of,
-        read_model,
-        telling_of_swaps,
-    )
+    from plausibly.study import reading
 
     options.check_answers(loaded, new=True)
     settings = loaded.settings.on_new_examples()
     path, chunks, measure = settings.output.sets, settings.compute.chunks, settings.evaluation
-    with output.working(f"reading {path.name}"):
+    with output.working("reading files"):
         sets = read_sets(path, chunks=chunks)
-        if (examples := read_examples_of(settings)) is not None:
+        if (examples := reading.read_examples_of(settings)) is not None:
             sets = with_coordinates(sets, examples)
-    labels = label_names(sets)
-    with telling_of_swaps(settings):
-        answers = read_answers(
-            settings, labels=settings.labels.path, declared=labels, working=output.working
-        )
-    check_renames(settings.labels, answers.unknown, labels=labels)
-    sets, lam, left_out = matched(settings, sets, answers, path.name)
-    predictions = predictor = None
-    if settings.predictions.path is not None:
-        if loaded.has("output.predictor"):
-            predictor = load_predictor(settings.output.predictor)
-        # Coordinates of the examples are known of the sets.
-        model = read_model(
-            settings, labels=settings.labels.path, predictor=predictor, working=output.working
-        )
-        predictions = model.predictions
-        check_renames(settings.labels, model.unknown, labels=label_names(predictions))
-    elif "output.predictor" in loaded.typed:
-        raise options.unfit(
-            "--predictor",
-            "without the predictions of the sets",
-            expected="-p beside --predictor",
-            got="--predictor alone",
-            do="-p FILE, from which SETS were predicted",
-        )
+        with reading.telling_of_swaps(settings):
+            answers = reading.read_answers(settings, declared=reading.label_names(sets))
+        reading.check_renames(settings.labels, answers)
+        sets, lam, left_out = reading.matched(settings, sets, answers, path.name)
+        predictions = predictor = None
+        if settings.predictions.path is not None:
+            if loaded.has("output.predictor"):
+                predictor = load_predictor(settings.output.predictor)
+            # Coordinates of the examples are known of the sets.
+            alone = attrs.evolve(settings, examples=Examples())
+            model = reading.read_model(alone, predictor=predictor)
+            predictions = model.predictions
+            reading.check_renames(settings.labels, model)
+        elif "output.predictor" in loaded.typed:
+            raise options.unfit(
+                "--predictor",
+                "without the predictions of the sets",
+                expected="-p beside --predictor",
+                got="--predictor alone",
+                do="-p FILE, from which SETS were predicted",
+            )
     with output.working("evaluating") as tick, chunking.counting(chunks, tick):
         evaluation = evaluated(
             sets,
@@ -116,44 +104,35 @@ def evaluate(output: Output, loaded: Draft) -> None:
             interval=measure.interval,
             seed=settings.seed,
         )
-        data = evaluation.data
         with warnings.catch_warnings():
             # The same sets were warned of already.
             warnings.simplefilter("ignore", PlausiblyWarning)
-            confidence = float(data.attrs["confidence"])
-            further = list(_parts(settings, sets, lam, predictions, predictor, confidence))
+            confidence = float(evaluation.data.attrs["confidence"])
+            parts = list(_parts(settings, sets, lam, predictions, predictor, confidence))
     output.document |= {
         "sets": path,
         answers.what: answers.facts,
         "aggregator": answers.component,
         **evaluation.to_json(),
-        **{
-            name: {
-                **{key: found.attrs[key] for key in about if key in found.attrs},
-                "rows": part_rows(found, dim),
-            }
-            for name, found, dim, about in further
-        },
-        "left_out": left_out,
     }
+    texts = ["\n".join(evaluation.lines())]
+    for name, part, dim, about in parts:
+        facts = {key: part.attrs[key] for key in about if key in part.attrs}
+        output.document[name] = {**facts, "rows": part_rows(part, dim)}
+        describe = describe_uniformity if name == "p_values" else describe_coverage
+        texts.append("\n".join(describe(part)))
+    output.document["left_out"] = left_out
     rows = [
         (answers.what, answers.text),
         ("chosen", layout.choices(answers.chosen)),
         ("left out", layout.counts(left_out)),
     ]
-    texts = ["\n".join(evaluation.lines())]
-    for name, found, _, _ in further:
-        describe = describe_uniformity if name == "p_values" else describe_coverage
-        texts.append("\n".join(describe(found)))
-    output.show(("\n\n" if further else "\n").join([*texts, layout.fields(rows)]))
+    output.show(("\n\n" if parts else "\n").join([*texts, layout.fields(rows)]))
     if measure.fail_under is None:
         return
-    whole = data if ALPHA in data.dims else data.expand_dims(ALPHA)
-    for alpha in whole[ALPHA].values:
-        mean, low, high = (
-            float(whole[f"aggregated_coverage_{end}"].sel({ALPHA: alpha}))
-            for end in ("mean", "low", "high")
-        )
+    for plane in planes(evaluation.data):
+        alpha = float(plane[ALPHA])
+        mean, low, high = figures(plane, AGGREGATED)
         if mean < measure.fail_under - _SLACK:
             raise CheckFailed(
                 "coverage-below",
@@ -163,7 +142,7 @@ def evaluate(output: Output, loaded: Draft) -> None:
                 got=f"{mean:.5g}, interval {ends(low, high)}",
                 do="calibrate again on recent data, or look for weak groups with --by",
                 whose=path.name,
-                details={"alpha": float(alpha), "mean": mean, "low": low, "high": high},
+                details={"alpha": alpha, "mean": mean, "low": low, "high": high},
             )
 
 
@@ -174,8 +153,8 @@ def _parts(
     predictions: xr.DataArray | None,
     predictor: ConformalPredictor | None,
     confidence: float,
-) -> Iterator[Part]:
-    """Yield coverage by groups and of predictions, in the order in which it is printed."""
+) -> Iterator[tuple[str, xr.Dataset, str | None, tuple[str, ...]]]:
+    """Yield name, results, their dimension, and the attributes for JSON, as they are printed."""
     from functools import partial
 
     from plausibly.cli.promise import of_new
@@ -196,9 +175,8 @@ def _parts(
         "confidence": confidence,
         "seed": settings.seed,
     }
-    grouped = partial(
-        groups.coverage_by, sets, lam, ties=measure.ties, interval=measure.interval, **shared
-    )
+    interval = measure.interval
+    grouped = partial(groups.coverage_by, sets, lam, ties=measure.ties, interval=interval, **shared)
     for name in dict.fromkeys(measure.by or ()):
         if ":" in name:
             columns = name.split(":")
@@ -233,7 +211,7 @@ def _parts(
     of = entropy(predictions).rename("entropy of the predictions")
     halves = grouped(by=groups.ByRange(of, quantiles=2))
     yield "by_predicted_entropy", halves, groups.STRATUM, ("of",)
-    slab = worst_slab_coverage(sets, lam, predictions, interval=measure.interval, **shared)
+    slab = worst_slab_coverage(sets, lam, predictions, interval=interval, **shared)
     yield "worst_slab", slab, None, ("least", "directions", "search")
     if predictor is None:
         return
@@ -244,12 +222,8 @@ def _parts(
         if column is not None:
             known = example_values(column, (sets, about))
             aligned = aligned.assign_coords({column: (EXAMPLE, known)})
+    true = measure.true_label
     p_values = p_value_uniformity(
-        predictor,
-        aligned,
-        lam,
-        true=measure.true_label,
-        interval_method=measure.interval,
-        **shared,
+        predictor, aligned, lam, true=true, interval_method=interval, **shared
     )
     yield "p_values", p_values, OF, ("n_calibration", "grid", "fingerprint")

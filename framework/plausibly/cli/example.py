@@ -51,7 +51,7 @@ def example(
             got="a file",
             do="plausibly example FOLDER, with a new folder",
         )
-    rows: list[tuple[str, str | list[str]]] = [("data", _ABOUT)]
+    rows: list[layout.Row] = [("data", _ABOUT)]
     if dry_run:
         paths = [folder / name for name in FILES]
         dry.show(output, read={}, rows=rows, would="copy six files", write=paths, into=folder)
@@ -70,4 +70,4 @@ def example(
     output.document |= {"folder": folder, "written": FILES, "next": " ".join(command)}
     if folder != Path():
         following[0] = f"cd {folder}, then  {following[0]}"
-    output.show(layout.fields([*rows, ("written", " ".join(FILES)), ("next", following)]))
+    output.rows([*rows, ("written", " ".join(FILES)), ("next", following)])

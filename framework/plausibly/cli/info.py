@@ -46,9 +46,10 @@ def info(output: Output) -> None:
     }
     core = {name: version(name) for name in requirements("plausibly")}
     environment = {name: os.environ[name] for name in VARIABLES if os.environ.get(name)}
+    ours, python = version("plausibly"), platform.python_version()
     output.document |= {
-        "version": version("plausibly"),
-        "python": platform.python_version(),
+        "version": ours,
+        "python": python,
         "interpreter": sys.executable,
         "threads": threads(),
         "predictor_format": FORMAT,
@@ -58,22 +59,23 @@ def info(output: Output) -> None:
         "environment": environment,
     }
     output.show(
-        f"plausibly {version('plausibly')} · Python {platform.python_version()} · "
-        f"{threads()} threads · predictor format {FORMAT}"
+        f"plausibly {ours} · Python {python} · {threads()} threads · predictor format {FORMAT}"
     )
     # A version is never parted from its name.
     text = ", ".join(f"{name}\N{NO-BREAK SPACE}{found}" for name, found in core.items())
     lines = [line.replace("\N{NO-BREAK SPACE}", " ") for line in layout.wrapped(text, _ROOM)]
-    states = ", ".join(f"{count} {state}" for state, count in plugins.items())
-    values = ", ".join(f"{name}={value}" for name, value in environment.items())
-    rows: list[tuple[str, str | list[str]]] = [("core", lines or ["none"])]
-    rows += [("extras", _there(extras)), ("plugins", states)]
-    rows += [("environment", values or "nothing set"), ("python", [sys.executable])]
-    output.show(layout.fields(rows))
+    output.rows(
+        [
+            ("core", lines or ["none"]),
+            ("extras", _there(extras)),
+            ("plugins", ", ".join(f"{count} {state}" for state, count in plugins.items())),
+            ("environment", ", ".join(f"{n}={v}" for n, v in environment.items()) or "nothing set"),
+            ("python", [sys.executable]),
+        ]
+    )
 
 
 def version(distribution: str) -> str:
-    """Return the version of a distribution, ``missing`` where it is not installed."""
     try:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:
@@ -91,7 +93,6 @@ def requirements(distribution: str) -> list[str]:
 
 
 def threads() -> int:
-    """Return the number of processors that this process may use."""
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -100,7 +101,7 @@ def threads() -> int:
 def _there(extras: dict[str, bool]) -> list[str]:
     """Return the extras that are there and those that are not, each from the start of a line."""
     lines = []
-    for answer, there in (("yes", True), ("no", False)):
-        names = " ".join(name for name, found in extras.items() if found is there) or "none"
+    for answer, state in (("yes", True), ("no", False)):
+        names = " ".join(name for name, found in extras.items() if found is state) or "none"
         lines += layout.wrapped(f"{answer + ':':5}{names}", _ROOM, indent=5)
     return lines

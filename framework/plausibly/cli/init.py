@@ -54,8 +54,7 @@ def init(
         # The commands that read the files for good warn of them.
         warnings.simplefilter("ignore", PlausiblyWarning)
         found = recognised(paths)
-    rows: list[tuple[str, str | list[str]]] = [*found.about.items()]
-    rows.append(("not used", "; ".join(found.unused)))
+    rows: list[layout.Row] = [*found.about.items(), ("not used", "; ".join(found.unused))]
     guesses = {key: text for key, text in found.comments.items() if text.startswith("guess")}
     output.document |= {"recognised": found.about, "not_used": found.unused, "guesses": guesses}
     if dry_run:
@@ -67,8 +66,6 @@ def init(
     output.document["saved"] = target
     lines = "line" if len(guesses) == 1 else several(len(guesses), "line")
     check = f': please check the {lines} marked "guess"' if guesses else ""
-    following = (
-        "calibrate" if {"annotations", "predictions"} <= found.tables.keys() else "aggregate"
-    )
-    rows += [("saved", f"{target}{check}"), ("next", f"plausibly {following}")]
-    output.show(layout.fields(rows))
+    both = {"annotations", "predictions"} <= found.tables.keys()
+    following = f"plausibly {'calibrate' if both else 'aggregate'}"
+    output.rows([*rows, ("saved", f"{target}{check}"), ("next", following)])

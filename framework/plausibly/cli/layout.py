@@ -13,12 +13,18 @@ import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Any, TextIO, TypeAlias, cast
 
 from plausibly.errors import counted, visible
 
+Row: TypeAlias = "tuple[str, str | list[str]]"
+"""A title, and a text to wrap or lines that are wrapped already."""
+
+Choice: TypeAlias = "tuple[str, Mapping[str, object] | int, bool]"
+"""A title, the component or number, and whether it is the default."""
+
 WIDTH = 80
-"""Columns where nobody looks: files and pipes get the same text everywhere."""
+"""Columns without a terminal: files and pipes get the same text everywhere."""
 
 _NARROWEST, _WIDEST = 40, 120  # with longer lines, text is hard to read
 
@@ -42,7 +48,7 @@ _PLAIN = {
 _ERRORS = "plausibly"
 
 _NUMBER = re.compile(r"[-+]?\.?\d")
-_MEASURED = re.compile(r"[-+]?\d*\.\d|\d+ %$")
+_MEASURED = re.compile(r"[-+]?\d*\.\d|\d+%$")
 _CELLS = re.compile(r" {2,}")
 
 
@@ -85,25 +91,14 @@ def columns(stream: TextIO | None = None) -> int:
 
 def narrowed(text: str, width: int) -> str:
     """Return text without a line that is longer than `width`, where its words allow it."""
-    return "\n".join(
-        line if len(line) <= width else _broken(line, width) for line in text.split("\n")
-    )
-
-
-def _broken(line: str, width: int) -> str:
-    title = re.match(r" *\S+(?: \S+)* {2,}(?=\S)|( *)", line)
-    indent = title.end() if title is not None else 0
-    if indent > width // 2:
-        indent = len(line) - len(line.lstrip()) + 2
-    return "\n".join(
-        textwrap.wrap(
-            line,
-            width,
-            subsequent_indent=" " * indent,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-    )
+    lines: list[str] = []
+    for line in text.split("\n"):
+        title = re.match(r" *\S+(?: \S+)* {2,}(?=\S)|( *)", line)
+        indent = title.end() if title is not None else 0
+        if indent > width // 2:
+            indent = len(line) - len(line.lstrip()) + 2
+        lines += wrapped(line, width, indent=indent) if len(line) > width else [line]
+    return "\n".join(lines)
 
 
 def tolerate() -> None:
@@ -121,9 +116,8 @@ def tolerate() -> None:
 def _others(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    return "".join(
-        _PLAIN.get(letter, "?") for letter in error.object[error.start : error.end]
-    ), error.end
+    letters = error.object[error.start : error.end]
+    return "".join(_PLAIN.get(letter, "?") for letter in letters), error.end
 
 
 def print_styled(text: str, stream: TextIO) -> None:
@@ -149,28 +143,27 @@ def print_styled(text: str, stream: TextIO) -> None:
 def _heads(text: str) -> list[tuple[int, int]]:
     """Return where the heads of tables are: cells of words above cells of numbers."""
     lines = text.split("\n")
-    found, start = [], 0
+    heads, start = [], 0
     for line, below in zip(lines, [*lines[1:], ""], strict=True):
         cells, under = _CELLS.split(line.strip()), _CELLS.split(below.strip())
         named = len(cells) > 2 and not any(map(_MEASURED.match, cells))
         if named and sum(_NUMBER.match(cell) is not None for cell in under) > 1:
-            found.append((start, start + len(line)))
+            heads.append((start, start + len(line)))
         start += len(line) + 1
-    return found
+    return heads
 
 
-def fields(rows: Iterable[tuple[str, str | list[str]]]) -> str:
+def fields(rows: Iterable[Row]) -> str:
     """Return titled lines, the titles in one column, long texts wrapped under their start."""
     kept = [(title, text) for title, text in rows if text]
     width = max((len(title) for title, _ in kept), default=0) + 2
-    return "\n".join(_field(title, text, width) for title, text in kept)
-
-
-def _field(title: str, text: str | list[str], width: int) -> str:
-    if isinstance(text, str):
-        text = wrapped(visible(text), columns() - width)
-    first, *rest = text
-    return "\n".join([f"{title:<{width}}{first}", *(" " * width + line for line in rest)])
+    lines: list[str] = []
+    for title, text in kept:
+        if isinstance(text, str):
+            text = wrapped(visible(text), columns() - width)
+        titles = [title, *[""] * (len(text) - 1)]
+        lines += [f"{name:<{width}}{line}" for name, line in zip(titles, text, strict=True)]
+    return "\n".join(lines)
 
 
 def wrapped(text: str, width: int = WIDTH, *, indent: int = 0) -> list[str]:
@@ -196,9 +189,8 @@ def command_line(words: Iterable[object], *, indent: int = 0) -> list[str]:
         else:
             parts.append(text)
     lines = [parts[0]]
-    most = columns()
     for part in parts[1:]:
-        if indent + len(lines[-1]) + 1 + len(part) + 2 <= most:
+        if indent + len(lines[-1]) + 1 + len(part) + 2 <= columns():
             lines[-1] += f" {part}"
         else:
             lines[-1] += " \\"
@@ -223,16 +215,16 @@ def _value(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def choices(made: Iterable[tuple[str, Mapping[str, object] | int, bool]]) -> str:
+def choices(made: Iterable[Choice]) -> str:
     """Return what was chosen: first what the user said, then what was chosen for the user."""
-    said: list[str] = []
-    ours: list[str] = []
+    chosen: list[str] = []
+    defaults: list[str] = []
     for title, value, by_default in made:
         text = component(value) if isinstance(value, Mapping) else str(value)
-        (ours if by_default else said).append(f"{title} {text}")
-    word = "default" if len(ours) == 1 else "defaults"
-    defaults = f"{', '.join(ours)} ({word})" if ours else ""
-    return "; ".join(filter(None, (", ".join(said), defaults)))
+        (defaults if by_default else chosen).append(f"{title} {text}")
+    word = "default" if len(defaults) == 1 else "defaults"
+    ours = f"{', '.join(defaults)} ({word})" if defaults else ""
+    return "; ".join(filter(None, (", ".join(chosen), ours)))
 
 
 def counts(by_reason: Mapping[str, int]) -> str:
@@ -245,24 +237,14 @@ def share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.0f}%" if part else "-"
 
 
-def number(value: float) -> str:
-    """Return a threshold with four digits that mean something."""
-    return f"{value:.4g}"
-
-
-def size(path: Path) -> str:
-    """Return how large a file or folder is, as people say it."""
-    return size_text(bytes_of(path))
-
-
 def bytes_of(path: Path) -> int:
-    """Return how large a file or folder is."""
     files = path.rglob("*") if path.is_dir() else [path]
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
-def size_text(total: int) -> str:
-    """Return a number of bytes as people say it."""
+def size(of: Path | int) -> str:
+    """Return how large a file or folder is, or a number of bytes, as people say it."""
+    total = of if isinstance(of, int) else bytes_of(of)
     if total < 1e5:
         return f"{total / 1e3:.1f} kB"
     return f"{total / 1e9:.1f} GB" if total >= 1e9 else f"{total / 1e6:.1f} MB"
@@ -270,7 +252,7 @@ def size_text(total: int) -> str:
 
 def aligned(table: Sequence[Sequence[str]]) -> str:
     """Return a table as text whose columns start below each other."""
-    widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     lines = (
         "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True))
         for row in table

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from operator import attrgetter
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import attrs
 import typer
 
-from plausibly.cli import completion, layout
+from plausibly.cli import completion
 from plausibly.cli.output import Output
 from plausibly.config.load import NAME, Draft, Key, key, load, split
 from plausibly.errors import InputError
@@ -30,12 +30,10 @@ class Flag:
 
     @property
     def long(self) -> str:
-        """The long name."""
         return self.names.split()[0]
 
     @property
     def parameter(self) -> str:
-        """Name of the parameter that Typer reads."""
         return self.long.lstrip("-").replace("-", "_").lower()
 
     def needed(self) -> Flag:
@@ -43,7 +41,6 @@ class Flag:
         return attrs.evolve(self, required=True)
 
     def option(self) -> Any:  # Any: as Typer declares it
-        """Return the declaration that Typer reads."""
         known = key(self.key)
         takes: Any = (bool if bool in known.arms else str) | None  # Any: known at run time only
         if known.many or known.pairs:
@@ -107,26 +104,19 @@ TRUE_LABEL = _column("--true-label", "evaluation.true_label")
 CLUSTER = _column("--cluster", "examples.cluster")
 FORMAT = (READER, COLUMNS, MISSING)
 
-Groups: TypeAlias = Mapping[str, tuple[Flag, ...]]
-"""Flags of a command by the titles under which the help shows them."""
-
 
 def out(path: str, metavar: str = "FILE") -> Flag:
-    """Return the flag of the output."""
     return Flag("--out -o", path, metavar)
 
 
-def check_required(flags: Iterable[Flag], loaded: Draft, command: str) -> None:
+def check_required(flags: Iterable[Flag], loaded: Draft, name: str) -> None:
     """Raise ``usage`` where a key that the command needs is not set."""
+    command = f"plausibly {name}"
     for flag in flags:
         if flag.required and not loaded.has(flag.key):
             names = " / ".join(f"'{name}'" for name in flag.names.split())
-            raise InputError(
-                "usage",
-                f"plausibly {command}: missing option {names}",
-                do=f"plausibly {command} --help",
-                whose=f"plausibly {command}",
-            )
+            what = f"{command}: missing option {names}"
+            raise InputError("usage", what, do=f"{command} --help", whose=command)
 
 
 def unfit(option: str, why: str, *, expected: str, do: str, got: str = "") -> InputError:
@@ -149,19 +139,20 @@ def typed_as(loaded: Draft, key: str) -> str:
 
 def check_answers(loaded: Draft, *, new: bool = False) -> None:
     """Raise where answers are missing, named twice, or read with options of another form."""
-    annotations = "new.annotations" if new else "annotations.path"
-    plausibilities = "new.plausibilities" if new else "plausibilities.path"
-    there = [loaded.has(annotations), loaded.has(plausibilities)]
-    if sum(there) != 1:
+    keys = ("new.annotations", "new.plausibilities")
+    annotations, plausibilities = map(
+        loaded.has, keys if new else ("annotations.path", "plausibilities.path")
+    )
+    if annotations == plausibilities:
         raise InputError(
             "opinions-missing",
-            f"{'two files say' if there[0] else 'no file says'} what the experts said",
+            f"{'two files say' if annotations else 'no file says'} what the experts said",
             expected="annotations (-a) or plausibilities (--plausibilities)",
-            got="both" if there[0] else "neither",
-            do="leave one out" if there[0] else "-a votes.csv",
+            got="both" if annotations else "neither",
+            do="leave one out" if annotations else "-a votes.csv",
         )
     typed = [path for path in loaded.typed if path.startswith("annotations.")]
-    if there[1] and typed:
+    if plausibilities and typed:
         option = typed_as(loaded, typed[0])
         raise unfit(
             option,
@@ -176,15 +167,14 @@ def found_without_flags(loaded: Draft, *keys: str) -> bool:
     return loaded.document.path == Path(NAME) and all(map(loaded.has, keys)) and not loaded.typed
 
 
-def inputs(groups: Groups, loaded: Draft) -> dict[str, Path]:
+def inputs(groups: Mapping[str, tuple[Flag, ...]], loaded: Draft) -> dict[str, Path]:
     """Return the files that a command reads, by their flags."""
-    found: dict[str, Path] = {}
-    for flag in itertools.chain.from_iterable(groups.values()):
-        if flag.metavar == "FILE" and flag.parameter not in ("out", "sets"):
-            value: object = attrgetter(flag.key)(loaded.settings)
-            if isinstance(value, Path):
-                found[flag.names.split()[-1]] = value
-    return found
+    files = {
+        flag.names.split()[-1]: attrgetter(flag.key)(loaded.settings)
+        for flag in itertools.chain.from_iterable(groups.values())
+        if flag.metavar == "FILE" and flag.parameter not in ("out", "sets")
+    }
+    return {name: path for name, path in files.items() if isinstance(path, Path)}
 
 
 def load_settings(
@@ -209,5 +199,5 @@ def load_settings(
     loaded.check()
     if document is not None:
         output.document["settings"] = str(file)
-        output.show(layout.fields([("settings   ", str(file))]))
+        output.rows([("settings   ", str(file))])
     return loaded

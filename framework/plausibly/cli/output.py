@@ -9,7 +9,7 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -37,6 +37,12 @@ Tick: TypeAlias = Callable[[int, int], None]
 """Called with the number of finished steps, and of all."""
 
 
+_VIEWS = {
+    "augmentations-missing": '-p with a row for each view of an example, and view="COLUMN"',
+    "augmentations-unread": "--calibrator augmentation, or -p with one row an example",
+}
+
+
 class CheckFailed(InputError):
     """A check that the user asked for did not pass; the work is done."""
 
@@ -44,8 +50,6 @@ class CheckFailed(InputError):
 
 
 class Interrupted(InputError):
-    """The user stopped the command."""
-
     exit_code = EXIT_INTERRUPTED
 
 
@@ -68,6 +72,9 @@ class Output:
         self.flush()
         if not (self.json or self.quiet):
             _print(text, layout.results())
+
+    def rows(self, rows: Iterable[layout.Row]) -> None:
+        self.show(layout.fields(rows))
 
     def flush(self) -> None:
         """Print the warnings since the last time, on stderr."""
@@ -96,7 +103,6 @@ class Output:
             bar.stop()
 
     def run(self, action: Callable[[], int | None], *, apart: bool = True) -> int:
-        """Run a command's body and say whatever goes wrong."""
         failure: InputError | None = None
         code = 0
         own_output = layout.aside() if apart else contextlib.nullcontext()
@@ -165,7 +171,7 @@ class Output:
         """Write the hint of a message with options that the command has."""
         from plausibly.config.hints import as_options
 
-        message.do = as_options(message.do, self.flags, self.command)
+        message.do = as_options(_VIEWS.get(message.name, message.do), self.flags, self.command)
 
     @contextlib.contextmanager
     def _collecting(self) -> Iterator[None]:

@@ -44,16 +44,15 @@ def plan(output: Output, loaded: Draft) -> None:
     from plausibly.planning.plan import plan as planned
     from plausibly.study.reading import read_both
 
-    settings = loaded.settings
+    settings, chosen = loaded.settings, loaded.settings.plan
     predictions = plausibilities = aggregator = None
-    rows: list[tuple[str, str | list[str]]] = []
+    shown: list[str] = []
     if settings.answers[1] is not None or settings.predictions.path is not None:
         options.check_answers(loaded)
         if settings.predictions.path is None:
             raise pilot_half("predictions")
-        model, answers, predictions, plausibilities, left_out = read_both(
-            settings, working=output.working
-        )
+        with output.working("reading files"):
+            model, answers, predictions, plausibilities, left_out = read_both(settings)
         examples, labels = predictions.shape
         rows = [
             (answers.what, answers.text),
@@ -61,6 +60,7 @@ def plan(output: Output, loaded: Draft) -> None:
             ("left out", layout.counts(left_out)),
             ("chosen", layout.choices(answers.chosen)),
         ]
+        shown = [layout.fields(rows)]
         if answers.table is not None:
             kept = set(answered(answers.table)).intersection(predictions[EXAMPLE].values.tolist())
             plausibilities = select(answers.table, example=sorted(kept))
@@ -70,9 +70,8 @@ def plan(output: Output, loaded: Draft) -> None:
             "predictions": model.facts,
             "left_out": left_out,
         }
-    chosen = settings.plan
     with output.working("planning"):
-        found = planned(
+        result = planned(
             predictions,
             plausibilities,
             alpha=[str(alpha) for alpha in settings.alphas],
@@ -89,5 +88,5 @@ def plan(output: Output, loaded: Draft) -> None:
             resamples=chosen.resamples,
             seed=settings.seed,
         )
-    output.document |= found.to_json()
-    output.show("\n".join([*([layout.fields(rows)] if rows else []), *found.lines()]))
+    output.document |= result.to_json()
+    output.show("\n".join([*shown, *result.lines()]))

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plausibly.cli import completion, layout, plugins_list, plugins_new
+from plausibly.cli import completion, layout, plugins_new
 from plausibly.cli.output import Output
-from plausibly.cli.plugins_list import component_as_data, metadata_of, plural, source_as_data
 from plausibly.errors import EXIT_CHECK, InputError, counted
 
 if TYPE_CHECKING:
@@ -40,7 +39,139 @@ def list_plugins(
     plausibly plugins list --kind combiner --json
     plausibly plugins list --installed
     """
-    plugins_list.show(output, kind=kind, installed=installed)
+    from plausibly import registry
+    from plausibly.registry import listing
+
+    made = registry.default()
+    if kind is not None:
+        plugins_new.check_kind(kind, do="plausibly plugins list, for all of them")
+    if installed:
+        _print_installed(output, listing.installed(made))
+    else:
+        # A plugin without a component may be of any kind.
+        _print(output, [r for r in listing.overview(made) if kind is None or r.kind in ("", kind)])
+    made.report(failures=False)
+
+
+def _print(output: Output, rows: Sequence[Row]) -> None:
+    sources = dict.fromkeys(row.source for row in rows)
+    output.document["components"] = [component_as_data(row) for row in rows if row.kind]
+    output.document["plugins"] = [
+        {
+            **plugin_as_data(source, rows),
+            "components": sum(1 for row in rows if row.source == source and row.entry),
+        }
+        for source in sources
+    ]
+    cells = [
+        [row.kind or "-", row.name or "-", row.source.plugin, row.source.where, row.words]
+        for row in rows
+    ]
+    table = [["kind", "name", "plugin", "distribution", "state"], *cells]
+    if _width(table) > layout.WIDTH:
+        # Which extra is missing stands below.
+        for cell, row in zip(cells, rows, strict=True):
+            cell[-1] = "no extra" if row.state == "needs extra" else row.words
+    output.show(layout.aligned(_fitting(table)))
+    # Components of one plugin that lack the same are one line.
+    alike = Counter((row.source, row.words, row.reason) for row in rows)
+    reasons: dict[str, None] = {}
+    for row in rows:
+        if row.reason:
+            whole = row.entry is None or row.state == "disabled"
+            whose = str(row.source) if whole else f"{row.kind} {row.source.plugin}:{row.name}"
+            several = alike[row.source, row.words, row.reason]
+            if row.state == "needs extra" and several > 1:
+                whose = f"{plural(several, 'component')} of {row.source.plugin}"
+            lines = layout.wrapped(f"{row.words}  {whose}: {row.reason}", indent=2)
+            reasons["\n".join(lines)] = None
+    for text in reasons:
+        output.show(text)
+    components = sum(1 for row in rows if row.kind and row.state in ("ready", "needs extra"))
+    failed, disabled = (
+        list(dict.fromkeys(row.source for row in rows if row.state == state))
+        for state in ("failed", "disabled")
+    )
+    text = f"{plural(components, 'component')} of {plural(len(sources), 'plugin')}, "
+    text += f"{counted(len(failed)) if failed else 'none'} failed"
+    text += f", {counted(len(disabled))} disabled" * bool(disabled)
+    if failed:
+        named = " ".join(source.plugin for source in failed) if len(failed) < 4 else ""
+        text += f":  plausibly plugins check {named}".rstrip()
+    output.show(text)
+
+
+def _print_installed(output: Output, found: Sequence[Row]) -> None:
+    output.document["plugins"] = [
+        {**source_as_data(one.source), **_values(one, "module", "state", "reason")}
+        | metadata_of(one.source)
+        for one in found
+    ]
+    rows = [[o.source.plugin, o.module or "-", o.source.where, o.state] for o in found]
+    table = [["plugin", "module", "distribution", "state"], *rows]
+    output.show(layout.aligned(_fitting(table)))
+    for one in found:
+        if one.reason:
+            lines = layout.wrapped(f"{one.state}  {one.source}: {one.reason}", indent=2)
+            output.show("\n".join(lines))
+    distributions = {one.source.distribution for one in found}
+    output.show(
+        f"{plural(len(found), 'plugin')} of {plural(len(distributions), 'distribution')}, "
+        "none imported:  plausibly plugins list"
+    )
+
+
+def plural(number: int, noun: str) -> str:
+    return f"{counted(number)} {noun}{'' if number == 1 else 's'}"
+
+
+def _values(record: object, *names: str) -> dict[str, object]:
+    return {name: getattr(record, name) for name in names}
+
+
+def source_as_data(source: Source) -> dict[str, object]:
+    return _values(source, "plugin", "distribution", "version")
+
+
+def component_as_data(row: Row) -> dict[str, object]:
+    state = _values(row, "summary", "state", "stage", "reason")
+    return {"kind": row.kind, "name": row.name, **source_as_data(row.source), **state}
+
+
+def plugin_as_data(source: Source, rows: Sequence[Row]) -> dict[str, object]:
+    """Return a plugin with what is known of it as a whole."""
+    state: dict[str, object] = {"state": "ready", "stage": "", "reason": ""}
+    for row in rows:
+        if row.source == source and (row.entry is None or row.state == "disabled"):
+            state = _values(row, *state)
+            break
+    return {**source_as_data(source), **state}
+
+
+def metadata_of(source: Source) -> dict[str, str]:
+    """Return what a distribution says of itself: summary and address."""
+    import importlib.metadata
+
+    try:
+        about = importlib.metadata.metadata(source.distribution)
+    except (importlib.metadata.PackageNotFoundError, ValueError):  # of this run, or unreadable
+        return {"about": "", "url": ""}
+    pages = [page.partition(",")[2].strip() for page in about.get_all("Project-URL") or ()]
+    pages += about.get_all("Home-page") or []
+    return {"about": next(iter(about.get_all("Summary") or []), ""), "url": next(iter(pages), "")}
+
+
+def _width(table: Sequence[Sequence[str]]) -> int:
+    return max(map(len, layout.aligned(table).splitlines()))
+
+
+def _fitting(table: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
+    """Return a table without the columns for which a terminal is too narrow; a pipe gets all."""
+    for title in ("distribution", "module", "plugin") if layout.results().isatty() else ():
+        if _width(table) > layout.columns() and title in table[0][1:]:
+            place = table[0].index(title)
+            table = [[*row[:place], *row[place + 1 :]] for row in table]
+    return table
 
 
 def info(
@@ -80,22 +211,22 @@ def info(
     for row in rows:
         if row.entry is None:
             continue
-        found: tuple[About, ...] = ()
+        parameters: tuple[About, ...] = ()
         why, target = "", row.entry.target
         try:
-            found = about(row.entry.load(), lambda value: plain(value, made.describe))
+            parameters = about(row.entry.load(), lambda value: plain(value, made.describe))
         except InputError as error:  # its parameters cannot be known
             why = reason_of(error)
         place = target if isinstance(target, str) else f"{target.__module__}:{target.__qualname__}"
-        parameters = [attrs.asdict(one) for one in found]
-        more = {"target": place, "parameters": parameters, "unknown": why}
+        data = [attrs.asdict(one) for one in parameters]
+        more = {"target": place, "parameters": data, "unknown": why}
         components.append({**component_as_data(row), **more})
-        texts.append(_component(row, row.entry, place, found, why))
+        texts.append(_component(row, row.entry, place, parameters, why))
     output.document["plugins"] = [
         {
             **source_as_data(source),
             **metadata_of(source),
-            **plugins_list.plugin_as_data(source, rows),
+            **plugin_as_data(source, rows),
             "offers": [
                 {"kind": r.kind, "name": r.name} for r in rows if r.source == source and r.kind
             ],
@@ -128,33 +259,31 @@ def _state(row: Row) -> str:
     return f"{row.words}: {row.reason}" if row.reason else row.words
 
 
-def _component(row: Row, entry: Entry, place: str, found: Sequence[About], why: str) -> str:
+def _component(row: Row, entry: Entry, place: str, parameters: Sequence[About], why: str) -> str:
     """Return a component with its parameters, one below the other."""
     from plausibly.registry.listing import first_sentence
 
     summary = row.summary
     if not summary and not isinstance(entry.target, str):
         summary = first_sentence(entry.target)
-    parameters: list[str] = []
-    for one in found:
+    lines: list[str] = []
+    for one in parameters:
         default = f"default {one.default or 'made from the other parameters'}"
         takes = f"{one.type}; {'required' if one.required else default}"
-        parameters += layout.fields([(one.name, takes)]).splitlines()
-        parameters += layout.wrapped(f"  {one.help}", _ROOM, indent=2)
-    usable = row.kind in _FLAGS and row.state not in ("failed", "disabled")
-    return layout.fields(
-        [
-            (row.kind, f"{row.name} of {row.source}"),
-            ("summary", summary),
-            ("state", _state(row)),
-            ("class", place),
-            ("parameters", parameters or ("" if why else "none")),
-            ("unknown", why),
-            ("use", [_use(row.name if row.source.builtin else entry.qualified, row.kind, found)])
-            if usable
-            else ("use", ""),
-        ]
-    )
+        lines += layout.fields([(one.name, takes)]).splitlines()
+        lines += layout.wrapped(f"  {one.help}", _ROOM, indent=2)
+    rows: list[layout.Row] = [
+        (row.kind, f"{row.name} of {row.source}"),
+        ("summary", summary),
+        ("state", _state(row)),
+        ("class", place),
+        ("parameters", lines or ("" if why else "none")),
+        ("unknown", why),
+    ]
+    if row.kind in _FLAGS and row.state not in ("failed", "disabled"):
+        name = row.name if row.source.builtin else entry.qualified
+        rows.append(("use", [_use(name, row.kind, parameters)]))
+    return layout.fields(rows)
 
 
 def _use(name: str, kind: str, found: Sequence[About]) -> str:
@@ -197,47 +326,40 @@ def check(
     import attrs
 
     from plausibly import registry
-    from plausibly.registry.listing import (
-        Rules,
-        check_entry,
-        check_failure,
-        overview,
-        select,
-    )
+    from plausibly.registry import listing
+    from plausibly.registry.listing import overview, select
 
     made = registry.default()
     rows = select(overview(made), names) if names else overview(made)
     made.report(failures=False)  # the kit asks for components, and what failed is shown here
-    kit: Rules | None = None
+    kit: listing.Rules | None = None
     if rules:
-        from plausibly.testing import check as checked
-
-        kit = checked
+        from plausibly.testing import check as kit
     sources = {row.source for row in rows}
     whole = [failure for failure in made.failures() if failure.component is None]
-    found = [check_failure(failure) for failure in whole if failure.source in sources]
+    results = [listing.check_failure(failure) for failure in whole if failure.source in sources]
     for row in rows:
         if row.entry is not None and row.state != "disabled":
             untested = row.source.builtin and not names
-            found.append(check_entry(row.entry, made.make, None if untested else kit))
+            results.append(listing.check_entry(row.entry, made.make, None if untested else kit))
         elif row.state == "ready":
-            found.append(attrs.evolve(row, state="ok"))
-    found.sort(key=lambda one: (one.source.builtin, one.source.where, one.what))
-    failed = {one.source for one in found if one.state == "failed"}
+            results.append(attrs.evolve(row, state="ok"))
+    results.sort(key=lambda one: (one.source.builtin, one.source.where, one.what))
+    failed = {one.source for one in results if one.state == "failed"}
     documents: list[dict[str, object]] = []
-    for one in found:
+    for one in results:
         whose = {**source_as_data(one.source), "kind": one.kind, "component": one.name}
         problems = [{**whose, **attrs.asdict(problem)} for problem in one.problems]
         state = {name: getattr(one, name) for name in ("state", "stage", "reason")}
         documents.append({**whose, **state, "problems": problems, "do": one.do})
     output.document |= {"checked": documents, "failed": len(failed)}
-    shown = [one for one in found if names or not one.source.builtin or one.state == "failed"]
+    shown = [one for one in results if names or not one.source.builtin or one.state == "failed"]
     width = max((len(one.source.where) for one in shown), default=0)
     for one in shown:
         output.show(_lines(one, width))
     if not names:
         # One line for each plugin of ours that needs an extra, with what to type.
-        ours = [one for one in found if one.source.builtin]
+        ours = [one for one in results if one.source.builtin]
         lacking = Counter((o.source.plugin, o.do) for o in ours if o.state == "needs extra")
         for (plugin, do), count in sorted(lacking.items()):
             output.show(f"EXTRA   {plural(count, 'component')} of {plugin}:  {do}")

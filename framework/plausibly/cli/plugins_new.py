@@ -8,6 +8,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from importlib.machinery import PathFinder
 from importlib.metadata import version
 from importlib.resources import files
@@ -22,9 +23,8 @@ import typer
 
 from plausibly.atomic import replacing
 from plausibly.cli import completion, dry
-from plausibly.cli.layout import WIDTH, fields
+from plausibly.cli.layout import WIDTH
 from plausibly.cli.output import Output
-from plausibly.cli.plugins_list import check_kind
 from plausibly.errors import InputError
 
 if TYPE_CHECKING:
@@ -76,30 +76,44 @@ def new(
     check_kind(kind, do="--kind aggregator")
     check_name(name, kind, default())
     place = Path(name) if out is None else out
-    texts = list(rendered(name, kind))
-    check_free(place)
-    output.document |= {"name": name, "kind": kind, "folder": str(place), "files": texts}
+    texts = rendered(name, kind)
+    dry.check_free(
+        place,
+        expected="a folder that does not exist yet",
+        got="a folder" if place.is_dir() else "a file",
+        do="-o another-folder, or another name",
+    )
+    output.document |= {"name": name, "kind": kind, "folder": str(place), "files": [*texts]}
     title, listed = f"{place}/", " ".join(texts)
     if dry_run:
-        dry.show(
-            output,
-            read={},
-            rows=[(title, listed)],
-            would=f"write {an(kind)} that works, with its tests",
-            write=[place],
-        )
+        would = f"write {an(kind)} that works, with its tests"
+        dry.show(output, read={}, rows=[(title, listed)], would=would, write=[place])
         return
     write(name, kind, place)
-    output.show(fields([(title, listed), ("next", _next(place, len(title) + 2))]))
-
-
-def _next(place: Path, indent: int) -> list[str]:
-    """Return what to type next; a command is never broken, only put on a line of its own."""
+    # A command is never broken, only put on a line of its own.
     lines = [f"cd {shlex.quote(str(place))}"]
     for command in ("pip install -e .", "python -m pytest", "plausibly plugins check"):
         longer = f"{lines[-1]}; {command}"
-        lines[-1:] = [longer] if indent + len(longer) <= WIDTH else [lines[-1], command]
-    return lines
+        fits = len(title) + 2 + len(longer) <= WIDTH
+        lines[-1:] = [longer] if fits else [lines[-1], command]
+    output.rows([(title, listed), ("next", lines)])
+
+
+def check_kind(kind: str, *, do: str) -> None:
+    """Raise ``kind-unknown`` unless there is such a kind of component."""
+    from plausibly.protocols import KINDS
+
+    names = [known.name for known in KINDS]
+    if kind not in names:
+        close = get_close_matches(kind, names, n=1)
+        raise InputError(
+            "kind-unknown",
+            f'there is no kind of component "{kind}"',
+            expected=f"one of {', '.join(names)}",
+            got=kind,
+            do=f"--kind {close[0]}" if close else do,
+            whose="--kind",
+        )
 
 
 def check_name(name: str, kind: str, registry: Registry) -> None:
@@ -151,24 +165,11 @@ def check_name(name: str, kind: str, registry: Registry) -> None:
 
 
 def write(name: str, kind: str, place: Path) -> None:
-    """Write the files of a plugin, all or none."""
-    texts = rendered(name, kind)
-    check_free(place)
     with replacing(place) as part:
-        for path, text in texts.items():
+        for path, text in rendered(name, kind).items():
             target = part / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8", newline="\n")
-
-
-def check_free(place: Path) -> None:
-    """Raise ``output-exists`` where there is something already."""
-    dry.check_free(
-        place,
-        expected="a folder that does not exist yet",
-        got="a folder" if place.is_dir() else "a file",
-        do="-o another-folder, or another name",
-    )
 
 
 def rendered(name: str, kind: str) -> dict[str, str]:

@@ -41,53 +41,43 @@ def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> No
     from plausibly.evaluation.shift import warn_of_shift
     from plausibly.io import read_sets, write_sets
     from plausibly.io.sets import check_output
-    from plausibly.study.reading import check_renames, label_names, read_model, shape_text
+    from plausibly.study import reading
 
+    settings = loaded.settings.on_new_examples()
+    path, out = settings.output.predictor, settings.output.sets
     files: dict[str, Path | None] = {**options.inputs(FLAGS, loaded)}
-    files["PREDICTOR"] = loaded.settings.output.predictor
-    files["--labels"] = loaded.settings.labels.path
-    out = loaded.settings.output.sets
+    files |= {"PREDICTOR": path, "--labels": settings.labels.path}
+    in_store = out.suffix.lower() == ".zarr"
     dry.check_output(out, files)
     dry.check_output(out.with_suffix(".json"), files)
-    settings = loaded.settings.on_new_examples()
-    path = settings.output.predictor
-    alphas, chunks = [str(alpha) for alpha in settings.alphas], settings.compute.chunks
-    in_store = out.suffix.lower() == ".zarr"
     check_output(out)
+    beside = out if in_store else out.with_suffix(".json")
+    alphas, chunks = [str(alpha) for alpha in settings.alphas], settings.compute.chunks
     predictor = load_predictor(path)
-    model = read_model(
-        settings,
-        labels=settings.labels.path,
-        examples=settings.examples.path,
-        predictor=predictor,
-        chunks=chunks,
-        working=output.working,
-    )
-    check_renames(settings.labels, model.unknown, labels=label_names(model.predictions))
-    with output.working("predicting"), promise.views_as_options():
+    with output.working("reading files"):
+        model = reading.read_model(settings, predictor=predictor, chunks=chunks)
+    reading.check_renames(settings.labels, model)
+    with output.working("predicting"):
         sets = predictor.predict(model.predictions, alphas if len(alphas) > 1 else alphas[0])
     shifts = predictor.pools.calibration.claim.weights  # for which there are weights
     # Predictions in chunks are read once, for their sets.
     if predictor.reference is not None and not shifts and chunks is None:
         largest = predictor.largest_scores(model.predictions)
         warn_of_shift(predictor.reference, largest, source=model.source)
-    beside = out if in_store else out.with_suffix(".json")
+    examples, left_out = sets.sizes[names.EXAMPLE], read_left_out(sets.attrs)
+    output.document |= {
+        "predictor": {"path": path, "fingerprint": predictor.fingerprint},
+        "predictions": model.facts,
+    }
+    rows: list[layout.Row] = [("left out", layout.counts(left_out))]
     if dry_run:
-        output.document |= {
-            "predictor": {"path": path, "fingerprint": predictor.fingerprint},
-            "predictions": model.facts,
-        }
         whole = "" if chunks is None else f", {counted(chunks)} examples at a time"
-        many = " and ".join(alphas)
+        many = f"{several(examples, 'prediction set')} at alpha {' and '.join(alphas)}"
         dry.show(
             output,
             read=files,
-            rows=[
-                ("predictions", f"{model.source}: {shape_text(model.predictions)}"),
-                ("left out", layout.counts(read_left_out(sets.attrs))),
-            ],
-            would=f"make {several(sets.sizes[names.EXAMPLE], 'prediction set')} at alpha {many}"
-            f"{whole}",
+            rows=[("predictions", model.text), *rows],
+            would=f"make {many}{whole}",
             memory=None if chunks is not None else dry.memory_of(model.predictions, sets),
             write=dict.fromkeys([out, beside]),
         )
@@ -101,12 +91,9 @@ def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> No
     sizes = np.atleast_2d(sets.sum(names.LABEL).transpose(..., names.EXAMPLE).values)
     counts = [np.bincount(row).tolist() for row in sizes]
     means = [float(row.mean()) for row in sizes]
-    left_out = read_left_out(sets.attrs)
     overlap = int(sets.attrs["calibration_overlap"])
     output.document |= {
-        "predictor": {"path": path, "fingerprint": predictor.fingerprint},
-        "predictions": model.facts,
-        "examples": sets.sizes[names.EXAMPLE],
+        "examples": examples,
         "labels": list(predictor.labels),
         "results": [
             {
@@ -124,32 +111,29 @@ def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> No
         "saved": {"sets": out, "guarantee": beside},
     }
     first, second = [*predictor.labels, "…"][:2]
-    command: list[object] = ["plausibly", "evaluate", out, "-a", "VOTES"]
-    if options.found_without_flags(loaded, "new.annotations"):
-        command = ["plausibly", "evaluate"]
-    note = ""
+    command: list[object] = ["plausibly", "evaluate"]
+    if not options.found_without_flags(loaded, "new.annotations"):
+        command += [out, "-a", "VOTES"]
+    known = "whether they calibrated this predictor is not known"
+    note = f"rows of {model.source} have no names: {known}" if names.NUMBERED in sets.attrs else ""
     if overlap:
-        many = f"{counted(overlap)} of {counted(sets.sizes[names.EXAMPLE])} examples"
-        note = f"{many} calibrated this predictor: no test of it"
-    elif names.NUMBERED in sets.attrs:
-        note = (
-            f"rows of {model.source} have no names: whether they calibrated this predictor is "
-            "not known"
-        )
+        note = f"{counted(overlap)} of {counted(examples)} examples calibrated this predictor: "
+        note += "no test of it"
     saved = f"{out}: true or false by example and label, with the guarantee"
     if not in_store:
         saved = (
             f'{out}: example, alpha, size, labels ("{first} | {second}"), a column each; {beside}: '
             "the guarantee, predictor fingerprint and versions travel along"
         )
-    rows: list[tuple[str, str | list[str]]] = [("left out", layout.counts(left_out))]
     rows += [("note", note), ("saved", saved)]
     rows.append(("next", layout.command_line(command, indent=10)))
     words = []
     for value in (one["threshold"] for one in thresholds):
         values = list(value.values()) if isinstance(value, dict) else [value]
         ends = [] if value is None else [min(values), max(values)]
-        words.append(" to ".join(dict.fromkeys(map(layout.number, ends))) or "none (by p-value)")
+        words.append(
+            " to ".join(dict.fromkeys(f"{end:.4g}" for end in ends)) or "none (by p-value)"
+        )
     columns = list(zip(alphas, words, counts, means, strict=True))
     output.show("\n".join([*_table(columns, len(predictor.labels)), layout.fields(rows)]))
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from plausibly.calibration.alphas import AlphaLike, rounded_up
 from plausibly.calibration.vacuous import group_mass, warn_if_vacuous
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data.names import quoted
-from plausibly.errors import IncompatibleComponents, InputError, counted, listed
+from plausibly.errors import IncompatibleComponents, counted, listed
 from plausibly.guarantee import BY_LABEL, NEW_LABEL, Guarantee, bounded
 
 _EXPERTS = "what experts say"
@@ -37,52 +36,51 @@ def promise_text(promise: Guarantee, predictor: ConformalPredictor | None = None
         parts = [f"{alpha}: every set is every label, so that {level} is promised in vain."]
     else:
         each = f"for {promise.per}, " if promise.per else ""
-        parts = [f"{alpha}: {each}{_said(promise)}, if {' and '.join(promise.assumptions)}."]
+        conditions = " and ".join(promise.assumptions)
+        parts = [f"{alpha}: {each}{_covered(promise)}, if {conditions}."]
     if promise.target == "voted":
         parts.append(f"Nothing is promised of {_EXPERTS}.")
     if promise.target == "risk":
         parts.append("Nothing is promised of coverage.")
     if promise.level == 1 - 2 * promise.alpha:
         parts.append(f"That is 1 - 2 alpha, not 1 - alpha: {promise.why}.")
-    parts.append(_needs(promise, predictor))
-    return " ".join(part for part in parts if part)
+    if promise.needed is not None:
+        parts.append(_needs(promise, counted(promise.needed), predictor))
+    return " ".join(parts)
 
 
-def _said(promise: Guarantee) -> str:
-    level, of_what = promise.bound(), promise.covers
+def _covered(promise: Guarantee) -> str:
+    level, covers = promise.bound(), promise.covers
     if promise.target == "voted":
         return f"the voted label is covered with probability {level}"
     if promise.target == "mass":
-        return f"with probability {level} a set holds {of_what}"
+        return f"with probability {level} a set holds {covers}"
     if promise.target == "risk":
         # What its parts mean stands behind the colon.
-        return f"on average {of_what.rpartition(': ')[0] or of_what} is at most {level}"
+        return f"on average {covers.rpartition(': ')[0] or covers} is at most {level}"
     more = ""
-    if of_what.startswith(NEW_LABEL):
-        rest = of_what.removeprefix(NEW_LABEL).removeprefix("; ")
-        of_what, more = _EXPERTS, f" ({rest})" if rest else ""
+    if covers.startswith(NEW_LABEL):
+        rest = covers.removeprefix(NEW_LABEL).removeprefix("; ")
+        covers, more = _EXPERTS, f" ({rest})" if rest else ""
     if promise.confidence is not None:
         sure = f"with probability {bounded(promise.confidence)} over calibrations"
-        return f"{sure}, {level} of {of_what} is covered{more}"
-    if of_what != _EXPERTS:
-        comma = "," if "," in of_what else ""
-        return f"{of_what}{comma} is covered with probability {level}"
-    return f"on average {level} of {of_what} is covered{more}"
+        return f"{sure}, {level} of {covers} is covered{more}"
+    if covers != _EXPERTS:
+        comma = "," if "," in covers else ""
+        return f"{covers}{comma} is covered with probability {level}"
+    return f"on average {level} of {covers} is covered{more}"
 
 
-def _needs(promise: Guarantee, predictor: ConformalPredictor | None) -> str:
+def _needs(promise: Guarantee, needed: str, predictor: ConformalPredictor | None) -> str:
     """Return from which n on sets say something."""
-    if promise.needed is None:
-        return ""
     calibration = None if predictor is None else predictor.pools.calibration
-    needed = counted(promise.needed)
     if calibration is not None and calibration.claim.by:
         masses = [group_mass(calibration, code) for code in range(len(calibration.groups))]
-        low, high = (f"{mass:,.4g}" for mass in (min(masses), max(masses)))
+        ends = dict.fromkeys(f"{mass:,.4g}" for mass in (min(masses), max(masses)))
         each = f"{needed} {promise.unit} in each"
         if calibration.claim.by == BY_LABEL:
             each = f"a plausibility mass of {needed} for each"
-        return f"Needs {each}, has {low if low == high else f'{low} to {high}'}."
+        return f"Needs {each}, has {' to '.join(ends)}."
     if calibration is not None and calibration.weight is not None:
         most = float(promise.alpha / (1 - promise.alpha)) * float(calibration.weight.sum())
         return f'Where "{calibration.claim.weights}" is more than {most:.4g}, a set is every label.'
@@ -94,8 +92,7 @@ def _needs(promise: Guarantee, predictor: ConformalPredictor | None) -> str:
 # Any: one number, numbers by group, or None
 def thresholds(predictor: ConformalPredictor, alphas: Sequence[str]) -> list[dict[str, Any]]:
     """Return the smallest score in a set at each alpha, as data."""
-    by = predictor.pools.calibration.claim.by
-    values: list[object] = [None] * len(alphas)
+    by = predictor.pools.calibration.claim.by or None
     try:
         array = predictor.threshold(list(alphas))
     except IncompatibleComponents as error:
@@ -103,19 +100,19 @@ def thresholds(predictor: ConformalPredictor, alphas: Sequence[str]) -> list[dic
             raise
         for alpha in alphas:
             warn_if_vacuous(predictor.guarantee(alpha), predictor.metadata.combiner)
-    else:
-        values = array.values.T.tolist()
-        if by:
-            groups = [str(name) for name in array[by].values]
-            values = [dict(zip(groups, column, strict=True)) for column in array.values.T.tolist()]
-    return [{"threshold": value, "threshold_by": by or None} for value in values]
+        return [{"threshold": None, "threshold_by": by} for _ in alphas]
+    columns = array.values.T.tolist()
+    if by:
+        groups = [str(name) for name in array[by].values]
+        columns = [dict(zip(groups, column, strict=True)) for column in columns]
+    return [{"threshold": value, "threshold_by": by} for value in columns]
 
 
 def of_new(predictor: ConformalPredictor) -> tuple[str, ...]:
     """Return the coordinates that every new example must have: a group, a weight, or none."""
     calibration = predictor.pools.calibration
-    by = calibration.by_examples
-    return tuple(dict.fromkeys(name for name in (by, calibration.claim.weights) if name))
+    wanted = (calibration.by_examples, calibration.claim.weights)
+    return tuple(dict.fromkeys(filter(None, wanted)))
 
 
 def needed_of_new(predictor: ConformalPredictor) -> str:
@@ -133,24 +130,7 @@ def needed_of_new(predictor: ConformalPredictor) -> str:
 def next_command(
     predictor: ConformalPredictor, path: Path, alpha: object, out: str
 ) -> list[object]:
-    """Return the words of the command that predicts for new examples."""
     words: list[object] = ["plausibly", "predict", path, "-p", "NEW"]
     if of_new(predictor):
         words += ["-e", "NEW_EXAMPLES"]
     return [*words, "--alpha", alpha, "-o", out]
-
-
-_VIEWS = {
-    "augmentations-missing": '-p with a row for each view of an example, and view="COLUMN"',
-    "augmentations-unread": "--calibrator augmentation, or -p with one row an example",
-}
-
-
-@contextlib.contextmanager
-def views_as_options() -> Iterator[None]:
-    """Say what to do about views with options of the command line."""
-    try:
-        yield
-    except InputError as error:
-        error.do = _VIEWS.get(error.name, error.do)
-        raise

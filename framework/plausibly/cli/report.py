@@ -101,7 +101,7 @@ def report(
         written = write_subject(subject, out)
     data = written.data
     output.document |= {"report": written.path, "bytes": written.size, **_facts(data)}
-    rows: list[tuple[str, str | list[str]]] = []
+    rows: list[layout.Row] = []
     for view in data.views[: len(data.alphas)]:
         alpha = f"alpha {data.alphas[view.alpha]}: " if len(data.alphas) > 1 else ""
         rows.append(("verdict", f"{alpha}{view.verdict.sentence}"))
@@ -112,7 +112,7 @@ def report(
         ]
     rows.append(("written", repr(written)))
     rows.append(("next", layout.command_line(["open", written.path], indent=10)))
-    output.show(layout.fields(rows))
+    output.rows(rows)
 
 
 def _check_source(study: Path | None, loaded: Draft) -> None:
@@ -143,13 +143,8 @@ def _check_source(study: Path | None, loaded: Draft) -> None:
 
 
 def _unclear(what: str, got: str, do: str) -> InputError:
-    return InputError(
-        "report-source",
-        what,
-        expected="a folder or file of a study, or --predictor with -p and -a",
-        got=got,
-        do=do,
-    )
+    expected = "a folder or file of a study, or --predictor with -p and -a"
+    return InputError("report-source", what, expected=expected, got=got, do=do)
 
 
 def _options(
@@ -182,7 +177,8 @@ def _of_predictor(output: Output, loaded: Draft, settings: Settings) -> Subject:
 
     path, measure = settings.output.predictor, settings.evaluation
     predictor = load_predictor(path)
-    model, answers, new, lam, _ = read_both(settings, predictor=predictor, working=output.working)
+    with output.working("reading files"):
+        model, answers, new, lam, _ = read_both(settings, predictor=predictor)
     labels, examples, aggregator = settings.labels.path, settings.examples.path, answers.component
     facts = {
         "predictor": path.name,
@@ -247,25 +243,18 @@ def _command(words: Sequence[object], loaded: Draft) -> str:
 
 
 def _facts(data: ReportData) -> dict[str, object]:
-    """Return what a report says first, as data."""
-    return {
-        "title": data.title,
-        "examples": data.cases.total,
-        "shown": data.cases.shown,
-        "views": [
-            {
-                "method": data.methods[view.method].name,
-                "alpha": float(data.alphas[view.alpha]),
-                "verdict": view.verdict.sentence,
-                "findings": [
-                    {
-                        "severity": finding.severity,
-                        "name": finding.name,
-                        "sentence": finding.sentence,
-                    }
-                    for finding in view.verdict.findings
-                ],
-            }
-            for view in data.views
-        ],
-    }
+    """Return the first card of a report as data."""
+    views = [
+        {
+            "method": data.methods[view.method].name,
+            "alpha": float(data.alphas[view.alpha]),
+            "verdict": view.verdict.sentence,
+            "findings": [
+                {name: getattr(finding, name) for name in ("severity", "name", "sentence")}
+                for finding in view.verdict.findings
+            ],
+        }
+        for view in data.views
+    ]
+    cases = data.cases
+    return {"title": data.title, "examples": cases.total, "shown": cases.shown, "views": views}

@@ -105,16 +105,18 @@ def reproduce(
             expected="a figure, or all",
             do="plausibly reproduce --list shows them; plausibly reproduce all makes them",
         )
-    own = loaded.settings.predictions.path is not None
+    settings = loaded.settings
+    own = settings.predictions.path is not None
     flags = [source for source, _ in loaded.typed.values()]
     data: dict[str, Any] = {}  # Any: each argument has its own type
     if own:
         options.check_answers(loaded)
-        _, answers, predictions, lam, _ = read_both(loaded.settings, working=output.working)
+        with output.working("reading files"):
+            _, answers, predictions, lam, _ = read_both(settings)
         data = {
             "predictions": predictions,
             "plausibilities": unpack(lam) if is_sparse(lam) else lam,
-            "group": loaded.settings.examples.cluster,
+            "group": settings.examples.cluster,
             "name": answers.source,
         }
     elif flags:
@@ -134,7 +136,7 @@ def reproduce(
     }
     if dry_run:
         entries = check_asked(figures, own=own, **shown)
-        page.new_page(1, 1)  # what is missing is said
+        page.new_page(1, 1)  # raises where an extra is missing
         files = [f"{entry.name}.{end}" for entry in entries for end in (form, "csv")]
         output.document["figures"] = [{"name": e.name, "shows": e.shows} for e in entries]
         dry.show(
@@ -152,8 +154,7 @@ def reproduce(
     def show(one: Reproduced) -> None:
         claim = one.claim
         rows = [(one.name, f"held: {claim.verdict}")]
-        rows += [("  claim", claim.says), ("  measured", claim.measured)]
-        output.show(layout.fields(rows))
+        output.rows([*rows, ("  claim", claim.says), ("  measured", claim.measured)])
         made.append(
             {
                 "name": one.name,
@@ -167,15 +168,11 @@ def reproduce(
         )
 
     with output.working("making figures") as tick:
-        reproduced(
-            figures,
-            out,
-            told=show,
-            progress=lambda _, done, of: tick(done, of),
-            seed=seed,
-            **data,
-            **shown,
-        )
+
+        def progress(_: str, done: int, of: int) -> None:
+            tick(done, of)
+
+        reproduced(figures, out, told=show, progress=progress, seed=seed, **data, **shown)
     held = sum(bool(one["held"]) for one in made)
     output.document |= {"folder": out, "figures": made, "seed": seed, **shown}
     rows = [("held", f"{held} of {len(made)} claims")]

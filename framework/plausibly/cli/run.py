@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plausibly.cli import dry, layout, options
+from plausibly.cli import dry, options
 from plausibly.cli.output import Interrupted, Output
 from plausibly.config.load import NAME, Draft, load
 from plausibly.errors import InputError, MissingExtra, counted, warn
@@ -78,8 +78,9 @@ def run(
         if finished := checkpoint.finished(splits.count):
             discarded = " would be discarded" if fresh else ""
             kept = f" ({counted(finished)} kept from an interrupted run{discarded})"
-        times = len(splits.sizes or (0,)) * len(splits.draws or (0,))
-        times *= len(settings.methods) * splits.count
+        methods = len(settings.methods)
+        times = len(splits.sizes or (0,)) * len(splits.draws or (0,)) * methods * splits.count
+        many = f"{several(splits.count, 'split')}{kept} of {several(methods, 'method')}"
         reported = not no_report and can_report()
         dry.show(
             output,
@@ -90,9 +91,8 @@ def run(
                 "examples": settings.examples.path,
                 "labels": settings.labels.path,
             },
-            rows=[*rows],
-            would=f"calibrate and measure {several(times, 'time')}: "
-            f"{several(splits.count, 'split')}{kept} of {several(len(settings.methods), 'method')}",
+            rows=rows,
+            would=f"calibrate and measure {several(times, 'time')}: {many}",
             memory=processes * dry.memory_of(ready.predictions, ready.plausibilities),
             write=[*([folder / REPORT] if reported else []), *targets_of(ready)],
             into=folder,
@@ -100,7 +100,7 @@ def run(
         return
     if fresh:
         checkpoint.discard()
-    output.show(layout.fields(rows))
+    output.rows(rows)
     result = _finished(output, ready, checkpoint, processes, max(len(title) for title, _ in rows))
     with output.working("writing"):
         written = write_study(result)
@@ -126,7 +126,7 @@ def run(
                 details={"error": error.name},
             )
     output.document["written"] = [*([] if report is None else [report]), *written]
-    output.show(layout.fields(words.outcome(result, written, report=report, instead=instead)))
+    output.rows(words.outcome(result, written, report=report, instead=instead))
 
 
 def _finished(
@@ -141,7 +141,7 @@ def _finished(
     output.document["kept"] = 0
 
     def say(text: str) -> None:
-        output.show(layout.fields([("kept".ljust(width), text)]))
+        output.rows([("kept".ljust(width), text)])
 
     with output.working("splits") as tick:
 

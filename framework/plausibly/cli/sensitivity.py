@@ -62,33 +62,19 @@ def sensitivity(
       --aggregator inverse-rank --aggregator plackett-luce \
       --aggregator '{name = "dirichlet", temperature = 3.0}'
     """
-    from plausibly.evaluation.sensitivity import (
-        read_aggregators,
-        sensitivity as measured,
-    )
-    from plausibly.study.reading import (
-        annotation_facts,
-        label_names,
-        read_model,
-        read_table,
-        shape_text,
-        summary_of,
-        telling_of_swaps,
-    )
+    from plausibly.evaluation.sensitivity import read_aggregators, sensitivity as measured
+    from plausibly.study import reading
 
     settings, files = loaded.settings, options.inputs(FLAGS, loaded)
-    path, labels, method = files["-a"], settings.labels.path, settings.chosen_method
-    components = [component_value(one, "--aggregator") for one in aggregator]
+    path, method = files["-a"], settings.chosen_method
+    components = [component_value(one, "--aggregator ") for one in aggregator]
     read_aggregators(components)  # a slip is refused before anything is read
     splits = settings.splits.count
-    with telling_of_swaps(settings):
-        model = read_model(
-            settings, labels=labels, examples=settings.examples.path, working=output.working
-        )
-        declared = labels if labels is not None else label_names(model.predictions)
-        table = read_table(settings, declared, working=output.working)
+    with output.working("reading files"), reading.telling_of_swaps(settings):
+        model = reading.read_model(settings)
+        table = reading.read_table(settings, declared=model.labels)
     with output.working("calibrating") as tick:
-        found = measured(
+        result = measured(
             model.predictions,
             table,
             components,
@@ -106,12 +92,12 @@ def sensitivity(
             progress=tick,
         )
     output.document |= {
-        "annotations": annotation_facts(table, path),
+        "annotations": reading.annotation_facts(table, path),
         "predictions": model.facts,
     }
-    rows: list[tuple[str, str | list[str]]] = [
-        ("annotations", summary_of(table, path.name)),
-        ("predictions", f"{model.source}: {shape_text(model.predictions)}"),
+    rows: list[layout.Row] = [
+        ("annotations", reading.summary_of(table, path.name)),
+        ("predictions", model.text),
     ]
     if dry_run:
         many = len(components)
@@ -120,5 +106,5 @@ def sensitivity(
         memory = dry.memory_of(model.predictions, *[model.predictions] * many)
         dry.show(output, read=files, rows=rows, would=would, memory=memory)
         return
-    output.document |= found.to_json()
-    output.show(f"{layout.fields(rows)}\n\n" + "\n".join(found.lines()))
+    output.document |= result.to_json()
+    output.show(f"{layout.fields(rows)}\n\n" + "\n".join(result.lines()))

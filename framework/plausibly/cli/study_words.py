@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -18,7 +18,7 @@ from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import counted
 from plausibly.evaluation.design import BY_GROUP
-from plausibly.evaluation.result import decimal, ends
+from plausibly.evaluation.result import decimal, each, ends
 from plausibly.evaluation.study import DRAWS, METHOD, SIZE, SPLIT
 from plausibly.guarantee import bounded
 from plausibly.protocols import AGGREGATOR
@@ -27,21 +27,21 @@ from plausibly.study.reading import annotation_facts, model_facts, shape_text, s
 from plausibly.study.run import assumptions
 
 
-def blocks(ready: Prepared) -> list[tuple[str, str]]:
-    """Return what was read and assumed, before anything is computed."""
-    study, model = ready.study, ready.predictions
-    (what, path), table = study.answers, ready.annotations
+def blocks(ready: Prepared) -> list[layout.Row]:
+    study, model, table = ready.study, ready.predictions, ready.annotations
+    what, path = study.answers
     source = path.name if path else ""
-    *most, last = [str(alpha) for alpha in study.alphas]
-    rates = f"alphas {', '.join(most)} and {last}" if most else f"alpha {last}"
-    rows = [("config", f"{ready.name} is right: {several(len(study.methods), 'method')}, {rates}")]
+    rates = f"alpha{'s' * (len(study.alphas) > 1)} {_listed(study.alphas)}"
     count, many = model.sizes[names.EXAMPLE], model.sizes[names.LABEL]
     text = f"{source}: {several(count, 'example')}, {several(many, 'label')}"
-    rows.append((what, text if table is None else summary_of(table, source)))
     matched = "examples by name" if ready.left_out else "every example matched by name"
     predicted = study.predictions.path.name if study.predictions.path else ""
-    rows.append(("predictions", f"{predicted}: {shape_text(model)}; {matched}"))
-    rows.append(("left out", layout.counts(ready.left_out)))
+    rows: list[layout.Row] = [
+        ("config", f"{ready.name} is right: {several(len(study.methods), 'method')}, {rates}"),
+        (what, text if table is None else summary_of(table, source)),
+        ("predictions", f"{predicted}: {shape_text(model)}; {matched}"),
+        ("left out", layout.counts(ready.left_out)),
+    ]
     if study.annotations.aggregator is not None:
         component = layout.component(component_table(AGGREGATOR, study.annotations.aggregator))
         origin = ready.origin("annotations.aggregator.name")
@@ -54,22 +54,20 @@ def blocks(ready: Prepared) -> list[tuple[str, str]]:
 def design(ready: Prepared) -> str:
     """Return what is done to measure the calibrations."""
     splits, cluster = ready.study.splits, ready.study.examples.cluster
-    share = f"{100 * splits.test:g}%"
     by = f" by {cluster}" if cluster else ""
     strata = f" and of each {splits.stratify}" if splits.stratify else ""
-    parts = [
-        f"{several(splits.count, 'random split')}{by}, {share} of the examples{strata} to test"
-    ]
+    share = f"{100 * splits.test:g}% of the examples{strata} to test"
+    parts = [f"{several(splits.count, 'random split')}{by}, {share}"]
     if splits.sizes:
-        parts.append(f"{_numbers(splits.sizes)} calibration examples (n)")
+        parts.append(f"{_listed(map(counted, splits.sizes))} calibration examples (n)")
     if splits.draws:
-        parts.append(f"{_numbers(splits.draws)} draws (m)")
+        parts.append(f"{_listed(map(counted, splits.draws))} draws (m)")
     return "; ".join([*parts, f"seed {ready.study.seed}"])
 
 
-def _numbers(numbers: Sequence[int]) -> str:
-    """Return numbers as people list them: ``50, 100 and 200``."""
-    *most, last = map(counted, numbers)
+def _listed(items: Iterable[object]) -> str:
+    """Return items as people list them: ``50, 100 and 200``."""
+    *most, last = map(str, items)
     return f"{', '.join(most)} and {last}" if most else last
 
 
@@ -95,27 +93,36 @@ def outcome(
     *,
     report: Path | None = None,
     instead: str = "",
-) -> list[tuple[str, str | list[str]]]:
+) -> list[layout.Row]:
     """Return what is promised, where it is weak, what was written, and how to go on."""
-    study, first = result.prepared.study, result.first
-    rows: list[tuple[str, str | list[str]]] = [
-        *promise_rows(result.predictor, study.alphas, "guaranteed", f"{first}, ")
+    study, method = result.prepared.study, result.first
+    rows: list[layout.Row] = [
+        *promise_rows(result.predictor, study.alphas, "guaranteed", f"{method}, ")
     ]
-    if result.groups:
-        rows.append(("weakest group", _weakest(result)))
-    folder = study.output.folder
-    n_test = result.sets.sizes[names.EXAMPLE]
+    for one in result.groups[:1]:
+        widened = f", widened for {several(one.groups, 'group')}" if one.groups > 1 else ""
+        shown = bounded(1 - Fraction(str(one.alpha)))
+        clear = "" if one.high < 1 - one.alpha else f": not clearly below {shown}"
+        text = (
+            f"{one.coordinate} {one.group} {decimal(one.mean)} ({ends(one.low, one.high)}"
+            f"{widened}), {several(one.examples, 'example')} of the sets of "
+            f"{method} at alpha {one.alpha:g}{clear}"
+        )
+        rows.append(("weakest group", text))
     files = [*([] if report is None else [report]), *written]
     sets = next(path for path in written if path.suffix == ".csv")
     predictor = next(path for path in written if path.name.startswith("predictor"))
-    of_sets = f"for the {several(n_test, 'test example')} of split 0"
-    of_predictor = f"on all {several(result.predictor.n, 'example')}"
-    what = f"{sets.name}: {first}, {of_sets}; {predictor.name}: {first}, {of_predictor}"
-    rows.append(("written", f"{folder}/: {' '.join(path.name for path in files)}"))
-    rows += [("", what), ("asks for", needed_of_new(result.predictor))]
+    tested = several(result.sets.sizes[names.EXAMPLE], "test example")
+    of_sets = f"{sets.name}: {method}, for the {tested} of split 0"
+    calibrated = several(result.predictor.n, "example")
+    of_predictor = f"{predictor.name}: {method}, on all {calibrated}"
     command = next_command(result.predictor, predictor, study.alphas[0], "new_sets.csv")
-    title = "next" if report is None else "predict"
-    rows.append((title, layout.command_line(command, indent=16)))
+    rows += [
+        ("written", f"{study.output.folder}/: {' '.join(path.name for path in files)}"),
+        ("", f"{of_sets}; {of_predictor}"),
+        ("asks for", needed_of_new(result.predictor)),
+        ("next" if report is None else "predict", layout.command_line(command, indent=16)),
+    ]
     if instead:
         rows.append(("report", f"{instead}, for a report of this study"))
     if report is not None:
@@ -123,32 +130,18 @@ def outcome(
     return rows
 
 
-def _weakest(result: StudyResult) -> str:
-    one = result.groups[0]
-    widened = f", widened for {several(one.groups, 'group')}" if one.groups > 1 else ""
-    level = 1 - one.alpha
-    shown = bounded(1 - Fraction(str(one.alpha)))
-    clear = "" if one.high < level else f": not clearly below {shown}"
-    return (
-        f"{one.coordinate} {one.group} {decimal(one.mean)} ({ends(one.low, one.high)}"
-        f"{widened}), {several(one.examples, 'example')} of the sets of "
-        f"{result.first} at alpha {one.alpha:g}{clear}"
-    )
-
-
 def after(result: StudyResult, written: Sequence[Path]) -> dict[str, object]:
     """Return the same as data."""
     compared, predictor = result.compared, result.predictor
+    alphas = result.prepared.study.alphas
     return {
-        "methods": [_method(compared.isel({METHOD: i})) for i in range(compared.sizes[METHOD])],
+        "methods": [_method(one) for one in each(compared, METHOD)],
         "groups": [attrs.asdict(one) for one in result.groups],
         "predictor": {
             "calibration": result.first,
             "n": predictor.n,
             "fingerprint": predictor.fingerprint,
-            "guarantees": [
-                predictor.guarantee(alpha).to_json() for alpha in result.prepared.study.alphas
-            ],
+            "guarantees": [predictor.guarantee(alpha).to_json() for alpha in alphas],
         },
         "sets": {
             "calibration": result.first,
@@ -160,7 +153,6 @@ def after(result: StudyResult, written: Sequence[Path]) -> dict[str, object]:
 
 
 def _method(one: xr.Dataset) -> dict[str, object]:
-    """Return what one calibration covered, in every cell."""
     name = str(one[METHOD].item())
     several_splits = one.sizes[SPLIT] > 1
     results = []

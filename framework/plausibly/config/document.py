@@ -110,7 +110,6 @@ Note = Callable[[str], str]
 
 
 def toml_text(tables: Mapping[str, object], note: Note | None = None) -> str:
-    """Return tables as TOML."""
     blocks = (_block(header, table, path, note) for header, path, table in _sections(tables))
     return "\n".join(blocks)
 
@@ -149,7 +148,6 @@ def key_text(key: str) -> str:
 
 
 def value_text(value: object) -> str:
-    """Return a value on one line."""
     if isinstance(value, Mapping):
         pairs = [
             f"{key_text(str(key))} = {value_text(item)}"

@@ -11,49 +11,36 @@ import contextlib
 import re
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Literal
 
 from plausibly.config.document import value_text
 from plausibly.errors import InputError, PlausiblyWarning
 
-Form = Literal["text", "number", "switch", "list", "pairs"]
-
-KEYS: Mapping[str, tuple[str, Form]] = {
-    "reader": ("annotations.reader", "text"),
-    "columns": ("annotations.columns", "pairs"),
-    "kind": ("annotations.kind", "text"),
-    "missing": ("annotations.missing", "list"),
-    "duplicates": ("annotations.duplicates", "text"),
-    "states": ("annotations.states", "pairs"),
-    "unanswered": ("annotations.unanswered", "text"),
-    "aggregator": ("annotations.aggregator", "text"),
-    "labels": ("labels.path", "text"),
-    "strip": ("labels.strip", "switch"),
-    "rename": ("labels.rename", "pairs"),
-    "examples": ("examples.path", "text"),
-    "only_common": ("examples.only_common", "switch"),
-    "example": ("predictions.example", "text"),
-    "variable": ("predictions.variable", "text"),
-    "view": ("predictions.augmentation", "text"),
-    "scale": ("predictions.scale", "text"),
-    "normalise": ("predictions.normalise", "switch"),
-    "bad_rows": ("predictions.bad_rows", "text"),
-    "allow_no_guarantee": ("method.allow_no_guarantee", "switch"),
-    "by": ("evaluation.by", "list"),
-    "true": ("evaluation.true_label", "text"),
-    "ties": ("evaluation.ties", "text"),
-    "at_least": ("evaluation.at_least", "number"),
-    "risk": ("evaluation.risk", "text"),
-    "draws": ("method.calibrator.draws", "number"),
-    "chunks": ("compute.chunks", "text"),
-    "delta": ("plan.delta", "number"),
-    "responses": ("plan.answers", "number"),
-    "resamples": ("{command}.resamples", "number"),
-    "depth": ("agreement.depth", "number"),
-    "thumbnail": ("report.thumbnail", "text"),
-    "words": ("report.words", "pairs"),
+_NAMED_ALIKE = {
+    "annotations": "reader columns kind missing duplicates states unanswered aggregator",
+    "labels": "strip rename",
+    "examples": "only_common",
+    "predictions": "example variable scale normalise bad_rows",
+    "method": "allow_no_guarantee",
+    "evaluation": "by ties at_least risk",
+    "compute": "chunks",
+    "plan": "delta",
+    "agreement": "depth",
+    "report": "thumbnail words",
 }
-"""Key of each argument that a hint may name, and the form of its value."""
+KEYS: Mapping[str, str] = {
+    **{name: f"{table}.{name}" for table, names in _NAMED_ALIKE.items() for name in names.split()},
+    "labels": "labels.path",
+    "examples": "examples.path",
+    "view": "predictions.augmentation",
+    "true": "evaluation.true_label",
+    "draws": "method.calibrator.draws",
+    "responses": "plan.answers",
+    "resamples": "{command}.resamples",
+}
+"""Key of each argument that a hint may name."""
+
+_PAIRS = ("columns", "states", "rename", "words")
+_LISTS = ("missing", "by")
 
 # Arguments with flags of some commands, and no key of a file.
 _WITHOUT_KEY = ("alpha", "path", "n", "order", "reference", "splits", "within")
@@ -86,10 +73,9 @@ def as_keys(do: str) -> str:
         nonlocal last
         if name not in KEYS:
             return None
-        path, form = KEYS[name]
-        table, _, key = path.partition(".")
+        table, _, key = KEYS[name].partition(".")
         beside, last = beside and table == last, table
-        if form == "list" and isinstance(value, str):
+        if name in _LISTS and isinstance(value, str):
             value = value.split(",")
         pair = f"{key} = {value_text(value)}"
         return f", {pair}" if beside else f"[{table}] {pair}"
@@ -104,25 +90,27 @@ def as_options(do: str, flags: Collection[str], command: str = "") -> str:
         option = "-o" if name == "path" else f"--{name.replace('_', '-')}"
         if name == "responses" and "--answers" in flags:
             option = "--answers"
-        path, form = KEYS.get(name, ("", None))
         if name == "path" or option in flags:
-            text = "" if value is True else f" {_argument(value, form)}"
+            text = "" if value is True else f" {_argument(name, value)}"
             return f"{' ' * beside}{option}{text}"
         # A key that holds one number is another one than an argument that takes several.
-        if form is None or (form == "number" and isinstance(value, list)):
+        several = isinstance(value, list) and name not in _LISTS
+        if name not in KEYS or several:
             return None
         plain = isinstance(value, dict) or value is True
         text = value_text(value) if plain else _listed(value)
-        setting = f"{path.format(command=command)}={_tight(text) if form == 'pairs' else text}"
+        path = KEYS[name].format(command=command)
+        if name in _PAIRS:  # without the spaces outside of its texts
+            text = re.sub(r"(\"[^\"]*\")| ", r"\1", text)
+        setting = f"{path}={text}"
         shown = f"'{setting}'" if re.search(r"[\s{\"]", setting) else setting
         return f"{' ' * beside}--set {shown}"
 
     return _rewritten(do, write)
 
 
-def _argument(value: object, form: Form | None) -> str:
-    """Return a value as it is typed after a flag."""
-    if isinstance(value, dict) and form != "pairs":
+def _argument(name: str, value: object) -> str:
+    if isinstance(value, dict) and name not in _PAIRS:
         return f"'{{{value_text(value)[2:-2]}}}'"
     text = _listed([f"{a}={b}" for a, b in value.items()] if isinstance(value, dict) else value)
     return f'"{text}"' if not text or re.search(r"[\s;()]", text) else text
@@ -132,24 +120,19 @@ def _listed(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _tight(table: str) -> str:
-    """Return a TOML table without the spaces outside of its texts."""
-    return re.sub(r"(\"[^\"]*\")| ", r"\1", table)
-
-
 @contextlib.contextmanager
 def in_words_of_the_file() -> Iterator[None]:
     """Write the hints of errors and warnings of this block with keys instead of flags."""
-    heard: list[warnings.WarningMessage] = []
+    recorded: list[warnings.WarningMessage] = []
     try:
-        with warnings.catch_warnings(record=True) as heard:
+        with warnings.catch_warnings(record=True) as recorded:
             warnings.simplefilter("always", PlausiblyWarning)
             yield
     except InputError as error:
         error.do = as_keys(error.do)
         raise
     finally:
-        for one in heard:
+        for one in recorded:
             if isinstance(one.message, PlausiblyWarning):
                 one.message.do = as_keys(one.message.do)
             warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)

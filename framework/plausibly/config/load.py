@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar, cast
 import attrs
 
 from plausibly import registry
-from plausibly.config.document import Document
+from plausibly.config.document import Document, path_text, paths_of
 from plausibly.config.settings import (
     Method,
     Output,
@@ -51,7 +51,6 @@ class Draft:
 
     @property
     def folder(self) -> Path:
-        """Folder that relative paths start from."""
         return Path() if self.document.path is None else self.document.path.parent
 
     @property
@@ -66,29 +65,38 @@ class Draft:
         return self.settings
 
     def error(self, mistakes: Iterable[Mistake]) -> SettingsError:
-        """Return the error about mistakes, each with its flag or line."""
-        return SettingsError.about(
-            self.document.name, located(mistakes, self.document.lines, self.typed)
+        source, places = self.document.name, located(mistakes, self.document.lines, self.typed)
+        first, mistake, count = places[0], places[0].mistake, len(places)
+        line = "" if first.line is None else f" line {counted(first.line)}"
+        where = first.where if first.flag else f"{source}{line}: {mistake.path}"
+        more = f" (mistake 1 of {counted(count)}, all are listed)" if count > 1 else ""
+        what, expected, got = where, mistake.expected, f"{mistake.got}{more}"
+        if not (mistake.expected and mistake.got):
+            separator = ": " if first.flag or mistake.path else ""
+            what, expected, got = f"{where}{separator}{mistake.text}{more}", "", ""
+        listed = [
+            {"path": one.mistake.path, "line": one.line, "text": one.text, "do": one.do}
+            for one in places
+        ]
+        return SettingsError(
+            "config-key",
+            what,
+            expected=expected,
+            got=got,
+            do=first.do,
+            whose=source,
+            details={"file": source, "mistakes": listed},
         )
 
     def has(self, key: str) -> bool:
         """Return whether a key was set, by the file, a flag or --set."""
-        value: object = self.tables
-        for part in key.split("."):
-            if not isinstance(value, Mapping) or part not in value:
-                return False
-            value = value[part]
-        return True
+        return key in map(path_text, paths_of(self.tables))
 
     def text(self, table: str, key: str) -> str | None:
         """Return the text that was written for a key, also where its table is not right."""
         found = self.tables.get(table)
         value = found.get(key) if isinstance(found, Mapping) else None
         return value if isinstance(value, str) else None
-
-    def having(self, **parts: object) -> Draft:
-        """Return the draft with these parts in the place of what was written."""
-        return attrs.evolve(self, parts={**self.parts, **parts})
 
 
 def draft(
@@ -97,8 +105,9 @@ def draft(
     typed: Mapping[str, tuple[str, object]] | None = None,
 ) -> Draft:
     """Return the settings of tables, and what is wrong with them."""
+    document = document or Document(name="the settings", tables=tables)
     parameters = {p.name: p for p in parameters_of(Settings, typed=True)}
-    found = [
+    mistakes = [
         unknown_key(key, value, parameters, noun="key")
         for key, value in tables.items()
         if key not in parameters
@@ -116,28 +125,26 @@ def draft(
         if name not in tables:
             continue
         value = tables[name] if name == "alphas" else _floats(tables[name])
-        with below(name, found), without_plugins(disabled):
+        with below(name, mistakes), without_plugins(disabled):
             if name in _WITH_PATH and isinstance(value, str):
                 advice = f"write [{name}], and below it path = {written(value)}"
                 text = f"expected a table, got {said(value)}"
                 raise Mistakes([Mistake("", text, advice=advice)])
-            made = own[name](value) if name in own else strict.value(parameters[name], value)
-            parts[name] = made
-            disabled = getattr(made, "disable", disabled)
-    made = Draft(
+            part = own[name](value) if name in own else strict.value(parameters[name], value)
+            parts[name] = part
+            disabled = getattr(part, "disable", disabled)
+    if document.path is not None and (folder := document.path.parent) != Path():
+        # Also the defaults of what is written lie beside the file.
+        parts = {
+            name: with_paths(part, lambda path: folder / path)
+            for name, part in {"output": Output(), **parts}.items()
+        }
+    return Draft(
         parts=parts,
-        mistakes=tuple(found),
+        mistakes=tuple(mistakes),
         tables=tables,
-        document=document or Document(name="the settings", tables=tables),
+        document=document,
         typed=typed or {},
-    )
-    if made.folder == Path():
-        return made
-    # Also the defaults of what is written lie beside the file.
-    whole = {"output": Output(), **parts}
-    folder = made.folder
-    return made.having(
-        **{name: with_paths(part, lambda path: folder / path) for name, part in whole.items()}
     )
 
 
@@ -154,30 +161,30 @@ def _methods(strict: Strict, parameter: Parameter, value: object) -> object:
     if isinstance(value, Mapping):
         advice = "write [[methods]], with two brackets"
         raise Mistakes([Mistake("", "expected a list of tables, got a table", advice=advice)])
-    made = cast("tuple[Method, ...]", strict.value(parameter, value))
-    if not made:
+    methods = cast("tuple[Method, ...]", strict.value(parameter, value))
+    if not methods:
         raise Mistakes([Mistake("", _NO_METHOD)])
-    named: list[Method] = []
     places: dict[str, int] = {}
-    found: list[Mistake] = []
+    named: list[Method] = []
+    mistakes: list[Mistake] = []
     for number, (method, table) in enumerate(
-        zip(made, cast("Iterable[object]", value), strict=True)
+        zip(methods, cast("Iterable[object]", value), strict=True)
     ):
         name = method.name
-        if not name and isinstance(table, Mapping):
-            if "name" in table:
-                text = "expected a name, got an empty text"
-                found.append(Mistake("name", text, advice="leave it out").below(number))
-                continue
-            name = made_name(table)
-        if name in places:
-            where = "name" if method.name else ""
-            text = f'methods[{places[name]}] is called "{name}" too'
-            found.append(Mistake(where, text, advice="give it another name").below(number))
-        places.setdefault(name, number)
-        named.append(attrs.evolve(method, name=name))
-    if found:
-        raise Mistakes(found)
+        with below(number, mistakes):
+            if not name and isinstance(table, Mapping):
+                if "name" in table:
+                    text = "expected a name, got an empty text"
+                    raise Mistakes([Mistake("name", text, advice="leave it out")])
+                name = made_name(table)
+            if name in places:
+                where = "name" if method.name else ""
+                text = f'methods[{places[name]}] is called "{name}" too'
+                raise Mistakes([Mistake(where, text, advice="give it another name")])
+            places[name] = number
+            named.append(attrs.evolve(method, name=name))
+    if mistakes:
+        raise Mistakes(mistakes)
     return tuple(named)
 
 
@@ -191,15 +198,15 @@ def made_name(table: Mapping[str, object]) -> str:
 
 
 def _as_written(like: object) -> str:
-    if isinstance(like, Mapping):
-        given = [
-            f"{key}={_as_written(item) if isinstance(item, Mapping) and 'name' in item else item}"
-            for key, item in like.items()
-            if key != "name"
-        ]
-        name = str(like.get("name", ""))
-        return f"{name}({', '.join(given)})" if given else name
-    return like if isinstance(like, str) else type(like).__name__
+    if not isinstance(like, Mapping):
+        return like if isinstance(like, str) else type(like).__name__
+    parameters = [
+        f"{key}={_as_written(item) if isinstance(item, Mapping) and 'name' in item else item}"
+        for key, item in like.items()
+        if key != "name"
+    ]
+    name = str(like.get("name", ""))
+    return f"{name}({', '.join(parameters)})" if parameters else name
 
 
 def study_mistakes(draft: Draft) -> list[Mistake]:
@@ -233,23 +240,19 @@ class Key:
 
     @property
     def arms(self) -> tuple[object, ...]:
-        """The types that a value may have."""
         arms = typing.get_args(self.type) if is_union(self.type) else (self.type,)
         return tuple(arm for arm in arms if arm is not types.NoneType)
 
     @property
     def kind(self) -> Kind[Any] | None:  # Any: each kind has its own Protocol
-        """The kind of component that the key takes."""
         return next((kind for kind in KINDS if kind.protocol in self.arms), None)
 
     @property
     def many(self) -> bool:
-        """Whether the key takes a list."""
         return any(typing.get_origin(arm) is tuple for arm in self.arms)
 
     @property
     def pairs(self) -> bool:
-        """Whether the key takes a table of texts."""
         return any(typing.get_origin(arm) is Mapping for arm in self.arms)
 
 
@@ -285,7 +288,7 @@ def load(
         path, equals, value = text.partition("=")
         path = path.strip()
         if not (path and equals):
-            raise malformed("--set", text, "KEY=VALUE", f'"{text}"', "predictions.scale=logit")
+            raise malformed("--set ", text, "KEY=VALUE", f'"{text}"', "predictions.scale=logit")
         if path in typed:
             raise InputError(
                 "option-unfit",
@@ -297,27 +300,27 @@ def load(
             )
         typed[path] = ("--set", value)
     tables = copy.deepcopy(dict(document.tables))
-    _one_of(tables, typed)
+    # Answers of one form that were typed take the place of the file's answers of the other.
+    for one, other in (*_ANSWERS, *(pair[::-1] for pair in _ANSWERS)):
+        name, _, last = other.partition(".")
+        if one in typed and isinstance(table := tables.get(name), dict):
+            table.pop(last, None)
     if any(path.startswith("method.") for path in typed):
         first = next(iter(cast("list[object]", tables.get("methods") or [])), None)
         tables.setdefault("method", copy.deepcopy(first) if isinstance(first, dict) else {})
     away = document.path is not None and document.path.parent != Path()
     for path, (source, given) in typed.items():
-        put(tables, path, typed_value(path, given, source, absolute=away))
+        _put(tables, path, typed_value(path, given, source, absolute=away))
     return draft(tables, document, typed)
 
 
-def _one_of(tables: dict[str, object], typed: Mapping[str, object]) -> None:
-    """Remove the file's answers of one form where the other form was typed."""
-    pairs = (("annotations.path", "plausibilities.path"), ("new.annotations", "new.plausibilities"))
-    for one, other in (*pairs, *((other, one) for one, other in pairs)):
-        name, _, last = other.partition(".")
-        table = tables.get(name)
-        if one in typed and isinstance(table, dict):
-            table.pop(last, None)
+_ANSWERS = (
+    ("annotations.path", "plausibilities.path"),
+    ("new.annotations", "new.plausibilities"),
+)
 
 
-def put(tables: dict[str, object], path: str, value: object) -> None:
+def _put(tables: dict[str, object], path: str, value: object) -> None:
     """Set a key; a component that is written as its name becomes a table."""
     *above, last = path.split(".")
     table: dict[str, Any] = tables  # Any: plain data of any shape
@@ -340,25 +343,26 @@ _EXAMPLES = {
 
 
 def typed_value(path: str, value: object, source: str, *, absolute: bool = False) -> object:
-    """Return the value of a key from what was typed."""
+    """Return the value of a key from what was typed after a flag, or after ``--set KEY=``."""
     known = key(path)
-    flag = source if source != "--set" else f"--set {path}="
+    typed = f"--set {path}=" if source == "--set" else f"{source} "
     if path == "alphas":
         return [_decimal(text) for text in split(value)]
     if path == "evaluation.fail_under":
-        return share(str(value), flag)
+        return share(str(value), typed)
     if known.kind is not None:
-        made = component_value(str(value), flag)
+        component = component_value(str(value), typed)
         if path.count(".") == 1:
-            registry.resolve(known.kind, made)  # its own message says what is wrong
-        return made
+            registry.resolve(known.kind, component)  # its own message says what is wrong
+        return component
     if known.pairs:
-        return mapping(value, flag, _EXAMPLES.get(path, "example=nodule"))
+        return mapping(value, typed, _EXAMPLES.get(path, "example=nodule"))
     if known.many:
-        item = typing.get_args(next(arm for arm in known.arms if typing.get_origin(arm) is tuple))
         if isinstance(value, str) and value.lstrip().startswith("["):
             return toml_value(value)
-        return [text if item[0] is str else toml_value(text) for text in split(value)]
+        many = next(arm for arm in known.arms if typing.get_origin(arm) is tuple)
+        texts = typing.get_args(many)[0] is str
+        return [text if texts else toml_value(text) for text in split(value)]
     if Path in known.arms:
         path_ = Path(str(value))
         return str(path_.absolute() if absolute else path_)
@@ -389,31 +393,28 @@ def split(value: object) -> list[str]:
     return [part for text in texts for part in str(text).strip("[] ").split(",")]
 
 
-def component_value(text: str, flag: str) -> str | dict[str, object]:
+def component_value(text: str, typed: str) -> str | dict[str, Any]:  # Any: as TOML holds it
     """Return a component as its name, or as the table that an inline TOML table stands for."""
-    if not text.lstrip().startswith("{"):
-        return text
-    return _inline(text, flag, do=f"""{flag} '{{name = "NAME", parameter = 0.5}}'""")
+    inline = text.lstrip().startswith("{")
+    return _inline(text, typed, """'{name = "NAME", parameter = 0.5}'""") if inline else text
 
 
-def mapping(value: object, flag: str, example: str) -> dict[str, str]:
-    """Return the pairs of ``a=b,c=d``, of an inline TOML table, or of several of them."""
-    found: dict[str, str] = {}
-    for text in value if isinstance(value, list | tuple) else [value]:
-        if str(text).lstrip().startswith("{"):
-            table = _inline(str(text), flag, do=f"{flag} {example}")
-            found |= {name: str(item) for name, item in table.items()}
+def mapping(value: object, typed: str, example: str) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for text in map(str, value if isinstance(value, list | tuple) else [value]):
+        if text.lstrip().startswith("{"):
+            table = _inline(text, typed, example)
+            pairs |= {name: str(item) for name, item in table.items()}
             continue
-        for part in str(text).split(","):
+        for part in text.split(","):
             name, equals, item = part.partition("=")
             if not (name and equals and item):
-                raise malformed(flag, str(text), example, f'no NAME=NAME in "{part}"', example)
-            found[name] = item
-    return found
+                raise malformed(typed, text, example, f'no NAME=NAME in "{part}"', example)
+            pairs[name] = item
+    return pairs
 
 
-def share(text: str, flag: str) -> float:
-    """Return a share of 0 to 1."""
+def share(text: str, typed: str) -> float:
     try:
         value = float(text)
     except ValueError:
@@ -422,44 +423,36 @@ def share(text: str, flag: str) -> float:
         meant = f"{value / 100:g}" if 1 < value <= 100 else "0.89"
         raise InputError(
             "share-range",
-            f"{flag} {text} is not a share",
+            f"{typed}{text} is not a share",
             expected="a number from 0 to 1",
             got=text,
-            do=f"{flag} {meant}",
-            whose=flag,
+            do=f"{typed}{meant}",
+            whose=typed.rstrip(" ="),
         )
     return value
 
 
-def _inline(text: str, flag: str, *, do: str) -> dict[str, object]:
+def _inline(text: str, typed: str, example: str) -> dict[str, Any]:  # Any: whatever TOML holds
+    reason = f'"{text}"'
     try:
         tables = tomllib.loads(f"value = {text}")
+        if len(tables) == 1:
+            return cast("dict[str, Any]", tables["value"])  # Any: as above
     except tomllib.TOMLDecodeError as error:
         # The position in the line counts the text that stands before what was typed.
         reason = str(error).partition(" (at")[0].lower()
-        raise malformed(flag, text, "an inline TOML table", reason, do, whole=True) from error
-    table = tables.pop("value")
-    if tables:  # lines behind the table
-        raise malformed(flag, text, "an inline TOML table", f'"{text}"', do, whole=True)
-    return {str(name): value for name, value in table.items()}
+    raise malformed(typed, text, "an inline TOML table", reason, example)
 
 
-def malformed(
-    flag: str, text: str, expected: str, got: str, example: str, *, whole: bool = False
-) -> InputError:
-    """Return the error about an option that cannot be read."""
-    typed = flag if flag.endswith("=") else f"{flag} "
+def malformed(typed: str, text: str, expected: str, got: str, example: str) -> InputError:
     return InputError(
         "option-malformed",
         f"{typed}{text} cannot be read",
         expected=expected,
         got=got,
-        do=example if whole else f"{typed}{example}",
-        whose=flag.rstrip("="),
+        do=f"{typed}{example}",
+        whose=typed.rstrip(" ="),
     )
-
-
-_WIDTH = 80
 
 
 T = TypeVar("T")
@@ -467,7 +460,7 @@ T = TypeVar("T")
 
 @attrs.frozen
 class Located:
-    """A mistake and the line of the file on which it stands."""
+    """A mistake with the flag that was typed, or the line of the file on which it stands."""
 
     mistake: Mistake
     line: int | None
@@ -487,25 +480,20 @@ class Located:
     @property
     def where(self) -> str:
         """The flag that was typed, else the path of the key."""
-        return (
-            f"--set {self.mistake.path}" if self.flag == "--set" else self.flag or self.mistake.path
-        )
+        path = self.mistake.path
+        return f"--set {path}" if self.flag == "--set" else self.flag or path
 
     @property
     def do(self) -> str:
-        """What can be typed instead."""
-        if not self.mistake.value:
-            return self.mistake.advice
-        if self.flag == "--set" and self.mistake.unknown:
-            return f"write {self.mistake.key} in place of {self.mistake.path}"
-        key = self.mistake.key.rpartition(".")[2]
+        mistake = self.mistake
+        if not mistake.value:
+            return mistake.advice
+        if self.flag == "--set" and mistake.unknown:
+            return f"write {mistake.key} in place of {mistake.path}"
+        key = mistake.key.rpartition(".")[2]
         # An item of a list has no name to write it under.
         shown = f"{key} = " if key and not key.endswith("]") else ""
-        return f"write {shown}{self.mistake.value}"
-
-    def fields(self) -> dict[str, object]:
-        """Return the same as plain data."""
-        return {"path": self.mistake.path, "line": self.line, "text": self.text, "do": self.do}
+        return f"write {shown}{mistake.value}"
 
 
 def located(
@@ -514,12 +502,12 @@ def located(
     typed: Mapping[str, tuple[str, object]] | None = None,
 ) -> list[Located]:
     """Return mistakes with flag or line, in file order; those without a line last."""
-    found = []
+    places = []
     for mistake in mistakes:
-        below = (one for path, one in (typed or {}).items() if path.startswith(f"{mistake.path}."))
-        flag, _ = _nearest(mistake.path, typed or {}) or next(below, ("", None))
-        found.append(Located(mistake, None if flag else _nearest(mistake.path, lines), flag))
-    return sorted(found, key=lambda one: (one.line is None, one.line or 0))
+        under = (one for path, one in (typed or {}).items() if path.startswith(f"{mistake.path}."))
+        flag, _ = _nearest(mistake.path, typed or {}) or next(under, ("", None))
+        places.append(Located(mistake, None if flag else _nearest(mistake.path, lines), flag))
+    return sorted(places, key=lambda one: (one.line is None, one.line or 0))
 
 
 def _nearest(path: str, known: Mapping[str, T]) -> T | None:
@@ -532,40 +520,17 @@ def _nearest(path: str, known: Mapping[str, T]) -> T | None:
 class SettingsError(InputError):
     """Settings with mistakes: ``config-key``."""
 
-    @classmethod
-    def about(cls, whose: str, mistakes: Iterable[Located]) -> SettingsError:
-        """Return the error about all mistakes of a file."""
-        those = list(mistakes)
-        first, count = those[0], len(those)
-        mistake = first.mistake
-        line = "" if first.line is None else f" line {counted(first.line)}"
-        where = first.where if first.flag else f"{whose}{line}: {mistake.path}"
-        more = f" (mistake 1 of {counted(count)}, all are listed)" if count > 1 else ""
-        what, expected, got = where, mistake.expected, f"{mistake.got}{more}"
-        if not (mistake.expected and mistake.got):
-            separator = ": " if first.flag or mistake.path else ""
-            what, expected, got = f"{where}{separator}{mistake.text}{more}", "", ""
-        return cls(
-            "config-key",
-            what,
-            expected=expected,
-            got=got,
-            do=first.do,
-            whose=whose,
-            details={"file": whose, "mistakes": [one.fields() for one in those]},
-        )
-
     def listing(self) -> str:
         """Return a line a mistake under the name of the file, in 80 columns."""
-        found = cast("list[dict[str, object]]", self.details["mistakes"])
-        lines = ["" if one["line"] is None else f" line {one['line']}" for one in found]
+        mistakes = cast("list[dict[str, object]]", self.details["mistakes"])
+        lines = ["" if one["line"] is None else f" line {one['line']}" for one in mistakes]
         width = max(2, *(len(line) + 2 for line in lines))
-        count = len(found)
+        count = len(mistakes)
         rows = [f"{self.whose}: {counted(count)} mistake{'s' * (count > 1)}, nothing was run"]
-        for line, one in zip(lines, found, strict=True):
+        for line, one in zip(lines, mistakes, strict=True):
             rows += textwrap.wrap(
                 visible(str(one["text"])),
-                _WIDTH,
+                80,
                 initial_indent=line.ljust(width),
                 subsequent_indent=" " * width,
                 break_on_hyphens=False,

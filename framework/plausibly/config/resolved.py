@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import attrs
 
@@ -24,14 +24,12 @@ def resolved(
     settings: Settings, path: Callable[[Path], Path] = Path, *, whole: bool = False
 ) -> dict[str, object]:
     """Return the tables from which an equal study is made, or those of all settings."""
-    changed = with_paths(settings, path)
-    tables = _table(changed) if isinstance(changed, Settings) else {}
+    changed = cast("Settings", with_paths(settings, path))
+    tables = _table(changed)
     if not whole:
-        tables = {name: tables[name] for name in _OF_STUDIES}
         other = {"annotations", "plausibilities"} - {settings.answers[0]}
-        tables = {name: table for name, table in tables.items() if name not in other}
-        if isinstance(output := tables["output"], dict):
-            tables["output"] = {"folder": output["folder"]}
+        tables = {name: tables[name] for name in _OF_STUDIES if name not in other}
+        tables["output"] = {"folder": changed.output.folder.as_posix()}
     return {name: table for name, table in tables.items() if table is not None}
 
 
@@ -46,36 +44,31 @@ def _table(part: attrs.AttrsInstance) -> dict[str, object]:
     table: dict[str, object] = {}
     for field in attrs.fields(type(part)):
         name, value = field.name, getattr(part, field.name)
-        if value is None:
-            table[name] = None
-        elif isinstance(value, Annotations):
-            table[name] = _annotations(value)
-        elif name in KIND_BY_NAME:
-            table[name] = component_table(KIND_BY_NAME[name], value)
+        if isinstance(value, Annotations):
+            value = _annotations(value)
+        elif name in KIND_BY_NAME and value is not None:
+            value = component_table(KIND_BY_NAME[name], value)
         elif isinstance(value, Path):
-            table[name] = value.as_posix()
+            value = value.as_posix()
         elif attrs.has(type(value)):
-            table[name] = _table(value)
+            value = _table(value)
         elif isinstance(value, tuple):
-            table[name] = [_table(item) if attrs.has(type(item)) else item for item in value]
-        else:
-            table[name] = dict(value) if isinstance(value, Mapping) else value
+            value = [_table(item) if attrs.has(type(item)) else item for item in value]
+        table[name] = dict(value) if isinstance(value, Mapping) else value
     return table
 
 
 def _annotations(part: Annotations) -> dict[str, object]:
     own = _table(attrs.evolve(part, reader=None))
-    options = own.pop("options")
-    reader: dict[str, object] = {"reader": own.pop("reader")}
+    path, options, name = own.pop("path"), part.options, own.pop("reader")
     if part.reader is not None:
-        given = component_table(READER, part.reader)
-        name = given.pop("name")
+        options = component_table(READER, part.reader)
+        name = options.pop("name")
         # A parameter that is called like a key of ours stands in a table of the reader's own.
-        clash = given.keys() & {field.name for field in attrs.fields(Annotations)}
-        reader = {"reader": {"name": name, **given}} if clash else {"reader": name, **given}
-    path = own.pop("path")
-    rest = dict(options) if isinstance(options, Mapping) else {}
-    return {"path": path, **reader, **rest, **own}
+        if options.keys() & attrs.fields_dict(Annotations).keys():
+            name, options = {"name": name, **options}, {}
+    del own["options"]
+    return {"path": path, "reader": name, **options, **own}
 
 
 # Any: each kind has its own Protocol

@@ -20,8 +20,6 @@ from plausibly.registry.parameters import Parameter, has_fields, is_union, param
 
 Schema = dict[str, Any]  # Any: what JSON holds
 
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
-
 _PLAIN: Mapping[object, Schema] = {
     str: {"type": "string"},
     bool: {"type": "boolean"},
@@ -38,7 +36,6 @@ _BOUNDS = {
 
 
 def schema() -> Schema:
-    """Return the JSON schema of settings files, draft 2020-12."""
     study = _object(Settings)
     # How rates, counts and responses are read, no type says: see `plausibly.config.settings`.
     study["properties"]["alphas"] |= {
@@ -61,7 +58,7 @@ def schema() -> Schema:
         "description": "What the results call it; else it is made from the components.",
     }
     return {
-        "$schema": DIALECT,
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Settings of plausibly",
         **study,
         "$defs": {kind.name: _component(kind) for kind in KINDS if kind is not ANNOTATION},
@@ -118,7 +115,6 @@ def _type(wanted: object) -> Schema:
 
 
 def _bounds(rule: object) -> Schema:
-    """Return the bounds that the validators of attrs state."""
     found: Schema = {}
     for one in getattr(rule, "_validators", (rule,)):
         name = _BOUNDS.get(str(getattr(one, "compare_op", "")))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from dataclasses import is_dataclass, replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypeVar, cast
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import attrs
 from attrs import validators
@@ -59,9 +59,8 @@ def counts(_: object, field: attrs.Attribute[Counts], value: Counts) -> None:
 P = TypeVar("P")
 
 
-def without_plugins(names: tuple[str, ...]) -> AbstractContextManager[None]:
-    """Run a block as if these plugins or distributions were not installed."""
-    return registry.disabling(names, by="[plugins] disable")
+without_plugins = partial(registry.disabling, by="[plugins] disable")
+"""Runs a block as if these plugins or distributions were not installed."""
 
 
 def component(kind: Kind[P], like: ComponentLike[P]) -> P:
@@ -133,55 +132,53 @@ def read_annotations(strict: Strict, value: object) -> Annotations:
     """Return where annotations are, with their reader, whose parameters stand beside its name."""
     if not isinstance(value, Mapping):
         raise Wrong(expected(Annotations), value)
-    every = {p.name: p for p in parameters_of(Annotations, typed=True)}
-    own = {name: p for name, p in every.items() if name not in ("reader", "options")}
-    found: list[Mistake] = []
-    made = strict.values(own, value, found)
-    options = {key: item for key, item in value.items() if key not in (*own, "reader")}
-    reader = None
+    parameters = {p.name: p for p in parameters_of(Annotations, typed=True)}
+    del parameters["reader"], parameters["options"]
+    own = [*parameters, "reader"]
+    mistakes: list[Mistake] = []
+    parts: dict[str, Any] = strict.values(parameters, value, mistakes)  # Any: each by its type
+    options = {key: item for key, item in value.items() if key not in own}
     if "reader" in value:
-        reader = _as_reader(value["reader"], options, list(own), found)
-        options = {}
+        parts["reader"] = _as_reader(value["reader"], options, own, mistakes)
     else:
-        known = [*own, "reader"]
+        parts["options"] = options
+        known = [*own]
         for entry in registry.default().entries(READER):
             with suppress(InputError):  # a broken plugin has no options
                 known += [parameter.name for parameter in parameters_of(entry.load())]
         for key in [key for key in options if key not in known]:
             mistake = unknown_key(key, options[key], known, noun="key")
-            if not mistake.key:
-                mistake = unknown_key(key, options[key], [*own, "reader"], noun="key")
-            found.append(mistake)
-    if found:
-        raise Mistakes(found)
-    checked = cast("dict[str, Any]", made)  # Any: each by its type
-    return Annotations(**checked, reader=reader, options=options)
+            meant = mistake if mistake.key else unknown_key(key, options[key], own, noun="key")
+            mistakes.append(meant)
+    if mistakes:
+        raise Mistakes(mistakes)
+    return Annotations(**parts)
 
 
 def _as_reader(
     like: Any,  # Any: whatever was written; the registry checks it
     options: Mapping[str, object],
     own: list[str],
-    found: list[Mistake],
+    mistakes: list[Mistake],
 ) -> Reader | None:
     table = like if isinstance(like, Mapping) else {"name": like}
     for key in table.keys() & options.keys():
-        found.append(Mistake(key, "is given twice", advice=f"leave {key} out of one of them"))
+        mistakes.append(Mistake(key, "is given twice", advice=f"leave {key} out of one of them"))
         return None
     try:
-        made: Reader = component(READER, {**table, **options} if options else like)
+        reader: Reader = component(READER, {**table, **options} if options else like)
     except Mistakes as error:
         for mistake in error.mistakes:
-            key = mistake.path.partition(".")[0].partition("[")[0]
+            key = re.split(r"[.\[]", mistake.path)[0]
             if key in options:
-                meant = unknown_key(key, options[key], [*own, "reader"], noun="key")
-                found.append(meant if mistake.unknown and meant.key else mistake)
+                meant = unknown_key(key, options[key], own, noun="key")
+                mistakes.append(meant if mistake.unknown and meant.key else mistake)
             elif isinstance(like, Mapping) or key not in ("", "name"):
-                found.append(mistake.below("reader"))
+                mistakes.append(mistake.below("reader"))
             else:
-                found.append(Mistake("", mistake.text, advice=mistake.advice).below("reader"))
+                mistakes.append(Mistake("reader", mistake.text, advice=mistake.advice))
         return None
-    return made
+    return reader
 
 
 def _keys(cls: type, fields: list[Field]) -> list[Field]:
@@ -343,7 +340,6 @@ class Method:
     allow_no_guarantee: bool = False
 
     def arguments(self) -> dict[str, Any]:  # Any: each parameter has its own type
-        """Return the arguments of `plausibly.calibrate`."""
         return {
             name: getattr(self, name) for name in attrs.fields_dict(type(self)) if name != "name"
         }

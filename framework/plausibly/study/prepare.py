@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import TypeAlias, cast
 
 import attrs
 import numpy as np
@@ -17,11 +18,11 @@ from plausibly import registry
 from plausibly.config.document import Document, Note, parse
 from plausibly.config.hints import in_words_of_the_file
 from plausibly.config.load import Draft, draft, load, study_mistakes
-from plausibly.config.resolved import origins, resolved, without_unset
-from plausibly.config.settings import Method, Settings, without_plugins
+from plausibly.config.resolved import origins, resolved
+from plausibly.config.settings import Examples, Method, Settings, without_plugins
 from plausibly.conformal.calibrate import calibrate
 from plausibly.data import names
-from plausibly.data.names import name_texts, near, quoted
+from plausibly.data.names import near, quoted
 from plausibly.data.plausibilities import unpack
 from plausibly.data.states import with_left_out
 from plausibly.errors import IncompatibleComponents, InputError, MissingExtra
@@ -73,50 +74,51 @@ def coordinates(*arrays: xr.DataArray | xr.Dataset | None) -> list[str]:
 
 def check_coordinates(draft: Draft, read: Read) -> list[Mistake]:
     """Return the keys that name a coordinate which the examples do not have."""
+    if read.model is None and read.examples is None:
+        return []
     arrays = [read.model.predictions] if read.model else []
     if read.answers and isinstance(read.answers.plausibilities, xr.DataArray):
         arrays.append(read.answers.plausibilities)
-    if read.model is None and read.examples is None:
-        return []
     there = coordinates(*arrays, read.examples)
-    evaluation, found = draft.settings.evaluation, []
+    evaluation = draft.settings.evaluation
     named = [(f"{table}.{key}", draft.text(table, key)) for table, key in _COLUMNS]
     columns = evaluation.columns or ()
-    by = [(f"evaluation.by[{n}]", name) for n, name in enumerate(evaluation.by or ())]
-    for path, name in [*named, *((path, name) for path, name in by if name in columns)]:
+    by = [(f"evaluation.by[{place}]", name) for place, name in enumerate(evaluation.by or ())]
+    named += [(path, name) for path, name in by if name in columns]
+    mistakes = []
+    for path, name in named:
         if name is None:
             continue
         if name not in there:
-            found.append(_absent(path, name, there))
+            mistakes.append(_absent(path, name, there))
             continue
         try:
             if path == "evaluation.true_label" and len(arrays) > 1:
-                labels = name_texts(arrays[0][names.LABEL].values)
-                true_codes(name, arrays, labels)
+                true_codes(name, arrays, label_names(arrays[0]))
             elif name in coordinates(*arrays):
                 example_values(name, arrays)
         except InputError as error:
             read.problems.append((path, error))
-    return found
+    return mistakes
 
 
 def _absent(path: str, name: str, there: list[str]) -> Mistake:
+    text = f"examples have no {quoted(name)}"
     if not there:
-        text = f"examples have no {quoted(name)}, nor any other coordinate"
-        return Mistake(path, text, advice="name a table that has it: [examples] path")
-    those = ", ".join(there)
-    text = f"examples have no {quoted(name)}; they have {those}"
-    guess = near(name, there)
-    key = "" if path.endswith("]") else f"{path.rpartition('.')[2]} = "
-    advice = f"write {key}{written(guess)}" if guess else "name one of those"
-    # The text says what there is: in the list, that is enough.
-    return Mistake(path, text, advice=advice, unknown=True, expected=f"one of {those}", got=name)
+        advice = "name a table that has it: [examples] path"
+        return Mistake(path, f"{text}, nor any other coordinate", advice=advice)
+    columns = ", ".join(there)
+    advice = "name one of those"
+    if guess := near(name, there):
+        key = "" if path.endswith("]") else f"{path.rpartition('.')[2]} = "
+        advice = f"write {key}{written(guess)}"
+    text = f"{text}; they have {columns}"
+    # The text lists the coordinates, so that a list of mistakes needs no advice.
+    return Mistake(path, text, advice=advice, unknown=True, expected=f"one of {columns}", got=name)
 
 
 @attrs.frozen(kw_only=True)
 class Groups:
-    """How the examples belong together by one coordinate."""
-
     name: str
     examples: int
     groups: int
@@ -133,7 +135,6 @@ def plural(name: str) -> str:
 
 
 def groups_of(predictions: xr.DataArray | xr.Dataset, name: str) -> Groups:
-    """Return how the examples belong together by a coordinate."""
     sizes = np.unique(example_values(name, [predictions]), return_counts=True)[1]
     several = int((sizes > 1).sum())
     return Groups(name=name, examples=int(sizes.sum()), groups=len(sizes), several=several)
@@ -168,58 +169,37 @@ _ADVICE = {
 }
 
 
-def check_pairs(methods: Iterable[Method]) -> list[Mistake]:
-    """Return the methods whose components work alone but not together."""
-    found: list[Mistake] = []
-    # Examples on which three labels tie nowhere.
-    rows = np.arange(_EXAMPLES)
-    first = (rows + 1.0) / (2 * _EXAMPLES)
-    values = np.stack([first, 0.75 * (1 - first), 0.25 * (1 - first)], axis=1)
-    coords = {names.EXAMPLE: rows.astype(np.str_), names.LABEL: ["a", "b", "c"]}
-    model = xr.DataArray(values, coords, tuple(coords), attrs={names.SCALE: "probability"})
-    lam = model.copy(data=np.tile([0.5, 0.25, 0.25], (_EXAMPLES, 1)))
-    for number, one in enumerate(methods):
-        error = _tried(one, model, lam)
-        if isinstance(error, IncompatibleComponents):
-            # A key of the method, where the command line has a flag.
+def check_methods(methods: Iterable[Method], data: Pair) -> list[Mistake]:
+    """Return the methods whose components do not work together, or not with the data."""
+    few = [array.isel({names.EXAMPLE: slice(_EXAMPLES)}) for array in data]
+    mistakes: list[Mistake] = []
+    for number, method in enumerate(methods):
+        key = ""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                calibrate(*few, **method.arguments())
+            continue
+        except IncompatibleComponents as caught:
+            error: InputError = caught
+            # A key of the method, where Python has an argument.
             error.do = error.do.replace("allow_no_guarantee=True", "allow_no_guarantee = true")
-            found += [m.below(number).below("methods") for m in mistakes_in(error)]
-    return found
-
-
-def check_data(
-    methods: Iterable[Method], predictions: xr.DataArray, plausibilities: xr.DataArray
-) -> list[Mistake]:
-    """Return the methods that ask for what these examples or labels do not have."""
-    few = {names.EXAMPLE: slice(_EXAMPLES)}
-    found: list[Mistake] = []
-    for number, one in enumerate(methods):
-        alone = Method(calibrator=one.calibrator, allow_no_guarantee=True)
-        error = _tried(alone, predictions.isel(few), plausibilities.isel(few))
-        if isinstance(error, InputError) and error.name in _OF_DATA:
-            key = error.name
+        except InputError as caught:
+            error, key = caught, caught.name
+            if key not in _OF_DATA:
+                continue
             if key == "coordinate-missing" and "did you mean" not in error.do:
                 key = "labels" if "over label" in error.expected else "examples"
             error.do = _ADVICE.get(key, error.do)
-            below = [mistake.below("calibrator") for mistake in mistakes_in(error)]
-            found += [mistake.below(number).below("methods") for mistake in below]
-    return found
+        except Exception:  # noqa: BLE001  # few examples may be too few: the study itself raises
+            continue
+        for mistake in mistakes_in(error):
+            place = mistake.below("calibrator") if key else mistake
+            mistakes.append(place.below(number).below("methods"))
+    return mistakes
 
 
-def _tried(
-    method: Method, predictions: xr.DataArray, plausibilities: xr.DataArray
-) -> Exception | None:
-    """Return what a calibration raises: these examples may be too few, the study itself tells."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            calibrate(predictions, plausibilities, **method.arguments())
-    except Exception as error:  # noqa: BLE001  # whoever asked knows which of them counts
-        return error
-    return None
-
-
-T = TypeVar("T")
+Pair: TypeAlias = "tuple[xr.DataArray, xr.DataArray]"
 
 Problem: TypeAlias = tuple[str, InputError]
 """A key, and what is wrong with its file or with what it says of it."""
@@ -235,58 +215,50 @@ class Read:
     model: Model | None = None
     problems: list[Problem] = attrs.field(factory=list)
 
-    def attempt(
-        self, table: str, place: str | Callable[[InputError], str], body: Callable[[], T]
-    ) -> T | None:
-        """Return what `body` gives, or note what goes wrong as a problem of a key."""
+    @contextlib.contextmanager
+    def noting(self, place: str | Callable[[InputError], str]) -> Iterator[None]:
+        """Note what goes wrong in a block as a problem of a key."""
         try:
             with in_words_of_the_file():
-                return body()
+                yield
         except InputError as error:
-            key = place if isinstance(place, str) else place(error)
-            self.problems.append((key if "." in key else f"{table}.{key}", error))
-            return None
+            self.problems.append((place if isinstance(place, str) else place(error), error))
 
 
 def read_files(draft: Draft) -> Read:
-    """Return what the files of a study hold."""
-    read = Read()
-    settings = draft.settings
-    what, answered = settings.answers
-    if (path := settings.labels.path) is not None:
-        read.labels = read.attempt("labels", "path", lambda: read_labels(path))
-    read.examples = read.attempt("examples", "path", lambda: read_examples_of(settings))
-    if settings.predictions.path is not None:
-        read.model = read.attempt(
-            "predictions",
-            partial(_place_of_predictions, settings),
-            lambda: read_model(settings, labels=read.labels, examples=read.examples),
-        )
-    if answered is not None:
-        read.answers = read.attempt(
-            what,
-            partial(_place_of_answers, settings),
-            lambda: read_answers(settings, labels=read.labels),
-        )
-    if read.model and read.answers:
-        unknown = (read.model.unknown, read.answers.unknown)
-        labels = label_names(read.model.predictions)
-        read.attempt(
-            "labels", "rename", lambda: check_renames(settings.labels, *unknown, labels=labels)
-        )
+    read, settings = Read(), draft.settings
     annotated, predicted = settings.annotations.path, settings.predictions.path
+    if (path := settings.labels.path) is not None:
+        with read.noting("labels.path"):
+            read.labels = read_labels(path)
+    with read.noting("examples.path"):
+        read.examples = read_examples_of(settings)
+    # What could not be read is not read again.
+    if read.labels is None:
+        settings = attrs.evolve(settings, labels=attrs.evolve(settings.labels, path=None))
+    if read.examples is None:
+        settings = attrs.evolve(settings, examples=Examples())
+    if predicted is not None:
+        with read.noting(partial(_place_of_predictions, settings)):
+            read.model = read_model(settings, labels=read.labels, examples=read.examples)
+    if settings.answers[1] is not None:
+        with read.noting(partial(_place_of_answers, settings)):
+            read.answers = read_answers(settings, labels=read.labels)
+    if read.model and read.answers:
+        with read.noting("labels.rename"):
+            check_renames(settings.labels, read.model, read.answers)
     if annotated and predicted and read.problems:
         keys = ("annotations.path = ", "predictions.path = ")
-        swapped = files_swapped(annotated, predicted, keys)
-        if swapped is not None:
+        if swapped := files_swapped(annotated, predicted, keys):
             read.problems[:] = [("annotations.path", swapped)]
     for table in ("labels", "examples", "predictions", "annotations", "plausibilities"):
-        written = draft.text(table, "path")
+        typed = draft.text(table, "path")
         # Its table may be wrong in another way as well.
-        if table not in draft.parts and written is not None:
-            file = draft.folder / written
+        if table not in draft.parts and typed is not None:
+            file = draft.folder / typed
             if not file.is_dir():
-                read.attempt(table, "path", partial(files.existing, file, table))
+                with read.noting(f"{table}.path"):
+                    files.existing(file, table)
     return read
 
 
@@ -294,26 +266,26 @@ def _place_of_predictions(settings: Settings, error: InputError) -> str:
     """Return the key of an error about predictions, or about the table of their examples."""
     if settings.examples.path is not None and error.whose == str(settings.examples.path.name):
         return "examples.path"
+    key = {"columns-missing": "example", "variable-missing": "variable"}.get(error.name, "path")
     if error.name == "option-unfit":
         options = {"view": "augmentation", "variable": "variable", "example": "example"}
         fit = (key for name, key in options.items() if f": {name} has no meaning" in error.what)
-        return next(fit, "path")
+        key = next(fit, "path")
     missing = error.details.get("missing")
     if error.name == "columns-missing" and missing == [settings.predictions.augmentation]:
-        return "augmentation"
-    keys = {"columns-missing": "example", "variable-missing": "variable"}
-    return keys.get(error.name, "path")
+        key = "augmentation"
+    return f"predictions.{key}"
 
 
 def _place_of_answers(settings: Settings, error: InputError) -> str:
-    """Return the key of an error about answers."""
     part = settings.annotations
     columns = part.options.get("columns") or getattr(part.reader, "columns", None)
-    return "columns" if error.name.startswith("columns-") and columns else "path"
+    key = "columns" if error.name.startswith("columns-") and columns else "path"
+    return f"{settings.answers[0]}.{key}"
 
 
-StudyLike: TypeAlias = "Draft | Settings | Mapping[str, object] | Path | str"
-"""A study: its settings, its tables as plain data, or the path of its file."""
+StudyLike: TypeAlias = "Draft | Mapping[str, object] | Path | str"
+"""A study: its draft, its tables as plain data, or the path of its file."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -330,56 +302,37 @@ class Prepared:
     origin: Note
 
     def tables(self, *, whole: bool = False) -> dict[str, object]:
-        """Return the study as plain data, complete; see `plausibly.config.resolved`."""
         with without_plugins(self.study.plugins.disable):
             return resolved(self.study, whole=whole)
 
 
-def prepare(source: StudyLike, *, folder: Path | str | None = None) -> Prepared:
+def prepare(source: StudyLike) -> Prepared:
     """Read and check a study and every file that it names."""
-    tables: Any = source  # Any: plain data of any shape
-    if isinstance(source, Settings):
-        tables = without_unset(resolved(source))
-        for method in tables["methods"]:
-            if not method["name"]:
-                del method["name"]
     if isinstance(source, Draft):
         parts = source
-    elif isinstance(source, str | Path):
-        parts = load(settings_file(Path(source), "study"))
+    elif isinstance(source, Mapping):
+        parts = draft(source, Document(name="the study", tables=source))
     else:
-        parts = draft(tables, Document(name="the study", tables=tables))
-    if folder is not None:
-        output = attrs.evolve(parts.settings.output, folder=Path(folder))
-        typed = {**parts.typed, "output.folder": ("-o", folder)}
-        parts = attrs.evolve(parts.having(output=output), typed=typed)
+        parts = load(settings_file(Path(source), "study"))
     settings = parts.settings
     with without_plugins(settings.plugins.disable):
         read = read_files(parts)
         mistakes = [*parts.mistakes, *study_mistakes(parts), *check_coordinates(parts, read)]
-        mistakes += check_pairs(settings.methods)
-        data = None
+        data: Pair | None = None
         if read.model is not None and read.answers is not None:
-            match = partial(_matched, settings, read.model, read.answers)
-            data = read.attempt(settings.answers[0], "path", match)
+            model, answers = read.model, read.answers
+            with read.noting(f"{settings.answers[0]}.path"):
+                predictions, lam, _ = matched(settings, model.predictions, answers, model.source)
+                data = predictions, lam if isinstance(lam, xr.DataArray) else unpack(lam)
         if data is not None:
-            mistakes += check_data(settings.methods, *data)
+            mistakes += check_methods(settings.methods, data)
         _refuse(parts, mistakes, read.problems)
         # Nothing is wrong, so both are there.
-        model, lam = cast("tuple[xr.DataArray, xr.DataArray]", data)
-        return _completed(parts, read, model, lam)
+        return _completed(parts, cast("Answers", read.answers), *cast("Pair", data))
 
 
 def settings_file(path: Path, content: str = "settings") -> Document:
-    """Return what a settings file says."""
     return parse(files.read_text(path, content), path.name, path)
-
-
-def _matched(
-    settings: Settings, model: Model, answers: Answers
-) -> tuple[xr.DataArray, xr.DataArray]:
-    predictions, lam, _ = matched(settings, model.predictions, answers, model.source)
-    return predictions, lam if isinstance(lam, xr.DataArray) else unpack(lam)
 
 
 def _refuse(parts: Draft, mistakes: list[Mistake], problems: list[Problem]) -> None:
@@ -403,31 +356,28 @@ def _refuse(parts: Draft, mistakes: list[Mistake], problems: list[Problem]) -> N
         raise parts.error(mistakes)
 
 
-def _completed(parts: Draft, read: Read, model: xr.DataArray, lam: xr.DataArray) -> Prepared:
+def _completed(parts: Draft, answers: Answers, model: xr.DataArray, lam: xr.DataArray) -> Prepared:
     """Return the study with every default, and its data in the order of their names."""
     made = {path: source for path, (source, _) in parts.typed.items()}
-    study = parts.settings
-    for place, table in enumerate(cast("Sequence[object]", parts.tables["methods"])):
-        if isinstance(table, Mapping) and "name" not in table:
+    study, table = parts.settings, answers.table
+    for place, method in enumerate(cast("Sequence[object]", parts.tables["methods"])):
+        if isinstance(method, Mapping) and "name" not in method:
             made[f"methods[{place}].name"] = "made from the components"
-    answers = cast("Answers", read.answers)
-    table = answers.table
-    if table is not None:
-        changes: dict[str, object] = {}
-        if study.annotations.reader is None:
-            like = {"name": str(table.attrs["reader"]), **study.annotations.options}
-            changes |= {"reader": registry.resolve(READER, like), "options": {}}
-            made["annotations.reader"] = "recognised"
-        if study.annotations.aggregator is None:
-            changes["aggregator"] = answers.aggregator
-            made["annotations.aggregator.name"] = f"default for {table.attrs[names.KIND]}"
-        values = cast("dict[str, Any]", changes)  # Any: each has its own type
-        annotations = attrs.evolve(study.annotations, **values)
-        study = attrs.evolve(study, annotations=annotations)
-    part = study.predictions
-    column = part.example or names.EXAMPLE
-    predictions = attrs.evolve(part, scale=model.attrs[names.SCALE], example=column)
-    study = attrs.evolve(study, predictions=predictions)
+    annotations = study.annotations
+    if table is not None and annotations.reader is None:
+        like = {"name": str(table.attrs["reader"]), **annotations.options}
+        reader = registry.resolve(READER, like)
+        annotations = attrs.evolve(annotations, reader=reader, options={})
+        made["annotations.reader"] = "recognised"
+    if table is not None and annotations.aggregator is None:
+        annotations = attrs.evolve(annotations, aggregator=answers.aggregator)
+        made["annotations.aggregator.name"] = f"default for {table.attrs[names.KIND]}"
+    predictions = attrs.evolve(
+        study.predictions,
+        scale=model.attrs[names.SCALE],
+        example=study.predictions.example or names.EXAMPLE,
+    )
+    study = attrs.evolve(study, annotations=annotations, predictions=predictions)
     more = {
         name: (names.EXAMPLE, lam[name].values)
         for name in coordinates(lam)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import attrs
 import xarray as xr
 
 from plausibly import registry
-from plausibly.config.settings import Labels, Settings
+from plausibly.config.settings import Labels, Predictions, Settings
 from plausibly.conformal.aggregate import aggregated, default_aggregator
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names
@@ -37,37 +38,32 @@ from plausibly.registry.components import described
 
 P = TypeVar("P")
 
-Table: TypeAlias = "Path | xr.Dataset | None"
-"""A table of labels or examples: its path, or what was read."""
-
-Working: TypeAlias = Callable[[str], AbstractContextManager[object]]
-"""Shows what is being done while a block runs."""
-
 
 @attrs.frozen(kw_only=True, eq=False)
 class Answers:
     """Plausibilities, and the annotations that they were made of."""
 
     plausibilities: xr.DataArray | xr.Dataset
-    aggregator: Aggregator | None
-    by_default: bool
     path: Path
     unknown: frozenset[str]
+    aggregator: Aggregator | None = None
+    by_default: bool = False
     table: xr.Dataset | None = None
 
     @property
     def source(self) -> str:
-        """Name of the file."""
         return self.path.name
 
     @property
     def what(self) -> str:
-        """Content of the file."""
         return "plausibilities" if self.table is None else "annotations"
 
     @property
+    def labels(self) -> list[str]:
+        return label_names(self.plausibilities)
+
+    @property
     def component(self) -> dict[str, object] | None:
-        """Name and parameters of the aggregator."""
         return None if self.aggregator is None else table_of(AGGREGATOR, self.aggregator)
 
     @property
@@ -78,28 +74,25 @@ class Answers:
 
     @property
     def text(self) -> str:
-        """Content of the file in one line."""
         if self.table is not None:
             return summary_of(self.table, self.source)
-        lam = self.plausibilities
-        draws = lam.sizes.get(names.DRAW)
-        return (
-            f"{self.source}: plausibilities of {several(lam.sizes[names.EXAMPLE], 'example')}, "
-            f"{several(lam.sizes[label_dim(lam)], 'label')}"
-            + ("" if draws is None else f", {several(draws, 'draw')} of each")
-        )
+        sizes = self.plausibilities.sizes
+        shape = f"{several(sizes[names.EXAMPLE], 'example')}, {several(len(self.labels), 'label')}"
+        draws = sizes.get(names.DRAW)
+        of_each = "" if draws is None else f", {several(draws, 'draw')} of each"
+        return f"{self.source}: plausibilities of {shape}{of_each}"
 
     @property
     def facts(self) -> dict[str, object]:
-        """Content of the file as data."""
         if self.table is not None:
             return annotation_facts(self.table, self.path)
-        draws = self.plausibilities.sizes.get(names.DRAW)
+        sizes = self.plausibilities.sizes
+        draws = {"draws": sizes[names.DRAW]} if names.DRAW in sizes else {}
         return {
             "file": self.path,
-            "examples": self.plausibilities.sizes[names.EXAMPLE],
-            "labels": label_names(self.plausibilities),
-            **({} if draws is None else {"draws": draws}),
+            "examples": sizes[names.EXAMPLE],
+            "labels": self.labels,
+            **draws,
         }
 
 
@@ -113,21 +106,23 @@ class Model:
 
     @property
     def source(self) -> str:
-        """Name of the file."""
         return self.path.name
 
     @property
+    def labels(self) -> list[str]:
+        return label_names(self.predictions)
+
+    @property
+    def text(self) -> str:
+        return f"{self.source}: {shape_text(self.predictions)}"
+
+    @property
     def facts(self) -> dict[str, object]:
-        """Content of the file as data."""
         return model_facts(self.predictions, self.path)
 
 
 def read_answers(
-    settings: Settings,
-    *,
-    labels: Table = None,
-    declared: list[str] | None = None,
-    working: Working = nullcontext,
+    settings: Settings, *, labels: xr.Dataset | None = None, declared: list[str] | None = None
 ) -> Answers:
     """Return plausibilities: aggregated from annotations, or read; `declared` are labels."""
     what, path = settings.answers
@@ -136,60 +131,49 @@ def read_answers(
     naming = settings.labels
     changes = bool(naming.strip or naming.rename)
     if what == "plausibilities":
-        with working(f"reading {path.name}"):
-            lam = read_plausibilities(path, packed=None)
-            renamed, unknown = _new_names(lam, naming)
-            if changes:
-                check_names(renamed, names.LABEL, whose=path.name)
-                on = label_dim(lam)
-                lam = lam.assign_coords({on: (on, text_array(renamed))})
-            if labels is not None:
-                known = labels if isinstance(labels, xr.Dataset) else read_labels(labels)
-                # Other labels are refused where they are matched.
-                if set(renamed).issubset(label_names(known)):
-                    lam = with_coordinates(lam, known)
-        return Answers(
-            plausibilities=lam, aggregator=None, by_default=False, path=path, unknown=unknown
-        )
+        lam = read_plausibilities(path, packed=None)
+        renamed, unknown = _new_names(lam, naming)
+        if changes:
+            check_names(renamed, names.LABEL, whose=path.name)
+            on = label_dim(lam)
+            lam = lam.assign_coords({on: (on, text_array(renamed))})
+        if labels is None and naming.path is not None:
+            labels = read_labels(naming.path)
+        # Other labels are refused where they are matched.
+        if labels is not None and set(renamed).issubset(label_names(labels)):
+            lam = with_coordinates(lam, labels)
+        return Answers(plausibilities=lam, path=path, unknown=unknown)
     part = settings.annotations
-    known_labels = declared if labels is None and not changes else labels
     with names_change(changes):
-        table = read_table(settings, known_labels, working=working)
+        table = read_table(settings, labels, declared=None if changes else declared)
     renamed, unknown = _new_names(table, naming)
     if changes:
         table = called(table, renamed, whose=path.name)
-    with working(f"aggregating {path.name}"):
-        chosen = part.aggregator or default_aggregator(str(table.attrs[names.KIND]))
-        component = registry.resolve(AGGREGATOR, chosen)
-        made = aggregated(table, component, seed=settings.seed, unanswered=part.unanswered)
-        lam = made.to_xarray()
+    component = registry.resolve(
+        AGGREGATOR, part.aggregator or default_aggregator(str(table.attrs[names.KIND]))
+    )
+    made = aggregated(table, component, seed=settings.seed, unanswered=part.unanswered)
     return Answers(
-        plausibilities=lam,
-        aggregator=component,
-        by_default=part.aggregator is None,
+        plausibilities=made.to_xarray(),
         path=path,
         unknown=unknown,
+        aggregator=component,
+        by_default=part.aggregator is None,
         table=table,
     )
 
 
 def read_table(
-    settings: Settings,
-    labels: Table | list[str] = None,
-    *,
-    working: Working = nullcontext,
+    settings: Settings, labels: xr.Dataset | None = None, *, declared: list[str] | None = None
 ) -> xr.Dataset:
-    """Return the annotation table as it was read."""
+    """Return the annotation table as it was read; `declared` are labels without a table."""
     part = settings.annotations
-    path = cast("Path", part.path)  # callers check
     call: Callable[..., xr.Dataset] = read_annotations  # options are the reader's, by name
-    with working(f"reading {path.name}"):
-        known = settings.labels.path if labels is None else labels
-        return call(path, part.reader, known, **part.options)
+    known = settings.labels.path if labels is None else labels
+    return call(part.path, part.reader, declared if known is None else known, **part.options)
 
 
 def read_examples_of(settings: Settings) -> xr.Dataset | None:
-    """Return the table of the examples; None where the settings name none."""
     part = settings.examples
     return None if part.path is None else read_examples(part.path, example=part.example)
 
@@ -197,48 +181,50 @@ def read_examples_of(settings: Settings) -> xr.Dataset | None:
 def read_model(
     settings: Settings,
     *,
-    labels: Table = None,
-    examples: Table = None,
+    labels: xr.Dataset | None = None,
+    examples: xr.Dataset | None = None,
     predictor: ConformalPredictor | None = None,
     chunks: int | None = None,
-    working: Working = nullcontext,
 ) -> Model:
     """Return predictions; what the settings leave open is read as the predictor remembers it."""
+    part = settings.predictions
+    if part.path is None:
+        raise ValueError("no file of predictions")  # callers check
+    about = read_examples_of(settings) if examples is None else examples
+    read = partial(_read_model, settings.labels, labels, about, chunks)
     if predictor is None:
-        return _read_model(settings, labels, examples, chunks, working)
-    part, metadata = settings.predictions, predictor.metadata
+        return read(part)
+    metadata = predictor.metadata
+    source = part.path.name
     chosen = {name: getattr(part, name) for name in _READING}
     for name, value in metadata.reading.items():
         if chosen[name] not in (None, value):
-            _warn_reading(settings, name, value, quoted(chosen[name]))
-    remembered = {name: v for name, v in metadata.reading.items() if chosen[name] is None}
-
-    def read(**changes: Any) -> Model:  # Any: each key has its own type
-        part = attrs.evolve(settings.predictions, **changes)
-        kept = attrs.evolve(settings, predictions=part)
-        return _read_model(kept, labels, examples, chunks, working)
-
-    scale = part.scale or metadata.scale
+            _warn_reading(source, name, value, quoted(chosen[name]))
+    remembered: dict[str, Any] = {  # Any: each key has its own type
+        name: value for name, value in metadata.reading.items() if chosen[name] is None
+    }
+    scale: Any = part.scale or metadata.scale  # Any: a predictor has it as a text
+    part = attrs.evolve(part, scale=scale)
     try:
-        model = read(scale=scale, **remembered)
+        model = read(attrs.evolve(part, **remembered))
     except InputError as error:
         lacks = error.name in ("columns-missing", "variable-missing", "option-unfit")
         if not (remembered and lacks):
             raise
-        model = read(scale=scale)
+        model = read(part)
         remembered.pop("augmentation", None)  # without its augmentations a predictor refuses anyway
         for name, value in remembered.items():
-            _warn_reading(settings, name, value, f"no {quoted(value)}")
+            _warn_reading(source, name, value, f"no {quoted(value)}")
     if names.AUGMENTATION in model.predictions.dims and not metadata.augmentations:
         views = name_texts(model.predictions[names.AUGMENTATION].values)
         raise InputError(
             "views-unread",
-            f"{model.source} has several views of each example, and the predictor reads one",
+            f"{source} has several views of each example, and the predictor reads one",
             expected="one row an example",
             got=f"{several(len(views), 'view')} ({listed(views)})",
             do="keep the rows of one view, chosen without looking at any result, "
             "and leave predictions.augmentation out",
-            whose=model.source,
+            whose=source,
             details={"views": views},
         )
     return model
@@ -261,11 +247,10 @@ def remembering(
     return attrs.evolve(predictor, metadata=metadata)
 
 
-def _warn_reading(settings: Settings, name: str, remembered: str, found: str) -> None:
-    path = settings.predictions.path
+def _warn_reading(source: str, name: str, remembered: str, found: str) -> None:
     warn(
         "reading-differs",
-        f"{path.name if path else 'predictions'}: predictions.{name} is not as in calibration",
+        f"{source}: predictions.{name} is not as in calibration",
         expected=f"{quoted(remembered)}, as the predictor remembers",
         got=found,
         do="check that these are predictions of the same model, in the same form",
@@ -275,12 +260,13 @@ def _warn_reading(settings: Settings, name: str, remembered: str, found: str) ->
 
 
 def _read_model(
-    settings: Settings, labels: Table, examples: Table, chunks: int | None, working: Working
+    naming: Labels,
+    labels: xr.Dataset | None,
+    examples: xr.Dataset | None,
+    chunks: int | None,
+    part: Predictions,
 ) -> Model:
-    part, naming = settings.predictions, settings.labels
-    if part.path is None:
-        raise ValueError("no file of predictions")  # callers check
-    path = part.path
+    path = cast("Path", part.path)  # callers check
     rename = dict(naming.rename or {})
     options: dict[str, object] = {
         "example": part.example,
@@ -293,12 +279,11 @@ def _read_model(
     }
     options = {name: value for name, value in options.items() if value not in (None, False)}
     call: Callable[..., xr.DataArray] = read_predictions  # options are checked by name
+    call = partial(call, path, labels=naming.path if labels is None else labels, **options)
 
     def read(table: xr.Dataset | None) -> xr.DataArray:
         try:
-            return call(
-                path, labels=labels, examples=table, strip=naming.strip, rename=rename, **options
-            )
+            return call(examples=table, strip=naming.strip, rename=rename)
         except InputError as error:
             unknown = error.details.get("labels")
             known = rename.keys() & set(unknown) if isinstance(unknown, list) else ()
@@ -309,27 +294,23 @@ def _read_model(
                 del rename[old]
             return read(table)
 
-    with working(f"reading {path.name}"):
-        table = read_examples_of(settings) if isinstance(examples, Path) else examples
-        try:
-            predictions = read(table)
-        except InputError as error:
-            if table is None or error.name != "examples-named":
-                raise
-            # The file names its examples itself: the table only adds coordinates.
-            predictions = with_coordinates(read(None), table)
-    return Model(
-        predictions=predictions,
-        path=path,
-        unknown=frozenset(naming.rename or ()) - frozenset(rename),
-    )
+    try:
+        predictions = read(examples)
+    except InputError as error:
+        if examples is None or error.name != "examples-named":
+            raise
+        # The file names its examples itself: the table only adds coordinates.
+        predictions = with_coordinates(read(None), examples)
+    unknown = frozenset(naming.rename or ()) - frozenset(rename)
+    return Model(predictions=predictions, path=path, unknown=unknown)
 
 
-def check_renames(naming: Labels, *unknown: frozenset[str], labels: list[str]) -> None:
+def check_renames(naming: Labels, *files: Answers | Model) -> None:
     """Raise ``label-unknown`` where a name to be changed is in none of the files."""
     rename = naming.rename or {}
-    nowhere = sorted(frozenset(rename).intersection(*unknown))
+    nowhere = sorted(frozenset(rename).intersection(*(file.unknown for file in files)))
     if nowhere:
+        labels = files[0].labels
         guess = near(nowhere[0], labels)
         raise InputError(
             "label-unknown",
@@ -372,7 +353,6 @@ def matched(
 
 
 def left_out_of(*arrays: xr.DataArray | xr.Dataset) -> dict[str, int]:
-    """Return how many examples were left out, by reason."""
     found: dict[str, int] = {}
     for array in arrays:
         for reason, count in read_left_out(array.attrs).items():
@@ -381,7 +361,6 @@ def left_out_of(*arrays: xr.DataArray | xr.Dataset) -> dict[str, int]:
 
 
 def table_of(kind: Kind[P], component: P) -> dict[str, object]:
-    """Return name and parameters of a component."""
     table = described(kind, component)
     return {"name": type(component).__name__} if table is None else dict(table)
 
@@ -396,7 +375,6 @@ def _new_names(
 
 
 def label_names(array: xr.DataArray | xr.Dataset) -> list[str]:
-    """Return the names of the labels of an array or a table, in order."""
     return name_texts(array[label_dim(array)].values)
 
 
@@ -420,7 +398,6 @@ def shape_text(predictions: xr.DataArray) -> str:
 
 
 def model_facts(predictions: xr.DataArray, path: Path | None) -> dict[str, object]:
-    """Return the content of a file of predictions as data."""
     augmentations = {}
     if names.AUGMENTATION in predictions.dims:
         augmentations["augmentations"] = name_texts(predictions[names.AUGMENTATION].values)
@@ -435,7 +412,6 @@ def model_facts(predictions: xr.DataArray, path: Path | None) -> dict[str, objec
 
 
 def annotation_facts(table: xr.Dataset, path: Path) -> dict[str, object]:
-    """Return the content of an annotation table as data."""
     rows = Rows.of(table)
     responses = float(rows.votes.sum())
     return {
@@ -452,24 +428,11 @@ def annotation_facts(table: xr.Dataset, path: Path) -> dict[str, object]:
 
 
 def read_both(
-    settings: Settings,
-    *,
-    predictor: ConformalPredictor | None = None,
-    chunks: int | None = None,
-    working: Working = nullcontext,
+    settings: Settings, *, predictor: ConformalPredictor | None = None, chunks: int | None = None
 ) -> tuple[Model, Answers, xr.DataArray, xr.DataArray | xr.Dataset, dict[str, int]]:
     """Return predictions and answers as they were read, both matched, and what is left out."""
-    labels, examples = settings.labels.path, settings.examples.path
     with telling_of_swaps(settings):
-        model = read_model(
-            settings,
-            labels=labels,
-            examples=examples,
-            predictor=predictor,
-            chunks=chunks,
-            working=working,
-        )
-        answers = read_answers(settings, labels=labels, working=working)
-    names_there = label_names(model.predictions)
-    check_renames(settings.labels, model.unknown, answers.unknown, labels=names_there)
+        model = read_model(settings, predictor=predictor, chunks=chunks)
+        answers = read_answers(settings)
+    check_renames(settings.labels, model, answers)
     return model, answers, *matched(settings, model.predictions, answers, model.source)

@@ -67,7 +67,6 @@ class File:
 
     @property
     def examples(self) -> frozenset[str]:
-        """Names of the examples."""
         return frozenset(name_texts(self.data[EXAMPLE].values))
 
 
@@ -84,21 +83,20 @@ class Recognised:
 
 def folder_files(folder: Path) -> list[Path]:
     """Return the files of a folder that may hold data, without those that plausibly writes."""
-    found = [path for path in folder.iterdir() if path.suffix.lower() in _SUFFIXES]
-    kept = [path for path in found if path.name not in _WRITTEN and path.name[0] != "."]
+    paths = [path for path in folder.iterdir() if path.suffix.lower() in _SUFFIXES]
+    kept = [path for path in paths if path.name not in _WRITTEN and path.name[0] != "."]
     return sorted(path for path in kept if path.is_file())
 
 
 def recognised(paths: Sequence[Path]) -> Recognised:
-    """Return the settings that fit some files."""
     # Files of new examples last: the first of each kind is of the calibration set.
     unused = dict.fromkeys(sorted(paths, key=_is_new), "")
-    answers = [one for path in unused if (one := _annotations(path, unused)) is not None]
-    labels = {label for one in answers for label in label_names(one.data)}
-    rest = [path for path in unused if path not in {one.path for one in answers}]
-    models = [one for path in rest if (one := _predictions(path, labels)) is not None]
-    first = next(iter([*models, *answers]), None)
-    if first is None:
+    answers = [file for path in unused if (file := _annotations(path, unused)) is not None]
+    labels = {label for file in answers for label in label_names(file.data)}
+    rest = [path for path in unused if path not in {file.path for file in answers}]
+    models = [file for path in rest if (file := _predictions(path, labels)) is not None]
+    files_ = [*models, *answers]
+    if not files_:
         raise InputError(
             "files-unrecognised",
             f"none of {several(len(paths), 'file')} holds annotations or predictions",
@@ -106,27 +104,29 @@ def recognised(paths: Sequence[Path]) -> Recognised:
             got=listed(f"{path.name}{why}" for path, why in unused.items()) or "no file",
             do="plausibly init FILES, with the files that hold them",
         )
-    rest = [path for path in rest if path not in {one.path for one in models}]
-    second = next((one for one in [*models, *answers] if not one.examples & first.examples), None)
-    about = [one for path in rest if (one := _examples(path)) is not None]
+    first = files_[0]
+    second = next((file for file in files_ if not file.examples & first.examples), None)
+    rest = [path for path in rest if path not in {file.path for file in models}]
+    about = [file for path in rest if (file := _examples(path)) is not None]
     model, answer, examples = _of(first, models, answers, about)
-    found = {"annotations": answer, "predictions": model, "examples": examples}
-    found["labels"] = next((one for path in rest if (one := _labels(path, first.data))), None)
-    new = dict.fromkeys(("predictions", "annotations", "examples"))
+    old = {"annotations": answer, "predictions": model, "examples": examples}
+    old["labels"] = next((file for path in rest if (file := _labels(path, first.data))), None)
+    used = {name: file for name, file in old.items() if file is not None}
+    new: dict[str, File] = {}
     if second is not None:
-        new = dict(zip(new, _of(second, models, answers, about), strict=True))
+        names = ("predictions", "annotations", "examples")
+        of_second = zip(names, _of(second, models, answers, about), strict=True)
+        new = {name: file for name, file in of_second if file is not None}
 
-    tables: dict[str, dict[str, object]] = {}
     comments = dict(_COMMENTS)
-    for name, one in found.items():
-        if one is not None:
-            tables[name] = {"path": one.path.as_posix(), **one.keys}
-            comments |= {f"{name}.{key}": text for key, text in one.comments.items()}
+    tables: dict[str, dict[str, object]] = {}
+    for name, file in used.items():
+        tables[name] = {"path": file.path.as_posix(), **file.keys}
+        comments |= {f"{name}.{key}": text for key, text in file.comments.items()}
     by: list[str] = []
-    if examples is not None and (second is None or new["examples"] is not None):
-        there = [one.data for one in (examples, new["examples"]) if one is not None]
-        common = set(coordinates(there[0])).intersection(*map(coordinates, there))
-        usable = examples.data.drop_vars(set(coordinates(examples.data)) - common)
+    if examples is not None and (second is None or "examples" in new):
+        there = [coordinates(file.data) for file in (examples, new.get("examples", examples))]
+        usable = examples.data.drop_vars(set(there[0]).difference(there[1]))
         for cluster in owners(usable)[:1]:
             tables["examples"]["cluster"] = cluster.name
             of = f"{cluster.groups} {plural(cluster.name)}"
@@ -135,25 +135,27 @@ def recognised(paths: Sequence[Path]) -> Recognised:
     if model is not None and answer is not None and model.examples != answer.examples:
         tables.setdefault("examples", {})["only_common"] = True
         comments["examples.only_common"] = "guess: leave out what only one of the two files has"
-    named = {name: one.path.as_posix() for name, one in new.items() if one is not None}
-    if second is not None and not _is_new(second.path)[0]:
-        comments[f"new.{next(iter(named))}"] = "guess: the other files are the calibration set"
-    tables |= {"method": {"calibrator": "expected"}, "new": dict(named)}
-    tables |= {"evaluation": {"by": by} if by else {}}
-    outputs = {"predictor": str(Output().predictor), "sets": str(Output().sets)}
-    tables["output"] = {**outputs, "plausibilities": _PLAUSIBILITIES}
-    tables = {name: table for name, table in tables.items() if table}
-    lines = {name: one.about for name, one in found.items() if one is not None}
+    lines = {name: file.about for name, file in used.items()}
+    paths_of_new = {name: file.path.as_posix() for name, file in new.items()}
     if second is not None:
-        lines["new"] = f"{', '.join(named.values())} ({counted(len(second.examples))})"
-    used = {name: one.path for name, one in found.items() if one is not None}
-    used |= {f"new {name}": one.path for name, one in new.items() if one is not None}
+        lines["new"] = f"{', '.join(paths_of_new.values())} ({counted(len(second.examples))})"
+        if not _is_new(second.path)[0]:
+            comments[f"new.{next(iter(new))}"] = "guess: the other files are the calibration set"
+    outputs = {"predictor": str(Output().predictor), "sets": str(Output().sets)}
+    tables |= {
+        "method": {"calibrator": "expected"},
+        "new": {**paths_of_new},
+        "evaluation": {"by": by} if by else {},
+        "output": {**outputs, "plausibilities": _PLAUSIBILITIES},
+    }
+    read = {name: file.path for name, file in used.items()}
+    read |= {f"new {name}": file.path for name, file in new.items()}
     return Recognised(
-        tables={"alphas": [0.1], "seed": 0, **tables},
+        tables={"alphas": [0.1], "seed": 0, **{name: t for name, t in tables.items() if t}},
         comments=comments,
         about=lines,
-        used=used,
-        unused=[f"{p.name}{why}" for p, why in unused.items() if p not in used.values()],
+        used=read,
+        unused=[f"{path.name}{why}" for path, why in unused.items() if path not in read.values()],
     )
 
 
@@ -201,16 +203,15 @@ def _annotations(path: Path, unused: dict[Path, str]) -> File | None:
         table = made
     facts = annotation_facts(table, path)
     name = str(facts["reader"])
+    keys: dict[str, object] = {"reader": name}
+    if columns:
+        keys["columns"] = {role: columns[role] for role in NEEDED}
     defaults = {p.name: p.default for p in parameters_of(type(registry.resolve(READER, name)))}
+    keys |= {key: defaults[key] for key in ("missing", "duplicates") if key in defaults}
     return File(
         path=path,
         data=table,
-        keys={
-            "reader": name,
-            **({"columns": {role: columns[role] for role in NEEDED}} if columns else {}),
-            **{key: defaults[key] for key in ("missing", "duplicates") if key in defaults},
-            "unanswered": "error",
-        },
+        keys={**keys, "unanswered": "error"},
         comments={"reader": "guess: one row per answer"} if name == "long-table" else {},
         about=f"{path.name}: {several(table.sizes[EXAMPLE], 'example')}, "
         f"{several(table.sizes[ANNOTATOR], 'annotator')}, {facts['responses']:,} answers",
@@ -231,10 +232,10 @@ def _predictions(path: Path, labels: set[str]) -> File | None:
     made = _attempt(lambda: read_predictions(path, scale="any", example=example))
     if made is None or made.sizes[LABEL] < 2 or (made.values == np.floor(made.values)).all():
         return None
-    low, high, sums = made.values.min(), made.values.max(), made.values.sum(axis=-1)
-    inside = low >= 0 and high <= 1
-    scale = "logit" if not inside else "independent"
-    scale = "probability" if inside and np.allclose(sums, 1, atol=SUM_WITHIN) else scale
+    scale = "logit"
+    if made.values.min() >= 0 and made.values.max() <= 1:
+        sums_to_one = np.allclose(made.values.sum(axis=-1), 1, atol=SUM_WITHIN)
+        scale = "probability" if sums_to_one else "independent"
     if scale != "probability" and not labels.intersection(label_names(made)):
         return None
     comment, text = _SCALES[scale]
@@ -242,26 +243,23 @@ def _predictions(path: Path, labels: set[str]) -> File | None:
     return File(
         path=path,
         data=made,
-        keys={**({} if example == EXAMPLE else {"example": example}), "scale": scale},
+        keys={**_example(example), "scale": scale},
         comments={"scale": comment},
         about=f"{path.name}: {shape}, {text}",
     )
 
 
+def _example(column: str) -> dict[str, object]:
+    return {} if column == EXAMPLE else {"example": column}
+
+
 def _examples(path: Path) -> File | None:
-    """Return what a file says about examples."""
     column = _column(path)
-    if column is None:
+    made = None if column is None else _attempt(lambda: read_examples(path, example=column))
+    if column is None or made is None:
         return None
-    made = _attempt(lambda: read_examples(path, example=column))
-    if made is None:
-        return None
-    return File(
-        path=path,
-        data=made,
-        keys={} if column == EXAMPLE else {"example": column},
-        about=f"{path.name}: columns {', '.join(coordinates(made))}",
-    )
+    about = f"{path.name}: columns {', '.join(coordinates(made))}"
+    return File(path=path, data=made, keys=_example(column), about=about)
 
 
 def _labels(path: Path, data: xr.Dataset | xr.DataArray) -> File | None:

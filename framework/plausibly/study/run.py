@@ -40,24 +40,21 @@ from plausibly.kernels.types import Bools
 from plausibly.progress import Progress
 from plausibly.protocols import AGGREGATOR
 from plausibly.registry.components import called
-from plausibly.study.prepare import Groups, Prepared, StudyLike, groups_of, owners, plural, prepare
+from plausibly.study.prepare import Prepared, StudyLike, groups_of, owners, plural, prepare
 from plausibly.study.reading import remembering
 
 
 def assumptions(predictions: xr.DataArray, group: str | None) -> list[str]:
-    """Return in words what holds of the examples, and what nobody can check from their files."""
-    found = ["no example twice"]
-    if group is not None:
-        found += [f"no {group} on both sides", _repeats(groups_of(predictions, group))]
-    else:
-        found += [_repeats(one) for one in owners(predictions)]
-    found.append("not checked: that examples are exchangeable, and that the model saw none of them")
-    return found
-
-
-def _repeats(one: Groups) -> str:
-    have = "has" if one.several == 1 else "have"
-    return f"{counted(one.several)} of {counted(one.groups)} {plural(one.name)} {have} several"
+    """Return in words what holds of the examples, and what their files cannot show."""
+    sides = [] if group is None else [f"no {group} on both sides"]
+    belonging = owners(predictions) if group is None else [groups_of(predictions, group)]
+    repeats = [
+        f"{counted(one.several)} of {counted(one.groups)} {plural(one.name)} "
+        f"{'has' if one.several == 1 else 'have'} several"
+        for one in belonging
+    ]
+    unknown = "not checked: that examples are exchangeable, and that the model saw none of them"
+    return ["no example twice", *sides, *repeats, unknown]
 
 
 def grouped_by(calibrator: object, group: str) -> bool:
@@ -133,42 +130,39 @@ def coverage_by_group(
     cluster: str | None = None,
 ) -> list[GroupCoverage]:
     """Return the aggregated coverage of every group, at each alpha the weakest first."""
-    grouped = [(name, *codes_of(example_values(name, [sets]))) for name in by]
+    places = []
+    for name in by:
+        values, codes = codes_of(example_values(name, [sets]))
+        places += [(name, name_text(v), codes == code) for code, v in enumerate(values)]
     clusters = None if cluster is None else codes_of(example_values(cluster, [sets]))[1]
     whole = sets if names.ALPHA in sets.dims else sets.expand_dims(names.ALPHA)
     whole = whole.transpose(names.ALPHA, names.EXAMPLE, names.LABEL)
     lam = mean_over_draws(plausibilities).values
-    found: list[GroupCoverage] = []
-    places = [
-        (name, name_text(value), codes == code)
-        for name, values, codes in grouped
-        for code, value in enumerate(values)
-    ]
+    measured: list[GroupCoverage] = []
     for alpha, plane in zip(whole[names.ALPHA].values, whole.values, strict=True):
         covered = np.asarray(coverage.aggregated(plane, lam), dtype=np.float64)
         here = []
         for name, group, rows in places:
             within = None if clusters is None else clusters[rows]
-            measured = interval(
+            mean = interval(
                 covered[rows], clusters=within, confidence=CONFIDENCE, among=len(places)
             )
-            ends = (measured.mean, measured.low, measured.high)
-            count = int(rows.sum())
-            here.append(GroupCoverage(float(alpha), name, group, count, *ends, len(places)))
-        found += sorted(here, key=lambda one: (one.high, one.mean, one.coordinate, one.group))
-    return found
+            figures = (int(rows.sum()), mean.mean, mean.low, mean.high, len(places))
+            here.append(GroupCoverage(float(alpha), name, group, *figures))
+        measured += sorted(here, key=lambda one: (one.high, one.mean, one.coordinate, one.group))
+    return measured
 
 
 RESULTS = "results.nc"
 SETS = "sets.csv"
 PREDICTOR = "predictor.nc"
 RESOLVED = "resolved.toml"
+_NAMES = (RESULTS, SETS, PREDICTOR, RESOLVED)
 
 _HEAD = "# A study with everything filled in: it gives the same results again.\n\n"
 
 
 def write_study(result: StudyResult) -> list[Path]:
-    """Write what a study gave into its output folder."""
     folder = result.prepared.study.output.folder
     text = resolved_text(result.prepared, folder)
     targets = targets_of(result.prepared)
@@ -182,9 +176,10 @@ def write_study(result: StudyResult) -> list[Path]:
 
 def targets_of(prepared: Prepared) -> list[Path]:
     """Return the files that a study will write; none of them may be read, or be another's."""
-    folder = prepared.study.output.folder
-    names = [RESULTS, SETS, Path(SETS).with_suffix(".json").name, PREDICTOR, RESOLVED]
-    targets = [folder / name for name in names]
+    study, file = prepared.study, prepared.file
+    folder = study.output.folder
+    results, sets, predictor, described = (folder / name for name in _NAMES)
+    targets = [results, sets, sets.with_suffix(".json"), predictor, described]
     text = resolved_text(prepared, folder)
     read: dict[str, Path] = {}
 
@@ -192,10 +187,8 @@ def targets_of(prepared: Prepared) -> list[Path]:
         read[os.path.realpath(path)] = path
         return path
 
-    study, file = prepared.study, prepared.file
-    for part in (study.annotations, study.plausibilities, study.predictions, study.examples):
-        with_paths(part, note)
-    with_paths((study.labels, study.methods, file), note)
+    tables = (study.annotations, study.plausibilities, study.predictions, study.examples)
+    with_paths((*tables, study.labels, study.methods, file), note)
     for target in targets:
         source = read.get(os.path.realpath(target))
         # Run again, a resolved study writes itself.
@@ -210,12 +203,10 @@ def targets_of(prepared: Prepared) -> list[Path]:
             do="-o elsewhere, or another [output] folder",
             whose=str(target),
         )
-    check_ours(folder / RESULTS, is_study, "older results")
-    check_sets(folder / SETS)
-    check_ours(folder / PREDICTOR, is_predictor, "an older predictor")
-    check_ours(
-        folder / RESOLVED, lambda path: holds(path, _HEAD.encode()), "an older resolved study"
-    )
+    check_ours(results, is_study, "older results")
+    check_sets(sets)
+    check_ours(predictor, is_predictor, "an older predictor")
+    check_ours(described, lambda path: holds(path, _HEAD.encode()), "an older resolved study")
     return targets
 
 
@@ -243,35 +234,30 @@ def resolved_text(prepared: Prepared, folder: Path) -> str:
 def _together(folder: Path) -> Iterator[Path]:
     """Yield a folder whose files go to `folder` when the block ends well, all of them or none."""
     made = [path for path in [*reversed(folder.parents), folder] if not path.exists()]
-    done = False
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with together(folder) as part:
             yield part
-        done = True
-    except OSError as reason:
-        raise _unwritable(folder, (reason.strerror or str(reason)).lower(), made) from reason
-    except InputError as error:
-        if error.name != "output-unwritable":
-            raise
-        # What a writer says is about the folder that nobody else sees.
-        got = error.got.strip('"')
-        raise _unwritable(folder / Path(error.whose).name, got, made) from error.__cause__
+        made.clear()
+    except (OSError, InputError) as error:
+        path, reason = folder, str(getattr(error, "strerror", None) or error).lower()
+        if isinstance(error, InputError):
+            if error.name != "output-unwritable":
+                raise
+            # The writer names the hidden folder.
+            path, reason = folder / Path(error.whose).name, error.got.strip('"')
+        raise InputError(
+            "output-unwritable",
+            f"cannot write {path}",
+            expected="a writable folder",
+            got=f'"{reason}"',
+            do="-o elsewhere" if made else "-o elsewhere; all old files are as they were",
+            whose=str(path),
+        ) from error
     finally:
-        for path in () if done else reversed(made):
-            with contextlib.suppress(OSError):  # somebody's file is in it, or it was never made
+        for path in reversed(made):
+            with contextlib.suppress(OSError):  # it was never made, or has other files
                 path.rmdir()
-
-
-def _unwritable(path: Path, why: str, made: list[Path]) -> InputError:
-    return InputError(
-        "output-unwritable",
-        f"cannot write {path}",
-        expected="a writable folder",
-        got=f'"{why}"',
-        do="-o elsewhere" if made else "-o elsewhere; all old files are as they were",
-        whose=str(path),
-    )
 
 
 FIRST = 0
@@ -280,8 +266,6 @@ FIRST = 0
 
 @attrs.frozen(kw_only=True, eq=False)
 class StudyResult:
-    """A study that has run."""
-
     prepared: Prepared
     compared: xr.Dataset
     sets: xr.DataArray
@@ -290,7 +274,6 @@ class StudyResult:
 
     @property
     def first(self) -> str:
-        """Name of the first calibration."""
         return self.prepared.study.methods[0].name
 
 
@@ -301,21 +284,22 @@ def run_study(
     checkpoint: str | Path | Checkpoint | None = None,
     progress: Progress | None = None,
 ) -> StudyResult:
-    """Run a study."""
     ready = source if isinstance(source, Prepared) else prepare(source)
-    study = ready.study
+    study, model = ready.study, ready.predictions
+    splits, cluster = study.splits, study.examples.cluster
     with without_plugins(study.plugins.disable):
-        study_of_methods = compare(
-            ready.predictions,
+        tables = methods(ready)
+        compared = compare(
+            model,
             ready.plausibilities,
-            methods(ready),
+            tables,
             alphas=study.alphas,
-            splits=study.splits.count,
-            test=study.splits.test,
-            group=study.examples.cluster,
-            stratify=study.splits.stratify,
-            draws=study.splits.draws,
-            sizes=study.splits.sizes,
+            splits=splits.count,
+            test=splits.test,
+            group=cluster,
+            stratify=splits.stratify,
+            draws=splits.draws,
+            sizes=splits.sizes,
             seed=study.seed,
             ties=study.evaluation.ties,
             true=study.evaluation.true_label,
@@ -324,35 +308,34 @@ def run_study(
             progress=progress,
         )
         groups, strata = (
-            None if name is None else example_values(name, [ready.predictions])
-            for name in (study.examples.cluster, study.splits.stratify)
+            None if name is None else example_values(name, [model])
+            for name in (cluster, splits.stratify)
         )
         test = split(
-            hash_names(ready.predictions[names.EXAMPLE].values),
+            hash_names(model[names.EXAMPLE].values),
             split_keys(study.seed, FIRST),
-            test=study.splits.test,
+            test=splits.test,
             groups=groups,
             strata=strata,
         )
-        cluster = study.examples.cluster
         grouped = cluster is not None and all(
-            grouped_by(table["calibrator"], cluster) for table in methods(ready).values()
+            grouped_by(table["calibrator"], cluster) for table in tables.values()
         )
-        warn_of_groups(ready.predictions, test, cluster, grouped=grouped)
+        warn_of_groups(model, test, cluster, grouped=grouped)
         # Copies share all augmentations of an example, the first as well.
-        first = {names.AUGMENTATION: 0} if names.AUGMENTATION in ready.predictions.dims else {}
-        warn_of_copies(ready.predictions.isel(first, drop=True), groups, stacklevel=3)
+        first = {names.AUGMENTATION: 0} if names.AUGMENTATION in model.dims else {}
+        warn_of_copies(model.isel(first, drop=True), groups, stacklevel=3)
         sets = _first_sets(ready, test)
         return StudyResult(
             prepared=ready,
-            compared=with_left_out(study_of_methods.data, ready.left_out),
+            compared=with_left_out(compared.data, ready.left_out),
             sets=sets,
             predictor=first_predictor(ready),
             groups=coverage_by_group(
                 sets,
                 ready.plausibilities.isel({names.EXAMPLE: test}),
                 study.evaluation.columns or (),
-                cluster=study.examples.cluster,
+                cluster=cluster,
             ),
         )
 
@@ -382,7 +365,6 @@ def _first_sets(ready: Prepared, test: Bools) -> xr.DataArray:
 
 
 def _calibrated(ready: Prepared, which: Bools | slice, *, seed: int) -> ConformalPredictor:
-    """Return the first calibration, on some of the examples."""
     return calibrate(
         ready.predictions.isel({names.EXAMPLE: which}),
         ready.plausibilities.isel({names.EXAMPLE: which}),
