@@ -28,7 +28,7 @@ def test_axes_say_what_they_show(name: subjects.Name) -> None:
     coverage, sizes = drawn(name).axes
     assert coverage.get_xlabel() == "aggregated coverage"
     assert sizes.get_xlabel() == "labels in a prediction set"
-    assert [text.get_text() for text in coverage.get_yticklabels()] == list(study.METHODS)
+    assert [text.get_text() for text in coverage.get_yticklabels()] == list(study.EVERY)
     assert coverage.get_title() == "wanted: 0.9"
     dashed = [line for line in coverage.lines if line.get_linestyle() == "--"]
     assert [list(line.get_xdata()) for line in dashed] == [[0.9, 0.9]]
@@ -42,7 +42,7 @@ def test_a_dot_is_a_split_and_a_mark_is_the_mean(name: subjects.Name) -> None:
     for panel, (measure, (_, form)) in zip(drawn(name).axes, study.PANELS.items(), strict=True):
         values = measured[measure]
         dots = [points.get_offsets() for points in panel.collections]
-        assert len(dots) == len(study.METHODS)
+        assert len(dots) == len(study.EVERY)
         for row, points in enumerate(dots):
             assert list(points[:, 0]) == list(values[row].values)
             assert (abs(points[:, 1] - row) < 0.25).all()
@@ -62,10 +62,11 @@ def test_what_is_guaranteed_has_its_own_mark(name: subjects.Name) -> None:
         for line in coverage.lines
         if line.get_marker() not in ("None", None, "")
     ]
-    styles = [sets.NOTHING, *[sets.GUARANTEED] * 5]
+    styles = [sets.GUARANTEED] * 6
+    styles[2] = sets.NOTHING
     if name == "nodules":
-        # One nodule of each held-out patient: a promise on patients, and none on this mean.
-        styles[3:5] = sets.NOTHING, sets.VACUOUS
+        # One nodule of each held-out patient: a guarantee on patients, and none on this mean.
+        styles[4:] = sets.NOTHING, sets.VACUOUS
     assert marks == [(style["marker"], style["color"]) for style in styles]
     explained = [text.get_text() for text in drawn(name).legends[0].get_texts()]
     assert ("mean, guaranteed by every label" in explained) == (name == "nodules")

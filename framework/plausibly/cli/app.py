@@ -24,7 +24,7 @@ from plausibly.cli.output import Output
 from plausibly.errors import InputError
 
 SUMMARIES = {
-    "demo": "Real ratings, the whole way, offline.",
+    "demo": "Show the result on 1,378 lung nodules, offline.",
     "example": "Small files to try the commands on.",
     "init": "A settings file that fits your files.",
     "run": "A study file to results and a predictor.",

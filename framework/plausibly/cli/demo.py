@@ -27,8 +27,9 @@ def demo(
     output: Output,
     *,
     data: Annotated[
-        Data, typer.Option("--data", help="Real ratings, or a toy whose truth is known.")
+        Data, typer.Option("--data", help="Real ratings, or a toy with a known truth.")
     ] = "nodules",
+    every: Annotated[bool, typer.Option("--all", help="More combiners of drawn answers.")] = False,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where its files go.")
     ] = Path("plausibly-demo"),
@@ -36,17 +37,18 @@ def demo(
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Random seed.")] = 1,
     dry_run: dry.DryRun = False,
 ) -> None:
-    """See it work on 1,378 lung nodules that 3 or 4 radiologists rated; runs offline.
+    """Show the result on 1,378 lung nodules that 3 or 4 radiologists rated; runs offline.
 
     plausibly demo
     plausibly demo --data toy
-    plausibly demo --splits 20 -o demo-out --json
+    plausibly demo --all --splits 20 -o demo-out --json
     """
     from plausibly.demo import study
     from plausibly.demo.subjects import load
     from plausibly.evaluation.study import Study
 
     drawable = _can_draw(data)
+    methods = study.EVERY if every else study.METHODS
     if dry_run:
         answers = [study.PLAUSIBILITIES] if data == "toy" else [study.VOTES, "patients.csv"]
         names = [study.SETS, Path(study.SETS).with_suffix(".json").name, study.STUDY]
@@ -56,7 +58,7 @@ def demo(
             output,
             read={},
             rows=[("data", _ABOUT[data])],
-            would=f"fit a model, and compare calibrations on {splits:,} random halves",
+            would=f"fit a model, and compare {len(methods)} methods on {splits:,} random halves",
             write=[out / name for name in names],
             into=out,
         )
@@ -66,27 +68,22 @@ def demo(
     with output.working("fitting a model"):
         subject = load(data, seed)
     inputs = study.write_data(subject, out)
-    edited = study.write_study_file(subject, out, splits=splits, seed=seed)
-    output.rows([("data", subject.about), ("study", study.design(subject, splits, seed))])
+    edited = study.write_study_file(subject, out, splits=splits, seed=seed, methods=methods)
+    output.rows([("data", subject.about), ("study", study.design(subject, splits))])
     with output.working("splits") as tick:
-        result = study.run(subject, splits=splits, seed=seed, progress=tick)
+        result = study.run(subject, splits=splits, seed=seed, methods=methods, progress=tick)
     outputs = [*study.write_result(result, out, figure=drawable), edited]
 
-    command = ("plausibly", "run", out / edited)
+    command = shlex.join(["plausibly", "run", str(out / edited)])
     output.document |= _document(result, data, splits, seed)
-    output.document |= {
-        "folder": out,
-        "written": [*outputs, *inputs],
-        "next": shlex.join(map(str, command)),
-    }
-    meaning = [
-        line for text in study.meaning(result) for line in layout.wrapped(text, layout.columns())
-    ]
-    output.show("\n".join(["", *Study(result.study).lines(), "", *meaning]))
-    first, *more = layout.command_line(command, indent=9)
+    output.document |= {"folder": out, "written": [*outputs, *inputs], "next": command}
+    table = Study(result.study).lines() if every else study.table(result)
+    meaning = layout.wrapped(study.meaning(result), layout.columns())
+    output.show("\n".join(["", *table, "", *meaning]))
     undrawn = "" if drawable else f"; no {study.FIGURE} without matplotlib (the extra plots)"
-    written = f"{out}/: {' '.join(outputs)} + data: {' '.join(inputs)}{undrawn}"
-    output.rows([("written", written), ("next", [f"edit {edited}, then  {first}", *more])])
+    more = "" if every else "; all methods: plausibly demo --all"
+    saved = f"{out}/: {', '.join(outputs)} and data{undrawn}"
+    output.rows([("saved", saved), ("next", f"{command}{more}")])
 
 
 def _can_draw(data: Data) -> bool:
@@ -131,7 +128,6 @@ def _document(result: Result, data: Data, splits: int, seed: int) -> dict[str, o
                 "guarantee": json.loads(compared.attrs["guarantees"])[method][0],
             }
         )
-    alone = None if result.alone is None else study.figures(result.alone, study.EXPECTED)
     return {
         "data": data,
         "about": subject.about,
@@ -144,6 +140,5 @@ def _document(result: Result, data: Data, splits: int, seed: int) -> dict[str, o
         "splits": compared.sizes[SPLIT],
         "seed": seed,
         "methods": methods,
-        "one_each": alone and alone["aggregated_coverage"],
         "meaning": study.meaning(result),
     }

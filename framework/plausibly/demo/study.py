@@ -5,7 +5,6 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from decimal import Decimal
-from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any  # Any below: objects of matplotlib, which may not be installed
@@ -25,8 +24,9 @@ from plausibly.evaluation.result import decimal, percent
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.evaluation.study import METHOD, SPLIT, compare
 from plausibly.extras import require
+from plausibly.guarantee import rounded
 from plausibly.io import write_plausibilities, write_sets
-from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.random import hash_names
 from plausibly.palette import INK
 from plausibly.plots.sets import draw_rows, legend_of
 from plausibly.plots.style import picture
@@ -35,18 +35,25 @@ from plausibly.progress import Progress
 ALPHA = "0.1"
 DRAWS = 10
 TEST = 0.5
-VOTED = "voted"
-EXPECTED = "expected (default)"
+EXPECTED = "all answers (expected)"
+VOTED = "majority vote"
 
 _DRAWN: MethodTable = {"calibrator": "monte-carlo", "draws": DRAWS}
 METHODS: Mapping[str, MethodTable] = {
-    VOTED: {"calibrator": "voted"},
-    **{
-        f"monte-carlo, {combiner}": {**_DRAWN, "combiner": combiner}
-        for combiner in ("average", "maximum", "held-out-rank", "ecdf")
-    },
     EXPECTED: {"calibrator": "expected"},
+    f"{DRAWS} drawn answers (monte-carlo)": _DRAWN,
+    VOTED: {"calibrator": "voted"},
 }
+"""Methods that the demo compares; the first makes the predictor."""
+
+EVERY: Mapping[str, MethodTable] = {
+    **METHODS,
+    **{
+        f"{DRAWS} drawn, {combiner}": {**_DRAWN, "combiner": combiner}
+        for combiner in ("maximum", "held-out-rank", "ecdf")
+    },
+}
+"""Methods with ``--all``."""
 
 FIGURE = "coverage.png"
 SETS = "sets.csv"
@@ -63,7 +70,6 @@ class Result:
 
     subject: Subject
     study: xr.Dataset
-    alone: xr.Dataset | None
     sets: xr.DataArray
 
 
@@ -78,65 +84,67 @@ def figures(study: xr.Dataset, method: str) -> dict[str, float]:
 
 
 def _halves(subject: Subject, splits: int) -> str:
-    by = "" if subject.group is None else f" by {subject.group}"
+    by = "" if subject.group is None else f" split by {subject.group}"
     return f"{counted(splits)} random {'half' if splits == 1 else 'halves'}{by}"
 
 
-def design(subject: Subject, splits: int, seed: int) -> str:
+def design(subject: Subject, splits: int) -> str:
     """Return the line that describes the study before it runs."""
-    halves = _halves(subject, splits)
-    return f"{subject.fitted}; {halves}, alpha {ALPHA}, {DRAWS} draws, seed {seed}"
+    return f"{subject.fitted}, {_halves(subject, splits)}, alpha {ALPHA}"
 
 
-def meaning(result: Result) -> list[str]:
-    """Return the paragraphs below the table: what it says, and under which condition."""
-    subject, nouns, method = result.subject, result.subject.nouns, EXPECTED.partition(" ")[0]
+def table(result: Result) -> list[str]:
+    """Return coverage, set size and guarantee of the methods."""
+    lines = [
+        f"{_SETS + ' calibrated on':<31}{'all answers':>11}{'majority vote':>15}{'labels':>9}"
+        f"{'guarantee':>11}",
+        f"{'':<31}{'covered':>11}{'covered':>15}{'per set':>9}",
+    ]
+    for name in map(str, result.study[METHOD].values):
+        one = figures(result.study, name)
+        level = one["guaranteed_level"]
+        lines.append(
+            f"{name:<31}{decimal(one['aggregated_coverage']):>11}"
+            f"{decimal(one['voted_coverage']):>15}{one['set_size']:>9.2f}"
+            f"{'none' if np.isnan(level) else rounded(level):>11}"
+        )
+    return lines
+
+
+def meaning(result: Result) -> str:
+    """Return the sentences below the table: missed answers, set sizes, and the condition."""
+    nouns = result.subject.nouns
     voted, expected = (figures(result.study, name) for name in (VOTED, EXPECTED))
     difference = f"{expected['set_size'] - voted['set_size']:+.1f}"
-    more = f"{difference[1:]} {'more' if difference[0] == '+' else 'fewer'} labels"
+    more = f"{difference[1:]} {'more' if difference[0] == '+' else 'fewer'} labels per set"
     if not float(difference):
-        more = "as many labels"
+        more = "as many labels per set"
     left, hidden = (
         [percent(1 - one[name]) for one in (voted, expected) if name in one]
         for name in ("aggregated_coverage", "true_coverage")
     )
-    misses = (
-        f"Calibrated on votes, {_SETS} miss {left[0]} of {nouns.said}; on {nouns.everything} they "
-        f"miss {left[1]}, for {more} a {nouns.example}."
+    text = (
+        f"Sets calibrated on the majority vote miss {left[0]} of {nouns.answers}. Sets calibrated "
+        f"on all answers miss {left[1]}, with {more}. "
     )
     if hidden:
-        misses += f" Of the true labels, which real data hide, they miss {' and '.join(hidden)}."
-    condition = f"Here they are: {nouns.examples} are drawn independently."
-    if subject.groups is not None and result.alone is not None:
-        sizes = np.unique(subject.groups, return_counts=True)[1]
-        covered = decimal(figures(result.alone, EXPECTED)["aggregated_coverage"])
-        condition = (
-            f"{counted(int((sizes > 1).sum()))} of {counted(len(sizes))} {subject.group}s have "
-            f"several, which may be alike: no {subject.group} is on two sides, and with one "
-            f"{nouns.example} a {subject.group} {method} covers {covered}. The promise is for the "
-            f"models of the folds: one refitted to all {nouns.examples} is another, to be "
-            f"calibrated on {nouns.examples} that it has not seen."
-        )
-    return [
-        f"Aggregated coverage: the share of {nouns.share} that its set contains.",
-        f"{misses} Start with {method}.",
-        f"Guaranteed: on average over new {nouns.examples}, if {nouns.examples} are exchangeable. "
-        f"{condition}",
-    ]
+        text += f"Of the true labels, which real data hide, they miss {' and '.join(hidden)}. "
+    return (
+        f"{text}The guarantee holds on average over new {nouns.examples} that are exchangeable "
+        "with these."
+    )
 
 
-def study_text(subject: Subject, splits: int, seed: int) -> str:
+def study_text(subject: Subject, splits: int, seed: int, methods: Mapping[str, MethodTable]) -> str:
     """Return the study file of a demo, whose results are those of the demo."""
     answers = answers_file(subject)
     source: dict[str, object] = {"plausibilities": {"path": answers}}
     if answers == VOTES:
         source = {"annotations": {"path": answers, "reader": "counts"}}
-    # The first calibration makes the predictor, which should be the one to start with.
-    order = sorted(METHODS, key=lambda name: name != EXPECTED)
-    methods = [{"name": name, **METHODS[name]} for name in order]
-    for table in methods:
-        if "draws" in table:
-            table["calibrator"] = {"name": table["calibrator"], "draws": table.pop("draws")}
+    tables = [{"name": name, **method} for name, method in methods.items()]
+    for one in tables:
+        if "draws" in one:
+            one["calibrator"] = {"name": one["calibrator"], "draws": one.pop("draws")}
     source["predictions"] = {"path": PREDICTIONS}
     if subject.group is not None:
         source["examples"] = {"path": f"{subject.group}s.csv", "cluster": subject.group}
@@ -145,20 +153,32 @@ def study_text(subject: Subject, splits: int, seed: int) -> str:
             "seed": seed,
             "alphas": [Decimal(ALPHA)],
             **source,
-            "methods": methods,
+            "methods": tables,
             "splits": {"count": splits, "test": TEST},
             "output": {"folder": "study"},
         }
     )
 
 
-def write_study_file(subject: Subject, folder: Path, *, splits: int, seed: int) -> str:
+def write_study_file(
+    subject: Subject,
+    folder: Path,
+    *,
+    splits: int,
+    seed: int,
+    methods: Mapping[str, MethodTable] = METHODS,
+) -> str:
     """Write the study file beside the data, or in place of an older one, and return its name."""
     try:
         older = int(tomllib.loads((folder / STUDY).read_text(encoding="utf-8"))["splits"]["count"])
     except (OSError, ValueError, LookupError, TypeError):
         older = 0
-    _write(folder / STUDY, *(study_text(subject, count, seed) for count in (splits, older)))
+    text, *others = (
+        study_text(subject, count, seed, tables)
+        for tables in (methods, METHODS, EVERY)
+        for count in (splits, older)
+    )
+    _write(folder / STUDY, text, *others)
     return STUDY
 
 
@@ -206,21 +226,28 @@ def draw(result: Result) -> Any:  # Any: a Figure of matplotlib, which may not b
     return drawn
 
 
-def run(subject: Subject, *, splits: int, seed: int, progress: Progress | None = None) -> Result:
-    """Return the demo's study, and the study of one example per group."""
-    once = partial(compare, alphas=[ALPHA], splits=splits, test=TEST, seed=seed)
-    model, lam, alone = subject.predictions, subject.plausibilities, None
-    study = once(
-        model, lam, METHODS, group=subject.group, true=subject.true, progress=progress
+def run(
+    subject: Subject,
+    *,
+    splits: int,
+    seed: int,
+    methods: Mapping[str, MethodTable] = METHODS,
+    progress: Progress | None = None,
+) -> Result:
+    """Return the demo's study."""
+    study = compare(
+        subject.predictions,
+        subject.plausibilities,
+        methods,
+        alphas=[ALPHA],
+        splits=splits,
+        test=TEST,
+        seed=seed,
+        group=subject.group,
+        true=subject.true,
+        progress=progress,
     ).data
-    if subject.groups is not None:
-        # One example of each group, drawn by the examples' keys.
-        hashes = hash_names(model[names.EXAMPLE].values)
-        order = np.argsort(Keys(seed, "demo/alone").uniform(hashes)[:, 0], kind="stable")
-        first = np.unique(subject.groups[order], return_index=True)[1]
-        kept = np.sort(order[first])
-        alone = once(model[kept], lam[kept], {EXPECTED: METHODS[EXPECTED]}).data
-    return Result(subject=subject, study=study, alone=alone, sets=first_sets(subject, seed))
+    return Result(subject=subject, study=study, sets=first_sets(subject, seed))
 
 
 def first_sets(subject: Subject, seed: int) -> xr.DataArray:

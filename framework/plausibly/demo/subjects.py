@@ -205,18 +205,15 @@ Name: TypeAlias = Literal["nodules", "toy"]
 _POINTS = 3000  # enough for every method that is compared to say something
 _SURE = 0.8
 _TIE = 1e-9
-"""Plausibilities closer than this are one vote apart by rounding only."""
+"""Rounding of shares of votes."""
 
 
 @attrs.frozen(kw_only=True)
 class Nouns:
-    """The words in which a demo's result is told."""
+    """Nouns of a demo's result."""
 
-    example: str
     examples: str
-    share: str
-    said: str
-    everything: str
+    answers: str
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -250,23 +247,16 @@ def _nodules(seed: int) -> Subject:
     ratings = lam[names.DENOMINATOR].values
     most = lam.values.max(axis=1, keepdims=True)
     agreed = float((most > 1 - _TIE).mean())
-    tied = float(((lam.values > most - _TIE).sum(axis=1) > 1).mean())
     return Subject(
         predictions=out_of_fold(found.features, lam, group=PATIENT, keys=Keys(seed, "demo/folds")),
         plausibilities=lam,
         group=PATIENT,
         about=f"{counted(len(patients))} lung nodules of {counted(len(set(patients)))} patients; "
-        f"{counted(int(ratings.sum()))} malignancy ratings, {LIDC_LABELS[0]} to "
-        f"{LIDC_LABELS[-1]}, by {ratings.min()} or {ratings.max()} radiologists each. "
-        f"All agree on {percent(agreed)}; {percent(tied)} are tied votes.",
-        fitted=f"logistic regression, out of fold by {PATIENT}",
-        nouns=Nouns(
-            example="nodule",
-            examples="nodules",
-            share="a nodule's ratings",
-            said="what radiologists said",
-            everything="all ratings",
-        ),
+        f"{counted(int(ratings.sum()))} malignancy grades ({LIDC_LABELS[0]} to {LIDC_LABELS[-1]}) "
+        f"by {ratings.min()} or {ratings.max()} radiologists per nodule, who all agree on "
+        f"{percent(agreed)} of the nodules",
+        fitted="logistic regression",
+        nouns=Nouns(examples="nodules", answers="the radiologists' answers"),
     )
 
 
@@ -279,16 +269,10 @@ def _toy(seed: int) -> Subject:
         plausibilities=lam,
         true=found.true,
         about=f"{counted(lam.sizes[names.EXAMPLE])} points drawn from {lam.sizes[names.LABEL]} "
-        "overlapping Gaussians (the paper's toy). Their true posterior is known: for "
-        f"{percent(1 - sure)} of them no label has {_SURE:g} of it.",
-        fitted=f"linear discriminant, fitted to {TRAINING} other points",
-        nouns=Nouns(
-            example="point",
-            examples="points",
-            share="a point's posterior",
-            said="the posterior",
-            everything="all of it",
-        ),
+        "overlapping Gaussians, the toy of the paper, with a known posterior: no label has "
+        f"{_SURE:g} of it for {percent(1 - sure)} of the points",
+        fitted=f"linear discriminant fitted to {TRAINING} other points",
+        nouns=Nouns(examples="points", answers="the answers"),
     )
 
 
