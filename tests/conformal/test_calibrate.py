@@ -127,7 +127,7 @@ def test_the_group_is_a_coordinate_of_the_predictions() -> None:
     assert (p.summary.n, p.summary.n_held_out) == (30, 10)
     assert p.pools.calibration.denominator is not None
     assert len(p.pools.calibration.denominator) == 30
-    with refused("coordinate-missing", 'no coordinate "site"', "got example, patient"):
+    with refused("coordinate-missing", '"site"', "got patient"):
         plausibly.calibrate(predictions, lam, combiner="held-out-rank", group="site")
 
 

@@ -112,10 +112,9 @@ def test_augmentations(scores: str) -> None:
 def test_annotations_of_many_labels_are_packed_inside(kind: str) -> None:
     table = mentions(kind, EXAMPLES, LABELS)
     dense = plausibly.aggregate(table)
-    inputs = matched_inputs(
-        predictions(EXAMPLES, LABELS), table, aggregator=None, seed=0, only_common=False
-    )
-    assert isinstance(inputs.plausibilities.stored, Sparse)
+    model = predictions(EXAMPLES, LABELS)
+    found = matched_inputs(model, table, seed=0, only_common=False)[1]
+    assert isinstance(found.stored, Sparse)
     first, second = made(table), made(dense)
     assert isinstance(first, ConformalPredictor)
     assert isinstance(second, ConformalPredictor)
@@ -138,9 +137,7 @@ def test_what_calibrators_see() -> None:
     score = resolve(SCORE, "probability")
     both = [
         calibration_data(
-            matched_inputs(
-                predictions(EXAMPLES, LABELS), one, aggregator=None, seed=0, only_common=False
-            ),
+            *matched_inputs(predictions(EXAMPLES, LABELS), one, seed=0, only_common=False)[:2],
             Scoring(component=score, called="probability", scale="probability", seed=0),
         )
         for one in (pack(lam), lam)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from plausibly.data import names
 from plausibly.errors import InputError, counted, listed
+from plausibly.kernels.types import unwritable
 
 
 def lacking(name: str, there: Sequence[str], of: str, *, whose: str) -> InputError:
@@ -39,7 +40,7 @@ def coordinates_over(
             known = str(name)
             if values.dims == (dim,) and known not in (dim, names.DENOMINATOR, *found):
                 plain = as_values(values.values)
-                found[known] = values.values if plain is None else plain
+                found[known] = unwritable(values.values if plain is None else plain)
     return found
 
 
