@@ -63,7 +63,7 @@ class RowScores:
         """Return the predictions of one chunk, (example, label), contiguous."""
         floats: Floats = np.ascontiguousarray(values, float_type(values.dtype))
         # Names were checked when all were together: they are read where something is wrong.
-        if not validate.predictions_sound(floats, self.scoring.scale):
+        if not validate.are_sound(floats, self.scoring.scale):
             array = part.array(floats, self.labels)
             validate.check_predictions(array, whose=part.whose, scale=self.scoring.scale)
         return floats
