@@ -25,7 +25,6 @@ from plausibly.calibration.vacuous import warn_if_vacuous, warn_of_small_groups
 from plausibly.errors import IncompatibleComponents, InputError, counted, listed
 from plausibly.guarantee import CalibrationSummary, Claim, Guarantee, rounded
 from plausibly.kernels.random import Keys
-from plausibly.kernels.ranks import at_least
 from plausibly.kernels.types import Bools, Floats, Hashes, unwritable
 from plausibly.protocols import PValueCombiner, ScoreFunction
 from plausibly.registry.entries import calling, failed
@@ -290,13 +289,14 @@ class ArrayPredictor:
         if not self._has_threshold:
             p = combined(self.pools, test_scores, self._combine)
             return [exceed(p, alpha) for alpha in alphas]
-        sets, group = [], test_scores.group
+        sets: list[Bools] = []
+        group = test_scores.group
         for alpha in alphas:
             thresholds = self._at(alpha)[0]
             if group is not None:
                 # The last entry is that of a group that calibration lacks, -1: every label.
                 thresholds = np.append(thresholds, thresholds.dtype.type(-np.inf))[group][:, None]
-            sets.append(at_least(test_scores.scores, thresholds))
+            sets.append(test_scores.scores >= thresholds)
         return sets
 
     def _warn(self, alpha: Fraction) -> None:
@@ -333,9 +333,10 @@ class ArrayPredictor:
         """Return sets of one row or a batch of plain arrays."""
         values, thresholds = self._rows(predictions), self._row_thresholds(alpha)
         if not self._scoring.identity:
-            kept = at_least(self._scores(values, uniform), thresholds)
+            kept: Bools = self._scores(values, uniform) >= thresholds
             return kept.reshape(values.shape)
-        return at_least(values, thresholds) if values.ndim > 1 else values >= thresholds
+        sets: Bools = values >= thresholds
+        return sets
 
     def p_values_array(
         self, predictions: ArrayLike, *, uniform: Floats | None = None

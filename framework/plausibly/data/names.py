@@ -76,7 +76,8 @@ _MOST_NAMES = 20_000  # compared after tidying
 _MOST_CLOSE = 2_000  # compared letter by letter
 _MOST_TRIED = 5
 _MOST_PAIRS = 3
-_WITHOUT_WIDTH = dict.fromkeys(map(ord, "\xad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"))
+_UNSEEN = "\xad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"  # of no width; str.strip() keeps them
+_WITHOUT_WIDTH = dict.fromkeys(map(ord, _UNSEEN))
 _BLANKS = re.compile(r"\s{2,}|[^\S ]")
 # Whole names that are numbers: 01, 1, 1.0 and 1. are one.
 _NUMBER = re.compile(r"\0(?:0+(?=\d)(\d+)|0*(\d+\.\d*[1-9])0*|0*(\d+)\.0*)(?=\0)")
@@ -125,13 +126,8 @@ def warn_alike(table: xr.Dataset, whose: str, dims: Sequence[str]) -> None:
 
 def near(name: str, names: Collection[str]) -> str | None:
     """Return the name that `name` was probably meant to be, None where nothing comes close."""
-    pair = near_pair([name], names)
-    return None if pair is None else pair[1]
-
-
-def near_pair(here: Sequence[str], there: Collection[str]) -> tuple[str, str] | None:
-    """Return the first likely pair of a name `here` and one `there`; see `near_pairs`."""
-    return next(iter(near_pairs(here, there)), None)
+    pairs = near_pairs([name], names)
+    return pairs[0][1] if pairs else None
 
 
 def near_pairs(here: Sequence[str], there: Collection[str]) -> list[tuple[str, str]]:
@@ -197,8 +193,6 @@ NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 """A number beyond doubt, as programs write it."""
 
 WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
-
-_UNSEEN = "\xad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"  # of no width; str.strip() keeps them
 
 
 def is_missing(value: object) -> bool:
@@ -301,13 +295,8 @@ def check_names(names: Sequence[str], noun: str, *, whose: str) -> None:
     if len(known) == len(names) and "" not in known and "\0" not in "".join(names):
         return
     rows: dict[str, int] = {}
-    repeated: list[str] = []
-    pair = (0, 0)
-    for row, name in enumerate(names):
-        first = rows.setdefault(name, row)
-        if first != row:
-            pair = pair if repeated else (first, row)
-            repeated.append(name)
+    again_in = [row for row, name in enumerate(names) if rows.setdefault(name, row) != row]
+    repeated = [names[row] for row in again_in]
     if repeated:
         again, more = repeated[0], len(set(repeated)) - 1
         among = "columns" if noun == "label" else "rows"
@@ -315,7 +304,7 @@ def check_names(names: Sequence[str], noun: str, *, whose: str) -> None:
         raise InputError(
             f"{noun}-twice",
             f"{does(whose, 'name')} {quoted(again) if noun == 'label' else again} in {among} "
-            f"{pair[0] + 1:,} and {pair[1] + 1:,}{others}",
+            f"{rows[again] + 1:,} and {again_in[0] + 1:,}{others}",
             expected=f"one {among[:-1]} {'a' if noun == 'label' else 'an'} {noun}",
             got=f"{several(len(repeated), among[:-1])} too many",
             do="keep one, or give them names of their own",

@@ -39,16 +39,6 @@ def order_statistic(ordered: Floats, rank: int) -> np.floating[Any]:  # Any: the
     return value
 
 
-def at_least(
-    scores: Floats,
-    taus: Floats | np.floating[Any],  # Any: the user's bit width
-    out: Bools | None = None,
-) -> Bools:
-    """Return which scores reach their threshold: prediction sets by one comparison."""
-    kept: Bools = np.greater_equal(scores, taus, out=out)
-    return kept
-
-
 def weighted_rank(cumulative: Masses, mass: int) -> int:
     """Return the rank of the least atom at which the cumulative mass reaches `mass`."""
     return int(np.searchsorted(cumulative, mass, side="left")) if mass > 0 else 0
