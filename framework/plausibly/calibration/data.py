@@ -22,20 +22,7 @@ from plausibly.kernels.types import Floats, FloatType, Hashes, Ints, unwritable
 
 
 def check_weights(values: NDArray[np.generic], name: str, *, whose: str) -> NDArray[np.float64]:
-    """Return weights as float64, or say what is wrong with them.
-
-    Parameters
-    ----------
-    values : ndarray, (example,)
-    name : str
-        Coordinate that they came from.
-    whose : str
-
-    Raises
-    ------
-    InputError
-        ``weights-range`` where they are no finite numbers from 0 on.
-    """
+    """Return weights as float64; raise ``weights-range`` where one is no finite number from 0 on."""
     numeric = values.dtype.kind in "fiu"
     weights = values.astype(np.float64) if numeric else np.full(len(values), np.nan)
     wrong = ~(np.isfinite(weights) & (weights >= 0))
@@ -54,13 +41,7 @@ def check_weights(values: NDArray[np.generic], name: str, *, whose: str) -> NDAr
 
 
 def effective_size(weights: NDArray[np.float64]) -> float:
-    """Return how many equal weights these are worth: ``(sum w)^2 / sum w^2``; 0 for none.
-
-    Parameters
-    ----------
-    weights : ndarray, (example,)
-        Not negative.
-    """
+    """Return how many equal weights these are worth: ``(sum w)^2 / sum w^2``; 0 for none."""
     largest = float(weights.max(initial=0.0))
     if not largest:
         return 0.0

@@ -34,18 +34,7 @@ Scale: TypeAlias = Literal["probability", "logit", "independent", "any"]
 
 @attrs.frozen(kw_only=True)
 class Scoring:
-    """How predictions become conformity scores, of calibration and new examples alike.
-
-    Attributes
-    ----------
-    component : ScoreFunction
-    called : str
-        Its name, for messages.
-    scale : str
-        Scale of the predictions.
-    seed : int
-        Seed of the uniforms of a randomised score, which are keyed by the examples' names.
-    """
+    """How predictions on a scale become conformity scores; the seed is that of uniforms."""
 
     component: ScoreFunction
     called: str

@@ -325,10 +325,9 @@ def calibration_data(
     source: ScoreSource
     augmented: Floats | None = None
     if is_lazy(model.array):
-        from plausibly.conformal.chunked import ChunkedScores, RowScores
+        from plausibly.conformal.chunked import ChunkedScores
 
-        rows = RowScores(labels=labels, scoring=scoring)
-        source = ChunkedScores.of(model, rows, "predictions")
+        source = ChunkedScores.of(model, scoring, "predictions")
     elif model.augmentations:
         augmented = scoring.scores(model.array.values, examples)
         source = ArrayScores(mean_scores(augmented))

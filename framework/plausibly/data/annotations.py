@@ -98,28 +98,7 @@ def read_only(table: Table) -> Table:
 def check_table(
     table: xr.Dataset, accepts: frozenset[str] | None = None, *, whose: str = "annotations"
 ) -> xr.Dataset:
-    """Return the annotation table if it can be read as it stands.
-
-    Parameters
-    ----------
-    table : Dataset
-        An annotation table, or what may be one.
-    accepts : frozenset of str, optional
-        Kinds of annotation that the caller reads; None = any kind.
-    whose : str
-        What the messages call the table.
-
-    Returns
-    -------
-    Dataset
-        `table` itself.
-
-    Raises
-    ------
-    InputError
-        ``table-unknown`` where it is no annotation table, ``table-detached`` where its checksum is
-        broken, ``kind-unsuitable`` where the caller does not read its kind.
-    """
+    """Return an annotation table, of one of the kinds `accepts`, if it stands as it was built."""
     given: object = table
     lacks = ["rows"]
     if isinstance(given, xr.Dataset):

@@ -74,12 +74,6 @@ def _reached(scaled: NDArray[np.float64], sums: NDArray[np.float64]) -> NDArray[
     return few
 
 
-def _dense(plausibilities: Floats, uniforms: NDArray[np.float64], out: NDArray[np.int32]) -> None:
-    cumulative = np.cumsum(plausibilities, axis=1, dtype=np.float64)
-    place = _places(cumulative, uniforms)
-    np.minimum(place, _last(plausibilities)[:, None], out=out, casting="unsafe")
-
-
 def _last(plausibilities: Floats) -> Ints:
     """Return the last label above zero: a product may round up to the total, and land behind it."""
     last: Ints = plausibilities.shape[1] - 1 - np.argmax(plausibilities[:, ::-1] > 0, axis=1)
@@ -92,7 +86,9 @@ def _long_rows(
     rows, labels = plausibilities.shape
     where = np.flatnonzero(plausibilities > 0)
     if 2 * where.size > plausibilities.size:
-        _dense(plausibilities, uniforms, out)
+        cumulative = np.cumsum(plausibilities, axis=1, dtype=np.float64)
+        place = _places(cumulative, uniforms)
+        np.minimum(place, _last(plausibilities)[:, None], out=out, casting="unsafe")
         return
     row, column = np.divmod(where, labels)
     start = np.searchsorted(row, np.arange(rows + 1))
