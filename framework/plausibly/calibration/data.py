@@ -22,7 +22,7 @@ from plausibly.kernels.types import Floats, FloatType, Hashes, Ints, unwritable
 
 
 def check_weights(values: NDArray[np.generic], name: str, *, whose: str) -> NDArray[np.float64]:
-    """Return weights as float64; raise ``weights-range`` where one is no finite number from 0 on."""
+    """Return weights as float64; raise ``weights-range`` where one is negative or not finite."""
     numeric = values.dtype.kind in "fiu"
     weights = values.astype(np.float64) if numeric else np.full(len(values), np.nan)
     wrong = ~(np.isfinite(weights) & (weights >= 0))

@@ -109,7 +109,9 @@ def aggregate(
         Where examples have no response, the table is detached from its labels, or the aggregator
         does not read this kind; ``packed-draws`` where plausibilities are drawn.
     """
-    found = _aggregated(annotations, aggregator, params, seed, unanswered, sparse=packed).array
+    found = aggregated(
+        annotations, aggregator, params=params, seed=seed, unanswered=unanswered, sparse=packed
+    ).array
     if packed == isinstance(found, xr.Dataset):
         return found
     if isinstance(found, xr.Dataset):
@@ -129,24 +131,15 @@ def aggregated(
     annotations: xr.Dataset,
     aggregator: ComponentLike[Aggregator] | None = None,
     *,
+    params: Mapping[str, object] | None = None,
     seed: int = 0,
     unanswered: Literal["error", "drop"] = "error",
+    sparse: bool | None = None,
 ) -> Plausibilities:
-    """Return plausibilities in the form that is computed with: sparse where labels are many."""
-    sparse = annotations.sizes[names.LABEL] > FEW_LABELS
-    return _aggregated(annotations, aggregator, {}, seed, unanswered, sparse=sparse)
+    """Return checked plausibilities, sparse where that is wanted and the aggregator can.
 
-
-def _aggregated(
-    annotations: xr.Dataset,
-    aggregator: ComponentLike[Aggregator] | None,
-    params: Mapping[str, object],
-    seed: int,
-    unanswered: Literal["error", "drop"],
-    *,
-    sparse: bool,
-) -> Plausibilities:
-    """Return checked plausibilities, sparse where that is wanted and the aggregator can."""
+    By default in the form that is computed with: sparse where labels are many.
+    """
     table = check_table(annotations)
     kind = str(table.attrs[names.KIND])
     chosen = default_aggregator(kind) if aggregator is None else aggregator
@@ -169,7 +162,7 @@ def _aggregated(
     whose, table = f"aggregator {name}", read_only(table)
     check_answered(Rows.of(table))
     found: object = None
-    if sparse:
+    if table.sizes[names.LABEL] > FEW_LABELS if sparse is None else sparse:
         method = "aggregate_packed"
         with calling(whose, method):
             found = component.aggregate_packed(table, keys)
@@ -197,21 +190,15 @@ def _answered(found: object, table: xr.Dataset, whose: str, method: str) -> Plau
         except InputError as error:
             expected, got = error.expected, f"{error.what}: {error.got}".removesuffix(": ")
         else:
-            others = _others(checked, table)
+            others = []
+            for dim, along in ((names.EXAMPLE, checked.examples), (names.LABEL, checked.labels)):
+                has, wanted = along.index, table.indexes[dim]
+                pairs = () if has.equals(wanted) else ((has, wanted, "more"), (wanted, has, "less"))
+                for one, other, word in pairs:
+                    names_of = one.difference(other)
+                    if len(names_of):
+                        others.append(f"{several(len(names_of), dim)} {word}: {listed(names_of)}")
             if not others:
                 return checked
-            expected, got = "the examples and labels of the annotations", others
+            expected, got = "the examples and labels of the annotations", "; ".join(others)
     raise failed(whose, f"{method}() returned no plausibilities", expected=expected, got=got)
-
-
-def _others(found: Plausibilities, table: xr.Dataset) -> str:
-    """Return which names plausibilities have too many or too few, or nothing."""
-    told = []
-    for dim, along in ((names.EXAMPLE, found.examples), (names.LABEL, found.labels)):
-        has, wanted = along.index, table.indexes[dim]
-        if has.equals(wanted):
-            continue
-        more, less = (one.difference(other) for one, other in ((has, wanted), (wanted, has)))
-        told += [f"{several(len(more), dim)} more: {listed(more)}"] if len(more) else []
-        told += [f"{several(len(less), dim)} less: {listed(less)}"] if len(less) else []
-    return "; ".join(told)

@@ -117,7 +117,16 @@ def _chosen(table: xr.Dataset, dim: str, wanted: Names | None) -> NDArray[np.int
     else:
         values = np.asarray(list(wanted) if isinstance(wanted, (Iterator, Set)) else wanted)
         if values.dtype == np.bool_:
-            return _marked(values, dim, len(known))
+            if values.shape == (len(known),):
+                return np.flatnonzero(values)
+            raise InputError(
+                "mask-length",
+                f"the mask over {dim} does not fit the annotations",
+                expected=f"one entry an {dim}: {len(known):,}",
+                got=" x ".join(f"{side:,}" for side in values.shape),
+                do=f"name the {dim}s instead, or use a DataArray with the coordinate {dim}",
+                whose="annotations",
+            )
         texts = name_texts(values.tolist())
     check_names(texts, dim, whose="the selection")
     places = positions(known, texts)
@@ -135,19 +144,6 @@ def _chosen(table: xr.Dataset, dim: str, wanted: Names | None) -> NDArray[np.int
             details={f"{dim}s": lost},
         )
     return places
-
-
-def _marked(mask: NDArray[np.bool_], dim: str, size: int) -> NDArray[np.intp]:
-    if mask.shape != (size,):
-        raise InputError(
-            "mask-length",
-            f"the mask over {dim} does not fit the annotations",
-            expected=f"one entry an {dim}: {size:,}",
-            got=" x ".join(f"{side:,}" for side in mask.shape),
-            do=f"name the {dim}s instead, or use a DataArray with the coordinate {dim}",
-            whose="annotations",
-        )
-    return np.flatnonzero(mask)
 
 
 _FILL = {
@@ -197,7 +193,10 @@ def concat(tables: Iterable[xr.Dataset]) -> AnnotationTable:
             do="plausibly.concat([first, second])",
         )
     _check_alike(parts)
-    united = {dim: _united([name_texts(part.indexes[dim]) for part in parts]) for dim in _NAMED}
+    united = {
+        dim: list(dict.fromkeys(one for part in parts for one in name_texts(part.indexes[dim])))
+        for dim in _NAMED
+    }
     for dim in (names.EXAMPLE, names.ANNOTATOR):
         united[dim].sort()
     places = [
@@ -245,10 +244,6 @@ def _check_alike(parts: Sequence[xr.Dataset]) -> None:
             )
 
 
-def _united(lists: Sequence[Sequence[str]]) -> list[str]:
-    return list(dict.fromkeys(name for texts in lists for name in texts))
-
-
 def _recoded(part: xr.Dataset, place: Mapping[str, NDArray[np.int64]]) -> xr.Dataset:
     """Return the table with its codes turned into those of the united names."""
     new = {}
@@ -267,9 +262,9 @@ def _check_once(parts: Sequence[xr.Dataset], united: Mapping[str, list[str]]) ->
         annotator: Ints = part[names.RESPONSE_ANNOTATOR].values
         known = annotator >= 0
         code = example[known].astype(np.int64) * len(united[names.ANNOTATOR]) + annotator[known]
-        pairs.append(_distinct(np.sort(code)))
-    every = np.sort(np.concatenate(pairs))
-    twice = _distinct(every[1:][every[1:] == every[:-1]])
+        pairs.append(np.unique(code))
+    every, count = np.unique(np.concatenate(pairs), return_counts=True)
+    twice = every[count > 1]
     if not twice.size:
         return
     example, annotator = np.divmod(twice, len(united[names.ANNOTATOR]))
@@ -285,10 +280,6 @@ def _check_once(parts: Sequence[xr.Dataset], united: Mapping[str, list[str]]) ->
         whose="annotations",
         details={"examples": [united[names.EXAMPLE][code] for code in example]},
     )
-
-
-def _distinct(ordered: NDArray[np.int64]) -> NDArray[np.int64]:
-    return ordered[np.append(True, ordered[1:] != ordered[:-1])] if ordered.size else ordered
 
 
 def _joined(
