@@ -49,18 +49,21 @@ def emptiness(values: NDArray[np.generic]) -> NDArray[np.bool_]:
     return np.array([names.is_missing(one) or one == "" for one in values], dtype=np.bool_)
 
 
-def incomplete(
+def complete(
     values: NDArray[np.generic],
     name: str,
     *,
     whose: str,
-    examples: Sequence[str] = (),
+    examples: Sequence[str] | NDArray[np.str_] = (),
     of: str = "examples",
-) -> InputError:
-    """Return the error that some examples, or labels, have no value of a coordinate."""
+) -> NDArray[np.generic]:
+    """Return the values of a coordinate, as `as_values` does; raise where one is missing."""
+    plain = as_values(values)
+    if plain is not None:
+        return plain
     empty = emptiness(values)
     without = [str(one) for one, gone in zip(examples, empty, strict=False) if gone]
-    return InputError(
+    raise InputError(
         "coordinate-empty",
         f'{counted(int(empty.sum()))} of {counted(len(values))} {of} have no "{name}"',
         expected=f"a value for each: {whose} reads it",
@@ -92,11 +95,8 @@ def new_values(predictions: xr.DataArray, name: str, *, whose: str) -> NDArray[n
     if coordinate is None or coordinate.dims != (names.EXAMPLE,):
         there = sorted(coordinates_over(names.EXAMPLE, [predictions]))
         raise lacking(name, there, "examples", whose=whose)
-    values = as_values(coordinate.values)
-    if values is None:
-        known = [str(one) for one in predictions[names.EXAMPLE].values]
-        raise incomplete(coordinate.values, name, whose=whose, examples=known)
-    return values
+    examples = predictions[names.EXAMPLE].values
+    return complete(coordinate.values, name, whose=whose, examples=examples)
 
 
 def group_names(values: NDArray[np.generic]) -> NDArray[np.str_]:

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.calibration.coordinates import as_values, group_names, incomplete, lacking
+from plausibly.calibration.coordinates import complete, group_names, lacking
 from plausibly.calibration.examples import Examples
 from plausibly.errors import InputError, counted
 from plausibly.kernels.blocks import map_blocks
@@ -209,7 +209,7 @@ class CalibrationData:
         """
         if name not in self.coordinates:
             raise lacking(name, sorted(self.coordinates), "examples", whose=whose)
-        return _complete(self.coordinates[name], name, whose)
+        return complete(self.coordinates[name], name, whose=whose)
 
     def groups(self, name: str, *, whose: str) -> tuple[NDArray[np.str_], NDArray[np.intp]]:
         """Return the names of the groups under a name, sorted, and the group of each example.
@@ -237,7 +237,7 @@ class CalibrationData:
         """
         if name not in self.label_coordinates:
             raise lacking(name, sorted(self.label_coordinates), "labels", whose=whose)
-        return _complete(self.label_coordinates[name], name, whose, of="labels")
+        return complete(self.label_coordinates[name], name, whose=whose, of="labels")
 
     def voted(self) -> NDArray[np.int32]:
         """Return the label code (example,) of the largest plausibility, the first where tied."""
@@ -315,13 +315,3 @@ def _units(
     place = np.flatnonzero(flat)
     row, column = np.divmod(place, max(1, values.shape[1]))
     return row + rows.start, column, flat[place]
-
-
-def _complete(
-    values: NDArray[np.generic], name: str, whose: str, *, of: str = "examples"
-) -> NDArray[np.generic]:
-    """Return the values of a coordinate, none of which may be missing."""
-    plain = as_values(values)
-    if plain is None:
-        raise incomplete(values, name, whose=whose, of=of)
-    return plain

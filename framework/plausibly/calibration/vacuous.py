@@ -47,7 +47,8 @@ def warn_of_small_groups(
         return
     of_labels = calibration.claim.by == BY_LABEL
     what = "labels" if of_labels else f'groups of "{calibration.claim.by}"'
-    weighed = [(group_mass(calibration, code), calibration.groups[code]) for code in small]
+    sizes = calibration.group_sizes()
+    weighed = [(sizes[code], calibration.groups[code]) for code in small]
     got = listed(f"{name} {mass:.4g}" for mass, name in sorted(weighed))
     needed = "more" if guarantee.needed is None else counted(guarantee.needed)
     unit = "plausibility mass" if of_labels else guarantee.unit
@@ -70,12 +71,3 @@ def warn_of_small_groups(
         details={"groups": [name for _, name in sorted(weighed)]},
         stacklevel=4,
     )
-
-
-def group_mass(calibration: CalibrationScores, code: int) -> float:
-    """Return what a group weighs: examples in a group, plausibility mass of a label."""
-    part = calibration.of_group(code)
-    if not calibration.of_atoms:
-        return float(part.examples)
-    units, denominator = part.masses()
-    return float((units / denominator[part.rows()]).sum()) if len(units) else 0.0

@@ -254,25 +254,6 @@ class ArrayPredictor:
 
         return at
 
-    def _thresholds(self, alpha: Fraction) -> Floats:
-        """Return the threshold of each group, (group,); raise where sets have none."""
-        if self._has_threshold:
-            return self._at(alpha)[0]
-        calibration = self.pools.calibration
-        reason = "an example has a uniform of its own"
-        if calibration.claim.weights:
-            reason = "the threshold depends on the weight of the example"
-        elif calibration.augmentation == "separate":
-            reason = "a label has several scores, one an augmentation"
-        raise IncompatibleComponents(
-            "threshold-none",
-            f"calibrator {self.metadata.calibrator} with combiner {self.metadata.combiner} has no "
-            "one threshold",
-            expected=f"sets by p-value: {reason}",
-            do="predict(...) or p_values(...), which need none",
-            whose="predictor",
-        )
-
     def _sets(self, test_scores: TestScores, alphas: Sequence[Fraction]) -> list[Bools]:
         """Return the sets (example, label) at each alpha, labels in the order of `labels`."""
         if not self._has_threshold:
@@ -378,7 +359,7 @@ class ArrayPredictor:
         def thresholds(alpha: AlphaLike) -> Floats:
             self._require_rows()
             exact = read_alpha(alpha)
-            found = self._thresholds(exact)
+            found = self._at(exact)[0]
             self._warn(exact)
             # Without dims it is compared several times faster than as one number in a row.
             return found if self.pools.calibration.claim.by else found[0:1].reshape(())

@@ -37,6 +37,7 @@ from plausibly.conformal.inputs import (
 from plausibly.data import names
 from plausibly.data.names import Names, is_lazy
 from plausibly.io.accept import PredictionsLike, as_predictions
+from plausibly.errors import IncompatibleComponents
 from plausibly.kernels.blocks import largest
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Bools, Floats, Ints
@@ -134,11 +135,24 @@ class ConformalPredictor(ArrayPredictor):
         PlausiblyWarning
             Where every set is every label, with the number that would change it.
         """
-        rows = read_alphas(alpha)
-        values = np.stack([self._thresholds(one) for one in rows], axis=-1)
+        rows, calibration = read_alphas(alpha), self.pools.calibration
+        if not self._has_threshold:
+            reason = "an example has a uniform of its own"
+            if calibration.claim.weights:
+                reason = "the threshold depends on the weight of the example"
+            elif calibration.augmentation == "separate":
+                reason = "a label has several scores, one an augmentation"
+            raise IncompatibleComponents(
+                "threshold-none",
+                f"calibrator {self.metadata.calibrator} with combiner {self.metadata.combiner} "
+                "has no one threshold",
+                expected=f"sets by p-value: {reason}",
+                do="predict(...) or p_values(...), which need none",
+                whose="predictor",
+            )
+        values = np.stack([self._at(one)[0] for one in rows], axis=-1)
         for one in rows:
             self._warn(one)
-        calibration = self.pools.calibration
         by, coords = calibration.claim.by, {names.ALPHA: [float(one) for one in rows]}
         dims = [by, names.ALPHA] if by else [names.ALPHA]
         groups = {by: list(calibration.groups)} if by else {}

@@ -42,7 +42,7 @@ from plausibly.data.validate import check_numbers
 from plausibly.errors import InputError, listed
 from plausibly.kernels.blocks import map_blocks
 from plausibly.kernels.sparse import Dense, Sparse
-from plausibly.kernels.types import Bools, Floats, Ints
+from plausibly.kernels.types import Floats, Ints
 
 Form: TypeAlias = xr.DataArray | xr.Dataset
 """Plausibilities as users have them: ([draw,] example, label), or sparse."""
@@ -224,17 +224,6 @@ def unpack(packed: xr.Dataset) -> xr.DataArray:
         What `check_packed` raises.
     """
     return Plausibilities.of(check_packed(packed)).dense()
-
-
-def named_labels(array: Form, codes: Sequence[int]) -> tuple[Bools, Bools]:
-    """Return which of these labels, (code,), and which examples with one have something."""
-    if isinstance(array, xr.Dataset):
-        label: Ints = array[names.LABEL].values
-        rows: Bools = np.logical_or.reduce(np.isin(label, codes), axis=1)
-        return np.isin(codes, label), rows
-    values: Floats = array.values
-    above = values.reshape(-1, *values.shape[-2:])[..., codes] != 0
-    return above.any(axis=(0, 1)), above.any(axis=(0, 2))
 
 
 def mean_over_draws(plausibilities: Form) -> xr.DataArray:
