@@ -174,9 +174,9 @@ def aggregated(
     array = plausibilities.array
     if component.joint:
         array = array.assign_attrs({names.JOINT: name})
-    plausibilities = attrs.evolve(
-        plausibilities, array=with_left_out(array, {"without a response": dropped})
-    )
+    if dropped:
+        array = with_left_out(array, {"without a response": dropped})
+    plausibilities = attrs.evolve(plausibilities, array=array)
     return without_parents(plausibilities) if names.PARENTS in array.attrs else plausibilities
 
 

@@ -249,7 +249,9 @@ class ArrayPredictor:
             elif found:
                 # The sets decide: ties at the least score can make them vacuous too.
                 vacuous = bool((thresholds == -np.inf).all())
-            sizes = tuple(zip(calibration.groups, calibration.group_sizes(), strict=True))
+            sizes: tuple[tuple[str, float], ...] = ()
+            if calibration.groups:
+                sizes = tuple(zip(calibration.groups, calibration.group_sizes(), strict=True))
             return thresholds, attrs.evolve(guarantee, vacuous=vacuous, groups=sizes)
 
         return at

@@ -213,12 +213,12 @@ def mean_scores(scores: Floats) -> Floats:
 
 
 def warn_of_unseen_groups(
-    checked: xr.DataArray, group: Ints | None, calibration: CalibrationScores
+    checked: xr.DataArray, group: Ints, calibration: CalibrationScores
 ) -> None:
     """Warn of new examples of groups that calibration lacks: they get every label."""
-    if group is None or not (group < 0).any():
-        return
     by, unseen = calibration.claim.by, group < 0
+    if not unseen.any():
+        return
     found = group_names(new_values(checked, by, whose="predictor"))
     examples = [str(name) for name in checked[names.EXAMPLE].values[unseen]]
     warn(

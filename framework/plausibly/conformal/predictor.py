@@ -228,7 +228,8 @@ class ConformalPredictor(ArrayPredictor):
         else:
             test, test_scores = self._scored(predictions)
             group, p = test_scores.group, combined(self.pools, test_scores, self._combine)
-        warn_of_unseen_groups(test.checked, group, self.pools.calibration)
+        if group is not None:
+            warn_of_unseen_groups(test.checked, group, self.pools.calibration)
         return test.like_input(p, "p_values")
 
     def scores(self, predictions: xr.DataArray) -> Floats:
@@ -286,8 +287,10 @@ class ConformalPredictor(ArrayPredictor):
         else:
             test, test_scores = self._scored(predictions, compared=True)
             group, sets = test_scores.group, self._sets(test_scores, alphas)
-            warn_of_weights(test_scores, self.pools.calibration, sets, alphas)
-        warn_of_unseen_groups(test.checked, group, self.pools.calibration)
+            if test_scores.weight is not None:
+                warn_of_weights(test_scores, self.pools.calibration, sets, alphas)
+        if group is not None:
+            warn_of_unseen_groups(test.checked, group, self.pools.calibration)
         for one in alphas:
             self._warn(one)
         guarantees = tuple(self._at(one)[1] for one in alphas)

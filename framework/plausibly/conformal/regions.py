@@ -306,24 +306,7 @@ class PlausibilityRegion:
         return asked, self._counts(expected_scores(scores, self.match(new, plausibilities)))
 
     def match(self, new: NewExamples, plausibilities: xr.DataArray) -> Floats:
-        """Return plausibilities of new examples, matched to them by name.
-
-        Parameters
-        ----------
-        new : NewExamples
-            From `read`.
-        plausibilities : DataArray, (example, label)
-
-        Returns
-        -------
-        ndarray, (example, label)
-            Labels in the order of `labels`.
-
-        Raises
-        ------
-        InputError
-            Where examples or labels differ.
-        """
+        """Return plausibilities (example, label) of new examples, matched to them by name."""
         lam = Plausibilities.of(check_plausibilities(plausibilities, draws=False))
         lam = align.with_labels(lam, self.labels, whose="plausibilities", other="the region")
         return align.same_examples(Named.of(new.checked), lam)[1].stored.dense()

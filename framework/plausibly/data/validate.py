@@ -57,8 +57,10 @@ class Predictions(Named):
         array = named.array
         scale = known_scale(array, whose, scale)
         check_numbers(array, scale, whose)
-        if scale == "probability" and whole and len(array.values) >= _HARD_LEAST:
-            warn_if_hard(hard_rows(array.values), array.shape, whose, stacklevel=4)
+        if scale == "probability" and whole and len(array) >= _HARD_LEAST:
+            hard = hard_rows(array.values)
+            if hard:
+                warn_if_hard(hard, array.shape, whose, stacklevel=4)
         array.attrs[names.SCALE] = scale
         return Predictions(array=array, examples=named.examples, labels=named.labels, scale=scale)
 
