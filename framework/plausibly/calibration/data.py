@@ -142,10 +142,6 @@ class CalibrationData:
         """Float type of the scores."""
         return self.source.dtype
 
-    def largest(self) -> Floats:
-        """Return the largest score of each example, (example,)."""
-        return self.source.largest()
-
     @cached_property
     def plausibilities(self) -> Floats:
         """Dense plausibilities, (example, label); rows sum to 1."""

@@ -383,7 +383,7 @@ def calibrate(
         pools=Pools(calibration),
         held_out_scores=held_out,
         examples=None if data.examples.numbered else data.examples,
-        reference=np.sort(data.largest()),
+        reference=np.sort(data.source.largest()),
         metadata=Metadata(
             scale=model.scale,
             seed=seed,

@@ -25,22 +25,20 @@ from plausibly.calibration.alphas import (
     rounded_up,
 )
 from plausibly.calibration.examples import Examples
-from plausibly.conformal.aggregate import aggregate
 from plausibly.conformal.array_predictor import Scoring
 from plausibly.conformal.inputs import (
     OVERLAP,
     Labelled,
     NewExamples,
     along_alphas,
+    matched_inputs,
     read_test,
     sets_array,
     sets_attrs,
 )
 from plausibly.data import align, names
-from plausibly.data.annotations import is_annotations
 from plausibly.data.names import Named, Names, several
 from plausibly.data.plausibilities import Plausibilities, check_plausibilities
-from plausibly.data.validate import Predictions
 from plausibly.errors import InputError, counted, warn
 from plausibly.guarantee import UNSEEN, CalibrationSummary, Claim, Exchangeable, Guarantee, bounded
 from plausibly.kernels.masses import share
@@ -564,14 +562,9 @@ def calibrate_region(
     ----------
     Stutz et al., arXiv 2307.09302v1 (the published version leaves regions out).
     """
-    model = Predictions.from_xarray(predictions)
-    given = plausibilities
-    if is_annotations(given):
-        given = aggregate(given, seed=seed)
-    lam = Plausibilities.of(check_plausibilities(given, draws=False))
-    labels = tuple(model.labels.texts)
-    lam = align.with_labels(lam, labels, whose="plausibilities", other="predictions")
-    model, lam = align.same_examples(model, lam, only_common=only_common)
+    model, lam, _ = matched_inputs(predictions, plausibilities, seed=seed, only_common=only_common)
+    if lam.draws is not None:
+        check_plausibilities(lam.array, draws=False)  # refuses them
     component = registry.resolve(SCORE, score)
     scoring = Scoring(
         component=component,
@@ -583,7 +576,7 @@ def calibrate_region(
     examples = Examples(model.examples)
     scores = scoring.scores(values, examples)
     return PlausibilityRegion(
-        labels=labels,
+        labels=tuple(model.labels.texts),
         scoring=scoring,
         dtype=values.dtype,
         ordered=np.sort(expected_scores(scores, lam.stored.dense())),

@@ -15,7 +15,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from copy import deepcopy
 from functools import cached_property
 from hashlib import blake2b
-from typing import TypeAlias, TypeGuard, TypeVar
+from typing import Any, TypeAlias, TypeGuard, TypeVar
 
 import attrs
 import numpy as np
@@ -30,7 +30,7 @@ from plausibly.data.states import STATES, amount, count_states, describe_merged,
 from plausibly.errors import InputError, counted, listed
 from plausibly.kernels.random import hash_names
 from plausibly.kernels.sparse import Sparse
-from plausibly.kernels.sums import Number, ones, ordered_sum, sums_by_label, whole
+from plausibly.kernels.sums import ones, ordered_sum, sums_by_label, whole
 from plausibly.kernels.types import Bools, Floats, Hashes, Ints, still, unwritable
 
 Table = TypeVar("Table", bound=xr.Dataset)
@@ -178,19 +178,25 @@ class Rows:
     @classmethod
     def of(cls, table: xr.Dataset) -> Rows:
         """Return the columns of a table that is known to be in order."""
-        responses = table.sizes[names.RESPONSE]
-        mentions = table.sizes[names.MENTION]
+        filled: dict[str, NDArray[Any]] = {}  # Any: floats or integers
+        for name, dim, dtype in (
+            (names.RESPONSE_WEIGHT, names.RESPONSE, np.float64),
+            (names.MENTION_BLOCK, names.MENTION, np.int16),
+            (names.MENTION_WEIGHT, names.MENTION, np.float64),
+        ):
+            there = name in table.variables
+            filled[name] = table[name].values if there else ones(table.sizes[dim], dtype)
         return cls(
             table=table,
             n=table.sizes[names.EXAMPLE],
             labels=table.sizes[names.LABEL],
             example=table[names.RESPONSE_EXAMPLE].values,
             annotator=table[names.RESPONSE_ANNOTATOR].values,
-            weight=_column(table, names.RESPONSE_WEIGHT, responses, np.float64),
+            weight=filled[names.RESPONSE_WEIGHT],
             response=table[names.MENTION_RESPONSE].values,
             label=table[names.MENTION_LABEL].values,
-            block=_column(table, names.MENTION_BLOCK, mentions, np.int16),
-            share=_column(table, names.MENTION_WEIGHT, mentions, np.float64),
+            block=filled[names.MENTION_BLOCK],
+            share=filled[names.MENTION_WEIGHT],
         )
 
     @cached_property
@@ -370,13 +376,6 @@ _ODD = tuple(
     np.uint64(value) for value in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)
 )
 _SHIFT = np.uint64(29)
-
-
-def _column(table: xr.Dataset, name: str, size: int, dtype: type[Number]) -> NDArray[Number]:
-    if name not in table.variables:
-        return ones(size, dtype)
-    values: NDArray[Number] = table[name].values
-    return values
 
 
 def answered_rows(

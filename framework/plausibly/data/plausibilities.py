@@ -195,13 +195,7 @@ def pack(plausibilities: xr.DataArray) -> xr.Dataset:
     array = named_array(plausibilities, "plausibilities", "plausibilities").array
     values: Floats = array.values
     if not (values >= 0).all():
-        raise InputError(
-            "packed-invalid",
-            "plausibilities: an entry is negative or not a number, and cannot be packed",
-            expected="0 or more",
-            do="plausibly.calibrate and evaluate name the rows",
-            whose="plausibilities",
-        )
+        raise _invalid("an entry is negative or not a number, and cannot be packed", "0 or more")
     return sparse_dataset(Dense(values).above_zero(), array.coords.to_dataset(), array.attrs)
 
 

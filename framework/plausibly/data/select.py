@@ -192,7 +192,17 @@ def concat(tables: Iterable[xr.Dataset]) -> AnnotationTable:
             got="none",
             do="plausibly.concat([first, second])",
         )
-    _check_alike(parts)
+    for attribute in (names.KIND, names.UNLISTED, names.REPEATED):
+        found = list(dict.fromkeys(str(part.attrs.get(attribute, "no")) for part in parts))
+        if len(found) > 1:
+            raise InputError(
+                "kinds-differ",
+                f"tables of {attribute} {found[0]} and {found[1]} cannot be joined",
+                expected="tables of one kind of answer, read in one way",
+                got=listed(found),
+                do="aggregate each alone",
+                whose="annotations",
+            )
     united = {
         dim: list(dict.fromkeys(one for part in parts for one in name_texts(part.indexes[dim])))
         for dim in _NAMED
@@ -203,7 +213,14 @@ def concat(tables: Iterable[xr.Dataset]) -> AnnotationTable:
         {dim: positions(united[dim], name_texts(part.indexes[dim])) for dim in _NAMED}
         for part in parts
     ]
-    recoded = [_recoded(part, place) for part, place in zip(parts, places, strict=True)]
+    recoded = []
+    for part, place in zip(parts, places, strict=True):
+        new = {}
+        for column, dim in _CODES_OF.items():
+            codes: Ints = part[column].values
+            # the extra last place is where code -1, an unknown annotator, looks
+            new[column] = part[column].variable.copy(data=np.append(place[dim], -1)[codes])
+        recoded.append(part.assign(new))
     _check_once(recoded, united)
     variables = {
         name: _joined(name, recoded, places, united)
@@ -228,30 +245,6 @@ def concat(tables: Iterable[xr.Dataset]) -> AnnotationTable:
     for part in parts:
         whole = with_merged(whole, read_merged(part.attrs))
     return rebuilt(whole, left_out=left_out)
-
-
-def _check_alike(parts: Sequence[xr.Dataset]) -> None:
-    for attribute in (names.KIND, names.UNLISTED, names.REPEATED):
-        found = list(dict.fromkeys(str(part.attrs.get(attribute, "no")) for part in parts))
-        if len(found) > 1:
-            raise InputError(
-                "kinds-differ",
-                f"tables of {attribute} {found[0]} and {found[1]} cannot be joined",
-                expected="tables of one kind of answer, read in one way",
-                got=listed(found),
-                do="aggregate each alone",
-                whose="annotations",
-            )
-
-
-def _recoded(part: xr.Dataset, place: Mapping[str, NDArray[np.int64]]) -> xr.Dataset:
-    """Return the table with its codes turned into those of the united names."""
-    new = {}
-    for column, dim in _CODES_OF.items():
-        codes: Ints = part[column].values
-        # the extra last place is where code -1, an unknown annotator, looks
-        new[column] = part[column].variable.copy(data=np.append(place[dim], -1)[codes])
-    return part.assign(new)
 
 
 def _check_once(parts: Sequence[xr.Dataset], united: Mapping[str, list[str]]) -> None:
