@@ -76,6 +76,6 @@ def test_packed_and_back(values: Floats) -> None:
     assert unpack(packed).identical(dense)
     assert unpack(packed).values.tobytes() == values.tobytes()
     turned = np.arange(values.shape[1])[::-1]
-    found = Plausibilities.of(packed).take_labels(turned).to_xarray()
+    found = Plausibilities.of(packed).take_labels(turned).array
     assert isinstance(found, xr.Dataset)
     assert unpack(check_packed(found)).identical(dense.isel(label=turned))

@@ -265,13 +265,14 @@ class CalibrationData:
 
     def atoms(self) -> Atoms:
         """Return the masses of `units` that are above 0, from dense or sparse plausibilities."""
-        values, bits = self.stored.weight, float_bits(len(self))
+        values = self.stored.weight
         found: list[Places | None] = [None]
         # Files keep masses as doubles, which are exact up to here.
         if self.denominator is not None and self.denominator.max(initial=0) < 2**_EXACT_BITS:
             total = self.denominator.astype(np.int64)
             found = map_blocks(partial(_units, values, total=total), values.shape)
         if any(part is None for part in found):
+            bits = float_bits(len(self))
             total = np.full(len(self), 2**bits, dtype=np.int64)
             found = map_blocks(partial(_units, values, bits=bits), values.shape)
         parts = (_NONE, *filter(None, found))

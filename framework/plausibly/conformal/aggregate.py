@@ -170,7 +170,25 @@ def aggregated(
         method = "aggregate"
         with calling(whose, method):
             found = component.aggregate(table, keys)
-    plausibilities = _answered(found, table, whose, method)
+    expected, others = "a DataArray (example, label) of plausibilities", []
+    got, plausibilities = f"a {type(found).__name__}", None
+    if isinstance(found, xr.DataArray) or is_sparse(found):
+        try:
+            plausibilities = Plausibilities.from_xarray(found)
+        except InputError as error:
+            expected, got = error.expected, f"{error.what}: {error.got}".removesuffix(": ")
+    if plausibilities is not None:
+        along = (plausibilities.examples, plausibilities.labels)
+        for dim, here in zip((names.EXAMPLE, names.LABEL), along, strict=True):
+            has, wanted = here.index, table.indexes[dim]
+            if not has.equals(wanted):
+                more, less = has.difference(wanted), wanted.difference(has)
+                others += [f"{several(len(more), dim)} more: {listed(more)}"] if len(more) else []
+                others += [f"{several(len(less), dim)} less: {listed(less)}"] if len(less) else []
+        expected, got = "the examples and labels of the annotations", "; ".join(others)
+    if plausibilities is None or others:
+        what = f"{method}() returned no plausibilities"
+        raise failed(whose, what, expected=expected, got=got)
     array = plausibilities.array
     if component.joint:
         array = array.assign_attrs({names.JOINT: name})
@@ -178,27 +196,3 @@ def aggregated(
         array = with_left_out(array, {"without a response": dropped})
     plausibilities = attrs.evolve(plausibilities, array=array)
     return without_parents(plausibilities) if names.PARENTS in array.attrs else plausibilities
-
-
-def _answered(found: object, table: xr.Dataset, whose: str, method: str) -> Plausibilities:
-    """Return the plausibilities that an aggregator gives of a table, checked."""
-    expected = "a DataArray (example, label) of plausibilities"
-    got = f"a {type(found).__name__}"
-    if isinstance(found, xr.DataArray) or is_sparse(found):
-        try:
-            checked = Plausibilities.from_xarray(found)
-        except InputError as error:
-            expected, got = error.expected, f"{error.what}: {error.got}".removesuffix(": ")
-        else:
-            others = []
-            for dim, along in ((names.EXAMPLE, checked.examples), (names.LABEL, checked.labels)):
-                has, wanted = along.index, table.indexes[dim]
-                pairs = () if has.equals(wanted) else ((has, wanted, "more"), (wanted, has, "less"))
-                for one, other, word in pairs:
-                    names_of = one.difference(other)
-                    if len(names_of):
-                        others.append(f"{several(len(names_of), dim)} {word}: {listed(names_of)}")
-            if not others:
-                return checked
-            expected, got = "the examples and labels of the annotations", "; ".join(others)
-    raise failed(whose, f"{method}() returned no plausibilities", expected=expected, got=got)

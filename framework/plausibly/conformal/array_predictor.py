@@ -47,17 +47,17 @@ class Scoring:
         plain = self.scale != "logit" and self.component.reads == "probability"
         return plain and self.component.identity
 
-    def scores(self, values: Floats, examples: Examples) -> Floats:
-        """Return the scores ([augmentation,] example, label) of predictions."""
-        uniform: Floats | None = None
-        if self.component.randomised:
+    def scores(
+        self, values: Floats, examples: Examples | None, uniform: Floats | None = None
+    ) -> Floats:
+        """Return the scores ([augmentation,] example, label) of predictions, in their dtype.
+
+        A randomised score gets uniforms that are keyed by the examples, or those that are given.
+        """
+        if examples is not None and self.component.randomised:
             # One an example, the same for its augmentations.
             one = Keys(self.seed).child("score").uniform(examples.hashes)
             uniform = np.array(np.broadcast_to(one, (*values.shape[:-1], 1)))
-        return self.with_uniform(values, uniform)
-
-    def with_uniform(self, values: Floats, uniform: Floats | None) -> Floats:
-        """Return scores in the dtype of the predictions; larger = fits better."""
         whose = f"score {self.called}"
         given = np.array(self._read(values), copy=True, order="C")
         if uniform is not None:
@@ -399,7 +399,7 @@ class ArrayPredictor:
                 do="uniform=..., or predict() with named examples",
                 whose="predictions",
             )
-        return self._scoring.with_uniform(np.atleast_2d(values), uniform)
+        return self._scoring.scores(np.atleast_2d(values), None, uniform)
 
     def _shown_threshold(self, alpha: Fraction) -> str:
         """Return the threshold as text, or the least and the largest."""

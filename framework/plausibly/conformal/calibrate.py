@@ -7,7 +7,6 @@ from fractions import Fraction
 
 import attrs
 import numpy as np
-import xarray as xr
 
 from plausibly import registry
 from plausibly.calibration.alphas import exact

@@ -26,12 +26,7 @@ from plausibly.data import align, names
 from plausibly.data.annotations import is_annotations
 from plausibly.data.names import Names, is_lazy, not_among, with_values
 from plausibly.data.plausibilities import Form, Plausibilities
-from plausibly.data.validate import (
-    Predictions,
-    check_predictions,
-    is_augmented,
-    match_augmentations,
-)
+from plausibly.data.validate import Predictions, check_predictions, is_augmented
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.guarantee import Guarantee
 from plausibly.kernels.sparse import Dense
@@ -102,9 +97,17 @@ def read_test(
     )
     checked = test.array
     if augmentations:
-        every = match_augmentations(checked, augmentations)
-        checked = every.isel({names.AUGMENTATION: 0}, drop=True)
-        source: Floats = every.values
+        if sorted(test.augmentations) != sorted(augmentations):
+            raise InputError(
+                "augmentations-differ",
+                "predictions have other augmentations than the predictor",
+                expected=listed(augmentations),
+                got=listed(test.augmentations),
+                do="predict for the same augmentations, under the same names",
+                whose="predictions",
+            )
+        source: Floats = checked.values[[test.augmentations.index(one) for one in augmentations]]
+        checked = checked.isel({names.AUGMENTATION: 0}, drop=True)
     else:
         source = checked.values
     order = label_order(test.labels, labels)

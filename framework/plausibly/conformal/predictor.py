@@ -36,8 +36,8 @@ from plausibly.conformal.inputs import (
 )
 from plausibly.data import names
 from plausibly.data.names import Names, is_lazy
-from plausibly.io.accept import PredictionsLike, as_predictions
 from plausibly.errors import IncompatibleComponents
+from plausibly.io.accept import PredictionsLike, as_predictions
 from plausibly.kernels.blocks import largest
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Bools, Floats, Ints

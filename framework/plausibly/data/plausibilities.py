@@ -156,10 +156,6 @@ class Plausibilities:
         label: Ints = self.array[names.LABEL].values
         return Sparse(weight, label, len(self.labels))
 
-    def to_xarray(self) -> Form:
-        """Return the array: a DataArray, or a sparse Dataset."""
-        return self.array
-
     def dense(self) -> xr.DataArray:
         """Return the dense form (example, label); the mean over draws."""
         if not isinstance(self.array, xr.Dataset):

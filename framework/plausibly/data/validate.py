@@ -239,22 +239,6 @@ def seen_in_one(predictions: xr.DataArray, keys: Keys) -> xr.DataArray:
     return one.copy(data=predictions.values[seen, np.arange(len(seen))])
 
 
-def match_augmentations(predictions: xr.DataArray, wanted: Sequence[str]) -> xr.DataArray:
-    """Return predictions with their augmentations in the order of those that calibrated."""
-    here = [str(name) for name in predictions[names.AUGMENTATION].values]
-    if sorted(here) != sorted(wanted):
-        raise InputError(
-            "augmentations-differ",
-            "predictions have other augmentations than the predictor",
-            expected=listed(wanted),
-            got=listed(here),
-            do="predict for the same augmentations, under the same names",
-            whose="predictions",
-        )
-    order = [here.index(name) for name in wanted]
-    return predictions.isel({names.AUGMENTATION: order})
-
-
 def check_predictions(
     predictions: xr.DataArray, *, whose: str = "predictions", scale: str | None = None
 ) -> xr.DataArray:
