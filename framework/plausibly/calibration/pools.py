@@ -112,7 +112,7 @@ class Pools:
 
     calibration: CalibrationScores = attrs.field(converter=_storable)
 
-    @property
+    @cached_property
     def dtype(self) -> FloatType:
         """Float type of the scores, in which test scores are compared."""
         return self.calibration.scores.dtype
