@@ -201,7 +201,7 @@ def _added(pools: Pools, scores: Floats, weight: Floats | None) -> tuple[Masses,
     return above, totals
 
 
-Combine = Callable[[PValues], NDArray[np.float64]]
+Combine = Callable[[PValues], Floats]
 
 _BLOCK = 1 << 20
 
@@ -255,7 +255,7 @@ def combined(pools: Pools, test_scores: TestScores, combine: Combine) -> NDArray
     return found
 
 
-def _block(pools: Pools, test_scores: TestScores, combine: Combine) -> NDArray[np.float64]:
+def _block(pools: Pools, test_scores: TestScores, combine: Combine) -> Floats:
     if pools.calibration.claim.by == BY_LABEL:
         columns = [combine(test_scores.p_values(one, k)) for k, one in enumerate(pools.groups)]
         return np.concatenate(columns, axis=1)
