@@ -266,17 +266,17 @@ class CalibrationData:
     def atoms(self) -> Atoms:
         """Return the masses of `units` that are above 0, from dense or sparse plausibilities."""
         values = self.stored.weight
-        found: list[Places | None] = [None]
+        blocks: list[Places | None] = [None]
         # Files keep masses as doubles, which are exact up to here.
         if self.denominator is not None and self.denominator.max(initial=0) < 2**_EXACT_BITS:
             total = self.denominator.astype(np.int64)
-            found = map_blocks(partial(_units, values, total=total), values.shape)
-        if any(part is None for part in found):
+            blocks = map_blocks(partial(_units, values, total=total), values.shape)
+        if any(part is None for part in blocks):
             bits = float_bits(len(self))
             total = np.full(len(self), 2**bits, dtype=np.int64)
-            found = map_blocks(partial(_units, values, bits=bits), values.shape)
-        parts = (_NONE, *filter(None, found))
-        row, slot, units = map(np.concatenate, zip(*parts, strict=True))
+            blocks = map_blocks(partial(_units, values, bits=bits), values.shape)
+        filled = (_NONE, *filter(None, blocks))
+        row, slot, units = map(np.concatenate, zip(*filled, strict=True))
         label = self.stored.label_at(row, slot).astype(np.intp, copy=False)
         return Atoms(row, label, units, total)
 

@@ -87,11 +87,11 @@ class CalibrationScores:
                 object.__setattr__(self, name, unwritable(array))  # combiners see these
         atoms = self.scores.shape[-1]
         masses = (self.units, self.row, self.denominator)
-        given = [part is not None for part in masses]
+        present = [part is not None for part in masses]
         expected = ""
         if self.scores.ndim != 2 or self.scores.shape[0] == 0:
             expected = f"scores of shape (replicate, atom), not {self.scores.shape}"
-        elif any(given) and not all(given):
+        elif any(present) and not all(present):
             expected = "units, row and denominator together, or none of them"
         elif any(part is not None and part.shape != (atoms,) for part in (*masses[:2], self.group)):
             expected = f"units, row and group of shape ({atoms},)"

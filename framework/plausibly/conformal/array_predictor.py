@@ -234,11 +234,11 @@ class ArrayPredictor:
         @lru_cache(REMEMBERED)
         def at(alpha: Fraction) -> tuple[Floats, Guarantee]:
             calibration, groups = self.pools.calibration, self.pools.groups
-            found = [
+            taus = [
                 threshold(one, self._combine, alpha, self.combiner.needs)
                 for one in (groups if self._has_threshold else ())
             ]
-            thresholds = np.array(found, dtype=self.pools.dtype)
+            thresholds = np.array(taus, dtype=self.pools.dtype)
             guarantee = guarantee_of(
                 self.combiner, self.metadata.combiner, calibration.claim, self.summary, alpha
             )
@@ -246,7 +246,7 @@ class ArrayPredictor:
             if calibration.claim.weights:
                 # Only new examples that weigh much get every label; `predict` warns of these.
                 vacuous = False
-            elif found:
+            elif taus:
                 # The sets decide: ties at the least score can make them vacuous too.
                 vacuous = bool((thresholds == -np.inf).all())
             sizes: tuple[tuple[str, float], ...] = ()
@@ -466,20 +466,20 @@ def combine(
     """Return a combiner's p-values of queries, (*query): checked."""
     whose = f"combiner {name}"
     with calling(whose, "combine"):
-        found: object = combiner.combine(p, held_out)
+        values: object = combiner.combine(p, held_out)
     got = ""
-    if not isinstance(found, np.ndarray):
-        got = f"a {type(found).__name__}"
-    elif found.shape != p.numerators.shape:
-        got = f"shape {found.shape}"
-    elif found.dtype != np.float64:
-        got = str(found.dtype)
+    if not isinstance(values, np.ndarray):
+        got = f"a {type(values).__name__}"
+    elif values.shape != p.numerators.shape:
+        got = f"shape {values.shape}"
+    elif values.dtype != np.float64:
+        got = str(values.dtype)
     # The least of numbers is NaN where one of them is.
-    elif found.size and not 0.0 < found.min() <= found.max() <= 1.0:
+    elif values.size and not 0.0 < values.min() <= values.max() <= 1.0:
         # A query without a mass of its own has the p-value 0 where it is below all atoms.
         alone = p.numerators == 0 if p.weight is None else p.weight == 0
-        wrong = ~((found > 0.0) | (found == 0.0) & alone) | (found > 1.0)
-        got = f"{found[wrong][0]:.4g}" if wrong.any() else ""
+        wrong = ~((values > 0.0) | (values == 0.0) & alone) | (values > 1.0)
+        got = f"{values[wrong][0]:.4g}" if wrong.any() else ""
     if got:
         raise failed(
             whose,
@@ -487,7 +487,7 @@ def combine(
             expected=f"float64 of shape {p.numerators.shape}, above 0 and at most 1",
             got=got,
         )
-    return cast("NDArray[np.float64]", found)
+    return cast("NDArray[np.float64]", values)
 
 
 def guarantee_of(
@@ -496,16 +496,16 @@ def guarantee_of(
     """Return the guarantee that a combiner states of a calibration: checked."""
     whose = f"combiner {name}"
     with calling(whose, "guarantee"):
-        found: object = combiner.guarantee(claim, summary, alpha)
-    if not isinstance(found, Guarantee):
-        got = f"a {type(found).__name__}"
-    elif found.alpha != alpha:
-        got = f"one for alpha {found.alpha}"
+        stated: object = combiner.guarantee(claim, summary, alpha)
+    if not isinstance(stated, Guarantee):
+        got = f"a {type(stated).__name__}"
+    elif stated.alpha != alpha:
+        got = f"one for alpha {stated.alpha}"
     else:
         shares: dict[str, object] = {
-            "level": found.level,
-            "confidence": found.confidence,
-            "share": found.share,
+            "level": stated.level,
+            "confidence": stated.confidence,
+            "share": stated.share,
         }
         got = ", ".join(
             f"{field} {value}"
@@ -513,7 +513,7 @@ def guarantee_of(
             if value is not None and not (isinstance(value, Fraction | int) and 0 <= value <= 1)
         )
         if not got:
-            return found
+            return stated
     raise failed(
         whose,
         "guarantee() returned none that can be stated",

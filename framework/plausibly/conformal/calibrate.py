@@ -64,40 +64,40 @@ def calibration_scores_of(
     """Return the scores of a calibrator that messages call `whose`: checked."""
     try:
         with calling(whose, "calibrate"):
-            found: object = calibrator.calibrate(data, keys)
+            calibration: object = calibrator.calibrate(data, keys)
     except IncompatibleComponents as error:
         if error.name == "calibration-scores-malformed":
             # What it made itself does not know its name.
             error.what = error.what.replace("a calibrator", whose, 1)
             error.whose = whose
         raise
-    if not isinstance(found, CalibrationScores):
+    if not isinstance(calibration, CalibrationScores):
         raise failed(
             whose,
             "calibrate() returned no CalibrationScores",
             expected="plausibly.plugin.CalibrationScores",
-            got=f"a {type(found).__name__}",
+            got=f"a {type(calibration).__name__}",
         )
     views = 0 if data.augmented is None else len(data.augmented)
-    lacking = {found.claim.by, found.claim.weights} - {"", BY_LABEL, *data.coordinates}
-    expected = found.contents()
+    lacking = {calibration.claim.by, calibration.claim.weights} - {"", BY_LABEL, *data.coordinates}
+    expected = calibration.contents()
     if expected:
         pass
-    elif found.scores.dtype != data.dtype:
+    elif calibration.scores.dtype != data.dtype:
         expected = f"scores of {data.dtype}, as they were given"
-    elif found.label is not None and found.label.max() >= len(data.labels):
+    elif calibration.label is not None and calibration.label.max() >= len(data.labels):
         expected = f"label below {len(data.labels)}"
-    elif found.claim.by == BY_LABEL and found.groups != data.labels:
+    elif calibration.claim.by == BY_LABEL and calibration.groups != data.labels:
         expected = "groups as the labels are called, in their order"
     elif lacking:
         expected = f"claim.by and claim.weights among {sorted(data.coordinates)}"
-    elif found.augmentation != "none" and not views:
+    elif calibration.augmentation != "none" and not views:
         expected = 'augmentation "none": there are no augmentations'
-    elif found.augmentation == "separate" and len(found.scores) != views:
+    elif calibration.augmentation == "separate" and len(calibration.scores) != views:
         expected = f"one replicate for each of {views} augmentations"
     if expected:
         raise malformed(expected, whose)
-    return found
+    return calibration
 
 
 def check_pair(

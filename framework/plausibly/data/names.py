@@ -539,14 +539,14 @@ def named_array(
                 whose=whose,
             )
     for dim in wanted:
-        found = Names(array.get_index(dim))
-        found = next((one for one in known if one.equals(found)), found)
-        if not found.usable:
-            check_names(found.texts, dim, whose=whose)
+        own = Names(array.get_index(dim))
+        own = next((one for one in known if one.equals(own)), own)
+        if not own.usable:
+            check_names(own.texts, dim, whose=whose)
         if array.coords.variables[dim].dtype.kind != "U":
-            texts = xr.Coordinates.from_xindex(text_index(found.texts, dim))
+            texts = xr.Coordinates.from_xindex(text_index(own.texts, dim))
             array = array.assign_coords(texts)
-        along.append(found)
+        along.append(own)
     if array.dtype.kind not in "fiub":
         raise InputError(
             "numbers-expected",

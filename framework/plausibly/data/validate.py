@@ -117,15 +117,15 @@ def check_numbers(array: xr.DataArray, scale: str, whose: str) -> None:
     if are_sound(values, scale):
         return
     ours, least, most = scale == "plausibility", float(values.min()), float(values.max())
-    do, at, labels = "mend these rows", "", None
+    do, word, labels = "mend these rows", "", None
     if not (isfinite(least) and isfinite(most)):
         bad = ~np.isfinite(values)
-        at = "NaN" if np.isnan(values[bad]).all() else "NaN or infinite numbers"
+        word = "NaN" if np.isnan(values[bad]).all() else "NaN or infinite numbers"
         columns = bad.reshape(-1, bad.shape[-1]).any(axis=0)
         labels = name_texts(array.indexes[names.LABEL][columns])
         name = "plausibilities-not-finite" if ours else "probabilities-not-finite"
         fault, expected = "", "finite numbers"
-        got = f"{counted(int(bad.sum()))} {at} in {listed(map(quoted, labels))}"
+        got = f"{counted(int(bad.sum()))} {word} in {listed(map(quoted, labels))}"
         do = do if ours else 'predict these again, or bad_rows="drop", which is recorded'
     elif least < 0:
         name = "plausibilities-negative" if ours else "probabilities-negative"
@@ -157,8 +157,8 @@ def check_numbers(array: xr.DataArray, scale: str, whose: str) -> None:
     rows = name_texts(array.indexes[names.EXAMPLE][faulty])
     raise InputError(
         name,
-        f"{whose}, {at} in {several(len(rows), 'row')} ({listed(rows)})"
-        if at
+        f"{whose}, {word} in {several(len(rows), 'row')} ({listed(rows)})"
+        if word
         else f"{whose}: {counted(len(rows))} of {several(faulty.size, 'row')} {fault} "
         f"({listed(rows)})",
         expected=expected,
