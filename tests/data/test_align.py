@@ -49,14 +49,6 @@ def test_labels_that_differ(here: list[str], piece: str) -> None:
         match_labels(array(["e"], here), ["a", "melanoma"], whose="predictions", other="others")
 
 
-def test_the_predictor_has_its_own_message() -> None:
-    words = {"name": "predictor-labels", "do": "recalibrate for these 2"}
-    with refused("predictor-labels", "new.csv", '"fibrosis"', "got 2 of them do recalibrate for"):
-        match_labels(
-            array(["e"], ["a", "b"]), ["a", "b", "fibrosis"], whose="new.csv", other="it", **words
-        )
-
-
 def test_labels_on_either_side_are_in_the_details() -> None:
     with refused("labels-differ") as caught:
         match_labels(array(["e"], ["a", "x"]), ["b", "a"], whose="here", other="there")

@@ -163,7 +163,7 @@ class ChunkedScores:
         if self.scoring.scale == "probability":
             hard = sum(self.hard.values())
             shape = self.predictions.array.shape
-            validate.warn_if_hard(hard, shape, self.whose, stacklevel=4)
+            validate.warn_if_hard(hard, shape, self.whose)
         return self.largest_of[self.rows]
 
     def dense(self) -> NoReturn:

@@ -36,14 +36,11 @@ def match_labels(
     *,
     whose: str,
     other: str,
-    name: str = "labels-differ",
     do: str = "",
 ) -> Labelled:
     """Return the array with its labels in the order of `labels`."""
-    found = with_labels(
-        Plausibilities.of(array), labels, whose=whose, other=other, name=name, do=do
-    )
-    return cast("Labelled", found.array)
+    record = with_labels(Plausibilities.of(array), labels, whose=whose, other=other, do=do)
+    return cast("Labelled", record.array)
 
 
 def with_labels(
@@ -52,7 +49,6 @@ def with_labels(
     *,
     whose: str,
     other: str,
-    name: str = "labels-differ",
     do: str = "",
 ) -> Record:
     """Return the record with its labels in the order of `labels`."""
@@ -89,7 +85,7 @@ def with_labels(
     elif surplus and not lost:
         advice = f"declare every label where {other} are made: labels=[...]"
     raise InputError(
-        name,
+        "labels-differ",
         what,
         expected=f"the same {several(len(wanted), 'name')}",
         got=got,

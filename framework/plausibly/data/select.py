@@ -20,7 +20,7 @@ from plausibly.data.names import (
     positions,
     several,
 )
-from plausibly.data.states import STATES, read_left_out, read_merged, with_merged
+from plausibly.data.states import STATES, read_left_out, read_merged, with_left_out, with_merged
 from plausibly.errors import InputError, listed
 from plausibly.kernels.types import Bools, Ints
 
@@ -228,10 +228,6 @@ def concat(tables: Iterable[xr.Dataset]) -> AnnotationTable:
         if name not in _NAMED
     }
     coordinates = {name for part in parts for name in part.coords}
-    left_out: dict[str, int] = {}
-    for part in parts:
-        for reason, count in read_left_out(part.attrs).items():
-            left_out[reason] = left_out.get(reason, 0) + count
     declared = all(part.attrs[names.LABELS_DECLARED] for part in parts)
     whole = xr.Dataset(
         {name: item for name, item in variables.items() if name not in coordinates},
@@ -241,10 +237,12 @@ def concat(tables: Iterable[xr.Dataset]) -> AnnotationTable:
         },
         attrs={**parts[0].attrs, names.LABELS_DECLARED: int(declared)},
     )
-    whole.attrs.pop(names.MERGED, None)
+    for name in (names.MERGED, names.LEFT_OUT):
+        whole.attrs.pop(name, None)
     for part in parts:
         whole = with_merged(whole, read_merged(part.attrs))
-    return rebuilt(whole, left_out=left_out)
+        whole = with_left_out(whole, read_left_out(part.attrs))
+    return rebuilt(whole)
 
 
 def _check_once(parts: Sequence[xr.Dataset], united: Mapping[str, list[str]]) -> None:

@@ -60,7 +60,7 @@ class Predictions(Named):
         if scale == "probability" and whole and len(array) >= _HARD_LEAST:
             hard = hard_rows(array.values)
             if hard:
-                warn_if_hard(hard, array.shape, whose, stacklevel=4)
+                warn_if_hard(hard, array.shape, whose)
         array.attrs[names.SCALE] = scale
         return Predictions(array=array, examples=named.examples, labels=named.labels, scale=scale)
 
@@ -261,7 +261,7 @@ def known_scale(array: xr.DataArray, whose: str, scale: str | None = None) -> st
     return scale
 
 
-def warn_if_hard(hard: int, shape: tuple[int, ...], whose: str, *, stacklevel: int = 3) -> None:
+def warn_if_hard(hard: int, shape: tuple[int, ...], whose: str) -> None:
     """Warn where nearly all rows of probabilities are only 0 and 1."""
     rows, labels = shape
     if rows < _HARD_LEAST or labels < _SEVERAL or hard / rows < _HARD_SHARE:
@@ -273,5 +273,5 @@ def warn_if_hard(hard: int, shape: tuple[int, ...], whose: str, *, stacklevel: i
         expected="probabilities; labels tie scores: sets are one label or all",
         do="save the softmax, not its argmax",
         whose=whose,
-        stacklevel=stacklevel,
+        stacklevel=4,
     )
