@@ -54,10 +54,10 @@ def data_of(packed: xr.Dataset) -> CalibrationData:
     """Return calibration data whose scores are one row, seen again and again."""
     row: Floats = np.random.default_rng(0).random(LABELS).astype(np.float32)
     return CalibrationData(
-        source=ArrayScores(np.broadcast_to(row, (EXAMPLES, LABELS))),
-        stored=Plausibilities.of(packed).stored,
+        scores=ArrayScores(np.broadcast_to(row, (EXAMPLES, LABELS))),
+        plausibilities=Plausibilities.of(packed).stored,
         denominator=packed.denominator.values,
-        examples=Examples(hash_names(packed.example.values)),
+        hashes=Examples(hash_names(packed.example.values)),
         labels=tuple(map(str, packed.label_name.values)),
         coordinates={"patient": np.arange(EXAMPLES) // 3},
         label_coordinates={"risk": 1.0 + np.arange(LABELS) % 3},

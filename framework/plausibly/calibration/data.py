@@ -88,15 +88,15 @@ class CalibrationData:
     Attributes
     ----------
     source : ScoreSource
-        Conformity scores in the dtype of the predictions; larger = fits better. What is read
-        through `scores_at` and `scores_of` never makes an array of all.
+        Conformity scores in the dtype of the predictions; larger = fits better; passed as
+        ``scores=``. What is read through `scores_at` and `scores_of` never makes an array of all.
     stored : Dense or Sparse
-        Plausibilities. What is read through `draw`, `voted` and `atoms` never makes a dense array
-        of sparse ones.
+        Plausibilities, passed as ``plausibilities=``. What is read through `draw`, `voted` and
+        `atoms` never makes a dense array of sparse ones.
     denominator : ndarray of int64, (example,), or None
         Totals of which the plausibilities are counts.
     examples : Examples
-        The examples by name, or by the hashes of their names.
+        The examples by name, or by the hashes of their names; passed as ``hashes=``.
     labels : tuple of str
         In the order of the calibration predictions, in which draws cumulate and ties break.
     coordinates : mapping of str to ndarray, (example,)
@@ -110,10 +110,10 @@ class CalibrationData:
         means.
     """
 
-    source: ScoreSource
-    stored: Dense
+    source: ScoreSource = attrs.field(alias="scores")
+    stored: Dense = attrs.field(alias="plausibilities")
     denominator: Ints | None = attrs.field(converter=attrs.converters.optional(unwritable))
-    examples: Examples
+    examples: Examples = attrs.field(alias="hashes")
     labels: tuple[str, ...]
     coordinates: Mapping[str, NDArray[np.generic]] = attrs.field(factory=dict)
     label_coordinates: Mapping[str, NDArray[np.generic]] = attrs.field(factory=dict)
@@ -286,10 +286,10 @@ class CalibrationData:
             return self
         return attrs.evolve(
             self,
-            source=self.source.take(rows),
-            stored=self.stored.take(rows),
+            scores=self.source.take(rows),
+            plausibilities=self.stored.take(rows),
             denominator=None if self.denominator is None else self.denominator[rows],
-            examples=self.examples.take(rows),
+            hashes=self.examples.take(rows),
             coordinates={name: found[rows] for name, found in self.coordinates.items()},
             augmented=None if self.augmented is None else self.augmented[:, rows],
             resampled=None if self.resampled is None else self.resampled[:, rows],

@@ -341,14 +341,14 @@ def calibration_data(
     draws, about = found.draws, found.about
     denominator = about.coords.get(names.DENOMINATOR)
     return CalibrationData(
-        source=source,
-        stored=found.stored.unwritable()
+        scores=source,
+        plausibilities=found.stored.unwritable()
         if draws is None
         else Dense(draws.mean(axis=0, dtype=np.float64)),
         denominator=None
         if denominator is None or draws is not None
         else np.asarray(denominator.values),
-        examples=examples,
+        hashes=examples,
         labels=labels,
         coordinates=coordinates_over(names.EXAMPLE, [model.array, about]),
         label_coordinates=coordinates_over(names.LABEL, [model.array, about]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 import attrs
@@ -203,6 +203,7 @@ def table_from_records(
     blocks: bool = False,
     weights: bool = False,
     unlisted: str = "excluded",
+    left_out: Mapping[str, int] | None = None,
 ) -> AnnotationTable:
     """Return the annotation table of plain records; their order does not matter.
 
@@ -221,6 +222,8 @@ def table_from_records(
         Whether mentions have rank blocks, and weights.
     unlisted : {"excluded", "unknown"}
         What it means that a response does not name a label.
+    left_out : mapping of str to int, optional
+        Responses that the caller did not pass on, by reason.
 
     Returns
     -------
@@ -282,6 +285,7 @@ def table_from_records(
         blocks=blocks,
         weights=weights,
         unlisted=unlisted,
+        left_out=left_out,
     )
 
 
@@ -305,6 +309,8 @@ def table_from_codes(
     answer: Coded,
     labels: Sequence[object] | None,
     parse: Callable[[object], Answer],
+    *,
+    left_out: Mapping[str, int] | None = None,
 ) -> AnnotationTable:
     """Return the annotation table of three columns whose texts repeat.
 
@@ -316,7 +322,7 @@ def table_from_codes(
         Kind of answer, written into the table.
     example, annotator, answer : Coded, (response,)
         Texts; the annotator ``""`` is an unknown one.
-    labels, parse
+    labels, parse, left_out
         As in `table_from_records`.
 
     Raises
@@ -332,7 +338,7 @@ def table_from_codes(
     columns = Columns(
         examples=example.names, annotators=known, example=example.codes, annotator=codes
     )
-    return _table(kind, columns, answer.names, answer.codes, labels, parse)
+    return _table(kind, columns, answer.names, answer.codes, labels, parse, left_out=left_out)
 
 
 def _table(
@@ -346,6 +352,7 @@ def _table(
     blocks: bool = False,
     weights: bool = False,
     unlisted: str = "excluded",
+    left_out: Mapping[str, int] | None = None,
 ) -> AnnotationTable:
     """Return the table of responses, each with the place of its answer among `answers`."""
     declared = None if labels is None else name_texts(labels)
@@ -390,6 +397,7 @@ def _table(
         mention_weight=weight[mention] if weights else None,
         unlisted=unlisted,
         labels_declared=declared is not None,
+        left_out=left_out,
     )
 
 
