@@ -157,8 +157,7 @@ def label_order(test: Names, predictor: Names) -> NDArray[np.intp] | slice:
             whose="predictions",
             details={"lacking": lacking, "excess": excess},
         )
-    place = {label: position for position, label in enumerate(labels)}
-    return np.array([place[label] for label in given], dtype=np.intp)
+    return names.positions(labels, given)
 
 
 def sets_array(
