@@ -123,7 +123,10 @@ def same_examples(
     here, there = first.examples.texts, second.examples.texts
     place = positions(there, here)
     common = np.flatnonzero(place >= 0)
-    surplus, lost = not_among(here, there), not_among(there, here)
+    surplus: list[str] = []
+    lost: list[str] = []
+    if common.size < max(len(here), len(there)):  # else no names are sought again
+        surplus, lost = not_among(here, there), not_among(there, here)
     if (surplus or lost) and not (only_common and common.size):
         owner, lacking, of = (whose, lost, other) if lost else (other, surplus, whose)
         pairs = near_pairs(surplus, lost)
