@@ -108,8 +108,15 @@ class Ranks:
         return found
 
     @cached_property
-    def _index(self) -> tuple[np.unsignedinteger[Any], np.unsignedinteger[Any], Ints, int, Floats]:
-        # Any: as wide as the floats
+    def _index(
+        self,
+    ) -> tuple[
+        np.unsignedinteger[Any],  # Any: as wide as the floats
+        np.unsignedinteger[Any],  # Any: as above
+        Ints,
+        int,
+        Floats,
+    ]:
         """Buckets of atoms whose first bits are the same.
 
         Bits of the first atom, how many of the last bits fall into one bucket, where each bucket
