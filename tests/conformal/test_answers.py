@@ -164,6 +164,7 @@ class Score(ScoreFunction):
         (lambda p: p.astype(complex), "complex128"),
         (lambda p: p > 0.5, "bool"),
         (lambda p: p.sum(axis=1), "shape (40,)"),
+        (lambda p: p * np.nan, "NaN"),
     ],
 )
 def test_what_a_score_returns(made: Callable[[Floats], object], got: str) -> None:
@@ -226,7 +227,11 @@ MALFORMED: dict[str, dict[str, Any]] = {  # Any: values of fields
     "denominators of zero": {"denominator": lambda r: 0 * r.denominator},
     "rows out of range": {"row": lambda r: r.row + 1},
     "rows below zero": {"row": lambda r: r.row - 1},
+    "masses of some atoms": {"units": lambda r: r.units[1:]},
+    "rows without masses": {"units": None},
     "no mass of its own": {"test_mass": Fraction(0)},
+    "scores of one dim": {"scores": lambda r: r.scores[0]},
+    "scores of another type": {"scores": lambda r: r.scores.astype(np.float32)},
     "infinite scores": {"scores": lambda r: np.where(r.scores > 0.5, np.inf, r.scores)},
     "NaN": {"scores": lambda r: r.scores * np.nan},
     "an odd target": {"claim": Claim(target=ODD)},

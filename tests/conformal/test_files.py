@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import ClassVar
@@ -241,20 +239,3 @@ def test_row_order_does_not_change_the_fingerprint() -> None:
             predictions[order], lam[order[::-1]], calibrator=calibrator, combiner=combiner
         )
         assert one.fingerprint == other.fingerprint
-
-
-def test_a_file_loads_in_another_process(tmp_path: Path) -> None:
-    predictions, lam = world(30)
-    p = plausibly.calibrate(predictions, lam, combiner="held-out-rank")
-    p.save(tmp_path / "p.nc")
-    code = (
-        "import plausibly, sys; p = plausibly.load_predictor(sys.argv[1]);"
-        "print(p.fingerprint, float(p.threshold(0.2)))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path / "p.nc")],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.split() == [p.fingerprint, str(float(p.threshold(0.2)))]

@@ -11,9 +11,10 @@ from hypothesis.extra import numpy as arrays
 import plausibly
 from plausibly.calibration import pools
 from plausibly.calibration.data import CalibrationData
-from plausibly.calibration.examples import IdentityScores
+from plausibly.calibration.examples import ArrayScores, Examples
 from plausibly.conformal.array_predictor import Scoring
 from plausibly.kernels import blocks
+from plausibly.kernels.sparse import Dense
 from plausibly.plugin import Floats, ScoreFunction, ScoreInput
 from plausibly_builtins.scores.simple import Probability
 from tables import labelled, shares
@@ -42,7 +43,7 @@ def bits(values: Floats) -> bytes:
 def test_scores_as_given_are_those_of_a_copy(values: Floats, data: st.DataObject) -> None:
     values = values.astype(data.draw(st.sampled_from([np.float32, np.float64])))
     copied = values + values.dtype.type(0)
-    source = IdentityScores(values)
+    source = ArrayScores(values)
     row = np.arange(len(values))[None, ::-1]
     label = np.zeros_like(row)
     assert source.dtype == values.dtype
@@ -88,10 +89,10 @@ def test_masses_and_votes_in_blocks(cells: int, data: st.DataObject) -> None:
     lam = counts / total[:, None]
     denominator = data.draw(st.sampled_from([None, total, total + 1]))
     calibration = CalibrationData(
-        scores=lam,
-        plausibilities=lam,
+        scores=ArrayScores(lam),
+        plausibilities=Dense(lam),
         denominator=denominator,
-        hashes=np.arange(len(lam), dtype=np.uint64),
+        hashes=Examples(np.arange(len(lam), dtype=np.uint64)),
         labels=tuple("abcd"[: shape[1]]),
     )
     units, whole = calibration.units()

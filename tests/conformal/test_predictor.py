@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from pathlib import Path
 
@@ -100,14 +99,6 @@ def test_plain_arrays(predictor: ConformalPredictor, fresh: xr.DataArray) -> Non
     for bad in (np.zeros(3), np.zeros((2, 5)), np.zeros((1, 1, 4)), np.float64(0.1)):
         with refused("array-shape"):
             predictor.predict_array(np.asarray(bad), 0.1)
-
-
-def test_many_threads_get_one_answer(predictor: ConformalPredictor, fresh: xr.DataArray) -> None:
-    expected = predictor.predict(fresh, 0.17).values
-    anew = plausibly.calibrate(*world(100))
-    with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda _: anew.predict_array(fresh.values, 0.17), range(32)))
-    assert all(np.array_equal(answer, expected) for answer in answers)
 
 
 def test_the_labels_must_be_those_of_the_calibration(

@@ -9,11 +9,13 @@ import pytest
 
 import plausibly
 from plausibly.calibration.data import CalibrationData
+from plausibly.calibration.examples import ArrayScores, Examples
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues
 from plausibly.calibration.scores import CalibrationScores
 from plausibly.kernels.masses import WeightedSums, storable_masses
 from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.sparse import Dense
 from plausibly_builtins.calibrators.expected import MonteCarlo
 from plausibly_builtins.calibrators.risk import Risk
 from plausibly_builtins.calibrators.wrapped import Mondrian
@@ -24,10 +26,10 @@ from tables import labelled
 def data(lam: np.ndarray, **labels: list[float]) -> CalibrationData:
     n, count = lam.shape
     return CalibrationData(
-        scores=np.random.default_rng(0).random(lam.shape),
-        plausibilities=lam,
+        scores=ArrayScores(np.random.default_rng(0).random(lam.shape)),
+        plausibilities=Dense(lam),
         denominator=None,
-        hashes=hash_names([f"e{i}" for i in range(n)]),
+        hashes=Examples(hash_names([f"e{i}" for i in range(n)])),
         labels=tuple("abcdefgh"[:count]),
         label_coordinates={name: np.array(values) for name, values in labels.items()},
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import xarray as xr
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from plausibly.data.annotations import AnnotationTable, build_table, check_table
 from plausibly.data.select import answered, concat, select, to_frame
@@ -103,27 +103,6 @@ def test_what_does_not_move_names_keeps_the_checksum(
     table: AnnotationTable, change: Callable[[xr.Dataset], xr.Dataset]
 ) -> None:
     check_table(change(table))
-
-
-@given(st.permutations(range(6)))
-@settings(max_examples=40)
-def test_any_order_of_the_responses_but_the_first_is_found(order: list[int]) -> None:
-    table = build_table(
-        "single-label",
-        examples=["a", "b"],
-        annotators=["p", "q", "r"],
-        labels=["k", "l"],
-        response_example=[0, 0, 0, 1, 1, 1],
-        response_annotator=[0, 1, 2, 0, 1, 2],
-        mention_response=[0, 1, 2, 3, 4, 5],
-        mention_label=[0, 0, 1, 1, 1, 0],
-    )
-    moved = table.isel(response=order)
-    if order == sorted(order):
-        check_table(moved)
-    else:
-        with refused("table-detached"):
-            check_table(moved)
 
 
 @given(

@@ -182,12 +182,7 @@ def test_labels_are_united_in_order_and_names_sorted() -> None:
 
 
 def test_left_out_adds_up() -> None:
-    parts = [
-        table_from_records(
-            "single-label", [(e, "r", "a")], None, single, left_out={"drafts": 2, e: 1}
-        )
-        for e in ("x", "y")
-    ]
+    parts = [rebuilt(built([(e, "r", "a")]), left_out={"drafts": 2, e: 1}) for e in ("x", "y")]
     assert concat(parts).attrs["left_out"] == '{"drafts": 4, "x": 1, "y": 1}'
 
 

@@ -16,7 +16,7 @@ from plausibly.kernels import blocks
 from plausibly.kernels.blocks import largest, map_blocks, row_blocks
 from plausibly.kernels.coverage import aggregated, sizes
 from plausibly.kernels.draws import draw_labels
-from plausibly.kernels.ranks import Ranks, at_least
+from plausibly.kernels.ranks import Ranks
 from plausibly.kernels.sparse import Dense, Sparse
 from plausibly.kernels.types import Floats
 
@@ -151,5 +151,4 @@ def test_no_examples_at_all() -> None:
     none = np.empty((0, 5))
     assert aggregated(none > 0, none).shape == sizes(none > 0).shape == (0,)
     assert draw_labels(none, np.empty((0, 3))).shape == (3, 0)
-    assert at_least(none, np.float64(0.1)).shape == (0, 5)
     assert largest(none).shape == (0,)

@@ -55,11 +55,6 @@ def test_draws_have_the_frequencies_of_the_plausibilities() -> None:
     assert np.all(np.abs(shares - lam[0]) < 5 * np.sqrt(0.25 / codes.size))
 
 
-@pytest.mark.parametrize("labels", [3, 40])
-def test_no_examples_no_draws(labels: int) -> None:
-    assert draw_labels(np.empty((0, labels)), np.empty((0, 2))).shape == (2, 0)
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(
     ("labels", "filled"),
@@ -94,16 +89,6 @@ def test_a_product_that_rounds_up_to_the_total_stays_on_a_plausible_label(labels
         lam[:, plausible] = lam[0, labels // 2 :] = 5e-324  # the first has many to draw from
         codes = draw_labels(lam, np.full((5, 2), 0.75))
         assert (codes[:, 1:] == plausible).all()
-
-
-def test_uniforms_of_many_examples_are_those_of_each() -> None:
-    hashes = hash_names(range(40_000))
-    keys = Keys(3, "draws")
-    found = keys.uniform(hashes, 3)
-    for row in (0, 10_921, 10_922, 10_923, 39_999):
-        assert (keys.uniform(hashes[row : row + 1], 5)[0, :3] == found[row]).all()
-    assert keys.uniform(hashes[:0], 3).shape == (0, 3)
-    assert keys.uniform(hashes[:2], 0).shape == (2, 0)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -147,24 +147,6 @@ def _named(answer: object) -> list[object]:
     return [answer]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=20)
-@given(data=st.data())
-def test_the_order_of_rows_does_not_matter(kind: str, data: st.DataObject) -> None:
-    records = data.draw(lr.records(ANSWERS[kind]))
-    other = data.draw(st.permutations(records))
-    annotation = resolve(ANNOTATION, kind)
-    tables = [
-        merge_aliases(annotation.build(given_, NAMES), ALIASES, LABELS)
-        for given_ in (records, other)
-    ]
-    xr.testing.assert_identical(*(plausibly.aggregate(table) for table in tables))
-    assert (
-        tables[0].attrs["merged" if "merged" in tables[0].attrs else "kind"]
-        == (tables[1].attrs["merged" if "merged" in tables[1].attrs else "kind"])
-    )
-
-
 def test_a_ranking_keeps_the_better_place_and_closes_the_gap() -> None:
     kind = resolve(ANNOTATION, "partial-ranking")
     blocks = [["MM"], ["b c", "Ä"], ["melanoma"], ["bc"], ["0"]]
@@ -428,17 +410,3 @@ def test_columns_of_predictions_under_an_alias(tmp_path: Path) -> None:
     both = written(tmp_path, "both.csv", "example,tinea,Eczema,eczema,psoriasis\nx,.2,.2,.3,.3\n")
     with refused("label-twice", "both.csv", 'the label "eczema"', '("Eczema", "eczema")'):
         plausibly.read_predictions(both, labels=labels)
-
-
-def test_a_million_and_the_file(tmp_path: Path) -> None:
-    """Many aliases of many labels are merged by name, whatever their order."""
-    wanted = [f"label {number}" for number in range(300)]
-    rows = [["label", "alias"], *([name, f"{name} (old)|{name} (new)"] for name in wanted)]
-    labels = written(tmp_path, "labels.csv", csv_text(rows))
-    votes = [["task", "worker", "label"]]
-    votes += [[f"t{number % 7}", f"w{number}", f"{wanted[-number]} (old)"] for number in range(300)]
-    table = plausibly.read_annotations(written(tmp_path, "v.csv", csv_text(votes)), labels=labels)
-    assert name_texts(table["label"].values) == wanted
-    frame = to_frame(table)
-    by = dict(zip(frame["annotator"].astype(str), frame["label"].astype(str), strict=True))
-    assert by == {f"w{number}": wanted[-number] for number in range(300)}

@@ -70,30 +70,6 @@ def test_every_condition_under_another_name(cases: Cases, conditions: list[str])
     assert sum(read_merged(found.attrs).values()) == odd
 
 
-def test_two_conditions_that_are_one(cases: Cases, conditions: list[str]) -> None:
-    """A ranking with both keeps the better place, as its file would be mended by hand."""
-    alias, label = "Infected eczema", "Eczema"
-    kept = [name for name in conditions if name != alias]
-    records = []
-    both = 0
-    for case, readers in enumerate(cases):
-        for one in readers:
-            blocks: list[list[str]] = []
-            seen: set[str] = set()
-            for block in one:
-                named = {label if conditions[k] == alias else conditions[k] for k in block} - seen
-                seen |= named
-                blocks += [sorted(named)] if named else []
-            every = [conditions[k] for block in one for k in block]
-            both += alias in every and label in every
-            records.append((f"{case:04}", None, blocks))
-    expected = resolve(ANNOTATION, "partial-ranking").build(records, kept)
-    found = merge_aliases(rankings(cases, conditions, conditions), {alias: label}, kept)
-    assert both > 0
-    assert found.sizes["mention"] == expected.sizes["mention"]
-    xr.testing.assert_identical(plausibly.aggregate(found), plausibly.aggregate(expected))
-
-
 @pytest.mark.parametrize("policy", ["uniform", "frequency"])
 def test_a_label_above_six_kinds_of_dermatitis(
     cases: Cases, conditions: list[str], policy: str
@@ -122,29 +98,6 @@ def test_a_label_above_six_kinds_of_dermatitis(
     np.testing.assert_allclose(found.values.sum(axis=1), 1, rtol=1e-12)
     outside = [k for k in range(419) if k not in six]
     np.testing.assert_array_equal(found.values[:, outside], plain.values[:, outside])
-
-
-def test_letters_for_three_judgements(shared: Path, tmp_path: Path) -> None:
-    """ChaosNLI writes e, n and c in one place and whole words in another."""
-    stored = np.load(shared / "data/chaosnli_snli/data.npz")
-    words = stored["class_names"].tolist()
-    letters = [word[0] for word in words]
-    rows = [["example", *letters]]
-    rows += [
-        [uid, *map(str, row)] for uid, row in zip(stored["uid"], stored["counts"], strict=True)
-    ]
-    path = written(tmp_path, "counts.csv", csv_text(rows))
-    table = [["label", "alias"], *map(list, zip(words, letters, strict=True))]
-    labels = written(tmp_path, "labels.csv", csv_text(table))
-    found = plausibly.read_annotations(path, "counts", labels)
-    whole = plausibly.read_annotations(
-        written(tmp_path, "whole.csv", csv_text([["example", *words], *rows[1:]])), "counts", words
-    )
-    assert name_texts(found["label"].values) == words
-    assert found.sizes["example"] == 1514
-    total = stored["counts"].sum(axis=0).tolist()
-    assert read_merged(found.attrs) == dict(zip(letters, map(float, total), strict=True))
-    xr.testing.assert_identical(plausibly.aggregate(found), plausibly.aggregate(whole))
 
 
 def test_votes_on_faces_in_two_tables_of_names(shared: Path, tmp_path: Path) -> None:

@@ -145,11 +145,6 @@ def test_report_3_zero_false_and_no_are_one_only_if_said(tmp_path: Path) -> None
     assert apart == {"a": [0.25] * 4}
 
 
-def test_report_9_a_label_that_nobody_named(tmp_path: Path) -> None:
-    said = read(tmp_path, "label,alias\na,A\nb,B\nc,C\n", "x,1,A\nx,2,C\n")
-    assert said == {"x": [0.5, 0, 0.5]}
-
-
 def test_report_10_only_real_missing_is_missing(tmp_path: Path) -> None:
     """An alias ``nan`` is text like any other; an empty cell is a skip."""
     said = read(tmp_path, "label,alias\nnot a number,nan|NaN\nok,\n", "x,1,nan\nx,2,\nx,3,ok\n")
@@ -201,11 +196,6 @@ def test_a_table_from_a_spreadsheet(tmp_path: Path, end: str) -> None:
     table = plausibly.read_labels(written(tmp_path, "l.csv", text))
     assert aliases_of(table) == {"x": "a", "y": "a"}
     assert Hierarchy.of_table(table).above == (1,)
-
-
-def test_a_very_long_alias(tmp_path: Path) -> None:
-    long = "e" * 100_000
-    assert read(tmp_path, f"label,alias\na,{long}\nb,\n", f"x,1,{long}\n") == {"x": [1, 0]}
 
 
 _cells = st.sampled_from(["", "a", "b", "c", "a|b", "d | e", r"f\|g", "1", "2", "-1", "x", "|"])

@@ -18,7 +18,7 @@ import plausibly
 from lazy_world import plausibilities, predictions
 from plausibly.conformal import chunks
 from plausibly.conformal.array_predictor import Scoring
-from plausibly.conformal.chunked import Ask, RowScores, scored
+from plausibly.conformal.chunked import Ask, scored
 from plausibly.conformal.chunks import Part
 from plausibly.data.names import Names
 from plausibly.io import read_predictions
@@ -105,24 +105,22 @@ def test_a_chunk_is_scored_in_the_room_of_a_few_rows(score: Any) -> None:  # Any
     examples, labels = 12_000, 400
     values = np.random.default_rng(1).random((examples, labels), dtype=np.float32)
     values /= values.sum(axis=1, keepdims=True)
-    rows = RowScores(
-        labels=tuple(f"l{place}" for place in range(labels)),
-        scoring=Scoring(component=score, called="score", scale="probability", seed=0),
-    )
+    scoring = Scoring(component=score, called="score", scale="probability", seed=0)
+    texts = tuple(f"l{place}" for place in range(labels))
     row = np.arange(examples)
     names = Part(Names.of([f"e{place}" for place in row]), "predictions")
     ask = Ask(names, np.tile(row, 2), np.tile(row % labels, 2))
-    scored(rows, values, ask)  # modules that are imported on the way are no arrays
+    scored(values, ask, labels=texts, scoring=scoring)  # imports modules, which are no arrays
     tracemalloc.start()
-    answer = scored(rows, values, ask)
+    scores, largest, _ = scored(values, ask, labels=texts, scoring=scoring)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert len(list(row_blocks(values.shape))) > 10
     assert peak < values.nbytes / 2
     whole = score.score(values.copy(), None) if not score.randomised else None
     if whole is not None:
-        np.testing.assert_array_equal(answer.scores, np.tile(whole[row, row % labels], 2))
-        np.testing.assert_array_equal(answer.largest, whole.max(axis=1))
+        np.testing.assert_array_equal(scores, np.tile(whole[row, row % labels], 2))
+        np.testing.assert_array_equal(largest, whole.max(axis=1))
 
 
 @pytest.mark.parametrize("score", ["probability", {"name": "aps", "randomised": True}], ids=str)

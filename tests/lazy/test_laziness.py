@@ -145,7 +145,7 @@ def test_dask_waits_until_an_array_is_in_chunks() -> None:
         "dims = ('example', 'label')\n"
         "coords = {'example': ['a', 'b', 'c'], 'label': ['x', 'y']}\n"
         "p = xr.DataArray(np.full((3, 2), .5), dims=dims, coords=coords)\n"
-        "made = plausibly.calibrate(p, p)\n"
+        "made = plausibly.calibrate(p, p + 0)\n"
         "sets = made.predict(p.assign_coords(example=['d', 'e', 'f']), 0.3)\n"
         "plausibly.evaluate(sets, p.assign_coords(example=['d', 'e', 'f'])).data\n"
         "assert 'distributed' not in sys.modules\n"

@@ -78,10 +78,10 @@ def test_which_form_is_computed_with_depends_on_the_number_of_labels() -> None:
     for labels in (FEW_LABELS, FEW_LABELS + 1):
         table = mentions("single-label", 8, labels)
         dense = plausibly.aggregate(table)
-        found = aggregated(table).to_xarray()
+        found = aggregated(table).array
         assert isinstance(found, xr.Dataset) == (labels > FEW_LABELS)
         assert (unpack(found) if isinstance(found, xr.Dataset) else found).identical(dense)
-        assert isinstance(aggregated(table, "majority-vote").to_xarray(), xr.DataArray)
+        assert isinstance(aggregated(table, "majority-vote").array, xr.DataArray)
 
 
 @attrs.frozen(kw_only=True)

@@ -10,13 +10,11 @@ import xarray as xr
 
 import plausibly
 from plausibly import pack, unpack
-from plausibly.conformal.array_predictor import Scoring
-from plausibly.conformal.inputs import calibration_data, matched_inputs
+from plausibly.conformal.inputs import matched_inputs
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import IncompatibleComponents, PlausiblyWarning
-from plausibly.kernels.random import Keys
 from plausibly.kernels.sparse import Sparse
-from plausibly.plugin import CALIBRATOR, COMBINER, SCORE, resolve
+from plausibly.plugin import CALIBRATOR, COMBINER
 from plausibly.registry import default
 from refusals import refused
 from sparse_world import mentions, plausibilities, predictions, shuffled
@@ -112,10 +110,9 @@ def test_augmentations(scores: str) -> None:
 def test_annotations_of_many_labels_are_packed_inside(kind: str) -> None:
     table = mentions(kind, EXAMPLES, LABELS)
     dense = plausibly.aggregate(table)
-    inputs = matched_inputs(
-        predictions(EXAMPLES, LABELS), table, aggregator=None, seed=0, only_common=False
-    )
-    assert isinstance(inputs.plausibilities.stored, Sparse)
+    model = predictions(EXAMPLES, LABELS)
+    found = matched_inputs(model, table, seed=0, only_common=False)[1]
+    assert isinstance(found.stored, Sparse)
     first, second = made(table), made(dense)
     assert isinstance(first, ConformalPredictor)
     assert isinstance(second, ConformalPredictor)
@@ -130,37 +127,6 @@ def test_only_common_examples() -> None:
     packed = plausibly.calibrate(model, shuffled(pack(lam)), only_common=True)
     assert packed.n == 10
     assert packed.fingerprint == dense.fingerprint
-
-
-def test_what_calibrators_see() -> None:
-    """Draws, votes, masses and the dense view, for some of the examples too."""
-    lam = plausibilities(EXAMPLES, LABELS)
-    score = resolve(SCORE, "probability")
-    both = [
-        calibration_data(
-            matched_inputs(
-                predictions(EXAMPLES, LABELS), one, aggregator=None, seed=0, only_common=False
-            ),
-            Scoring(component=score, called="probability", scale="probability", seed=0),
-        )
-        for one in (pack(lam), lam)
-    ]
-    assert isinstance(both[0].stored, Sparse)
-    some = np.array([5, 2, 40])
-    for packed, dense in (both, [data.take(some) for data in both]):
-        np.testing.assert_array_equal(packed.draw(6, Keys(1)), dense.draw(6, Keys(1)))
-        np.testing.assert_array_equal(packed.voted(), dense.voted())
-        assert packed.voted().dtype == dense.voted().dtype
-        for here, there in zip(packed.atoms(), dense.atoms(), strict=True):
-            np.testing.assert_array_equal(here, there)
-        np.testing.assert_array_equal(
-            packed.scores_of(packed.atoms()), dense.scores_of(dense.atoms())
-        )
-        for here, there in zip(packed.units(), dense.units(), strict=True):
-            np.testing.assert_array_equal(here, there)
-        np.testing.assert_array_equal(packed.plausibilities, dense.plausibilities)
-        assert packed.label_coordinates.keys() == dense.label_coordinates.keys()
-        assert packed.coordinates.keys() == dense.coordinates.keys()
 
 
 def test_other_names_are_refused_as_for_dense_ones() -> None:

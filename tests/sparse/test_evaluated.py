@@ -8,7 +8,6 @@ import xarray as xr
 
 import plausibly
 from plausibly import pack
-from plausibly.data.plausibilities import Plausibilities
 from plausibly.evaluation import (
     ByLabel,
     ByRange,
@@ -131,15 +130,3 @@ def test_numbers_of_the_examples() -> None:
         assert (found.name, set(found.coords)) == (dense.name, {"example", "truth"})
     table = mentions("single-label", EXAMPLES, LABELS)
     assert entropy(table).identical(entropy(plausibly.aggregate(table)))
-
-
-def test_chunks_of_rows_give_the_whole() -> None:
-    """What is mapped over lazy chunks: each is measured with the slots of its own rows."""
-    sets = prediction_sets(several=False).values
-    slots = Plausibilities.of(pack(plausibilities(EXAMPLES, LABELS))).stored
-    parts = [slice(start, start + 7) for start in range(0, EXAMPLES, 7)]
-    whole = coverage.aggregated(sets, slots)
-    found = np.concatenate([coverage.aggregated(sets[one], slots.take(one)) for one in parts])
-    np.testing.assert_array_equal(found, whole)
-    voted = np.concatenate([coverage.voted(sets[one], slots.take(one)) for one in parts])
-    np.testing.assert_array_equal(voted, coverage.voted(sets, slots))

@@ -9,6 +9,7 @@ import xarray as xr
 import plausibly
 from memory import at_most
 from plausibly.calibration.data import CalibrationData
+from plausibly.calibration.examples import ArrayScores, Examples
 from plausibly.data.align import same_examples, with_labels
 from plausibly.data.names import Named
 from plausibly.data.plausibilities import Plausibilities
@@ -53,10 +54,10 @@ def data_of(packed: xr.Dataset) -> CalibrationData:
     """Return calibration data whose scores are one row, seen again and again."""
     row: Floats = np.random.default_rng(0).random(LABELS).astype(np.float32)
     return CalibrationData(
-        scores=np.broadcast_to(row, (EXAMPLES, LABELS)),
+        scores=ArrayScores(np.broadcast_to(row, (EXAMPLES, LABELS))),
         plausibilities=Plausibilities.of(packed).stored,
         denominator=packed.denominator.values,
-        hashes=hash_names(packed.example.values),
+        hashes=Examples(hash_names(packed.example.values)),
         labels=tuple(map(str, packed.label_name.values)),
         coordinates={"patient": np.arange(EXAMPLES) // 3},
         label_coordinates={"risk": 1.0 + np.arange(LABELS) % 3},

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import xarray as xr
 from hypothesis import given, settings, strategies as st
-from numpy.typing import NDArray
 
 from plausibly.data.plausibilities import Plausibilities, check_packed, pack, unpack
 from plausibly.kernels import coverage, draws
 from plausibly.kernels.sparse import Dense, Sparse
 from plausibly.kernels.types import Floats
-from sparse_world import plausibilities
 from tables import labelled
 
 WEIGHTS = np.array([0.1, 0.1, 0.3, 0.7, 1e-30])
@@ -79,47 +76,6 @@ def test_packed_and_back(values: Floats) -> None:
     assert unpack(packed).identical(dense)
     assert unpack(packed).values.tobytes() == values.tobytes()
     turned = np.arange(values.shape[1])[::-1]
-    found = Plausibilities.of(packed).take_labels(turned).to_xarray()
+    found = Plausibilities.of(packed).take_labels(turned).array
     assert isinstance(found, xr.Dataset)
     assert unpack(check_packed(found)).identical(dense.isel(label=turned))
-
-
-def test_blocks_of_rows_and_each_row_alone_give_the_same() -> None:
-    values = plausibilities(2000, 400).values
-    some = slots(values)
-    uniforms = np.random.default_rng(0).random((2000, 30))
-    together = draws.draw_labels(some, uniforms)
-    sets = np.random.default_rng(1).random(values.shape) < 0.5
-    covered = coverage.aggregated(sets, some)
-    np.testing.assert_array_equal(covered, coverage.aggregated(sets, values))
-    for row in (0, 1, 1500, 1999):
-        one = slice(row, row + 1)
-        alone = draws.draw_labels(some.take(one), uniforms[one])
-        np.testing.assert_array_equal(alone[:, 0], together[:, row])
-        assert coverage.aggregated(sets[one], some.take(one))[0] == covered[row]
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_many_slots_in_a_row(dtype: type[np.floating]) -> None:
-    """More labels than are compared one by one: places are found by halving."""
-    rng = np.random.default_rng(0)
-    values: NDArray[np.floating] = np.zeros((40, 900), dtype)
-    values[:, ::9] = rng.random((40, 100))
-    values[::2, ::9][:, 40:] = 0
-    uniforms = rng.random((40, 50))
-    expected = draws.draw_labels(values, uniforms)
-    np.testing.assert_array_equal(draws.draw_labels(slots(values), uniforms), expected)
-
-
-def test_no_examples() -> None:
-    some = slots(np.zeros((0, 50)))
-    assert draws.draw_labels(some, np.zeros((0, 3))).shape == (3, 0)
-    assert coverage.aggregated(np.zeros((0, 50), bool), some).shape == (0,)
-    assert some.dense().shape == (0, 50)
-
-
-def test_slots_of_a_dataset_are_its_arrays() -> None:
-    packed = pack(plausibilities(5, 40))
-    some = Plausibilities.of(packed).stored
-    assert some.weight is packed["weight"].values
-    assert some.shape == (5, 40)

@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 
 from calibrators_worlds import Case, Row, World
 from plausibly.calibration.data import CalibrationData
+from plausibly.calibration.examples import ArrayScores, Examples
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues, TestScores, combined
 from plausibly.calibration.scores import CalibrationScores
 from plausibly.conformal.inputs import mean_scores
 from plausibly.kernels.random import Keys, hash_names
+from plausibly.kernels.sparse import Dense
 from plausibly.kernels.types import Hashes, Ints
 from plausibly.protocols import CALIBRATOR, COMBINER, PValueCombiner
 from plausibly.registry import resolve
@@ -75,10 +77,10 @@ def data_of(world: World, rows: Sequence[int]) -> CalibrationData:
     augmented = every if world.augmentations > 1 else None
     masses = [world.masses[i] for i in rows]
     return CalibrationData(
-        scores=every[0] if augmented is None else mean_scores(every),
-        plausibilities=np.array(masses, dtype=np.float64),
+        scores=ArrayScores(every[0] if augmented is None else mean_scores(every)),
+        plausibilities=Dense(np.array(masses, dtype=np.float64)),
         denominator=np.array([lcm(*(mass.denominator for mass in row)) for row in masses]),
-        hashes=hash_names(rows),
+        hashes=Examples(hash_names(rows)),
         labels=LABELS[: world.labels],
         coordinates={
             "group": np.array([world.group[i] for i in rows]),

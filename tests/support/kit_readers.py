@@ -9,7 +9,7 @@ import attrs
 import xarray as xr
 
 from kit_mutants import Mutant, changed, common
-from plausibly.data.annotations import with_checksum
+from plausibly.data.annotations import checksum
 from plausibly.errors import InputError
 from plausibly.plugin import ANNOTATION, Reader, resolve
 
@@ -74,9 +74,8 @@ def _declared(change: Callable[[Labels], Labels]) -> object:
 
 
 def _by_file(table: xr.Dataset, path: Path) -> xr.Dataset:
-    return with_checksum(
-        table.assign_coords(example=[f"{path.stem} {e}" for e in table.example.values])
-    )
+    renamed = table.assign_coords(example=[f"{path.stem} {e}" for e in table.example.values])
+    return renamed.assign_attrs(checksum=checksum(renamed))
 
 
 def _caches(table: xr.Dataset, path: Path) -> xr.Dataset:

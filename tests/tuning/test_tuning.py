@@ -195,10 +195,6 @@ def test_examples_that_tuned_are_refused_by_name(
     )
 
 
-def test_too_few_examples_are_said_with_the_number() -> None:
-    assert len(plausibly.tune_raps(*world(50), share=0.36, splits=1).tuned_on) == 18
-
-
 def test_a_tuned_score_says_what_it_is(tuned: TunedScore) -> None:
     lines = repr(tuned).splitlines()
     penalty, rank = tuned.score["penalty"], tuned.score["free_rank"]

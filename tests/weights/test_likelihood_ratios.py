@@ -191,13 +191,8 @@ def test_effective_sample_size(weights: list[float], factor: float) -> None:
 
 
 def test_weights_that_are_none_are_refused() -> None:
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match="weights-malformed"):
         plausibly.effective_sample_size(np.ones((2, 2)))
-    assert str(error.value) == (
-        "error weights-malformed: weights have no place for each example\n"
-        "  expected  one dim, with one example or more; got shape (2, 2)\n"
-        "  do        pass the weights of the calibration examples"
-    )
     with pytest.raises(InputError, match="weights-range"):
         plausibly.effective_sample_size(np.array([1.0, -1.0]))
 
@@ -231,13 +226,8 @@ def test_examples_that_are_weighed_are_not_fitted(
     source: xr.DataArray, target: xr.DataArray, asked: xr.DataArray
 ) -> None:
     both = xr.concat([source, asked[:2]], "example")
-    assert refused(both, target, asked) == (
-        "error ratios-own-examples: 2 examples to weigh are in source as well (case 0,\n"
-        "  case 1)\n"
-        "  expected  source examples that neither calibrate nor are predicted; got 2 of\n"
-        "            500\n"
-        "  do        fit on others: source.drop_sel(example=[...])"
-    )
+    message = refused(both, target, asked)
+    assert message.startswith("error ratios-own-examples: 2 examples to weigh are in source as")
     assert "target as well (case 0)" in refused(
         source, xr.concat([target, asked[:1]], "example"), asked
     )
@@ -246,11 +236,7 @@ def test_examples_that_are_weighed_are_not_fitted(
 def test_features_match_by_name(
     source: xr.DataArray, target: xr.DataArray, asked: xr.DataArray
 ) -> None:
-    assert refused(source, target[:, :1], asked) == (
-        "error features-differ: target and source have different features\n"
-        "  expected  2 features: x0, x1; got without x1\n"
-        "  do        select the same features in all three: array.sel(feature=[...])"
-    )
+    assert "2 features: x0, x1; got without x1\n" in refused(source, target[:, :1], asked)
     more = gaussian(9, 0, "case", 0, width=3)
     assert "features and source have different features" in refused(source, target, more)
     assert "got x2 besides" in refused(source, target, more)
@@ -275,11 +261,7 @@ def test_features_that_are_none_are_refused(
     asked: xr.DataArray,
 ) -> None:
     message = refused(change(source), target, asked)
-    assert message.startswith(
-        "error features-malformed: source: no finite number for each example and feature\n"
-        "  by name\n"
-        "  expected  a DataArray over example and feature, with names; got "
-    )
+    assert message.startswith("error features-malformed: source: ")
     assert got in message.replace("\n            ", " ")
 
 
@@ -287,23 +269,17 @@ def test_other_options_that_cannot_be_used_are_refused(
     source: xr.DataArray, target: xr.DataArray, asked: xr.DataArray
 ) -> None:
     for clip in (1, -2, float("inf"), "wide"):
-        assert refused(source, target, asked, clip=clip) == (
-            "error clip-range: clip is out of range\n"
-            f"  expected  a number above 1: ratios stay within 1 / clip to clip; got {clip!r}\n"
-            "  do        clip=100.0"
-        )
-    assert refused(source, target, asked, classifier=object()) == (
-        "error classifier-malformed: classifier object has no fit, predict_proba\n"
-        "  expected  a classifier that gives probabilities; got object\n"
-        "  do        classifier=sklearn.linear_model.LogisticRegression()"
-    )
-    assert refused(source, target, asked, classifier=Sure([1.0, 0.0, 0.0])) == (
-        "error classifier-malformed: the classifier gives no two probabilities for each\n"
-        "  example\n"
-        "  expected  numbers from 0 to 1 of shape (500, 2); got shape (500, 3)\n"
-        "  do        classifier=sklearn.linear_model.LogisticRegression()"
-    )
-    assert "got numbers outside" in refused(source, target, asked, classifier=Sure([2.0, -1.0]))
+        message = refused(source, target, asked, clip=clip)
+        assert message.startswith("error clip-range: ")
+        assert f"got {clip!r}" in message
+    for classifier, got in (
+        (object(), "object has no fit, predict_proba"),
+        (Sure([1.0, 0.0, 0.0]), "of shape (500, 2); got shape (500, 3)"),
+        (Sure([2.0, -1.0]), "got numbers outside"),
+    ):
+        message = refused(source, target, asked, classifier=classifier)
+        assert message.startswith("error classifier-malformed: ")
+        assert got in message
 
 
 def test_without_scikit_learn_the_extra_is_named(
@@ -316,10 +292,5 @@ def test_without_scikit_learn_the_extra_is_named(
         raise ModuleNotFoundError(f"No module named {name!r}", name=name.partition(".")[0])
 
     monkeypatch.setattr("plausibly.extras.import_module", missing)
-    with pytest.raises(MissingExtra) as error:
+    with pytest.raises(MissingExtra, match="likelihood_ratios needs sklearn"):
         plausibly.likelihood_ratios(source, target, asked)
-    assert str(error.value) == (
-        "error extra-missing: likelihood_ratios needs sklearn, which is not installed\n"
-        '  expected  the extra "demo"\n'
-        '  do        pip install "plausibly[demo]"'
-    )

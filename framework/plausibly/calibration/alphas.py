@@ -60,12 +60,9 @@ def _decimal(value: object) -> Fraction | None:
 
 def _refused(value: object) -> InputError:
     number = exact(value)
-    do = "alpha=0.1 for 90% sets"
+    meant = 0.1
     if number is not None and 1 < number < 100:
-        percent = f"{float(number):g}"
-        meant = f"{float(1 - number / 100 if number >= 50 else number / 100):g}"
-        do = f"alpha={meant}" if percent else do
-        do += f" for {100 - 100 * float(meant):g}% sets"
+        meant = float(1 - number / 100 if number >= 50 else number / 100)
     shown = value if isinstance(value, str) else repr(value)
     expected = "0 < alpha < 1"
     if number is not None and number >= 1:
@@ -75,7 +72,7 @@ def _refused(value: object) -> InputError:
         f"alpha {shown} is not a miscoverage rate",
         expected=expected,
         got=str(shown) if number is not None else f"{shown}, which is not a number",
-        do=do,
+        do=f"alpha={meant:g} for {100 - 100 * meant:g}% sets",
         whose="alpha",
     )
 

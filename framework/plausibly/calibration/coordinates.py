@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from plausibly.data import names
 from plausibly.errors import InputError, counted, listed
+from plausibly.kernels.types import unwritable
 
 
 def lacking(name: str, there: Sequence[str], of: str, *, whose: str) -> InputError:
@@ -39,7 +40,7 @@ def coordinates_over(
             known = str(name)
             if values.dims == (dim,) and known not in (dim, names.DENOMINATOR, *found):
                 plain = as_values(values.values)
-                found[known] = values.values if plain is None else plain
+                found[known] = unwritable(values.values if plain is None else plain)
     return found
 
 
@@ -48,18 +49,21 @@ def emptiness(values: NDArray[np.generic]) -> NDArray[np.bool_]:
     return np.array([names.is_missing(one) or one == "" for one in values], dtype=np.bool_)
 
 
-def incomplete(
+def complete(
     values: NDArray[np.generic],
     name: str,
     *,
     whose: str,
-    examples: Sequence[str] = (),
+    examples: Sequence[str] | NDArray[np.str_] = (),
     of: str = "examples",
-) -> InputError:
-    """Return the error that some examples, or labels, have no value of a coordinate."""
+) -> NDArray[np.generic]:
+    """Return the values of a coordinate, as `as_values` does; raise where one is missing."""
+    plain = as_values(values)
+    if plain is not None:
+        return plain
     empty = emptiness(values)
     without = [str(one) for one, gone in zip(examples, empty, strict=False) if gone]
-    return InputError(
+    raise InputError(
         "coordinate-empty",
         f'{counted(int(empty.sum()))} of {counted(len(values))} {of} have no "{name}"',
         expected=f"a value for each: {whose} reads it",
@@ -91,11 +95,8 @@ def new_values(predictions: xr.DataArray, name: str, *, whose: str) -> NDArray[n
     if coordinate is None or coordinate.dims != (names.EXAMPLE,):
         there = sorted(coordinates_over(names.EXAMPLE, [predictions]))
         raise lacking(name, there, "examples", whose=whose)
-    values = as_values(coordinate.values)
-    if values is None:
-        known = [str(one) for one in predictions[names.EXAMPLE].values]
-        raise incomplete(coordinate.values, name, whose=whose, examples=known)
-    return values
+    examples = predictions[names.EXAMPLE].values
+    return complete(coordinate.values, name, whose=whose, examples=examples)
 
 
 def group_names(values: NDArray[np.generic]) -> NDArray[np.str_]:

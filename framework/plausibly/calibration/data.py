@@ -2,40 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import cached_property
+from collections.abc import Mapping
+from functools import cached_property, partial
 from typing import NamedTuple, Protocol
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.calibration.coordinates import as_values, group_names, incomplete, lacking
-from plausibly.calibration.examples import ArrayScores, Examples
+from plausibly.calibration.coordinates import complete, group_names, lacking
+from plausibly.calibration.examples import Examples
 from plausibly.errors import InputError, counted
 from plausibly.kernels.blocks import map_blocks
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.masses import exact_units, float_bits, raised_units
 from plausibly.kernels.random import Keys
-from plausibly.kernels.sparse import Dense, as_stored
-from plausibly.kernels.types import Floats, FloatType, Hashes, Ints, still, unwritable
+from plausibly.kernels.sparse import Dense
+from plausibly.kernels.types import Floats, FloatType, Hashes, Ints, unwritable
 
 
 def check_weights(values: NDArray[np.generic], name: str, *, whose: str) -> NDArray[np.float64]:
-    """Return weights as float64, or say what is wrong with them.
-
-    Parameters
-    ----------
-    values : ndarray, (example,)
-    name : str
-        Coordinate that they came from.
-    whose : str
-
-    Raises
-    ------
-    InputError
-        ``weights-range`` where they are no finite numbers from 0 on.
-    """
+    """Return weights as float64; raise ``weights-range`` where one is negative or not finite."""
     numeric = values.dtype.kind in "fiu"
     weights = values.astype(np.float64) if numeric else np.full(len(values), np.nan)
     wrong = ~(np.isfinite(weights) & (weights >= 0))
@@ -54,13 +41,7 @@ def check_weights(values: NDArray[np.generic], name: str, *, whose: str) -> NDAr
 
 
 def effective_size(weights: NDArray[np.float64]) -> float:
-    """Return how many equal weights these are worth: ``(sum w)^2 / sum w^2``; 0 for none.
-
-    Parameters
-    ----------
-    weights : ndarray, (example,)
-        Not negative.
-    """
+    """Return how many equal weights these are worth: ``(sum w)^2 / sum w^2``; 0 for none."""
     largest = float(weights.max(initial=0.0))
     if not largest:
         return 0.0
@@ -68,7 +49,6 @@ def effective_size(weights: NDArray[np.float64]) -> float:
     return float(scaled.sum() ** 2 / (scaled**2).sum())
 
 
-# Files keep masses as doubles, which are exact up to here.
 _EXACT_BITS = 53
 
 
@@ -101,22 +81,6 @@ class ScoreSource(Protocol):
         """Return all scores, or raise `InputError` where they are larger than memory."""
 
 
-def _source(scores: Floats | ScoreSource) -> ScoreSource:
-    return ArrayScores(scores) if isinstance(scores, np.ndarray) else scores
-
-
-def _stored(plausibilities: Floats | Dense) -> Dense:
-    return as_stored(plausibilities).unwritable()
-
-
-def _columns(given: Mapping[str, NDArray[np.generic]]) -> Mapping[str, NDArray[np.generic]]:
-    return {name: unwritable(values) for name, values in given.items()}
-
-
-def _examples(given: Examples | Hashes) -> Examples:
-    return given if isinstance(given, Examples) else Examples(given)
-
-
 @attrs.frozen(kw_only=True, eq=False)
 class CalibrationData:
     """Scores and plausibilities of the calibration examples, aligned by name.
@@ -124,15 +88,14 @@ class CalibrationData:
     Attributes
     ----------
     source : ScoreSource
-        Conformity scores in the dtype of the predictions; larger = fits better. Passed as
-        ``scores=``, also as an array (example, label). What is read through `scores_at` and
-        `scores_of` never makes an array of all.
+        Conformity scores in the dtype of the predictions; larger = fits better; passed as
+        ``scores=``. What is read through `scores_at` and `scores_of` never makes an array of all.
     stored : Dense or Sparse
-        Plausibilities; passed as ``plausibilities=``, also as an array (example, label). What is
-        read through `draw`, `voted` and `atoms` never makes a dense array of sparse ones.
+        Plausibilities, passed as ``plausibilities=``. What is read through `draw`, `voted` and
+        `atoms` never makes a dense array of sparse ones.
     denominator : ndarray of int64, (example,), or None
         Totals of which the plausibilities are counts.
-    examples : Examples, or ndarray of uint64, (example,)
+    examples : Examples
         The examples by name, or by the hashes of their names; passed as ``hashes=``.
     labels : tuple of str
         In the order of the calibration predictions, in which draws cumulate and ties break.
@@ -147,15 +110,13 @@ class CalibrationData:
         means.
     """
 
-    source: ScoreSource = attrs.field(alias="scores", converter=_source)
-    stored: Dense = attrs.field(alias="plausibilities", converter=_stored)
+    source: ScoreSource = attrs.field(alias="scores")
+    stored: Dense = attrs.field(alias="plausibilities")
     denominator: Ints | None = attrs.field(converter=attrs.converters.optional(unwritable))
-    examples: Examples = attrs.field(alias="hashes", converter=_examples)
+    examples: Examples = attrs.field(alias="hashes")
     labels: tuple[str, ...]
-    coordinates: Mapping[str, NDArray[np.generic]] = attrs.field(factory=dict, converter=_columns)
-    label_coordinates: Mapping[str, NDArray[np.generic]] = attrs.field(
-        factory=dict, converter=_columns
-    )
+    coordinates: Mapping[str, NDArray[np.generic]] = attrs.field(factory=dict)
+    label_coordinates: Mapping[str, NDArray[np.generic]] = attrs.field(factory=dict)
     augmented: Floats | None = attrs.field(
         default=None, converter=attrs.converters.optional(unwritable)
     )
@@ -181,14 +142,10 @@ class CalibrationData:
         """Float type of the scores."""
         return self.source.dtype
 
-    def largest(self) -> Floats:
-        """Return the largest score of each example, (example,)."""
-        return self.source.largest()
-
     @cached_property
     def plausibilities(self) -> Floats:
         """Dense plausibilities, (example, label); rows sum to 1."""
-        return still(self.stored.dense())
+        return unwritable(self.stored.dense())
 
     def draw(self, draws: int, keys: Keys) -> NDArray[np.int32]:
         """Return label codes (draw, example), each drawn from the plausibilities of its example.
@@ -248,7 +205,7 @@ class CalibrationData:
         """
         if name not in self.coordinates:
             raise lacking(name, sorted(self.coordinates), "examples", whose=whose)
-        return _complete(self.coordinates[name], name, whose)
+        return complete(self.coordinates[name], name, whose=whose)
 
     def groups(self, name: str, *, whose: str) -> tuple[NDArray[np.str_], NDArray[np.intp]]:
         """Return the names of the groups under a name, sorted, and the group of each example.
@@ -276,7 +233,7 @@ class CalibrationData:
         """
         if name not in self.label_coordinates:
             raise lacking(name, sorted(self.label_coordinates), "labels", whose=whose)
-        return _complete(self.label_coordinates[name], name, whose, of="labels")
+        return complete(self.label_coordinates[name], name, whose=whose, of="labels")
 
     def voted(self) -> NDArray[np.int32]:
         """Return the label code (example,) of the largest plausibility, the first where tied."""
@@ -308,24 +265,20 @@ class CalibrationData:
 
     def atoms(self) -> Atoms:
         """Return the masses of `units` that are above 0, from dense or sparse plausibilities."""
-        values, counted, found = self.stored.weight, self._counted, None
-        if counted is not None:
-            total = counted
-            found = _in_blocks(values, lambda block: exact_units(values[block], total[block]))
-        if found is None:
-            bits = float_bits(len(values))
+        values = self.stored.weight
+        blocks: list[Places | None] = [None]
+        # Files keep masses as doubles, which are exact up to here.
+        if self.denominator is not None and self.denominator.max(initial=0) < 2**_EXACT_BITS:
+            total = self.denominator.astype(np.int64)
+            blocks = map_blocks(partial(_units, values, total=total), values.shape)
+        if any(part is None for part in blocks):
+            bits = float_bits(len(self))
             total = np.full(len(self), 2**bits, dtype=np.int64)
-            found = _in_blocks(values, lambda block: raised_units(values[block], bits))
-        row, slot, units = found or _NONE
+            blocks = map_blocks(partial(_units, values, bits=bits), values.shape)
+        filled = (_NONE, *filter(None, blocks))
+        row, slot, units = map(np.concatenate, zip(*filled, strict=True))
         label = self.stored.label_at(row, slot).astype(np.intp, copy=False)
         return Atoms(row, label, units, total)
-
-    @property
-    def _counted(self) -> NDArray[np.int64] | None:
-        """The totals of which plausibilities may be counts, where doubles hold them."""
-        if self.denominator is None or self.denominator.max(initial=0) >= 2**_EXACT_BITS:
-            return None
-        return self.denominator.astype(np.int64)
 
     def take(self, rows: NDArray[np.intp]) -> CalibrationData:
         """Return the data of some examples."""
@@ -347,34 +300,15 @@ Places = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.int64]]
 _NONE: Places = (np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0, np.int64))
 
 
-def _in_blocks(
-    values: Floats, units_of: Callable[[slice], NDArray[np.int64] | None]
+def _units(
+    values: Floats, rows: slice, *, total: NDArray[np.int64] | None = None, bits: int = 0
 ) -> Places | None:
-    """Return row, column and units of all units above 0, block by block; None where one is None."""
-
-    def some(rows: slice) -> Places | None:
-        units = units_of(rows)
-        if units is None:
-            return None
-        flat = units.ravel()
-        place = np.flatnonzero(flat)
-        row, column = np.divmod(place, max(1, values.shape[1]))
-        return row + rows.start, column, flat[place]
-
-    found = [_NONE]
-    for one in map_blocks(some, values.shape):
-        if one is None:
-            return None
-        found.append(one)
-    row, column, units = zip(*found, strict=True)
-    return np.concatenate(row), np.concatenate(column), np.concatenate(units)
-
-
-def _complete(
-    values: NDArray[np.generic], name: str, whose: str, *, of: str = "examples"
-) -> NDArray[np.generic]:
-    """Return the values of a coordinate, none of which may be missing."""
-    plain = as_values(values)
-    if plain is None:
-        raise incomplete(values, name, whose=whose, of=of)
-    return plain
+    """Return row, column and units of all units above 0; None where values are no counts."""
+    part = values[rows]
+    units = raised_units(part, bits) if total is None else exact_units(part, total[rows])
+    if units is None:
+        return None
+    flat = units.ravel()
+    place = np.flatnonzero(flat)
+    row, column = np.divmod(place, max(1, values.shape[1]))
+    return row + rows.start, column, flat[place]

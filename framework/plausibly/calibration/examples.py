@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 @attrs.frozen(eq=False)
 class ArrayScores:
-    """Scores in memory, (example, label)."""
+    """Scores in memory, (example, label), which may be predictions as they stand.
+
+    Zero is added to what is read, which turns -0.0 into 0.0: they compare equal and are different
+    bits.
+    """
 
     values: Floats = attrs.field(converter=unwritable)
 
@@ -29,38 +33,20 @@ class ArrayScores:
 
     def at(self, row: Ints, label: Ints) -> Floats:
         """Return the scores of pairs of example and label, of any shape."""
-        found: Floats = self.values[row, label]
-        return found
+        found = self.values[row, label]
+        return np.add(found, self.dtype.type(0), out=found)
 
-    def take(self, rows: NDArray[np.intp]) -> Self:
+    def take(self, rows: NDArray[np.intp]) -> ArrayScores:
         """Return the scores of some examples."""
-        return attrs.evolve(self, values=self.values[rows])
+        return ArrayScores(self.values[rows])
 
     def largest(self) -> Floats:
         """Return the largest score of each example, (example,)."""
-        return blocks.largest(self.values)
+        found = blocks.largest(self.values)
+        return np.add(found, self.dtype.type(0), out=found)
 
     def dense(self) -> Floats:
         """Return all scores."""
-        return self.values
-
-
-class IdentityScores(ArrayScores):
-    """Predictions, finite, that are scores as they stand.
-
-    Zero is added to what is read, which turns -0.0 into 0.0: they compare equal and are different
-    bits.
-    """
-
-    def at(self, row: Ints, label: Ints) -> Floats:
-        found = super().at(row, label)
-        return np.add(found, self.dtype.type(0), out=found)
-
-    def largest(self) -> Floats:
-        found = super().largest()
-        return np.add(found, self.dtype.type(0), out=found)
-
-    def dense(self) -> Floats:
         return still(np.add(self.values, self.dtype.type(0), order="C"))
 
 

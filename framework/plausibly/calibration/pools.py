@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from plausibly.calibration.scores import CalibrationScores
 from plausibly.kernels import masses as kernel
 from plausibly.kernels.masses import common_masses
-from plausibly.kernels.ranks import Ranks
+from plausibly.kernels.ranks import Ranks, ordered_bits
 from plausibly.kernels.types import Floats, FloatType, Masses, unwritable
 
 # Masses of plausibilities that are no counts are in units of 2^-b with b from here on.
 _ROUNDED_BITS = 20
 _FEW = 1 << 12  # scores that are put in order as they are
-_ALL, _SIGN = np.uint32(2**32 - 1), np.uint32(2**31)
 
 
 @attrs.frozen(eq=False)
@@ -51,10 +50,9 @@ class Pool:
         This over `total` is the p-value: ``p(s) = (mass of atoms <= s + own) / total``.
         """
         numerators: Masses = self.at_most(scores) + self.test_mass
+        if self.test_mass == self.total - self.base:
+            return numerators
         # Only a risk, whose atoms may weigh more than their example, can pass the total.
-        return numerators if self.test_mass == self.total - self.base else self._capped(numerators)
-
-    def _capped(self, numerators: Masses) -> Masses:
         capped: Masses = np.minimum(numerators, self.total)
         return capped
 
@@ -97,13 +95,11 @@ def stable_order(scores: Floats) -> NDArray[np.intp]:
     if scores.dtype != np.float32 or not _FEW < scores.size < 2**32:
         return np.argsort(scores, kind="stable")
     # Numbers that hold a score and its place are sorted in a third of the time.
-    image = (scores + np.float32(0)).view(np.uint32)
-    np.bitwise_xor(image, np.where(image >> 31, _ALL, _SIGN), out=image)
-    packed = image.astype(np.uint64)
+    packed = ordered_bits(scores).astype(np.uint64)
     packed <<= np.uint64(32)
     packed |= np.arange(scores.size, dtype=np.uint64)
     packed.sort()
-    packed &= np.uint64(_ALL)
+    packed &= np.uint64(2**32 - 1)
     return packed.view(np.intp)
 
 
@@ -116,7 +112,7 @@ class Pools:
 
     calibration: CalibrationScores = attrs.field(converter=_storable)
 
-    @property
+    @cached_property
     def dtype(self) -> FloatType:
         """Float type of the scores, in which test scores are compared."""
         return self.calibration.scores.dtype
@@ -136,10 +132,7 @@ class Pools:
         With m replicates of n atoms each, ``mean_j (c_j + 1) / (n + 1) = (c + m) / (m (n + 1))``:
         one pooled count. With masses, the test example weighs as much as one example.
         """
-        scores = self.calibration.scores
-        if self._plain:
-            return _counting(scores, test_mass=scores.shape[0])
-        return self._with_masses(scores)
+        return self._pool(self.calibration.scores)
 
     @cached_property
     def each(self) -> tuple[Pool, ...]:
@@ -147,17 +140,13 @@ class Pools:
         scores = self.calibration.scores
         if len(scores) == 1:
             return (self.pooled,)
-        if self._plain:
-            return tuple(_counting(row, test_mass=1) for row in scores)
-        return tuple(self._with_masses(row[None, :]) for row in scores)
+        return tuple(self._pool(row[None, :]) for row in scores)
 
-    @property
-    def _plain(self) -> bool:
-        return self.calibration.counting and self.calibration.test_mass == 1
-
-    def _with_masses(self, scores: Floats) -> Pool:
+    def _pool(self, scores: Floats) -> Pool:
         """Return the pool of some replicates, whose atoms all have the masses of their column."""
         calibration = self.calibration
+        if calibration.counting and calibration.test_mass == 1:
+            return _counting(scores, test_mass=scores.shape[0])
         units, denominator = calibration.masses()
         row, copies = calibration.rows(), len(scores)
         # A risk may weigh more than its example, by the largest risk.

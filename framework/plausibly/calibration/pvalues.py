@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
 
@@ -201,7 +201,7 @@ def _added(pools: Pools, scores: Floats, weight: Floats | None) -> tuple[Masses,
     return above, totals
 
 
-Combine = Callable[[PValues], NDArray[np.float64]]
+Combine = Callable[[PValues], Floats]
 
 _BLOCK = 1 << 20
 
@@ -255,22 +255,17 @@ def combined(pools: Pools, test_scores: TestScores, combine: Combine) -> NDArray
     return found
 
 
-def _block(pools: Pools, test_scores: TestScores, combine: Combine) -> NDArray[np.float64]:
+def _block(pools: Pools, test_scores: TestScores, combine: Combine) -> Floats:
     if pools.calibration.claim.by == BY_LABEL:
         columns = [combine(test_scores.p_values(one, k)) for k, one in enumerate(pools.groups)]
         return np.concatenate(columns, axis=1)
     if test_scores.group is None:
         return combine(test_scores.p_values(pools))
     found = np.ones(test_scores.scores.shape[-2:], dtype=np.float64)
-    for code, rows in _groups(test_scores.group):
+    for code in np.unique(test_scores.group[test_scores.group >= 0]).tolist():
+        rows = np.flatnonzero(test_scores.group == code)
         found[rows] = combine(test_scores.take(rows).p_values(pools.groups[code]))
     return found
-
-
-def _groups(group: Ints) -> Iterator[tuple[int, NDArray[np.intp]]]:
-    """Return the known groups of examples, and the rows of each."""
-    for code in np.unique(group[group >= 0]).tolist():
-        yield code, np.flatnonzero(group == code)
 
 
 def exact(value: float) -> Fraction:

@@ -19,6 +19,17 @@ _SUM_WITHIN = 1e-5
 AugmentationMode: TypeAlias = Literal["none", "separate", "mean", "pooled"]
 
 
+def malformed(expected: str, whose: str = "a calibrator") -> IncompatibleComponents:
+    """Return the error that a calibrator returned what cannot be used."""
+    return IncompatibleComponents(
+        "calibration-scores-malformed",
+        f"{whose} returned calibration scores that cannot be used",
+        expected=expected,
+        do="mend the calibrator's calibrate()",
+        whose=whose,
+    )
+
+
 @attrs.frozen(kw_only=True, eq=False)
 class CalibrationScores:
     """Atoms: the scores, with masses, that a test score is compared with, and what they claim.
@@ -74,41 +85,28 @@ class CalibrationScores:
         for name in ("scores", "units", "row", "denominator", "label", "group", "weight"):
             if isinstance(array := getattr(self, name), np.ndarray):
                 object.__setattr__(self, name, unwritable(array))  # combiners see these
-        self.require(self._shapes())
-
-    def require(self, problem: str, *, whose: str = "a calibrator") -> None:
-        """Raise ``calibration-scores-malformed`` with what is expected, unless it is empty."""
-        if problem:
-            raise IncompatibleComponents(
-                "calibration-scores-malformed",
-                f"{whose} returned calibration scores that cannot be used",
-                expected=problem,
-                do="mend the calibrator's calibrate()",
-                whose=whose,
-            )
-
-    def _shapes(self) -> str:
-        """Return what sizes are expected instead, or nothing."""
         atoms = self.scores.shape[-1]
         masses = (self.units, self.row, self.denominator)
-        given = [part is not None for part in masses]
+        present = [part is not None for part in masses]
+        expected = ""
         if self.scores.ndim != 2 or self.scores.shape[0] == 0:
-            return f"scores of shape (replicate, atom), not {self.scores.shape}"
-        if any(given) and not all(given):
-            return "units, row and denominator together, or none of them"
-        if any(part is not None and part.shape != (atoms,) for part in (*masses[:2], self.group)):
-            return f"units, row and group of shape ({atoms},)"
-        if self.denominator is not None and self.denominator.ndim != 1:
-            return "denominator of shape (example,)"
-        if self.label is not None and self.label.shape != self.scores.shape:
-            return f"label of shape {self.scores.shape}"
-        if (self.group is None) == bool(self.claim.by):
-            return "claim.by and group together, or none of them"
-        if (self.weight is None) == bool(self.claim.weights):
-            return "weight and claim.assumption.weights together, or none of them"
-        if self.weight is not None and self.weight.shape != (self.examples,):
-            return f"a weight for each of {self.examples} examples"
-        return ""
+            expected = f"scores of shape (replicate, atom), not {self.scores.shape}"
+        elif any(present) and not all(present):
+            expected = "units, row and denominator together, or none of them"
+        elif any(part is not None and part.shape != (atoms,) for part in (*masses[:2], self.group)):
+            expected = f"units, row and group of shape ({atoms},)"
+        elif self.denominator is not None and self.denominator.ndim != 1:
+            expected = "denominator of shape (example,)"
+        elif self.label is not None and self.label.shape != self.scores.shape:
+            expected = f"label of shape {self.scores.shape}"
+        elif (self.group is None) == bool(self.claim.by):
+            expected = "claim.by and group together, or none of them"
+        elif (self.weight is None) == bool(self.claim.weights):
+            expected = "weight and claim.assumption.weights together, or none of them"
+        elif self.weight is not None and self.weight.shape != (self.examples,):
+            expected = f"a weight for each of {self.examples} examples"
+        if expected:
+            raise malformed(expected)
 
     def contents(self) -> str:
         """Return what contents are expected instead, or nothing: asked once, by calibration."""
@@ -132,10 +130,6 @@ class CalibrationScores:
             return "groups with names of their own"
         if self.weight is not None and not 0 <= self.weight.min() <= self.weight.max() < np.inf:
             return "finite weights from 0 on"
-        return self._masses_expected()
-
-    def _masses_expected(self) -> str:
-        """Return what masses are expected instead, or nothing."""
         units, denominator = self.units, self.denominator
         if units is None or denominator is None:
             return ""

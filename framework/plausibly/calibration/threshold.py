@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
-from functools import cached_property, lru_cache
 from typing import Any
 
 import attrs
@@ -13,21 +12,18 @@ import numpy as np
 
 from plausibly.calibration.alphas import AlphaLike, read_alpha
 from plausibly.calibration.pools import Pools
-from plausibly.calibration.pvalues import Combine, PValues, TestScores, combined
-from plausibly.errors import IncompatibleComponents, InputError, counted, warn
-from plausibly.guarantee import BY_LABEL, Needs, rounded
+from plausibly.calibration.pvalues import Combine, PValues
+from plausibly.errors import InputError, counted, warn
+from plausibly.guarantee import Needs
 from plausibly.kernels.masses import SETTLED_DIGITS
 from plausibly.kernels.ranks import (
-    at_least,
     from_ordered,
     least_true,
     order_statistic,
     to_ordered,
     weighted_rank,
 )
-from plausibly.kernels.types import Bools, Floats, Ints, Masses
-
-CombineFunction = Callable[[PValues], Floats]
+from plausibly.kernels.types import Bools, Floats, Masses
 
 
 def exceed(combined: Floats, alpha: Fraction) -> Bools:
@@ -45,7 +41,7 @@ def _passes(combined: Floats, alpha: Fraction) -> bool:
     return bool(exceed(combined, alpha).ravel()[0])
 
 
-def least_numerator(pools: Pools, combine: CombineFunction, alpha: Fraction) -> int:
+def least_numerator(pools: Pools, combine: Combine, alpha: Fraction) -> int:
     """Return the least numerator of the mean p-value with which a label stays in the set.
 
     One more than the total where none does.
@@ -63,38 +59,28 @@ def least_numerator(pools: Pools, combine: CombineFunction, alpha: Fraction) -> 
 
 
 def threshold(
-    pools: Pools, combine: CombineFunction, alpha: Fraction, needs: Needs = "mean"
+    pools: Pools, combine: Combine, alpha: Fraction, needs: Needs = "mean"
 ) -> np.floating[Any]:  # Any: the dtype of the scores
     """Return tau: the set at `alpha` is every label whose score is at least tau.
 
     -inf where every label is in every set, +inf where none is.
     """
-    pooled = pools.pooled
-    if needs != "mean":
-        return _bisected(pools, combine, alpha)
-    numerator = least_numerator(pools, combine, alpha)
-    if numerator > pooled.total:
-        return pools.dtype.type(np.inf)
-    rank = weighted_rank(pooled.cumulative, numerator - pooled.test_mass)
-    return order_statistic(pooled.ordered, rank)
-
-
-def _bisected(
-    pools: Pools, combine: CombineFunction, alpha: Fraction
-) -> np.floating[Any]:  # Any: the dtype of the scores
-    dtype = pools.dtype
+    pooled, dtype = pools.pooled, pools.dtype
+    if needs == "mean":
+        numerator = least_numerator(pools, combine, alpha)
+        if numerator > pooled.total:
+            return pools.dtype.type(np.inf)
+        rank = weighted_rank(pooled.cumulative, numerator - pooled.test_mass)
+        return order_statistic(pooled.ordered, rank)
 
     def holds(position: int) -> bool:
         score = np.array([from_ordered(position, dtype)], dtype=dtype)
         return _passes(combine(PValues.of(pools, score)), alpha)
 
-    low = to_ordered(dtype.type(-np.inf))
-    high = to_ordered(dtype.type(np.inf))
+    low, high = (to_ordered(dtype.type(end)) for end in (-np.inf, np.inf))
     if holds(low):
         return from_ordered(low, dtype)
-    if not holds(high):
-        return from_ordered(high, dtype)
-    return from_ordered(least_true(holds, low, high), dtype)
+    return from_ordered(least_true(holds, low, high) if holds(high) else high, dtype)
 
 
 @attrs.frozen(kw_only=True)
@@ -115,108 +101,6 @@ class Metadata:
 
 REMEMBERED = 128
 """Answers that a predictor remembers: a service may be asked for any number of alphas."""
-
-
-@attrs.frozen(eq=False)
-class ThresholdRule:
-    """Sets of one predictor."""
-
-    pools: Pools
-    combine: Combine
-    needs: Needs
-    metadata: Metadata
-
-    @property
-    def has_threshold(self) -> bool:
-        """Whether a label is in the set by its score alone, given its group."""
-        calibration = self.pools.calibration
-        by_weight, several = calibration.claim.weights, calibration.augmentation == "separate"
-        return not (by_weight or several or self.needs == "smoothed")
-
-    @property
-    def needs_only_scores(self) -> bool:
-        """Whether nothing but one row of predictions is read of an example."""
-        calibration = self.pools.calibration
-        plain = calibration.augmentation in ("none", "pooled") and not calibration.by_examples
-        return self.has_threshold and plain
-
-    @cached_property
-    def thresholds(self) -> Callable[[Fraction], Floats]:
-        """The threshold of each group, (group,), by alpha."""
-        return lru_cache(REMEMBERED)(self._thresholds)
-
-    def _thresholds(self, alpha: Fraction) -> Floats:
-        if not self.has_threshold:
-            raise self._no_threshold()
-        found = [threshold(one, self.combine, alpha, self.needs) for one in self.pools.groups]
-        return np.array(found, dtype=self.pools.dtype)
-
-    def _no_threshold(self) -> IncompatibleComponents:
-        calibration = self.pools.calibration
-        reason = "an example has a uniform of its own"
-        if calibration.claim.weights:
-            reason = "the threshold depends on the weight of the example"
-        elif calibration.augmentation == "separate":
-            reason = "a label has several scores, one an augmentation"
-        return IncompatibleComponents(
-            "threshold-none",
-            f"calibrator {self.metadata.calibrator} with combiner {self.metadata.combiner} has no "
-            "one threshold",
-            expected=f"sets by p-value: {reason}",
-            do="predict(...) or p_values(...), which need none",
-            whose="predictor",
-        )
-
-    def sets(self, test_scores: TestScores, alphas: Sequence[Fraction]) -> list[Bools]:
-        """Return the sets (example, label) at each alpha."""
-        if not self.has_threshold:
-            p = combined(self.pools, test_scores, self.combine)
-            return [exceed(p, one) for one in alphas]
-        return [
-            self.at_least(test_scores.scores, self.thresholds(one), test_scores.group)
-            for one in alphas
-        ]
-
-    def at_least(self, scores: Floats, thresholds: Floats, group: Ints | None) -> Bools:
-        """Return which scores reach the threshold of their group; all do where that is unknown."""
-        if group is not None:
-            known = np.append(thresholds, thresholds.dtype.type(-np.inf))  # at -1
-            thresholds = known[group][:, None]
-        elif not self.pools.calibration.claim.by:
-            thresholds = thresholds[:1]
-        return at_least(scores, thresholds)
-
-    def require_rows(self) -> None:
-        """Raise `IncompatibleComponents` where rows of numbers do not say enough."""
-        if self.needs_only_scores:
-            return
-        calibration = self.pools.calibration
-        read = calibration.claim.weights or calibration.claim.by
-        if read not in ("", BY_LABEL):
-            needs = f'"{read}" of each example'
-        elif calibration.augmentation in ("separate", "mean"):
-            needs = "all augmentations of an example"
-        else:
-            needs = "names of the examples, by which uniforms are keyed"
-        raise IncompatibleComponents(
-            "array-not-enough",
-            f"calibrator {self.metadata.calibrator} with combiner {self.metadata.combiner} reads "
-            "more than rows of numbers",
-            expected=needs,
-            do="predict(), with a DataArray that has them",
-            whose="predictions",
-        )
-
-    def shown(self, alpha: Fraction) -> str:
-        """Return the threshold as text, or the least and the largest."""
-        if not self.has_threshold:
-            return "none"
-        low, *more = sorted({float(tau) for tau in self.thresholds(alpha)})
-        return f"{_text(low)} to {_text(more[-1])}" if more else _text(low)
-
-
-def _text(tau: float) -> str:
-    return rounded(tau) if 0 <= tau <= 1 else f"{tau:.4g}"
 
 
 def score_threshold(

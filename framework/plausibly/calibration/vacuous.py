@@ -10,71 +10,49 @@ from plausibly.errors import counted, listed, warn
 from plausibly.guarantee import BY_LABEL, Guarantee
 
 
-def warn_if_vacuous(promise: Guarantee, combiner: str) -> None:
+def warn_if_vacuous(guarantee: Guarantee, combiner: str) -> None:
     """Warn where every set is every label."""
-    if not promise.vacuous:
+    if not guarantee.vacuous:
         return
-    alpha = f"{float(promise.alpha):g}"
-    enough = promise.needed is None or promise.has >= promise.needed
-    if enough:
-        held_out = promise.unit.startswith("held-out")
-        warn(
-            "sets-vacuous",
-            f"every set is every label at alpha {alpha}",
-            expected="fewer p-values at their least value"
-            if held_out
-            else "scores that tell labels apart",
-            got=f"too many of {counted(promise.has)} {promise.unit} there",
-            do=f"combiner average (no split), more {promise.unit}, or a larger alpha"
-            if held_out
-            else "a larger alpha, or another score",
-            whose="predictor",
-            stacklevel=4,
-        )
-        return
-    needed = promise.needed or 0
-    least = promise.least_alpha
+    alpha, unit = f"{float(guarantee.alpha):g}", guarantee.unit
+    held_out, count = unit.startswith("held-out"), counted(guarantee.has)
+    least, needed = guarantee.least_alpha, guarantee.needed
     works = "" if least is None or least >= 1 else rounded_up(least)
-    if not promise.unit.startswith("held-out"):
-        more = f"{counted(needed - promise.has)} more"
-        warn(
-            "n-too-small",
-            f"every set is every label at alpha {alpha}",
-            expected=f"{counted(needed)} {promise.unit} or more",
-            got=counted(promise.has),
-            do=f"alpha {works} works with {counted(promise.has)}; or annotate {more}"
-            if works
-            else f"annotate {more}",
-            whose="predictor",
-            stacklevel=4,
-        )
-        return
-    warn(
-        "guarantee-vacuous",
-        f"{combiner} gives every label at alpha {alpha}",
-        expected=f"{counted(needed)} {promise.unit} or more",
-        got=counted(promise.has),
-        do=f"combiner average (no split), or alpha {works}"
-        if works
-        else "combiner average (no split), or hold more examples out",
-        whose=f"combiner {combiner}",
-        stacklevel=4,
-    )
+    what, whose = f"every set is every label at alpha {alpha}", "predictor"
+    if needed is None or guarantee.has >= needed:
+        name, got = "sets-vacuous", f"too many of {count} {unit} there"
+        expected = "scores that tell labels apart"
+        do = "a larger alpha, or another score"
+        if held_out:
+            expected = "fewer p-values at their least value"
+            do = f"combiner average (no split), more {unit}, or a larger alpha"
+    else:
+        expected, got = f"{counted(needed)} {unit} or more", count
+        if held_out:
+            name, whose = "guarantee-vacuous", f"combiner {combiner}"
+            what = f"{combiner} gives every label at alpha {alpha}"
+            do = f"combiner average (no split), or alpha {works}"
+            do = do if works else "combiner average (no split), or hold more examples out"
+        else:
+            name, do = "n-too-small", f"annotate {counted(needed - guarantee.has)} more"
+            do = f"alpha {works} works with {count}; or {do}" if works else do
+    warn(name, what, expected=expected, got=got, do=do, whose=whose, stacklevel=4)
 
 
 def warn_of_small_groups(
-    promise: Guarantee, calibration: CalibrationScores, small: Sequence[int]
+    guarantee: Guarantee, calibration: CalibrationScores, small: Sequence[int]
 ) -> None:
     """Warn of groups or labels that get every label, with what they have and would need."""
     if not small:
         return
     of_labels = calibration.claim.by == BY_LABEL
     what = "labels" if of_labels else f'groups of "{calibration.claim.by}"'
-    weighed = [(group_mass(calibration, code), calibration.groups[code]) for code in small]
+    sizes = calibration.group_sizes()
+    weighed = [(sizes[code], calibration.groups[code]) for code in small]
     got = listed(f"{name} {mass:.4g}" for mass, name in sorted(weighed))
-    needed = "more" if promise.needed is None else counted(promise.needed)
-    unit = "plausibility mass" if of_labels else promise.unit
-    alpha = f"{float(promise.alpha):g}"
+    needed = "more" if guarantee.needed is None else counted(guarantee.needed)
+    unit = "plausibility mass" if of_labels else guarantee.unit
+    alpha = f"{float(guarantee.alpha):g}"
     verb = "get" if len(small) > 1 else "gets"
     warn(
         "group-too-small",
@@ -91,51 +69,5 @@ def warn_of_small_groups(
         else f'merge them in the column "{calibration.claim.by}", annotate more, or a larger alpha',
         whose="predictor",
         details={"groups": [name for _, name in sorted(weighed)]},
-        stacklevel=4,
-    )
-
-
-def group_mass(calibration: CalibrationScores, code: int) -> float:
-    """Return what a group weighs: examples in a group, plausibility mass of a label."""
-    part = calibration.of_group(code)
-    if not calibration.of_atoms:
-        return float(part.examples)
-    units, denominator = part.masses()
-    return float((units / denominator[part.rows()]).sum()) if len(units) else 0.0
-
-
-def warn_of_unseen(
-    examples: Sequence[str], groups: Sequence[str], by: str, *, stacklevel: int = 4
-) -> None:
-    """Warn of new examples of groups that calibration lacks: they get every label."""
-    warn(
-        "group-unseen",
-        f"{counted(len(examples))} examples are of groups that calibration lacks"
-        if len(examples) > 1
-        else "1 example is of a group that calibration lacks",
-        expected=f'values of "{by}" that calibration has; these get every label',
-        got=listed(groups),
-        do=f'calibrate with such examples, or merge groups in the column "{by}"',
-        whose="predictions",
-        details={"examples": list(examples)},
-        stacklevel=stacklevel,
-    )
-
-
-def warn_of_heavy(count: int, total: int, calibration: CalibrationScores, alpha: float) -> None:
-    """Warn of new examples that weigh too much for anything but every label."""
-    largest = "1" if calibration.test_mass == 1 else "largest risk"
-    those = "all calibration weights"
-    if calibration.claim.by:
-        those = f'the calibration weights of its "{calibration.claim.by}"'
-    limit = f"alpha / ({largest} - alpha) of {those} together"
-    warn(
-        "weight-too-large",
-        f"{counted(count)} of {counted(total)} examples {'get' if count > 1 else 'gets'} every "
-        f"label at alpha {alpha:g}",
-        expected=f'weights in "{calibration.claim.weights}" below {limit}',
-        got="more: calibration has too few examples like these",
-        do="more calibration examples like them, a larger alpha, or clip the weights",
-        whose="predictions",
         stacklevel=4,
     )

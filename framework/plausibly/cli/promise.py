@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from plausibly.calibration.alphas import AlphaLike, rounded_up
-from plausibly.calibration.vacuous import group_mass, warn_if_vacuous
+from plausibly.calibration.vacuous import warn_if_vacuous
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data.names import quoted
 from plausibly.errors import IncompatibleComponents, counted, listed
@@ -75,7 +75,7 @@ def _needs(promise: Guarantee, needed: str, predictor: ConformalPredictor | None
     """Return from which n on sets say something."""
     calibration = None if predictor is None else predictor.pools.calibration
     if calibration is not None and calibration.claim.by:
-        masses = [group_mass(calibration, code) for code in range(len(calibration.groups))]
+        masses = calibration.group_sizes()
         ends = dict.fromkeys(f"{mass:,.4g}" for mass in (min(masses), max(masses)))
         each = f"{needed} {promise.unit} in each"
         if calibration.claim.by == BY_LABEL:

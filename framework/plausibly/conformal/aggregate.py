@@ -109,7 +109,9 @@ def aggregate(
         Where examples have no response, the table is detached from its labels, or the aggregator
         does not read this kind; ``packed-draws`` where plausibilities are drawn.
     """
-    found = _aggregated(annotations, aggregator, params, seed, unanswered, sparse=packed).array
+    found = aggregated(
+        annotations, aggregator, params=params, seed=seed, unanswered=unanswered, sparse=packed
+    ).array
     if packed == isinstance(found, xr.Dataset):
         return found
     if isinstance(found, xr.Dataset):
@@ -129,24 +131,15 @@ def aggregated(
     annotations: xr.Dataset,
     aggregator: ComponentLike[Aggregator] | None = None,
     *,
+    params: Mapping[str, object] | None = None,
     seed: int = 0,
     unanswered: Literal["error", "drop"] = "error",
+    sparse: bool | None = None,
 ) -> Plausibilities:
-    """Return plausibilities in the form that is computed with: sparse where labels are many."""
-    sparse = annotations.sizes[names.LABEL] > FEW_LABELS
-    return _aggregated(annotations, aggregator, {}, seed, unanswered, sparse=sparse)
+    """Return checked plausibilities, sparse where that is wanted and the aggregator can.
 
-
-def _aggregated(
-    annotations: xr.Dataset,
-    aggregator: ComponentLike[Aggregator] | None,
-    params: Mapping[str, object],
-    seed: int,
-    unanswered: Literal["error", "drop"],
-    *,
-    sparse: bool,
-) -> Plausibilities:
-    """Return checked plausibilities, sparse where that is wanted and the aggregator can."""
+    By default in the form that is computed with: sparse where labels are many.
+    """
     table = check_table(annotations)
     kind = str(table.attrs[names.KIND])
     chosen = default_aggregator(kind) if aggregator is None else aggregator
@@ -169,7 +162,7 @@ def _aggregated(
     whose, table = f"aggregator {name}", read_only(table)
     check_answered(Rows.of(table))
     found: object = None
-    if sparse:
+    if table.sizes[names.LABEL] > FEW_LABELS if sparse is None else sparse:
         method = "aggregate_packed"
         with calling(whose, method):
             found = component.aggregate_packed(table, keys)
@@ -177,41 +170,29 @@ def _aggregated(
         method = "aggregate"
         with calling(whose, method):
             found = component.aggregate(table, keys)
-    plausibilities = _answered(found, table, whose, method)
+    expected, others = "a DataArray (example, label) of plausibilities", []
+    got, plausibilities = f"a {type(found).__name__}", None
+    if isinstance(found, xr.DataArray) or is_sparse(found):
+        try:
+            plausibilities = Plausibilities.from_xarray(found)
+        except InputError as error:
+            expected, got = error.expected, f"{error.what}: {error.got}".removesuffix(": ")
+    if plausibilities is not None:
+        along = (plausibilities.examples, plausibilities.labels)
+        for dim, here in zip((names.EXAMPLE, names.LABEL), along, strict=True):
+            has, wanted = here.index, table.indexes[dim]
+            if not has.equals(wanted):
+                more, less = has.difference(wanted), wanted.difference(has)
+                others += [f"{several(len(more), dim)} more: {listed(more)}"] if len(more) else []
+                others += [f"{several(len(less), dim)} less: {listed(less)}"] if len(less) else []
+        expected, got = "the examples and labels of the annotations", "; ".join(others)
+    if plausibilities is None or others:
+        what = f"{method}() returned no plausibilities"
+        raise failed(whose, what, expected=expected, got=got)
     array = plausibilities.array
     if component.joint:
         array = array.assign_attrs({names.JOINT: name})
-    plausibilities = attrs.evolve(
-        plausibilities, array=with_left_out(array, {"without a response": dropped})
-    )
+    if dropped:
+        array = with_left_out(array, {"without a response": dropped})
+    plausibilities = attrs.evolve(plausibilities, array=array)
     return without_parents(plausibilities) if names.PARENTS in array.attrs else plausibilities
-
-
-def _answered(found: object, table: xr.Dataset, whose: str, method: str) -> Plausibilities:
-    """Return the plausibilities that an aggregator gives of a table, checked."""
-    expected = "a DataArray (example, label) of plausibilities"
-    got = f"a {type(found).__name__}"
-    if isinstance(found, xr.DataArray) or is_sparse(found):
-        try:
-            checked = Plausibilities.from_xarray(found)
-        except InputError as error:
-            expected, got = error.expected, f"{error.what}: {error.got}".removesuffix(": ")
-        else:
-            others = _others(checked, table)
-            if not others:
-                return checked
-            expected, got = "the examples and labels of the annotations", others
-    raise failed(whose, f"{method}() returned no plausibilities", expected=expected, got=got)
-
-
-def _others(found: Plausibilities, table: xr.Dataset) -> str:
-    """Return which names plausibilities have too many or too few, or nothing."""
-    told = []
-    for dim, along in ((names.EXAMPLE, found.examples), (names.LABEL, found.labels)):
-        has, wanted = along.index, table.indexes[dim]
-        if has.equals(wanted):
-            continue
-        more, less = (one.difference(other) for one, other in ((has, wanted), (wanted, has)))
-        told += [f"{several(len(more), dim)} more: {listed(more)}"] if len(more) else []
-        told += [f"{several(len(less), dim)} less: {listed(less)}"] if len(less) else []
-    return "; ".join(told)

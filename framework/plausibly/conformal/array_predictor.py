@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from hashlib import blake2b
@@ -18,15 +18,14 @@ from numpy.typing import ArrayLike, NDArray
 from plausibly import text
 from plausibly.calibration.alphas import AlphaLike, read_alpha
 from plausibly.calibration.examples import Examples
-from plausibly.calibration.pools import Pool, Pools
+from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues, TestScores, combined
-from plausibly.calibration.threshold import REMEMBERED, Metadata, ThresholdRule
+from plausibly.calibration.threshold import REMEMBERED, Metadata, exceed, threshold
 from plausibly.calibration.vacuous import warn_if_vacuous, warn_of_small_groups
 from plausibly.errors import IncompatibleComponents, InputError, counted, listed
-from plausibly.guarantee import CalibrationSummary, Claim, Guarantee
+from plausibly.guarantee import CalibrationSummary, Claim, Guarantee, rounded
 from plausibly.kernels.random import Keys
-from plausibly.kernels.ranks import at_least
-from plausibly.kernels.types import Bools, Floats, FloatType, Hashes, unwritable
+from plausibly.kernels.types import Bools, Floats, Hashes, unwritable
 from plausibly.protocols import PValueCombiner, ScoreFunction
 from plausibly.registry.entries import calling, failed
 
@@ -35,41 +34,30 @@ Scale: TypeAlias = Literal["probability", "logit", "independent", "any"]
 
 @attrs.frozen(kw_only=True)
 class Scoring:
-    """How predictions become conformity scores, of calibration and new examples alike.
-
-    Attributes
-    ----------
-    component : ScoreFunction
-    called : str
-        Its name, for messages.
-    scale : str
-        Scale of the predictions.
-    seed : int
-        Seed of the uniforms of a randomised score, which are keyed by the examples' names.
-    """
+    """How predictions on a scale become conformity scores; the seed is that of uniforms."""
 
     component: ScoreFunction
     called: str
     scale: str
     seed: int
 
-    @property
+    @cached_property
     def identity(self) -> bool:
         """Whether scores are the numbers as given."""
         plain = self.scale != "logit" and self.component.reads == "probability"
         return plain and self.component.identity
 
-    def scores(self, values: Floats, examples: Examples) -> Floats:
-        """Return the scores ([augmentation,] example, label) of predictions."""
-        uniform: Floats | None = None
-        if self.component.randomised:
+    def scores(
+        self, values: Floats, examples: Examples | None, uniform: Floats | None = None
+    ) -> Floats:
+        """Return the scores ([augmentation,] example, label) of predictions, in their dtype.
+
+        A randomised score gets uniforms that are keyed by the examples, or those that are given.
+        """
+        if examples is not None and self.component.randomised:
             # One an example, the same for its augmentations.
             one = Keys(self.seed).child("score").uniform(examples.hashes)
             uniform = np.array(np.broadcast_to(one, (*values.shape[:-1], 1)))
-        return self.with_uniform(values, uniform)
-
-    def with_uniform(self, values: Floats, uniform: Floats | None) -> Floats:
-        """Return scores in the dtype of the predictions; larger = fits better."""
         whose = f"score {self.called}"
         given = np.array(self._read(values), copy=True, order="C")
         if uniform is not None:
@@ -187,7 +175,19 @@ class ArrayPredictor:
         digest.update(json.dumps(about, sort_keys=True, default=str).encode())
         for group in self.pools.groups:
             for pool in group.each if calibration.separate else (group.pooled,):
-                digest.update(_canonical(pool, counting=calibration.counting))
+                # Ties are merged, so that no order of rows changes the bytes. A label that was
+                # never voted has no atoms.
+                differs = np.append(pool.ordered[1:] != pool.ordered[:-1], True)
+                last = np.flatnonzero(differs[: len(pool.ordered)])
+                digest.update(pool.ordered[last].tobytes())
+                masses = pool.cumulative[last + 1]
+                wide = masses.dtype == object
+                digest.update(
+                    ",".join(map(str, masses)).encode() if wide else masses.astype("<i8").tobytes()
+                )
+                if not calibration.counting:
+                    totals = (pool.test_mass, pool.base, pool.total, pool.bits)
+                    digest.update("/".join(map(str, totals)).encode())
         held_out = self.held_out_scores
         if held_out is not None:
             # Scores of one example stay together, where there are several.
@@ -213,67 +213,81 @@ class ArrayPredictor:
     def _combine(self, p: PValues) -> NDArray[np.float64]:
         return combine(self.combiner, self.metadata.combiner, p, self._held_out)
 
-    @cached_property
-    def _rule(self) -> ThresholdRule:
-        return ThresholdRule(self.pools, self._combine, self.combiner.needs, self.metadata)
+    @property
+    def _has_threshold(self) -> bool:
+        """Whether a label is in the set by its score alone, given its group."""
+        calibration = self.pools.calibration
+        separate = calibration.augmentation == "separate"
+        return not (calibration.claim.weights or separate or self.combiner.needs == "smoothed")
 
     @property
     def needs_only_scores(self) -> bool:
         """Whether `predict_array` works: nothing else is read of a new example."""
-        return self._rule.needs_only_scores and not self.score.randomised
+        calibration = self.pools.calibration
+        plain = calibration.augmentation in ("none", "pooled") and not calibration.by_examples
+        return self._has_threshold and plain and not self.score.randomised
 
     @cached_property
-    def _promise(self) -> Callable[[Fraction], Guarantee]:
-        return lru_cache(REMEMBERED)(self._stated)
+    def _at(self) -> Callable[[Fraction], tuple[Floats, Guarantee]]:
+        """The threshold of each group, none where sets have none, and the guarantee, by alpha."""
 
-    def _stated(self, alpha: Fraction) -> Guarantee:
-        calibration = self.pools.calibration
-        stated = guarantee_of(
-            self.combiner, self.metadata.combiner, calibration.claim, self.summary, alpha
-        )
-        stated = attrs.evolve(stated, groups=self._groups)
-        if calibration.claim.weights:
-            # Only new examples that weigh much get every label; `predict` warns of these.
-            return attrs.evolve(stated, vacuous=False)
-        if not self._rule.has_threshold:
-            return stated
-        # The sets decide: ties at the least score can make them vacuous too.
-        return attrs.evolve(stated, vacuous=bool((self._rule.thresholds(alpha) == -np.inf).all()))
+        @lru_cache(REMEMBERED)
+        def at(alpha: Fraction) -> tuple[Floats, Guarantee]:
+            calibration, groups = self.pools.calibration, self.pools.groups
+            taus = [
+                threshold(one, self._combine, alpha, self.combiner.needs)
+                for one in (groups if self._has_threshold else ())
+            ]
+            thresholds = np.array(taus, dtype=self.pools.dtype)
+            guarantee = guarantee_of(
+                self.combiner, self.metadata.combiner, calibration.claim, self.summary, alpha
+            )
+            vacuous = guarantee.vacuous
+            if calibration.claim.weights:
+                # Only new examples that weigh much get every label; `predict` warns of these.
+                vacuous = False
+            elif taus:
+                # The sets decide: ties at the least score can make them vacuous too.
+                vacuous = bool((thresholds == -np.inf).all())
+            sizes: tuple[tuple[str, float], ...] = ()
+            if calibration.groups:
+                sizes = tuple(zip(calibration.groups, calibration.group_sizes(), strict=True))
+            return thresholds, attrs.evolve(guarantee, vacuous=vacuous, groups=sizes)
 
-    @cached_property
-    def _groups(self) -> tuple[tuple[str, float], ...]:
-        calibration = self.pools.calibration
-        return tuple(zip(calibration.groups, calibration.group_sizes(), strict=True))
+        return at
+
+    def _sets(self, test_scores: TestScores, alphas: Sequence[Fraction]) -> list[Bools]:
+        """Return the sets (example, label) at each alpha, labels in the order of `labels`."""
+        if not self._has_threshold:
+            p = combined(self.pools, test_scores, self._combine)
+            return [exceed(p, alpha) for alpha in alphas]
+        sets: list[Bools] = []
+        group = test_scores.group
+        for alpha in alphas:
+            thresholds = self._at(alpha)[0]
+            if group is not None:
+                # The last entry is that of a group that calibration lacks, -1: every label.
+                thresholds = np.append(thresholds, thresholds.dtype.type(-np.inf))[group][:, None]
+            sets.append(test_scores.scores >= thresholds)
+        return sets
 
     def _warn(self, alpha: Fraction) -> None:
-        promise = self._promise(alpha)
+        """Warn where every set, or every set of a group, is every label."""
+        thresholds, guarantee = self._at(alpha)
         calibration = self.pools.calibration
-        if calibration.claim.by and self._rule.has_threshold:
-            small = np.flatnonzero(self._rule.thresholds(alpha) == -np.inf).tolist()
-            warn_of_small_groups(promise, calibration, small)
+        if calibration.claim.by and self._has_threshold:
+            small = np.flatnonzero(thresholds == -np.inf).tolist()
+            warn_of_small_groups(guarantee, calibration, small)
         else:
-            warn_if_vacuous(promise, self.metadata.combiner)
+            warn_if_vacuous(guarantee, self.metadata.combiner)
 
     def guarantee(self, alpha: AlphaLike) -> Guarantee:
         """Return what sets at `alpha` promise: level, of what, over what, if what, and why."""
-        return self._promise(read_alpha(alpha))
-
-    @cached_property
-    def _dtype(self) -> FloatType:
-        return self.pools.dtype
-
-    @cached_property
-    def _row(self) -> tuple[int]:
-        return (len(self.labels),)
-
-    @cached_property
-    def _direct(self) -> bool:
-        """Whether scores are the numbers as given, so that sets need one comparison."""
-        return self._scoring.identity
+        return self._at(read_alpha(alpha))[1]
 
     def threshold_array(self, alpha: AlphaLike) -> Floats:
         """Return the least score that stays in a set, as plain numbers."""
-        return self._thresholds(alpha).copy()
+        return self._row_thresholds(alpha).copy()
 
     if not TYPE_CHECKING:  # pragma: no branch  # so that a checker knows a name that is not there
 
@@ -289,26 +303,25 @@ class ArrayPredictor:
         self, predictions: ArrayLike, alpha: AlphaLike, *, uniform: Floats | None = None
     ) -> Bools:
         """Return sets of one row or a batch of plain arrays."""
-        values, thresholds = self._rows(predictions), self._thresholds(alpha)
-        if not self._direct:
-            scores = self._scores(values, uniform)
-            return self._rule.at_least(scores, np.atleast_1d(thresholds), None).reshape(
-                values.shape
-            )
-        kept: Bools = at_least(values, thresholds) if values.ndim > 1 else values >= thresholds
-        return kept
+        values, thresholds = self._rows(predictions), self._row_thresholds(alpha)
+        if not self._scoring.identity:
+            kept: Bools = self._scores(values, uniform) >= thresholds
+            return kept.reshape(values.shape)
+        sets: Bools = values >= thresholds
+        return sets
 
     def p_values_array(
         self, predictions: ArrayLike, *, uniform: Floats | None = None
     ) -> NDArray[np.float64]:
         """Return the combined p-values of one row or a batch of plain arrays."""
         values = self._rows(predictions)
-        self._rule.require_rows()
+        self._require_rows()
         test_scores = TestScores(scores=self._scores(values, uniform), uniform=None)
         return combined(self.pools, test_scores, self._combine).reshape(values.shape)
 
     def _rows(self, predictions: ArrayLike) -> Floats:
-        values: Floats = asarray(predictions, self._dtype)
+        """Return rows of numbers in the float type of the scores."""
+        values: Floats = asarray(predictions, self.pools.dtype)
         if values.shape != self._row and (values.ndim != 2 or values.shape[1:] != self._row):
             raise InputError(
                 "array-shape",
@@ -320,26 +333,64 @@ class ArrayPredictor:
                 whose="predictions",
             )
         # The first NaN counts as the largest: one pass, at a third of the cost of `isnan`.
-        if values.size and isnan(values.item(values.argmax())):
-            raise self._not_numbers(values)
-        return values
+        if not values.size or not isnan(values.item(values.argmax())):
+            return values
+        bad = np.isnan(np.atleast_2d(values))
+        rows = np.flatnonzero(bad.any(axis=1))
+        labels = [f'"{self.labels[place]}"' for place in np.flatnonzero(bad.any(axis=0))]
+        raise InputError(
+            "array-nan",
+            f"predictions, NaN in {counted(len(rows))} of {counted(len(bad))} rows",
+            expected="numbers",
+            got=f"{counted(int(bad.sum()))} NaN in {listed(labels)}",
+            do="predict these again, or leave them out",
+            whose="predictions",
+        )
 
     @cached_property
-    def _thresholds(self) -> Callable[[AlphaLike], Floats]:
+    def _row(self) -> tuple[int]:
+        return (len(self.labels),)
+
+    @cached_property
+    def _row_thresholds(self) -> Callable[[AlphaLike], Floats]:
+        """What scores of plain rows are compared with; warns where every set is every label."""
+
         # By alpha as it was given, so that a service pays for its Fraction once; and by its type,
         # since a number of another type may equal a float and stand for another decimal.
-        return lru_cache(REMEMBERED, typed=True)(self._compared_with)
+        @lru_cache(REMEMBERED, typed=True)
+        def thresholds(alpha: AlphaLike) -> Floats:
+            self._require_rows()
+            exact = read_alpha(alpha)
+            found = self._at(exact)[0]
+            self._warn(exact)
+            # Without dims it is compared several times faster than as one number in a row.
+            return found if self.pools.calibration.claim.by else found[0:1].reshape(())
 
-    def _compared_with(self, alpha: AlphaLike) -> Floats:
-        """Return what scores are compared with, and warn where every set is every label."""
-        self._rule.require_rows()
-        exact = read_alpha(alpha)
-        thresholds = self._rule.thresholds(exact)
-        self._warn(exact)
-        # Without dims it is compared several times faster than as one number in a row.
-        return thresholds if self.pools.calibration.claim.by else thresholds[0:1].reshape(())
+        return thresholds
+
+    def _require_rows(self) -> None:
+        """Raise `IncompatibleComponents` where rows of numbers do not say enough."""
+        calibration = self.pools.calibration
+        read = calibration.claim.weights or calibration.by_examples
+        if read:
+            needs = f'"{read}" of each example'
+        elif calibration.augmentation in ("separate", "mean"):
+            needs = "all augmentations of an example"
+        elif not self._has_threshold:
+            needs = "names of the examples, by which uniforms are keyed"
+        else:
+            return
+        raise IncompatibleComponents(
+            "array-not-enough",
+            f"calibrator {self.metadata.calibrator} with combiner {self.metadata.combiner} reads "
+            "more than rows of numbers",
+            expected=needs,
+            do="predict(), with a DataArray that has them",
+            whose="predictions",
+        )
 
     def _scores(self, values: Floats, uniform: Floats | None) -> Floats:
+        """Return the scores of plain rows, (example, label)."""
         if self.score.randomised and uniform is None:
             raise InputError(
                 "uniform-missing",
@@ -348,20 +399,15 @@ class ArrayPredictor:
                 do="uniform=..., or predict() with named examples",
                 whose="predictions",
             )
-        return self._scoring.with_uniform(np.atleast_2d(values), uniform)
+        return self._scoring.scores(np.atleast_2d(values), None, uniform)
 
-    def _not_numbers(self, values: Floats) -> InputError:
-        bad = np.isnan(np.atleast_2d(values))
-        rows = np.flatnonzero(bad.any(axis=1))
-        labels = [f'"{self.labels[place]}"' for place in np.flatnonzero(bad.any(axis=0))]
-        return InputError(
-            "array-nan",
-            f"predictions, NaN in {counted(len(rows))} of {counted(len(bad))} rows",
-            expected="numbers",
-            got=f"{counted(int(bad.sum()))} NaN in {listed(labels)}",
-            do="predict these again, or leave them out",
-            whose="predictions",
-        )
+    def _shown_threshold(self, alpha: Fraction) -> str:
+        """Return the threshold as text, or the least and the largest."""
+        if not self._has_threshold:
+            return "none"
+        taus = sorted({float(tau) for tau in self._at(alpha)[0]})
+        ends = [rounded(tau) if 0 <= tau <= 1 else f"{tau:.4g}" for tau in (taus[0], taus[-1])]
+        return " to ".join(ends[: len(taus)])
 
     def __repr__(self) -> str:
         metadata = self.metadata
@@ -371,19 +417,47 @@ class ArrayPredictor:
             f"{type(self).__name__}  {metadata.calibrator} + {metadata.combiner}, "
             f"score {metadata.score}, n {summary.n:,}{held}, {len(self.labels)} labels"
         ]
-        for alpha in (Fraction(1, 10), Fraction(1, 20)):
-            promise = self._promise(alpha)
-            of = " of the voted label" if promise.target == "voted" else ""
-            each = f" for {promise.per}" if promise.per else ""
-            kept = f"guaranteed {promise.shown_level()}{of}{each}"
+        for alpha in _SHOWN_ALPHAS:
+            guarantee = self._at(alpha)[1]
+            of = " of the voted label" if guarantee.target == "voted" else ""
+            each = f" for {guarantee.per}" if guarantee.per else ""
+            kept = f"guaranteed {guarantee.shown_level()}{of}{each}"
             lines.append(
-                f"  alpha {float(alpha):g}  threshold {self._rule.shown(alpha)}  "
-                f"{'no guarantee' if promise.level is None else kept}"
+                f"  alpha {float(alpha):g}  threshold {self._shown_threshold(alpha)}  "
+                f"{'no guarantee' if guarantee.level is None else kept}"
             )
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        return _html(self, self._rule.shown)
+        metadata, summary = self.metadata, self.summary
+        held = f" and {counted(summary.n_held_out)} held out" if summary.n_held_out else ""
+        rows = [
+            ("calibrator", metadata.calibrator),
+            ("combiner", metadata.combiner),
+            ("score", metadata.score),
+            ("aggregator", metadata.aggregator),
+            ("calibrated on", f"{counted(summary.n)} examples{held}, seed {metadata.seed}"),
+            ("labels", f"{len(self.labels)}: {listed(self.labels, most=_MOST_LABELS)}"),
+            ("fingerprint", self.fingerprint),
+        ]
+        guarantees = [self._at(alpha)[1] for alpha in _SHOWN_ALPHAS]
+        levels = [
+            (f"{float(one.alpha):g}", self._shown_threshold(one.alpha), one.statement())
+            for one in guarantees
+        ]
+        return text.framed(
+            type(self).__name__,
+            text.table(rows, titled=True),
+            text.table(levels, head=("alpha", "threshold", "guaranteed"), titled=True),
+            text.unfolded(
+                f"the guarantee at alpha {levels[0][0]} in full",
+                text.table(guarantees[0].rows(), titled=True),
+            ),
+        )
+
+
+_SHOWN_ALPHAS = (Fraction(1, 10), Fraction(1, 20))
+_MOST_LABELS = 30
 
 
 def combine(
@@ -392,33 +466,28 @@ def combine(
     """Return a combiner's p-values of queries, (*query): checked."""
     whose = f"combiner {name}"
     with calling(whose, "combine"):
-        found: object = combiner.combine(p, held_out)
-    wrong = _problem(found, p)
-    if wrong:
+        values: object = combiner.combine(p, held_out)
+    got = ""
+    if not isinstance(values, np.ndarray):
+        got = f"a {type(values).__name__}"
+    elif values.shape != p.numerators.shape:
+        got = f"shape {values.shape}"
+    elif values.dtype != np.float64:
+        got = str(values.dtype)
+    # The least of numbers is NaN where one of them is.
+    elif values.size and not 0.0 < values.min() <= values.max() <= 1.0:
+        # A query without a mass of its own has the p-value 0 where it is below all atoms.
+        alone = p.numerators == 0 if p.weight is None else p.weight == 0
+        wrong = ~((values > 0.0) | (values == 0.0) & alone) | (values > 1.0)
+        got = f"{values[wrong][0]:.4g}" if wrong.any() else ""
+    if got:
         raise failed(
             whose,
             "combine() returned no p-values",
             expected=f"float64 of shape {p.numerators.shape}, above 0 and at most 1",
-            got=wrong,
+            got=got,
         )
-    return cast("NDArray[np.float64]", found)
-
-
-def _problem(found: object, p: PValues) -> str:
-    """Return what is wrong with a combiner's answer, or nothing."""
-    if not isinstance(found, np.ndarray):
-        return f"a {type(found).__name__}"
-    if found.shape != p.numerators.shape:
-        return f"shape {found.shape}"
-    if found.dtype != np.float64:
-        return str(found.dtype)
-    # The least of numbers is NaN where one of them is.
-    if not found.size or 0.0 < found.min() <= found.max() <= 1.0:
-        return ""
-    # A query without a mass of its own has the p-value 0 where it is below all atoms.
-    alone = p.numerators == 0 if p.weight is None else np.broadcast_to(p.weight == 0, found.shape)
-    wrong = ~((found > 0.0) | (found == 0.0) & alone) | (found > 1.0)
-    return f"{found[wrong][0]:.4g}" if wrong.any() else ""
+    return cast("NDArray[np.float64]", values)
 
 
 def guarantee_of(
@@ -427,73 +496,27 @@ def guarantee_of(
     """Return the guarantee that a combiner states of a calibration: checked."""
     whose = f"combiner {name}"
     with calling(whose, "guarantee"):
-        found: object = combiner.guarantee(claim, summary, alpha)
-    if not isinstance(found, Guarantee):
-        wrong = f"a {type(found).__name__}"
-    elif found.alpha != alpha:
-        wrong = f"one for alpha {found.alpha}"
+        stated: object = combiner.guarantee(claim, summary, alpha)
+    if not isinstance(stated, Guarantee):
+        got = f"a {type(stated).__name__}"
+    elif stated.alpha != alpha:
+        got = f"one for alpha {stated.alpha}"
     else:
         shares: dict[str, object] = {
-            "level": found.level,
-            "confidence": found.confidence,
-            "share": found.share,
+            "level": stated.level,
+            "confidence": stated.confidence,
+            "share": stated.share,
         }
-        wrong = ", ".join(
+        got = ", ".join(
             f"{field} {value}"
             for field, value in shares.items()
             if value is not None and not (isinstance(value, Fraction | int) and 0 <= value <= 1)
         )
-        if not wrong:
-            return found
+        if not got:
+            return stated
     raise failed(
         whose,
         "guarantee() returned none that can be stated",
         expected=f"a Guarantee for alpha {alpha}, its level a Fraction from 0 to 1",
-        got=wrong,
-    )
-
-
-def _canonical(pool: Pool, *, counting: bool) -> bytes:
-    """Return the bytes of a pool with ties merged, which no row order can change."""
-    # Cut to the atoms, of which a label that was never voted has none.
-    differs = np.append(pool.ordered[1:] != pool.ordered[:-1], True)[: len(pool.ordered)]
-    last = np.flatnonzero(differs)
-    masses = pool.cumulative[last + 1]
-    wide = masses.dtype == object
-    text = ",".join(map(str, masses)).encode() if wide else masses.astype("<i8").tobytes()
-    if not counting:
-        text += f"{pool.test_mass}/{pool.base}/{pool.total}/{pool.bits}".encode()
-    return pool.ordered[last].tobytes() + text
-
-
-_ALPHAS = ("0.1", "0.05")
-_MOST_LABELS = 30
-
-
-def _html(predictor: ArrayPredictor, threshold: Callable[[Fraction], str]) -> str:
-    """Return what a predictor is, what it guarantees, and its labels, as HTML."""
-    metadata, summary = predictor.metadata, predictor.summary
-    held = f" and {counted(summary.n_held_out)} held out" if summary.n_held_out else ""
-    rows = [
-        ("calibrator", metadata.calibrator),
-        ("combiner", metadata.combiner),
-        ("score", metadata.score),
-        ("aggregator", metadata.aggregator),
-        ("calibrated on", f"{counted(summary.n)} examples{held}, seed {metadata.seed}"),
-        ("labels", f"{len(predictor.labels)}: {listed(predictor.labels, most=_MOST_LABELS)}"),
-        ("fingerprint", predictor.fingerprint),
-    ]
-    promises = [predictor.guarantee(alpha) for alpha in _ALPHAS]
-    levels = [
-        (alpha, threshold(Fraction(alpha)), promise.statement())
-        for alpha, promise in zip(_ALPHAS, promises, strict=True)
-    ]
-    return text.framed(
-        type(predictor).__name__,
-        text.table(rows, titled=True),
-        text.table(levels, head=("alpha", "threshold", "guaranteed"), titled=True),
-        text.unfolded(
-            f"the guarantee at alpha {_ALPHAS[0]} in full",
-            text.table(promises[0].rows(), titled=True),
-        ),
+        got=got,
     )

@@ -7,16 +7,14 @@ from fractions import Fraction
 
 import attrs
 import numpy as np
-import xarray as xr
-from numpy.typing import NDArray
 
 from plausibly import registry
 from plausibly.calibration.alphas import exact
-from plausibly.calibration.coordinates import group_names
+from plausibly.calibration.coordinates import coordinates_over, group_names, lacking
 from plausibly.calibration.data import CalibrationData
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues, keyed_share, one_of_each
-from plausibly.calibration.scores import CalibrationScores
+from plausibly.calibration.scores import CalibrationScores, malformed
 from plausibly.calibration.threshold import Metadata
 from plausibly.conformal.array_predictor import Scoring, combine, guarantee_of
 from plausibly.conformal.inputs import calibration_data, matched_inputs
@@ -63,44 +61,43 @@ _RESAMPLED = "plausibilities are the means of the given draws of them, such as b
 def calibration_scores_of(
     calibrator: Calibrator, data: CalibrationData, keys: Keys, whose: str
 ) -> CalibrationScores:
-    """Return what a calibrator, called `whose`, answers: checked."""
+    """Return the scores of a calibrator that messages call `whose`: checked."""
     try:
         with calling(whose, "calibrate"):
-            found: object = calibrator.calibrate(data, keys)
+            calibration: object = calibrator.calibrate(data, keys)
     except IncompatibleComponents as error:
         if error.name == "calibration-scores-malformed":
             # What it made itself does not know its name.
             error.what = error.what.replace("a calibrator", whose, 1)
             error.whose = whose
         raise
-    if not isinstance(found, CalibrationScores):
+    if not isinstance(calibration, CalibrationScores):
         raise failed(
             whose,
             "calibrate() returned no CalibrationScores",
             expected="plausibly.plugin.CalibrationScores",
-            got=f"a {type(found).__name__}",
+            got=f"a {type(calibration).__name__}",
         )
-    found.require(found.contents() or _unfit(found, data), whose=whose)
-    return found
-
-
-def _unfit(calibration: CalibrationScores, data: CalibrationData) -> str:
-    """Return what is expected instead of replicates that do not fit the data, or nothing."""
-    if calibration.scores.dtype != data.dtype:
-        return f"scores of {data.dtype}, as they were given"
-    if calibration.label is not None and calibration.label.max() >= len(data.labels):
-        return f"label below {len(data.labels)}"
-    if calibration.claim.by == BY_LABEL and calibration.groups != data.labels:
-        return "groups as the labels are called, in their order"
-    lacking = {calibration.claim.by, calibration.claim.weights} - {"", BY_LABEL, *data.coordinates}
-    if lacking:
-        return f"claim.by and claim.weights among {sorted(data.coordinates)}"
     views = 0 if data.augmented is None else len(data.augmented)
-    if calibration.augmentation != "none" and not views:
-        return 'augmentation "none": there are no augmentations'
-    if calibration.augmentation == "separate" and len(calibration.scores) != views:
-        return f"one replicate for each of {views} augmentations"
-    return ""
+    lacking = {calibration.claim.by, calibration.claim.weights} - {"", BY_LABEL, *data.coordinates}
+    expected = calibration.contents()
+    if expected:
+        pass
+    elif calibration.scores.dtype != data.dtype:
+        expected = f"scores of {data.dtype}, as they were given"
+    elif calibration.label is not None and calibration.label.max() >= len(data.labels):
+        expected = f"label below {len(data.labels)}"
+    elif calibration.claim.by == BY_LABEL and calibration.groups != data.labels:
+        expected = "groups as the labels are called, in their order"
+    elif lacking:
+        expected = f"claim.by and claim.weights among {sorted(data.coordinates)}"
+    elif calibration.augmentation != "none" and not views:
+        expected = 'augmentation "none": there are no augmentations'
+    elif calibration.augmentation == "separate" and len(calibration.scores) != views:
+        expected = f"one replicate for each of {views} augmentations"
+    if expected:
+        raise malformed(expected, whose)
+    return calibration
 
 
 def check_pair(
@@ -123,11 +120,21 @@ def check_pair(
             whose=f"calibrator {calibrator}",
         )
     expected = got = ""
-    do = "combiner average"
-    if held_out and (mixed := mixed_ranks(calibration.claim)):
+    do, claim = "combiner average", calibration.claim
+    if held_out:
         expected = "held-out examples among which a new one is as likely at every rank"
-        got = mixed
-    elif needs == "each" and not calibration.separate:
+        if claim.by:
+            of = "labels" if claim.by == BY_LABEL else f'the values of "{claim.by}"'
+            got = f"ranks that mix {of}"
+        elif claim.weights:
+            got = "weights, by which held-out examples are not as likely as new ones"
+        elif claim.cluster:
+            got = f'examples of one "{claim.cluster}", which may be alike'
+        elif claim.target == "mass":
+            got = "one label of each, and the promise is about all of them"
+        elif claim.target == "risk":
+            got = "a mean, of which a rank says nothing"
+    if not got and needs == "each" and not calibration.separate:
         expected, got = "one p-value a replicate", "only their mean: no label is drawn"
         do = "combiner average, or calibrator monte-carlo"
     if got:
@@ -182,22 +189,6 @@ def claim_of(
     return attrs.evolve(claim, conditions=conditions, notes=notes, random=random)
 
 
-def mixed_ranks(claim: Claim) -> str:
-    """Return why ranks among held-out examples would mean nothing; empty where they do."""
-    if claim.by == BY_LABEL:
-        return "ranks that mix labels"
-    if claim.by:
-        return f'ranks that mix the values of "{claim.by}"'
-    if claim.weights:
-        return "weights, by which held-out examples are not as likely as new ones"
-    if claim.cluster:
-        return f'examples of one "{claim.cluster}", which may be alike'
-    return {
-        "mass": "one label of each, and the promise is about all of them",
-        "risk": "a mean, of which a rank says nothing",
-    }.get(claim.target, "")
-
-
 def try_combiner(predictor: ConformalPredictor) -> None:
     """Raise where the combiner cannot merge these p-values, or lowers one for a larger score."""
     pools = predictor.pools.groups[0]
@@ -237,23 +228,6 @@ def _share(held_out: float) -> Fraction:
             whose="combiner",
         )
     return share
-
-
-def _groups(predictions: xr.DataArray, group: str | None) -> NDArray[np.str_] | None:
-    if group is None:
-        return None
-    coordinate = predictions.coords.get(group)
-    if coordinate is None or coordinate.dims != (names.EXAMPLE,):
-        found = [str(name) for name, c in predictions.coords.items() if c.dims == (names.EXAMPLE,)]
-        raise InputError(
-            "coordinate-missing",
-            f'predictions have no coordinate "{group}" of the examples',
-            expected="the name of a coordinate over example",
-            got=", ".join(sorted(found)),
-            do='predictions.assign_coords(...), or examples="examples.csv" with such a column',
-            whose="predictions",
-        )
-    return group_names(coordinate.values)
 
 
 def calibrate(
@@ -320,10 +294,12 @@ def calibrate(
     Stutz et al., Conformal prediction under ambiguous ground truth, TMLR 2023; Angelopoulos et
     al., Conformal risk control, arXiv 2208.02814.
     """
-    model = as_predictions(predictions)
-    answers = as_answers(plausibilities, beside=predictions)
-    inputs = matched_inputs(
-        model, answers, aggregator=aggregator, seed=seed, only_common=only_common
+    model, found, aggregated_by = matched_inputs(
+        as_predictions(predictions),
+        as_answers(plausibilities, beside=predictions),
+        aggregator=aggregator,
+        seed=seed,
+        only_common=only_common,
     )
     params = None if draws is None else {"draws": draws}
     the_calibrator = registry.resolve(CALIBRATOR, calibrator, params)
@@ -333,14 +309,17 @@ def calibrate(
         "calibrator": called_as(CALIBRATOR, the_calibrator),
         "score": called_as(SCORE, the_score),
         "combiner": called_as(COMBINER, the_combiner),
-        "aggregator": inputs.aggregated_by,
     }
     keys = Keys(seed)
-    scoring = Scoring(
-        component=the_score, called=called["score"], scale=inputs.predictions.scale, seed=seed
-    )
-    data = calibration_data(inputs, scoring)
-    groups = _groups(inputs.predictions.array, group)
+    scoring = Scoring(component=the_score, called=called["score"], scale=model.scale, seed=seed)
+    data = calibration_data(model, found, scoring)
+    groups = None
+    if group is not None:
+        coordinate = model.array.coords.get(group)
+        if coordinate is None or coordinate.dims != (names.EXAMPLE,):
+            known = sorted(coordinates_over(names.EXAMPLE, [model.array]))
+            raise lacking(group, known, "examples", whose="group")
+        groups = group_names(coordinate.values)
     away = np.zeros(len(data), dtype=np.bool_)
     if the_combiner.held_out != 0:
         share = _share(the_combiner.held_out)
@@ -376,7 +355,7 @@ def calibrate(
         group=group if aside.size and group else "",
         randomised=the_score.randomised,
         resampled=data.resampled is not None,
-        joint=str(inputs.plausibilities.array.attrs.get(names.JOINT, "")),
+        joint=str(found.array.attrs.get(names.JOINT, "")),
     )
     calibration = attrs.evolve(calibration, claim=claim)
     # A pair without a guarantee is refused before anything is made of it.
@@ -403,16 +382,16 @@ def calibrate(
         pools=Pools(calibration),
         held_out_scores=held_out,
         examples=None if data.examples.numbered else data.examples,
-        reference=np.sort(data.largest()),
+        reference=np.sort(data.source.largest()),
         metadata=Metadata(
-            scale=inputs.predictions.scale,
+            scale=model.scale,
             seed=seed,
             calibrated_on=kept.size,
-            augmentations=inputs.predictions.augmentations if augmented else (),
+            augmentations=model.augmentations if augmented else (),
             calibrator=called["calibrator"],
             score=called["score"],
             combiner=called["combiner"],
-            aggregator=called["aggregator"],
+            aggregator=aggregated_by,
         ),
     )
     try_combiner(predictor)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Any, NoReturn
 
@@ -13,9 +12,9 @@ from numpy.typing import NDArray
 
 from plausibly.calibration.examples import Examples
 from plausibly.conformal.array_predictor import Scoring
-from plausibly.conformal.chunks import Chunk, Part, chunks_of, map_chunks, named_chunks, reduced
+from plausibly.conformal.chunks import Part, chunks_of, map_chunks, named_chunks, reduced
 from plausibly.data import validate
-from plausibly.data.names import Names, float_type
+from plausibly.data.names import float_type
 from plausibly.data.plausibilities import Form, check_plausibilities, sparse_dataset
 from plausibly.data.validate import Predictions
 from plausibly.errors import InputError
@@ -52,31 +51,6 @@ def gathered(plausibilities: Form, *, whose: str = "plausibilities") -> xr.Datas
     return sparse_dataset(slots, array.coords.to_dataset(), array.attrs)
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class RowScores:
-    """How rows become scores: small enough to go to every process."""
-
-    labels: tuple[str, ...]
-    scoring: Scoring
-
-    def checked(self, values: NDArray[Any], part: Part) -> Floats:  # Any: real numbers
-        """Return the predictions of one chunk, (example, label), contiguous."""
-        floats: Floats = np.ascontiguousarray(values, float_type(values.dtype))
-        # Names were checked when all were together: they are read where something is wrong.
-        if not validate.predictions_sound(floats, self.scoring.scale):
-            array = part.array(floats, self.labels)
-            validate.check_predictions(array, whose=part.whose, scale=self.scoring.scale)
-        return floats
-
-    def blocks(self, checked: Floats, part: Part) -> Iterator[tuple[slice, Floats]]:
-        """Yield slices of rows with their scores (example, label)."""
-        for rows in blocks.row_blocks(checked.shape):
-            some = checked[rows]
-            if not self.scoring.identity:
-                some = self.scoring.scores(some, Examples(part.examples.take(rows)))
-            yield rows, some
-
-
 @attrs.frozen(eq=False)
 class Ask:
     """Which scores of one chunk are wanted: places in the chunk, and labels."""
@@ -86,74 +60,70 @@ class Ask:
     label: Ints
 
 
-@attrs.frozen(eq=False)
-class Answer:
-    """What is kept of one chunk."""
-
-    scores: Floats
-    largest: Floats
-    hard: int
-
-
-def scored(rows: RowScores, values: Floats, ask: Ask) -> Answer:
-    """Return what is asked of one chunk."""
-    checked = rows.checked(values, ask.part)
+def scored(
+    values: NDArray[Any],  # Any: real numbers
+    ask: Ask,
+    *,
+    labels: tuple[str, ...],
+    scoring: Scoring,
+) -> tuple[Floats, Floats, int]:
+    """Return the scores asked of one chunk, the largest of each example, and its hard rows."""
+    part, floats = ask.part, np.ascontiguousarray(values, float_type(values.dtype))
+    # Names were checked when all were together: they are read where something is wrong.
+    if not validate.are_sound(floats, scoring.scale):
+        array = part.array(floats, labels)
+        validate.check_predictions(array, whose=part.whose, scale=scoring.scale)
     order = np.argsort(ask.row, kind="stable")
-    ends = np.cumsum(np.bincount(ask.row, minlength=len(checked)))
-    found = np.empty(len(order), dtype=checked.dtype)
-    largest = np.empty(len(checked), dtype=checked.dtype)
+    ends = np.cumsum(np.bincount(ask.row, minlength=len(floats)))
+    found = np.empty(len(order), dtype=floats.dtype)
+    largest = np.empty(len(floats), dtype=floats.dtype)
     first = 0
-    for block, scores in rows.blocks(checked, ask.part):
-        last = int(ends[block.stop - 1])
+    for rows in blocks.row_blocks(floats.shape):
+        scores: Floats = floats[rows]
+        if not scoring.identity:
+            scores = scoring.scores(scores, Examples(part.examples.take(rows)))
+        last = int(ends[rows.stop - 1])
         atoms = order[first:last]
-        found[atoms] = scores[ask.row[atoms] - block.start, ask.label[atoms]]
-        largest[block] = blocks.largest(scores)
+        found[atoms] = scores[ask.row[atoms] - rows.start, ask.label[atoms]]
+        largest[rows] = blocks.largest(scores)
         first = last
-    hard = validate.hard_rows(checked) if rows.scoring.scale == "probability" else 0
+    hard = validate.hard_rows(floats) if scoring.scale == "probability" else 0
     # Adding zero turns -0.0 into 0.0, which compare equal but are different bits.
-    zero = checked.dtype.type(0)
-    return Answer(np.add(found, zero, out=found), np.add(largest, zero, out=largest), hard)
-
-
-@attrs.frozen(eq=False)
-class _Seen:
-    """What earlier passes have found: by place of the example, and by place of the chunk."""
-
-    largest: Floats
-    hard: dict[int, int]
+    zero = floats.dtype.type(0)
+    return np.add(found, zero, out=found), np.add(largest, zero, out=largest), hard
 
 
 @attrs.frozen(kw_only=True, eq=False)
 class ChunkedScores:
-    """Scores (example, label) that are computed where they are asked for."""
+    """Scores (example, label) that are computed where they are asked for.
 
-    predictions: xr.DataArray
-    examples: Names
-    row_scores: RowScores
-    rows: NDArray[np.intp]
+    Earlier passes have filled `largest_of`, by place of the example, and `hard`, by place of the
+    chunk; the scores of some examples share them with those of all.
+    """
+
+    predictions: Predictions
+    scoring: Scoring
     whose: str
-    _seen: _Seen
+    rows: NDArray[np.intp]
+    largest_of: Floats
+    hard: dict[int, int] = attrs.field(factory=dict)
 
     @classmethod
-    def of(cls, predictions: Predictions, row_scores: RowScores, whose: str) -> ChunkedScores:
+    def of(cls, predictions: Predictions, scoring: Scoring, whose: str) -> ChunkedScores:
         """Return the scores of all examples."""
         size = len(predictions.examples)
         return cls(
-            predictions=predictions.array,
-            examples=predictions.examples,
-            row_scores=row_scores,
-            rows=np.arange(size),
+            predictions=predictions,
+            scoring=scoring,
             whose=whose,
-            seen=_Seen(np.zeros(size, dtype=predictions.array.dtype), {}),
+            rows=np.arange(size),
+            largest_of=np.zeros(size, dtype=predictions.array.dtype),
         )
 
     @property
     def dtype(self) -> FloatType:
         """Float type of the scores."""
-        return np.dtype(self.predictions.dtype)
-
-    def __len__(self) -> int:
-        return len(self.rows)
+        return self.largest_of.dtype
 
     def take(self, rows: NDArray[np.intp]) -> ChunkedScores:
         """Return the scores of some examples."""
@@ -161,36 +131,43 @@ class ChunkedScores:
 
     def at(self, row: Ints, label: Ints) -> Floats:
         """Return the scores of pairs of example and label, of any shape; chunks are read once."""
+        array, examples = self.predictions.array, self.predictions.examples
         places = self.rows[row].reshape(-1)
         codes = np.asarray(label).reshape(-1)
-        chunks = chunks_of(self.predictions)
-        of_chunk = _by_chunk(places, chunks)
+        chunks = chunks_of(array)
+        # Numbers of chunks are small, and sorted by their digits.
+        numbers = np.arange(len(chunks), dtype=np.min_scalar_type(len(chunks)))
+        of = np.repeat(numbers, [chunk.stop - chunk.start for chunk in chunks])[places]
+        ends = np.cumsum(np.bincount(of, minlength=len(chunks)))
         asks, slots = [], []
-        for chunk, wanted in zip(chunks, of_chunk, strict=True):
-            if not wanted.size and chunk.place in self._seen.hard:
-                continue
-            part = chunk.part(self.examples, self.whose)
-            asks.append((chunk, Ask(part, places[wanted] - chunk.start, codes[wanted])))
-            slots.append(wanted)
+        for chunk, wanted in zip(
+            chunks, np.split(np.argsort(of, kind="stable"), ends[:-1]), strict=True
+        ):
+            if wanted.size or chunk.place not in self.hard:
+                part = chunk.part(examples, self.whose)
+                asks.append((chunk, Ask(part, places[wanted] - chunk.start, codes[wanted])))
+                slots.append(wanted)
         found = np.empty(len(places), dtype=self.dtype)
-        answers = reduced(partial(scored, self.row_scores), self.predictions, asks)
-        for (chunk, _), wanted, answer in zip(asks, slots, answers, strict=True):
-            found[wanted] = answer.scores
-            self._seen.largest[chunk.start : chunk.stop] = answer.largest
-            self._seen.hard[chunk.place] = answer.hard
+        work = partial(scored, labels=tuple(self.predictions.labels.texts), scoring=self.scoring)
+        answers = reduced(work, array, asks)
+        for (chunk, _), wanted, (scores, largest, hard) in zip(asks, slots, answers, strict=True):
+            found[wanted] = scores
+            self.largest_of[chunk.start : chunk.stop] = largest
+            self.hard[chunk.place] = hard
         return found.reshape(row.shape)
 
     def largest(self) -> Floats:
         """Return the largest score of each example, (example,)."""
         none = np.empty(0, dtype=np.intp)
         self.at(none, none)
-        if self.row_scores.scoring.scale == "probability":
-            hard = sum(self._seen.hard.values())
-            validate.warn_if_hard(hard, self.predictions.shape, self.whose, stacklevel=4)
-        return self._seen.largest[self.rows]
+        if self.scoring.scale == "probability":
+            hard = sum(self.hard.values())
+            shape = self.predictions.array.shape
+            validate.warn_if_hard(hard, shape, self.whose)
+        return self.largest_of[self.rows]
 
     def dense(self) -> NoReturn:
-        """Raise ``scores-in-chunks``: nobody gets all of them at once."""
+        """Raise ``scores-in-chunks``: all of them at once are larger than memory."""
         raise InputError(
             "scores-in-chunks",
             f"all scores of {self.whose} were asked for at once, and they are in chunks",
@@ -198,13 +175,3 @@ class ChunkedScores:
             do="predictions.load(), where they fit into memory",
             whose=self.whose,
         )
-
-
-def _by_chunk(places: Ints, chunks: list[Chunk]) -> list[NDArray[np.intp]]:
-    """Return, for each chunk, where among the places of examples those are that it holds."""
-    sizes = [chunk.stop - chunk.start for chunk in chunks]
-    # Numbers of chunks are small, and sorted by their digits.
-    numbers = np.arange(len(chunks), dtype=np.min_scalar_type(len(chunks)))
-    chunk = np.repeat(numbers, sizes)[places]
-    ends = np.cumsum(np.bincount(chunk, minlength=len(chunks)))
-    return np.split(np.argsort(chunk, kind="stable"), ends[:-1])

@@ -47,7 +47,7 @@ def named_chunks(array: xr.DataArray, whose: str, what: str) -> Named:
             do=f"{what}.load(), or {what}.isel({dim}=0)",
             whose=whose,
         )
-    found = named_array(read_coordinates(array), whose, what)
+    found = named_array(read_coordinates(array), whose, what, lazy=True)
     rows = whole_rows(found.array, whose, what)
     return attrs.evolve(found, array=rows.astype(float_type(rows.dtype), copy=False))
 

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import attrs
 import cattrs
 import numpy as np
-from numpy.typing import NDArray
 
 from plausibly import registry
 from plausibly.atomic import check_ours, holds, is_store, recover, replacing
@@ -33,7 +32,7 @@ from plausibly.conformal.array_predictor import ArrayPredictor
 from plausibly.errors import IncompatibleComponents, InputError
 from plausibly.extras import version
 from plausibly.guarantee import Claim, converter
-from plausibly.kernels.types import Floats, Hashes, Ints, Numbers
+from plausibly.kernels.types import Floats, Ints, Numbers
 from plausibly.protocols import COMBINER, SCORE
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ def checksum(arrays: Mapping[str, Numbers], text: str) -> str:
 
 
 @attrs.frozen(kw_only=True)
-class _Said:
+class _Calibration:
     """What decides, beside the atoms, how new examples are compared with them."""
 
     claim: Claim
@@ -92,7 +91,7 @@ class _About:
     calibrator: dict[str, Any] | None  # Any: as above
     metadata: Metadata
     weighted: bool
-    calibration: _Said
+    calibration: _Calibration
     fingerprint: str
 
     def __attrs_post_init__(self) -> None:
@@ -115,73 +114,6 @@ def _not_ours(path: Path, got: str) -> InputError:
     )
 
 
-@attrs.frozen(eq=False)
-class _Stored:
-    """Arrays by name, and what is said of them."""
-
-    arrays: Mapping[str, Numbers]
-    text: str
-    checksum: str
-
-    def scores(self, name: str) -> Floats | None:
-        """Return an array of floats without NaN, None where there is none."""
-        if name not in self.arrays:
-            return None
-        values: Floats = self.arrays[name]
-        if values.dtype.kind != "f" or np.isnan(values).any():
-            raise ValueError(name)
-        return values
-
-    def whole(self, name: str, most: float, least: int = 0) -> Ints:
-        """Return an array of whole numbers within bounds."""
-        values = self.arrays[name]
-        if not ((values >= least) & (values < most) & (values == np.floor(values))).all():
-            raise ValueError(name)
-        return values.astype(np.int64)
-
-    def hashes(self) -> Hashes | None:
-        """Return the hashes of the names of examples, None where there are none."""
-        if "hash_low" not in self.arrays:
-            return None
-        pairs = np.stack([self.arrays["hash_low"], self.arrays["hash_high"]], axis=1).astype("<i4")
-        return np.ascontiguousarray(pairs).view("<u8").reshape(-1).astype(np.uint64)
-
-
-def _read(path: Path) -> _Stored:
-    recover(path.parent, path.name)
-    if not path.exists():
-        raise InputError(
-            "file-missing",
-            f"predictor {path} does not exist",
-            expected="a file",
-            got="none",
-            do="plausibly calibrate ... -o PREDICTOR.nc",
-            whose=str(path),
-        )
-    try:
-        if path.is_dir():
-            if not (path / ".zgroup").is_file():
-                raise _not_ours(path, "a folder that is no Zarr store")
-            return _read_zarr(path)
-        data = _regular(path)
-        if not data.startswith(_MAGIC):
-            raise _not_ours(path, "another kind of file" if data else "an empty file")
-        return _read_classic(data)
-    except InputError:
-        raise
-    # What parsers raise on a file that ends early.
-    except (
-        ValueError,
-        TypeError,
-        LookupError,
-        AttributeError,
-        ArithmeticError,
-        OSError,
-        RecursionError,
-    ) as reason:
-        raise _not_ours(path, "a file that ends early or is damaged") from reason
-
-
 def _regular(path: Path, most: int | None = None) -> bytes:
     """Return the bytes of a regular file; ValueError for a pipe, or for more bytes than `most`."""
     about = path.stat()
@@ -199,103 +131,147 @@ def _checked(name: str, values: Numbers) -> Numbers:
     return values.astype(values.dtype.newbyteorder("="))
 
 
-def _read_zarr(path: Path) -> _Stored:
-    """Return what `_write_zarr` wrote: each array is one chunk, as it is."""
-    arrays: dict[str, Numbers] = {}
-    for name in ARRAYS:
-        if not (path / name / ".zarray").exists():
-            continue
-        about = json.loads(_regular(path / name / ".zarray", 4096))
-        shape, dtype = about["shape"], about["dtype"]
-        plain = about["compressor"] is None and about["filters"] is None and about["order"] == "C"
-        sizes = [size for size in shape if type(size) is int]
-        whole = sizes == shape and about["chunks"] == [max(1, size) for size in sizes]
-        if not (plain and whole and dtype in _ZARR_TYPES):
-            raise ValueError(name)
-        count, data = math.prod(sizes), b""
-        if count:
-            chunk = path / name / ".".join("0" * len(sizes))
-            data = _regular(chunk, count * np.dtype(dtype).itemsize)
-        arrays[name] = _checked(name, np.frombuffer(data, dtype, count).reshape(sizes))
-    said = json.loads(_regular(path / ".zattrs", 2 * _TEXT))
-    return _Stored(arrays, str(said[ATTRIBUTE]), str(said.get(CHECKSUM)))
-
-
-def _read_classic(data: bytes) -> _Stored:
-    """Return the arrays in a netCDF-3 file; nothing is larger than the bytes that hold it."""
+def _contents(path: Path) -> tuple[dict[str, Numbers], str, str]:
+    """Return the arrays of a file, what it says of them, and its checksum."""
+    if path.is_dir():
+        if not (path / ".zgroup").is_file():
+            raise _not_ours(path, "a folder that is no Zarr store")
+        arrays = {
+            name: _checked(name, _zarr_array(path / name, name))
+            for name in ARRAYS
+            if (path / name / ".zarray").exists()
+        }
+        metadata = json.loads(_regular(path / ".zattrs", 2 * _TEXT))
+        return arrays, str(metadata[ATTRIBUTE]), str(metadata.get(CHECKSUM))
+    data = _regular(path)
+    if not data.startswith(_MAGIC):
+        raise _not_ours(path, "another kind of file" if data else "an empty file")
     from scipy.io import netcdf_file
 
+    # Nothing is larger than the bytes that hold it.
     with netcdf_file(io.BytesIO(data), mmap=False) as file:
         arrays = {name: _checked(name, one.data) for name, one in file.variables.items()}
-        text, digest = (getattr(file, name) for name in (ATTRIBUTE, CHECKSUM))
-    return _Stored(arrays, str(text, "utf-8"), str(digest, "utf-8"))
+        text, digest = (str(getattr(file, name), "utf-8") for name in (ATTRIBUTE, CHECKSUM))
+    return arrays, text, digest
+
+
+def _zarr_array(folder: Path, name: str) -> Numbers:
+    """Return an array that `_write_zarr` wrote: one chunk of just its bytes."""
+    about = json.loads(_regular(folder / ".zarray", 4096))
+    shape, dtype = about["shape"], about["dtype"]
+    plain = about["compressor"] is None and about["filters"] is None and about["order"] == "C"
+    sizes = [size for size in shape if type(size) is int]
+    whole = sizes == shape and about["chunks"] == [max(1, size) for size in sizes]
+    if not (plain and whole and dtype in _ZARR_TYPES):
+        raise ValueError(name)
+    count, data = math.prod(sizes), b""
+    if count:
+        data = _regular(folder / ".".join("0" * len(sizes)), count * np.dtype(dtype).itemsize)
+    return np.frombuffer(data, dtype, count).reshape(sizes)
 
 
 def read(path: Path, kind: type[P]) -> P:
     """Return the predictor in a file; score and combiner come from the registry."""
-    stored = _read(path)
+    recover(path.parent, path.name)
+    if not path.exists():
+        raise InputError(
+            "file-missing",
+            f"predictor {path} does not exist",
+            expected="a file",
+            got="none",
+            do="plausibly calibrate ... -o PREDICTOR.nc",
+            whose=str(path),
+        )
     try:
-        if len(stored.text) > _TEXT:
+        arrays, text, digest = _contents(path)
+        if len(text) > _TEXT:
             raise ValueError("a long description")
-        about = json.loads(stored.text)
+        about = json.loads(text)
         written, writer = about["format"], str(about["version"])[:40]
         if type(written) is not int:
             raise TypeError("format")
-    except (ValueError, KeyError, TypeError, RecursionError) as reason:
-        raise _not_ours(path, "a damaged description") from reason
-
-    if written < FORMAT:
-        raise _not_ours(path, f"format {written}, of an earlier version")
-    if written > FORMAT:
-        raise InputError(
-            "predictor-newer",
-            f"{path.name} has format {written}, this is plausibly {version()}",
-            expected=f"format {FORMAT}",
-            got=f"format {written}, written by plausibly {writer}",
-            do="upgrade here: pip install -U plausibly; or calibrate again",
-            whose=str(path),
-        )
-    if checksum(stored.arrays, stored.text) != stored.checksum:
-        raise _not_ours(path, "contents that do not fit their checksum")
-    try:
-        predictor = _restored(kind, stored, converter().structure(about, _About))
-        same = predictor.fingerprint == about["fingerprint"]
-    except (
-        LookupError,
-        TypeError,
-        ValueError,
-        ArithmeticError,
-        IncompatibleComponents,
-        cattrs.BaseValidationError,
-    ) as reason:
+        if written < FORMAT:
+            raise _not_ours(path, f"format {written}, of an earlier version")
+        if written > FORMAT:
+            raise InputError(
+                "predictor-newer",
+                f"{path.name} has format {written}, this is plausibly {version()}",
+                expected=f"format {FORMAT}",
+                got=f"format {written}, written by plausibly {writer}",
+                do="upgrade here: pip install -U plausibly; or calibrate again",
+                whose=str(path),
+            )
+        if checksum(arrays, text) != digest:
+            raise _not_ours(path, "contents that do not fit their checksum")
+        predictor = _restored(kind, arrays, converter().structure(about, _About))
+        if predictor.fingerprint != about["fingerprint"]:
+            raise _not_ours(path, "contents that do not fit their fingerprint")
+        return predictor
+    except InputError as reason:
         # A component that is not installed here is no fault of the file.
-        if isinstance(reason, InputError) and not isinstance(reason, IncompatibleComponents):
+        if not isinstance(reason, IncompatibleComponents):
             raise
         raise _not_ours(path, "a damaged file") from reason
-    if not same:
-        raise _not_ours(path, "contents that do not fit their fingerprint")
-    return predictor
+    # What parsers and constructors raise on a file that ends early, or holds something else.
+    except (
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        ArithmeticError,
+        OSError,
+        RecursionError,
+        cattrs.BaseValidationError,
+    ) as reason:
+        raise _not_ours(path, "a file that ends early or is damaged") from reason
 
 
-def _restored(kind: type[P], stored: _Stored, about: _About) -> P:
-    said = about.calibration
-    scores = stored.scores("score")
+def _floats(arrays: Mapping[str, Numbers], name: str) -> Floats | None:
+    """Return an array of floats without NaN, None where there is none."""
+    if name not in arrays:
+        return None
+    values: Floats = arrays[name]
+    if values.dtype.kind != "f" or np.isnan(values).any():
+        raise ValueError(name)
+    return values
+
+
+def _whole(arrays: Mapping[str, Numbers], name: str, most: float, least: int = 0) -> Ints:
+    """Return an array of whole numbers within bounds."""
+    values = arrays[name]
+    if not ((values >= least) & (values < most) & (values == np.floor(values))).all():
+        raise ValueError(name)
+    return values.astype(np.int64)
+
+
+def _restored(kind: type[P], arrays: Mapping[str, Numbers], about: _About) -> P:
+    """Return a predictor of the arrays of a file, whatever they hold; ValueError and the like."""
+    calibration = about.calibration
+    scores = _floats(arrays, "score")
     if scores is None:
         raise KeyError("score")
-    units = row = denominator = group = None
+    units = row = denominator = group = examples = None
     if about.weighted:
-        units = stored.whole("mass", _WHOLE)
-        denominator = stored.whole("denominator", _WHOLE, 1)
-        row = stored.whole("row", len(denominator))
-        _check_common(denominator, scores.size)
-    if said.claim.by:
-        group = stored.whole("group", len(said.groups))
-        if group.size * len(said.groups) > _GROUPED:
+        units = _whole(arrays, "mass", _WHOLE)
+        denominator = _whole(arrays, "denominator", _WHOLE, 1)
+        row = _whole(arrays, "row", len(denominator))
+        common = 1
+        for one in np.unique(denominator).tolist():
+            common = math.lcm(common, one)
+            # Masses over one denominator would take too much memory.
+            if common.bit_length() * scores.size > _WIDEST:
+                raise ValueError("denominator")
+    if calibration.claim.by:
+        group = _whole(arrays, "group", len(calibration.groups))
+        if group.size * len(calibration.groups) > _GROUPED:
             raise ValueError("cells")
-    weight = stored.scores("weight")
+    weight = _floats(arrays, "weight")
     if weight is not None and not ((weight >= 0) & (weight < np.inf)).all():
         raise ValueError("weight")
-    hashes = stored.hashes()
+    if "hash_low" in arrays:
+        halves = np.stack([arrays["hash_low"], arrays["hash_high"]], axis=1).astype("<i4")
+        hashes = np.ascontiguousarray(halves).view("<u8").reshape(-1)
+        examples = Examples(hashes.astype(np.uint64))
     return kind(
         labels=about.labels,
         score=registry.resolve(SCORE, about.score),
@@ -313,28 +289,14 @@ def _restored(kind: type[P], stored: _Stored, about: _About) -> P:
                 denominator=denominator,
                 group=group,
                 weight=weight,
-                **attrs.asdict(said, recurse=False),
+                **attrs.asdict(calibration, recurse=False),
             )
         ),
-        held_out_scores=stored.scores("held_out_score"),
-        examples=None if hashes is None else Examples(hashes),
+        held_out_scores=_floats(arrays, "held_out_score"),
+        examples=examples,
         metadata=about.metadata,
-        reference=stored.scores("reference"),
+        reference=_floats(arrays, "reference"),
     )
-
-
-def _check_common(denominator: Ints, atoms: int) -> None:
-    """Raise ValueError where masses over one denominator would take too much memory."""
-    common = 1
-    for one in np.unique(denominator).tolist():
-        common = math.lcm(common, one)
-        if common.bit_length() * atoms > _WIDEST:
-            raise ValueError("denominator")
-
-
-def _split(hashes: Hashes) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    pairs = np.sort(hashes).astype("<u8").view("<i4").reshape(-1, 2)
-    return pairs[:, 0].astype(np.int32), pairs[:, 1].astype(np.int32)
 
 
 def to_dataset(predictor: ArrayPredictor, *, names: bool = True) -> xr.Dataset:
@@ -360,9 +322,9 @@ def to_dataset(predictor: ArrayPredictor, *, names: bool = True) -> xr.Dataset:
     if predictor.reference is not None:
         variables["reference"] = (("reference_example",), predictor.reference)
     if names and predictor.hashes is not None:
-        low, high = _split(predictor.hashes)
-        variables["hash_low"] = (("named_example",), low)
-        variables["hash_high"] = (("named_example",), high)
+        halves = np.sort(predictor.hashes).astype("<u8").view("<i4").reshape(-1, 2)
+        for place, name in enumerate(("hash_low", "hash_high")):
+            variables[name] = (("named_example",), halves[:, place].astype(np.int32))
 
     text = json.dumps(
         {

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import TypeVar
 
 import attrs
@@ -14,30 +15,24 @@ from numpy.typing import NDArray
 
 from plausibly import registry
 from plausibly.calibration.coordinates import coordinates_over, group_names, new_values
-from plausibly.calibration.data import CalibrationData, ScoreSource, check_weights
-from plausibly.calibration.examples import Examples, IdentityScores
+from plausibly.calibration.data import CalibrationData, ScoreSource
+from plausibly.calibration.examples import ArrayScores, Examples
 from plausibly.calibration.pvalues import TestScores
 from plausibly.calibration.scores import CalibrationScores
-from plausibly.calibration.vacuous import warn_of_heavy, warn_of_unseen
+from plausibly.calibration.threshold import REMEMBERED
 from plausibly.conformal.aggregate import aggregated, default_aggregator
 from plausibly.conformal.array_predictor import Scoring
 from plausibly.data import align, names
 from plausibly.data.annotations import is_annotations
 from plausibly.data.names import Names, is_lazy, not_among, with_values
 from plausibly.data.plausibilities import Form, Plausibilities
-from plausibly.data.validate import (
-    Predictions,
-    check_predictions,
-    is_augmented,
-    match_augmentations,
-)
-from plausibly.errors import InputError, counted, listed
+from plausibly.data.validate import Predictions, check_predictions, is_augmented
+from plausibly.errors import InputError, counted, listed, warn
 from plausibly.guarantee import Guarantee
-from plausibly.kernels import blocks
-from plausibly.kernels.random import Keys
+from plausibly.kernels.sparse import Dense
 from plausibly.kernels.types import Bools, Floats, FloatType, Ints
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike
-from plausibly.registry.components import called as called_as
+from plausibly.registry.components import called
 
 Labelled = TypeVar("Labelled", xr.DataArray, xr.Dataset)
 
@@ -86,7 +81,15 @@ def read_test(
     """Return test predictions, checked and matched to the predictor by name."""
     check_scale(predictions, scale)
     if augmentations and not is_augmented(predictions):
-        raise _without_augmentations(augmentations)
+        raise InputError(
+            "augmentations-missing",
+            "predictions have no augmentations, and the predictor compares those of an example",
+            expected=f"the dim augmentation, with {listed(augmentations)}",
+            got="dims example, label",
+            do="predict for each augmentation: xarray.concat(parts, dim='augmentation'); or "
+            "calibrate with augmentation(scores='pooled')",
+            whose="predictions",
+        )
     if not augmentations and is_augmented(predictions):
         check_predictions(predictions)  # refuses them
     test = Predictions.from_xarray(
@@ -94,9 +97,17 @@ def read_test(
     )
     checked = test.array
     if augmentations:
-        every = match_augmentations(checked, augmentations)
-        checked = every.isel({names.AUGMENTATION: 0}, drop=True)
-        source: Floats = every.values
+        if sorted(test.augmentations) != sorted(augmentations):
+            raise InputError(
+                "augmentations-differ",
+                "predictions have other augmentations than the predictor",
+                expected=listed(augmentations),
+                got=listed(test.augmentations),
+                do="predict for the same augmentations, under the same names",
+                whose="predictions",
+            )
+        source: Floats = checked.values[[test.augmentations.index(one) for one in augmentations]]
+        checked = checked.isel({names.AUGMENTATION: 0}, drop=True)
     else:
         source = checked.values
     order = label_order(test.labels, labels)
@@ -146,34 +157,7 @@ def label_order(test: Names, predictor: Names) -> NDArray[np.intp] | slice:
             whose="predictions",
             details={"lacking": lacking, "excess": excess},
         )
-    place = {label: position for position, label in enumerate(labels)}
-    return np.array([place[label] for label in given], dtype=np.intp)
-
-
-def _without_augmentations(augmentations: Sequence[str]) -> InputError:
-    return InputError(
-        "augmentations-missing",
-        "predictions have no augmentations, and the predictor compares those of an example",
-        expected=f"the dim augmentation, with {listed(augmentations)}",
-        got="dims example, label",
-        do="predict for each augmentation: xarray.concat(parts, dim='augmentation'); or calibrate "
-        "with augmentation(scores='pooled')",
-        whose="predictions",
-    )
-
-
-def threshold_array(
-    values: Floats, alphas: Sequence[Fraction], calibration: CalibrationScores, *, several: bool
-) -> xr.DataArray:
-    """Return thresholds as one labelled array."""
-    by, named = calibration.claim.by, [float(one) for one in alphas]
-    array = xr.DataArray(
-        values if by else values[0],
-        dims=[by, names.ALPHA] if by else [names.ALPHA],
-        coords={names.ALPHA: named, **({by: list(calibration.groups)} if by else {})},
-        name="threshold",
-    )
-    return array if several else array.isel({names.ALPHA: 0})
+    return names.positions(labels, given)
 
 
 def sets_array(
@@ -203,50 +187,17 @@ def along_alphas(arrays: list[Labelled], several: bool) -> Labelled:
     return xr.concat(arrays, dim=names.ALPHA, coords="different", compat="equals", join="exact")
 
 
+@lru_cache(REMEMBERED)
 def sets_attrs(
-    promises: Iterable[Guarantee], fingerprint: str, labels: Sequence[str], overlap: int = 0
-) -> dict[str, object]:
+    guarantees: tuple[Guarantee, ...], fingerprint: str, labels: tuple[str, ...]
+) -> Mapping[str, object]:
     """Return what sets say about themselves."""
     return {
-        GUARANTEES: json.dumps([promise.to_json() for promise in promises]),
+        GUARANTEES: json.dumps([guarantee.to_json() for guarantee in guarantees]),
         FINGERPRINT: fingerprint,
-        OVERLAP: overlap,
-        LABEL_ORDER: json.dumps(list(labels)),
+        OVERLAP: 0,
+        LABEL_ORDER: json.dumps(labels),
     }
-
-
-def new_scores(
-    test: NewExamples,
-    calibration: CalibrationScores,
-    *,
-    scoring: Scoring,
-    calibrator: str,
-    splits_ties: bool,
-    compared: bool = False,
-) -> TestScores:
-    """Return what a calibration is asked about new examples."""
-    whose = f"calibrator {calibrator}"
-    keys = Keys(scoring.seed)
-    identity = compared and scoring.identity
-    scores = test.values if identity else scoring.scores(test.values, test.examples)
-    order = None
-    if calibration.augmentation == "mean":
-        scores = mean_scores(scores)
-    elif calibration.augmentation == "separate":
-        # In a random order any p-values are exchangeable.
-        spread = keys.child("order").uniform(test.examples.hashes, len(scores))
-        order = np.argsort(spread, axis=1, kind="stable").T
-    weight = None
-    if calibration.claim.weights:
-        values = new_values(test.checked, calibration.claim.weights, whose=whose)
-        weight = check_weights(values, calibration.claim.weights, whose="predictions")
-    return TestScores(
-        scores=scores,
-        group=groups_of(test.checked, calibration, whose),
-        weight=weight,
-        uniform=keys.child("smoothing").uniform(test.examples.hashes) if splits_ties else None,
-        order=order,
-    )
 
 
 def groups_of(checked: xr.DataArray, calibration: CalibrationScores, whose: str) -> Ints | None:
@@ -263,22 +214,27 @@ def mean_scores(scores: Floats) -> Floats:
     return means
 
 
-def largest_scores(scores: Floats) -> Floats:
-    """Return the largest score of each example, (example,), of the mean over augmentations."""
-    plain = mean_scores(scores) if scores.ndim == 3 else scores
-    return blocks.largest(plain)
-
-
 def warn_of_unseen_groups(
-    checked: xr.DataArray, group: Ints | None, calibration: CalibrationScores
+    checked: xr.DataArray, group: Ints, calibration: CalibrationScores
 ) -> None:
-    """Warn of new examples of groups that calibration lacks."""
-    if group is None or not (group < 0).any():
+    """Warn of new examples of groups that calibration lacks: they get every label."""
+    by, unseen = calibration.claim.by, group < 0
+    if not unseen.any():
         return
-    unseen = group < 0
-    found = group_names(new_values(checked, calibration.claim.by, whose="predictor"))
+    found = group_names(new_values(checked, by, whose="predictor"))
     examples = [str(name) for name in checked[names.EXAMPLE].values[unseen]]
-    warn_of_unseen(examples, sorted(set(found[unseen].tolist())), calibration.claim.by)
+    warn(
+        "group-unseen",
+        f"{counted(len(examples))} examples are of groups that calibration lacks"
+        if len(examples) > 1
+        else "1 example is of a group that calibration lacks",
+        expected=f'values of "{by}" that calibration has; these get every label',
+        got=listed(sorted(set(found[unseen].tolist()))),
+        do=f'calibrate with such examples, or merge groups in the column "{by}"',
+        whose="predictions",
+        details={"examples": examples},
+        stacklevel=3,
+    )
 
 
 def warn_of_weights(
@@ -288,78 +244,65 @@ def warn_of_weights(
     alphas: Sequence[Fraction],
 ) -> None:
     """Warn of new examples that get every label because of their weight."""
-    if test_scores.weight is not None and calibration.weight is not None:
-        total = _weight_of_others(test_scores, calibration)
-        for one, plane in zip(alphas, sets, strict=True):
-            # Its own mass alone is more than alpha: w own / (W + w) > alpha.
-            more = float(calibration.test_mass - one) * test_scores.weight > float(one) * total
-            heavy = more & plane.all(axis=1)
-            if heavy.any():
-                warn_of_heavy(int(heavy.sum()), len(plane), calibration, float(one))
-
-
-def _weight_of_others(test_scores: TestScores, calibration: CalibrationScores) -> Floats:
-    """Return the weight of the calibration examples that each new one is compared with."""
-    if test_scores.group is None:
-        whole = 0.0 if calibration.weight is None else float(calibration.weight.sum())
-        return np.full(len(test_scores), whole)
-    groups = range(len(calibration.groups))
-    weights = [calibration.of_group(code).weight for code in groups]
-    totals = [0.0 if weight is None else float(weight.sum()) for weight in weights]
-    # Groups that calibration lacks are warned of apart.
-    found: Floats = np.array([*totals, np.inf])[test_scores.group]
-    return found
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class Inputs:
-    """Predictions and plausibilities of the same examples and labels, in one order."""
-
-    predictions: Predictions
-    plausibilities: Plausibilities
-    aggregated_by: str
+    weight, group = test_scores.weight, test_scores.group
+    if weight is None or calibration.weight is None:
+        return
+    # Of the calibration examples that each new one is compared with.
+    total: Floats = np.full(len(weight), calibration.weight.sum())
+    of_whom = "all calibration weights"
+    if group is not None:
+        parts = [calibration.of_group(code) for code in range(len(calibration.groups))]
+        totals = [0.0 if part.weight is None else float(part.weight.sum()) for part in parts]
+        # Groups that calibration lacks, -1, are warned of apart.
+        total = np.array([*totals, np.inf])[group]
+    if calibration.claim.by:
+        of_whom = f'the calibration weights of its "{calibration.claim.by}"'
+    largest = "1" if calibration.test_mass == 1 else "largest risk"
+    for alpha, plane in zip(alphas, sets, strict=True):
+        # Its own mass alone is more than alpha: w own / (W + w) > alpha.
+        more = float(calibration.test_mass - alpha) * weight > float(alpha) * total
+        count = int((more & plane.all(axis=1)).sum())
+        if count:
+            warn(
+                "weight-too-large",
+                f"{counted(count)} of {counted(len(plane))} examples "
+                f"{'get' if count > 1 else 'gets'} every label at alpha {float(alpha):g}",
+                expected=f'weights in "{calibration.claim.weights}" below '
+                f"alpha / ({largest} - alpha) of {of_whom} together",
+                got="more: calibration has too few examples like these",
+                do="more calibration examples like them, a larger alpha, or clip the weights",
+                whose="predictions",
+                stacklevel=3,
+            )
 
 
 def matched_inputs(
     predictions: xr.DataArray,
     plausibilities: Form,
     *,
-    aggregator: ComponentLike[Aggregator] | None,
+    aggregator: ComponentLike[Aggregator] | None = None,
     seed: int,
     only_common: bool,
-) -> Inputs:
-    """Return predictions and plausibilities, checked and aligned by name."""
+) -> tuple[Predictions, Plausibilities, str]:
+    """Return predictions and plausibilities, checked and aligned by name; and the aggregator."""
     if is_lazy(predictions):
         from plausibly.conformal.chunks import predictions_in_chunks
 
         model = predictions_in_chunks(predictions)
     else:
         model = Predictions.from_xarray(predictions)
-    found, aggregated_by = _plausibilities(plausibilities, aggregator, seed, model)
-    found = align.with_labels(
-        found, model.labels.texts, whose="plausibilities", other="predictions"
-    )
-    model, found = align.same_examples(model, found, only_common=only_common)
-    return Inputs(predictions=model, plausibilities=found, aggregated_by=aggregated_by)
-
-
-def _plausibilities(
-    given: Form,
-    aggregator: ComponentLike[Aggregator] | None,
-    seed: int,
-    model: Predictions,
-) -> tuple[Plausibilities, str]:
-    if is_lazy(given):
+    if is_lazy(plausibilities):
         from plausibly.conformal.chunked import gathered
 
-        given = gathered(given)
-    if is_annotations(given):
-        chosen = (
-            default_aggregator(str(given.attrs[names.KIND])) if aggregator is None else aggregator
-        )
-        component = registry.resolve(AGGREGATOR, chosen)
-        return aggregated(given, component, seed=seed), called_as(AGGREGATOR, component)
-    if aggregator is not None:
+        plausibilities = gathered(plausibilities)
+    aggregated_by = "plausibilities as given"
+    if is_annotations(plausibilities):
+        if aggregator is None:
+            aggregator = default_aggregator(str(plausibilities.attrs[names.KIND]))
+        component = registry.resolve(AGGREGATOR, aggregator)
+        found = aggregated(plausibilities, component, seed=seed)
+        aggregated_by = called(AGGREGATOR, component)
+    elif aggregator is not None:
         raise InputError(
             "aggregator-unused",
             "an aggregator was named, and plausibilities are aggregated already",
@@ -367,33 +310,40 @@ def _plausibilities(
             do="leave aggregator= out, or pass the annotation table",
             whose="aggregator",
         )
-    known = (model.examples, model.labels)
-    return Plausibilities.from_xarray(given, known=known), "plausibilities as given"
+    else:
+        found = Plausibilities.from_xarray(plausibilities, known=(model.examples, model.labels))
+    found = align.with_labels(
+        found, model.labels.texts, whose="plausibilities", other="predictions"
+    )
+    return *align.same_examples(model, found, only_common=only_common), aggregated_by
 
 
-def calibration_data(inputs: Inputs, scoring: Scoring) -> CalibrationData:
+def calibration_data(
+    model: Predictions, found: Plausibilities, scoring: Scoring
+) -> CalibrationData:
     """Return what calibrators see."""
-    model, found = inputs.predictions, inputs.plausibilities
     examples = Examples(model.examples, model.numbered)
     labels = tuple(model.labels.texts)
-    source: Floats | ScoreSource
+    source: ScoreSource
     augmented: Floats | None = None
     if is_lazy(model.array):
-        from plausibly.conformal.chunked import ChunkedScores, RowScores
+        from plausibly.conformal.chunked import ChunkedScores
 
-        rows = RowScores(labels=labels, scoring=scoring)
-        source = ChunkedScores.of(model, rows, "predictions")
-    elif scoring.identity and not model.augmentations:
-        source = IdentityScores(model.array.values)
+        source = ChunkedScores.of(model, scoring, "predictions")
+    elif model.augmentations:
+        augmented = scoring.scores(model.array.values, examples)
+        source = ArrayScores(mean_scores(augmented))
+    elif scoring.identity:
+        source = ArrayScores(model.array.values)
     else:
-        source = scoring.scores(model.array.values, examples)
-        if model.augmentations:
-            augmented, source = source, mean_scores(source)
+        source = ArrayScores(scoring.scores(model.array.values, examples))
     draws, about = found.draws, found.about
     denominator = about.coords.get(names.DENOMINATOR)
     return CalibrationData(
         scores=source,
-        plausibilities=found.stored if draws is None else draws.mean(axis=0, dtype=np.float64),
+        plausibilities=found.stored.unwritable()
+        if draws is None
+        else Dense(draws.mean(axis=0, dtype=np.float64)),
         denominator=None
         if denominator is None or draws is not None
         else np.asarray(denominator.values),

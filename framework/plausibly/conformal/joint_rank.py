@@ -89,22 +89,29 @@ def joint_rank(
     """
     for array, whose in ((predictions, "predictions"), (new, "new")):
         if not is_augmented(array):
-            raise _no_augmentations(whose)
-    inputs = matched_inputs(
-        predictions, plausibilities, aggregator=None, seed=seed, only_common=only_common
+            raise InputError(
+                "augmentations-expected",
+                f"{whose}: joint ranks are added up over augmentations, and there are none",
+                expected="dims augmentation, example and label",
+                got="no dim augmentation",
+                do='xarray.concat(parts, dim="augmentation"); or plausibly.calibrate for single '
+                "rows",
+                whose=whose,
+            )
+    model, found, _ = matched_inputs(
+        predictions, plausibilities, seed=seed, only_common=only_common
     )
     component = registry.resolve(SCORE, score)
     name = called(SCORE, component)
     keys = Keys(seed)
-    model, scale = inputs.predictions, inputs.predictions.scale
     values: Floats = model.array.values
+    scale = model.scale
     labels = tuple(model.labels.texts)
     test = read_test(new, model.labels, scale, values.dtype, augmentations=model.augmentations)
     examples = Examples(model.examples, model.numbered)
 
     scoring = Scoring(component=component, called=name, scale=scale, seed=seed)
-    stored = inputs.plausibilities.stored
-    codes = draw_labels(stored, keys.child("joint-rank").uniform(examples.hashes))[0]
+    codes = draw_labels(found.stored, keys.child("joint-rank").uniform(examples.hashes))[0]
     n = len(examples)
     parts = []
     for rows in row_blocks(values.shape[1:]):
@@ -118,19 +125,20 @@ def joint_rank(
         overlap = examples.common(test.examples)
         return p.assign_attrs({"promise": _PROMISE, OVERLAP: overlap})
     uniforms = (UNIFORMS,) if component.randomised else ()
-    promises = [
+    guarantees = tuple(
         CalibrationSummary(n=n).guarantee_of_rank(_CLAIM, one, random=uniforms)
         for one in read_alphas(alpha)
-    ]
-    for promise in promises:
-        warn_if_vacuous(promise, "joint-rank")
-    sets = [counts > math.floor(promise.alpha * (n + 1)) for promise in promises]
+    )
+    for one in guarantees:
+        warn_if_vacuous(one, "joint-rank")
+    sets = [counts > math.floor(one.alpha * (n + 1)) for one in guarantees]
     metadata = json.dumps([labels, name, scale, model.augmentations, seed])
     digest = blake2b(
         metadata.encode() + np.ascontiguousarray(calibration).tobytes(), digest_size=16
     )
-    about = sets_attrs(promises, digest.hexdigest(), labels, examples.common(test.examples))
-    return sets_array(test, sets, [one.alpha for one in promises], about, is_several(alpha))
+    about = sets_attrs(guarantees, digest.hexdigest(), labels)
+    about = {**about, OVERLAP: examples.common(test.examples)}
+    return sets_array(test, sets, [one.alpha for one in guarantees], about, is_several(alpha))
 
 
 def rank_counts(calibration: Floats, scores: Floats) -> NDArray[np.int64]:
@@ -160,14 +168,3 @@ _CLAIM = Claim(
     why="rank sums treat the new example and the calibration examples alike",
 )
 _PROMISE = "labels with p > alpha: P(Y in C(X)) >= 1 - alpha, if examples are exchangeable"
-
-
-def _no_augmentations(whose: str) -> InputError:
-    return InputError(
-        "augmentations-expected",
-        f"{whose}: joint ranks are added up over augmentations, and there are none",
-        expected="dims augmentation, example and label",
-        got="no dim augmentation",
-        do='xarray.concat(parts, dim="augmentation"); or plausibly.calibrate for single rows',
-        whose=whose,
-    )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from plausibly.calibration.alphas import Alphas, is_several, read_alphas
 from plausibly.calibration.coordinates import new_values
+from plausibly.calibration.data import check_weights
 from plausibly.calibration.examples import Examples
 from plausibly.calibration.pvalues import TestScores, combined
-from plausibly.calibration.threshold import REMEMBERED, Metadata as Metadata
+from plausibly.calibration.threshold import Metadata as Metadata
 from plausibly.conformal.array_predictor import ArrayPredictor
 from plausibly.conformal.chunks import map_chunks, predictions_in_chunks
 from plausibly.conformal.inputs import (
@@ -26,18 +27,19 @@ from plausibly.conformal.inputs import (
     check_scale,
     groups_of,
     label_order,
-    largest_scores,
-    new_scores,
+    mean_scores,
     read_test,
     sets_array,
     sets_attrs,
-    threshold_array,
     warn_of_unseen_groups,
     warn_of_weights,
 )
 from plausibly.data import names
 from plausibly.data.names import Names, is_lazy
+from plausibly.errors import IncompatibleComponents
 from plausibly.io.accept import PredictionsLike, as_predictions
+from plausibly.kernels.blocks import largest
+from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
@@ -54,25 +56,20 @@ def _of_chunk(
 ) -> NDArray[Any]:  # Any: flags or numbers
     """Return the sets of one chunk, (alpha, example, label); its p-values where alphas is None."""
     over = {name: (names.EXAMPLE, column) for name, column in zip(wanted, columns, strict=True)}
-    test = read_test(
-        array.assign_coords(over),
-        predictor._label_names,
-        predictor.metadata.scale,
-        predictor.pools.dtype,
-        whose=whose,
-        whole=False,
+    test, test_scores = predictor._scored(
+        array.assign_coords(over), compared=alphas is not None, whose=whose, whole=False
     )
     if alphas is None:
-        return predictor._combined(test)[:, test.order]
-    return np.stack([plane[:, test.order] for plane in predictor._sets_of(test, alphas)])
+        return combined(predictor.pools, test_scores, predictor._combine)[:, test.order]
+    return np.stack([one[:, test.order] for one in predictor._sets(test_scores, alphas)])
 
 
 def _lazy(
     predictor: ConformalPredictor,
     predictions: xr.DataArray,
     alphas: Sequence[Fraction] | None,
-) -> tuple[NewExamples, dask.array.Array]:
-    """Return examples in chunks, and their sets or p-values, not computed yet."""
+) -> tuple[NewExamples, Ints | None, dask.array.Array]:
+    """Return examples in chunks, their groups, and their sets or p-values, not computed yet."""
     scale, calibration = predictor.metadata.scale, predictor.pools.calibration
     known = predictions_in_chunks(predictions, scale)
     check_scale(predictions, scale)
@@ -100,7 +97,7 @@ def _lazy(
         order=slice(None),
         dims=tuple(map(str, predictions.dims)),
     )
-    return test, found
+    return test, groups_of(known.array, calibration, whose), found
 
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
@@ -113,15 +110,6 @@ class ConformalPredictor(ArrayPredictor):
     @cached_property
     def _label_names(self) -> Names:
         return Names.of(self.labels, names.LABEL)
-
-    @cached_property
-    def _about(self) -> Callable[[tuple[Fraction, ...]], dict[str, object]]:
-        return lru_cache(REMEMBERED)(self._said_of)
-
-    def _said_of(self, alphas: tuple[Fraction, ...]) -> dict[str, object]:
-        """Return what sets at these alphas say about themselves."""
-        promises = [self._promise(alpha) for alpha in alphas]
-        return sets_attrs(promises, self.fingerprint, self.labels)
 
     def threshold(self, alpha: Alphas) -> xr.DataArray:
         """Return the least score that stays in a set.
@@ -147,21 +135,73 @@ class ConformalPredictor(ArrayPredictor):
         PlausiblyWarning
             Where every set is every label, with the number that would change it.
         """
-        alphas = read_alphas(alpha)
-        values = np.stack([self._rule.thresholds(one) for one in alphas], axis=-1)
-        for one in alphas:
+        rows, calibration = read_alphas(alpha), self.pools.calibration
+        if not self._has_threshold:
+            reason = "an example has a uniform of its own"
+            if calibration.claim.weights:
+                reason = "the threshold depends on the weight of the example"
+            elif calibration.augmentation == "separate":
+                reason = "a label has several scores, one an augmentation"
+            raise IncompatibleComponents(
+                "threshold-none",
+                f"calibrator {self.metadata.calibrator} with combiner {self.metadata.combiner} "
+                "has no one threshold",
+                expected=f"sets by p-value: {reason}",
+                do="predict(...) or p_values(...), which need none",
+                whose="predictor",
+            )
+        values = np.stack([self._at(one)[0] for one in rows], axis=-1)
+        for one in rows:
             self._warn(one)
-        several = is_several(alpha)
-        return threshold_array(values, alphas, self.pools.calibration, several=several)
+        by, coords = calibration.claim.by, {names.ALPHA: [float(one) for one in rows]}
+        dims = [by, names.ALPHA] if by else [names.ALPHA]
+        groups = {by: list(calibration.groups)} if by else {}
+        array = xr.DataArray(
+            values if by else values[0], {**coords, **groups}, dims, name="threshold"
+        )
+        return array if is_several(alpha) else array.isel({names.ALPHA: 0})
 
-    def _test_scores(self, test: NewExamples, *, compared: bool = False) -> TestScores:
-        return new_scores(
-            test,
-            self.pools.calibration,
-            scoring=self._scoring,
-            calibrator=self.metadata.calibrator,
-            splits_ties=self.combiner.needs == "smoothed",
-            compared=compared,
+    def _scored(
+        self,
+        predictions: xr.DataArray,
+        *,
+        compared: bool = False,
+        whose: str = "predictions",
+        whole: bool = True,
+    ) -> tuple[NewExamples, TestScores]:
+        """Return new examples, and all that a calibration reads of them.
+
+        Scores that are only `compared` with thresholds may be the predictions as they stand.
+        """
+        calibration, metadata = self.pools.calibration, self.metadata
+        test = read_test(
+            predictions,
+            self._label_names,
+            metadata.scale,
+            self.pools.dtype,
+            augmentations=metadata.augmentations,
+            whose=whose,
+            whole=whole,
+        )
+        scores = test.values
+        if not (compared and self._has_threshold and self._scoring.identity):
+            scores = self._scoring.scores(test.values, test.examples)
+        keys, order, weight, uniform = Keys(metadata.seed), None, None, None
+        if calibration.augmentation == "mean":
+            scores = mean_scores(scores)
+        elif calibration.augmentation == "separate":
+            # In a random order any p-values are exchangeable.
+            spread = keys.child("order").uniform(test.examples.hashes, len(scores))
+            order = np.argsort(spread, axis=1, kind="stable").T
+        calibrator = f"calibrator {metadata.calibrator}"
+        if calibration.claim.weights:
+            values = new_values(test.checked, calibration.claim.weights, whose=calibrator)
+            weight = check_weights(values, calibration.claim.weights, whose="predictions")
+        if self.combiner.needs == "smoothed":
+            uniform = keys.child("smoothing").uniform(test.examples.hashes)
+        group = groups_of(test.checked, calibration, calibrator)
+        return test, TestScores(
+            scores=scores, group=group, weight=weight, uniform=uniform, order=order
         )
 
     def p_values(self, predictions: xr.DataArray) -> xr.DataArray:
@@ -183,35 +223,14 @@ class ConformalPredictor(ArrayPredictor):
             ``group-unseen`` where calibration lacks the group of an example.
         """
         if is_lazy(predictions):
-            test, found = _lazy(self, predictions, None)
-            warn_of_unseen_groups(test.checked, self._groups_of(test), self.pools.calibration)
-            return test.like_input(cast("Floats", found), "p_values")
-        test = self._read(predictions)
-        test_scores = self._test_scores(test)
-        warn_of_unseen_groups(test.checked, test_scores.group, self.pools.calibration)
-        return test.like_input(combined(self.pools, test_scores, self._combine), "p_values")
-
-    def _combined(self, test: NewExamples) -> Floats:
-        """Return the combined p-values (example, label), labels in the order of `labels`."""
-        return combined(self.pools, self._test_scores(test), self._combine)
-
-    def _groups_of(self, test: NewExamples) -> Ints | None:
-        whose = f"calibrator {self.metadata.calibrator}"
-        return groups_of(test.checked, self.pools.calibration, whose)
-
-    def _sets_of(self, test: NewExamples, alphas: Sequence[Fraction]) -> list[Bools]:
-        """Return the sets (example, label) at each alpha, labels in the order of `labels`."""
-        test_scores = self._test_scores(test, compared=self._rule.has_threshold)
-        return self._rule.sets(test_scores, alphas)
-
-    def _read(self, predictions: xr.DataArray) -> NewExamples:
-        return read_test(
-            predictions,
-            self._label_names,
-            self.metadata.scale,
-            self.pools.dtype,
-            augmentations=self.metadata.augmentations,
-        )
+            test, group, found = _lazy(self, predictions, None)
+            p = cast("Floats", found)  # a Dask array
+        else:
+            test, test_scores = self._scored(predictions)
+            group, p = test_scores.group, combined(self.pools, test_scores, self._combine)
+        if group is not None:
+            warn_of_unseen_groups(test.checked, group, self.pools.calibration)
+        return test.like_input(p, "p_values")
 
     def scores(self, predictions: xr.DataArray) -> Floats:
         """Return the score of every label of every example.
@@ -225,7 +244,7 @@ class ConformalPredictor(ArrayPredictor):
         ndarray, ([augmentation,] example, label)
             Labels in the order of `labels`.
         """
-        return self._test_scores(self._read(predictions)).scores
+        return self._scored(predictions)[1].scores
 
     def largest_scores(self, predictions: xr.DataArray) -> Floats:
         """Return the largest score of each example, as `reference` has them of calibration.
@@ -239,7 +258,8 @@ class ConformalPredictor(ArrayPredictor):
         ndarray, (example,)
             Of the mean score where an example has augmentations.
         """
-        return largest_scores(self._test_scores(self._read(predictions)).scores)
+        scores = self.scores(predictions)
+        return largest(mean_scores(scores) if scores.ndim == 3 else scores)
 
     def predict(self, predictions: PredictionsLike | Floats, alpha: Alphas) -> xr.DataArray:
         """Return prediction sets.
@@ -261,19 +281,20 @@ class ConformalPredictor(ArrayPredictor):
         alphas = read_alphas(alpha)
         predictions = as_predictions(predictions, scale=self.metadata.scale, labels=self.labels)
         if is_lazy(predictions):
-            test, planes = _lazy(self, predictions, alphas)
-            warn_of_unseen_groups(test.checked, self._groups_of(test), self.pools.calibration)
+            test, group, planes = _lazy(self, predictions, alphas)
             # Dask arrays under the labels of arrays in memory: nothing below reads them.
             sets = [cast("Bools", planes[place]) for place in range(len(alphas))]
         else:
-            test = self._read(predictions)
-            test_scores = self._test_scores(test, compared=self._rule.has_threshold)
-            sets = self._rule.sets(test_scores, alphas)
-            warn_of_unseen_groups(test.checked, test_scores.group, self.pools.calibration)
-            warn_of_weights(test_scores, self.pools.calibration, sets, alphas)
+            test, test_scores = self._scored(predictions, compared=True)
+            group, sets = test_scores.group, self._sets(test_scores, alphas)
+            if test_scores.weight is not None:
+                warn_of_weights(test_scores, self.pools.calibration, sets, alphas)
+        if group is not None:
+            warn_of_unseen_groups(test.checked, group, self.pools.calibration)
         for one in alphas:
             self._warn(one)
-        about = self._about(tuple(alphas))
+        guarantees = tuple(self._at(one)[1] for one in alphas)
+        about = sets_attrs(guarantees, self.fingerprint, self.labels)
         overlap = 0 if self.examples is None else self.examples.common(test.examples)
         return sets_array(test, sets, alphas, {**about, OVERLAP: overlap}, is_several(alpha))
 

@@ -25,21 +25,20 @@ from plausibly.calibration.alphas import (
     rounded_up,
 )
 from plausibly.calibration.examples import Examples
-from plausibly.conformal.aggregate import aggregate
 from plausibly.conformal.array_predictor import Scoring
 from plausibly.conformal.inputs import (
+    OVERLAP,
     Labelled,
     NewExamples,
     along_alphas,
+    matched_inputs,
     read_test,
     sets_array,
     sets_attrs,
 )
 from plausibly.data import align, names
-from plausibly.data.annotations import is_annotations
 from plausibly.data.names import Named, Names, several
 from plausibly.data.plausibilities import Plausibilities, check_plausibilities
-from plausibly.data.validate import Predictions
 from plausibly.errors import InputError, counted, warn
 from plausibly.guarantee import UNSEEN, CalibrationSummary, Claim, Exchangeable, Guarantee, bounded
 from plausibly.kernels.masses import share
@@ -172,20 +171,6 @@ _CLAIM = Claim(
 _MOST_POINTS = 1_000_000
 
 
-def _claim_of_label_sets(alpha: Fraction, leave_out: Fraction) -> Claim:
-    """Return the claim of sets that leave out at most `leave_out` of any vector of the region."""
-    kept = bounded(1 - leave_out)
-    least = bounded((1 - leave_out) * (1 - alpha), typed=False)
-    return attrs.evolve(
-        _CLAIM,
-        target="mass",
-        covers="the share of a new example's plausibilities that is in its set",
-        event=f"lambda(C(X)) >= {kept}",
-        why=f"{_CLAIM.why}, and every vector of the region has {kept} or more on the set",
-        notes=(f"hence of what experts say {least} is covered on average",),
-    )
-
-
 _VOTES = attrs.evolve(
     _CLAIM,
     target="voted",
@@ -194,71 +179,6 @@ _VOTES = attrs.evolve(
     why=f"{_CLAIM.why}, and the set holds every label that a vector of the region votes for",
     notes=("nothing is promised of labels drawn from the plausibilities",),
 )
-
-
-def _at(claim: Claim, alpha: Fraction, n: int) -> Guarantee:
-    return CalibrationSummary(n=n).guarantee_of_rank(claim, alpha)
-
-
-def warn_if_vacuous(alpha: Fraction, n: int, *, stacklevel: int) -> None:
-    """Warn where every vector conforms, with the number that would change it."""
-    needed = math.ceil(1 / alpha) - 1
-    if n >= needed:
-        return
-    works = rounded_up(1 / (n + 1))
-    warn(
-        "region-vacuous",
-        f"every plausibility vector conforms at alpha {float(alpha):g}",
-        expected=f"{counted(needed)} calibration examples or more",
-        got=counted(n),
-        do=f"alpha {works} works with {counted(n)}; or annotate {counted(needed - n)} more",
-        whose="region",
-        stacklevel=stacklevel,
-    )
-
-
-def read_leave_out(value: object) -> Fraction:
-    """Return the share that label sets may leave out, exactly as typed."""
-    number = exact(value)
-    if number is None or not 0 < number < 1:
-        raise InputError(
-            "leave-out-range",
-            f"leave_out {value!r} is not a share of plausibility that may be left out",
-            expected="0 < leave_out < 1; at 0 every label is needed, since every vector next to "
-            "one that conforms has a little on each",
-            got=repr(value),
-            do="leave_out=0.1 for sets that hold 0.90 of the plausibility",
-            whose="leave_out",
-        )
-    return number
-
-
-def check_grid(parts: object, labels: int, examples: int) -> None:
-    """Raise `InputError` ``parts-range`` or ``grid-too-large``."""
-    if isinstance(parts, bool) or not isinstance(parts, int) or parts < 1:
-        raise InputError(
-            "parts-range",
-            f"a grid of {parts!r} parts",
-            expected="a whole number from 1 on",
-            got=repr(parts),
-            do="parts=10",
-            whose="parts",
-        )
-    points = grid_size(labels, parts)
-    if points * examples <= _MOST_POINTS:
-        return
-    fitting = 0
-    while grid_size(labels, fitting + 1) * examples <= _MOST_POINTS:
-        fitting += 1
-    raise InputError(
-        "grid-too-large",
-        f"a grid of {parts} parts has {counted(points)} points over {several(labels, 'label')}",
-        expected=f"{counted(_MOST_POINTS)} at most, for all examples together",
-        got=f"{counted(points * examples)} for {several(examples, 'example')}",
-        do=(f"parts={fitting}, or fewer examples" if fitting else "fewer examples")
-        + "; bounds(), label_sets(), vote_sets() and contains() need no grid",
-        whose="parts",
-    )
 
 
 def over_alphas(alpha: Alphas, found: list[Labelled]) -> Labelled:
@@ -305,19 +225,36 @@ class PlausibilityRegion:
         return len(self.ordered)
 
     @cached_property
+    def _summary(self) -> CalibrationSummary:
+        return CalibrationSummary(n=self.n)
+
+    @cached_property
     def fingerprint(self) -> str:
         """Eight hexadecimal digits that change with anything a region depends on."""
         table = registry.describe(SCORE, self.scoring.component)
         metadata = (self.labels, table, self.scoring.scale, self.scoring.seed, str(self.dtype))
         return blake2b(repr(metadata).encode() + self.ordered.tobytes(), digest_size=16).hexdigest()
 
-    def _tau(self, alpha: Fraction) -> float:
-        return float(order_statistic(self.ordered, math.floor(alpha * (self.n + 1))))
+    def _rank(self, alpha: Fraction, *, stacklevel: int = 3) -> int:
+        """Return the rank of the threshold; warn where every vector conforms."""
+        rank = math.floor(alpha * (self.n + 1))
+        if rank < 1:
+            needed = math.ceil(1 / alpha) - 1
+            works, more = rounded_up(1 / (self.n + 1)), counted(needed - self.n)
+            warn(
+                "region-vacuous",
+                f"every plausibility vector conforms at alpha {float(alpha):g}",
+                expected=f"{counted(needed)} calibration examples or more",
+                got=counted(self.n),
+                do=f"alpha {works} works with {counted(self.n)}; or annotate {more} more",
+                whose="region",
+                stacklevel=stacklevel,
+            )
+        return rank
 
     def warned(self, alpha: Fraction) -> float:
         """Return the threshold; warn where every vector conforms."""
-        warn_if_vacuous(alpha, self.n, stacklevel=4)
-        return self._tau(alpha)
+        return float(order_statistic(self.ordered, self._rank(alpha, stacklevel=4)))
 
     def threshold(self, alpha: Alphas) -> xr.DataArray:
         """Return the least expected score that conforms, () or (alpha,).
@@ -329,7 +266,7 @@ class PlausibilityRegion:
 
     def guarantee(self, alpha: AlphaLike) -> Guarantee:
         """Return what the region at `alpha` promises."""
-        return _at(_CLAIM, read_alpha(alpha), self.n)
+        return self._summary.guarantee_of_rank(_CLAIM, read_alpha(alpha))
 
     def read(self, predictions: xr.DataArray) -> tuple[NewExamples, Floats]:
         """Return new predictions, matched by name, and their scores (example, label)."""
@@ -367,24 +304,7 @@ class PlausibilityRegion:
         return asked, self._counts(expected_scores(scores, self.match(new, plausibilities)))
 
     def match(self, new: NewExamples, plausibilities: xr.DataArray) -> Floats:
-        """Return plausibilities of new examples, matched to them by name.
-
-        Parameters
-        ----------
-        new : NewExamples
-            From `read`.
-        plausibilities : DataArray, (example, label)
-
-        Returns
-        -------
-        ndarray, (example, label)
-            Labels in the order of `labels`.
-
-        Raises
-        ------
-        InputError
-            Where examples or labels differ.
-        """
+        """Return plausibilities (example, label) of new examples, matched to them by name."""
         lam = Plausibilities.of(check_plausibilities(plausibilities, draws=False))
         lam = align.with_labels(lam, self.labels, whose="plausibilities", other="the region")
         return align.same_examples(Named.of(new.checked), lam)[1].stored.dense()
@@ -409,14 +329,8 @@ class PlausibilityRegion:
         DataArray of bool, (example[, alpha])
         """
         asked, counts = self._asked(predictions, plausibilities)
-        inside = [asked.copy(data=self._inside(counts, one)) for one in read_alphas(alpha)]
+        inside = [asked.copy(data=counts > self._rank(one)) for one in read_alphas(alpha)]
         return over_alphas(alpha, inside).rename("contains").transpose(names.EXAMPLE, ...)
-
-    def _inside(self, counts: NDArray[np.int64], alpha: Fraction) -> Bools:
-        """Return ``p > alpha``, decided on counts."""
-        warn_if_vacuous(alpha, self.n, stacklevel=4)
-        inside: Bools = counts > math.floor(alpha * (self.n + 1))
-        return inside
 
     def bounds(self, predictions: xr.DataArray, alpha: Alphas) -> xr.Dataset:
         """Return the least and the largest plausibility of each label within the region.
@@ -476,12 +390,32 @@ class PlausibilityRegion:
         The set of highest lower probability of Caprio, Stutz, Li & Doucet, Conformalized credal
         regions for classification with ambiguous ground truth, arXiv 2411.04852, in closed form.
         """
-        mass = read_leave_out(leave_out)
+        mass = exact(leave_out)
+        if mass is None or not 0 < mass < 1:
+            raise InputError(
+                "leave-out-range",
+                f"leave_out {leave_out!r} is not a share of plausibility that may be left out",
+                expected="0 < leave_out < 1; at 0 every label is needed, since every vector next "
+                "to one that conforms has a little on each",
+                got=repr(leave_out),
+                do="leave_out=0.1 for sets that hold 0.90 of the plausibility",
+                whose="leave_out",
+            )
+        kept = bounded(1 - mass)
+
+        def claim(alpha: Fraction) -> Claim:
+            least = bounded((1 - mass) * (1 - alpha), typed=False)
+            return attrs.evolve(
+                _CLAIM,
+                target="mass",
+                covers="the share of a new example's plausibilities that is in its set",
+                event=f"lambda(C(X)) >= {kept}",
+                why=f"{_CLAIM.why}, and every vector of the region has {kept} or more on the set",
+                notes=(f"hence of what experts say {least} is covered on average",),
+            )
+
         return self._sets(
-            predictions,
-            alpha,
-            lambda scores, tau: plausible_above(scores, tau, mass),
-            lambda one: _at(_claim_of_label_sets(one, mass), one, self.n),
+            predictions, alpha, lambda scores, tau: plausible_above(scores, tau, mass), claim
         )
 
     def vote_sets(self, predictions: xr.DataArray, alpha: Alphas) -> xr.DataArray:
@@ -500,19 +434,22 @@ class PlausibilityRegion:
         -------
         DataArray of bool, dims of `predictions` [and alpha]
         """
-        return self._sets(predictions, alpha, votable, lambda one: _at(_VOTES, one, self.n))
+        return self._sets(predictions, alpha, votable, lambda _: _VOTES)
 
     def _sets(
         self,
         predictions: xr.DataArray,
         alpha: Alphas,
         reduced: Callable[[Floats, float], Bools],
-        promise: Callable[[Fraction], Guarantee],
+        claim: Callable[[Fraction], Claim],
     ) -> xr.DataArray:
         (new, scores), alphas = self.read(predictions), read_alphas(alpha)
         sets = [reduced(scores, self.warned(one)) for one in alphas]
-        stated, overlap = map(promise, alphas), Examples(self.hashes).common(new.examples)
-        about = sets_attrs(stated, self.fingerprint, self.labels, overlap)
+        stated = tuple(self._summary.guarantee_of_rank(claim(one), one) for one in alphas)
+        about = {
+            **sets_attrs(stated, self.fingerprint, self.labels),
+            OVERLAP: Examples(self.hashes).common(new.examples),
+        }
         return sets_array(new, sets, alphas, about, is_several(alpha))
 
     def grid(self, predictions: xr.DataArray, alpha: Alphas, *, parts: int = 10) -> xr.Dataset:
@@ -538,8 +475,33 @@ class PlausibilityRegion:
             ``parts-range``; ``grid-too-large`` where examples times points pass 1,000,000.
         """
         new, scores = self.read(predictions)
-        check_grid(parts, len(self.labels), len(scores))
-        points = grid(len(self.labels), parts)
+        number: object = parts
+        if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+            raise InputError(
+                "parts-range",
+                f"a grid of {parts!r} parts",
+                expected="a whole number from 1 on",
+                got=repr(parts),
+                do="parts=10",
+                whose="parts",
+            )
+        labels, examples = len(self.labels), len(scores)
+        size = grid_size(labels, parts)
+        if size * examples > _MOST_POINTS:
+            fitting = 0
+            while grid_size(labels, fitting + 1) * examples <= _MOST_POINTS:
+                fitting += 1
+            raise InputError(
+                "grid-too-large",
+                f"a grid of {parts} parts has {counted(size)} points over "
+                f"{several(labels, 'label')}",
+                expected=f"{counted(_MOST_POINTS)} at most, for all examples together",
+                got=f"{counted(size * examples)} for {several(examples, 'example')}",
+                do=(f"parts={fitting}, or fewer examples" if fitting else "fewer examples")
+                + "; bounds(), label_sets(), vote_sets() and contains() need no grid",
+                whose="parts",
+            )
+        points = grid(labels, parts)
         counts = np.stack([self._counts(expected_scores(row[None], points)) for row in scores])
         found = xr.Dataset(
             {"plausibilities": ((POINT, names.LABEL), points)},
@@ -547,17 +509,17 @@ class PlausibilityRegion:
         )
         found["p_values"] = ((names.EXAMPLE, POINT), share(counts, self.n + 1))
         alphas = read_alphas(alpha)
-        inside = [found["p_values"].copy(data=self._inside(counts, one)) for one in alphas]
+        inside = [found["p_values"].copy(data=counts > self._rank(one)) for one in alphas]
         return found.assign(inside=over_alphas(alpha, inside).transpose(names.EXAMPLE, POINT, ...))
 
     def __repr__(self) -> str:
         metadata = f"score {self.scoring.called}, n {self.n:,}, {len(self.labels)} labels"
-        lines = [
-            f"  alpha {float(alpha):g}  threshold {self._tau(alpha):.4g}  "
-            f"guaranteed {self.guarantee(alpha).shown_level()}"
-            for alpha in (Fraction(1, 10), Fraction(1, 20))
-        ]
-        return "\n".join([f"PlausibilityRegion  {metadata}", *lines])
+        lines = [f"PlausibilityRegion  {metadata}"]
+        for alpha in (Fraction(1, 10), Fraction(1, 20)):
+            tau = order_statistic(self.ordered, math.floor(alpha * (self.n + 1)))
+            level = self.guarantee(alpha).shown_level()
+            lines.append(f"  alpha {float(alpha):g}  threshold {tau:.4g}  guaranteed {level}")
+        return "\n".join(lines)
 
 
 def calibrate_region(
@@ -600,14 +562,9 @@ def calibrate_region(
     ----------
     Stutz et al., arXiv 2307.09302v1 (the published version leaves regions out).
     """
-    model = Predictions.from_xarray(predictions)
-    given = plausibilities
-    if is_annotations(given):
-        given = aggregate(given, seed=seed)
-    lam = Plausibilities.of(check_plausibilities(given, draws=False))
-    labels = tuple(model.labels.texts)
-    lam = align.with_labels(lam, labels, whose="plausibilities", other="predictions")
-    model, lam = align.same_examples(model, lam, only_common=only_common)
+    model, lam, _ = matched_inputs(predictions, plausibilities, seed=seed, only_common=only_common)
+    if lam.draws is not None:
+        check_plausibilities(lam.array, draws=False)  # refuses them
     component = registry.resolve(SCORE, score)
     scoring = Scoring(
         component=component,
@@ -619,7 +576,7 @@ def calibrate_region(
     examples = Examples(model.examples)
     scores = scoring.scores(values, examples)
     return PlausibilityRegion(
-        labels=labels,
+        labels=tuple(model.labels.texts),
         scoring=scoring,
         dtype=values.dtype,
         ordered=np.sort(expected_scores(scores, lam.stored.dense())),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TypeVar, cast
 
 import attrs
@@ -36,14 +36,11 @@ def match_labels(
     *,
     whose: str,
     other: str,
-    name: str = "labels-differ",
     do: str = "",
 ) -> Labelled:
     """Return the array with its labels in the order of `labels`."""
-    found = with_labels(
-        Plausibilities.of(array), labels, whose=whose, other=other, name=name, do=do
-    )
-    return cast("Labelled", found.array)
+    record = with_labels(Plausibilities.of(array), labels, whose=whose, other=other, do=do)
+    return cast("Labelled", record.array)
 
 
 def with_labels(
@@ -52,7 +49,6 @@ def with_labels(
     *,
     whose: str,
     other: str,
-    name: str = "labels-differ",
     do: str = "",
 ) -> Record:
     """Return the record with its labels in the order of `labels`."""
@@ -65,21 +61,8 @@ def with_labels(
         record = without_unsaid_parents(record, wanted, whose=whose, other=other)
         here = record.labels.texts
         surplus = not_among(here, wanted)
-    if lost or surplus:
-        raise _labels_differ(surplus, lost, wanted, whose, other, name, do)
-    return record.take_labels(positions(here, wanted))
-
-
-def _labels_differ(
-    surplus: Sequence[str],
-    lost: Sequence[str],
-    wanted: Sequence[str],
-    whose: str,
-    other: str,
-    name: str,
-    do: str,
-) -> InputError:
-    size = len(wanted)
+    if not (lost or surplus):
+        return record.take_labels(positions(here, wanted))
     pairs = near_pairs(surplus, lost)
     if not pairs:  # one of them may have a name in two ways
         pairs = equal_pairs(surplus or lost, not_among(wanted, lost))
@@ -91,7 +74,7 @@ def _labels_differ(
             got += f", without {listed(map(quoted, lost))}"
     else:
         what = f"{does(whose, 'lack')} the label{'s' * (len(lost) > 1)} {listed(map(quoted, lost))}"
-        got = f"{counted(size - len(lost))} of them"
+        got = f"{counted(len(wanted) - len(lost))} of them"
     advice = "add a column for each; 0 where the model cannot give it"
     if pairs:
         whys = [(quoted(one), difference(one, two), quoted(two)) for one, two in pairs]
@@ -101,14 +84,14 @@ def _labels_differ(
         advice = merged_by(pairs)
     elif surplus and not lost:
         advice = f"declare every label where {other} are made: labels=[...]"
-    return InputError(
-        name,
+    raise InputError(
+        "labels-differ",
         what,
-        expected=f"the same {several(size, 'name')}",
+        expected=f"the same {several(len(wanted), 'name')}",
         got=got,
         do=do or advice,
         whose=whose,
-        details={"only_here": list(surplus), "only_there": list(lost)},
+        details={"only_here": surplus, "only_there": lost},
     )
 
 
@@ -140,41 +123,34 @@ def same_examples(
     here, there = first.examples.texts, second.examples.texts
     place = positions(there, here)
     common = np.flatnonzero(place >= 0)
-    surplus, lost = len(here) - common.size, len(there) - common.size
+    surplus: list[str] = []
+    lost: list[str] = []
+    if common.size < max(len(here), len(there)):  # else no names are sought again
+        surplus, lost = not_among(here, there), not_among(there, here)
     if (surplus or lost) and not (only_common and common.size):
-        raise _examples_differ(here, there, common.size, whose, other)
-    matched = _without(second.take_examples(place[common]), {f"not in {whose}": lost})
-    if not surplus:
-        return first, matched
-    return _without(first.take_examples(common), {f"not in {other}": surplus}), matched
-
-
-def _without(record: Record, reasons: Mapping[str, int]) -> Record:
-    return attrs.evolve(record, array=with_left_out(record.array, reasons))
-
-
-def _examples_differ(
-    here: Sequence[str], there: Sequence[str], common: int, whose: str, other: str
-) -> InputError:
-    known = set(there)
-    surplus = [name for name in here if name not in known]
-    known = set(here)
-    lost = [name for name in there if name not in known]
-    owner, lacking, of = (whose, lost, other) if lost else (other, surplus, whose)
-    pairs = near_pairs(surplus, lost)
-    got = listed(f'"{one}" here and "{two}" there' for one, two in pairs)
-    if not pairs:
-        got = f"{listed(lacking)} only {'there' if lost else 'here'}"
-        if lost and surplus:
-            got += f", {listed(surplus)} only here"
-    return InputError(
-        "examples-differ",
-        f"{does(owner, 'lack')} {several(len(lacking), 'example')} of {of}",
-        expected="equal names",
-        got=got,
-        do=f"mend the names, or only_common=True, which keeps {counted(common)}"
-        if common
-        else "mend the names: none is in both",
-        whose=whose,
-        details={"only_here": surplus, "only_there": lost},
-    )
+        owner, lacking, of = (whose, lost, other) if lost else (other, surplus, whose)
+        pairs = near_pairs(surplus, lost)
+        got = listed(f'"{one}" here and "{two}" there' for one, two in pairs)
+        if not pairs:
+            got = f"{listed(lacking)} only {'there' if lost else 'here'}"
+            if lost and surplus:
+                got += f", {listed(surplus)} only here"
+        raise InputError(
+            "examples-differ",
+            f"{does(owner, 'lack')} {several(len(lacking), 'example')} of {of}",
+            expected="equal names",
+            got=got,
+            do=f"mend the names, or only_common=True, which keeps {counted(common.size)}"
+            if common.size
+            else "mend the names: none is in both",
+            whose=whose,
+            details={"only_here": surplus, "only_there": lost},
+        )
+    matched = second.take_examples(place[common])
+    array = with_left_out(matched.array, {f"not in {whose}": len(lost)})
+    matched = attrs.evolve(matched, array=array)
+    if surplus:
+        first = first.take_examples(common)
+        rest = with_left_out(first.array, {f"not in {other}": len(surplus)})
+        first = attrs.evolve(first, array=rest)
+    return first, matched

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from copy import deepcopy
 from functools import cached_property
 from hashlib import blake2b
-from typing import TypeAlias, TypeGuard, TypeVar
+from typing import Any, TypeAlias, TypeGuard, TypeVar
 
 import attrs
 import numpy as np
@@ -26,11 +26,11 @@ from plausibly import text
 from plausibly.data import names
 from plausibly.data.names import check_names, name_texts, several, text_index
 from plausibly.data.plausibilities import sparse_dataset
-from plausibly.data.states import STATES, count_states, describe_merged, read_left_out
+from plausibly.data.states import STATES, amount, count_states, describe_merged, read_left_out
 from plausibly.errors import InputError, counted, listed
 from plausibly.kernels.random import hash_names
 from plausibly.kernels.sparse import Sparse
-from plausibly.kernels.sums import Number, ones, ordered_sum, sums_by_label, whole
+from plausibly.kernels.sums import ones, ordered_sum, sums_by_label, whole
 from plausibly.kernels.types import Bools, Floats, Hashes, Ints, still, unwritable
 
 Table = TypeVar("Table", bound=xr.Dataset)
@@ -80,11 +80,6 @@ def checksum(table: xr.Dataset) -> str:
     return state.hexdigest()
 
 
-def with_checksum(table: Table) -> Table:
-    """Return the table with the checksum of its names and codes."""
-    return table.assign_attrs({names.CHECKSUM: checksum(table)})
-
-
 def is_intact(table: xr.Dataset) -> bool:
     """Return whether the checksum of the table fits its names and codes."""
     return bool(table.attrs.get(names.CHECKSUM) == checksum(table))
@@ -103,28 +98,7 @@ def read_only(table: Table) -> Table:
 def check_table(
     table: xr.Dataset, accepts: frozenset[str] | None = None, *, whose: str = "annotations"
 ) -> xr.Dataset:
-    """Return the annotation table if it can be read as it stands.
-
-    Parameters
-    ----------
-    table : Dataset
-        An annotation table, or what may be one.
-    accepts : frozenset of str, optional
-        Kinds of annotation that the caller reads; None = any kind.
-    whose : str
-        What the messages call the table.
-
-    Returns
-    -------
-    Dataset
-        `table` itself.
-
-    Raises
-    ------
-    InputError
-        ``table-unknown`` where it is no annotation table, ``table-detached`` where its checksum is
-        broken, ``kind-unsuitable`` where the caller does not read its kind.
-    """
+    """Return an annotation table, of one of the kinds `accepts`, if it stands as it was built."""
     given: object = table
     lacks = ["rows"]
     if isinstance(given, xr.Dataset):
@@ -204,19 +178,25 @@ class Rows:
     @classmethod
     def of(cls, table: xr.Dataset) -> Rows:
         """Return the columns of a table that is known to be in order."""
-        responses = table.sizes[names.RESPONSE]
-        mentions = table.sizes[names.MENTION]
+        filled: dict[str, NDArray[Any]] = {}  # Any: floats or integers
+        for name, dim, dtype in (
+            (names.RESPONSE_WEIGHT, names.RESPONSE, np.float64),
+            (names.MENTION_BLOCK, names.MENTION, np.int16),
+            (names.MENTION_WEIGHT, names.MENTION, np.float64),
+        ):
+            there = name in table.variables
+            filled[name] = table[name].values if there else ones(table.sizes[dim], dtype)
         return cls(
             table=table,
             n=table.sizes[names.EXAMPLE],
             labels=table.sizes[names.LABEL],
             example=table[names.RESPONSE_EXAMPLE].values,
             annotator=table[names.RESPONSE_ANNOTATOR].values,
-            weight=_column(table, names.RESPONSE_WEIGHT, responses, np.float64),
+            weight=filled[names.RESPONSE_WEIGHT],
             response=table[names.MENTION_RESPONSE].values,
             label=table[names.MENTION_LABEL].values,
-            block=_column(table, names.MENTION_BLOCK, mentions, np.int16),
-            share=_column(table, names.MENTION_WEIGHT, mentions, np.float64),
+            block=filled[names.MENTION_BLOCK],
+            share=filled[names.MENTION_WEIGHT],
         )
 
     @cached_property
@@ -250,7 +230,18 @@ class Rows:
         annotators = name_texts(self.table.indexes[names.ANNOTATOR])
         # the extra last place is where code -1, an unknown annotator, looks
         who = np.append(hash_names(annotators), np.uint64(0))[self.annotator]
-        return np.lexsort((_answer_hashes(self), who, self.example))
+        # A number for each answer, of names of labels, not of codes.
+        label = hash_names(name_texts(self.table.indexes[names.LABEL]))[self.label]
+        share = np.ascontiguousarray(self.share, dtype=np.float64).view(np.uint64)
+        with np.errstate(over="ignore"):
+            mention = label * _ODD[0] ^ self.block.astype(np.uint64) * _ODD[1] ^ share * _ODD[2]
+            mention = (mention ^ (mention >> _SHIFT)) * _ODD[1]
+            mention ^= mention >> _SHIFT
+            # Sums of unsigned integers wrap round: they do not depend on the order of mentions.
+            sums = np.concatenate(([np.uint64(0)], np.cumsum(mention, dtype=np.uint64)))
+            ends = np.cumsum(self.mentions)
+            answer = sums[ends] - sums[ends - self.mentions]
+        return np.lexsort((answer, who, self.example))
 
     def take(self, responses: Ints, weight: Floats | None = None) -> AnnotationTable:
         """Return the table with these responses only, each as often as it is named.
@@ -294,12 +285,8 @@ class Rows:
         """Return sums (example,) of one term a mention."""
         return ordered_sum(self.of_mention(self.example), terms, self.n)
 
-    def by_label(self, terms: Floats) -> NDArray[np.float64]:
-        """Return sums (example, label) of one term a mention."""
-        return self._by_label(terms, None)
-
-    def _by_label(self, terms: Floats, total: Floats | None) -> NDArray[np.float64]:
-        """Return these sums, over a total of each example where there is one."""
+    def by_label(self, terms: Floats, total: Floats | None = None) -> NDArray[np.float64]:
+        """Return sums (example, label) of one term a mention, over a total of each example."""
         example = self.of_mention(self.example)
         return sums_by_label(example, self.label, terms, (self.n, self.labels), total)
 
@@ -323,8 +310,7 @@ class Rows:
         denominator : ndarray of int, (example,), optional
             Where the values of an example are counts over a total: that total.
         """
-        values = self._by_label(terms, total)
-        return self.plausibilities(values, denominator=denominator)
+        return self.plausibilities(self.by_label(terms, total), denominator=denominator)
 
     def packed_shares(
         self, terms: Floats, total: Floats, *, denominator: Ints | None = None
@@ -336,23 +322,18 @@ class Rows:
         terms, total, denominator
             As `shares` takes them.
         """
-        cells = self._cells()
+        cells = self.of_mention(self.example).astype(np.int64)
+        cells *= self.labels
+        cells += self.label
         pairs, place = np.unique(cells, return_inverse=True)
         example, label = np.divmod(pairs, max(self.labels, 1))
         values = ordered_sum(place, terms, pairs.size)
         values /= total[example]
-        said = np.flatnonzero(values)
+        above = np.flatnonzero(values)
         shape = (self.n, self.labels)
-        slots = Sparse.of_pairs(example[said], label[said], values[said], shape)
-        about = xr.Dataset(coords=self._coordinates(denominator))
-        return sparse_dataset(slots, about, self._attributes())
-
-    def _cells(self) -> NDArray[np.int64]:
-        """Return the place of each mention among the cells (example, label), in one row."""
-        cells = self.of_mention(self.example).astype(np.int64)
-        cells *= self.labels
-        cells += self.label
-        return cells
+        slots = Sparse.of_pairs(example[above], label[above], values[above], shape)
+        coordinates, attributes = self._about(denominator)
+        return sparse_dataset(slots, xr.Dataset(coords=coordinates), attributes)
 
     def plausibilities(self, values: Floats, *, denominator: Ints | None = None) -> xr.DataArray:
         """Return (example, label) values under the names of the table.
@@ -364,16 +345,17 @@ class Rows:
         denominator : ndarray of int, (example,), optional
             Where the values of an example are counts over a total: that total.
         """
+        coordinates, attributes = self._about(denominator)
         return xr.DataArray(
             values,
             dims=(names.EXAMPLE, names.LABEL),
-            coords=self._coordinates(denominator),
+            coords=coordinates,
             name=names.PLAUSIBILITIES,
-            attrs=self._attributes(),
+            attrs=attributes,
         )
 
-    def _coordinates(self, denominator: Ints | None) -> xr.Coordinates:
-        """Return what the table says of its examples and labels, and the denominator."""
+    def _about(self, denominator: Ints | None) -> tuple[xr.Coordinates, dict[Hashable, str]]:
+        """Return coordinates of examples and labels, and how many responses were left out."""
         dims = {names.EXAMPLE, names.LABEL}
         coords = {
             name: coordinate.variable
@@ -385,40 +367,15 @@ class Rows:
             coords[names.DENOMINATOR] = total
         # The very indexes of the table: what is known of their names need not be found again.
         indexes = {dim: index for dim, index in self.table.xindexes.items() if dim in dims}
-        return xr.Coordinates(coords, indexes)
-
-    def _attributes(self) -> dict[Hashable, str]:
-        """Return what the table says was left out, if anything was."""
         left_out = self.table.attrs.get(names.LEFT_OUT, "{}")
-        return {} if left_out == "{}" else {names.LEFT_OUT: left_out}
+        attributes: dict[Hashable, str] = {names.LEFT_OUT: left_out} if left_out != "{}" else {}
+        return xr.Coordinates(coords, indexes), attributes
 
 
 _ODD = tuple(
     np.uint64(value) for value in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)
 )
 _SHIFT = np.uint64(29)
-
-
-def _answer_hashes(rows: Rows) -> Hashes:
-    """Return a number for each answer: (response,), of names of labels, not codes."""
-    label = hash_names(name_texts(rows.table.indexes[names.LABEL]))[rows.label]
-    share = np.ascontiguousarray(rows.share, dtype=np.float64).view(np.uint64)
-    with np.errstate(over="ignore"):
-        mention = label * _ODD[0] ^ rows.block.astype(np.uint64) * _ODD[1] ^ share * _ODD[2]
-        mention = (mention ^ (mention >> _SHIFT)) * _ODD[1]
-        mention ^= mention >> _SHIFT
-        # Sums of unsigned integers wrap round, and so do not depend on the order of mentions.
-        sums = np.concatenate(([np.uint64(0)], np.cumsum(mention, dtype=np.uint64)))
-        ends = np.cumsum(rows.mentions)
-        found: Hashes = sums[ends] - sums[ends - rows.mentions]
-    return found
-
-
-def _column(table: xr.Dataset, name: str, size: int, dtype: type[Number]) -> NDArray[Number]:
-    if name not in table.variables:
-        return ones(size, dtype)
-    values: NDArray[Number] = table[name].values
-    return values
 
 
 def answered_rows(
@@ -474,31 +431,31 @@ def describe(table: xr.Dataset) -> str:
             "  made by isel, sel, sortby or the like; use plausibly.select(ann, example=...)"
         )
     rows = Rows.of(table)
-    each = rows.votes
-    total = float(each.sum())
-    spread = f" ({_span(each)} each)" if rows.n else ""
-    first = ", ".join(
-        (
-            several(rows.n, "example"),
-            _annotators(rows),
-            f"{_amount(total)} response{'' if total == 1 else 's'}{spread}",
-            several(rows.labels, "label")
-            + ("" if table.attrs.get(names.LABELS_DECLARED, 1) else " seen"),
-        )
-    )
-    kind = str(table.attrs.get(names.KIND))
-    parts = [kind]
-    if (each > 0).any():
+    votes, known = rows.votes, table.sizes[names.ANNOTATOR]
+    total = float(votes.sum())
+    by = several(known, "annotator") if known else "annotators unknown"
+    if known and (rows.annotator == names.UNKNOWN_ANNOTATOR).any():
+        by += " and unknown ones"
+    responses = f"{amount(total)} response{'' if total == 1 else 's'}"
+    if rows.n:
+        ends = dict.fromkeys(amount(float(end)) for end in (votes.min(), votes.max()))
+        responses += f" ({' to '.join(ends)} each)"
+    seen = "" if table.attrs.get(names.LABELS_DECLARED, 1) else " seen"
+    labels = several(rows.labels, "label") + seen
+    parts = [str(table.attrs.get(names.KIND))]
+    if (votes > 0).any():
         parts.append(f"{_percent(_disputed(rows))} of examples disputed")
-    special = count_states(table, answered=True)
-    if special:
-        parts.append("of these: " + ", ".join(f"{counted(v)} {k}" for k, v in special.items()))
-    excluded = not_counted(table)
-    if excluded:
-        parts.append("not counted: " + ", ".join(f"{counted(v)} {k}" for k, v in excluded.items()))
+    for title, counts in (
+        ("of these", count_states(table, answered=True)),
+        ("not counted", not_counted(table)),
+    ):
+        if counts:
+            shown = ", ".join(f"{counted(number)} {name}" for name, number in counts.items())
+            parts.append(f"{title}: {shown}")
     merged = describe_merged(table)
     if merged:
         parts.append(f"under another name: {merged}")
+    first = ", ".join((several(rows.n, "example"), by, responses, labels))
     return f"annotations  {first}\n  {'; '.join(parts)}"
 
 
@@ -512,14 +469,14 @@ def most_said(table: xr.Dataset) -> text.Html:
     names_of = name_texts(table.indexes[names.LABEL])
     order = np.argsort(-said, kind="stable")[: text.MOST_ROWS]
     shown = [
-        (names_of[place], _amount(float(said[place])), _percent(float(said[place]) / total))
+        (names_of[place], amount(float(said[place])), _percent(float(said[place]) / total))
         for place in order
         if said[place]
     ]
     rest = rows.labels - len(shown)
     if shown and rest:
         shown.append(
-            (f"{several(rest, 'other label')}", _amount(float(said.sum() - sum(said[order]))), "")
+            (f"{several(rest, 'other label')}", amount(float(said.sum() - sum(said[order]))), "")
         )
     return text.table(shown, head=("label", "responses", "share")) if shown else text.Html("")
 
@@ -532,28 +489,11 @@ def not_counted(table: xr.Dataset) -> dict[str, int]:
     return found
 
 
-def _annotators(rows: Rows) -> str:
-    known = rows.table.sizes[names.ANNOTATOR]
-    unknown = bool((rows.annotator == names.UNKNOWN_ANNOTATOR).any())
-    if not known:
-        return "annotators unknown"
-    return several(known, "annotator") + (" and unknown ones" if unknown else "")
-
-
-def _amount(weight: float) -> str:
-    return counted(round(weight)) if weight == round(weight) else f"{weight:,.1f}"
-
-
 def _percent(share: float) -> str:
     """Return a share in whole per cent; only none is 0 and only all is 100."""
     if 0 < share < 0.01:
         return "under 1%"
     return "over 99%" if 0.99 < share < 1 else f"{100 * share:.0f}%"
-
-
-def _span(each: Floats) -> str:
-    low, high = float(each.min()), float(each.max())
-    return _amount(low) if low == high else f"{_amount(low)} to {_amount(high)}"
 
 
 def _disputed(rows: Rows) -> float:
@@ -666,37 +606,30 @@ def build_table(
     }
     for dim, texts in named.items():
         check_names(texts, dim, whose=_WHOSE)
-    example = _codes(response_example, names.RESPONSE_EXAMPLE, 0, len(named[names.EXAMPLE]))
-    annotator = _codes(
-        response_annotator,
-        names.RESPONSE_ANNOTATOR,
-        names.UNKNOWN_ANNOTATOR,
-        len(named[names.ANNOTATOR]),
-    )
-    response = _codes(mention_response, names.MENTION_RESPONSE, 0, example.size)
-    label = _codes(mention_label, names.MENTION_LABEL, 0, len(named[names.LABEL]))
     if unlisted not in _UNLISTED:
         raise _invalid(names.UNLISTED, " or ".join(_UNLISTED), unlisted)
-    columns: dict[str, xr.Variable] = {
-        names.RESPONSE_EXAMPLE: xr.Variable(names.RESPONSE, example),
-        names.RESPONSE_ANNOTATOR: xr.Variable(names.RESPONSE, annotator),
-        names.MENTION_RESPONSE: xr.Variable(names.MENTION, response),
-        names.MENTION_LABEL: xr.Variable(names.MENTION, label),
+    sizes: dict[Hashable, int] = {dim: len(texts) for dim, texts in named.items()}
+    unknown, responses = names.UNKNOWN_ANNOTATOR, np.size(response_example)
+    coded: dict[str, tuple[ArrayLike | None, int, int | None, type[np.generic]]] = {
+        names.RESPONSE_EXAMPLE: (response_example, 0, sizes[names.EXAMPLE], np.int32),
+        names.RESPONSE_ANNOTATOR: (response_annotator, unknown, sizes[names.ANNOTATOR], np.int32),
+        names.MENTION_RESPONSE: (mention_response, 0, responses, np.int32),
+        names.MENTION_LABEL: (mention_label, 0, sizes[names.LABEL], np.int32),
+        names.RESPONSE_WEIGHT: (response_weight, 0, None, np.float64),
+        names.RESPONSE_STATE: (response_state, 0, len(STATES), np.int8),
+        names.MENTION_BLOCK: (mention_block, 1, np.iinfo(np.int16).max + 1, np.int16),
+        names.MENTION_WEIGHT: (mention_weight, 0, None, np.float64),
     }
-    if response_weight is not None:
-        weight = _weights(response_weight, names.RESPONSE_WEIGHT)
-        columns[names.RESPONSE_WEIGHT] = xr.Variable(names.RESPONSE, weight)
-    if response_state is not None:
-        state = _codes(response_state, names.RESPONSE_STATE, 0, len(STATES))
-        columns[names.RESPONSE_STATE] = xr.Variable(names.RESPONSE, state.astype(np.int8))
-    if mention_block is not None:
-        block = _codes(mention_block, names.MENTION_BLOCK, 1, np.iinfo(np.int16).max + 1)
-        columns[names.MENTION_BLOCK] = xr.Variable(names.MENTION, block.astype(np.int16))
-    if mention_weight is not None:
-        share = _weights(mention_weight, names.MENTION_WEIGHT)
-        columns[names.MENTION_WEIGHT] = xr.Variable(names.MENTION, share)
+    columns: dict[str, xr.Variable] = {}
+    for column, (values, least, end, dtype) in coded.items():
+        if values is not None:
+            dim = names.RESPONSE if column.startswith(names.RESPONSE) else names.MENTION
+            columns[column] = xr.Variable(dim, _checked(values, column, least, end, dtype))
     extra = {**(variables or {}), **(coordinates or {})}
-    _check_lengths({**columns, **extra}, named)
+    for name, variable in {**columns, **extra}.items():
+        for over, size in zip(variable.dims, variable.shape, strict=True):
+            if sizes.setdefault(over, size) != size:
+                raise _invalid(name, f"{several(sizes[over], 'value')} over {over}", f"{size}")
     ordered = _in_order(columns, extra)
     kept = set(coordinates or {})
     indexes = {dim: text_index(texts, dim) for dim, texts in named.items()}
@@ -714,7 +647,7 @@ def build_table(
             names.LEFT_OUT: json.dumps({str(k): int(v) for k, v in (left_out or {}).items()}),
         },
     )
-    return with_checksum(table)
+    return table.assign_attrs({names.CHECKSUM: checksum(table)})
 
 
 def rebuilt(table: xr.Dataset, *, left_out: Mapping[str, int] | None = None) -> AnnotationTable:
@@ -749,31 +682,25 @@ def _invalid(column: str, expected: str, got: str) -> InputError:
     )
 
 
-def _codes(values: ArrayLike, column: str, least: int, end: int) -> NDArray[np.int32]:
+def _checked(
+    values: ArrayLike, column: str, least: int, end: int | None, dtype: type[np.generic]
+) -> NDArray[np.generic]:
+    """Return an array of our own: codes from `least` to below `end`, or weights without an end."""
+    if end is None:
+        weights = np.array(values, dtype=np.float64)
+        if weights.size and not (np.isfinite(weights).all() and weights.min() >= 0):
+            got = f"{weights.min()} to {weights.max()}"
+            raise _invalid(column, "finite numbers, 0 or more", got)
+        return still(weights)
     codes: Ints = np.asarray(values)
     if codes.size == 0:
-        return np.zeros(0, np.int32)
+        return np.zeros(0, dtype)
     if codes.dtype.kind not in "iu" or codes.ndim != 1:
         raise _invalid(column, "one dim of integers", f"{codes.ndim} of {codes.dtype}")
     low, high = int(codes.min()), int(codes.max())
     if low < least or high >= end:
         raise _invalid(column, f"{least} to {end - 1}", f"{low} to {high}")
-    return still(codes.astype(np.int32))
-
-
-def _weights(values: ArrayLike, column: str) -> NDArray[np.float64]:
-    weights = np.array(values, dtype=np.float64)
-    if weights.size and not (np.isfinite(weights).all() and weights.min() >= 0):
-        raise _invalid(column, "finite numbers, 0 or more", f"{weights.min()} to {weights.max()}")
-    return still(weights)
-
-
-def _check_lengths(variables: Extra, named: Mapping[str, Sequence[str]]) -> None:
-    sizes: dict[Hashable, int] = {dim: len(given) for dim, given in named.items()}
-    for name, variable in variables.items():
-        for dim, size in zip(variable.dims, variable.shape, strict=True):
-            if sizes.setdefault(dim, size) != size:
-                raise _invalid(name, f"{several(sizes[dim], 'value')} over {dim}", f"{size}")
+    return still(codes.astype(dtype))
 
 
 def _in_order(columns: Extra, extra: Extra) -> dict[str, xr.Variable]:
@@ -787,19 +714,21 @@ def _in_order(columns: Extra, extra: Extra) -> dict[str, xr.Variable]:
         new = np.empty(place.size, np.int32)
         new[place] = np.arange(place.size)
         response = new[response]
-        every = {name: _taken(item, names.RESPONSE, place) for name, item in every.items()}
+        every = {
+            name: item.isel({names.RESPONSE: place}, missing_dims="ignore")
+            for name, item in every.items()
+        }
         every[names.MENTION_RESPONSE] = xr.Variable(names.MENTION, response)
     blocks = columns.get(names.MENTION_BLOCK)
     label: Ints = columns[names.MENTION_LABEL].values
     keys = (response, label) if blocks is None else (response, blocks.values, label)
     place = _order(*keys)
     if place is not None:
-        every = {name: _taken(item, names.MENTION, place) for name, item in every.items()}
+        every = {
+            name: item.isel({names.MENTION: place}, missing_dims="ignore")
+            for name, item in every.items()
+        }
     return every
-
-
-def _taken(variable: xr.Variable, dim: str, place: NDArray[np.intp]) -> xr.Variable:
-    return variable.isel({dim: place}) if dim in variable.dims else variable
 
 
 def _order(*keys: Ints) -> NDArray[np.intp] | None:

@@ -27,7 +27,7 @@ from plausibly.data.names import (
     text_array,
     warn_alike,
 )
-from plausibly.data.plausibilities import Plausibilities, label_dim, named_labels
+from plausibly.data.plausibilities import Plausibilities, label_dim
 from plausibly.data.states import with_merged
 from plausibly.data.validate import Predictions
 from plausibly.errors import InputError, counted, listed
@@ -65,43 +65,28 @@ def read_aliases(
             if alias == label:
                 continue
             if alias in row_of or alias in found:
-                other = alias if alias in row_of else found[alias]
-                rows = sorted((row, row_of[other]))
-                raise _ambiguous(alias, labels, rows, alias in row_of, whose, places)
+                rows = sorted((row, row_of[found.get(alias, alias)]))
+                one, other = (quoted(labels[place]) for place in rows)
+                what = f"gives the alias {quoted(alias)} to {one} and to {other}"
+                do = "keep it at one of them"
+                if alias in row_of:
+                    what = f"gives the label {quoted(alias)} to {quoted(label)} as an alias"
+                    do = f"remove the row of {quoted(alias)}, or take the alias away"
+                raise InputError(
+                    "alias-ambiguous",
+                    f"{whose} {what}{f' ({places(rows)})' if places else ''}",
+                    expected="aliases of one label each, which are no labels themselves",
+                    got=f"answers {quoted(alias)} that could be either",
+                    do=do,
+                    whose=whose,
+                    details={"alias": alias, "labels": [labels[place] for place in rows]},
+                )
             found[alias] = label
     for label, cell in zip(labels, cells, strict=True):
         # Without its blanks such an alias would be the label, and say nothing.
         written = (part for part in _BETWEEN.split(cell) if part.strip() == label)
         found |= {part: label for part in written if part not in row_of}
     return found
-
-
-def _ambiguous(
-    alias: str,
-    labels: Sequence[str],
-    rows: Sequence[int],
-    is_label: bool,
-    whose: str,
-    places: Places | None,
-) -> InputError:
-    first, second = (quoted(labels[row]) for row in rows)
-    where = f" ({places(rows)})" if places else ""
-    if is_label:
-        owner = first if quoted(alias) == second else second
-        what = f"gives the label {quoted(alias)} to {owner} as an alias"
-    else:
-        what = f"gives the alias {quoted(alias)} to {first} and to {second}"
-    return InputError(
-        "alias-ambiguous",
-        f"{whose} {what}{where}",
-        expected="aliases of one label each, which are no labels themselves",
-        got=f"answers {quoted(alias)} that could be either",
-        do=f"remove the row of {quoted(alias)}, or take the alias away"
-        if is_label
-        else "keep it at one of them",
-        whose=whose,
-        details={"alias": alias, "labels": [labels[row] for row in rows]},
-    )
 
 
 def aliases_of(table: xr.Dataset | xr.DataArray) -> dict[str, str]:
@@ -272,9 +257,13 @@ class Hierarchy:
         InputError
             ``parents-circular``.
         """
-        labels = name_texts(table.indexes[label_dim(table)])
-        above = parents_by_name(table)
-        return cls.of(labels, [above.get(label, "") for label in labels])
+        dim = label_dim(table)
+        labels = name_texts(table.indexes[dim])
+        parents = [""] * len(labels)
+        if names.PARENT in table.coords and table[names.PARENT].dims == (dim,):
+            values = table[names.PARENT].values.tolist()
+            parents = ["" if is_missing(value) else name_text(value) for value in values]
+        return cls.of(labels, parents)
 
     def _circle(self) -> list[int]:
         """Return the codes of a circle, from the first of them up; none where there is none."""
@@ -293,17 +282,18 @@ class Hierarchy:
             done.update(walk)
         return []
 
+    def _ancestors(self, code: int) -> list[int]:
+        """Return the codes of the labels that stand above one, from the nearest on."""
+        found: list[int] = []
+        while (code := int(self.parent[code])) >= 0:
+            found.append(code)
+        return found
+
     @cached_property
     def above(self) -> tuple[int, ...]:
         """Codes of the labels that stand above others, each before those that stand above it."""
         codes = np.unique(self.parent[self.parent >= 0]).tolist()
-        return tuple(sorted(codes, key=lambda code: (-self._depth(code), code)))
-
-    def _depth(self, code: int) -> int:
-        depth = 0
-        while (code := int(self.parent[code])) >= 0:
-            depth += 1
-        return depth
+        return tuple(sorted(codes, key=lambda code: (-len(self._ancestors(code)), code)))
 
     @cached_property
     def leaves(self) -> NDArray[np.int64]:
@@ -315,20 +305,9 @@ class Hierarchy:
         """For each label that stands above others: the codes of its leaves, at any level below."""
         found: dict[int, list[int]] = {code: [] for code in self.above}
         for leaf in self.leaves.tolist():
-            code = leaf
-            while (code := int(self.parent[code])) >= 0:
+            for code in self._ancestors(leaf):
                 found[code].append(leaf)
         return {code: np.array(leaves, np.int64) for code, leaves in found.items()}
-
-
-def parents_by_name(table: xr.Dataset | xr.DataArray) -> Mapping[str, str]:
-    """Return the name in the coordinate ``parent`` of each label that has one."""
-    dim = label_dim(table)
-    if names.PARENT not in table.coords or table[names.PARENT].dims != (dim,):
-        return {}
-    labels = name_texts(table.indexes[dim])
-    found = zip(labels, table[names.PARENT].values.tolist(), strict=True)
-    return {label: name_text(name) for label, name in found if not is_missing(name) and name != ""}
 
 
 def without_parents(plausibilities: Plausibilities) -> Plausibilities:
@@ -349,7 +328,13 @@ def without_unsaid_parents(
     lost = [code for code in tree.above if tree.labels[code] not in known]
     if not lost:
         return record
-    said, rows = named_labels(record.array, lost)
+    if isinstance(record.array, xr.Dataset):
+        label: Ints = record.array[names.LABEL].values
+        said, rows = np.isin(lost, label), np.isin(label, lost).any(axis=1)
+    else:
+        values: Floats = record.array.values
+        above = values.reshape(-1, *values.shape[-2:])[..., lost] != 0
+        said, rows = above.any(axis=(0, 1)), above.any(axis=(0, 2))
     if not said.any():
         return record.take_labels(np.setdiff1d(np.arange(len(tree.labels)), lost))
     named = [tree.labels[code] for place, code in enumerate(lost) if said[place]]

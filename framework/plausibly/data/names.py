@@ -24,7 +24,7 @@ from xarray.indexes import PandasIndex
 
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.kernels.random import hash_names, name_text as name_text, quick_hashes
-from plausibly.kernels.types import Floats, FloatType, Hashes, Ints
+from plausibly.kernels.types import FloatType, Hashes, Ints
 
 DRAW = "draw"
 AUGMENTATION = "augmentation"
@@ -76,7 +76,8 @@ _MOST_NAMES = 20_000  # compared after tidying
 _MOST_CLOSE = 2_000  # compared letter by letter
 _MOST_TRIED = 5
 _MOST_PAIRS = 3
-_WITHOUT_WIDTH = dict.fromkeys(map(ord, "\xad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"))
+_UNSEEN = "\xad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"  # of no width; str.strip() keeps them
+_WITHOUT_WIDTH = dict.fromkeys(map(ord, _UNSEEN))
 _BLANKS = re.compile(r"\s{2,}|[^\S ]")
 # Whole names that are numbers: 01, 1, 1.0 and 1. are one.
 _NUMBER = re.compile(r"\0(?:0+(?=\d)(\d+)|0*(\d+\.\d*[1-9])0*|0*(\d+)\.0*)(?=\0)")
@@ -125,13 +126,8 @@ def warn_alike(table: xr.Dataset, whose: str, dims: Sequence[str]) -> None:
 
 def near(name: str, names: Collection[str]) -> str | None:
     """Return the name that `name` was probably meant to be, None where nothing comes close."""
-    pair = near_pair([name], names)
-    return None if pair is None else pair[1]
-
-
-def near_pair(here: Sequence[str], there: Collection[str]) -> tuple[str, str] | None:
-    """Return the first likely pair of a name `here` and one `there`; see `near_pairs`."""
-    return next(iter(near_pairs(here, there)), None)
+    pairs = near_pairs([name], names)
+    return pairs[0][1] if pairs else None
 
 
 def near_pairs(here: Sequence[str], there: Collection[str]) -> list[tuple[str, str]]:
@@ -197,8 +193,6 @@ NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 """A number beyond doubt, as programs write it."""
 
 WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
-
-_UNSEEN = "\xad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"  # of no width; str.strip() keeps them
 
 
 def is_missing(value: object) -> bool:
@@ -301,13 +295,8 @@ def check_names(names: Sequence[str], noun: str, *, whose: str) -> None:
     if len(known) == len(names) and "" not in known and "\0" not in "".join(names):
         return
     rows: dict[str, int] = {}
-    repeated: list[str] = []
-    pair = (0, 0)
-    for row, name in enumerate(names):
-        first = rows.setdefault(name, row)
-        if first != row:
-            pair = pair if repeated else (first, row)
-            repeated.append(name)
+    again_in = [row for row, name in enumerate(names) if rows.setdefault(name, row) != row]
+    repeated = [names[row] for row in again_in]
     if repeated:
         again, more = repeated[0], len(set(repeated)) - 1
         among = "columns" if noun == "label" else "rows"
@@ -315,7 +304,7 @@ def check_names(names: Sequence[str], noun: str, *, whose: str) -> None:
         raise InputError(
             f"{noun}-twice",
             f"{does(whose, 'name')} {quoted(again) if noun == 'label' else again} in {among} "
-            f"{pair[0] + 1:,} and {pair[1] + 1:,}{others}",
+            f"{rows[again] + 1:,} and {again_in[0] + 1:,}{others}",
             expected=f"one {among[:-1]} {'a' if noun == 'label' else 'an'} {noun}",
             got=f"{several(len(repeated), among[:-1])} too many",
             do="keep one, or give them names of their own",
@@ -474,22 +463,6 @@ def is_lazy(array: object) -> bool:
     return False
 
 
-def named_floats(
-    array: object, whose: str, what: str, *, draws: bool = False, known: Sequence[Names] = ()
-) -> Named:
-    """Return ([draw,] example, label) floats under text names, contiguous."""
-    named = named_array(array, whose, what, draws=draws, known=known)
-    numbers = named.array
-    floats = with_values(numbers, contiguous(numbers), name=numbers.name, attrs=numbers.attrs)
-    return attrs.evolve(named, array=floats)
-
-
-def contiguous(array: xr.DataArray) -> Floats:
-    """Return the numbers of an array as contiguous floats; those that are so are not copied."""
-    values: NDArray[Any] = array.values  # Any: the kinds of numbers are checked by now
-    return np.ascontiguousarray(values, float_type(values.dtype))
-
-
 def with_values(
     array: xr.DataArray,
     values: NDArray[Any],  # Any: numbers or flags
@@ -520,11 +493,18 @@ def float_type(dtype: np.dtype[Any]) -> FloatType:  # Any: any real numbers
 
 
 def named_array(
-    array: object, whose: str, what: str, *, draws: bool = False, known: Sequence[Names] = ()
+    array: object,
+    whose: str,
+    what: str,
+    *,
+    draws: bool = False,
+    known: Sequence[Names] = (),
+    lazy: bool = False,
 ) -> Named:
-    """Return ([draw,] example, label) real numbers under text names; the numbers are not read.
+    """Return ([draw,] example, label) floats under text names, contiguous.
 
-    Names in an index that equals one of `known` are not checked again.
+    Numbers of a `lazy` array are not read, and stay as they are. Names in an index that equals one
+    of `known` are not checked again.
     """
     if not isinstance(array, xr.DataArray):
         raise InputError(
@@ -541,13 +521,32 @@ def named_array(
     if set(array.dims) != set(dims):
         raise _dims_differ(array, wanted, whose, what)
     array = array if array.dims == dims else array.transpose(*dims)
-    array = _with_numpy_coordinates(array)
-    indexed = array.xindexes
+    # Extension arrays of pandas, which xarray cannot index, become those of numpy.
+    columns = {
+        name: (one.dims, np.asarray(one.values, dtype=object))
+        for name, one in array.coords.variables.items()
+        if isinstance(getattr(one, "_data", None), pd.api.extensions.ExtensionArray)
+    }
+    array = array.assign_coords(columns) if columns else array
+    indexed, along = array.xindexes, []
     for dim in wanted:
         if dim not in indexed:
-            raise _unnamed(array, dim, whose, what)
-    array, examples = _with_names(array, EXAMPLE, whose, known)
-    array, labels = _with_names(array, LABEL, whose, known)
+            raise InputError(
+                f"{dim}s-unnamed",
+                f"{does(whose, 'have')} {several(array.sizes[dim], dim)} and no {dim} names",
+                expected="names in order; an order is never guessed",
+                do=f"{what}.assign_coords({dim}=[...])",
+                whose=whose,
+            )
+    for dim in wanted:
+        own = Names(array.get_index(dim))
+        own = next((one for one in known if one.equals(own)), own)
+        if not own.usable:
+            check_names(own.texts, dim, whose=whose)
+        if array.coords.variables[dim].dtype.kind != "U":
+            texts = xr.Coordinates.from_xindex(text_index(own.texts, dim))
+            array = array.assign_coords(texts)
+        along.append(own)
     if array.dtype.kind not in "fiub":
         raise InputError(
             "numbers-expected",
@@ -566,17 +565,10 @@ def named_array(
             do="look at what was selected or read",
             whose=whose,
         )
-    return Named(array=array, examples=examples, labels=labels)
-
-
-def _with_numpy_coordinates(array: xr.DataArray) -> xr.DataArray:
-    """Return the array with pandas' extension arrays, which xarray cannot index, as numpy's."""
-    columns = {
-        name: (one.dims, np.asarray(one.values, dtype=object))
-        for name, one in array.coords.variables.items()
-        if isinstance(getattr(one, "_data", None), pd.api.extensions.ExtensionArray)
-    }
-    return array.assign_coords(columns) if columns else array
+    if not lazy:
+        values = np.ascontiguousarray(array.values, float_type(array.dtype))
+        array = with_values(array, values, name=array.name, attrs=array.attrs)
+    return Named(array=array, examples=along[0], labels=along[1])
 
 
 def _dims_differ(array: xr.DataArray, wanted: tuple[str, str], whose: str, what: str) -> InputError:
@@ -597,32 +589,6 @@ def _dims_differ(array: xr.DataArray, wanted: tuple[str, str], whose: str, what:
         do=do,
         whose=whose,
     )
-
-
-def _unnamed(array: xr.DataArray, dim: str, whose: str, what: str) -> InputError:
-    return InputError(
-        f"{dim}s-unnamed",
-        f"{does(whose, 'have')} {several(array.sizes[dim], dim)} and no {dim} names",
-        expected="names in order; an order is never guessed",
-        do=f"{what}.assign_coords({dim}=[...])",
-        whose=whose,
-    )
-
-
-def _with_names(
-    array: xr.DataArray, dim: str, whose: str, known: Sequence[Names]
-) -> tuple[xr.DataArray, Names]:
-    """Return the array with checked names along a dim, as text, and these."""
-    found = Names(array.get_index(dim))
-    for one in known:
-        if one.equals(found):
-            found = one
-    if not found.usable:
-        check_names(found.texts, dim, whose=whose)
-    if array.coords.variables[dim].dtype.kind == "U":
-        return array, found
-    coordinates = xr.Coordinates.from_xindex(text_index(found.texts, dim))
-    return array.assign_coords(coordinates), found
 
 
 def read_coordinates(array: xr.DataArray) -> xr.DataArray:

@@ -22,44 +22,33 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
-from math import isfinite
-from typing import Any, TypeAlias, TypeGuard
+from typing import TypeAlias, TypeGuard, cast
 
 import attrs
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from plausibly.data import names
 from plausibly.data.names import (
-    Named,
     Names,
     check_names,
     is_lazy,
     name_texts,
-    named_floats,
+    named_array,
     several,
     text_array,
 )
-from plausibly.data.validate import (
-    are_distributions,
-    check_finite,
-    refuse_rows,
-    row_sums,
-    span,
-)
+from plausibly.data.validate import check_numbers
 from plausibly.errors import InputError, listed
 from plausibly.kernels.blocks import map_blocks
 from plausibly.kernels.sparse import Dense, Sparse
-from plausibly.kernels.types import Bools, Floats, Ints
+from plausibly.kernels.types import Floats, Ints
 
 Form: TypeAlias = xr.DataArray | xr.Dataset
 """Plausibilities as users have them: ([draw,] example, label), or sparse."""
 
 FEW_LABELS = 32
 """Up to here the dense form is what is computed with."""
-
-_WITHIN = 1e-6
 
 
 def is_sparse(array: object) -> TypeGuard[xr.Dataset]:
@@ -85,7 +74,12 @@ class Plausibilities:
 
     @classmethod
     def from_xarray(
-        cls, array: Form, *, whose: str = "plausibilities", known: Sequence[Names] = ()
+        cls,
+        array: Form,
+        *,
+        whose: str = "plausibilities",
+        draws: bool = True,
+        known: Sequence[Names] = (),
     ) -> Plausibilities:
         """Return plausibilities as the framework reads them; the caller's are not changed.
 
@@ -93,8 +87,10 @@ class Plausibilities:
         """
         if is_sparse(array):
             return cls.of(check_sparse(array, whose))
-        found = _checked_dense(array, whose, draws=True, known=known)
-        return cls(array=found.array, examples=found.examples, labels=found.labels)
+        named = named_array(array, whose, "plausibilities", draws=draws, known=known)
+        check_numbers(named.array, "plausibility", whose)
+        checked = _with_exact_denominator(named.array)
+        return cls(array=checked, examples=named.examples, labels=named.labels)
 
     @classmethod
     def of(cls, array: Form) -> Plausibilities:
@@ -160,10 +156,6 @@ class Plausibilities:
         label: Ints = self.array[names.LABEL].values
         return Sparse(weight, label, len(self.labels))
 
-    def to_xarray(self) -> Form:
-        """Return the array: a DataArray, or a sparse Dataset."""
-        return self.array
-
     def dense(self) -> xr.DataArray:
         """Return the dense form (example, label); the mean over draws."""
         if not isinstance(self.array, xr.Dataset):
@@ -196,16 +188,10 @@ def pack(plausibilities: xr.DataArray) -> xr.Dataset:
     InputError
         Where dims or names are not those of plausibilities, or an entry is negative or NaN.
     """
-    array = named_floats(plausibilities, "plausibilities", "plausibilities").array
+    array = named_array(plausibilities, "plausibilities", "plausibilities").array
     values: Floats = array.values
     if not (values >= 0).all():
-        raise InputError(
-            "packed-invalid",
-            "plausibilities: an entry is negative or not a number, and cannot be packed",
-            expected="0 or more",
-            do="plausibly.calibrate and evaluate name the rows",
-            whose="plausibilities",
-        )
+        raise _invalid("an entry is negative or not a number, and cannot be packed", "0 or more")
     return sparse_dataset(Dense(values).above_zero(), array.coords.to_dataset(), array.attrs)
 
 
@@ -228,17 +214,6 @@ def unpack(packed: xr.Dataset) -> xr.DataArray:
         What `check_packed` raises.
     """
     return Plausibilities.of(check_packed(packed)).dense()
-
-
-def named_labels(array: Form, codes: Sequence[int]) -> tuple[Bools, Bools]:
-    """Return which of these labels, (code,), and which examples with one have something."""
-    if isinstance(array, xr.Dataset):
-        label: Ints = array[names.LABEL].values
-        rows: Bools = np.logical_or.reduce(np.isin(label, codes), axis=1)
-        return np.isin(codes, label), rows
-    values: Floats = array.values
-    above = values.reshape(-1, *values.shape[-2:])[..., codes] != 0
-    return above.any(axis=(0, 1)), above.any(axis=(0, 2))
 
 
 def mean_over_draws(plausibilities: Form) -> xr.DataArray:
@@ -339,54 +314,8 @@ def check_plausibilities(
     """Return plausibilities as the framework reads them; the caller's array is not changed."""
     if is_sparse(plausibilities):
         plausibilities = unpack(plausibilities)
-    return _checked_dense(plausibilities, whose, draws=draws).array
-
-
-def _checked_dense(
-    plausibilities: Form, whose: str, *, draws: bool, known: Sequence[Names] = ()
-) -> Named:
-    found = named_floats(plausibilities, whose, "plausibilities", draws=draws, known=known)
-    if not are_distributions(found.array.values, _WITHIN):
-        _check_distributions(found.array, whose)
-    return attrs.evolve(found, array=_with_exact_denominator(found.array))
-
-
-def _check_distributions(array: xr.DataArray, whose: str) -> None:
-    """Refuse entries that are not finite or below 0, and rows that do not sum to 1."""
-    values: Floats = array.values
-    least, most = float(values.min()), float(values.max())
-    if not (isfinite(least) and isfinite(most)):
-        check_finite(array, whose, "plausibilities-not-finite")
-    if least < 0:
-        low = _over_draws(values.min(axis=-1), np.minimum)
-        refuse_rows(
-            "plausibilities-negative",
-            array,
-            low < 0,
-            "below 0",
-            whose,
-            expected="0 to 1, each row a distribution over labels",
-            got=f"{low.min():.4g}",
-            do="mend these rows",
-        )
-    sums = row_sums(values)
-    off = np.abs(sums - 1) > _WITHIN
-    if off.any():
-        refuse_rows(
-            "plausibilities-do-not-sum",
-            array,
-            _over_draws(off, np.logical_or),
-            f"sum to {span(sums[off], 'up to')}",
-            whose,
-            expected=f"1 within {_WITHIN:g}",
-            do='mend these rows, or lam / lam.sum("label"), if they are weights',
-        )
-
-
-def _over_draws(values: NDArray[Any], reduce: np.ufunc) -> NDArray[Any]:  # Any: numbers or flags
-    """Return what holds of each example, (example,), over all draws."""
-    found: NDArray[Any] = reduce.reduce(values.reshape(-1, values.shape[-1]), axis=0)  # Any: same
-    return found
+    found = Plausibilities.from_xarray(plausibilities, whose=whose, draws=draws)
+    return cast("xr.DataArray", found.array)
 
 
 def _with_exact_denominator(array: xr.DataArray) -> xr.DataArray:
@@ -395,21 +324,18 @@ def _with_exact_denominator(array: xr.DataArray) -> xr.DataArray:
     if column is None:
         return array
     total: Ints = column.values
-    whole = column.dims == (names.EXAMPLE,) and total.dtype.kind in "iu"
-    if not (whole and total.min() > 0 and _are_counts(array.values, total)):
-        return array.drop_vars(names.DENOMINATOR)
-    if total.dtype == np.int64:
-        return array
-    return array.assign_coords({names.DENOMINATOR: column.astype(np.int64)})
+    values: Floats = array.values
+    if column.dims == (names.EXAMPLE,) and total.dtype.kind in "iu" and total.min() > 0:
+        # As far as the rounding of shares lets counts be whole.
+        rounding = np.maximum(1e-6, 4 * np.finfo(values.dtype).eps * total)
+        most = np.minimum(rounding, 0.25)[:, None]
 
+        def are_counts(rows: slice) -> bool:
+            counts = np.multiply(values[..., rows, :], total[rows, None], dtype=np.float64)
+            return bool((np.abs(counts - np.rint(counts)) <= most[rows]).all())
 
-def _are_counts(values: Floats, total: Ints) -> bool:
-    """Return whether all counts are whole, as far as the rounding of their shares lets them be."""
-    rounding = np.maximum(_WITHIN, 4 * np.finfo(values.dtype).eps * total)
-    most = np.minimum(rounding, 0.25)[:, None]
-
-    def check(rows: slice) -> bool:
-        counts = np.multiply(values[..., rows, :], total[rows, None], dtype=np.float64)
-        return bool((np.abs(counts - np.rint(counts)) <= most[rows]).all())
-
-    return all(map_blocks(check, (len(total), values[..., 0, :].size)))
+        if all(map_blocks(are_counts, (len(total), values[..., 0, :].size))):
+            same = total.dtype == np.int64
+            whole = column.astype(np.int64)
+            return array if same else array.assign_coords({names.DENOMINATOR: whole})
+    return array.drop_vars(names.DENOMINATOR)

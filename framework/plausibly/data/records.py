@@ -48,49 +48,34 @@ def check_responses(table: xr.Dataset, kind: str, *, labels_once: bool = False) 
         What `check_table` raises, ``response-twice``, or ``label-repeats``.
     """
     rows = Rows.of(check_table(table, frozenset({kind})))
-    _check_once_each(rows)
+    if names.REPEATED not in table.attrs:
+        # Responses stand in the order of examples, then annotators.
+        again = np.zeros(rows.example.size, bool)
+        again[1:] = rows.example[1:] == rows.example[:-1]
+        again[1:] &= (rows.annotator[1:] == rows.annotator[:-1]) & (rows.annotator[1:] >= 0)
+        refuse_responses(
+            rows,
+            again,
+            "response-twice",
+            "answers again",
+            expected="one response an annotator and example",
+            do="keep one response an annotator and example",
+        )
     if labels_once:
-        _check_labels_once(rows)
-    return rows
-
-
-def _check_once_each(rows: Rows) -> None:
-    """Raise `InputError` ``response-twice`` where an annotator answers an example again."""
-    if names.REPEATED in rows.table.attrs:
-        return
-    # responses stand in the order of examples, then annotators
-    alike = rows.example[1:] == rows.example[:-1]
-    alike &= rows.annotator[1:] == rows.annotator[:-1]
-    if not alike.any():
-        return
-    again = np.zeros(rows.example.size, bool)
-    again[1:] = alike & (rows.annotator[1:] >= 0)
-    refuse_responses(
-        rows,
-        again,
-        "response-twice",
-        "answers again",
-        expected="one response an annotator and example",
-        do="keep one response an annotator and example",
-    )
-
-
-def _check_labels_once(rows: Rows) -> None:
-    """Raise `InputError` ``label-repeats`` where a response names a label twice."""
-    pair = rows.response.astype(np.int64) * rows.labels + rows.label
-    order = np.argsort(pair, kind="stable")
-    repeats = np.zeros(pair.size, bool)
-    repeats[order[1:]] = pair[order[1:]] == pair[order[:-1]]
-    if repeats.any():
-        label = quoted(rows.table.indexes[names.LABEL][rows.label[repeats][0]])
+        pair = rows.response.astype(np.int64) * rows.labels + rows.label
+        order = np.argsort(pair, kind="stable")
+        repeats = np.zeros(pair.size, bool)
+        repeats[order[1:]] = pair[order[1:]] == pair[order[:-1]]
+        label = rows.table.indexes[names.LABEL][rows.label[repeats][:1]]
         refuse_responses(
             rows,
             rows.with_mentions(repeats),
             "label-repeats",
-            f"names {label} twice",
+            f"names {listed(map(quoted, label))} twice",
             expected="each label once in a response",
             do="mend these responses, or drop them",
         )
+    return rows
 
 
 def refuse_responses(
@@ -132,8 +117,8 @@ def refuse_responses(
 
 
 @attrs.frozen(kw_only=True)
-class Records:
-    """Records by column: names in the order in which they were seen, codes of each record."""
+class Columns:
+    """Responses by column: names in the order in which they were seen, codes of each response."""
 
     examples: list[str]
     annotators: list[str]
@@ -141,88 +126,13 @@ class Records:
     annotator: Ints
 
     def who(self, record: int) -> str:
-        """Return example and annotator of a record, as messages name them."""
+        """Return example and annotator of a response, as messages name them."""
         code = int(self.annotator[record])
         by = "an unknown annotator" if code < 0 else f"annotator {self.annotators[code]}"
-        return f"example {self.example_of(record)}, {by}"
-
-    def example_of(self, record: int) -> str:
-        """Return the name of the example of a record."""
-        return self.examples[int(self.example[record])]
+        return f"example {self.examples[self.example[record]]}, {by}"
 
 
-def read_columns(records: Iterable[Record]) -> tuple[Records, list[object]]:
-    """Return names and codes of the records, and their answers as given."""
-    examples: dict[str, int] = {}
-    annotators: dict[str, int] = {}
-    example: list[int] = []
-    annotator: list[int] = []
-    answers: list[object] = []
-    for record in records:
-        try:
-            about, by, answer = record
-        except (TypeError, ValueError):
-            raise _record_invalid(
-                len(answers), "(example, annotator, answer)", repr(record)
-            ) from None
-        if type(about) is not str:
-            if is_missing(about):
-                raise _record_invalid(len(answers), "the name of an example", repr(about))
-            about = name_text(about)
-        if type(by) is not str:
-            by = None if is_missing(by) else name_text(by)
-        example.append(examples.setdefault(about, len(examples)))
-        annotator.append(
-            names.UNKNOWN_ANNOTATOR if by is None else annotators.setdefault(by, len(annotators))
-        )
-        answers.append(answer)
-    if not answers:
-        raise InputError(
-            "annotations-empty",
-            "annotations hold no response",
-            expected="one record (example, annotator, answer) a response",
-            got="none",
-            do="pass records, or look at what the file holds",
-            whose="annotations",
-        )
-    columns = Records(
-        examples=list(examples),
-        annotators=list(annotators),
-        example=np.array(example, np.int64),
-        annotator=np.array(annotator, np.int64),
-    )
-    return columns, answers
-
-
-def coded_columns(example: Coded, annotator: Coded) -> Records:
-    """Return the columns of records whose names are coded; the annotator "" is an unknown one."""
-    codes = annotator.codes
-    names_of = annotator.names
-    if "" in names_of:
-        unknown = names_of.index("")
-        codes = np.where(codes > unknown, codes - 1, np.where(codes == unknown, -1, codes))
-        names_of = [name for name in names_of if name]
-    return Records(
-        examples=example.names,
-        annotators=names_of,
-        example=example.codes,
-        annotator=codes,
-    )
-
-
-def _record_invalid(place: int, expected: str, got: str) -> InputError:
-    return InputError(
-        "record-invalid",
-        f"annotations: record {place + 1:,} cannot be read",
-        expected=expected,
-        got=got if len(got) <= 60 else f"{got[:57]}...",
-        do="mend or drop that record",
-        whose="annotations",
-        details={"records": [place]},
-    )
-
-
-def check_once(columns: Records) -> None:
+def check_once(columns: Columns) -> None:
     """Refuse a second response of a known annotator to an example."""
     known = np.flatnonzero(columns.annotator >= 0)
     pair = columns.example.astype(np.int64) * len(columns.annotators) + columns.annotator
@@ -251,38 +161,6 @@ def check_once(columns: Records) -> None:
         whose="annotations",
         details={"annotators": sorted(set(by)), "records": known[again].tolist()},
     )
-
-
-def in_order(example: Ints, annotator: Ints, answer: Ints) -> tuple[Ints, ...]:
-    """Return the codes of responses by example, annotator and answer."""
-    highest = (codes.max(initial=0) for codes in (example, annotator + 1, answer))
-    first, second, third = (int(code).bit_length() for code in highest)
-    if first + second + third <= _BITS:  # one number per response is sorted several times as fast
-        joint = example.astype(np.int64)
-        joint <<= second
-        joint |= annotator + 1
-        joint <<= third
-        joint |= answer
-        joint.sort()
-        answer = joint & (1 << third) - 1
-        joint >>= third
-        annotator = joint & (1 << second) - 1
-        annotator -= 1
-        joint >>= second
-        return joint, annotator, answer
-    order = np.lexsort((answer, annotator, example))
-    return example[order], annotator[order], answer[order]
-
-
-_BITS = 63
-
-
-def sorted_names(texts: Sequence[str], codes: Ints) -> tuple[list[str], Ints]:
-    """Return names sorted, and the codes that follow them; code -1 stays."""
-    order = sorted(range(len(texts)), key=texts.__getitem__)
-    rank = np.full(len(texts) + 1, -1, np.int64)
-    rank[order] = np.arange(len(texts))
-    return [texts[place] for place in order], rank[codes]
 
 
 Mention: TypeAlias = tuple[str, int, float]
@@ -359,22 +237,68 @@ def table_from_records(
         `parse` refuses. ``details["records"]`` holds the places (from 0) of the records at fault,
         so that a reader can name lines.
     """
-    declared = _declared(labels)
-    columns, answers = read_columns(records)
+    examples: dict[str, int] = {}
+    annotators: dict[str, int] = {}
+    example: list[int] = []
+    annotator: list[int] = []
+    answers: list[object] = []
+    for record in records:
+        try:
+            about, by, answer = record
+        except (TypeError, ValueError):
+            expected = "(example, annotator, answer)"
+            raise _record_invalid(len(answers), expected, record) from None
+        if type(about) is not str:
+            if is_missing(about):
+                raise _record_invalid(len(answers), "the name of an example", about)
+            about = name_text(about)
+        if type(by) is not str:
+            by = None if is_missing(by) else name_text(by)
+        example.append(examples.setdefault(about, len(examples)))
+        annotator.append(
+            names.UNKNOWN_ANNOTATOR if by is None else annotators.setdefault(by, len(annotators))
+        )
+        answers.append(answer)
+    if not answers:
+        raise InputError(
+            "annotations-empty",
+            "annotations hold no response",
+            expected="one record (example, annotator, answer) a response",
+            got="none",
+            do="pass records, or look at what the file holds",
+            whose="annotations",
+        )
+    columns = Columns(
+        examples=list(examples),
+        annotators=list(annotators),
+        example=np.array(example, np.int64),
+        annotator=np.array(annotator, np.int64),
+    )
     check_once(columns)
-    answer, distinct = _answers(columns, answers, parse)
-    known = _labels(columns, answer, distinct, declared)
     return _table(
         kind,
         columns,
-        answer,
-        distinct,
-        known,
+        answers,
+        np.arange(len(answers)),
+        labels,
+        parse,
         blocks=blocks,
         weights=weights,
         unlisted=unlisted,
-        labels_declared=declared is not None,
         left_out=left_out,
+    )
+
+
+def _record_invalid(place: int, expected: str, found: object) -> InputError:
+    got = repr(found)
+    return InputError(
+        "record-invalid",
+        f"annotations: record {place + 1:,} cannot be read",
+        expected=expected,
+        got=got if len(got) <= 60 else f"{got[:57]}...",
+        do="mend or drop that record",
+        whose="annotations",
+        details={"records": [place]},
     )
 
 
@@ -406,104 +330,132 @@ def table_from_codes(
     InputError
         As `table_from_records`.
     """
-    declared = _declared(labels)
-    columns = coded_columns(example, annotator)
-    code, distinct = _coded_answers(columns, answer, parse)
-    known = _labels(columns, code, distinct, declared)
-    return _table(
+    known, codes = annotator.names, annotator.codes
+    if "" in known:
+        unknown = known.index("")
+        codes = np.where(codes > unknown, codes - 1, np.where(codes == unknown, -1, codes))
+        known = [name for name in known if name]
+    columns = Columns(
+        examples=example.names, annotators=known, example=example.codes, annotator=codes
+    )
+    return _table(kind, columns, answer.names, answer.codes, labels, parse, left_out=left_out)
+
+
+def _table(
+    kind: str,
+    columns: Columns,
+    answers: Sequence[object],
+    place: Ints,
+    labels: Sequence[object] | None,
+    parse: Callable[[object], Answer],
+    *,
+    blocks: bool = False,
+    weights: bool = False,
+    unlisted: str = "excluded",
+    left_out: Mapping[str, int] | None = None,
+) -> AnnotationTable:
+    """Return the table of responses, each with the place of its answer among `answers`."""
+    declared = None if labels is None else name_texts(labels)
+    if declared is not None:
+        check_names(declared, names.LABEL, whose="the declared labels")
+    codes, distinct = _distinct(columns, answers, place, parse)
+    answer = by_code(codes, place)
+    known = _labels(columns, answer, distinct, declared)
+    examples, example = _sorted(columns.examples, columns.example)
+    annotators, annotator = _sorted(columns.annotators, columns.annotator)
+    example, annotator, answer = in_order(example, annotator, answer)
+    # Checked here, where it costs nothing, for callers that have not checked before.
+    again = example[1:] == example[:-1]
+    again &= annotator[1:] == annotator[:-1]
+    if again.any() and (again & (annotator[1:] >= 0)).any():
+        check_once(columns)
+    code = {label: place for place, label in enumerate(known)}
+    kept = [[mention for mention in mentions if mention[2] > 0] for mentions in distinct]
+    size = np.array([len(mentions) for mentions in kept], np.int64)
+    if (size == 1).all():
+        # Every answer is one label, as in most tables: nothing has to be counted out.
+        mention_response, mention = np.arange(answer.size, dtype=np.int32), answer
+    else:
+        count, start = size[answer], (np.cumsum(size) - size)[answer]
+        mention_response = np.repeat(np.arange(answer.size), count)
+        mention = np.arange(mention_response.size)
+        mention += np.repeat(start - (np.cumsum(count) - count), count)
+    flat = [item for mentions in kept for item in mentions]
+    label = np.array([code[item[0]] for item in flat], np.int64)
+    block = np.array([item[1] for item in flat], np.int64)
+    weight = np.array([item[2] for item in flat], np.float64)
+    return build_table(
         kind,
-        columns,
-        code,
-        distinct,
-        known,
-        blocks=False,
-        weights=False,
-        unlisted="excluded",
+        examples=examples,
+        annotators=annotators,
+        labels=known,
+        response_example=example,
+        response_annotator=annotator,
+        mention_response=mention_response,
+        mention_label=by_code(label, mention),
+        mention_block=block[mention] if blocks else None,
+        mention_weight=weight[mention] if weights else None,
+        unlisted=unlisted,
         labels_declared=declared is not None,
         left_out=left_out,
     )
 
 
-def _declared(labels: Sequence[object] | None) -> list[str] | None:
-    declared = None if labels is None else name_texts(labels)
-    if declared is not None:
-        check_names(declared, names.LABEL, whose="the declared labels")
-    return declared
-
-
-def _coded_answers(
-    columns: Records, answer: Coded, parse: Callable[[object], Answer]
-) -> tuple[Ints, list[Answer]]:
-    """Return what `_answers` does, of texts of which each is there once."""
-    first = np.zeros(len(answer.names), np.int64)
-    first[answer.codes[::-1]] = np.arange(answer.codes.size)[::-1]
-    one_each = attrs.evolve(
-        columns, example=columns.example[first], annotator=columns.annotator[first]
-    )
-    code, distinct = _answers(one_each, [*answer.names], parse)
-    return by_code(code, answer.codes), distinct
-
-
-def _answers(
-    columns: Records,
+def _distinct(
+    columns: Columns,
     answers: Sequence[object],
+    place: Ints,
     parse: Callable[[object], Answer],
 ) -> tuple[Ints, list[Answer]]:
-    """Return the code of the answer in each record, and the distinct answers, sorted."""
+    """Return the code of each of `answers`, and the distinct ones as `parse` reads them, sorted."""
     read: dict[str, int] = {}  # texts repeat: each is parsed once
     distinct: dict[Answer, int] = {}
     codes: list[int] = []
     refused: list[tuple[int, AnswerRefused]] = []
-    for place, raw in enumerate(answers):
+    for at, raw in enumerate(answers):
         code = read.get(raw) if type(raw) is str else None
         if code is None:
             try:
                 answer = parse(None if is_missing(raw) else raw)
             except AnswerRefused as refusal:
-                refused.append((place, refusal))
+                refused.append((at, refusal))
                 continue
             code = distinct.setdefault(tuple(sorted(answer)), len(distinct))
             if type(raw) is str:
                 read[raw] = code
         codes.append(code)
     if refused:
-        raise _refusal(columns, refused)
+        # The first kind of refusal, by name of example; of each answer its first record.
+        record = np.zeros(len(answers), np.int64)
+        record[place[::-1]] = np.arange(place.size)[::-1]
+        by_name = sorted((columns.who(record[at]), int(record[at]), one) for at, one in refused)
+        who, _, first = by_name[0]
+        alike = [where for _, where, one in by_name if one.name == first.name]
+        examples = [columns.examples[columns.example[where]] for where in alike]
+        got = first.got
+        if len(alike) > 1:
+            about = listed(sorted(set(examples)))
+            many = f"{several(len(alike), 'such response')}, about {about}"
+            got = f"{got}; {many}" if got else many
+        raise InputError(
+            first.name,
+            f"{who} {first.says}",
+            expected=first.expected,
+            got=got,
+            do=first.do,
+            whose="annotations",
+            details={"examples": examples, "records": sorted(alike)},
+        )
     ordered = sorted(distinct)
     rank = np.empty(len(ordered), np.int64)
     rank[[distinct[answer] for answer in ordered]] = np.arange(len(ordered))
     return rank[np.array(codes, np.int64)], ordered
 
 
-def _refusal(columns: Records, refused: Sequence[tuple[int, AnswerRefused]]) -> InputError:
-    """Return the error about the first kind of refusal, by name of example."""
-    refused = sorted(refused, key=lambda item: columns.who(item[0]))
-    place, first = refused[0]
-    alike = [where for where, refusal in refused if refusal.name == first.name]
-    got = first.got
-    if len(alike) > 1:
-        examples = sorted({columns.example_of(where) for where in alike})
-        many = f"{several(len(alike), 'such response')}, about {listed(examples)}"
-        got = f"{got}; {many}" if got else many
-    return InputError(
-        first.name,
-        f"{columns.who(place)} {first.says}",
-        expected=first.expected,
-        got=got,
-        do=first.do,
-        whose="annotations",
-        details={
-            "examples": [columns.example_of(where) for where in alike],
-            "records": sorted(alike),
-        },
-    )
-
-
 def _labels(
-    columns: Records,
-    answer: Ints,
-    distinct: Sequence[Answer],
-    declared: list[str] | None,
+    columns: Columns, answer: Ints, distinct: Sequence[Answer], declared: list[str] | None
 ) -> list[str]:
+    """Return the labels: the declared ones, which must be enough, or all that are named."""
     named = sorted({label for mentions in distinct for label, _, _ in mentions})
     if declared is None:
         if not named:
@@ -518,18 +470,8 @@ def _labels(
         check_names(named, names.LABEL, whose="annotations")
         return named
     outside = set(named).difference(declared)
-    if outside:
-        raise _label_unknown(columns, answer, distinct, declared, outside)
-    return declared
-
-
-def _label_unknown(
-    columns: Records,
-    answer: Ints,
-    distinct: Sequence[Answer],
-    declared: Sequence[str],
-    outside: set[str],
-) -> InputError:
+    if not outside:
+        return declared
     faulty = np.array([any(m[0] in outside for m in mentions) for mentions in distinct])
     places = np.flatnonzero(faulty[answer]).tolist()
     votes = sum(m[0] in outside for place in places for m in distinct[answer[place]])
@@ -541,7 +483,7 @@ def _label_unknown(
     else:
         meant = near(label, declared)
     suggestion = f"did you mean {quoted(meant)}? mend it" if meant else "mend it"
-    return InputError(
+    raise InputError(
         "label-unknown",
         f"{columns.who(first)} says {quoted(label)}",
         expected=f"one of {several(len(declared), 'declared label')}",
@@ -552,56 +494,33 @@ def _label_unknown(
     )
 
 
-def _table(
-    kind: str,
-    columns: Records,
-    answer: Ints,
-    distinct: Sequence[Answer],
-    labels: Sequence[str],
-    *,
-    blocks: bool,
-    weights: bool,
-    unlisted: str,
-    labels_declared: bool,
-    left_out: Mapping[str, int] | None,
-) -> AnnotationTable:
-    examples, example = sorted_names(columns.examples, columns.example)
-    annotators, annotator = sorted_names(columns.annotators, columns.annotator)
-    example, annotator, answer = in_order(example, annotator, answer)
-    # Asked here, where it costs nothing, for whoever has not asked before.
-    again = example[1:] == example[:-1]
-    again &= annotator[1:] == annotator[:-1]
-    if again.any() and (again & (annotator[1:] >= 0)).any():
-        check_once(columns)
-    code = {label: place for place, label in enumerate(labels)}
-    kept = [[mention for mention in mentions if mention[2] > 0] for mentions in distinct]
-    size = np.array([len(mentions) for mentions in kept], np.int64)
-    start = np.cumsum(size) - size
-    if (size == 1).all():
-        # Every answer is one label, as in most tables: nothing has to be counted out.
-        mention_response, mention = np.arange(answer.size, dtype=np.int32), answer
-    else:
-        mention_response = np.repeat(np.arange(answer.size), size[answer])
-        within = np.arange(mention_response.size) - np.repeat(
-            np.cumsum(size[answer]) - size[answer], size[answer]
-        )
-        mention = start[answer][mention_response] + within
-    flat = [item for mentions in kept for item in mentions]
-    label = np.array([code[item[0]] for item in flat], np.int64)
-    block = np.array([item[1] for item in flat], np.int64)
-    weight = np.array([item[2] for item in flat], np.float64)
-    return build_table(
-        kind,
-        examples=examples,
-        annotators=annotators,
-        labels=labels,
-        response_example=example,
-        response_annotator=annotator,
-        mention_response=mention_response,
-        mention_label=by_code(label, mention),
-        mention_block=block[mention] if blocks else None,
-        mention_weight=weight[mention] if weights else None,
-        unlisted=unlisted,
-        labels_declared=labels_declared,
-        left_out=left_out,
-    )
+def in_order(example: Ints, annotator: Ints, answer: Ints) -> tuple[Ints, ...]:
+    """Return the codes of responses by example, annotator and answer."""
+    highest = (codes.max(initial=0) for codes in (example, annotator + 1, answer))
+    first, second, third = (int(code).bit_length() for code in highest)
+    if first + second + third <= _BITS:  # one number per response is sorted several times as fast
+        joint = example.astype(np.int64)
+        joint <<= second
+        joint |= annotator + 1
+        joint <<= third
+        joint |= answer
+        joint.sort()
+        answer = joint & (1 << third) - 1
+        joint >>= third
+        annotator = joint & (1 << second) - 1
+        annotator -= 1
+        joint >>= second
+        return joint, annotator, answer
+    order = np.lexsort((answer, annotator, example))
+    return example[order], annotator[order], answer[order]
+
+
+_BITS = 63
+
+
+def _sorted(texts: Sequence[str], codes: Ints) -> tuple[list[str], Ints]:
+    """Return names sorted, and the codes that follow them; code -1 stays."""
+    order = sorted(range(len(texts)), key=texts.__getitem__)
+    rank = np.full(len(texts) + 1, -1, np.int64)
+    rank[order] = np.arange(len(texts))
+    return [texts[place] for place in order], rank[codes]

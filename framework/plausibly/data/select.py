@@ -20,7 +20,7 @@ from plausibly.data.names import (
     positions,
     several,
 )
-from plausibly.data.states import STATES, read_left_out, read_merged, with_merged
+from plausibly.data.states import STATES, read_left_out, read_merged, with_left_out, with_merged
 from plausibly.errors import InputError, listed
 from plausibly.kernels.types import Bools, Ints
 
@@ -117,7 +117,16 @@ def _chosen(table: xr.Dataset, dim: str, wanted: Names | None) -> NDArray[np.int
     else:
         values = np.asarray(list(wanted) if isinstance(wanted, (Iterator, Set)) else wanted)
         if values.dtype == np.bool_:
-            return _marked(values, dim, len(known))
+            if values.shape == (len(known),):
+                return np.flatnonzero(values)
+            raise InputError(
+                "mask-length",
+                f"the mask over {dim} does not fit the annotations",
+                expected=f"one entry an {dim}: {len(known):,}",
+                got=" x ".join(f"{side:,}" for side in values.shape),
+                do=f"name the {dim}s instead, or use a DataArray with the coordinate {dim}",
+                whose="annotations",
+            )
         texts = name_texts(values.tolist())
     check_names(texts, dim, whose="the selection")
     places = positions(known, texts)
@@ -135,19 +144,6 @@ def _chosen(table: xr.Dataset, dim: str, wanted: Names | None) -> NDArray[np.int
             details={f"{dim}s": lost},
         )
     return places
-
-
-def _marked(mask: NDArray[np.bool_], dim: str, size: int) -> NDArray[np.intp]:
-    if mask.shape != (size,):
-        raise InputError(
-            "mask-length",
-            f"the mask over {dim} does not fit the annotations",
-            expected=f"one entry an {dim}: {size:,}",
-            got=" x ".join(f"{side:,}" for side in mask.shape),
-            do=f"name the {dim}s instead, or use a DataArray with the coordinate {dim}",
-            whose="annotations",
-        )
-    return np.flatnonzero(mask)
 
 
 _FILL = {
@@ -196,42 +192,6 @@ def concat(tables: Iterable[xr.Dataset]) -> AnnotationTable:
             got="none",
             do="plausibly.concat([first, second])",
         )
-    _check_alike(parts)
-    united = {dim: _united([name_texts(part.indexes[dim]) for part in parts]) for dim in _NAMED}
-    for dim in (names.EXAMPLE, names.ANNOTATOR):
-        united[dim].sort()
-    places = [
-        {dim: positions(united[dim], name_texts(part.indexes[dim])) for dim in _NAMED}
-        for part in parts
-    ]
-    recoded = [_recoded(part, place) for part, place in zip(parts, places, strict=True)]
-    _check_once(recoded, united)
-    variables = {
-        name: _joined(name, recoded, places, united)
-        for name in dict.fromkeys(str(name) for part in parts for name in part.variables)
-        if name not in _NAMED
-    }
-    coordinates = {name for part in parts for name in part.coords}
-    left_out: dict[str, int] = {}
-    for part in parts:
-        for reason, count in read_left_out(part.attrs).items():
-            left_out[reason] = left_out.get(reason, 0) + count
-    declared = all(part.attrs[names.LABELS_DECLARED] for part in parts)
-    whole = xr.Dataset(
-        {name: item for name, item in variables.items() if name not in coordinates},
-        coords={
-            **{dim: (dim, np.array(texts, dtype=np.str_)) for dim, texts in united.items()},
-            **{name: item for name, item in variables.items() if name in coordinates},
-        },
-        attrs={**parts[0].attrs, names.LABELS_DECLARED: int(declared)},
-    )
-    whole.attrs.pop(names.MERGED, None)
-    for part in parts:
-        whole = with_merged(whole, read_merged(part.attrs))
-    return rebuilt(whole, left_out=left_out)
-
-
-def _check_alike(parts: Sequence[xr.Dataset]) -> None:
     for attribute in (names.KIND, names.UNLISTED, names.REPEATED):
         found = list(dict.fromkeys(str(part.attrs.get(attribute, "no")) for part in parts))
         if len(found) > 1:
@@ -243,20 +203,46 @@ def _check_alike(parts: Sequence[xr.Dataset]) -> None:
                 do="aggregate each alone",
                 whose="annotations",
             )
-
-
-def _united(lists: Sequence[Sequence[str]]) -> list[str]:
-    return list(dict.fromkeys(name for texts in lists for name in texts))
-
-
-def _recoded(part: xr.Dataset, place: Mapping[str, NDArray[np.int64]]) -> xr.Dataset:
-    """Return the table with its codes turned into those of the united names."""
-    new = {}
-    for column, dim in _CODES_OF.items():
-        codes: Ints = part[column].values
-        # the extra last place is where code -1, an unknown annotator, looks
-        new[column] = part[column].variable.copy(data=np.append(place[dim], -1)[codes])
-    return part.assign(new)
+    united = {
+        dim: list(dict.fromkeys(one for part in parts for one in name_texts(part.indexes[dim])))
+        for dim in _NAMED
+    }
+    for dim in (names.EXAMPLE, names.ANNOTATOR):
+        united[dim].sort()
+    places = [
+        {dim: positions(united[dim], name_texts(part.indexes[dim])) for dim in _NAMED}
+        for part in parts
+    ]
+    recoded = []
+    for part, place in zip(parts, places, strict=True):
+        new = {}
+        for column, dim in _CODES_OF.items():
+            codes: Ints = part[column].values
+            # the extra last place is where code -1, an unknown annotator, looks
+            new[column] = part[column].variable.copy(data=np.append(place[dim], -1)[codes])
+        recoded.append(part.assign(new))
+    _check_once(recoded, united)
+    variables = {
+        name: _joined(name, recoded, places, united)
+        for name in dict.fromkeys(str(name) for part in parts for name in part.variables)
+        if name not in _NAMED
+    }
+    coordinates = {name for part in parts for name in part.coords}
+    declared = all(part.attrs[names.LABELS_DECLARED] for part in parts)
+    whole = xr.Dataset(
+        {name: item for name, item in variables.items() if name not in coordinates},
+        coords={
+            **{dim: (dim, np.array(texts, dtype=np.str_)) for dim, texts in united.items()},
+            **{name: item for name, item in variables.items() if name in coordinates},
+        },
+        attrs={**parts[0].attrs, names.LABELS_DECLARED: int(declared)},
+    )
+    for name in (names.MERGED, names.LEFT_OUT):
+        whole.attrs.pop(name, None)
+    for part in parts:
+        whole = with_merged(whole, read_merged(part.attrs))
+        whole = with_left_out(whole, read_left_out(part.attrs))
+    return rebuilt(whole)
 
 
 def _check_once(parts: Sequence[xr.Dataset], united: Mapping[str, list[str]]) -> None:
@@ -267,9 +253,9 @@ def _check_once(parts: Sequence[xr.Dataset], united: Mapping[str, list[str]]) ->
         annotator: Ints = part[names.RESPONSE_ANNOTATOR].values
         known = annotator >= 0
         code = example[known].astype(np.int64) * len(united[names.ANNOTATOR]) + annotator[known]
-        pairs.append(_distinct(np.sort(code)))
-    every = np.sort(np.concatenate(pairs))
-    twice = _distinct(every[1:][every[1:] == every[:-1]])
+        pairs.append(np.unique(code))
+    every, count = np.unique(np.concatenate(pairs), return_counts=True)
+    twice = every[count > 1]
     if not twice.size:
         return
     example, annotator = np.divmod(twice, len(united[names.ANNOTATOR]))
@@ -285,10 +271,6 @@ def _check_once(parts: Sequence[xr.Dataset], united: Mapping[str, list[str]]) ->
         whose="annotations",
         details={"examples": [united[names.EXAMPLE][code] for code in example]},
     )
-
-
-def _distinct(ordered: NDArray[np.int64]) -> NDArray[np.int64]:
-    return ordered[np.append(True, ordered[1:] != ordered[:-1])] if ordered.size else ordered
 
 
 def _joined(

@@ -160,9 +160,10 @@ def describe_merged(table: xr.Dataset) -> str:
     found = sorted(read_merged(table.attrs).items(), key=lambda item: (-item[1], item[0]))
     if not found:
         return ""
-    shown = listed(f"{_amount(count)} as {quoted(alias)}" for alias, count in found)
-    return f"{_amount(sum(count for _, count in found))} ({shown})"
+    shown = listed(f"{amount(count)} as {quoted(alias)}" for alias, count in found)
+    return f"{amount(sum(count for _, count in found))} ({shown})"
 
 
-def _amount(count: float) -> str:
+def amount(count: float) -> str:
+    """Return a weight of responses as text, such as ``1,200`` or ``0.5``."""
     return counted(round(count)) if count == round(count) else f"{count:,.1f}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
-from typing import NoReturn
 
 import attrs
 import numpy as np
@@ -15,18 +14,16 @@ from plausibly.data import names
 from plausibly.data.names import (
     Named,
     Names,
-    contiguous,
     name_texts,
     named_array,
     near,
     quoted,
     several,
-    with_values,
 )
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.kernels.blocks import map_blocks
 from plausibly.kernels.random import Keys, hash_names
-from plausibly.kernels.types import Bools, Floats
+from plausibly.kernels.types import Floats
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -46,6 +43,7 @@ class Predictions(Named):
         whose: str = "predictions",
         scale: str | None = None,
         whole: bool = True,
+        augmented: bool = True,
         known: Sequence[Names] = (),
     ) -> Predictions:
         """Return predictions as the framework reads them; the caller's array is not changed.
@@ -53,9 +51,18 @@ class Predictions(Named):
         Some rows of a larger array are not `whole`: what many rows would show is not warned of.
         Names in an index that equals one of `known` are not checked again.
         """
-        if is_augmented(predictions):
+        if augmented and is_augmented(predictions):
             return _of_augmentations(predictions, whose, scale, known)
-        return _plain(predictions, whose, scale, whole=whole, known=known)
+        named = named_array(predictions, whose, "predictions", known=known)
+        array = named.array
+        scale = known_scale(array, whose, scale)
+        check_numbers(array, scale, whose)
+        if scale == "probability" and whole and len(array) >= _HARD_LEAST:
+            hard = hard_rows(array.values)
+            if hard:
+                warn_if_hard(hard, array.shape, whose)
+        array.attrs[names.SCALE] = scale
+        return Predictions(array=array, examples=named.examples, labels=named.labels, scale=scale)
 
     @property
     def augmentations(self) -> tuple[str, ...]:
@@ -70,8 +77,11 @@ class Predictions(Named):
         return names.NUMBERED in self.array.attrs
 
 
+SCALES = ("probability", "logit", "independent", "any")
 SUM_WITHIN = 0.01
 """How far from 1 the probabilities of an example may sum."""
+_WITHIN = {"probability": SUM_WITHIN, "plausibility": 1e-6}
+_HARD_SHARE, _HARD_LEAST, _SEVERAL = 0.95, 20, 2
 
 
 def row_sums(values: Floats) -> NDArray[np.float64]:
@@ -82,9 +92,13 @@ def row_sums(values: Floats) -> NDArray[np.float64]:
     return found
 
 
-def are_distributions(values: Floats, within: float) -> bool:
-    """Return whether no entry is below 0 and each row sums to 1."""
-    rows = values.reshape(-1, values.shape[-1])
+def are_sound(values: Floats, scale: str) -> bool:
+    """Return whether predictions, or plausibilities, are what their scale says."""
+    if scale not in _WITHIN:
+        least, most = float(values.min()), float(values.max())
+        inside = scale != "independent" or 0 <= least <= most <= 1
+        return isfinite(least) and isfinite(most) and inside
+    within, rows = _WITHIN[scale], values.reshape(-1, values.shape[-1])
 
     def check(block: slice) -> bool:
         # Not a number is not above; an infinite entry makes a sum infinite.
@@ -94,14 +108,71 @@ def are_distributions(values: Floats, within: float) -> bool:
     return all(map_blocks(check, rows.shape))
 
 
-def predictions_sound(values: Floats, scale: str) -> bool:
-    """Return whether predictions are what their scale says."""
-    if scale == "probability":
-        return are_distributions(values, SUM_WITHIN)
-    least, most = float(values.min()), float(values.max())
-    return (
-        isfinite(least) and isfinite(most) and (scale != "independent" or 0 <= least <= most <= 1)
+def check_numbers(array: xr.DataArray, scale: str, whose: str) -> None:
+    """Raise `InputError` where numbers are not finite, or not what their scale says.
+
+    Plausibilities, ([draw,] example, label), are on the scale "plausibility".
+    """
+    values: Floats = array.values
+    if are_sound(values, scale):
+        return
+    ours, least, most = scale == "plausibility", float(values.min()), float(values.max())
+    do, word, labels = "mend these rows", "", None
+    if not (isfinite(least) and isfinite(most)):
+        bad = ~np.isfinite(values)
+        word = "NaN" if np.isnan(values[bad]).all() else "NaN or infinite numbers"
+        columns = bad.reshape(-1, bad.shape[-1]).any(axis=0)
+        labels = name_texts(array.indexes[names.LABEL][columns])
+        name = "plausibilities-not-finite" if ours else "probabilities-not-finite"
+        fault, expected = "", "finite numbers"
+        got = f"{counted(int(bad.sum()))} {word} in {listed(map(quoted, labels))}"
+        do = do if ours else 'predict these again, or bad_rows="drop", which is recorded'
+    elif least < 0:
+        name = "plausibilities-negative" if ours else "probabilities-negative"
+        bad, fault = values < 0, "below 0"
+        expected, got = "0 to 1", span(values)
+        if not ours and (most > 1 or least < -1):
+            got, do = f"{got}, which look like logits", 'scale="logit", if they are'
+        elif not ours:
+            do = 'mend these rows, or bad_rows="drop"'
+    elif scale == "independent":
+        bad, name, fault = values > 1, "probabilities-above-one", "above 1"
+        expected, got = "0 to 1, one probability a label", span(values)
+        do = 'scale="any", if they are scores'
+    else:
+        sums = row_sums(values)
+        bad = (np.abs(sums - 1) > _WITHIN[scale])[..., None]
+        off = sums[bad[..., 0]]
+        fault, got = f"sum to {span(off, 'up to')}", ""
+        if ours:
+            name, expected = "plausibilities-do-not-sum", f"1 within {_WITHIN[scale]:g}"
+            do = 'mend these rows, or lam / lam.sum("label"), if they are weights'
+        elif (np.abs(off / 100 - 1) <= SUM_WITHIN).all():
+            name, expected = "rows-do-not-sum", f"1 within {SUM_WITHIN}; are they percentages?"
+            do = "normalise=True"
+        else:
+            name, expected = "rows-do-not-sum", f"1 within {SUM_WITHIN}; is a label missing?"
+            do = 'add its column, normalise=True, or scale="independent"'
+    faulty = bad.reshape(-1, *bad.shape[-2:]).any(axis=(0, 2))
+    rows = name_texts(array.indexes[names.EXAMPLE][faulty])
+    raise InputError(
+        name,
+        f"{whose}, {word} in {several(len(rows), 'row')} ({listed(rows)})"
+        if word
+        else f"{whose}: {counted(len(rows))} of {several(faulty.size, 'row')} {fault} "
+        f"({listed(rows)})",
+        expected=expected,
+        got=got,
+        do=do,
+        whose=whose,
+        details={"examples": rows, **({} if labels is None else {"labels": labels})},
     )
+
+
+def span(numbers: Floats, to: str = "to") -> str:
+    """Return the range of the numbers in four digits."""
+    low, high = f"{float(numbers.min()):.4g}", f"{float(numbers.max()):.4g}"
+    return low if low == high else f"{low} {to} {high}"
 
 
 def hard_rows(values: Floats) -> int:
@@ -132,16 +203,16 @@ def _of_augmentations(
         )
     named = names.AUGMENTATION in predictions.coords
     found = predictions[names.AUGMENTATION].values if named else np.arange(count)
-    called = names.name_texts(found)
+    called = name_texts(found)
     names.check_names(called, names.AUGMENTATION, whose=whose)
     planes: list[Predictions] = []
     known = list(known)
     for place, name in enumerate(called):
         plane = predictions.isel({names.AUGMENTATION: place}, drop=True)
         try:
-            planes.append(_plain(plane, whose, scale, known=known))
+            planes.append(Predictions.from_xarray(plane, whose=whose, scale=scale, known=known))
         except InputError as error:
-            error.what = f"{error.what}, in augmentation {names.quoted(name)}"
+            error.what = f"{error.what}, in augmentation {quoted(name)}"
             error.details["augmentation"] = name
             raise
         known += [planes[-1].examples, planes[-1].labels]
@@ -168,68 +239,11 @@ def seen_in_one(predictions: xr.DataArray, keys: Keys) -> xr.DataArray:
     return one.copy(data=predictions.values[seen, np.arange(len(seen))])
 
 
-def match_augmentations(predictions: xr.DataArray, wanted: Sequence[str]) -> xr.DataArray:
-    """Return predictions with their augmentations in the order of those that calibrated."""
-    here = [str(name) for name in predictions[names.AUGMENTATION].values]
-    if sorted(here) != sorted(wanted):
-        raise InputError(
-            "augmentations-differ",
-            "predictions have other augmentations than the predictor",
-            expected=listed(wanted),
-            got=listed(here),
-            do="predict for the same augmentations, under the same names",
-            whose="predictions",
-        )
-    order = [here.index(name) for name in wanted]
-    return predictions.isel({names.AUGMENTATION: order})
-
-
-SCALES = ("probability", "logit", "independent", "any")
-_HARD_SHARE, _HARD_LEAST, _SEVERAL = 0.95, 20, 2
-
-
 def check_predictions(
     predictions: xr.DataArray, *, whose: str = "predictions", scale: str | None = None
 ) -> xr.DataArray:
     """Return predictions as the framework reads them; the caller's array is not changed."""
-    return _plain(predictions, whose, scale).array
-
-
-def _plain(
-    predictions: xr.DataArray,
-    whose: str,
-    scale: str | None,
-    *,
-    whole: bool = True,
-    known: Sequence[Names] = (),
-) -> Predictions:
-    """Return checked predictions (example, label)."""
-    named = named_array(predictions, whose, "predictions", known=known)
-    array = named.array
-    scale = known_scale(array, whose, scale)
-    values = contiguous(array)
-    if not predictions_sound(values, scale):
-        _check_numbers(array, values, scale, whose)
-    if scale == "probability" and whole and len(values) >= _HARD_LEAST:
-        warn_if_hard(hard_rows(values), values.shape, whose, stacklevel=4)
-    about = {**array.attrs, names.SCALE: scale}
-    return Predictions(
-        array=with_values(array, values, name=array.name, attrs=about),
-        examples=named.examples,
-        labels=named.labels,
-        scale=scale,
-    )
-
-
-def _check_numbers(array: xr.DataArray, values: Floats, scale: str, whose: str) -> None:
-    """Refuse what is not finite, and what the scale does not allow."""
-    least, most = float(values.min()), float(values.max())
-    if not (isfinite(least) and isfinite(most)):
-        check_finite(array, whose, "probabilities-not-finite")
-    if scale in ("probability", "independent"):
-        _check_between(array, values, scale, whose, least, most)
-    if scale == "probability":
-        _check_sums(array, row_sums(values), whose)
+    return Predictions.from_xarray(predictions, whose=whose, scale=scale, augmented=False).array
 
 
 def known_scale(array: xr.DataArray, whose: str, scale: str | None = None) -> str:
@@ -247,7 +261,7 @@ def known_scale(array: xr.DataArray, whose: str, scale: str | None = None) -> st
     return scale
 
 
-def warn_if_hard(hard: int, shape: tuple[int, ...], whose: str, *, stacklevel: int = 3) -> None:
+def warn_if_hard(hard: int, shape: tuple[int, ...], whose: str) -> None:
     """Warn where nearly all rows of probabilities are only 0 and 1."""
     rows, labels = shape
     if rows < _HARD_LEAST or labels < _SEVERAL or hard / rows < _HARD_SHARE:
@@ -259,109 +273,5 @@ def warn_if_hard(hard: int, shape: tuple[int, ...], whose: str, *, stacklevel: i
         expected="probabilities; labels tie scores: sets are one label or all",
         do="save the softmax, not its argmax",
         whose=whose,
-        stacklevel=stacklevel,
-    )
-
-
-def _check_between(
-    array: xr.DataArray, values: Floats, scale: str, whose: str, low: float, high: float
-) -> None:
-    """Refuse probabilities below 0; above 1 those that each stand alone."""
-    if low < 0:
-        logits = high > 1 or low < -1
-        refuse_rows(
-            "probabilities-negative",
-            array,
-            np.any(values < 0, axis=1),
-            "below 0",
-            whose,
-            expected="0 to 1",
-            got=f"{span(values)}" + (", which look like logits" if logits else ""),
-            do='scale="logit", if they are' if logits else 'mend these rows, or bad_rows="drop"',
-        )
-    if scale == "independent" and high > 1:
-        refuse_rows(
-            "probabilities-above-one",
-            array,
-            np.any(values > 1, axis=1),
-            "above 1",
-            whose,
-            expected="0 to 1, one probability a label",
-            got=span(values),
-            do='scale="any", if they are scores',
-        )
-
-
-def _check_sums(array: xr.DataArray, sums: NDArray[np.float64], whose: str) -> None:
-    off = np.abs(sums - 1) > SUM_WITHIN
-    if off.any():
-        percent = bool((np.abs(sums[off] / 100 - 1) <= SUM_WITHIN).all())
-        refuse_rows(
-            "rows-do-not-sum",
-            array,
-            off,
-            f"sum to {span(sums[off], 'up to')}",
-            whose,
-            expected=f"1 within {SUM_WITHIN}; "
-            + ("are they percentages?" if percent else "is a label missing?"),
-            do="normalise=True"
-            if percent
-            else 'add its column, normalise=True, or scale="independent"',
-        )
-
-
-def span(numbers: Floats, to: str = "to") -> str:
-    """Return the range of the numbers in four digits."""
-    low, high = f"{float(numbers.min()):.4g}", f"{float(numbers.max()):.4g}"
-    return low if low == high else f"{low} {to} {high}"
-
-
-def _rows(array: xr.DataArray, mask: Bools) -> list[str]:
-    return name_texts(array.indexes[names.EXAMPLE][np.flatnonzero(mask)])
-
-
-def refuse_rows(
-    name: str,
-    array: xr.DataArray,
-    mask: Bools,
-    fault: str,
-    whose: str,
-    *,
-    expected: str,
-    got: str = "",
-    do: str,
-) -> NoReturn:
-    """Raise `InputError` about the examples in `mask`."""
-    rows = _rows(array, mask)
-    raise InputError(
-        name,
-        f"{whose}: {counted(len(rows))} of {several(mask.size, 'row')} {fault} ({listed(rows)})",
-        expected=expected,
-        got=got,
-        do=do,
-        whose=whose,
-        details={"examples": rows},
-    )
-
-
-def check_finite(array: xr.DataArray, whose: str, name: str) -> None:
-    """Raise `InputError` where an entry is NaN or infinite."""
-    values: Floats = array.values
-    # the extremes are finite exactly if all entries are: no mask of the size of the array
-    if np.isfinite(values.min()) and np.isfinite(values.max()):
-        return
-    bad: Bools = ~np.isfinite(values)
-    word = "NaN" if np.isnan(values[bad]).all() else "NaN or infinite numbers"
-    flat = bad.reshape(-1, *bad.shape[-2:]).any(axis=0)
-    labels = name_texts(array.indexes[names.LABEL][np.flatnonzero(flat.any(axis=0))])
-    rows = _rows(array, np.any(flat, axis=1))
-    do = 'predict these again, or bad_rows="drop", which is recorded'
-    raise InputError(
-        name,
-        f"{whose}, {word} in {several(len(rows), 'row')} ({listed(rows)})",
-        expected="finite numbers",
-        got=f"{counted(int(bad.sum()))} {word} in {listed(map(quoted, labels))}",
-        do="mend these rows" if name.startswith("plaus") else do,
-        whose=whose,
-        details={"examples": rows, "labels": labels},
+        stacklevel=4,
     )

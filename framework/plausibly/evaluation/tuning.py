@@ -199,10 +199,8 @@ def tune_raps(
             )
     if is_augmented(predictions):
         validate.check_predictions(predictions)  # which says that there is one row an example
-    matched = matched_inputs(
-        predictions, plausibilities, aggregator=None, seed=seed, only_common=False
-    )
-    model, lam = matched.predictions.array, matched.plausibilities.averaged()
+    matched, found, _ = matched_inputs(predictions, plausibilities, seed=seed, only_common=False)
+    model, lam = matched.array, found.averaged()
     groups = None if group is None else example_values(group, (model, lam.about))
     hashes = hash_names(model[names.EXAMPLE].values)
     chosen = split(hashes, Keys(seed).child("tuning"), test=share, groups=groups)

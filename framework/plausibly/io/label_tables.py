@@ -26,7 +26,7 @@ from plausibly.data.names import (
     SLOT,
     name_texts,
     near,
-    near_pair,
+    near_pairs,
     not_among,
     quoted,
     several,
@@ -328,7 +328,7 @@ def with_coordinates(array: Labelled, table: xr.Dataset) -> Labelled:
     lacking = [name for name in wanted if name not in here]
     if lacking:
         whose = str(table.attrs.get("source", f"the {dim} table"))
-        pair = near_pair(lacking, here)
+        pair = next(iter(near_pairs(lacking, here)), None)
         raise InputError(
             f"{dim}s-incomplete",
             f"{whose} lacks {counted(len(lacking))} of {counted(len(wanted))} {dim}s "

@@ -41,7 +41,7 @@ def _by_column(
 ) -> None:
     """Draw from few labels: a label of all examples at once, since rows this short take longer."""
     cumulative = _cumulated(plausibilities)
-    scaled = _scaled(uniforms, cumulative[-1])
+    scaled = np.multiply(uniforms.T, cumulative[-1], order="C")
     place = _reached(scaled, cumulative[:-1])
     if (scaled >= cumulative[-1]).any():
         np.minimum(place, _last(plausibilities), out=place, casting="unsafe")
@@ -58,12 +58,6 @@ def _cumulated(plausibilities: Floats) -> NDArray[np.float64]:
     return sums
 
 
-def _scaled(uniforms: NDArray[np.float64], total: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the uniforms times the totals of their examples, (draw, example)."""
-    scaled: NDArray[np.float64] = np.empty(uniforms.shape[::-1])
-    return np.multiply(uniforms.T, total, out=scaled)
-
-
 def _reached(scaled: NDArray[np.float64], sums: NDArray[np.float64]) -> NDArray[np.uint8]:
     """Return how many of the sums (label, example) each number (draw, example) is at least."""
     few = np.zeros(scaled.shape, dtype=np.uint8)
@@ -72,12 +66,6 @@ def _reached(scaled: NDArray[np.float64], sums: NDArray[np.float64]) -> NDArray[
         np.greater_equal(scaled, column, out=passed)
         few += passed.view(np.uint8)
     return few
-
-
-def _dense(plausibilities: Floats, uniforms: NDArray[np.float64], out: NDArray[np.int32]) -> None:
-    cumulative = np.cumsum(plausibilities, axis=1, dtype=np.float64)
-    place = _places(cumulative, uniforms)
-    np.minimum(place, _last(plausibilities)[:, None], out=out, casting="unsafe")
 
 
 def _last(plausibilities: Floats) -> Ints:
@@ -92,7 +80,9 @@ def _long_rows(
     rows, labels = plausibilities.shape
     where = np.flatnonzero(plausibilities > 0)
     if 2 * where.size > plausibilities.size:
-        _dense(plausibilities, uniforms, out)
+        cumulative = np.cumsum(plausibilities, axis=1, dtype=np.float64)
+        place = _places(cumulative, uniforms)
+        np.minimum(place, _last(plausibilities)[:, None], out=out, casting="unsafe")
         return
     row, column = np.divmod(where, labels)
     start = np.searchsorted(row, np.arange(rows + 1))
@@ -123,7 +113,7 @@ def _slots(
         out[...] = np.take_along_axis(label, found, axis=1)
         return
     sums = _cumulated(weight)
-    place = np.minimum(_reached(_scaled(uniforms, sums[-1]), sums[:-1]), count - 1)
+    place = np.minimum(_reached(np.multiply(uniforms.T, sums[-1], order="C"), sums[:-1]), count - 1)
     place *= rows
     place += np.arange(rows)
     out.T[...] = label.T.ravel().take(place)

@@ -173,8 +173,15 @@ def share(numerators: Masses, total: int | Masses) -> NDArray[np.float64]:
     moved to the side where it belongs, so that ``share > float(alpha)`` decides as the exact
     ratio does.
     """
-    if not isinstance(total, int):
-        return _shares(numerators, total)
+    if not isinstance(total, int):  # each ratio has a total of its own
+        ratios = numerators / total.astype(np.float64)
+        near = _near_decimals(ratios)
+        if near.any():
+            above, below = numerators[near], total[near]
+            ratios[near] = settle(
+                ratios[near], lambda at, value: int(above[at]) - value * int(below[at])
+            )
+        return ratios
     if numerators.dtype == object:
         flat = [int(value) / total for value in numerators.ravel()]
         ratios = np.array(flat, dtype=np.float64).reshape(numerators.shape)
@@ -190,18 +197,6 @@ def share(numerators: Masses, total: int | Masses) -> NDArray[np.float64]:
         first[place] = ratios[near]
         settled = settle(first, lambda at, value: int(distinct[at]) - value * total)
         ratios[near] = settled[place]
-    return ratios
-
-
-def _shares(numerators: Masses, totals: Masses) -> NDArray[np.float64]:
-    """Return the ratios where each has a total of its own."""
-    ratios: NDArray[np.float64] = numerators / totals.astype(np.float64)
-    near = _near_decimals(ratios)
-    if near.any():
-        above, below = numerators[near], totals[near]
-        ratios[near] = settle(
-            ratios[near], lambda at, value: int(above[at]) - value * int(below[at])
-        )
     return ratios
 
 

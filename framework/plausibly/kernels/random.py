@@ -86,16 +86,7 @@ def hash_names(names: Iterable[object]) -> Hashes:
 def quick_hashes(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> Hashes:
     """Return a 64-bit number per text: equal texts have equal ones, unequal texts nearly never.
 
-    Parameters
-    ----------
-    data : ndarray of uint8
-        The bytes of all texts, one after the other.
-    ends : ndarray of int, (text + 1,)
-        Where the first text begins, then where each ends.
-
-    Returns
-    -------
-    ndarray of uint64, (text,)
+    `data` holds the bytes of all texts; `ends` where the first begins, then where each ends.
     """
     start, size = ends[:-1], np.diff(ends)
     padded = np.concatenate([np.zeros(8, np.uint8), data])

@@ -39,16 +39,6 @@ def order_statistic(ordered: Floats, rank: int) -> np.floating[Any]:  # Any: the
     return value
 
 
-def at_least(
-    scores: Floats,
-    taus: Floats | np.floating[Any],  # Any: the user's bit width
-    out: Bools | None = None,
-) -> Bools:
-    """Return which scores reach their threshold: prediction sets by one comparison."""
-    kept: Bools = np.greater_equal(scores, taus, out=out)
-    return kept
-
-
 def weighted_rank(cumulative: Masses, mass: int) -> int:
     """Return the rank of the least atom at which the cumulative mass reaches `mass`."""
     return int(np.searchsorted(cumulative, mass, side="left")) if mass > 0 else 0
@@ -99,58 +89,54 @@ class Ranks:
             return plain
         found = np.empty(queries.shape, np.int64)
         flat, out = queries.reshape(-1), found.reshape(-1)
-        _ = self._padded  # once, before the threads
+        first, shift, table, longest, padded = self._index  # once, before the threads
+        # Behind its bucket a query is less than all atoms, so the end of a bucket needs no look.
+        passes = np.less if side == "left" else np.less_equal
 
-        map_blocks(lambda block: self._search(flat[block], side, out[block]), flat.shape)
+        def search(block: slice) -> None:
+            some = flat[block]
+            bits = ordered_bits(np.clip(some, self.ordered[0], self.ordered[-1]))
+            low = table.take(((bits - first) >> shift).astype(np.intp))
+            step = longest
+            while step:
+                held = padded.take(low + (step - 1))
+                low += np.multiply(passes(held, some), step, dtype=low.dtype)
+                step >>= 1
+            out[block] = low
+
+        map_blocks(search, flat.shape)
         return found
 
     @cached_property
-    def _span(self) -> tuple[int, int]:
-        """Bits of the first atom, and how many of the last bits one place of the table takes."""
-        first, last = (int(one) for one in ordered_bits(self.ordered[[0, -1]]))
-        # About as many places as atoms: a larger table takes longer to make than it saves.
-        bits = min(_TABLE_BITS, self.ordered.size.bit_length())
-        return first, max(0, (last - first).bit_length() - bits)
+    def _index(
+        self,
+    ) -> tuple[
+        np.unsignedinteger[Any],  # Any: as wide as the floats
+        np.unsignedinteger[Any],  # Any: as above
+        Ints,
+        int,
+        Floats,
+    ]:
+        """Buckets of atoms whose first bits are the same.
 
-    @cached_property
-    def _table(self) -> Ints:
-        buckets = self._buckets(ordered_bits(self.ordered))
+        Bits of the first atom, how many of the last bits fall into one bucket, where each bucket
+        begins, the first step of a search within one, and the pool with NaN behind it, which no
+        query passes, so that no step needs a bound.
+        """
+        bits = ordered_bits(self.ordered)
+        # About as many buckets as atoms: a larger table takes longer to make than it saves.
+        most = min(_TABLE_BITS, self.ordered.size.bit_length())
+        shift = max(0, (int(bits[-1]) - int(bits[0])).bit_length() - most)
+        first, cut = bits[0], bits.dtype.type(shift)
+        buckets = ((bits - first) >> cut).astype(np.intp)
         count = np.bincount(buckets, minlength=int(buckets[-1]) + 2)
         # Half the bytes where they suffice: more of the table stays in the cache.
         narrow = self.ordered.size < 1 << 31
         table: Ints = np.zeros(count.size + 1, np.int32 if narrow else np.int64)
         np.cumsum(count, out=table[1:])
-        return table
-
-    def _buckets(self, bits: Bits) -> NDArray[np.intp]:
-        first, shift = self._span
-        moved = bits - bits.dtype.type(first)
-        return (moved >> bits.dtype.type(shift)).astype(np.intp)
-
-    @cached_property
-    def _padded(self) -> Floats:
-        """The pool and NaN behind it, which no query passes: no step needs a bound."""
-        beyond = np.full(self._longest, np.nan, self.ordered.dtype)
-        padded: Floats = np.concatenate([self.ordered, beyond])
-        return padded
-
-    @cached_property
-    def _longest(self) -> int:
-        """The first step of the search: the power of two within the largest bucket."""
-        return 1 << int(np.diff(self._table).max()).bit_length() >> 1
-
-    def _search(self, queries: Floats, side: Side, out: Ints) -> None:
-        inside = np.clip(queries, self.ordered[0], self.ordered[-1])
-        buckets = self._buckets(ordered_bits(inside))
-        # Behind its bucket a query is less than all atoms, so the end of a bucket needs no look.
-        passes = np.less if side == "left" else np.less_equal
-        low = self._table.take(buckets)
-        step = self._longest
-        while step:
-            held = self._padded.take(low + (step - 1))
-            low += np.multiply(passes(held, queries), step, dtype=low.dtype)
-            step >>= 1
-        out[...] = low
+        longest = 1 << int(count.max()).bit_length() >> 1
+        beyond = np.full(longest, np.nan, self.ordered.dtype)
+        return first, cut, table, longest, np.concatenate([self.ordered, beyond])
 
 
 @attrs.frozen(eq=False)

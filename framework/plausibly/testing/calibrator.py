@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.calibration.data import CalibrationData
+from plausibly.calibration.examples import ArrayScores, Examples
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues
 from plausibly.calibration.scores import CalibrationScores
@@ -18,7 +19,8 @@ from plausibly.errors import InputError
 from plausibly.guarantee import BY_LABEL, bounded, rounded
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.random import Keys, hash_names
-from plausibly.kernels.types import Floats, Hashes
+from plausibly.kernels.sparse import Dense
+from plausibly.kernels.types import Floats, Hashes, unwritable
 from plausibly.protocols import CALIBRATOR, Calibrator
 from plausibly.testing import data
 from plausibly.testing.rules import Broken, RuleSet, demand, enter_common, same
@@ -47,12 +49,12 @@ class Population:
         """Return some examples as a calibrator sees them, in arrays of their own."""
         scores, plausibilities = self.scores[rows].copy(), self.plausibilities[rows].copy()
         return CalibrationData(
-            scores=scores,
-            plausibilities=plausibilities,
+            scores=ArrayScores(scores),
+            plausibilities=Dense(plausibilities).unwritable(),
             denominator=np.full(len(plausibilities), _VOTES, np.int64),
-            hashes=self.hashes[rows].copy(),
+            hashes=Examples(self.hashes[rows].copy()),
             labels=data.LABELS[: plausibilities.shape[1]],
-            coordinates=self.coordinates(rows),
+            coordinates={n: unwritable(v) for n, v in self.coordinates(rows).items()},
             label_coordinates={"risk": np.arange(1.0, plausibilities.shape[1] + 1)},
             augmented=np.stack([scores, scores]),
         )
@@ -117,7 +119,7 @@ def _calibrate(calibrator: Calibrator, data: CalibrationData) -> CalibrationScor
 
 
 def _with_scores(data: CalibrationData, scores: Floats) -> CalibrationData:
-    return attrs.evolve(data, scores=scores, augmented=np.stack([scores, scores]))
+    return attrs.evolve(data, scores=ArrayScores(scores), augmented=np.stack([scores, scores]))
 
 
 enter_common(
@@ -208,7 +210,7 @@ def seed_respected(calibrator: Calibrator, fixture: Population) -> None:
     data = fixture.data()
     first, *others = [_p_values(calibrator.calibrate(data, Keys(s, "kit"))) for s in range(6)]
     # The same data under other names: what changes was drawn.
-    renamed = attrs.evolve(data, hashes=data.hashes ^ np.uint64(12345))
+    renamed = attrs.evolve(data, hashes=Examples(data.hashes ^ np.uint64(12345)))
     draws = not same(first, _p_values(calibrator.calibrate(renamed, Keys(0, "kit"))))
     differ = any(not same(first, other) for other in others)
     demand(differ or not draws, "it draws by the names of the examples, and not by the seed")
