@@ -261,7 +261,7 @@ class Pilot:
                 f"a pilot of {several(size, 'example')} says nothing at alpha {float(alpha):g}",
                 expected=f"{counted(least)} examples or more",
                 got=counted(size),
-                do=f"annotate {counted(least - size)} more, alpha 0{rounded_up(1 / max(size, 2))}, "
+                do=f"annotate {counted(least - size)} more, alpha {rounded_up(1 / max(size, 2))}, "
                 "or plan without a pilot: one draw, exactly",
                 whose="pilot",
             )

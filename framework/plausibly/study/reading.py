@@ -154,7 +154,7 @@ def read_answers(
     )
     made = aggregated(table, component, seed=settings.seed, unanswered=part.unanswered)
     return Answers(
-        plausibilities=made.to_xarray(),
+        plausibilities=made.array,
         path=path,
         unknown=unknown,
         aggregator=component,
