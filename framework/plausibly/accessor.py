@@ -157,8 +157,8 @@ class _Accessor(Generic[D]):
                 "guarantee-unstated",
                 f"this {kind} states no guarantee",
                 expected="what predict, evaluate or coverage_by returned",
-                got="several methods, each with its own" if stated else f"a {kind} without one",
-                do="predictor.guarantee(0.1)",
+                found="several methods, each with its own" if stated else f"a {kind} without one",
+                hint="predictor.guarantee(0.1)",
             )
         promises = [Guarantee.from_json(one) for one in stated]
         if alpha is None and len(promises) == 1:
@@ -172,8 +172,8 @@ class _Accessor(Generic[D]):
             "guarantee-alpha",
             f"this {kind} is of {listed(f'alpha {one}' for one in there)}",
             expected="one of them",
-            got="none" if alpha is None else str(alpha),
-            do=f"guarantee({there[0]})",
+            found="none" if alpha is None else str(alpha),
+            hint=f"guarantee({there[0]})",
             details={"alphas": there},
         )
 
@@ -245,8 +245,8 @@ class DatasetAccessor(_Accessor[xr.Dataset]):
                 "examples-unmeasured",
                 "this Dataset measures no single examples",
                 expected="what plausibly.evaluate returns",
-                got=f"variables {listed(self._data.data_vars)}" if self._data else "none",
-                do="plausibly.evaluate(sets, plausibilities).data.plausibly.worst(5)",
+                found=f"variables {listed(self._data.data_vars)}" if self._data else "none",
+                hint="plausibly.evaluate(sets, plausibilities).data.plausibly.worst(5)",
             )
         one = reading.at_alpha(self._data, alpha)
         missed, size = 1 - one["aggregated_coverage"].values, one["set_size"].values

@@ -36,9 +36,9 @@ def unwritable(path: Path, reason: OSError | ValueError) -> InputError:
         "output-unwritable",
         f"cannot write {path}",
         expected="a writable folder",
-        got=f'"{why}"',
-        do=f'path="elsewhere"{kept}',
-        whose=str(path),
+        found=f'"{why}"',
+        hint=f'path="elsewhere"{kept}',
+        source=str(path),
     )
 
 
@@ -58,7 +58,7 @@ def check_writable(path: Path | str, *, below: bool = False) -> None:
 
 
 def check_ours(
-    path: Path | str, ours: Callable[[Path], bool], expected: str, *, do: str = ""
+    path: Path | str, ours: Callable[[Path], bool], expected: str, *, hint: str = ""
 ) -> None:
     """Raise ``output-occupied`` where `path` holds something else than would be written there."""
     place = Path(path)
@@ -71,9 +71,9 @@ def check_ours(
         "output-occupied",
         f"{place} is in the way",
         expected=f"nothing there, or {expected}",
-        got="a folder with something else" if place.is_dir() else "something else",
-        do=do or f'path="{place.with_stem(place.stem + "-2")}"',
-        whose=str(place),
+        found="a folder with something else" if place.is_dir() else "something else",
+        hint=hint or f'path="{place.with_stem(place.stem + "-2")}"',
+        source=str(place),
     )
 
 

@@ -1,7 +1,7 @@
-"""What plausibly says when something is wrong: one form for every error and warning.
+"""Errors and warnings, with one common format.
 
-Each message has a name (an anchor in the docs and a key in ``--json``), a first line that alone
-says what is wrong and whose it is, what was expected, what was got, and what to do about it.
+Each message has a name (an anchor in the docs and a key in ``--json``), a first line that says what
+is wrong and where, what was expected, what was found, and a hint: one change that can be typed.
 """
 
 from __future__ import annotations
@@ -66,17 +66,17 @@ class _Message(Exception):
         what: str,
         *,
         expected: str = "",
-        got: str = "",
-        do: str = "",
-        whose: str = "",
+        found: str = "",
+        hint: str = "",
+        source: str = "",
         details: Mapping[str, object] | None = None,
     ) -> None:
         self.name = name
         self.what = what
         self.expected = expected
-        self.got = got
-        self.do = do
-        self.whose = whose
+        self.found = found
+        self.hint = hint
+        self.source = source
         self.details: dict[str, object] = dict(details or {})
         super().__init__(name, what)
 
@@ -91,10 +91,10 @@ class _Message(Exception):
         return {
             "name": self.name,
             "what": self.what,
-            "whose": self.whose,
+            "source": self.source,
             "expected": self.expected,
-            "got": self.got,
-            "do": self.do,
+            "found": self.found,
+            "hint": self.hint,
             "details": self.details,
         }
 
@@ -111,11 +111,11 @@ class InputError(_Message, ValueError):
     name : str
         Short name of the message, stable between versions, such as ``"labels-differ"``.
     what : str
-        One sentence: what is wrong, and with whose data.
-    whose : str
-        The file, component or table at fault, where there is one.
-    expected, got, do : str
-        What was expected, what was there instead, and what can be typed or changed now.
+        One sentence: what is wrong, and where.
+    source : str
+        The file, component or table at fault, if there is one.
+    expected, found, hint : str
+        What was expected, what was found instead, and one change that can be typed.
     details : dict
         The same facts as data: names of examples, labels, rows.
     """
@@ -149,21 +149,21 @@ def warn(
     what: str,
     *,
     expected: str = "",
-    got: str = "",
-    do: str = "",
-    whose: str = "",
+    found: str = "",
+    hint: str = "",
+    source: str = "",
     details: Mapping[str, object] | None = None,
     stacklevel: int = 2,
 ) -> None:
     """Issue a `PlausiblyWarning` on behalf of the caller."""
     message = PlausiblyWarning(
-        name, what, expected=expected, got=got, do=do, whose=whose, details=details
+        name, what, expected=expected, found=found, hint=hint, source=source, details=details
     )
     warnings.warn(message, stacklevel=stacklevel + 1)
 
 
 def render(message: _Message, *, width: int = 80) -> str:
-    """Return the message in the house form, wrapped to `width` columns; names in it are `visible`.
+    """Return the message as text, wrapped to `width` columns; names in it are `visible`.
 
     Parameters
     ----------
@@ -179,10 +179,8 @@ def render(message: _Message, *, width: int = 80) -> str:
         break_on_hyphens=False,
         break_long_words=False,
     )
-    expectation = message.expected
-    if message.got:
-        expectation = f"{expectation}; got {message.got}" if expectation else f"got {message.got}"
-    for title, text in (("expected", expectation), ("do", message.do)):
+    fields = {"expected": message.expected, "found": message.found, "hint": message.hint}
+    for title, text in fields.items():
         if text:
             lines += textwrap.wrap(
                 visible(text),

@@ -8,7 +8,7 @@ from types import ModuleType
 from plausibly.errors import MissingExtra
 
 
-def require(module: str, *, extra: str, whose: str) -> ModuleType:
+def require(module: str, *, extra: str, source: str) -> ModuleType:
     """Import an optional dependency.
 
     Parameters
@@ -17,7 +17,7 @@ def require(module: str, *, extra: str, whose: str) -> ModuleType:
         What to import, such as ``"pyarrow.parquet"``.
     extra : str
         The extra of plausibly that installs it.
-    whose : str
+    source : str
         What needs it: a file, or a component.
 
     Returns
@@ -38,10 +38,10 @@ def require(module: str, *, extra: str, whose: str) -> ModuleType:
             raise
         raise MissingExtra(
             "extra-missing",
-            f"{whose} needs {top}, which is not installed",
+            f"{source} needs {top}, which is not installed",
             expected=f'the extra "{extra}"',
-            do=f'pip install "plausibly[{extra}]"',
-            whose=whose,
+            hint=f'pip install "plausibly[{extra}]"',
+            source=source,
             details={"module": module, "extra": extra},
         ) from error
 

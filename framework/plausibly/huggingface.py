@@ -96,8 +96,10 @@ def predictions(
                 example,
                 f"names {quoted(unknown[0])}",
                 expected=f"one of {several(len(order), 'label')}: {listed(map(quoted, order))}",
-                got=listed(map(quoted, unknown)),
-                do=f"did you mean {quoted(guess)}? mend labels=" if guess else "add it to labels=",
+                found=listed(map(quoted, unknown)),
+                hint=f"did you mean {quoted(guess)}? mend labels="
+                if guess
+                else "add it to labels=",
                 labels=unknown,
             )
         if unknown or lacking:
@@ -108,10 +110,10 @@ def predictions(
                 if labels is None
                 else f"has no score of {listed(map(quoted, lacking))}",
                 expected=f"all {several(len(order), 'label')} in every row",
-                got=f"{listed(map(quoted, unknown or lacking))} in one of them"
+                found=f"{listed(map(quoted, unknown or lacking))} in one of them"
                 if labels is None
                 else f"the first {several(len(scores), 'label')}",
-                do=_EVERY,
+                hint=_EVERY,
                 labels=unknown or lacking,
             )
         values.append([scores[label] for label in order])
@@ -122,8 +124,8 @@ def predictions(
                 example,
                 f"has scores that sum to {total:.4g}",
                 expected=f"1 within {_WITHIN}, as of a softmax",
-                got=listed(f"{label} {scores[label]:.4g}" for label in order),
-                do='top_k for every label; scale="independent" for a sigmoid (multi_label=True), '
+                found=listed(f"{label} {scores[label]:.4g}" for label in order),
+                hint='top_k for every label; scale="independent" for a sigmoid (multi_label=True), '
                 'scale="logit" for function_to_apply="none"',
             )
     if order is None or not values:
@@ -131,37 +133,37 @@ def predictions(
             "rows-missing",
             "there are no rows of a pipeline",
             expected="one entry an example",
-            got="none",
-            do=_EVERY,
-            whose=_WHOSE,
+            found="none",
+            hint=_EVERY,
+            source=_WHOSE,
         )
     if names is not None and len(names) != len(values):
         raise InputError(
             "rows-differ",
             f"rows are {len(values):,}, and examples are {len(names):,}",
             expected="one name a row",
-            got=f"{len(names):,}",
-            do="examples=[...], in the order in which the pipeline was given them",
-            whose="examples",
+            found=f"{len(names):,}",
+            hint="examples=[...], in the order in which the pipeline was given them",
+            source="examples",
         )
     numbered = {NUMBERED: 1} if names is None else {}
     names = names or [str(place) for place in range(len(values))]
-    check_names(names, EXAMPLE, whose="examples")
-    check_names(order, LABEL, whose="labels")
+    check_names(names, EXAMPLE, source="examples")
+    check_names(order, LABEL, source="labels")
     array = named_predictions(np.array(values, dtype=np.float64), names, order, numbered)
-    return validate.check_predictions(array, whose=_WHOSE, scale=scale)
+    return validate.check_predictions(array, source=_WHOSE, scale=scale)
 
 
 def _unfit(
-    name: str, example: str, what: str, *, expected: str, got: str, do: str, **more: object
+    name: str, example: str, what: str, *, expected: str, found: str, hint: str, **more: object
 ) -> InputError:
     return InputError(
         name,
         f"rows, example {example} {what}",
         expected=expected,
-        got=got,
-        do=do,
-        whose=_WHOSE,
+        found=found,
+        hint=hint,
+        source=_WHOSE,
         details={"example": example, **more},
     )
 
@@ -177,9 +179,9 @@ def _ordered(labels: Labels) -> list[str]:
             "labels-unfit",
             "labels have keys that are no numbers",
             expected="model.config.id2label: a number to a name",
-            got=listed(map(quoted, labels)),
-            do="labels=model.config.id2label",
-            whose="labels",
+            found=listed(map(quoted, labels)),
+            hint="labels=model.config.id2label",
+            source="labels",
         ) from None
     return [places[place] for place in sorted(places)]
 
@@ -194,8 +196,8 @@ def _scores(row: object, example: str) -> dict[str, float]:
                 example,
                 "has the score of one label",
                 expected="a list with every label, or labels and scores of zero-shot pipelines",
-                got=f"{label} {score}",
-                do=f"{_EVERY}; of a single input predictions([rows])",
+                found=f"{label} {score}",
+                hint=f"{_EVERY}; of a single input predictions([rows])",
             )
         case {"labels": [*labels], "scores": [*values]} if len(labels) == len(values):
             pairs = list(zip(name_texts(labels), values, strict=True))
@@ -211,8 +213,8 @@ def _scores(row: object, example: str) -> dict[str, float]:
                 example,
                 f"names {quoted(label)} twice",
                 expected="each label once",
-                got=listed(map(quoted, scores)),
-                do="give the labels of the model different names: model.config.id2label",
+                found=listed(map(quoted, scores)),
+                hint="give the labels of the model different names: model.config.id2label",
                 label=label,
             )
         if isinstance(score, numbers.Real) and not isinstance(score, bool):
@@ -223,8 +225,8 @@ def _scores(row: object, example: str) -> dict[str, float]:
             example,
             "is no row of classification",
             expected='[{"label": ..., "score": ...}, ...], or {"labels": [...], "scores": [...]}',
-            got=shortened(repr(row), 60),
-            do="a pipeline for classification of texts, images or audio, or of zero-shot labels",
+            found=shortened(repr(row), 60),
+            hint="a pipeline for classification of texts, images or audio, or of zero-shot labels",
         )
     bad = [label for label, score in scores.items() if not math.isfinite(score)]
     if bad:
@@ -233,8 +235,8 @@ def _scores(row: object, example: str) -> dict[str, float]:
             example,
             "has a score that is not finite",
             expected="numbers",
-            got=listed(f"{label} {scores[label]}" for label in bad),
-            do="look at what the model was given there, or leave it out",
+            found=listed(f"{label} {scores[label]}" for label in bad),
+            hint="look at what the model was given there, or leave it out",
             labels=bad,
         )
     return scores

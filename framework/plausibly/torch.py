@@ -46,9 +46,9 @@ def _check_order(loader: object) -> None:
             "loader-shuffles",
             "the loader shuffles, and its batches do not name their examples",
             expected="the order of the examples, or their names in each batch",
-            got=listed(sorted(kind for kind in kinds if "Random" in kind)),
-            do='DataLoader(..., shuffle=False), or examples="key" of the names in a batch',
-            whose=_LOADER,
+            found=listed(sorted(kind for kind in kinds if "Random" in kind)),
+            hint='DataLoader(..., shuffle=False), or examples="key" of the names in a batch',
+            source=_LOADER,
         )
 
 
@@ -90,9 +90,9 @@ def _batch_unfit(found: object, what: str) -> InputError:
         "batch-unfit",
         what,
         expected="one tensor of outputs a batch",
-        got=f"{type(found).__name__}{keys}",
-        do='call=lambda model, batch: model(batch["key"])',
-        whose=_LOADER,
+        found=f"{type(found).__name__}{keys}",
+        hint='call=lambda model, batch: model(batch["key"])',
+        source=_LOADER,
     )
 
 
@@ -107,12 +107,12 @@ def _values(outputs: Tensor, order: Sequence[str], number: int) -> Floats:
             "outputs-shape",
             f"the module gives {values.dtype} of shape {values.shape} for batch {number}",
             expected=f"floats (examples, {len(order)}): one output a label",
-            got=str(values.shape),
-            do="call=lambda model, batch: torch.nn.functional.pad(model(batch).reshape(-1, 1), "
+            found=str(values.shape),
+            hint="call=lambda model, batch: torch.nn.functional.pad(model(batch).reshape(-1, 1), "
             "(1, 0)), if it is the logit of the second label"
             if one
             else f"labels= with as many names as outputs; there are {len(order)}",
-            whose=_WHOSE,
+            source=_WHOSE,
             details={"batch": number, "shape": list(values.shape)},
         )
     return values
@@ -146,9 +146,9 @@ def _names_differ(names: Sequence[str], rows: int, of: str) -> InputError:
         "names-differ",
         f"examples= has {several(len(names), 'name')}, and {of} {several(rows, 'row')}",
         expected="one name a row",
-        got=counted(len(names)),
-        do="name all examples of the data set; DataLoader(..., drop_last=False)",
-        whose="examples",
+        found=counted(len(names)),
+        hint="name all examples of the data set; DataLoader(..., drop_last=False)",
+        source="examples",
     )
 
 
@@ -210,7 +210,7 @@ def predictions(
     PlausiblyWarning
         ``logits-look-normalised`` where all rows of logits are probabilities.
     """
-    torch = require("torch", extra="torch", whose="plausibly.torch")
+    torch = require("torch", extra="torch", source="plausibly.torch")
     order = name_texts(table_from(labels, LABEL)[LABEL].values)
     each = isinstance(examples, (str, int)) or callable(examples)  # a batch names its examples
     named = None if examples is None or each else _texts(examples)
@@ -235,9 +235,9 @@ def predictions(
                     "the module gives numbers that are not finite for "
                     f"{several(len(bad), 'example')} of batch {number}",
                     expected="numbers",
-                    got=f"{values[rows[0], columns[0]]} for {order[columns[0]]} of {listed(bad)}",
-                    do="look at these inputs; of half precision try model.float()",
-                    whose=_WHOSE,
+                    found=f"{values[rows[0], columns[0]]} for {order[columns[0]]} of {listed(bad)}",
+                    hint="look at these inputs; of half precision try model.float()",
+                    source=_WHOSE,
                     details={"batch": number, "examples": bad},
                 )
             for name in names:
@@ -248,9 +248,9 @@ def predictions(
                         "example-twice",
                         f"the loader gives example {name} twice",
                         expected="each example once",
-                        got=both,
-                        do="a sampler without replacement, or names that differ",
-                        whose=_LOADER,
+                        found=both,
+                        hint="a sampler without replacement, or names that differ",
+                        source=_LOADER,
                         details={"examples": [name]},
                     )
                 batch_of[name] = number
@@ -260,9 +260,9 @@ def predictions(
             "loader-empty",
             "the loader gave no batch",
             expected="one or more batches",
-            got="none",
-            do="look at its data set; an iterator is empty after it was read once",
-            whose=_LOADER,
+            found="none",
+            hint="look at its data set; an iterator is empty after it was read once",
+            source=_LOADER,
         )
     if named is not None and len(named) != len(batch_of):
         raise _names_differ(named, len(batch_of), "the loader gave")
@@ -273,13 +273,13 @@ def predictions(
             "logits-look-normalised",
             "the module's logits are all between 0 and 1, and sum to 1",
             expected="logits, or another scale: else softmax is taken twice",
-            got="probabilities, it seems",
-            do='scale="probability"',
-            whose=_WHOSE,
+            found="probabilities, it seems",
+            hint='scale="probability"',
+            source=_WHOSE,
         )
     numbered = {NUMBERED: 1} if examples is None else {}
     array = named_predictions(values, list(batch_of), order, numbered)
-    return validate.check_predictions(array, whose=_WHOSE, scale=scale)
+    return validate.check_predictions(array, source=_WHOSE, scale=scale)
 
 
 @contextmanager

@@ -92,12 +92,12 @@ def refuse_or_warn(
     name: str,
     *,
     refused: str,
-    do: str,
+    hint: str,
     accepted: str | None,
     otherwise: str,
     **about: Any,  # Any: what errors and warnings have in common
 ) -> None:
     """Raise an `InputError`, or warn of what is `accepted` instead, where it is not None."""
     if accepted is None:
-        raise InputError(name, refused, do=do, **about)
-    warn(name, accepted, do=otherwise, stacklevel=5, **about)
+        raise InputError(name, refused, hint=hint, **about)
+    warn(name, accepted, hint=otherwise, stacklevel=5, **about)

@@ -65,7 +65,7 @@ def test_a_missing_soft_label_is_a_skip(skip: object) -> None:
 @pytest.mark.parametrize("empty", [*SKIPS, "", [], (), set()])
 def test_an_empty_label_set_needs_a_word(empty: object) -> None:
     records: lr.Records = [("e", "r", ["a"]), ("e", "q", empty), ("f", None, empty)]
-    got = "got an empty set; 2 such responses, about e, f"
+    got = "found an empty set; 2 such responses, about e, f"
     with refused("answer-empty", "example e, annotator q", got, 'do empty="drop"'):
         LabelSet().build(records, None)
     dropped = LabelSet(empty="drop").build(records, None)
@@ -129,18 +129,18 @@ def test_an_unknown_annotator_may_answer_again() -> None:
 )
 def test_a_second_response_is_refused(kind: Annotation, answer: object) -> None:
     records: lr.Records = [(e, "w17", answer) for e in ("t9", "t1", "t2", "t3") for _ in range(3)]
-    with refused("response-twice", "w17 answered 4 examples again (t1, t2, t3", "got up to 3"):
+    with refused("response-twice", "w17 answered 4 examples again (t1, t2, t3", "found up to 3"):
         kind.build([*records, ("t4", "w17", answer), ("t1", "w20", answer)], None)
-    with refused("response-twice", "got up to 2, also by 1 other annotator") as caught:
+    with refused("response-twice", "found up to 2, also by 1 other annotator") as caught:
         kind.build([("t1", "w", answer), ("t1", "q", answer)] * 2, None)
-    assert caught.value.whose == "annotations"
+    assert caught.value.source == "annotations"
     assert caught.value.details == {"annotators": ["q", "w"], "records": [2, 3]}
 
 
 def test_a_label_outside_the_declared_ones_is_refused() -> None:
     records: lr.Records = [("e", "w17", "mellanoma"), ("f", "w17", "q"), ("e", None, "mellanoma")]
     records += [("g", "w17", "melanoma")]
-    got = "got 2 labels outside (3 votes)"
+    got = "found 2 labels outside (3 votes)"
     with refused("label-unknown", got, 'do did you mean "melanoma"?', 'labels=[..., "mellanoma"]'):
         SingleLabel().build(records, ["melanoma", "naevus"])
     with refused("label-unknown") as caught:
@@ -184,8 +184,8 @@ def test_an_empty_rank_is_refused(ranking: object) -> None:
 def test_answers_of_another_form_are_refused(kind: Annotation, answer: object, says: str) -> None:
     with refused("answer-invalid", f"example e, annotator r {says}") as caught:
         kind.build([("e", "r", answer)], None)
-    assert caught.value.got == repr(answer) or repr(answer).endswith(f"{caught.value.got}]")
-    assert caught.value.do
+    assert caught.value.found == repr(answer) or repr(answer).endswith(f"{caught.value.found}]")
+    assert caught.value.hint
 
 
 @pytest.mark.parametrize("weight", [-0.5, math.nan, math.inf, "1", None])
@@ -196,7 +196,7 @@ def test_weights_that_are_none_are_refused(weight: object) -> None:
 
 @pytest.mark.parametrize("answer", [{}, {"a": 0, "b": 0.0}])
 def test_weights_that_are_all_zero_are_refused(answer: object) -> None:
-    with refused("weights-zero", "example e, annotator r", f"got {answer}"):
+    with refused("weights-zero", "example e, annotator r", f"found {answer}"):
         SoftLabel().build([("e", "r", answer)], None)
 
 
@@ -208,7 +208,7 @@ def test_long_answers_are_cut_in_messages() -> None:
 
 @pytest.mark.parametrize("kind", [kind() for kind in KINDS])
 def test_no_response_at_all_is_refused(kind: Annotation) -> None:
-    with refused("annotations-empty", "got none"):
+    with refused("annotations-empty", "found none"):
         kind.build([], ["a"])
 
 
@@ -260,7 +260,7 @@ def test_validate_names_the_response(kind: Annotation, table: AnnotationTable, w
 
 def test_validate_counts_the_responses_at_fault() -> None:
     table = invalid("single-label", mention_response=[0, 0, 1, 1], mention_label=[0, 1, 0, 1])
-    with refused("answer-invalid", "got 2 such responses, about e"):
+    with refused("answer-invalid", "found 2 such responses, about e"):
         SingleLabel().validate(table)
 
 
@@ -282,7 +282,7 @@ def test_unanswered_examples_are_named(aggregator: Aggregator) -> None:
         mention_response=[0],
         mention_label=[0],
     )
-    with refused("example-unanswered", "got 0 (2 skipped by all, 3 never assigned)"):
+    with refused("example-unanswered", "found 0 (2 skipped by all, 3 never assigned)"):
         aggregator.aggregate(table, Keys(0))
     with refused("kind-unsuitable"):
         aggregator.aggregate(table.assign_attrs(kind="spans"), Keys(0))

@@ -37,7 +37,7 @@ def test_a_new_group_gets_every_label() -> None:
     test = predictions(4, prefix="new", values=2).assign_coords(
         site=("example", ["north", "east", "south", "east"])
     )
-    with warned("group-unseen", "2 examples", 'values of "site"', "got east"):
+    with warned("group-unseen", "2 examples", 'values of "site"', "found east"):
         sets = predictor.predict(test, "0.3")
     with warned("group-unseen"):
         p = predictor.p_values(test)
@@ -54,7 +54,7 @@ def test_a_label_without_mass_is_in_every_set() -> None:
     lam = lam.copy(data=votes / lam["denominator"].values[:, None])
     predictor = plausibly.calibrate(predictions(N), lam, calibrator=CALIBRATORS["label"])
     test = predictions(4, prefix="new", values=2)
-    with warned("group-too-small", "1 of 3 labels", "mass of 3 or more for a label; got high 0"):
+    with warned("group-too-small", "1 of 3 labels", "mass of 3 or more for a label found high 0"):
         sets = predictor.predict(test, "0.3")
     with warned("group-too-small"):
         tau = predictor.threshold("0.3")
@@ -67,7 +67,7 @@ def test_a_group_that_is_too_small_says_so() -> None:
     given = predictions(N).assign_coords(site=("example", ["a"] * 38 + ["b"] * 2))
     predictor = plausibly.calibrate(given, plausibilities(N), calibrator=CALIBRATORS["group"])
     test = predictions(2, prefix="new").assign_coords(site=("example", ["a", "b"]))
-    expected = "expected 9 calibration examples or more in a group; got b 2"
+    expected = "expected 9 calibration examples or more in a group found b 2"
     with warned("group-too-small", '1 of 2 groups of "site"', expected):
         sets = predictor.predict(test, "0.1")
     assert sets.values[1].all()
@@ -103,7 +103,7 @@ def test_new_examples_that_weigh_too_much() -> None:
 )
 def test_what_too_much_is_depends_on_what_is_compared(name: str, limit: str) -> None:
     predictor = calibrated(CALIBRATORS[name], weight=1.0)
-    with warned("weight-too-large", f'expected weights in "weight" below {limit}; got more'):
+    with warned("weight-too-large", f'expected weights in "weight" below {limit} found more'):
         predictor.predict(weighing([1e300, 1e300]), "0.2")
 
 

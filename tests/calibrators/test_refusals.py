@@ -33,7 +33,7 @@ def calibrate(
 
 @pytest.mark.parametrize("rule", ["held-out-rank", "ecdf", "pac"])
 @pytest.mark.parametrize(
-    ("name", "got"),
+    ("name", "found"),
     [
         ("group", 'ranks that mix the values of "site"'),
         ("label", "ranks that mix labels"),
@@ -44,16 +44,16 @@ def calibrate(
         ("mass", "one label of each, and the promise is about all of them"),
     ],
 )
-def test_ranks_of_held_out_examples(name: str, got: str, rule: str) -> None:
+def test_ranks_of_held_out_examples(name: str, found: str, rule: str) -> None:
     pair = f"combiner {rule} does not go with calibrator {CALIBRATORS[name]['name']}"
-    with refused("pair-incompatible", pair, f"got {got} do combiner average"):
+    with refused("pair-incompatible", pair, f"found {found} hint combiner average"):
         calibrate(CALIBRATORS[name], rule)
 
 
-ONLY_MEAN = "expected one p-value a replicate; got only their mean: no label is drawn"
+ONLY_MEAN = "expected one p-value a replicate found only their mean: no label is drawn"
 APART = ("maximum", "bonferroni", "median", "exchangeable-average", "geometric", "e-value")
 NOT_APART = ("group", "label", "label of draws", "weights", "patients", "risk", "mass")
-UNEQUAL = "expected atoms that all weigh the same; got masses or weights that differ"
+UNEQUAL = "expected atoms that all weigh the same found masses or weights that differ"
 SPLITS = "splits ties among equal masses with one shared test score"
 PAIRS: list[tuple[Table, Table | str, int, str]] = [
     *((CALIBRATORS[name], rule, 0, ONLY_MEAN) for rule in APART for name in NOT_APART),
@@ -112,18 +112,18 @@ BY = {"mondrian": "site", "weighted": "weight", "grouped": "patient"}
 @pytest.mark.parametrize(("outer", "table", "reason"), INSIDE)
 def test_wrappers_that_do_not_nest(outer: str, table: Table, reason: str) -> None:
     pair = f"calibrator {outer} cannot have {str(table['name']).title()} inside"
-    with refused("pair-incompatible", pair, f"got {reason}", 'do inner = { name = "expected" }'):
+    with refused("pair-incompatible", pair, f"found {reason}", 'do inner = { name = "expected" }'):
         calibrate(inside(outer, BY[outer], table))
 
 
 @pytest.mark.parametrize(
     ("inner", "reason"),
     [
-        ({"name": "risk", "by": "risk"}, "got atoms that are not of one label of one example"),
-        ({"name": "mass-coverage"}, "got atoms that are not of one label of one example"),
-        (inside("grouped", "patient"), "got atoms that are not of one label of one example"),
-        (inside("grouped", "alone"), "got atoms that are not of one label of one example"),
-        (inside("weighted", "weight"), "got masses of a label without weights"),
+        ({"name": "risk", "by": "risk"}, "found atoms that are not of one label of one example"),
+        ({"name": "mass-coverage"}, "found atoms that are not of one label of one example"),
+        (inside("grouped", "patient"), "found atoms that are not of one label of one example"),
+        (inside("grouped", "alone"), "found atoms that are not of one label of one example"),
+        (inside("weighted", "weight"), "found masses of a label without weights"),
         *((views(scores), "") for scores in ("mean", "separate", "pooled")),
     ],
 )
@@ -138,14 +138,14 @@ def test_label_cells_need_labels_of_examples(inner: Table, reason: str) -> None:
 @pytest.mark.parametrize("scores", ["mean", "separate", "pooled"])
 def test_augmentation_without_augmentations(scores: str) -> None:
     do = "do xarray.concat(parts, dim='augmentation'), or calibrator expected"
-    with refused("augmentations-missing", f"got dims example, label {do}"):
+    with refused("augmentations-missing", f"found dims example, label {do}"):
         calibrate(views(scores))
 
 
 @pytest.mark.parametrize("table", PLAIN.values(), ids=PLAIN)
 def test_augmentations_that_nobody_reads(table: Table) -> None:
     do = "do calibrator augmentation, or predictions.isel(augmentation=0)"
-    with refused("augmentations-unread", str(table["name"]), f"got 2 augmentations {do}"):
+    with refused("augmentations-unread", str(table["name"]), f"found 2 augmentations {do}"):
         calibrate(table, augmentations=2)
 
 

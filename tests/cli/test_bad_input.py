@@ -10,31 +10,40 @@ GIVEN = "calibrate --plausibilities lam.csv -p probabilities.csv -o p.nc"
 FROM_BOTH = "calibrate -a votes.csv -p probabilities.csv -o"
 
 OPTIONS = [
-    ("calibrate -p probabilities.csv -o p.nc", "opinions-missing", "got neither do -a votes.csv"),
-    (f"{EVALUATE} --plausibilities lam.csv", "opinions-missing", "got both do leave one out"),
-    (f"{GIVEN} --columns label=x", "option-unfit", "got --columns do leave --columns out"),
-    (f"{GIVEN} --aggregator label-set", "option-unfit", "got --aggregator do leave --aggregator"),
+    (
+        "calibrate -p probabilities.csv -o p.nc",
+        "opinions-missing",
+        "found neither hint -a votes.csv",
+    ),
+    (f"{EVALUATE} --plausibilities lam.csv", "opinions-missing", "found both hint leave one out"),
+    (f"{GIVEN} --columns label=x", "option-unfit", "found --columns hint leave --columns out"),
+    (
+        f"{GIVEN} --aggregator label-set",
+        "option-unfit",
+        "found --aggregator hint leave --aggregator",
+    ),
     (
         f"{CALIBRATE} --columns example=item,worker:rater",
         "option-malformed",
-        'got no NAME=NAME in "worker:rater" do --columns example=item,annotator=rater,label=answer',
+        'found no NAME=NAME in "worker:rater" hint --columns '
+        "example=item,annotator=rater,label=answer",
     ),
     (
         f"{CALIBRATE} --set labels.rename=dog",
         "option-malformed",
-        'got no NAME=NAME in "dog" do --set labels.rename=old=new',
+        'found no NAME=NAME in "dog" hint --set labels.rename=old=new',
     ),
     (
         f"{CALIBRATE} --set labels.rename=Dog=hound",
         "label-unknown",
-        """got "Dog" do --set 'labels.rename={dog="hound"}'""",
+        """found "Dog" hint --set 'labels.rename={dog="hound"}'""",
     ),
     ("convert -a votes.csv -o votes.csv", "output-is-input", "-o votes.csv would overwrite"),
     (f"{FROM_BOTH} ./votes.csv", "output-is-input", "-o votes.csv would overwrite what -a reads"),
     (f"{FROM_BOTH} votes.csv/p.nc", "output-unwritable", "votes.csv/p.nc expected a writable"),
-    ("aggregate -a votes.csv -o lam.xlsx", "ending-unknown", "got .xlsx do -o lam.csv"),
-    (f"{EVALUATE} --fail-under 89", "share-range", "got 89 do --fail-under 0.89"),
-    (f"{EVALUATE} --fail-under most", "share-range", "got most do --fail-under 0.89"),
+    ("aggregate -a votes.csv -o lam.xlsx", "ending-unknown", "found .xlsx hint -o lam.csv"),
+    (f"{EVALUATE} --fail-under 89", "share-range", "found 89 hint --fail-under 0.89"),
+    (f"{EVALUATE} --fail-under most", "share-range", "found most hint --fail-under 0.89"),
     (
         f"{CALIBRATE} --set method.calibrator.draws=5",
         "config-key",
@@ -43,23 +52,24 @@ OPTIONS = [
     (
         f"{CALIBRATE} --combiner '{{name = \"ecdf\", delta = }}'",
         "option-malformed",
-        'expected an inline TOML table; got invalid value do --combiner \'{name = "NAME",',
+        'expected an inline TOML table found invalid value hint --combiner \'{name = "NAME",',
     ),
     (f"{CALIBRATE} --combiner '{{name = \"ecdf\"}} 3'", "option-malformed", "--combiner"),
     (f"{CALIBRATE} --combiner '{{name = \"ecdf\"}}\nscore = 3'", "option-malformed", "--combiner"),
-    ("calibrat", "usage", "Did you mean 'calibrate'? do plausibly --help"),
+    ("calibrat", "usage", "Did you mean 'calibrate'? hint plausibly --help"),
     (
         "calibrate -a votes.csv -o predictor.nc",
         "usage",
-        "plausibly calibrate: missing option '--predictions' / '-p' do plausibly calibrate --help",
+        "plausibly calibrate: missing option '--predictions' / '-p' hint plausibly calibrate "
+        "--help",
     ),
-    ("evaluate", "opinions-missing", "got neither do -a votes.csv"),
+    ("evaluate", "opinions-missing", "found neither hint -a votes.csv"),
     (
         f"{PREDICT} --set predictions.scale=logits",
         "config-key",
         'expected "probability" or "logit" or "independent" or "any"',
     ),
-    ("plugins lst", "usage", "Did you mean 'list'? do plausibly plugins --help"),
+    ("plugins lst", "usage", "Did you mean 'list'? hint plausibly plugins --help"),
     ("calibrate -a votes.csv -p no.csv -o p.nc", "file-missing", 'predictions "no.csv"'),
     ("calibrate -a no.csv -p probabilities.csv -o p.nc", "file-missing", 'annotations "no.csv"'),
 ]
@@ -114,10 +124,10 @@ FILES = [  # file, what stands there, what comes in its place, and the message
 ]
 
 
-@pytest.mark.parametrize(("file", "old", "new", "name", "whose"), FILES)
-def test_files(world: World, file: str, old: str, new: str, name: str, whose: str) -> None:
+@pytest.mark.parametrize(("file", "old", "new", "name", "source"), FILES)
+def test_files(world: World, file: str, old: str, new: str, name: str, source: str) -> None:
     world.edit(file, old, new)
-    refused(CALIBRATE, name, whose)
+    refused(CALIBRATE, name, source)
 
 
 def test_an_empty_file(world: World) -> None:
@@ -127,7 +137,9 @@ def test_an_empty_file(world: World) -> None:
 
 def test_nobody_said_a_label_and_the_way_out(world: World) -> None:
     world.replace("votes.csv", "fox", "dog")
-    refused(CALIBRATE, "labels-differ", 'votes.csv lacks the label "fox"', "got 2", "--labels FILE")
+    refused(
+        CALIBRATE, "labels-differ", 'votes.csv lacks the label "fox"', "found 2", "--labels FILE"
+    )
     world.write("labels.txt", "cat\ndog\nfox\n")
     assert typed(f"{CALIBRATE} --labels labels.txt").code == 0
 

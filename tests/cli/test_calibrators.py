@@ -144,7 +144,7 @@ def test_thresholds_by_group_as_data(world: World) -> None:
 def test_small_and_unseen_groups_are_warned_of_and_done(world: World) -> None:
     ran = calibrated(MONDRIAN, "--alpha 0.08")
     assert ran.err.startswith("warning group-too-small: 1 of 2 groups")
-    assert "expected  12 calibration examples or more in a group; got south 10\n" in ran.err
+    assert "expected  12 calibration examples or more in a group found south 10\n" in ran.err
     world.edit("new_patients.csv", "n03,p1,south", "n03,p1,east")
     told = predicted(KNOWN)
     assert told.code == 0
@@ -247,7 +247,7 @@ def test_views_pooled_are_for_one_view_of_a_new_example(world: World) -> None:
     assert field(ran, "asks for") == "every new example in one view"
     assert "--view" not in ran.out
     assert predicted().code == 0
-    got = "got 2 views (original, flipped)"
+    got = "found 2 views (original, flipped)"
     refused(
         f"{PREDICT} {NEW_SEEN}",
         "views-unread",
@@ -258,7 +258,7 @@ def test_views_pooled_are_for_one_view_of_a_new_example(world: World) -> None:
 
 
 def test_views_that_nobody_reads(world: World) -> None:
-    got = "got 2 augmentations"
+    got = "found 2 augmentations"
     refused(f"{BASE} {SEEN}", "augmentations-unread", got, "--calibrator augmentation")
     lacking = f"{BASE} {PLAIN} --calibrator augmentation"
     refused(lacking, "augmentations-missing", "--set", "predictions.augmentation=COLUMN")

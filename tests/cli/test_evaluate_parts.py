@@ -152,19 +152,20 @@ def test_json_holds_what_python_gives(world: World) -> None:
         (
             "--set evaluation.risk=risk",
             "risk-missing",
-            "got evaluation.risk = risk alone do --labels labels.csv --set evaluation.risk=risk",
+            "found evaluation.risk = risk alone hint --labels labels.csv --set "
+            "evaluation.risk=risk",
         ),
-        ("--set evaluation.risk=danger --labels labels.csv", "risk-missing", "got risk"),
-        ("--predictor predictor.nc", "option-unfit", "got --predictor alone do -p FILE"),
+        ("--set evaluation.risk=danger --labels labels.csv", "risk-missing", "found risk"),
+        ("--predictor predictor.nc", "option-unfit", "found --predictor alone hint -p FILE"),
         (
             "-p new.csv --set labels.rename=hound=dog",
             "label-unknown",
-            'got "hound" do leave it out',
+            'found "hound" hint leave it out',
         ),
         (
             "-e new_patients.csv --by site:diagnosis",
             "subgroups-none",
-            "expected 20 examples or more in one subgroup; got at most 13 do "
+            "expected 20 examples or more in one subgroup found at most 13 hint "
             "--set evaluation.at_least=10",
         ),
     ],

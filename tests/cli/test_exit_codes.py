@@ -79,7 +79,7 @@ def test_fail_under(sets: World) -> None:
     ran = typed(EVALUATE, "--fail-under", "0.95")
     assert (ran.code, ran.out) == (3, typed(EVALUATE).out)
     assert ran.err.startswith("error coverage-below: sets.csv: at alpha 0.1 the sets cover 0.933")
-    assert "0.95 or more (--fail-under); got 0.93333, interval 0.741 to 0.986\n" in ran.err
+    assert "0.95 or more (--fail-under) found 0.93333, interval 0.741 to 0.986\n" in ran.err
     document = typed(EVALUATE, "--fail-under", "0.95", "--json").document
     assert document["error"]["exit"] == 3
     assert document["results"][0]["aggregated_coverage"]["mean"] == pytest.approx(14 / 15)
@@ -97,8 +97,9 @@ def test_strict_counts_warnings_as_a_failed_check(world: World) -> None:
     assert warned.code == 0
     assert warned.err == (
         "warning n-too-small: every set is every label at alpha 0.01\n"
-        "  expected  99 calibration examples or more; got 30\n"
-        "  do        alpha 0.033 works with 30; or annotate 69 more\n"
+        "  expected  99 calibration examples or more\n"
+        "  found     30\n"
+        "  hint      alpha 0.033 works with 30; or annotate 69 more\n"
     )
     assert "alpha 0.01: every set is every label, so that 0.99 is promised in" in warned.out
     world.path("predictor.nc").unlink()
@@ -117,7 +118,7 @@ def test_warnings_are_in_the_document_and_on_stderr(world: World) -> None:
     assert ran.err.startswith("warning n-too-small")
     (warning,) = ran.document["warnings"]
     assert warning["name"] == "n-too-small"
-    assert warning["got"] == "30"
+    assert warning["found"] == "30"
     assert ran.document["guarantees"][0]["threshold"] == "-inf"
 
 
@@ -133,7 +134,7 @@ def test_errors_are_in_the_document(world: World) -> None:
     assert ran.code == 2
     error = ran.document["error"]
     assert error["name"] == "labels-differ"
-    fields = ("name", "what", "whose", "expected", "got", "do", "details", "exit")
+    fields = ("name", "what", "source", "expected", "found", "hint", "details", "exit")
     assert tuple(error) == fields
     assert ran.err.startswith("error labels-differ: votes.csv has a label that probabilities.csv")
 

@@ -102,9 +102,9 @@ def test_forms_that_nobody_chose(here: Path) -> None:
 
 def test_a_form_that_a_format_has_not(small: Path) -> None:
     packed = f"aggregate {' '.join(OF_VOTES)} --form packed -o"
-    refused(f"{packed} lam.csv", "option-unfit", "got .csv do -o lam.npz, or --form long")
+    refused(f"{packed} lam.csv", "option-unfit", "found .csv hint -o lam.npz, or --form long")
     drawn = """--aggregator '{name = "bootstrap", draws = 2}'"""
-    refused(f"{packed} lam.npz {drawn}", "option-unfit", "got draws do --form wide")
+    refused(f"{packed} lam.npz {drawn}", "option-unfit", "found draws hint --form wide")
 
 
 def test_evaluate_with_every_measure(small: Path) -> None:

@@ -106,7 +106,7 @@ def test_a_reader_that_exits_is_named_and_the_others_asked(world: World) -> None
         assert plausibly.read_annotations("votes.csv").sizes["example"] == 30
     (message,) = [one.message for one in heard]
     assert isinstance(message, PlausiblyWarning)
-    assert (message.whose, message.got) == ("Slow", "SystemExit: 3")
+    assert (message.source, message.found) == ("Slow", "SystemExit: 3")
 
 
 def test_a_slow_reader_is_named_on_a_terminal(
@@ -147,9 +147,9 @@ def test_names_are_visible_and_documents_exact(world: World) -> None:
 
 
 def test_a_message_in_python_is_visible_too() -> None:
-    error = InputError("rows-do-not-sum", f"row {STEERS}", got=STEERS, do=STEERS)
+    error = InputError("rows-do-not-sum", f"row {STEERS}", found=STEERS, hint=STEERS)
     assert str(error).count(SHOWN) == 3
-    assert error.got == STEERS
+    assert error.found == STEERS
 
 
 @pytest.mark.parametrize(

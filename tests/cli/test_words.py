@@ -102,6 +102,7 @@ def test_a_full_disk_behind_stdout(
         monkeypatch.undo()
     assert capsys.readouterr().err == (
         "error output-unwritable: cannot write to where the output of the command goes\n"
-        '  expected  a place that can be written to; got "no space left on device"\n'
-        "  do        send the output elsewhere; files that the command writes are whole\n"
+        "  expected  a place that can be written to\n"
+        '  found     "no space left on device"\n'
+        "  hint      send the output elsewhere; files that the command writes are whole\n"
     )

@@ -35,7 +35,7 @@ def test_refused_by_name(name: str) -> None:
     pieces = (f"combiner {name} ", f"expected {EXPECTED[name]} {ALLOW}")
     with refused("guarantee-none", *pieces, kind=IncompatibleComponents) as caught:
         plausibly.calibrate(*world(40), calibrator="monte-carlo", combiner=name)
-    assert caught.value.whose == f"combiner {name}"
+    assert caught.value.source == f"combiner {name}"
 
 
 @pytest.mark.parametrize("name", NONE)
@@ -105,7 +105,7 @@ def test_exchangeability_of_replicates_is_stated() -> None:
 def test_e_values_want_scores_above_zero() -> None:
     with refused(
         "scores-not-positive",
-        "got calibration scores that are all below it",
+        "found calibration scores that are all below it",
         kind=IncompatibleComponents,
     ):
         plausibly.calibrate(
@@ -115,23 +115,23 @@ def test_e_values_want_scores_above_zero() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "got"),
+    ("values", "found"),
     [
-        ([[0.0, 0.5]], "got 1 others"),
-        ([[1.5], [0.1]], "got 1 others"),
-        (np.zeros((0, 3)), "got the shape"),
-        (0.5, "got the shape"),
+        ([[0.0, 0.5]], "found 1 others"),
+        ([[1.5], [0.1]], "found 1 others"),
+        (np.zeros((0, 3)), "found the shape"),
+        (0.5, "found the shape"),
     ],
 )
-def test_p_values_of_the_caller(values: ArrayLike, got: str) -> None:
+def test_p_values_of_the_caller(values: ArrayLike, found: str) -> None:
     for name in (*MERGING, *NONE):
-        with refused("p-values-range", got):
+        with refused("p-values-range", found):
             combiner(name).merge(np.array(values))  # type: ignore[attr-defined]  # only these rules have it
 
 
 def test_too_few_examples_for_any_alpha() -> None:
     p = plausibly.calibrate(*world(8), calibrator="monte-carlo", combiner="bonferroni")
-    with warned("n-too-small", "expected 99", "got 8 do annotate 91 more"):
+    with warned("n-too-small", "expected 99", "found 8 hint annotate 91 more"):
         p.threshold("0.1")
 
 

@@ -36,7 +36,7 @@ def mistakes(target: Callable[..., object], table: Mapping[str, object]) -> list
     """Return what is wrong with a table, as lines."""
     with pytest.raises(Mistakes) as caught:
         STRICT.build(target, table)
-    return [str(m) + (f" | {m.do}" if m.do else "") for m in caught.value.mistakes]
+    return [str(m) + (f" | {m.hint}" if m.hint else "") for m in caught.value.mistakes]
 
 
 @attrs.frozen(kw_only=True)
@@ -57,22 +57,22 @@ def test_numpy_scalars_are_numbers() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "line"),
     [
-        ("whole", "7", 'expected an integer, got the text "7" | write whole = 7'),
-        ("whole", "ten", 'expected an integer, got the text "ten"'),
-        ("whole", True, "expected an integer, got true"),
-        ("whole", 7.0, "expected an integer, got 7.0"),
-        ("whole", None, "expected an integer, got None"),
-        ("whole", [7], "expected an integer, got a list of 1"),
-        ("number", "0.1", 'expected a number, got the text "0.1" | write number = 0.1'),
-        ("number", False, "expected a number, got false"),
-        ("text", 7, 'expected text, got 7 | write text = "7"'),
-        ("text", True, "expected text, got true"),
-        ("text", {}, "expected text, got a table"),
-        ("switch", 1, "expected true or false, got 1"),
-        ("switch", "True", 'expected true or false, got the text "True" | write switch = true'),
-        ("switch", "yes", 'expected true or false, got the text "yes"'),
-        ("path", 7, "expected a path, got 7"),
-        ("path", object(), "expected a path, got an object of type object"),
+        ("whole", "7", 'expected an integer, found the text "7" | write whole = 7'),
+        ("whole", "ten", 'expected an integer, found the text "ten"'),
+        ("whole", True, "expected an integer, found true"),
+        ("whole", 7.0, "expected an integer, found 7.0"),
+        ("whole", None, "expected an integer, found None"),
+        ("whole", [7], "expected an integer, found a list of 1"),
+        ("number", "0.1", 'expected a number, found the text "0.1" | write number = 0.1'),
+        ("number", False, "expected a number, found false"),
+        ("text", 7, 'expected text, found 7 | write text = "7"'),
+        ("text", True, "expected text, found true"),
+        ("text", {}, "expected text, found a table"),
+        ("switch", 1, "expected true or false, found 1"),
+        ("switch", "True", 'expected true or false, found the text "True" | write switch = true'),
+        ("switch", "yes", 'expected true or false, found the text "yes"'),
+        ("path", 7, "expected a path, found 7"),
+        ("path", object(), "expected a path, found an object of type object"),
     ],
 )
 def test_nothing_is_coerced(key: str, value: object, line: str) -> None:
@@ -84,8 +84,8 @@ def test_all_at_once() -> None:
     assert mistakes(Plain, table) == [
         'nmber: no such parameter; did you mean "number"? | write number = 0.5',
         "colour: no such parameter; it has whole, number, text, switch, path | leave colour out",
-        'whole: expected an integer, got the text "7" | write whole = 7',
-        'text: expected text, got 3 | write text = "3"',
+        'whole: expected an integer, found the text "7" | write whole = 7',
+        'text: expected text, found 3 | write text = "3"',
     ]
 
 
@@ -181,27 +181,27 @@ def test_containers() -> None:
         (
             "names",
             "ab",
-            ['names: expected a list, each text, got the text "ab" | write names = ["ab"]'],
+            ['names: expected a list, each text, found the text "ab" | write names = ["ab"]'],
         ),
-        ("names", ["a", 1], ['names[1]: expected text, got 1 | write names[1] = "1"']),
-        ("names", {"a": 1}, ["names: expected a list, each text, got a table"]),
-        ("pair", ["a"], ["pair: expected a list of 2: text, an integer, got a list of 1"]),
+        ("names", ["a", 1], ['names[1]: expected text, found 1 | write names[1] = "1"']),
+        ("names", {"a": 1}, ["names: expected a list, each text, found a table"]),
+        ("pair", ["a"], ["pair: expected a list of 2: text, an integer, found a list of 1"]),
         (
             "pair",
             [1, "a"],
             [
-                'pair[0]: expected text, got 1 | write pair[0] = "1"',
-                'pair[1]: expected an integer, got the text "a"',
+                'pair[0]: expected text, found 1 | write pair[0] = "1"',
+                'pair[1]: expected an integer, found the text "a"',
             ],
         ),
-        ("bare", 1, ["bare: expected a list, got 1"]),
-        ("aliases", ["a"], ["aliases: expected a table, got a list of 1"]),
-        ("aliases", {"a": 1}, ['aliases.a: expected text, got 1 | write aliases.a = "1"']),
-        ("aliases", {1: "a"}, ["aliases.1: the key: expected text, got 1"]),
+        ("bare", 1, ["bare: expected a list, found 1"]),
+        ("aliases", ["a"], ["aliases: expected a table, found a list of 1"]),
+        ("aliases", {"a": 1}, ['aliases.a: expected text, found 1 | write aliases.a = "1"']),
+        ("aliases", {1: "a"}, ["aliases.1: the key: expected text, found 1"]),
         (
             "levels",
             {"a": [1, "2"]},
-            ['levels.a[1]: expected an integer, got the text "2" | write levels.a[1] = 2'],
+            ['levels.a[1]: expected an integer, found the text "2" | write levels.a[1] = 2'],
         ),
     ],
 )
@@ -246,19 +246,19 @@ def test_choices(key: str, value: object) -> None:
         (
             "ties",
             "fist",
-            'expected "first" or "random", got the text "fist" | write ties = "first"',
+            'expected "first" or "random", found the text "fist" | write ties = "first"',
         ),
-        ("ties", 1, 'expected "first" or "random", got 1'),
-        ("by", True, 'expected 1 or "all", got true'),
-        ("by", "al", 'expected 1 or "all", got the text "al" | write by = "all"'),
-        ("band", "0.1", 'expected a number or "auto", got the text "0.1" | write band = 0.1'),
-        ("maybe", "3", 'expected an integer, got the text "3" | write maybe = 3'),
-        ("where", 7, 'expected text or a path or a list, each text, got 7 | write where = "7"'),
+        ("ties", 1, 'expected "first" or "random", found 1'),
+        ("by", True, 'expected 1 or "all", found true'),
+        ("by", "al", 'expected 1 or "all", found the text "al" | write by = "all"'),
+        ("band", "0.1", 'expected a number or "auto", found the text "0.1" | write band = 0.1'),
+        ("maybe", "3", 'expected an integer, found the text "3" | write maybe = 3'),
+        ("where", 7, 'expected text or a path or a list, each text, found 7 | write where = "7"'),
         ("deep", [1, "2"], None),
     ],
 )
 def test_choices_that_are_none(key: str, value: object, line: str | None) -> None:
-    expected_line = line or 'expected an integer, got the text "2" | write deep[1] = 2'
+    expected_line = line or 'expected an integer, found the text "2" | write deep[1] = 2'
     path = key if line else f"{key}[1]"
     assert mistakes(Choice, {key: value}) == [f"{path}: {expected_line}"]
 
@@ -280,7 +280,9 @@ class Checked:
 
     def __attrs_post_init__(self) -> None:
         if self.draws == 13:
-            raise InputError("unlucky", "13 draws", expected="12 or 14", got="13", do="write 12")
+            raise InputError(
+                "unlucky", "13 draws", expected="12 or 14", found="13", hint="write 12"
+            )
 
 
 def test_validators_speak_with_the_path_of_their_field() -> None:
@@ -292,7 +294,7 @@ def test_validators_speak_with_the_path_of_their_field() -> None:
 def test_rules_between_fields_speak_for_the_table() -> None:
     assert mistakes(Checked, {"lower": 2.0, "upper": 1.5}) == ["must be above lower"]
     assert STRICT.build(Checked, {"upper": 1.5}) == Checked(upper=1.5)
-    assert mistakes(Checked, {"draws": 13}) == ["13 draws; expected 12 or 14; got 13 | write 12"]
+    assert mistakes(Checked, {"draws": 13}) == ["13 draws; expected 12 or 14 found 13 | write 12"]
 
 
 def test_names_of_fields() -> None:
@@ -327,7 +329,7 @@ def test_ordinary_classes() -> None:
     assert STRICT.build(Ordinary, {"draws": 2}).made == (2, 1.0, (), {})
     assert mistakes(Ordinary, {"draws": "2", "scael": 2}) == [
         'scael: no such parameter; did you mean "scale"? | write scale = 2',
-        'draws: expected an integer, got the text "2" | write draws = 2',
+        'draws: expected an integer, found the text "2" | write draws = 2',
     ]
 
 
@@ -356,11 +358,11 @@ def test_nested_mistakes() -> None:
     table = {"inner": {"whole": "2", "txt": "a"}, "data": 3, "colour": "blue", "array": 3, "raw": 3}
     assert mistakes(Nested, table) == [
         'inner.txt: no such parameter; did you mean "text"? | write inner.text = "a"',
-        'inner.whole: expected an integer, got the text "2" | write inner.whole = 2',
-        "data: expected a table, got 3",
+        'inner.whole: expected an integer, found the text "2" | write inner.whole = 2',
+        "data: expected a table, found 3",
         "colour: 'blue' is not a valid Colour",
-        "array: expected ndarray, got 3",
-        "raw: expected bytes, got 3",
+        "array: expected ndarray, found 3",
+        "raw: expected bytes, found 3",
     ]
 
 
@@ -380,8 +382,8 @@ def test_types_that_do_not_exist_at_run_time() -> None:
     with pytest.raises(ComponentError) as caught:
         STRICT.build(strange, {"x": 1})
     assert caught.value.name == "component-types"
-    assert caught.value.got == "name 'Nowhere' is not defined"
-    assert caught.value.do.startswith("import those types outside of TYPE_CHECKING")
+    assert caught.value.found == "name 'Nowhere' is not defined"
+    assert caught.value.hint.startswith("import those types outside of TYPE_CHECKING")
 
 
 def test_signatures_in_words() -> None:

@@ -85,8 +85,8 @@ def test_what_cannot_be_written_down() -> None:
         f"array: {line}",
         f"name: {line}",
     ]
-    assert caught.value.do == "make the component a frozen attrs class with plain parameters"
-    assert caught.value.whose == 'aggregator "mine"'
+    assert caught.value.hint == "make the component a frozen attrs class with plain parameters"
+    assert caught.value.source == 'aggregator "mine"'
 
 
 def test_an_entry_as_text() -> None:

@@ -89,7 +89,7 @@ def test_no_number(value: object) -> None:
 
 def test_a_percentage_is_told_what_was_meant() -> None:
     """Message 21, for the commonest slip."""
-    with refused("alpha-range", "got 90 do alpha=0.1 for 90% sets"):
+    with refused("alpha-range", "found 90 hint alpha=0.1 for 90% sets"):
         read_alpha(90)
     with pytest.raises(InputError, match=r"alpha=0\.05 for 95% sets"):
         read_alpha(5)

@@ -80,11 +80,11 @@ def test_a_combiner_cannot_change_the_calibration() -> None:
 
     made = Writing(made=lambda p: p)
     error = refused(lambda: plausibly.calibrate(*world(), combiner=made).p_values(world()[0]))
-    assert "read-only" in error.got
+    assert "read-only" in error.found
 
 
 @pytest.mark.parametrize(
-    ("made", "got"),
+    ("made", "found"),
     [
         (lambda p: p - 2.0, "-"),
         (lambda p: p + 1.0, "1."),
@@ -99,10 +99,10 @@ def test_a_combiner_cannot_change_the_calibration() -> None:
         (lambda p: 1.0 - p / 2, "less"),
     ],
 )
-def test_what_a_combiner_returns(made: Callable[[Floats], object], got: str) -> None:
+def test_what_a_combiner_returns(made: Callable[[Floats], object], found: str) -> None:
     error = refused(lambda: plausibly.calibrate(*world(), combiner=Combiner(made=made)))
-    assert error.whose == "combiner Combiner"
-    assert got in error.got
+    assert error.source == "combiner Combiner"
+    assert found in error.found
 
 
 @attrs.frozen(kw_only=True)
@@ -124,7 +124,7 @@ class Promising:
 
 
 @pytest.mark.parametrize(
-    ("stated", "got"),
+    ("stated", "found"),
     [
         (lambda g: attrs.evolve(g, level=Fraction(2)), "level 2"),
         (lambda g: attrs.evolve(g, level=Fraction(-2)), "level -2"),
@@ -135,10 +135,10 @@ class Promising:
         (raising, "ZeroDivisionError"),
     ],
 )
-def test_what_a_combiner_states(stated: Callable[[Guarantee], object], got: str) -> None:
+def test_what_a_combiner_states(stated: Callable[[Guarantee], object], found: str) -> None:
     error = refused(lambda: plausibly.calibrate(*world(), combiner=Promising(stated=stated)))
-    assert error.whose == "combiner Promising"
-    assert got in error.got
+    assert error.source == "combiner Promising"
+    assert found in error.found
 
 
 # ---- scores
@@ -158,7 +158,7 @@ class Score(ScoreFunction):
 
 
 @pytest.mark.parametrize(
-    ("made", "got"),
+    ("made", "found"),
     [
         (lambda p: np.where(p > 0.5, np.inf, p), "inf"),
         (lambda p: p.astype(complex), "complex128"),
@@ -167,16 +167,16 @@ class Score(ScoreFunction):
         (lambda p: p * np.nan, "NaN"),
     ],
 )
-def test_what_a_score_returns(made: Callable[[Floats], object], got: str) -> None:
+def test_what_a_score_returns(made: Callable[[Floats], object], found: str) -> None:
     error = refused(
         lambda: plausibly.calibrate(*world(), score=Score(made=made)), "score-malformed"
     )
-    assert (error.whose, error.got) == ("score Score", got)
+    assert (error.source, error.found) == ("score Score", found)
 
 
 def test_a_score_that_fails_is_named() -> None:
     error = refused(lambda: plausibly.calibrate(*world(), score=Score(made=raising)))
-    assert (error.whose, error.got) == ("score Score", "ZeroDivisionError: inside")
+    assert (error.source, error.found) == ("score Score", "ZeroDivisionError: inside")
 
 
 # ---- calibrators
@@ -269,7 +269,7 @@ def test_what_a_calibrator_returns(fields: dict[str, Any]) -> None:  # Any: as a
         lambda: plausibly.calibrate(*world(), calibrator=Calibrator(changed=evolved(**fields))),
         "calibration-scores-malformed",
     )
-    assert error.whose == "calibrator Calibrator"
+    assert error.source == "calibrator Calibrator"
     assert error.expected
 
 
@@ -277,7 +277,7 @@ def test_a_calibrator_that_fails_is_named() -> None:
     for changed, got in ((raising, "ZeroDivisionError: inside"), (lambda r: None, "a NoneType")):
         made = Calibrator(changed=changed)
         error = refused(partial(plausibly.calibrate, *world(), calibrator=made))
-        assert (error.whose, error.got) == ("calibrator Calibrator", got)
+        assert (error.source, error.found) == ("calibrator Calibrator", got)
 
 
 def test_sound_replicates_pass() -> None:
@@ -301,7 +301,7 @@ def test_a_calibrator_cannot_change_what_it_is_given() -> None:
         counted = lam.assign_coords(denominator=("example", np.full(40, 3)))
         made = Writing(changed=lambda sound: sound)
         error = refused(partial(plausibly.calibrate, predictions, counted, calibrator=made))
-        assert "read-only" in error.got, name
+        assert "read-only" in error.found, name
         xr.testing.assert_identical(predictions, before[0])
         xr.testing.assert_identical(lam, before[1])
 
@@ -324,7 +324,7 @@ class Aggregator(protocols.Aggregator):
 
 
 @pytest.mark.parametrize(
-    ("changed", "got"),
+    ("changed", "found"),
     [
         (lambda lam: lam[:3], "9 examples less"),
         (lambda lam: lam.assign_coords(label=["a", "b", "x"]), "1 label more: x"),
@@ -336,11 +336,11 @@ class Aggregator(protocols.Aggregator):
         (raising, "ZeroDivisionError: inside"),
     ],
 )
-def test_what_an_aggregator_returns(changed: Callable[[xr.DataArray], object], got: str) -> None:
+def test_what_an_aggregator_returns(changed: Callable[[xr.DataArray], object], found: str) -> None:
     annotations = table()
     error = refused(lambda: plausibly.aggregate(annotations, Aggregator(changed=changed)))
-    assert error.whose == "aggregator Aggregator"
-    assert got in error.got
+    assert error.source == "aggregator Aggregator"
+    assert found in error.found
 
 
 def test_an_aggregator_cannot_change_the_table() -> None:
@@ -359,7 +359,7 @@ def test_an_aggregator_cannot_change_the_table() -> None:
     xr.testing.assert_identical(annotations, before)
     # A table that anybody can write to, as one that was read by xarray.
     error = refused(lambda: plausibly.aggregate(before, Writing(changed=lambda lam: lam)))
-    assert "read-only" in error.got
+    assert "read-only" in error.found
     xr.testing.assert_identical(before, annotations)
 
 
@@ -384,9 +384,9 @@ def test_a_reader_that_fails_is_named(tmp_path: Path) -> None:
     path = tmp_path / "votes.txt"
     path.write_text("anything")
     error = refused(lambda: plausibly.read_annotations(path, Reader(made=raising)))
-    assert (error.whose, error.got) == ("reader Reader", "ZeroDivisionError: inside")
+    assert (error.source, error.found) == ("reader Reader", "ZeroDivisionError: inside")
     answers: tuple[object, ...] = ({}, xr.Dataset())
     for answer in answers:
         reader = Reader(made={path: answer}.get)
         error = refused(partial(plausibly.read_annotations, path, reader), "table-unknown")
-        assert error.whose == "reader Reader"
+        assert error.source == "reader Reader"

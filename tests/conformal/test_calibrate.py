@@ -124,7 +124,7 @@ def test_the_group_is_a_coordinate_of_the_predictions() -> None:
     assert (p.summary.n, p.summary.n_held_out) == (30, 10)
     assert p.pools.calibration.denominator is not None
     assert len(p.pools.calibration.denominator) == 30
-    with refused("coordinate-missing", '"site"', "got patient"):
+    with refused("coordinate-missing", '"site"', "found patient"):
         plausibly.calibrate(predictions, lam, combiner="held-out-rank", group="site")
 
 
@@ -150,7 +150,7 @@ def test_a_share_outside_its_range_is_refused() -> None:
 def test_expected_draws_have_no_separate_p_values() -> None:
     """The pair is refused by name."""
     with refused(
-        "pair-incompatible", "got only their mean: no label is drawn", kind=IncompatibleComponents
+        "pair-incompatible", "found only their mean: no label is drawn", kind=IncompatibleComponents
     ):
         plausibly.calibrate(*world(20), combiner="maximum")
 

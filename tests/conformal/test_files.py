@@ -132,7 +132,7 @@ def rewritten(path: Path, **changes: object) -> Path:
 def test_message_36_a_newer_format(tmp_path: Path) -> None:
     plausibly.calibrate(*world(30)).save(tmp_path / "p.nc")
     newer = rewritten(tmp_path / "p.nc", format=9, version="2.1")
-    got = "rewritten.nc", "expected format 4; got format 9, written by plausibly 2.1"
+    got = "rewritten.nc", "expected format 4 found format 9, written by plausibly 2.1"
     with refused("predictor-newer", *got, "pip install -U plausibly"):
         plausibly.load_predictor(newer)
 
@@ -140,7 +140,7 @@ def test_message_36_a_newer_format(tmp_path: Path) -> None:
 @pytest.mark.parametrize("earlier", [1, 2])
 def test_an_earlier_format_is_refused_by_name(tmp_path: Path, earlier: int) -> None:
     plausibly.calibrate(*world(30)).save(tmp_path / "p.nc")
-    with refused("predictor-unreadable", f"got format {earlier}, of an earlier version"):
+    with refused("predictor-unreadable", f"found format {earlier}, of an earlier version"):
         plausibly.load_predictor(rewritten(tmp_path / "p.nc", format=earlier))
 
 

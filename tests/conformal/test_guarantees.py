@@ -164,7 +164,7 @@ def test_no_alpha_is_advised_that_is_none() -> None:
     """With 3 held-out examples the band is wider than 1."""
     predictions, lam = world(6)
     predictor = plausibly.calibrate(predictions, lam, calibrator="monte-carlo", combiner="ecdf")
-    with warned("guarantee-vacuous", "expected 496 held-out", "got 3"):
+    with warned("guarantee-vacuous", "expected 496 held-out", "found 3"):
         predictor.predict(predictions, "0.1")
 
 

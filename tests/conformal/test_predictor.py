@@ -106,10 +106,10 @@ def test_the_labels_must_be_those_of_the_calibration(
 ) -> None:
     narrow = fresh.isel(label=[0, 1, 2])
     narrow = narrow / narrow.sum("label")
-    with refused("predictor-labels", "predictor's 4 labels by name; got 3 of them"):
+    with refused("predictor-labels", "predictor's 4 labels by name found 3 of them"):
         predictor.predict(narrow, 0.1)
     renamed = fresh.assign_coords(label=["benign", "unsure", "malign", "none"])
-    with pytest.raises(InputError, match="got 3 of them and 1 others"):
+    with pytest.raises(InputError, match="found 3 of them and 1 others"):
         predictor.p_values(renamed)
 
 
@@ -208,7 +208,7 @@ def test_message_23_says_how_many_examples_are_missing() -> None:
     predictions, lam = world(12)
     p = plausibly.calibrate(predictions, lam)
     do = "do alpha 0.077 works with 12; or annotate 7 more"
-    with warned("n-too-small", "expected 19 calibration examples or more; got 12", do):
+    with warned("n-too-small", "expected 19 calibration examples or more found 12", do):
         sets = p.predict(predictions, 0.05)
     assert sets.all()
     with warnings.catch_warnings():
@@ -218,7 +218,7 @@ def test_message_23_says_how_many_examples_are_missing() -> None:
 
 def test_message_25_says_how_many_held_out_examples_are_missing() -> None:
     p = plausibly.calibrate(*world(100), combiner="ecdf")
-    with warned("guarantee-vacuous", "expected 1,981 held-out", "got 50", "or alpha 0.32"):
+    with warned("guarantee-vacuous", "expected 1,981 held-out", "found 50", "or alpha 0.32"):
         assert float(p.threshold(0.05)) == -np.inf
 
 
@@ -253,13 +253,13 @@ def test_voted_coverage_breaks_ties_in_the_order_of_the_calibration(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("unit", "do"),
+    ("unit", "hint"),
     [
         ("held-out examples", "do combiner average (no split), more held-out examples, or a"),
         ("calibration examples", "do a larger alpha, or another score"),
     ],
 )
-def test_enough_examples_and_still_vacuous(unit: str, do: str) -> None:
+def test_enough_examples_and_still_vacuous(unit: str, hint: str) -> None:
     """Ties at the least value, not the number of examples, are then to blame."""
     promise = plausibly.Guarantee(
         alpha=Fraction(1, 10),
@@ -270,7 +270,7 @@ def test_enough_examples_and_still_vacuous(unit: str, do: str) -> None:
         needed=496,
         unit=unit,
     )
-    with warned("sets-vacuous", f"got too many of 500 {unit} there {do}"):
+    with warned("sets-vacuous", f"found too many of 500 {unit} there {hint}"):
         warn_if_vacuous(promise, "ecdf")
 
 

@@ -91,7 +91,7 @@ def test_fault_9_weights_that_sum_to_nothing(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(crowd_kit_standin.Wawa, "_fit", fit)
     with pytest.raises(InputError) as caught:
         lam("wawa", table())
-    assert caught.value.got == "none for 3 examples (t1, t10, t2)"
+    assert caught.value.found == "none for 3 examples (t1, t10, t2)"
 
 
 def test_rows_come_in_the_order_of_names(frames: list[pd.DataFrame]) -> None:
@@ -139,7 +139,7 @@ def test_fault_5_what_counts_twice_is_two_rows(frames: list[pd.DataFrame]) -> No
     assert len(frames[0]) == 7
     with pytest.raises(InputError) as caught:
         lam("mmsr", weighted([2, 1, 1, 1]))
-    assert (caught.value.name, caught.value.do) == (
+    assert (caught.value.name, caught.value.hint) == (
         "weights-broken",
         "dawid-skene, one-coin or worker-agreement, which take any weight",
     )
@@ -148,7 +148,7 @@ def test_fault_5_what_counts_twice_is_two_rows(frames: list[pd.DataFrame]) -> No
 def test_broken_weights() -> None:
     with pytest.raises(InputError) as caught:
         lam("glad", weighted([0.5, 1, 0.25, 1]))
-    assert (caught.value.name, caught.value.do) == (
+    assert (caught.value.name, caught.value.hint) == (
         "weights-broken",
         "dawid-skene, one-coin or worker-agreement, which take any weight",
     )
@@ -159,7 +159,7 @@ def test_unknown_annotators() -> None:
     with pytest.raises(InputError) as caught:
         lam("glad", given)
     assert caught.value.name == "annotators-anonymous"
-    assert caught.value.do.endswith("dawid-skene takes them as one annotator")
+    assert caught.value.hint.endswith("dawid-skene takes them as one annotator")
     lam("glad", plausibly.select(given, annotator=given["annotator"].values))
 
 
@@ -178,7 +178,7 @@ def test_report_21_one_label_alone(name: str, frames: list[pd.DataFrame]) -> Non
 def test_kos_is_for_two_labels() -> None:
     with pytest.raises(InputError) as caught:
         lam("kos", table())
-    assert (caught.value.name, caught.value.do) == (
+    assert (caught.value.name, caught.value.hint) == (
         "labels-too-many",
         "aggregator crowd-kit:mmsr, crowd-kit:glad or dawid-skene",
     )
@@ -189,7 +189,7 @@ def test_kos_gives_labels_alone() -> None:
     assert found.sel(label="yes", example=["t10", "t1", "t2"]).values.tolist() == [1.0, 0.0, 0.0]
     with pytest.raises(InputError) as caught:
         lam("kos", table([("t1", "a", "yes"), ("t1", "b", "no")]))
-    assert (caught.value.name, caught.value.do) == (
+    assert (caught.value.name, caught.value.hint) == (
         "kos-tied",
         "aggregator worker-agreement or dawid-skene, which keep the tie",
     )
@@ -230,7 +230,7 @@ def test_fault_11_is_said_where_it_strikes(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("importlib.metadata.version", lambda name: "1.9.1")
     with pytest.raises(InputError) as caught:
         lam("wawa", table())
-    assert (caught.value.name, caught.value.do) == (
+    assert (caught.value.name, caught.value.hint) == (
         "crowd-kit-failed",
         'aggregator worker-agreement, which is plausibly\'s own; or pip install "scikit-learn<1.7"',
     )
@@ -243,7 +243,7 @@ def test_whatever_crowd_kit_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crowd_kit_standin.GLAD, "_fit", fit)
     with pytest.raises(InputError) as caught:
         lam("glad", table())
-    assert (caught.value.name, caught.value.do) == (
+    assert (caught.value.name, caught.value.hint) == (
         "crowd-kit-failed",
         "aggregator dawid-skene, which is plausibly's own",
     )
@@ -257,7 +257,7 @@ def test_no_number_is_no_plausibility(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crowd_kit_standin.DawidSkene, "_fit", fit)
     with pytest.raises(InputError) as caught:
         lam("dawid-skene", table())
-    assert caught.value.got == "none for 1 example (t1)"
+    assert caught.value.found == "none for 1 example (t1)"
     assert caught.value.details == {"examples": ["t1"]}
 
 
@@ -268,7 +268,7 @@ def test_stopped_early() -> None:
         "warning not-converged: crowd-kit:dawid-skene has not converged: in iteration 4\n"
         "  what it maximises still changes by 0.12\n"
         "  expected  changes below 0.001\n"
-        "  do        iterations = 40"
+        "  hint      iterations = 40"
     ]
     facts = json.loads(found.attrs["convergence"])
     assert (facts["iterations"], facts["change"], facts["tolerance"]) == (4, 0.125, 1e-3)

@@ -158,7 +158,7 @@ def test_stopped_early_it_warns_with_numbers() -> None:
         "warning not-converged: one-coin has not converged: in iteration 2 a plausibility\n"
         f"  still changes by {change:.2g}\n"
         "  expected  changes of 1e-06 or less\n"
-        "  do        iterations = 20"
+        "  hint      iterations = 20"
     )
     assert message.details["iterations"] == 2
     with pytest.warns(PlausiblyWarning, match=r"iterations = 300, or tolerance = 0.0001$"):

@@ -124,7 +124,7 @@ def test_examples_that_lose_everybody() -> None:
     table = table_of([*RECORDS, ("t9", "dan", "x", 1)], labels="xyz")
     with pytest.raises(InputError) as caught:
         plausibly.aggregate(table, "exclude", annotators=["dan", "eve"])
-    assert (caught.value.name, caught.value.do) == (
+    assert (caught.value.name, caught.value.hint) == (
         "annotators-needed",
         'lost = "keep" keeps all responses of these; or leave out fewer annotators',
     )
@@ -133,8 +133,9 @@ def test_examples_that_lose_everybody() -> None:
     assert [str(one.message) for one in heard] == [
         "warning annotators-needed: exclude keeps all responses of 1 of 6 examples (t9),\n"
         "  which only those who are left out have answered\n"
-        "  expected  a response left for each example; got 2 annotators of 6 left out\n"
-        '  do        lost = "error" refuses them'
+        "  expected  a response left for each example\n"
+        "  found     2 annotators of 6 left out\n"
+        '  hint      lost = "error" refuses them'
     ]
     assert float(found.sel(example="t9", label="x")) == 1.0
     assert read_left_out(found.attrs) == {"responses by excluded annotators": 10}
@@ -149,9 +150,9 @@ def test_nobody_is_named() -> None:
         found = plausibly.aggregate(TABLE, "exclude")
     assert [str(one.message) for one in heard] == [
         "warning exclude-nobody: exclude is not told whom to leave out\n"
-        "  expected  names of annotators, a number of answers, or a weight; got none of\n"
-        "            them: all responses count\n"
-        '  do        annotators = ["..."], fewer_than = 5 or below = 0.5'
+        "  expected  names of annotators, a number of answers, or a weight\n"
+        "  found     none of them: all responses count\n"
+        '  hint      annotators = ["..."], fewer_than = 5 or below = 0.5'
     ]
     xr.testing.assert_equal(found, plausibly.aggregate(TABLE))
 
@@ -159,13 +160,13 @@ def test_nobody_is_named() -> None:
 def test_names_that_nobody_has() -> None:
     with pytest.raises(InputError) as caught:
         plausibly.aggregate(TABLE, "exclude", annotators=["dana", "eve"])
-    assert (caught.value.name, caught.value.do) == ("annotators-unknown", "did you mean dan?")
+    assert (caught.value.name, caught.value.hint) == ("annotators-unknown", "did you mean dan?")
 
 
 def test_who_does_not_estimate() -> None:
     with pytest.raises(InputError) as caught:
         plausibly.aggregate(TABLE, "exclude", below=0.5, by="label-frequency")
-    assert (caught.value.name, caught.value.do) == (
+    assert (caught.value.name, caught.value.hint) == (
         "reliability-none",
         'by = "worker-agreement", "one-coin" or "dawid-skene"',
     )

@@ -115,7 +115,7 @@ def test_the_inner_aggregator_of_a_bootstrap_is_not_asked() -> None:
 def test_an_aggregator_that_estimates_nobody() -> None:
     with pytest.raises(InputError) as caught:
         plausibly.reliability(table_with_idle(), "label-frequency")
-    assert (caught.value.name, caught.value.do) == (
+    assert (caught.value.name, caught.value.hint) == (
         "reliability-none",
         "dawid-skene, one-coin or worker-agreement, which do",
     )
@@ -132,19 +132,19 @@ class Odd(LabelFrequency):
 
 
 @pytest.mark.parametrize(
-    ("answer", "got"),
+    ("answer", "found"),
     [
         ({"q": 1.0}, "a dict"),
         (xr.Dataset({"skill": ("annotator", [1.0])}), "no weight over annotator"),
         (xr.Dataset({"weight": ("annotator", [1.0])}), "other annotators"),
     ],
 )
-def test_a_plugin_that_answers_something_else(answer: object, got: str) -> None:
+def test_a_plugin_that_answers_something_else(answer: object, found: str) -> None:
     with pytest.raises(ComponentError) as caught:
         plausibly.reliability(table_with_idle(), Odd(answer=answer))
     assert " ".join(str(caught.value).split()) == (
         "error reliability-malformed: aggregator Odd gives no table of the annotators "
-        f"expected a Dataset with weight over 5 annotators; got {got} "
+        f"expected a Dataset with weight over 5 annotators found {found} "
         "do mend its method reliability"
     )
 
@@ -168,9 +168,9 @@ def test_unknown_annotators_are_told_of() -> None:
     assert str(caught[0].message) == (
         "warning annotators-anonymous: one-coin takes 9 of 36 responses of unknown\n"
         "  annotators as one annotator's\n"
-        "  expected  annotators by name: one-coin estimates what each is worth; got 9 of\n"
-        "            36 responses without one\n"
-        '  do        unknown = "error" refuses them; plausibly.select(ann,\n'
+        "  expected  annotators by name: one-coin estimates what each is worth\n"
+        "  found     9 of 36 responses without one\n"
+        '  hint      unknown = "error" refuses them; plausibly.select(ann,\n'
         "            annotator=ann.annotator.values) leaves them out"
     )
     left = plausibly.select(table, annotator=table["annotator"].values)
@@ -182,7 +182,7 @@ def test_or_refused() -> None:
     with pytest.raises(InputError) as caught:
         plausibly.aggregate(table, "dawid-skene", unknown="error")
     assert caught.value.name == "annotators-anonymous"
-    assert caught.value.do.startswith('unknown = "together" takes them as one annotator; ')
+    assert caught.value.hint.startswith('unknown = "together" takes them as one annotator; ')
 
 
 @pytest.mark.parametrize(

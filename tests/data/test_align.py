@@ -24,7 +24,7 @@ def array(examples: list[str], labels: list[str]) -> xr.DataArray:
 @given(st.permutations(["a", "b", "c", "d"]))
 def test_labels_are_put_in_order_by_name(order: list[str]) -> None:
     given_ = array(["x", "y"], ["a", "b", "c", "d"])
-    found = match_labels(given_, order, whose="here", other="there")
+    found = match_labels(given_, order, source="here", other="there")
     assert found["label"].values.tolist() == order
     xr.testing.assert_identical(found, given_.sel(label=order))
     assert found.values.flags["C_CONTIGUOUS"]
@@ -33,25 +33,25 @@ def test_labels_are_put_in_order_by_name(order: list[str]) -> None:
 LABELS_DIFFER = [
     (
         ["a", "melanoma "],
-        'got "melanoma " (a space at the end) do strip=True, or rename={"melanoma "',
+        'found "melanoma " (a space at the end) hint strip=True, or rename={"melanoma "',
     ),
-    (["a", "Melanoma"], 'got "Melanoma" (capital letters) do rename={"Melanoma": "melanoma"}'),
-    (["a", "mellanoma"], 'and there "melanoma" do rename={"mellanoma": "melanoma"}'),
-    (["a", "melanoma", "x", "y"], 'got "x", "y" do declare every label where others are made'),
-    (["a"], 'predictions lack the label "melanoma" expected the same 2 names; got 1 of them'),
-    (["b", "c", "d", "q", "r"], 'got "b", "c", "d", … (5 in all), without "a", "melanoma"'),
+    (["a", "Melanoma"], 'found "Melanoma" (capital letters) hint rename={"Melanoma": "melanoma"}'),
+    (["a", "mellanoma"], 'and there "melanoma" hint rename={"mellanoma": "melanoma"}'),
+    (["a", "melanoma", "x", "y"], 'found "x", "y" hint declare every label where others are made'),
+    (["a"], 'predictions lack the label "melanoma" expected the same 2 names found 1 of them'),
+    (["b", "c", "d", "q", "r"], 'found "b", "c", "d", … (5 in all), without "a", "melanoma"'),
 ]
 
 
 @pytest.mark.parametrize(("here", "piece"), LABELS_DIFFER)
 def test_labels_that_differ(here: list[str], piece: str) -> None:
     with refused("labels-differ", piece):
-        match_labels(array(["e"], here), ["a", "melanoma"], whose="predictions", other="others")
+        match_labels(array(["e"], here), ["a", "melanoma"], source="predictions", other="others")
 
 
 def test_labels_on_either_side_are_in_the_details() -> None:
     with refused("labels-differ") as caught:
-        match_labels(array(["e"], ["a", "x"]), ["b", "a"], whose="here", other="there")
+        match_labels(array(["e"], ["a", "x"]), ["b", "a"], source="here", other="there")
     assert caught.value.details == {"only_here": ["x"], "only_there": ["b"]}
 
 
@@ -72,9 +72,9 @@ EXAMPLES_DIFFER = [
     (
         ["a", "b", "c", "d", "e"],
         ["a"],
-        ["plausibilities lack 4 examples", "got b, c, d, … (4 in all) only here"],
+        ["plausibilities lack 4 examples", "found b, c, d, … (4 in all) only here"],
     ),
-    (["a", "xx"], ["a", "b", "c"], ["got b, c only there, xx only here"]),
+    (["a", "xx"], ["a", "b", "c"], ["found b, c only there, xx only here"]),
 ]
 
 
@@ -99,7 +99,7 @@ def test_only_common_with_one_side_complete() -> None:
         array(["b", "a"], ["k"]),
         array(["a", "z", "b"], ["k"]),
         only_common=True,
-        whose="cnn.parquet",
+        source="cnn.parquet",
         other="votes.csv",
     )
     assert found.attrs == {}
@@ -108,12 +108,12 @@ def test_only_common_with_one_side_complete() -> None:
 
 
 def test_nothing_in_common_is_refused_even_so() -> None:
-    with refused("examples-differ", "got a only there, p, q only here"):
+    with refused("examples-differ", "found a only there, p, q only here"):
         match_examples(
             array(["p", "q"], ["k"]),
             array(["a"], ["k"]),
             only_common=True,
-            whose="cnn.parquet",
+            source="cnn.parquet",
             other="votes.csv",
         )
 

@@ -94,13 +94,13 @@ def test_the_hint_merges(tmp_path: Path) -> None:
         )
     (message,) = [one.message for one in caught]
     assert isinstance(message, plausibly.PlausiblyWarning)
-    assert 'strip=True, or rename={"cat ": "cat"}' in message.do
+    assert 'strip=True, or rename={"cat ": "cat"}' in message.hint
 
 
 def test_answers_under_two_names_of_one_label_are_merged(tmp_path: Path) -> None:
     path = written(tmp_path, "v.csv", HEADER + "t1,a,cat\nt1,b,cat \nt2,a,dog\nt2,b,cat \n")
     table, _ = read(path)
-    merged = called(table, ["cat", "cat", "dog"], whose="v.csv")
+    merged = called(table, ["cat", "cat", "dog"], source="v.csv")
     expected, _ = read(written(tmp_path, "w.csv", path.read_text().replace("cat ", "cat")))
     xr.testing.assert_identical(
         plausibly.aggregate(merged).drop_attrs(), plausibly.aggregate(expected).drop_attrs()
@@ -114,25 +114,29 @@ def test_answers_under_two_names_of_one_label_are_merged(tmp_path: Path) -> None
 
 def test_names_may_be_swapped(tmp_path: Path) -> None:
     table, _ = read(written(tmp_path, "v.csv", HEADER + "t1,a,cat\nt2,a,dog\n"))
-    swapped = plausibly.aggregate(called(table, ["dog", "cat"], whose="v.csv"))
+    swapped = plausibly.aggregate(called(table, ["dog", "cat"], source="v.csv"))
     assert swapped.sel(example="t1", label="dog").item() == 1
 
 
 def test_up_to_three_pairs_are_told_where_names_differ() -> None:
     with pytest.raises(InputError) as caught:
         match_labels(
-            array(["A", "b ", "c\u200b", "D"]), ["a", "b", "c", "d"], whose="p.csv", other="v.csv"
+            array(["A", "b ", "c\u200b", "D"]), ["a", "b", "c", "d"], source="p.csv", other="v.csv"
         )
     for old, new in (("A", "a"), ("b ", "b"), ("c\u200b", "c")):
-        assert f'"{old}": "{new}"' in caught.value.do
+        assert f'"{old}": "{new}"' in caught.value.hint
     with pytest.raises(InputError) as caught:
         match_examples(array(["a"], ["T1", "t2 "]), array(["a"], ["t1", "t2"]))
-    assert '"T1" here and "t1" there' in caught.value.got
-    assert '"t2 " here and "t2" there' in caught.value.got
+    assert '"T1" here and "t1" there' in caught.value.found
+    assert '"t2 " here and "t2" there' in caught.value.found
 
 
 def test_one_side_may_have_a_label_under_two_names() -> None:
-    error = refusal(lambda: match_labels(array(["a", "a ", "b"]), ["a", "b"], whose="v", other="p"))
-    assert error.do == 'strip=True, or rename={"a ": "a"}'
-    error = refusal(lambda: match_labels(array(["a", "b"]), ["a", "a ", "b"], whose="p", other="v"))
-    assert error.do == 'strip=True, or rename={"a ": "a"}'
+    error = refusal(
+        lambda: match_labels(array(["a", "a ", "b"]), ["a", "b"], source="v", other="p")
+    )
+    assert error.hint == 'strip=True, or rename={"a ": "a"}'
+    error = refusal(
+        lambda: match_labels(array(["a", "b"]), ["a", "a ", "b"], source="p", other="v")
+    )
+    assert error.hint == 'strip=True, or rename={"a ": "a"}'

@@ -17,7 +17,7 @@ from refusals import refused, warned
 
 Check = Callable[..., xr.DataArray]
 BOTH = pytest.mark.parametrize(
-    ("check", "whose"),
+    ("check", "source"),
     [(check_predictions, "predictions"), (check_plausibilities, "plausibilities")],
 )
 
@@ -47,7 +47,7 @@ def array(values: ArrayLike, **coords: object) -> xr.DataArray:
         (">f8", np.float64),
     ],
 )
-def test_types(check: Check, whose: str, given: DTypeLike, kept: DTypeLike) -> None:
+def test_types(check: Check, source: str, given: DTypeLike, kept: DTypeLike) -> None:
     found = check(array(np.eye(3).astype(given)))
     assert found.dtype == np.dtype(kept)
     assert found.dtype.isnative
@@ -55,7 +55,7 @@ def test_types(check: Check, whose: str, given: DTypeLike, kept: DTypeLike) -> N
 
 
 @BOTH
-def test_dims_in_any_order_give_the_same_contiguous_rows(check: Check, whose: str) -> None:
+def test_dims_in_any_order_give_the_same_contiguous_rows(check: Check, source: str) -> None:
     values = np.random.default_rng(0).dirichlet(np.ones(7), size=9)
     straight = array(values)
     for other in (straight.transpose(), straight.copy(data=np.asfortranarray(values))):
@@ -66,7 +66,7 @@ def test_dims_in_any_order_give_the_same_contiguous_rows(check: Check, whose: st
 
 
 @BOTH
-def test_the_array_of_the_caller_stays_theirs(check: Check, whose: str) -> None:
+def test_the_array_of_the_caller_stays_theirs(check: Check, source: str) -> None:
     given = array(np.full((3, 4), 0.25), example=[3, 1, 2])
     given.values.flags.writeable = False
     before = given.copy(deep=True)
@@ -80,14 +80,14 @@ def test_the_array_of_the_caller_stays_theirs(check: Check, whose: str) -> None:
 @pytest.mark.parametrize(
     "labels", [[7, 8], ["7", "8"], np.array(["7", "8"], object), np.array([b"7", b"8"])]
 )
-def test_names_become_text(check: Check, whose: str, labels: object) -> None:
+def test_names_become_text(check: Check, source: str, labels: object) -> None:
     found = check(array([[0.5, 0.5]], label=labels))
     assert found["label"].values.tolist() == ["7", "8"]
     assert found["label"].dtype.kind == "U"
 
 
 @BOTH
-def test_other_coordinates_stay(check: Check, whose: str) -> None:
+def test_other_coordinates_stay(check: Check, source: str) -> None:
     given = array([[0.5, 0.5]]).assign_coords(patient=("example", [4]), risk=("label", [0, 2]))
     found = check(given.assign_attrs(left_out='{"x": 1}'))
     assert found["patient"].values.tolist() == [4]
@@ -96,22 +96,22 @@ def test_other_coordinates_stay(check: Check, whose: str) -> None:
 
 
 @BOTH
-def test_a_column_of_a_data_frame_can_be_a_coordinate(check: Check, whose: str) -> None:
+def test_a_column_of_a_data_frame_can_be_a_coordinate(check: Check, source: str) -> None:
     column = pd.Series(["p1", "p2"], dtype="string")
     found = check(array([[0.3, 0.7], [1.0, 0.0]]).assign_coords(patient=("example", column)))
     assert found.isel(example=[1])["patient"].values.tolist() == ["p2"]
 
 
 @BOTH
-def test_a_bare_array_is_refused(check: Check, whose: str) -> None:
+def test_a_bare_array_is_refused(check: Check, source: str) -> None:
     typed = 'dims=("example", "label"), coords={"example": ids, "label": labels}'
-    with refused(f"{whose}-unlabelled", f"got ndarray do xarray.DataArray(values, {typed})"):
+    with refused(f"{source}-unlabelled", f"found ndarray hint xarray.DataArray(values, {typed})"):
         check(np.eye(2))
 
 
 @BOTH
 @pytest.mark.parametrize(
-    ("change", "has", "got", "do"),
+    ("change", "has", "found", "hint"),
     [
         (
             lambda a: a.rename(label="class"),
@@ -135,47 +135,49 @@ def test_a_bare_array_is_refused(check: Check, whose: str) -> None:
 )
 def test_other_dims_are_refused(
     check: Check,
-    whose: str,
+    source: str,
     change: Callable[[xr.DataArray], xr.DataArray],
     has: str,
-    got: str,
-    do: str,
+    found: str,
+    hint: str,
 ) -> None:
-    do = do.format(whose=whose)
-    with refused("dims-differ", f"{whose} have the dims {has} ", f"got {got} do {do}"):
+    hint = hint.format(source=source)
+    with refused("dims-differ", f"{source} have the dims {has} ", f"found {found} hint {hint}"):
         check(change(array(np.eye(2))))
 
 
 @BOTH
 @pytest.mark.parametrize(("dim", "count"), [("example", "3 examples"), ("label", "2 labels")])
-def test_dims_without_names_are_refused(check: Check, whose: str, dim: str, count: str) -> None:
+def test_dims_without_names_are_refused(check: Check, source: str, dim: str, count: str) -> None:
     given = array(np.full((3, 2), 0.5)).drop_vars(dim)
-    with refused(f"{dim}s-unnamed", count, f"do {whose}.assign_coords({dim}=[...])"):
+    with refused(f"{dim}s-unnamed", count, f"do {source}.assign_coords({dim}=[...])"):
         check(given)
 
 
 @BOTH
-def test_names_that_repeat_are_refused(check: Check, whose: str) -> None:
+def test_names_that_repeat_are_refused(check: Check, source: str) -> None:
     given = array(np.full((5, 2), 0.5), example=["a", "b", "c", "b", 5])
-    with refused("example-twice", "cnn.parquet", "got 1 row too many"):
-        check(given, whose="cnn.parquet")
+    with refused("example-twice", "cnn.parquet", "found 1 row too many"):
+        check(given, source="cnn.parquet")
     given = array(np.full((1, 2), 0.5), label=[1, "1"])
-    with refused("label-twice", f'{whose} name "1" in columns 1 and 2'):
+    with refused("label-twice", f'{source} name "1" in columns 1 and 2'):
         check(given)
 
 
 @BOTH
 @pytest.mark.parametrize(
-    ("values", "got"), [(["a", "b"], "dtype <U1"), ([1j, 0], "dtype complex128")]
+    ("values", "found"), [(["a", "b"], "dtype <U1"), ([1j, 0], "dtype complex128")]
 )
-def test_what_is_no_number_is_refused(check: Check, whose: str, values: object, got: str) -> None:
-    with refused("numbers-expected", f"got {got} do {whose}.astype(float)"):
+def test_what_is_no_number_is_refused(
+    check: Check, source: str, values: object, found: str
+) -> None:
+    with refused("numbers-expected", f"found {found} hint {source}.astype(float)"):
         check(array(np.array([values])))
 
 
 @BOTH
-def test_nothing_is_refused(check: Check, whose: str) -> None:
-    with refused(f"{whose}-empty", "got 0 examples, 2 labels"):
+def test_nothing_is_refused(check: Check, source: str) -> None:
+    with refused(f"{source}-empty", "found 0 examples, 2 labels"):
         check(array(np.zeros((0, 2))))
 
 
@@ -186,9 +188,9 @@ def test_predictions_that_are_not_finite(bad: float) -> None:
     values[2, 3] = np.nan
     word = "NaN" if np.isnan(bad) else "NaN or infinite numbers"
     where = f"cnn.parquet, {word} in 4 rows (c2, c3, c4, … (4 in all))"
-    got = f'got 5 {word} in "k1", "k3"'
+    got = f'found 5 {word} in "k1", "k3"'
     with refused("probabilities-not-finite", where, got, 'or bad_rows="drop"') as caught:
-        check_predictions(array(values), whose="cnn.parquet")
+        check_predictions(array(values), source="cnn.parquet")
     assert caught.value.details == {"examples": ["c2", "c3", "c4", "c5"], "labels": ["k1", "k3"]}
     with refused("probabilities-not-finite"):
         check_predictions(array(values), scale="any")
@@ -197,14 +199,14 @@ def test_predictions_that_are_not_finite(bad: float) -> None:
 def test_predictions_below_zero() -> None:
     values = np.full((3, 2), 0.5)
     values[0] = [-11.2, 9.7]
-    with refused("probabilities-negative", "got -11.2 to 9.7, which look like logits"):
-        check_predictions(array(values), whose="cnn.parquet")
+    with refused("probabilities-negative", "found -11.2 to 9.7, which look like logits"):
+        check_predictions(array(values), source="cnn.parquet")
     values[0] = [-0.001, 1.001]
     values[1] = [-0.5, 0.7]
     with refused("probabilities-negative", "which look like logits"):
         check_predictions(array(values))
     values[0] = [-0.001, 0.999]
-    with refused("probabilities-negative", "got -0.5 to 0.999"):
+    with refused("probabilities-negative", "found -0.5 to 0.999"):
         check_predictions(array(values))
 
 
@@ -212,7 +214,7 @@ def test_rows_that_do_not_sum_to_one() -> None:
     values = np.full((3, 2), 0.5)
     values[0, 0], values[2, 0] = 0.23, 0.48
     with refused("rows-do-not-sum", 'do add its column, normalise=True, or scale="independent"'):
-        check_predictions(array(values), whose="cnn.parquet")
+        check_predictions(array(values), source="cnn.parquet")
     with refused("rows-do-not-sum", "do normalise=True"):
         check_predictions(array(np.full((2, 2), 50.0)))
     values[0, 0], values[2, 0] = 0.491, 0.509
@@ -226,7 +228,7 @@ def test_scales() -> None:
     each = array([[0.9, 0.8], [0.0, 0.1]])
     assert check_predictions(each, scale="independent").attrs["scale"] == "independent"
     assert check_predictions(array(np.eye(2))).attrs["scale"] == "probability"
-    with refused("probabilities-above-one", "got 0.2 to 1.1"):
+    with refused("probabilities-above-one", "found 0.2 to 1.1"):
         check_predictions(each + 0.2, scale="independent")
     with refused("probabilities-negative"):
         check_predictions(logits, scale="independent")
@@ -240,7 +242,7 @@ def test_predictions_that_are_only_zero_and_one() -> None:
     with warned(
         "probabilities-hard", "99.6% of rows", "do save the softmax, not its argmax"
     ) as caught:
-        check_predictions(array(values), whose="cnn.parquet")
+        check_predictions(array(values), source="cnn.parquet")
     assert caught[0].filename == __file__
     with warned("probabilities-hard", "all of rows"):
         check_predictions(array(values[4:]))
@@ -261,10 +263,10 @@ def test_plausibilities_name_the_rows() -> None:
     ):
         check_plausibilities(array(values))
     values[3] = [-0.25, 1.25]
-    with refused("plausibilities-negative", "got -0.25"):
-        check_plausibilities(array(values), whose="lam.csv")
+    with refused("plausibilities-negative", "found -0.25"):
+        check_plausibilities(array(values), source="lam.csv")
     values[3, 0] = np.nan
-    with refused("plausibilities-not-finite", 'got 1 NaN in "k0"'):
+    with refused("plausibilities-not-finite", 'found 1 NaN in "k0"'):
         check_plausibilities(array(values))
     within = np.full((1, 2), 0.5)
     within[0, 0] += 9e-7

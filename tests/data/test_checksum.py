@@ -63,13 +63,13 @@ def test_every_change_is_found(
 def test_every_entry_compares_the_checksum(
     table: AnnotationTable, entry: Callable[[xr.Dataset], object]
 ) -> None:
-    with refused("table-detached", "got another checksum"):
+    with refused("table-detached", "found another checksum"):
         entry(table.isel(example=[0, 2]))
 
 
 def test_a_table_that_lost_its_checksum_says_so(table: AnnotationTable) -> None:
     del table.attrs["checksum"]
-    with refused("table-detached", "got no checksum"):
+    with refused("table-detached", "found no checksum"):
         check_table(table)
 
 
@@ -160,22 +160,22 @@ def test_the_digest_is_the_same_on_every_machine() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given_", "got"),
+    ("given_", "found"),
     [
         ([1, 2], "a list"),
         (xr.DataArray([1]), "a DataArray"),
         (xr.Dataset(), "a Dataset without response_example, response_annotator, mention_resp"),
     ],
 )
-def test_what_is_no_table_is_refused(given_: xr.Dataset, got: str) -> None:
-    with refused("table-unknown", f"got {got}", "do plausibly.read_annotations(path)"):
+def test_what_is_no_table_is_refused(given_: xr.Dataset, found: str) -> None:
+    with refused("table-unknown", f"found {found}", "do plausibly.read_annotations(path)"):
         check_table(given_)
 
 
 def test_a_kind_that_is_not_read_is_refused(table: AnnotationTable) -> None:
     check_table(table, frozenset({"mine", "yours"}))
-    with refused("kind-unsuitable", "got mine"):
-        check_table(table, frozenset({"yours", "theirs"}), whose="votes.csv")
+    with refused("kind-unsuitable", "found mine"):
+        check_table(table, frozenset({"yours", "theirs"}), source="votes.csv")
 
 
 def test_a_column_of_a_table_cannot_be_written_to(table: AnnotationTable) -> None:

@@ -50,7 +50,7 @@ def gathered(
 ) -> AnnotationTable:
     options = Answers(states=states or {}, duplicates=duplicates, none_of_these=none_of_these)
     return options.gathered(
-        kind, responses, labels, whose="f.json", offered=offered, anonymous=anonymous
+        kind, responses, labels, source="f.json", offered=offered, anonymous=anonymous
     )
 
 
@@ -73,7 +73,7 @@ class TestTable:
             "single-label",
             [said("1", "a", "cat")],
             None,
-            whose="f",
+            source="f",
             examples=["0", "1"],
             annotators=["z"],
         )
@@ -96,12 +96,12 @@ class TestTable:
 
     def test_no_answer_and_no_labels(self) -> None:
         error = refused([said("1", "a", None)])
-        assert (error.name, error.got) == ("annotations-empty", "1 response without one")
-        assert error.do.startswith('labels="labels.txt"')
+        assert (error.name, error.found) == ("annotations-empty", "1 response without one")
+        assert error.hint.startswith('labels="labels.txt"')
 
     def test_unlisted(self) -> None:
         found = Answers().gathered(
-            "partial-ranking", [said("1", "a", ["u"])], None, whose="f", unlisted="unknown"
+            "partial-ranking", [said("1", "a", ["u"])], None, source="f", unlisted="unknown"
         )
         assert found.attrs[names.UNLISTED] == "unknown"
 
@@ -140,9 +140,9 @@ class TestStates:
             ],
             states={"rejected": "error"},
         )
-        assert (error.name, error.got) == ("state-refused", "2 such responses, about 2, 3")
+        assert (error.name, error.found) == ("state-refused", "2 such responses, about 2, 3")
         assert error.what.startswith("f.json task 2: b on example 2")
-        assert error.do == 'states={"rejected": "drop"} (count, drop or label:NAME)'
+        assert error.hint == 'states={"rejected": "drop"} (count, drop or label:NAME)'
 
     def test_an_empty_set_is_an_error_until_a_word_is_said(self) -> None:
         responses = [said("1", "a", ["cat"]), said("1", "b", [], place="line 3")]
@@ -207,9 +207,9 @@ TWICE = [
 class TestDuplicates:
     def test_error(self) -> None:
         error = refused(TWICE)
-        assert (error.name, error.got) == ("response-twice", "up to 2")
+        assert (error.name, error.found) == ("response-twice", "up to 2")
         assert "a answered 1 example again (1), first in line 2, line 3" in error.what
-        assert error.do == 'duplicates="all" (or latest, fractional, first, last)'
+        assert error.hint == 'duplicates="all" (or latest, fractional, first, last)'
 
     @pytest.mark.parametrize(
         ("duplicates", "expected"),

@@ -98,7 +98,7 @@ def test_p_values_warn_of_groups_as_sets_do(chunks: int | None) -> None:
         predictor.p_values(new)
     (warning,) = heard
     assert isinstance(warning.message, PlausiblyWarning)
-    assert (warning.message.name, warning.message.got) == ("group-unseen", "3")
+    assert (warning.message.name, warning.message.found) == ("group-unseen", "3")
     assert warning.message.details == {"examples": ["n0"]}
     assert Path(warning.filename) == Path(__file__)
 

@@ -113,7 +113,7 @@ def test_padding_comes_last(packed: xr.Dataset) -> None:
     ("change", "what", "expected"),
     [
         ({"drop": "label_name"}, "label_name is missing", "a variable label_name over label_name"),
-        ({"rename": {}}, "weight has other dims", "dims example, slot; got example, place"),
+        ({"rename": {}}, "weight has other dims", "dims example, slot found example, place"),
     ],
 )
 def test_missing_parts_are_named(

@@ -103,7 +103,7 @@ def test_any_order_of_codes_makes_the_same_table(data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "expected", "got"),
+    ("changes", "expected", "found"),
     [
         ({"response_example": [0, 2]}, "0 to 1", "0 to 2"),
         ({"response_annotator": [-2, 0]}, "-1 to 0", "-2 to 0"),
@@ -121,24 +121,24 @@ def test_any_order_of_codes_makes_the_same_table(data: st.DataObject) -> None:
     ],
 )
 def test_codes_out_of_range_are_refused(
-    changes: dict[str, object], expected: str, got: str
+    changes: dict[str, object], expected: str, found: str
 ) -> None:
-    with refused("table-invalid", f"expected {expected}; got {got}"):
+    with refused("table-invalid", f"expected {expected} found {found}"):
         small(**changes)
 
 
 @pytest.mark.parametrize(
-    ("changes", "name", "got"),
+    ("changes", "name", "found"),
     [
-        ({"examples": [7, "7"]}, "example-twice", "got 1 row too many"),
-        ({"labels": ["a", "b", "a", "a", "b"]}, "label-twice", "got 3 columns too many"),
-        ({"annotators": ["", "r\0"]}, "annotator-unnamed", "got none at place 1, 2"),
+        ({"examples": [7, "7"]}, "example-twice", "found 1 row too many"),
+        ({"labels": ["a", "b", "a", "a", "b"]}, "label-twice", "found 3 columns too many"),
+        ({"annotators": ["", "r\0"]}, "annotator-unnamed", "found none at place 1, 2"),
     ],
 )
 def test_names_that_cannot_be_told_apart_are_refused(
-    changes: dict[str, object], name: str, got: str
+    changes: dict[str, object], name: str, found: str
 ) -> None:
-    with refused(name, got):
+    with refused(name, found):
         small(**changes)
 
 
@@ -222,19 +222,21 @@ def test_declared_labels_keep_their_order_and_derived_ones_are_sorted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("records", "name", "got"),
+    ("records", "name", "found"),
     [
-        ([("e", "r", "a"), ("e", "r")], "record-invalid", "got ('e', 'r')"),
-        ([(None, "r", "a")], "record-invalid", "got None"),
+        ([("e", "r", "a"), ("e", "r")], "record-invalid", "found ('e', 'r')"),
+        ([(None, "r", "a")], "record-invalid", "found None"),
         (
             [("e", "r", None), ("f", "r", None)],
             "annotations-empty",
-            "got 2 empty answers do labels=",
+            "found 2 empty answers hint labels=",
         ),
     ],
 )
-def test_records_that_cannot_be_read_are_named(records: list[object], name: str, got: str) -> None:
-    with refused(name, got):
+def test_records_that_cannot_be_read_are_named(
+    records: list[object], name: str, found: str
+) -> None:
+    with refused(name, found):
         table_from_records("single-label", records, None, single)  # type: ignore[arg-type]  # the point
 
 

@@ -141,19 +141,19 @@ OTHER = xr.DataArray([True], coords={"example": ["other"]})
 
 
 @pytest.mark.parametrize(
-    ("how", "name", "got"),
+    ("how", "name", "found"),
     [
-        ({"example": ["c1", "C3 ", "zz"]}, "examples-unknown", "got C3 , zz"),
-        ({"annotator": "nobody"}, "annotators-unknown", "got nobody"),
-        ({"example": OTHER}, "examples-unknown", "got other"),
-        ({"example": ["c1", "c2", "c1"]}, "example-twice", "got 1 row too many"),
-        ({"example": [True, False]}, "mask-length", "got 2"),
+        ({"example": ["c1", "C3 ", "zz"]}, "examples-unknown", "found C3 , zz"),
+        ({"annotator": "nobody"}, "annotators-unknown", "found nobody"),
+        ({"example": OTHER}, "examples-unknown", "found other"),
+        ({"example": ["c1", "c2", "c1"]}, "example-twice", "found 1 row too many"),
+        ({"example": [True, False]}, "mask-length", "found 2"),
     ],
 )
 def test_what_cannot_be_selected_is_named(
-    table: AnnotationTable, how: dict[str, object], name: str, got: str
+    table: AnnotationTable, how: dict[str, object], name: str, found: str
 ) -> None:
-    with refused(name, got):
+    with refused(name, found):
         select(table, **how)
 
 
@@ -164,9 +164,9 @@ def test_answered_names_those_with_an_answer_that_counts() -> None:
     part = select(table, example=answered(table))
     assert part["example"].values.tolist() == ["e", "g"]
     check_answered(Rows.of(part))
-    got = "got 0 (1 skipped by all, 0 never assigned)"
+    got = "found 0 (1 skipped by all, 0 never assigned)"
     with refused("example-unanswered", "votes.csv: 1 of 3 examples", got) as caught:
-        check_answered(Rows.of(table), whose="votes.csv")
+        check_answered(Rows.of(table), source="votes.csv")
     assert caught.value.details == {"examples": ["f"], "skipped": 1, "never": 0}
 
 
@@ -254,7 +254,7 @@ def test_tables_of_other_kinds_are_not_joined(
 def test_a_response_in_two_tables_is_refused() -> None:
     one: lr.Records = [(e, "w", "a") for e in ("t1", "t2", "t3", "t4")]
     other: lr.Records = [(e, "w", "b") for e in ("t2", "t3", "t4", "t5")]
-    with refused("response-twice", "got 3 responses in more than one table"):
+    with refused("response-twice", "found 3 responses in more than one table"):
         concat([built([*one, ("t1", None, "a")]), built([*other, ("t2", "v", "a")])])
 
 

@@ -169,7 +169,7 @@ def test_the_nodules_say_what_they_need(
         f"error extra-missing: plausibly demo needs {missing.partition('.')[0]}, which is not "
         "installed\n"
         '  expected  the extra "demo"\n'
-        '  do        pip install "plausibly[demo]"; or plausibly demo --data toy, which\n'
+        '  hint      pip install "plausibly[demo]"; or plausibly demo --data toy, which\n'
         "            needs no extra\n"
     )
     assert not (in_a_folder / "out").exists()

@@ -130,7 +130,7 @@ def test_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "sklearn.linear_model", raising=False)
     with pytest.raises(MissingExtra) as caught:
         predict(*world())
-    assert (caught.value.name, caught.value.do) == (
+    assert (caught.value.name, caught.value.hint) == (
         "extra-missing",
         'pip install "plausibly[demo]"',
     )

@@ -99,7 +99,7 @@ def test_without_the_plugin_it_is_no_format(good: Environment, world: World) -> 
     assert ran.err == (
         'error component-unknown: no reader "pairs:pairwise": pairs (pairs-reader 0.1) is\n'
         "  disabled\n"
-        "  expected  the name of a plugin that is on; got --disable-plugin names\n"
-        "            pairs-reader\n"
-        "  do        take pairs-reader out of --disable-plugin\n"
+        "  expected  the name of a plugin that is on\n"
+        "  found     --disable-plugin names pairs-reader\n"
+        "  hint      take pairs-reader out of --disable-plugin\n"
     )

@@ -151,8 +151,8 @@ def test_before_there_is_a_calibration() -> None:
         model.predict_set(X_NEW)
     error = caught.value
     assert isinstance(error, NotFittedError)
-    assert (error.name, error.got) == ("not-conformalized", "a fitted model")
-    assert error.do == "conformalize(X_calibration, annotations)"
+    assert (error.name, error.found) == ("not-conformalized", "a fitted model")
+    assert error.hint == "conformalize(X_calibration, annotations)"
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
     for ask in (
         lambda: model.predict_p(X_NEW),
@@ -170,8 +170,8 @@ def test_before_there_is_a_model() -> None:
             getattr(AmbiguousConformalClassifier(), ask)(X)
     with pytest.raises(NotConformalized) as caught:
         AmbiguousConformalClassifier().conformalize(X, VOTES)
-    assert caught.value.got == "no model"
-    assert "estimator=FrozenEstimator(model)" in caught.value.do
+    assert caught.value.found == "no model"
+    assert "estimator=FrozenEstimator(model)" in caught.value.hint
 
 
 def test_fitting_again_drops_the_calibration() -> None:
@@ -197,7 +197,7 @@ def test_alpha_of_the_estimator_is_read_when_sets_are_predicted() -> None:
     both = model.predict_set(X_NEW)
     assert (both == model.predict_set(X_NEW, ALPHAS)).all()
     for ask in (model.guarantee, lambda: model.predict_labels(X_NEW)):
-        with refused("alpha-several", "got 0.1, 0.3 do alpha=0.1"):
+        with refused("alpha-several", "found 0.1, 0.3 hint alpha=0.1"):
             ask()
     model.set_params(alpha="0.3")
     assert (model.predict_set(X_NEW) == both[..., 1]).all()
@@ -206,7 +206,7 @@ def test_alpha_of_the_estimator_is_read_when_sets_are_predicted() -> None:
 def test_a_model_without_probabilities() -> None:
     model = AmbiguousConformalClassifier(LinearSVC()).fit(X_TRAIN, Y_TRAIN)
     assert not hasattr(model, "predict_proba")
-    with refused("probabilities-missing", "got labels alone"):
+    with refused("probabilities-missing", "found labels alone"):
         model.conformalize(X, VOTES)
     mended = AmbiguousConformalClassifier(CalibratedClassifierCV(LinearSVC()))
     assert mended.fit(X_TRAIN, Y_TRAIN).conformalize(X, VOTES).predict_set(X_NEW, 0.1).any()
@@ -215,7 +215,7 @@ def test_a_model_without_probabilities() -> None:
 def test_several_outputs() -> None:
     model = AmbiguousConformalClassifier(DecisionTreeClassifier())
     model.fit(X_TRAIN, np.stack([Y_TRAIN, Y_TRAIN], axis=1))
-    with refused("outputs-several", "got 2 per row"):
+    with refused("outputs-several", "found 2 per row"):
         model.conformalize(X, VOTES)
 
 
@@ -229,7 +229,7 @@ def test_coordinates_reach_the_calibrator() -> None:
     alone = fitted().conformalize(X[north], [v for v, n in zip(VOTES, north, strict=True) if n])
     there = np.array(new) == "north"
     assert (sets[there] == alone.predict_set(X_NEW[there], 0.2)).all()
-    with refused("rows-differ", "got 49"):
+    with refused("rows-differ", "found 49"):
         model.predict_set(X_NEW, coordinates={"site": new[:-1]})
 
 
@@ -238,6 +238,6 @@ def test_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "sklearn", None)
     with refused(
-        "extra-missing", 'do pip install "plausibly[sklearn]"', kind=plausibly.errors.MissingExtra
+        "extra-missing", 'hint pip install "plausibly[sklearn]"', kind=plausibly.errors.MissingExtra
     ):
         importlib.import_module("plausibly.sklearn")

@@ -130,7 +130,7 @@ def test_frames_in_and_out() -> None:
     with sklearn.config_context(transform_output="pandas"):
         fresh = AmbiguousConformalClassifier(alpha=0.2).fit(train, Y_TRAIN)
         assert isinstance(fresh.conformalize(calibration, VOTES).predict_p(new), pd.DataFrame)
-    with refused("output-unknown", 'got polars do set_output("pandas")'):
+    with refused("output-unknown", 'found polars hint set_output("pandas")'):
         model.set_output("polars")
 
 
@@ -164,7 +164,7 @@ def test_rows_that_the_model_saw_by_name() -> None:
     everything = pd.concat([world.frame(X_TRAIN, "train"), world.frame(X, "row")])
     y = [*Y_TRAIN, *world.majority(VOTES)]
     model = AmbiguousConformalClassifier().fit(everything.iloc[:125], y[:125])
-    with warned("model-saw-examples", "got row 0, row 1, row 2, … (5 in all)") as caught:
+    with warned("model-saw-examples", "found row 0, row 1, row 2, … (5 in all)") as caught:
         model.conformalize(everything.iloc[120:], VOTES)
     assert caught[0].filename == __file__
     # Rows that come again where the model is fitted are no mistake.
@@ -175,7 +175,7 @@ def test_rows_that_the_model_saw_by_name() -> None:
 def test_rows_that_the_model_saw_by_content() -> None:
     model = AmbiguousConformalClassifier().fit(X, world.majority(VOTES))
     for seen in (X, X.copy()):
-        with warned("model-saw-examples", "got rows with the same numbers"):
+        with warned("model-saw-examples", "found rows with the same numbers"):
             model.conformalize(seen, VOTES)
     model.conformalize(X.tolist(), VOTES)  # no matrix: nothing is compared
     # One row by chance, or rows that are all alike, say nothing.

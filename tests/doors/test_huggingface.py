@@ -75,20 +75,22 @@ def test_a_calibration_from_rows() -> None:
 EVERY = "do pipeline(inputs, top_k=None), of images top_k=len(model.config.id2label)"
 CUT = [ROWS[0], ROWS[1][:1]]
 BEST = [[{"label": label, "score": 0.995}] for label in LABELS]
-KNOWN = 'example 0 names "joy" | one of 3 labels: "anger", "Joy", "none"; got "joy" do did you mean'
+KNOWN = (
+    'example 0 names "joy" | one of 3 labels: "anger", "Joy", "none" found "joy" hint did you mean'
+)
 REFUSED: list[tuple[object, dict[str, object], str, str]] = [
     (
         [row({"anger": 0.9, "joy": 0.8})],
         {},
         "scores-do-not-sum",
-        "example 0 | 1.7 expected 1 within 0.01 | got anger 0.9, joy 0.8",
+        "example 0 | 1.7 expected 1 within 0.01 | found anger 0.9, joy 0.8",
     ),
     ([row({"anger": 0.9, "joy": 0.8})], {}, "scores-do-not-sum", 'scale="independent" for a sig'),
     (
         [row({"a": 1.5, "b": 0.0})],
         {"scale": "independent"},
         "probabilities-above-one",
-        "got 0 to 1.5",
+        "found 0 to 1.5",
     ),
     (
         [{"label": "joy", "score": 0.9}],
@@ -106,12 +108,12 @@ REFUSED: list[tuple[object, dict[str, object], str, str]] = [
         CUT,
         {"labels": LABELS},
         "labels-missing",
-        f"all 3 labels in every row; got the first 1 label {EVERY}",
+        f"all 3 labels in every row found the first 1 label {EVERY}",
     ),
     (CUT, {"labels": LABELS, "examples": "ab"}, "labels-missing", 'example b has no score of "an'),
     (BEST, {}, "labels-missing", "example 1 names other labels"),
-    (BEST, {}, "labels-missing", f'got "joy" in one of them {EVERY}'),
-    (CUT, {}, "labels-missing", 'got "anger", "joy" in one of them'),
+    (BEST, {}, "labels-missing", f'found "joy" in one of them {EVERY}'),
+    (CUT, {}, "labels-missing", 'found "anger", "joy" in one of them'),
     (
         ROWS,
         {"labels": ["anger", "Joy", "none"]},
@@ -135,7 +137,7 @@ REFUSED: list[tuple[object, dict[str, object], str, str]] = [
         "scores-not-finite",
         "example 0 | got anger nan",
     ),
-    ([], {}, "rows-missing", f"got none {EVERY}"),
+    ([], {}, "rows-missing", f"found none {EVERY}"),
     (ROWS, {"examples": ["a"]}, "rows-differ", "2, and examples are 1 | do examples=[...]"),
     (ROWS, {"examples": ["a", "b", "c"]}, "rows-differ", "2, and examples are 3 | got 3"),
     (ROWS, {"examples": ["a", "a"]}, "example-twice", ""),

@@ -251,7 +251,7 @@ def test_probabilities_are_checked_and_logits_that_look_like_them() -> None:
     shares = np.full((7, 3), 1 / 3, dtype=np.float32)
     found = predictions(lambda rows: rows, batches(shares), labels=LABELS, scale="probability")
     assert found.attrs["scale"] == "probability"
-    with warned("logits-look-normalised", "got probabilities, it seems") as caught:
+    with warned("logits-look-normalised", "found probabilities, it seems") as caught:
         predictions(lambda rows: rows, batches(shares), labels=LABELS)
     assert caught[0].filename == __file__
     with pytest.raises(plausibly.InputError, match="the module: 7 of 7 rows sum to 2"):
@@ -262,13 +262,13 @@ def test_numbers_that_are_not_finite() -> None:
     broken = ROWS.copy()
     broken[4, 1] = np.nan
     broken[5, 2] = np.inf
-    with refused("outputs-not-finite", "got nan for dog of 4, 5") as caught:
+    with refused("outputs-not-finite", "found nan for dog of 4, 5") as caught:
         predictions(Module(), batches(broken), labels=LABELS)
     assert caught.value.details == {"batch": 2, "examples": ["4", "5"]}
 
 
 def test_outputs_of_another_shape() -> None:
-    with refused("outputs-shape", "got (3, 3)"):
+    with refused("outputs-shape", "found (3, 3)"):
         predictions(Module(), batches(), labels=["cat", "dog"])
     pad = "torch.nn.functional.pad(model(batch).reshape(-1, 1), (1, 0))"
     with refused("outputs-shape", f"do call=lambda model, batch: {pad}, if it is the logit of the"):
@@ -288,33 +288,33 @@ def test_names_that_do_not_fit() -> None:
     with refused("names-differ"):
         predictions(Module(), pairs, labels=LABELS, examples=1)
     twice = [(rows, ["a", "b", "c"][: len(rows.values)]) for rows in batches()]
-    with refused("example-twice", "got batches 1 and 2"):
+    with refused("example-twice", "found batches 1 and 2"):
         predictions(Module(), twice, labels=LABELS, examples=1)
-    with pytest.raises(plausibly.InputError, match="got batch 1"):
+    with pytest.raises(plausibly.InputError, match="found batch 1"):
         predictions(Module(), batches(), labels=LABELS, examples=["a"] * 7)
 
 
 def test_a_loader_that_shuffles_names_nobody() -> None:
     loader = Loader(batches(), rows=7, sampler=RandomSampler())
     for names in (None, [f"image {row}" for row in range(7)]):
-        with refused("loader-shuffles", "got RandomSampler"):
+        with refused("loader-shuffles", "found RandomSampler"):
             predictions(Module(), loader, labels=LABELS, examples=names)
 
 
 def test_batches_that_cannot_be_read() -> None:
-    with refused("batch-unfit", "got dict with pixels"):
+    with refused("batch-unfit", "found dict with pixels"):
         predictions(Module(), [{"pixels": Tensor(ROWS)}], labels=LABELS)
     with pytest.raises(plausibly.InputError, match="the module gives no tensor of batch 1"):
         predictions(lambda rows: [rows], batches(), labels=LABELS)
     with pytest.raises(plausibly.InputError, match="batch 1 has no item 'id'"):
         predictions(Module(), batches(), labels=LABELS, examples="id")
-    with refused("loader-empty", "got none"):
+    with refused("loader-empty", "found none"):
         predictions(Module(), [], labels=LABELS)
 
 
 def test_without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     with refused(
-        "extra-missing", 'do pip install "plausibly[torch]"', kind=plausibly.errors.MissingExtra
+        "extra-missing", 'hint pip install "plausibly[torch]"', kind=plausibly.errors.MissingExtra
     ):
         predictions(Module(), batches(), labels=LABELS)

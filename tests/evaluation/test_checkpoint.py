@@ -156,9 +156,9 @@ def test_another_study_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     error = other(Path("kept"), seed=5, group=None)
     assert str(error) == (
         "error checkpoint-other: kept keeps splits of another study\n"
-        "  expected  the same data, methods and settings, with any number of splits; got\n"
-        '            seed 5, was 4, group null, was "patient"\n'
-        "  do        another folder for the checkpoint, or delete this one"
+        "  expected  the same data, methods and settings, with any number of splits\n"
+        '  found     seed 5, was 4, group null, was "patient"\n'
+        "  hint      another folder for the checkpoint, or delete this one"
     )
     assert error.details == {"differences": ["seed 5, was 4", 'group null, was "patient"']}
 
@@ -228,11 +228,11 @@ def test_splits_of_another_version_are_refused(tmp_path: Path) -> None:
     (tmp_path / MANIFEST).write_text(json.dumps({**about, "plausibly": "0.0.9", "format": 0}))
     with pytest.raises(InputError) as refused:
         study(tmp_path, 1)
-    assert refused.value.got == f'format 1, was 0, plausibly "{about["plausibly"]}", was "0.0.9"'
+    assert refused.value.found == f'format 1, was 0, plausibly "{about["plausibly"]}", was "0.0.9"'
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "got"),
+    ("name", "text", "found"),
     [
         ("mine.txt", "kept", "no study.json in it"),
         (MANIFEST, "[1]", "study.json that is no table"),
@@ -240,7 +240,7 @@ def test_splits_of_another_version_are_refused(tmp_path: Path) -> None:
     ],
 )
 def test_a_folder_of_something_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str, got: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str, found: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("kept").mkdir()
@@ -251,8 +251,8 @@ def test_a_folder_of_something_else(
         "error checkpoint-unknown: kept is no folder of finished splits\n"
         "  expected  a folder that is new or empty, or one that a study made; got"
     )
-    assert refused.value.got.startswith(got)
-    assert refused.value.do == "another folder for the checkpoint"
+    assert refused.value.found.startswith(found)
+    assert refused.value.hint == "another folder for the checkpoint"
     assert Path("kept", name).read_text() == text
 
 
@@ -262,7 +262,7 @@ def test_a_file_is_no_folder_and_some_cannot_be_written(
     (tmp_path / "file").write_text("kept")
     with pytest.raises(InputError) as refused:
         study(tmp_path / "file")
-    assert refused.value.got == "a file"
+    assert refused.value.found == "a file"
 
     def refuses(*arguments: object, **options: object) -> None:
         raise PermissionError(13, "Permission denied")
@@ -337,7 +337,7 @@ def test_components_that_have_no_name_are_refused(tmp_path: Path) -> None:
     assert str(refused.value).startswith(
         'error checkpoint-component: calibrator of method "mine" cannot be told from'
     )
-    assert refused.value.do == (
+    assert refused.value.hint == (
         "register its class (plausibly.register), or compare without a checkpoint"
     )
     compare(predictions, lam, methods, splits=1, alphas=0.3)

@@ -95,8 +95,9 @@ def test_errors_that_cannot_be_sent_keep_their_text(how: str, text: str) -> None
 def test_a_process_that_ends_is_noticed() -> None:
     assert str(failure(1.0, "exit", 2)) == (
         "error process-ended: a process of the study ended before its split was finished\n"
-        "  expected  processes that live as long as the study; got exit code 7\n"
-        '  do        in a script, call compare below if __name__ == "__main__":; else\n'
+        "  expected  processes that live as long as the study\n"
+        "  found     exit code 7\n"
+        '  hint      in a script, call compare below if __name__ == "__main__":; else\n'
         "            processes=1 shows why"
     )
 
@@ -114,12 +115,12 @@ def test_a_class_that_only_this_process_knows_is_refused() -> None:
     assert refused.value.name == "method-unsent"
     assert str(refused.value).startswith(
         'error method-unsent: method "mine" cannot be sent to another process\n'
-        "  expected  components whose classes a module has, by name; got "
+        "  expected  components whose classes a module has, by name"
     )
     assert str(refused.value).endswith(
-        "  do        put the class into a module (a file of its own), or processes=1"
+        "  hint      put the class into a module (a file of its own), or processes=1"
     )
-    assert "Local" in refused.value.got
+    assert "Local" in refused.value.found
 
 
 @pytest.fixture
@@ -147,7 +148,7 @@ def test_a_class_of_a_notebook_is_refused_where_it_is_missing(
     with pytest.raises(InputError) as refused:
         processes._unpacked(parcel)
     assert refused.value.name == "method-unsent"
-    assert refused.value.got == "No module named 'notebook'"
+    assert refused.value.found == "No module named 'notebook'"
 
 
 def test_components_of_this_run_have_their_names_elsewhere(another: Callable[[], None]) -> None:

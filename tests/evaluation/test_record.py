@@ -62,15 +62,15 @@ def test_files_and_datasets_that_hold_no_study(tmp_path: Path) -> None:
         Study(other).save(tmp_path / "study.nc")
     assert str(unsaved.value) == (
         "error study-unknown: this Dataset is no result of a study\n"
-        "  expected  aggregated_coverage over method, split and alpha; got predictions\n"
-        "            over example, label\n"
-        "  do        pass what plausibly.compare returns, or results.nc of plausibly run"
+        "  expected  aggregated_coverage over method, split and alpha\n"
+        "  found     predictions over example, label\n"
+        "  hint      pass what plausibly.compare returns, or results.nc of plausibly run"
     )
     assert not list(tmp_path.iterdir())
     xr.Dataset({"x": ("i", np.zeros(2))}).to_netcdf(tmp_path / "x.nc", engine="scipy")
     with pytest.raises(InputError) as unread:
         plausibly.load_study(tmp_path / "x.nc")
-    assert (unread.value.what, unread.value.got) == ("x.nc is no result of a study", "x over i")
+    assert (unread.value.what, unread.value.found) == ("x.nc is no result of a study", "x over i")
     with pytest.raises(InputError) as missing:
         plausibly.load_study(tmp_path / "y.nc")
     assert missing.value.name == "file-missing"

@@ -64,13 +64,13 @@ WRITTEN: list[tuple[Callable[[], xr.Dataset], str, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("make", "file", "name", "got"), WRITTEN)
+@pytest.mark.parametrize(("make", "file", "name", "found"), WRITTEN)
 def test_what_cannot_be_written(
-    folder: Path, make: Callable[[], xr.Dataset], file: str, name: str, got: str
+    folder: Path, make: Callable[[], xr.Dataset], file: str, name: str, found: str
 ) -> None:
     before = sorted(folder.iterdir())
     error = refusal(lambda: write_annotations(make(), file))
-    assert (error.name, error.got, sorted(folder.iterdir())) == (name, got, before)
+    assert (error.name, error.found, sorted(folder.iterdir())) == (name, found, before)
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet", ".nc"])
@@ -108,16 +108,16 @@ READ = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "name", "got"), READ)
-def test_what_cannot_be_read(folder: Path, old: str, new: str, name: str, got: str) -> None:
+@pytest.mark.parametrize(("old", "new", "name", "found"), READ)
+def test_what_cannot_be_read(folder: Path, old: str, new: str, name: str, found: str) -> None:
     error = refusal(lambda: read_annotation_file(edited(folder, old, new)))
-    assert (error.name, error.got if got else "") == (name, got)
+    assert (error.name, error.found if found else "") == (name, found)
     assert name == "file-other" or "votes.csv" in error.what
 
 
 def test_rows_alone_are_read_as_the_kind_that_is_named(folder: Path) -> None:
     error = refusal(lambda: read_annotation_file(edited(folder, "1/1 {", "1/2 {")))
-    assert 'reader="annotation-table", kind="single-label"' in error.do
+    assert 'reader="annotation-table", kind="single-label"' in error.hint
 
 
 def test_weights_of_rows_alone(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_weights_of_rows_alone(tmp_path: Path) -> None:
 def test_arrays_have_no_rows_to_read_alone(folder: Path, ending: str) -> None:
     write_annotations(votes(), f"votes{ending}")
     error = refusal(lambda: read_annotation_file(f"votes{ending}", kind="label-set"))
-    assert (error.name, error.got) == ("option-unfit", 'arrays, and kind "label-set"')
+    assert (error.name, error.found) == ("option-unfit", 'arrays, and kind "label-set"')
 
 
 def test_rows_that_are_such_answers(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_rows_that_are_such_answers(tmp_path: Path) -> None:
 
 def test_labels_outside_those_declared(folder: Path) -> None:
     error = refusal(lambda: plausibly.read_annotations("votes.csv", labels=["x", "z"]))
-    assert (error.name, error.got) == ("label-unknown", "1 label outside (y)")
+    assert (error.name, error.found) == ("label-unknown", "1 label outside (y)")
 
 
 @pytest.mark.parametrize("ending", [".npz", ".nc"])
@@ -159,13 +159,13 @@ def test_parts_that_do_not_fit_together(folder: Path, ending: str) -> None:
             dataset["mention_label"] = ("mention", dataset["mention_label"].values[::-1])
             dataset.to_netcdf(path, engine="scipy", format="NETCDF3_64BIT")
     error = refusal(lambda: read_annotation_file(path))
-    assert (error.name, error.got) == ("file-damaged", "its parts do not fit together")
+    assert (error.name, error.found) == ("file-damaged", "its parts do not fit together")
 
 
 def test_arrays_of_somebody_else(folder: Path) -> None:
     np.savez(folder / "other.npz", counts=np.eye(2))
     assert refusal(lambda: read_annotation_file("other.npz")).name == "file-damaged"
     xr.Dataset({"a": ("x", [1.0])}).to_netcdf("other.nc", engine="scipy")
-    assert refusal(lambda: read_annotation_file("other.nc")).got == (
+    assert refusal(lambda: read_annotation_file("other.nc")).found == (
         "it does not say that it is an annotation table"
     )

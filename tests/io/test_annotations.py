@@ -131,8 +131,8 @@ def test_options_find_the_reader_that_takes_them(tmp_path: Path) -> None:
 # ---- what is said
 
 
-def in_flags(do: str) -> str:
-    return as_options(do, {"--reader", "--columns"})
+def in_flags(hint: str) -> str:
+    return as_options(hint, {"--reader", "--columns"})
 
 
 def test_no_reader_recognises_a_table(tmp_path: Path, own: registry.Registry) -> None:
@@ -141,7 +141,7 @@ def test_no_reader_recognises_a_table(tmp_path: Path, own: registry.Registry) ->
     assert said(lambda: plausibly.read_annotations(path)) == (
         "error format-unknown: no reader recognises export.txt "
         f"expected one of {len(readers)} formats ({listed(readers)}); "
-        'got text, first line "id;who;dx" '
+        'found text, first line "id;who;dx" '
         'do reader="long-table", columns={"example": "id", "annotator": "who", "label": "dx"}'
     )
 
@@ -151,17 +151,17 @@ def test_no_reader_recognises_other_files(tmp_path: Path, own: registry.Registry
     assert refusal(lambda: plausibly.read_annotations(path)).name == "text-binary"
     path = written(tmp_path, "export.nc", b"CDF\x01\x02")
     error = refusal(lambda: plausibly.read_annotations(path))
-    assert error.got == r"first bytes b'CDF\x01\x02'"
-    assert error.do == 'plausibly plugins list --kind reader; name one: reader="NAME"'
+    assert error.found == r"first bytes b'CDF\x01\x02'"
+    assert error.hint == 'plausibly plugins list --kind reader; name one: reader="NAME"'
     path = written(tmp_path, "wide.csv", f"a,b,c,d,{'e' * 50}\nv,w,x,y,z\n")
     error = refusal(lambda: plausibly.read_annotations(path))
-    assert error.got == f'text, first line "a,b,c,d,{"e" * 31}…"'
-    assert error.do == (
+    assert error.found == f'text, first line "a,b,c,d,{"e" * 31}…"'
+    assert error.hint == (
         'plausibly plugins list --kind reader; name one: reader="NAME" '
         "(wide-table, if each column is of an annotator)"
     )
     path = written(tmp_path, "n.csv", "id,user_name,dx,time\nt1,a,cat,1\n")
-    assert in_flags(refusal(lambda: plausibly.read_annotations(path)).do) == (
+    assert in_flags(refusal(lambda: plausibly.read_annotations(path)).hint) == (
         "--reader long-table --columns example=id,annotator=user_name,label=dx"
     )
 
@@ -171,9 +171,9 @@ def test_parquet_that_no_reader_recognises(tmp_path: Path) -> None:
 
     write_rows(tmp_path / "v.parquet", ["item", "user", "answer"], [["a"], ["b"], ["c"]])
     error = refusal(lambda: plausibly.read_annotations(tmp_path / "v.parquet"))
-    assert error.got == "Parquet with item, user, answer"
+    assert error.found == "Parquet with item, user, answer"
     assert (
-        in_flags(error.do)
+        in_flags(error.hint)
         == "--reader long-table --columns example=item,annotator=user,label=answer"
     )
 
@@ -183,7 +183,7 @@ def test_several_readers_recognise_a_file(tmp_path: Path, own: registry.Registry
     own.register(READER, "bars", type("Bars", (Lines,), {}))
     path = written(tmp_path, "votes.bar", "t1|a|cat\n")
     error = refusal(lambda: plausibly.read_annotations(path))
-    assert (error.name, error.got) == ("format-ambiguous", "2")
+    assert (error.name, error.found) == ("format-ambiguous", "2")
 
 
 def test_a_reader_that_fails_stops_nobody(tmp_path: Path, own: registry.Registry) -> None:
@@ -191,7 +191,7 @@ def test_a_reader_that_fails_stops_nobody(tmp_path: Path, own: registry.Registry
     path = written(tmp_path, "votes.csv", VOTES)
     assert warned(lambda: plausibly.read_annotations(path)) == (
         "warning reader-failed: reader broken cannot tell whether it reads votes.csv "
-        "expected yes or no; got ZeroDivisionError: of course "
+        "expected yes or no found ZeroDivisionError: of course "
         "do fix its recognises; the other readers were asked"
     )
 
@@ -201,9 +201,9 @@ def test_options_that_no_reader_takes(tmp_path: Path, own: registry.Registry) ->
     error = refusal(lambda: plausibly.read_annotations(path, colunms={"task": "item"}))
     assert error.name == "options-unfit"
     assert error.what == 'votes.csv: no reader takes "colunms" as given'
-    assert error.got.startswith("long-table: ")
-    assert "columns" in error.got
-    assert error.do == "name the reader, reader=..., to see what it takes"
+    assert error.found.startswith("long-table: ")
+    assert "columns" in error.found
+    assert error.hint == "name the reader, reader=..., to see what it takes"
 
 
 @pytest.mark.parametrize("reader", [None, "long-table", "counts", "selectors"])
@@ -215,7 +215,7 @@ def test_files_that_are_missing_empty_or_folders(
     (tmp_path / "folder").mkdir()
     labels = ["a", "b"]
     error = refusal(lambda: plausibly.read_annotations("votes.cvs", reader, labels))
-    assert (error.name, error.do) == ("file-missing", "did you mean votes.csv?")
+    assert (error.name, error.hint) == ("file-missing", "did you mean votes.csv?")
     error = refusal(lambda: plausibly.read_annotations("votes.csv", reader, labels))
     assert error.name == "file-empty"
     error = refusal(lambda: plausibly.read_annotations("folder", reader, labels))

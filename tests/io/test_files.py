@@ -23,7 +23,7 @@ def test_a_missing_file_has_a_near_name(tmp_path: Path) -> None:
     written(tmp_path, "votes.csv", "a\n")
     written(tmp_path, "other.csv", "a\n")
     error = refusal(lambda: existing("votes.cvs", "annotations"))
-    assert (error.name, error.got) == ("file-missing", "none")
+    assert (error.name, error.found) == ("file-missing", "none")
 
 
 def test_a_missing_file_without_a_near_name(tmp_path: Path) -> None:
@@ -31,9 +31,9 @@ def test_a_missing_file_without_a_near_name(tmp_path: Path) -> None:
         written(tmp_path, name, "")
     written(tmp_path, ".hidden", "")
     error = refusal(lambda: contents("predictions.parquet", "predictions"))
-    assert error.do == "mend the path; . holds a.csv, b.csv, c.csv, … (4 in all)"
+    assert error.hint == "mend the path; . holds a.csv, b.csv, c.csv, … (4 in all)"
     error = refusal(lambda: opening("nowhere/p.csv", "predictions"))
-    assert error.do == "mend the path; there is nothing in nowhere either"
+    assert error.hint == "mend the path; there is nothing in nowhere either"
     error = refusal(lambda: existing("a.csv/p.csv", "predictions"))
     assert error.name == "file-missing"
 
@@ -41,10 +41,10 @@ def test_a_missing_file_without_a_near_name(tmp_path: Path) -> None:
 def test_a_folder_instead_of_a_file(tmp_path: Path) -> None:
     (tmp_path / "votes").mkdir()
     error = refusal(lambda: existing("votes", "annotations"))
-    assert (error.got, error.do) == ("an empty folder", "name a file")
+    assert (error.found, error.hint) == ("an empty folder", "name a file")
     written(tmp_path / "votes", "a.csv", "")
     error = refusal(lambda: contents("votes", "annotations"))
-    assert (error.name, error.got) == ("file-is-folder", "a folder with a.csv")
+    assert (error.name, error.found) == ("file-is-folder", "a folder with a.csv")
 
 
 def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,7 +55,7 @@ def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(Path, "open", refuse)
     error = refusal(lambda: opening("votes.csv", "annotations"))
-    assert (error.name, error.got) == ("file-unreadable", '"permission denied"')
+    assert (error.name, error.found) == ("file-unreadable", '"permission denied"')
     monkeypatch.setattr(Path, "read_bytes", refuse)
     assert refusal(lambda: contents("votes.csv", "annotations")).name == "file-unreadable"
     monkeypatch.setattr(Path, "stat", refuse)
@@ -103,7 +103,7 @@ def test_what_fails_leaves_the_old_file(tmp_path: Path) -> None:
             raise OSError(28, "No space left on device")
 
     error = refusal(fail)
-    assert (error.name, error.got) == ("output-unwritable", '"no space left on device"')
+    assert (error.name, error.found) == ("output-unwritable", '"no space left on device"')
     assert (tmp_path / "sets.csv").read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["sets.csv"]
 
@@ -114,5 +114,5 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
             part.write_text("new")
 
     error = refusal(write)
-    assert (error.name, error.got) == ("output-unwritable", '"no such file or directory"')
+    assert (error.name, error.found) == ("output-unwritable", '"no such file or directory"')
     assert not list(tmp_path.iterdir())

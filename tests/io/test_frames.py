@@ -78,7 +78,7 @@ class Streamed:
 def column(frame: object, name: str = "x") -> list[str]:
     """Return the text of a column that may be read."""
     table = text_table(frame)
-    table.need([name], do="")
+    table.need([name], hint="")
     return table.column(name)
 
 
@@ -114,7 +114,7 @@ def test_predictions_of_whole_numbers_and_gaps() -> None:
     assert found["example"].values.tolist() == ["1"]
     assert found.dtype == np.float64
     error = refusal(lambda: plausibly.read_predictions(frame))
-    assert (error.name, error.got) == ("probabilities-not-finite", '1 NaN in "dog"')
+    assert (error.name, error.found) == ("probabilities-not-finite", '1 NaN in "dog"')
     error = refusal(lambda: plausibly.read_predictions(frame.assign(note="x")))
     assert (error.name, error.what) == (
         "columns-not-numeric",
@@ -220,7 +220,7 @@ def test_report_54_no_majority_is_no_label() -> None:
     assert found.attrs["source"] == "the data set"
     wrong = DataSet(pa.table({"label": [0, 3]}), {"label": labels})
     error = refusal(lambda: text_table(wrong))
-    assert (error.name, error.got) == ("label-number", "3")
+    assert (error.name, error.found) == ("label-number", "3")
 
 
 # ---- what is said
@@ -247,7 +247,7 @@ def test_columns_without_plain_values(values: list[object]) -> None:
 def test_what_is_no_frame() -> None:
     read: Any = plausibly.read_annotations  # Any: called as nobody should
     error = refusal(lambda: read({"task": ["t1"]}, "long-table"))
-    assert (error.name, error.got) == ("frame-unknown", "builtins dict")
+    assert (error.name, error.found) == ("frame-unknown", "builtins dict")
     assert refusal(lambda: read(pd.Series([1]), "long-table")).name == "frame-unknown"
     assert refusal(lambda: read(np.zeros((2, 2)), "long-table")).name == "frame-unknown"
 
@@ -256,7 +256,7 @@ def test_what_is_no_frame() -> None:
             """Nothing."""
 
     error = refusal(lambda: read(Lazy(), "long-table"))
-    assert (error.name, error.what, error.do) == (
+    assert (error.name, error.what, error.hint) == (
         "frame-lazy",
         "the frame is lazy",
         "frame.collect()",
@@ -265,26 +265,26 @@ def test_what_is_no_frame() -> None:
 
 def test_frames_without_rows_or_with_repeated_columns() -> None:
     error = refusal(lambda: text_table(pd.DataFrame(VOTES).head(0)))
-    assert (error.name, error.got) == ("frame-empty", "3 columns without a row")
-    assert refusal(lambda: text_table(pd.DataFrame())).got == "no column"
+    assert (error.name, error.found) == ("frame-empty", "3 columns without a row")
+    assert refusal(lambda: text_table(pd.DataFrame())).found == "no column"
     twice = pd.DataFrame([[1, 2]], columns=[0, "0"])
     error = refusal(lambda: text_table(twice))
-    assert (error.name, error.got) == ("columns-repeat", "0, 0")
+    assert (error.name, error.found) == ("columns-repeat", "0, 0")
     index = pd.DataFrame({"x": ["a"], "y": ["b"]}).set_index("x", drop=False)
     assert refusal(lambda: text_table(index)).name == "columns-repeat"
     levels = pd.DataFrame([[1]], columns=pd.MultiIndex.from_tuples([("label", "a")]))
     error = refusal(lambda: text_table(levels))
-    assert (error.name, error.got) == ("columns-nested", "('label', 'a')")
+    assert (error.name, error.found) == ("columns-nested", "('label', 'a')")
 
 
 def test_data_sets_of_several_splits_or_streamed() -> None:
     data = DataSet(pa.table({"x": [1]}), {})
     splits = Splits({"train": data, "test": data})
     error = refusal(lambda: text_table(splits))
-    assert (error.name, error.got) == ("split-unnamed", '"train", "test"')
+    assert (error.name, error.found) == ("split-unnamed", '"train", "test"')
     assert said(lambda: text_table(Streamed())) == (
         "error frame-lazy: the data set is streamed expected columns in memory; "
-        f"got {__name__.partition('.')[0]} Streamed do load_dataset(...) without streaming"
+        f"found {__name__.partition('.')[0]} Streamed hint load_dataset(...) without streaming"
     )
 
 
@@ -314,7 +314,9 @@ def test_polars_of_its_own() -> None:
     nested = polars.DataFrame({"x": [[1], [2]]})
     assert refusal(lambda: column(nested)).name == "column-nested"
     floats = polars.DataFrame({"x": [1.0, None]})
-    assert refusal(lambda: column(floats)).do == ('frame.with_columns(pl.col("x").cast(pl.Int64))')
+    assert refusal(lambda: column(floats)).hint == (
+        'frame.with_columns(pl.col("x").cast(pl.Int64))'
+    )
 
 
 # ---- plain records
@@ -400,13 +402,13 @@ def test_report_4_and_5_other_names_of_columns() -> None:
     frame = pd.DataFrame(VOTES).rename(columns={"annotator": "performer", "label": "text"})
     assert said(lambda: plausibly.read_annotations(frame)) == (
         "error reader-unnamed: the frame has 3 columns, and no reader is named "
-        "expected one of " + _readers() + '; got columns "task", "performer", "text" '
+        "expected one of " + _readers() + ' found columns "task", "performer", "text" '
         'do reader="wide-table", where each column is of an annotator; "counts" or "soft-labels", '
         "where it is of a label"
     )
     frame = pd.DataFrame(VOTES).rename(columns={"annotator": "performer", "label": "answer"})
     error = refusal(lambda: plausibly.read_annotations(frame))
-    assert error.do == (
+    assert error.hint == (
         'reader="long-table", '
         'columns={"example": "task", "annotator": "performer", "label": "answer"}'
     )
@@ -416,7 +418,7 @@ def test_report_4_and_5_other_names_of_columns() -> None:
         'the frame has no column "label"',
     )
     error = refusal(lambda: plausibly.read_annotations(pd.DataFrame(VOTES)))
-    assert error.do == 'reader="long-table", columns={"example": "task", "annotator": "worker"}'
+    assert error.hint == 'reader="long-table", columns={"example": "task", "annotator": "worker"}'
     named = pd.DataFrame(VOTES).rename(columns={"example": "example", "annotator": "annotator"})
     assert plausibly.read_annotations(named).attrs["reader"] == "long-table"
     error = refusal(lambda: plausibly.read_annotations(frame, "selectors"))

@@ -122,7 +122,7 @@ def test_what_a_number_is_worth() -> None:
 def test_what_is_nested_too_deep(folder: Path) -> None:
     text = "\n" + "[" * (DEEPEST + 1) + "]" * (DEEPEST + 1)
     error = refusal(lambda: read_json(written(folder, "f.json", text)))
-    assert (error.name, error.got) == ("json-too-deep", "more")
+    assert (error.name, error.found) == ("json-too-deep", "more")
 
 
 @pytest.mark.parametrize("deep", [DEEPEST + 1, 5_000, 200_000])
@@ -150,8 +150,8 @@ def test_other_encodings_are_refused(folder: Path) -> None:
 
 def test_a_file_is_called_what_its_reader_calls_it(folder: Path) -> None:
     path = written(folder, "f.json", "[1,,")
-    assert refusal(lambda: read_json(path, whose="a/f.json")).what == "a/f.json line 1 is no JSON"
-    error = refusal(lambda: read_json_lines(path, whose="a/f.json"))
+    assert refusal(lambda: read_json(path, source="a/f.json")).what == "a/f.json line 1 is no JSON"
+    error = refusal(lambda: read_json_lines(path, source="a/f.json"))
     assert error.what == "a/f.json line 1 is no JSON"
 
 

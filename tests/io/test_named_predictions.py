@@ -32,30 +32,30 @@ def named(
 
 
 def array(
-    *found: NamedPrediction, labels: Sequence[str] | None = None, **more: Option
+    *text: NamedPrediction, labels: Sequence[str] | None = None, **more: Option
 ) -> xr.DataArray:
-    return from_named(found, labels, whose="f.json", **more)
+    return from_named(text, labels, source="f.json", **more)
 
 
 # ---- the array
 
 
 def test_scores_stand_at_their_labels() -> None:
-    found = array(
+    text = array(
         named("x2", ("b", "0.25"), ("a", 0.75)), named("x1", ("c", 2)), examples=["x1", "x2", "x3"]
     )
-    assert found.dims == ("example", "label")
-    assert found["example"].values.tolist() == ["x1", "x2"]
-    assert found["label"].values.tolist() == ["a", "b", "c"]
-    np.testing.assert_array_equal(found.values, [[0, 0, 2], [0.75, 0.25, 0]])
-    assert (found.attrs["scale"], found.attrs["model"]) == ("any", "m")
-    assert read_left_out(found.attrs) == {"examples without prediction": 1}
+    assert text.dims == ("example", "label")
+    assert text["example"].values.tolist() == ["x1", "x2"]
+    assert text["label"].values.tolist() == ["a", "b", "c"]
+    np.testing.assert_array_equal(text.values, [[0, 0, 2], [0.75, 0.25, 0]])
+    assert (text.attrs["scale"], text.attrs["model"]) == ("any", "m")
+    assert read_left_out(text.attrs) == {"examples without prediction": 1}
 
 
 def test_a_label_without_score_has_one() -> None:
-    found = array(named("x", ("a", None), ("b", None)), labels=["c", "b", "a"])
-    assert found["label"].values.tolist() == ["c", "b", "a"]
-    assert found.values.tolist() == [[0.0, 1.0, 1.0]]
+    text = array(named("x", ("a", None), ("b", None)), labels=["c", "b", "a"])
+    assert text["label"].values.tolist() == ["c", "b", "a"]
+    assert text.values.tolist() == [[0.0, 1.0, 1.0]]
 
 
 @given(
@@ -69,9 +69,9 @@ def test_a_label_without_score_has_one() -> None:
 def test_any_scores_come_back_whatever_their_order(
     rows: dict[str, dict[str, float]], data: st.DataObject
 ) -> None:
-    found = [named(example, *scores.items()) for example, scores in rows.items()]
-    copies = data.draw(st.lists(st.sampled_from(found), max_size=2))
-    result = array(*data.draw(st.permutations(found + copies)), labels=list("dcba"))
+    text = [named(example, *scores.items()) for example, scores in rows.items()]
+    copies = data.draw(st.lists(st.sampled_from(text), max_size=2))
+    result = array(*data.draw(st.permutations(text + copies)), labels=list("dcba"))
     back = {
         str(example): {
             str(label): float(score)
@@ -85,7 +85,7 @@ def test_any_scores_come_back_whatever_their_order(
 
 
 @pytest.mark.parametrize(
-    ("found", "more", "name", "got"),
+    ("text", "more", "name", "found"),
     [
         ([named("x")], {}, "predictions-missing", "none"),
         (
@@ -114,10 +114,10 @@ def test_any_scores_come_back_whatever_their_order(
     ],
 )
 def test_what_is_refused(
-    found: list[NamedPrediction], more: dict[str, Option], name: str, got: str
+    text: list[NamedPrediction], more: dict[str, Option], name: str, found: str
 ) -> None:
-    error = refusal(lambda: array(*found, **more))
-    assert (error.name, error.got) == (name, got)
+    error = refusal(lambda: array(*text, **more))
+    assert (error.name, error.found) == (name, found)
 
 
 # ---- an export of Label Studio
@@ -150,11 +150,11 @@ def two_models(folder: Path) -> Path:
 
 def test_predictions_of_a_model(tmp_path: Path) -> None:
     path = two_models(tmp_path)
-    found = read(path, model="m1")
-    assert found["example"].values.tolist() == ["1", "2"]
-    assert found["label"].values.tolist() == ["a", "b", "c"]
-    assert found.values.tolist() == [[0.7, 0.2, 0.0], [0.0, 0.0, 0.5]]
-    assert found.name == "predictions"
+    text = read(path, model="m1")
+    assert text["example"].values.tolist() == ["1", "2"]
+    assert text["label"].values.tolist() == ["a", "b", "c"]
+    assert text.values.tolist() == [[0.7, 0.2, 0.0], [0.0, 0.0, 0.5]]
+    assert text.name == "predictions"
     other = read(path, model="m2", labels=["c", "b", "a"])
     assert other.values.tolist() == [[0.6, 0.6, 0.0]]
     assert read_left_out(other.attrs) == {"examples without prediction": 1}
@@ -196,8 +196,8 @@ def test_label_tables_and_what_is_checked(tmp_path: Path) -> None:
     path = two_models(tmp_path)
     labels = tmp_path / "labels.csv"
     labels.write_text("label,risk\na,low\nb,low\nc,high\n")
-    found = read(path, model="m1", labels=labels)
-    assert found["risk"].values.tolist() == ["low", "low", "high"]
+    text = read(path, model="m1", labels=labels)
+    assert text["risk"].values.tolist() == ["low", "low", "high"]
     shares = read(path, model="m1", scale="probability", normalise=True)
     np.testing.assert_allclose(shares.values.sum(axis=1), 1.0)
     assert refusal(lambda: read(path, model="m1", scale="probability")).what.startswith(
@@ -235,15 +235,15 @@ def test_readers_without_predictions_and_options_that_mean_nothing(tmp_path: Pat
 def test_published_exports(shared: Path) -> None:
     folder = shared / "cases" / "annotations"
     two = folder / "label_studio" / "two_predictions.json"
-    assert refusal(lambda: read(two)).got == '"model_version_A", "model_version_B"'
+    assert refusal(lambda: read(two)).found == '"model_version_A", "model_version_B"'
     for model, label in (("model_version_A", "class_A"), ("model_version_B", "class_B")):
-        found = read(two, model=model, labels=["class_A", "class_B"])
-        assert found.sel(example="0", label=label) == 1.0
-        assert found.sum() == 1.0
+        text = read(two, model=model, labels=["class_A", "class_B"])
+        assert text.sel(example="0", label=label) == 1.0
+        assert text.sum() == 1.0
     mixed = folder / "label_studio" / "tasks_annotations_predictions.json"
-    found = read(mixed, model="model_version_A")
-    assert found["example"].values.tolist() == ["0", "1"]
-    assert read_left_out(found.attrs) == {"examples without prediction": 4}
+    text = read(mixed, model="model_version_A")
+    assert text["example"].values.tolist() == ["0", "1"]
+    assert read_left_out(text.attrs) == {"examples without prediction": 4}
     assert read(mixed, model="")["label"].values.tolist() == ["class_PREDICTIONS_TESTING"]
     multi = folder / "constructed" / "label_studio_multi_annotator.json"
     content = json.loads(multi.read_text())

@@ -79,10 +79,10 @@ def test_damaged_npz_files_are_refused_by_name(
 def test_truncated_files(tmp_path: Path) -> None:
     data = npy(np.zeros((1_000, 3)))
     error = refusal(lambda: from_npy(written(tmp_path, "probs.npy", data[:10_000]), "predictions"))
-    assert (error.name, error.got) == ("file-truncated", "10,000 bytes")
+    assert (error.name, error.found) == ("file-truncated", "10,000 bytes")
     whole = npz(tmp_path / "probs.npz", probs=np.zeros((1_000, 3))).read_bytes()
     error = refusal(lambda: read_npz(written(tmp_path, "probs.npz", whole[:9_000]), "predictions"))
-    assert (error.name, error.got) == ("file-truncated", "9,000 bytes")
+    assert (error.name, error.found) == ("file-truncated", "9,000 bytes")
 
 
 def test_shapes_that_no_machine_holds_are_not_allocated(tmp_path: Path) -> None:
@@ -95,17 +95,17 @@ def test_shapes_that_no_machine_holds_are_not_allocated(tmp_path: Path) -> None:
 def test_files_of_another_kind(tmp_path: Path) -> None:
     path = written(tmp_path, "probs.npy", "example,a,b\n")
     error = refusal(lambda: from_npy(path, "predictions"))
-    assert (error.name, error.got) == ("file-damaged", "other first bytes than a numpy file has")
+    assert (error.name, error.found) == ("file-damaged", "other first bytes than a numpy file has")
     assert refusal(lambda: from_npy(written(tmp_path, "e.npy", b""), "x")).name == "file-empty"
     assert refusal(lambda: read_npz(written(tmp_path, "e.npz", b""), "x")).name == "file-empty"
     assert refusal(lambda: read_npz(written(tmp_path, "t.npz", "text"), "x")).name == "file-damaged"
     damaged = bytearray(npz(tmp_path / "d.npz", probs=np.zeros(50)).read_bytes())
     damaged[200] ^= 1
-    assert "CRC" in refusal(lambda: read_npz(written(tmp_path, "d.npz", bytes(damaged)), "x")).got
+    assert "CRC" in refusal(lambda: read_npz(written(tmp_path, "d.npz", bytes(damaged)), "x")).found
     structured = npy(np.zeros(2, dtype=[("a", "<f8")]))
-    assert "type [('a', '<f8')]" in refusal(lambda: parse_npy(structured, "s.npy")).got
+    assert "type [('a', '<f8')]" in refusal(lambda: parse_npy(structured, "s.npy")).found
     version = b"\x93NUMPY\x09\x00" + bytes(100)
-    assert "numpy file format 9.0" in refusal(lambda: parse_npy(version, "s.npy")).got
+    assert "numpy file format 9.0" in refusal(lambda: parse_npy(version, "s.npy")).found
 
 
 def test_pickles_are_never_loaded(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_pickles_are_never_loaded(tmp_path: Path) -> None:
     np.save(file, np.array([{"a": 1}], dtype=object), allow_pickle=True)
     path = written(tmp_path, "probs.npy", file.getvalue())
     error = refusal(lambda: from_npy(path, "predictions"))
-    assert (error.name, error.got) == ("file-pickled", "type object")
+    assert (error.name, error.found) == ("file-pickled", "type object")
 
 
 def test_damage_inside_an_archive_names_the_array(tmp_path: Path) -> None:
@@ -128,10 +128,10 @@ def test_one_array_of_several_names(tmp_path: Path) -> None:
     arrays = read_npz(npz(tmp_path / "a.npz", probs=np.eye(2), other=np.zeros(3)), "predictions")
     np.testing.assert_array_equal(one_of(arrays, ("predictions", "probs"), "a.npz"), np.eye(2))
     error = refusal(lambda: one_of(arrays, ("predictions", "p"), "a.npz"))
-    assert (error.name, error.got) == ("array-missing", "probs (2, 2), other (3,)")
+    assert (error.name, error.found) == ("array-missing", "probs (2, 2), other (3,)")
     error = refusal(lambda: one_of(arrays, ("probs", "other"), "a.npz"))
     assert error.what == "a.npz has probs, other"
-    assert refusal(lambda: one_of({}, ("probs",), "a.npz")).got == "no array at all"
+    assert refusal(lambda: one_of({}, ("probs",), "a.npz")).found == "no array at all"
 
 
 def test_names_are_text() -> None:
@@ -139,7 +139,7 @@ def test_names_are_text() -> None:
     assert texts_of(np.array([b"a", "é".encode()]), "a.npz", "labels") == ["a", "é"]
     assert texts_of(np.array([7, 8]), "a.npz", "labels") == ["7", "8"]
     error = refusal(lambda: texts_of(np.zeros((2, 2)), "a.npz", "labels"))
-    assert (error.name, error.got) == ("names-shape", "shape (2, 2)")
+    assert (error.name, error.found) == ("names-shape", "shape (2, 2)")
     impossible = npy(np.array(["ab"])).replace(b"a\0\0\0", b"\xff\xff\xff\xff")
-    assert "characters that do not exist" in refusal(lambda: parse_npy(impossible, "a.npy")).got
+    assert "characters that do not exist" in refusal(lambda: parse_npy(impossible, "a.npy")).found
     assert refusal(lambda: texts_of(np.array([b"\xff"]), "a.npz", "labels")).name == "file-damaged"

@@ -20,14 +20,14 @@ from plausibly.io.text import first_rows, read_columns, read_table
 
 
 def store(path: Path, **columns: object) -> Path:
-    pyarrow = require("pyarrow", extra="parquet", whose="tests")
-    parquet = require("pyarrow.parquet", extra="parquet", whose="tests")
+    pyarrow = require("pyarrow", extra="parquet", source="tests")
+    parquet = require("pyarrow.parquet", extra="parquet", source="tests")
     parquet.write_table(pyarrow.table(columns), path)
     return path
 
 
 def test_values_become_text(tmp_path: Path) -> None:
-    pyarrow = require("pyarrow", extra="parquet", whose="tests")
+    pyarrow = require("pyarrow", extra="parquet", source="tests")
     path = store(
         tmp_path / "v.parquet",
         text=["007", None, "NA"],
@@ -73,9 +73,9 @@ def test_number_columns_keep_their_type(tmp_path: Path) -> None:
 def test_columns_of_lists_are_refused_only_where_they_are_needed(tmp_path: Path) -> None:
     path = store(tmp_path / "v.parquet", task=["a"], label=[["x", "y"]], raw=[b"x"])
     table = read_table(path, role="annotations")
-    table.need(["task"], do="")
-    error = refusal(lambda: table.need(["task", "label"], do=""))
-    assert (error.name, error.got) == ("column-nested", "list<element: string>")
+    table.need(["task"], hint="")
+    error = refusal(lambda: table.need(["task", "label"], hint=""))
+    assert (error.name, error.found) == ("column-nested", "list<element: string>")
     assert set(table.nested) == {"label", "raw"}
 
 
@@ -96,7 +96,7 @@ def test_lists_that_nobody_needs_are_not_read(tmp_path: Path) -> None:
     assert refusal(lambda: plausibly.read_annotations(lists)).name == "column-nested"
     other = store(tmp_path / "o.parquet", **more, item=["t"] * 2, rater=["a", "b"], dx=["x", "y"])
     error = refusal(lambda: plausibly.read_annotations(other, "long-table"))
-    assert error.do == 'columns={"example": "item", "annotator": "rater", "label": "dx"}'
+    assert error.hint == 'columns={"example": "item", "annotator": "rater", "label": "dx"}'
 
 
 def test_names_may_repeat_only_where_it_is_allowed(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_damaged_files(tmp_path: Path) -> None:
     path = written(tmp_path, "cut.parquet", content[:50])
     error = refusal(lambda: read_table(path, role="annotations"))
     assert (error.name, error.what) == ("file-damaged", "cut.parquet is not a whole Parquet file")
-    assert error.do == "copy it again, or write it again"
+    assert error.hint == "copy it again, or write it again"
     assert first_rows(path, path.read_bytes()) == []
 
 
@@ -142,8 +142,8 @@ def test_texts_that_repeat_are_the_same_texts(
     texts: list[str | None],
     row_group: int,
 ) -> None:
-    pyarrow = require("pyarrow", extra="parquet", whose="tests")
-    parquet = require("pyarrow.parquet", extra="parquet", whose="tests")
+    pyarrow = require("pyarrow", extra="parquet", source="tests")
+    parquet = require("pyarrow.parquet", extra="parquet", source="tests")
     path = folder / "votes.parquet"
     column = pyarrow.array(texts, type=getattr(pyarrow, kind)())
     parquet.write_table(pyarrow.table({"task": column}), path, row_group_size=row_group)

@@ -94,7 +94,8 @@ def test_npz_files_of_somebody_else(tmp_path: Path) -> None:
         tmp_path / "lam.npz", plausibilities=np.eye(2), labels=["x", "y"], denominator=[0.5, 1]
     )
     assert (
-        refusal(lambda: read_plausibilities(tmp_path / "lam.npz")).got == "shape (2,), type float64"
+        refusal(lambda: read_plausibilities(tmp_path / "lam.npz")).found
+        == "shape (2,), type float64"
     )
 
 
@@ -104,5 +105,5 @@ def test_endings_that_say_no_format(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         [[1.0]], dims=("example", "label"), coords={"example": ["a"], "label": ["x"]}
     )
     error = refusal(lambda: write_plausibilities(lam, "lam.txt"))
-    assert (error.name, error.got) == ("ending-unknown", ".txt")
-    assert refusal(lambda: write_plausibilities(lam, "lam")).got == "no ending"
+    assert (error.name, error.found) == ("ending-unknown", ".txt")
+    assert refusal(lambda: write_plausibilities(lam, "lam")).found == "no ending"

@@ -120,7 +120,7 @@ def test_a_wide_csv_says_what_it_does_not_keep(tmp_path: Path) -> None:
     assert warned(lambda: write_plausibilities(lam, tmp_path / "lam.csv")) == (
         "warning attributes-lost: lam.csv does not keep joint, convergence: how the plausibilities "
         "were estimated expected a format that does: guarantees then say that they are estimates; "
-        'got a wide CSV do path="lam.parquet", .npz or .nc, or form long'
+        'found a wide CSV hint path="lam.parquet", .npz or .nc, or form long'
     )
     assert read_plausibilities(tmp_path / "lam.csv").attrs == {}
 
@@ -128,10 +128,11 @@ def test_a_wide_csv_says_what_it_does_not_keep(tmp_path: Path) -> None:
 def test_forms_that_there_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     error = refusal(lambda: write_plausibilities(LAM, "lam.nc", form="long"))
-    assert (error.name, error.do) == ("option-unfit", 'path="lam.parquet", or form wide')
+    assert (error.name, error.hint) == ("option-unfit", 'path="lam.parquet", or form wide')
     assert said(lambda: write_plausibilities(LAM, "lam.csv", form="tall")) == (  # type: ignore[arg-type]  # what it is about
         "error option-unfit: lam.csv: form has no meaning here expected form "
-        '"wide", or "long" for .csv and .parquet; got form "tall" do form="long", or leave it out'
+        '"wide", or "long" for .csv and .parquet found form "tall" hint form="long", or leave it '
+        "out"
     )
     assert not list(tmp_path.iterdir())
 
@@ -142,10 +143,10 @@ def test_rows_that_the_table_does_not_know(tmp_path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace("a b,y", "a b,z"), encoding="utf-8")
     error = refusal(lambda: read_plausibilities(path))
-    assert (error.name, error.got) == ("table-changed", "3 labels")
+    assert (error.name, error.found) == ("table-changed", "3 labels")
     path.write_text(text.replace("1/1 {", "1/2 {"), encoding="utf-8")
     error = refusal(lambda: read_plausibilities(path))
-    assert (error.name, error.got) == ("file-damaged", 'cells of column "about" are lost')
+    assert (error.name, error.found) == ("file-damaged", 'cells of column "about" are lost')
 
 
 def test_columns_that_do_not_fit_what_a_file_says(tmp_path: Path) -> None:
@@ -155,10 +156,10 @@ def test_columns_that_do_not_fit_what_a_file_says(tmp_path: Path) -> None:
     table = parquet.read_table(path)
     parquet.write_table(table.slice(0, 1), path)
     error = refusal(lambda: read_plausibilities(path))
-    assert (error.name, error.got) == ("file-damaged", "its examples are not 007, a b")
+    assert (error.name, error.found) == ("file-damaged", "its examples are not 007, a b")
     renamed = table.rename_columns(["example", "x", "unused", "y"])
     parquet.write_table(renamed.replace_schema_metadata(table.schema.metadata), path)
-    assert refusal(lambda: read_plausibilities(path)).got.startswith("its labels are not")
+    assert refusal(lambda: read_plausibilities(path)).found.startswith("its labels are not")
 
 
 def test_draws_in_another_order_than_a_file_says(tmp_path: Path) -> None:
@@ -166,7 +167,7 @@ def test_draws_in_another_order_than_a_file_says(tmp_path: Path) -> None:
     write_plausibilities(DRAWS, tmp_path / "lam.parquet")
     table = parquet.read_table(tmp_path / "lam.parquet")
     parquet.write_table(table.take([2, 3, 0, 1]), tmp_path / "lam.parquet")
-    assert refusal(lambda: read_plausibilities(tmp_path / "lam.parquet")).got == (
+    assert refusal(lambda: read_plausibilities(tmp_path / "lam.parquet")).found == (
         "its draws are not 3, 1"
     )
 

@@ -130,7 +130,7 @@ def test_one_of_several_netcdf_variables(tmp_path: Path) -> None:
     read = plausibly.read_predictions(tmp_path / "p.nc", variable="a")
     np.testing.assert_array_equal(read.values, VALUES)
     error = refusal(lambda: plausibly.read_predictions(tmp_path / "p.nc"))
-    assert (error.name, error.do) == ("variable-missing", 'variable="a"')
+    assert (error.name, error.hint) == ("variable-missing", 'variable="a"')
     error = refusal(lambda: plausibly.read_predictions(tmp_path / "p.nc", variable="c"))
     assert error.what == "p.nc has no c"
 
@@ -181,12 +181,12 @@ def test_names_under_other_words_are_never_overridden_by_position(tmp_path: Path
     for file in (path, tmp_path / "p.nc"):
         error = refusal(lambda file=file: plausibly.read_predictions(file, labels=LABELS))  # type: ignore[misc]  # bound now
         assert error.name == "array-missing"
-        assert LABELS[0] in error.got
-        assert 'labels=data["classes"]' in error.do
+        assert LABELS[0] in error.found
+        assert 'labels=data["classes"]' in error.hint
     for ids in (["e", "f"], [17, 4]):
         np.savez(path, probs=VALUES, labels=LABELS, ids=ids)
         error = refusal(lambda: plausibly.read_predictions(path, examples=EXAMPLES))
-        assert (error.name, str(ids[0]) in error.got) == ("array-missing", True)
+        assert (error.name, str(ids[0]) in error.found) == ("array-missing", True)
     assert plausibly.read_predictions(path)["example"].values.tolist() == ["0", "1"]
 
 
@@ -194,7 +194,7 @@ def test_arrays_that_are_not_read_are_listed(tmp_path: Path) -> None:
     np.savez(tmp_path / "p.npz", probs=VALUES, truth=[2, 2])
     error = refusal(lambda: plausibly.read_predictions(tmp_path / "p.npz"))
     assert error.name == "labels-unnamed"
-    assert error.got == "beside them truth (2,)"
+    assert error.found == "beside them truth (2,)"
 
 
 @pytest.mark.parametrize("kind", ["nc", "nc4", "zarr"])
@@ -281,12 +281,12 @@ def test_labels_are_stripped_and_renamed(tmp_path: Path) -> None:
 def test_labels_of_an_npy_file_must_be_named(tmp_path: Path) -> None:
     np.save(tmp_path / "probs.npy", VALUES)
     error = refusal(lambda: plausibly.read_predictions(tmp_path / "probs.npy"))
-    assert (error.name, error.do) == (
+    assert (error.name, error.hint) == (
         "labels-unnamed",
         'labels="labels.txt" (one name per line)',
     )
     error = refusal(lambda: plausibly.read_predictions(tmp_path / "probs.npy", labels=["a", "b"]))
-    assert (error.name, error.got) == ("names-count", "a, b")
+    assert (error.name, error.found) == ("names-count", "a, b")
     call = plausibly.read_predictions
     error = refusal(lambda: call(tmp_path / "probs.npy", labels=LABELS, examples=["a"]))
     assert error.what == "probs.npy has 2 rows and 1 examples"
@@ -299,11 +299,11 @@ def test_columns_that_hold_no_numbers(tmp_path: Path) -> None:
         [["x", "y"], ["train", "test"], np.array([1.0, 1.0])],
     )
     error = refusal(lambda: plausibly.read_predictions(tmp_path / "p.parquet"))
-    assert (error.name, error.got) == ("columns-not-numeric", "string")
+    assert (error.name, error.found) == ("columns-not-numeric", "string")
 
 
 @pytest.mark.parametrize(
-    ("array", "got"),
+    ("array", "found"),
     [
         (np.zeros(3), "shape (3,), type float64"),
         (np.zeros((2, 3, 4)), "shape (2, 3, 4), type float64"),
@@ -311,11 +311,11 @@ def test_columns_that_hold_no_numbers(tmp_path: Path) -> None:
         (np.zeros((0, 3)), "shape (0, 3), type float64"),
     ],
 )
-def test_arrays_of_another_shape(tmp_path: Path, array: np.ndarray, got: str) -> None:
+def test_arrays_of_another_shape(tmp_path: Path, array: np.ndarray, found: str) -> None:
     np.save(tmp_path / "p.npy", array)
     assert said(lambda: plausibly.read_predictions(tmp_path / "p.npy", labels=["a"])) == (
         "error array-shape: p.npy holds no table of numbers "
-        f"expected two dimensions, example and label, both with entries; got {got} "
+        f"expected two dimensions, example and label, both with entries found {found} "
         "do save an array with one row an example and one column a label"
     )
 
@@ -338,10 +338,10 @@ def test_the_index_of_a_data_frame_is_no_label(tmp_path: Path, scale: str) -> No
             lambda name=name: plausibly.read_predictions(tmp_path / name, scale=scale)  # type: ignore[misc]  # bound now
         )
         assert error.name == "index-column"
-        assert "index=False" in error.do
+        assert "index=False" in error.hint
     frame.set_index("example").rename_axis(None).to_csv(tmp_path / "names.csv")
     error = refusal(lambda: plausibly.read_predictions(tmp_path / "names.csv", scale=scale))
-    assert (error.name, error.do[:10]) == ("index-column", 'example=""')
+    assert (error.name, error.hint[:10]) == ("index-column", 'example=""')
     read = plausibly.read_predictions(tmp_path / "names.csv", example="", scale=scale)
     assert read.values.tolist() == [[0.5, 0.5], [1, 0]]
 
@@ -379,4 +379,4 @@ def test_netcdf4_needs_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_parquet_without_rows(tmp_path: Path) -> None:
     write_rows(tmp_path / "p.parquet", ["example", "a"], [[], np.zeros(0)])
     error = refusal(lambda: plausibly.read_predictions(tmp_path / "p.parquet"))
-    assert (error.what, error.got) == ("p.parquet is empty", "columns without rows")
+    assert (error.what, error.found) == ("p.parquet is empty", "columns without rows")

@@ -45,5 +45,5 @@ def test_a_file_is_refused(tmp_path: Path, kind: str, name: str) -> None:
     content = case["latin"].encode("latin-1") if "latin" in case else case["text"]
     path = written(tmp_path, case.get("file", usual), content)
     error = refusal(lambda: read(path, **case.get("options", {})))
-    assert (error.name, " ".join(error.got.split())) == (case["name"], case.get("got", ""))
+    assert (error.name, " ".join(error.found.split())) == (case["name"], case.get("found", ""))
     assert "details" not in case or error.details == case["details"]

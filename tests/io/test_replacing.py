@@ -201,7 +201,7 @@ def test_sets_beside_the_guarantee_of_others_are_refused(tmp_path: Path) -> None
     (tmp_path / "sets.json").write_bytes(kept)
     error = refusal(lambda: read_sets(tmp_path / "sets.csv"))
     assert error.name == "sets-mismatch"
-    assert "table_digest" in error.got
+    assert "table_digest" in error.found
     np.testing.assert_array_equal(some.values.any(), True)
 
 

@@ -125,8 +125,8 @@ def test_sets_without_their_json_promise_nothing(tmp_path: Path) -> None:
     (tmp_path / "sets.json").unlink()
     assert warned(lambda: read_sets(tmp_path / "sets.csv")) == (
         "warning guarantee-missing: sets.csv has no sets.json beside it "
-        "expected the guarantee that plausibly predict writes there; got sets that promise nothing "
-        "do put sets.json back beside it, or predict again"
+        "expected the guarantee that plausibly predict writes there found sets that promise "
+        "nothing do put sets.json back beside it, or predict again"
     )
     with pytest.warns(UserWarning, match="guarantee-missing"):
         read = read_sets(tmp_path / "sets.csv")
@@ -150,11 +150,11 @@ def test_a_broken_json(tmp_path: Path) -> None:
     written(tmp_path, "sets.json", "[" * 100_000)
     assert refusal(lambda: read_sets(tmp_path / "sets.csv")).name == "json-too-deep"
     written(tmp_path, "sets.json", "[1]")
-    assert refusal(lambda: read_sets(tmp_path / "sets.csv")).got == "another form"
+    assert refusal(lambda: read_sets(tmp_path / "sets.csv")).found == "another form"
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "got", "expected"),
+    ("key", "value", "found", "expected"),
     [
         ("labels", ["neutral", "happy"], "labels neutral, happy", "labels neutral, sad"),
         ("alphas", [0.2], "alphas 0.2", "alphas 0.1"),
@@ -162,13 +162,13 @@ def test_a_broken_json(tmp_path: Path) -> None:
     ],
 )
 def test_a_json_of_other_sets(
-    tmp_path: Path, key: str, value: object, got: str, expected: str
+    tmp_path: Path, key: str, value: object, found: str, expected: str
 ) -> None:
     write_sets(simple(), tmp_path / "sets.csv")
     facts = json.loads((tmp_path / "sets.json").read_text())
     written(tmp_path, "sets.json", json.dumps(facts | {key: value}))
     assert said(lambda: read_sets(tmp_path / "sets.csv")) == (
-        f"error sets-mismatch: sets.json is not about sets.csv expected {expected}; got {got} "
+        f"error sets-mismatch: sets.json is not about sets.csv expected {expected} found {found} "
         "do keep both files of one prediction together, or predict again"
     )
 
@@ -181,7 +181,7 @@ def test_arrays_that_are_no_sets(tmp_path: Path) -> None:
         error = refusal(lambda array=wrong: write_sets(array, tmp_path / "sets.csv"))  # type: ignore[misc]  # bound now
         assert error.what == "these are no prediction sets"
     error = refusal(lambda: write_sets(simple().astype(int), tmp_path / "sets.csv"))
-    assert (error.name, error.got) == ("sets-unfit", "int64 over example, label")
+    assert (error.name, error.found) == ("sets-unfit", "int64 over example, label")
     assert refusal(lambda: write_sets(simple(), tmp_path / "sets.json")).name == "ending-unknown"
     assert not list(tmp_path.iterdir())
 

@@ -129,9 +129,12 @@ def test_examples_that_the_table_lacks(tmp_path: Path) -> None:
     table = read_examples(written(tmp_path, "patients.csv", "example,site\nscan_7,n\n"))
     array = xr.DataArray([1.0, 2.0], dims="example", coords={"example": ["scan_0007", "c2"]})
     error = refusal(lambda: with_coordinates(array, table))
-    assert (error.name, error.got) == ("examples-incomplete", '"scan_7" there and "scan_0007" here')
+    assert (error.name, error.found) == (
+        "examples-incomplete",
+        '"scan_7" there and "scan_0007" here',
+    )
     other = xr.DataArray([1.0], dims="example", coords={"example": ["zzz"]})
-    assert refusal(lambda: with_coordinates(other, table)).got == "other names"
+    assert refusal(lambda: with_coordinates(other, table)).found == "other names"
 
 
 def test_names_that_repeat() -> None:

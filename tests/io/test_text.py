@@ -145,7 +145,7 @@ def test_the_first_rows_are_read_from_the_head_alone(tmp_path: Path) -> None:
 def test_a_row_of_another_width(tmp_path: Path) -> None:
     text = HEADER + "".join(f"t{row},w,a\n" for row in range(2_308)) + "t9,w3,a,b\n"
     error = refusal(lambda: read(written(tmp_path, "votes.csv", text)))
-    assert (error.name, error.got) == ("row-width", "t9 | w3 | a | b")
+    assert (error.name, error.found) == ("row-width", "t9 | w3 | a | b")
 
 
 def test_a_field_that_swallows_the_file(tmp_path: Path) -> None:
@@ -155,16 +155,16 @@ def test_a_field_that_swallows_the_file(tmp_path: Path) -> None:
 
 def test_missing_columns(tmp_path: Path) -> None:
     table = read(written(tmp_path, "votes.csv", "item,rater,answer\n"))
-    error = refusal(lambda: table.need(["task", "worker", "label"], do="--columns example=item"))
-    assert (error.name, error.got) == ("columns-missing", "item, rater, answer")
-    assert refusal(lambda: table.need(["a"], do="")).expected == "that column"
-    assert refusal(lambda: table.need(list("abcd"), do="")).expected == "those 4"
-    table.need(["item", "answer"], do="")
+    error = refusal(lambda: table.need(["task", "worker", "label"], hint="--columns example=item"))
+    assert (error.name, error.found) == ("columns-missing", "item, rater, answer")
+    assert refusal(lambda: table.need(["a"], hint="")).expected == "that column"
+    assert refusal(lambda: table.need(list("abcd"), hint="")).expected == "those 4"
+    table.need(["item", "answer"], hint="")
 
 
 def test_missing_columns_of_a_file_without_header(tmp_path: Path) -> None:
     table = read(written(tmp_path, "votes.csv", "x,y\n"), header=False)
-    assert refusal(lambda: table.need(["3"], do="")).got == "2 columns without names"
+    assert refusal(lambda: table.need(["3"], hint="")).found == "2 columns without names"
 
 
 def test_columns_of_one_name(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def agree(path: Path, *, header: bool = True, delimiter: str | None = None) -> b
     assert quick.header == strict.header
     assert [list(column) for column in quick.columns] == [list(c) for c in strict.columns]
     assert list(quick.lines) == list(strict.lines)
-    assert (quick.whose, quick.unit, quick.named) == (strict.whose, strict.unit, strict.named)
+    assert (quick.source, quick.unit, quick.named) == (strict.source, strict.unit, strict.named)
     return any(isinstance(column, Coded) for column in quick.columns)
 
 

@@ -81,13 +81,13 @@ def test_planes_without_names_in_netcdf_are_numbered(tmp_path: Path) -> None:
 def test_planes_without_names_in_npz_are_not_guessed(tmp_path: Path) -> None:
     np.savez(tmp_path / "p.npz", probs=VALUES, examples=EXAMPLES, labels=LABELS)
     error = refusal(lambda: plausibly.read_predictions(tmp_path / "p.npz"))
-    assert (error.name, error.got) == (
+    assert (error.name, error.found) == (
         "array-missing",
         "probs (2, 3, 2), examples (3,), labels (2,)",
     )
     np.savez(tmp_path / "p.npz", probs=VALUES, views=[*VIEWS, "c"], labels=LABELS)
     error = refusal(lambda: plausibly.read_predictions(tmp_path / "p.npz"))
-    assert (error.name, error.got) == ("names-count", "original, flipped, c")
+    assert (error.name, error.found) == ("names-count", "original, flipped, c")
 
 
 def test_a_table_of_two_dims_with_an_array_called_views_is_read_as_ever(tmp_path: Path) -> None:
@@ -100,7 +100,9 @@ def test_rows_in_any_order_are_the_same_numbers(order: list[int]) -> None:
     values = np.arange(12.0).reshape(6, 2)
     examples, views = list("aabbcc"), list("uvuvuv")
     columns = ([examples[row] for row in order], [views[row] for row in order])
-    table = TextTable(whose="p.csv", header=("example", "view"), columns=columns, lines=range(2, 8))
+    table = TextTable(
+        source="p.csv", header=("example", "view"), columns=columns, lines=range(2, 8)
+    )
     found, named, seen = stacked(values[order], table, "example", "view")
     # As first seen, and each number under its names.
     assert named == list(dict.fromkeys(examples[row] for row in order))
@@ -121,7 +123,7 @@ def test_a_column_of_views_that_was_not_named(tmp_path: Path) -> None:
     write_rows(path, ["example", "view", *LABELS], [list(examples), list(views), *arrays])
     error = refusal(lambda: plausibly.read_predictions(path))
     assert error.name == "columns-not-numeric"
-    assert error.do == (
+    assert error.hint == (
         'remove what is no label from the file, or view="COLUMN", if it names views of an example'
     )
 
@@ -129,7 +131,7 @@ def test_a_column_of_views_that_was_not_named(tmp_path: Path) -> None:
 def test_columns_that_cannot_name_views(tmp_path: Path) -> None:
     np.savez(tmp_path / "p.npz", probs=VALUES[0], labels=LABELS)
     error = refusal(lambda: plausibly.read_predictions(tmp_path / "p.npz", view="view"))
-    assert (error.name, error.got) == ("option-unfit", "view")
+    assert (error.name, error.found) == ("option-unfit", "view")
 
 
 def test_bad_rows_go_with_all_views_of_their_example(tmp_path: Path) -> None:

@@ -235,7 +235,7 @@ def test_too_few_examples_are_said() -> None:
 
 def test_predictions_without_augmentations_are_refused() -> None:
     predictions, lam = augmented(8)
-    with refused("augmentations-expected", "got no dim augmentation"):
+    with refused("augmentations-expected", "found no dim augmentation"):
         plausibly.joint_rank(predictions[0], lam, predictions)
     with pytest.raises(InputError, match="augmentations-expected: new"):
         plausibly.joint_rank(predictions, lam, predictions[0])

@@ -274,11 +274,11 @@ class Strange(Reader):
         return False
 
     def read(self, path: Path, labels: Sequence[str] | None) -> xr.Dataset:
-        warn("read-twice", f"{path.name} is read", do="look", stacklevel=3)
+        warn("read-twice", f"{path.name} is read", hint="look", stacklevel=3)
         said_ = path.read_text(encoding="utf-8").split()
         for name in said_:
             if labels is not None and name not in labels:
-                raise InputError("label-unknown", f'{path.name} holds "{name}"', do="mend it")
+                raise InputError("label-unknown", f'{path.name} holds "{name}"', hint="mend it")
         records = [(f"e{place}", None, name) for place, name in enumerate(said_)]
         return resolve(ANNOTATION, "single-label").build(records, labels)
 
@@ -315,7 +315,7 @@ class Complete(Reader):
         records = [(f"e{place}", None, ranking) for place, ranking in enumerate(rankings)]
         table = resolve(ANNOTATION, "partial-ranking").build(records, labels)
         if any(len(ranking) < table.sizes["label"] for ranking in rankings):
-            raise InputError("ranking-short", f"{path.name} does not rank every label", do="mend")
+            raise InputError("ranking-short", f"{path.name} does not rank every label", hint="mend")
         return table
 
 
@@ -347,7 +347,7 @@ class Placed(Reader):
 
     def read(self, path: Path, labels: Sequence[str] | None) -> xr.Dataset:
         self.asked.append(list(labels or ()))
-        raise InputError("column-missing", f'{path.name} has no column "Eczema"', do="add it")
+        raise InputError("column-missing", f'{path.name} has no column "Eczema"', hint="add it")
 
 
 def test_only_a_label_that_is_not_declared_is_looked_up(tmp_path: Path) -> None:
@@ -355,7 +355,7 @@ def test_only_a_label_that_is_not_declared_is_looked_up(tmp_path: Path) -> None:
     reader = Placed()
     path = written(tmp_path, "votes.x", "eczema")
     error = refusal(lambda: plausibly.read_annotations(path, reader, labels))
-    assert (error.name, error.do) == ("column-missing", "add it")
+    assert (error.name, error.hint) == ("column-missing", "add it")
     assert reader.asked == [["eczema", "psoriasis", "tinea"]]
 
 
@@ -369,14 +369,14 @@ def test_a_label_that_is_neither(tmp_path: Path, rows: str, expected: str) -> No
     error = refusal(lambda: plausibly.read_annotations(votes, labels=labels))
     alias = ", or an alias" if expected == "3" else ""
     assert error.expected == f"one of 3 declared labels{alias}"
-    assert error.do == (
+    assert error.hint == (
         'did you mean "eczema"? mend it, or declare it: labels=[..., "eczma"], or write it into '
         "the column alias of labels.csv, beside its label"
     )
-    assert error.got == "1 label outside (1 vote)"
+    assert error.found == "1 label outside (1 vote)"
     # A list of names has no column: nothing is said of one.
     error = refusal(lambda: plausibly.read_annotations(votes, labels=["eczema"]))
-    assert "alias" not in error.do
+    assert "alias" not in error.hint
 
 
 def test_labels_in_memory_have_aliases_too(tmp_path: Path) -> None:

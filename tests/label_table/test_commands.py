@@ -56,8 +56,8 @@ LABELS = ("--labels", "labels.csv")
 LABEL_KEY = ("--set", "labels.path=labels.csv")
 SPREAD = ("--aggregator", "spread")
 NAMED = (
-    "which stands above labels that {} has expected the 3 labels of {}, or how to get there; got 1 "
-    "such label in 1 of 30 examples (c03) do "
+    "which stands above labels that {} has expected the 3 labels of {}, or how to get there found "
+    "1 such label in 1 of 30 examples (c03) do "
 )
 ADVICE = "it gives that to the labels below, in equal shares or by another policy"
 

@@ -244,7 +244,7 @@ def test_dropped_parents_are_counted() -> None:
 def test_refused_parents_are_named() -> None:
     votes = [("x", "tinea"), ("y", "dermatitis"), ("y", "eczema")]
     do = 'do parents = "uniform", "frequency" or "drop"'
-    with refused("parents-named", '"dermatitis"', "got 1 example (y)", do):
+    with refused("parents-named", '"dermatitis"', "found 1 example (y)", do):
         plausibly.aggregate(table_of(TREE, votes), "spread", parents="error")
     fine = plausibly.aggregate(table_of(TREE, votes[:1]), "spread", parents="error")
     assert name_texts(fine["label"].values) == ["eczema", "contact", "tinea"]
@@ -338,12 +338,12 @@ def test_a_model_that_knows_one_of_two_parents() -> None:
     for named, fine in (("dermatitis", True), ("contact", False)):
         lam = plausibly.aggregate(table_of(DEEP, [("x", named), ("x", "tinea")]))
         if fine:
-            found = match_labels(lam, wanted, whose="votes", other="the model")
+            found = match_labels(lam, wanted, source="votes", other="the model")
             assert name_texts(found["label"].values) == wanted
             assert found.values.tolist() == [[0.5, 0.5, 0, 0, 0, 0]]
             assert found["denominator"].values.tolist() == [2]
             continue
-        error = refusal(lambda lam=lam: match_labels(lam, wanted, whose="v", other="m"))  # type: ignore[misc]  # bound now
+        error = refusal(lambda lam=lam: match_labels(lam, wanted, source="v", other="m"))  # type: ignore[misc]  # bound now
         assert error.details == {"labels": ["contact"], "examples": ["x"]}
 
 

@@ -67,7 +67,7 @@ UNREAD = [
     (
         "label,alias\ntinea,\neczema,tinea\n",
         "alias-ambiguous",
-        'got answers "tinea" that could be either do remove the row of "tinea"',
+        'found answers "tinea" that could be either hint remove the row of "tinea"',
     ),
     ("label,alias,aliases\na,x,y\n", "columns-repeat", 'do put all of them into "alias"'),
     (
@@ -75,12 +75,12 @@ UNREAD = [
         "parent-unknown",
         "line 2",
         "(so it is in line 3)",
-        'got "dermatits" do did you mean "dermatitis"? mend it',
+        'found "dermatits" hint did you mean "dermatitis"? mend it',
     ),
     (
         "label,parent,alias\neczema,derm,\ndermatitis,,derm\n",
         "parent-unknown",
-        'got "derm" do did you mean "dermatitis"? mend it',
+        'found "derm" hint did you mean "dermatitis"? mend it',
     ),
     ("label,parent\ncat,1\ndog,1\n", "parent-unknown", 'do add a row for "1", or give the column'),
     (
@@ -89,7 +89,7 @@ UNREAD = [
         "(lines 3, 4)",
         '"b" under "c" under "b"',
     ),
-    ("label,parent\na,a\n", "parents-circular", "(line 2)", 'got "a" under "a"'),
+    ("label,parent\na,a\n", "parents-circular", "(line 2)", 'found "a" under "a"'),
     ("label,order\na,1\nb,second\n", "number-unreadable", 'line 3, column "order"', '"second"'),
     ("label,order\na,1\nb,2\nc,1.0\n", "order-twice", '"a" and "c"', "(lines 2, 4)", "1.0 twice"),
 ]
@@ -104,8 +104,8 @@ def test_messages_name_the_lines(tmp_path: Path, case: tuple[str, ...]) -> None:
 
 def test_a_long_circle_is_cut_short() -> None:
     labels = [str(number) for number in range(9)]
-    with refused("parents-circular", "these", 'got "0" under "1" under "2" under "3" under "…"'):
-        Hierarchy.of(labels, [*labels[1:], "0"], whose="these")
+    with refused("parents-circular", "these", 'found "0" under "1" under "2" under "3" under "…"'):
+        Hierarchy.of(labels, [*labels[1:], "0"], source="these")
 
 
 def test_labels_in_memory_are_checked_where_they_are_used() -> None:

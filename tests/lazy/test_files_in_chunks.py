@@ -72,7 +72,7 @@ def test_sets_in_a_store(alpha: float | list[float], tmp_path: Path) -> None:
 def test_files_that_are_only_read_whole(tmp_path: Path) -> None:
     path = tmp_path / "p.csv"
     path.write_text("example,cat,dog\na,0.5,0.5\n")
-    with refused("option-unfit", "got .csv"):
+    with refused("option-unfit", "found .csv"):
         read_predictions(path, chunks=5)
     with pytest.raises(InputError, match="error chunks-range: chunks of 0 examples hold nothing"):
         read_predictions(path, chunks=0)
@@ -151,7 +151,7 @@ def test_no_scheduler_answers(
     said = " ".join(capsys.readouterr().err.split())
     assert said.startswith(
         "error scheduler-unreachable: no Dask scheduler answers at pigeon://roof expected local, "
-        "threads, or an address such as tcp://127.0.0.1:8786; got "
+        "threads, or an address such as tcp://127.0.0.1:8786 found "
     )
     assert "'pigeon'" in said
     assert said.endswith("do start one (dask scheduler), or --set compute.scheduler=local")

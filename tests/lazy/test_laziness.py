@@ -68,14 +68,14 @@ def test_a_split_label_axis_is_refused(predictor: ConformalPredictor) -> None:
         lambda: plausibly.calibrate(CAL.chunk(label=1), LAM),
     ):
         with refused(
-            "label-axis-split", "got 1 + 1 + 1 + 1", 'do predictions.chunk({"label": -1})'
+            "label-axis-split", "found 1 + 1 + 1 + 1", 'do predictions.chunk({"label": -1})'
         ):
             ask()
 
 
 def test_augmentations_and_chunks_do_not_go_together() -> None:
     views = xr.concat([CAL, CAL], dim="augmentation").assign_coords(augmentation=["a", "b"])
-    with refused("chunks-unfit", "got augmentation, example, label"):
+    with refused("chunks-unfit", "found augmentation, example, label"):
         plausibly.calibrate(views.chunk(example=5), LAM, calibrator="augmentation")
 
 

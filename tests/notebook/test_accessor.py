@@ -156,7 +156,7 @@ def test_where_nothing_is_left_out_nothing_is_listed() -> None:
 def test_results_without_examples_have_no_worst() -> None:
     with refused(
         "examples-unmeasured",
-        "got variables aggregated_coverage, voted_coverage, set_size, … (7 in all)",
+        "found variables aggregated_coverage, voted_coverage, set_size, … (7 in all)",
     ):
         made("study").plausibly.worst()
 
@@ -176,10 +176,15 @@ def test_guarantees_are_those_of_the_predictor() -> None:
 @pytest.mark.parametrize(
     ("thing", "alphas", "name", "piece"),
     [
-        (lambda: parts()[3], (), "guarantee-alpha", "got none do guarantee(0.2)"),
-        (lambda: parts()[3], (0.3,), "guarantee-alpha", "got 0.3 do guarantee(0.2)"),
+        (lambda: parts()[3], (), "guarantee-alpha", "found none hint guarantee(0.2)"),
+        (lambda: parts()[3], (0.3,), "guarantee-alpha", "found 0.3 hint guarantee(0.2)"),
         (lambda: parts()[1], (), "guarantee-unstated", "without one do predictor.guarantee(0.1)"),
-        (lambda: made("study"), (), "guarantee-unstated", "got several methods, each with its own"),
+        (
+            lambda: made("study"),
+            (),
+            "guarantee-unstated",
+            "found several methods, each with its own",
+        ),
     ],
 )
 def test_guarantees_that_are_not_there(

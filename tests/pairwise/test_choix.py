@@ -160,8 +160,8 @@ def chain() -> xr.Dataset:
 
 
 ONE_SIDED = (
-    "  expected  labels each of which beats every other, if by way of others; got\n"
-    "            labels that are never beaten by some others, or never compared with\n"
+    "  expected  labels each of which beats every other, if by way of others\n"
+    "  found     labels that are never beaten by some others, or never compared with\n"
     "            them\n"
 )
 
@@ -182,7 +182,7 @@ def test_report_43_in_words(chain: xr.Dataset) -> None:
         "warning ranking-one-sided: in the comparisons of 1 example (x) some labels only\n"
         "  win: how far they are ahead is what choix:lsr makes of regularisation 0.1\n"
         f"{ONE_SIDED}"
-        "  do        compare with regularisation = 1; plackett-luce has a prior that\n"
+        "  hint      compare with regularisation = 1; plackett-luce has a prior that\n"
         "            counts like votes"
     ]
     with pytest.raises(InputError) as caught:
@@ -190,7 +190,7 @@ def test_report_43_in_words(chain: xr.Dataset) -> None:
     assert str(caught.value) == (
         "error ranking-one-sided: without regularisation, the comparisons of 1 example\n"
         f"  (x) fit infinite utilities best\n{ONE_SIDED}"
-        "  do        regularisation = 0.1, or aggregator plackett-luce"
+        "  hint      regularisation = 0.1, or aggregator plackett-luce"
     )
 
 
@@ -198,7 +198,7 @@ def test_fault_19_what_does_not_converge() -> None:
     table = table_of({"x": pairs(EIGHT), "y": pairs(["ab", "ba"])}, labels="abc")
     with pytest.raises(InputError) as caught:
         lam("mm", table, iterations=2, regularisation=0.0)
-    assert (caught.value.name, caught.value.do) == (
+    assert (caught.value.name, caught.value.hint) == (
         "not-converged",
         "iterations = 20, a larger regularisation, or aggregator plackett-luce",
     )
@@ -210,7 +210,7 @@ def test_responses_that_count_a_broken_number_of_times() -> None:
     assert half.values[0] == pytest.approx([0.43364, 0.32411, 0.24225], abs=5e-6)
     with pytest.raises(InputError) as caught:
         lam("opt", table)
-    assert (caught.value.name, caught.value.do) == (
+    assert (caught.value.name, caught.value.hint) == (
         "weights-broken",
         "aggregator choix:i-lsr, choix:lsr or plackett-luce",
     )

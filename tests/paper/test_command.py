@@ -121,7 +121,7 @@ def test_all_is_what_can_be_made() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "name", "do"),
+    ("words", "name", "hint"),
     [
         ("toi", "figure-unknown", 'did you mean "toy"?'),
         ("derm-coverage", "figure-derm", "plausibly reproduce derm-coverage --derm FOLDER"),
@@ -131,11 +131,11 @@ def test_all_is_what_can_be_made() -> None:
         ("toy --alpha 2", "alpha-range", ""),
     ],
 )
-def test_what_cannot_be_made_is_refused(words: str, name: str, do: str, folder: Path) -> None:
+def test_what_cannot_be_made_is_refused(words: str, name: str, hint: str, folder: Path) -> None:
     ran = run("reproduce", *words.split(), "-o", "out")
     assert ran.code == 2
     assert ran.err.startswith(f"error {name}: ")
-    assert f"  do        {do}" in ran.err
+    assert f"  do        {hint}" in ran.err
     assert not (folder / "out").exists()
 
 

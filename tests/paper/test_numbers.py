@@ -254,7 +254,7 @@ def test_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn.neural_network", None)
     with pytest.raises(MissingExtra) as caught:
         toy_data(17, 99)
-    assert (caught.value.name, caught.value.do) == (
+    assert (caught.value.name, caught.value.hint) == (
         "extra-missing",
         'pip install "plausibly[demo]"',
     )

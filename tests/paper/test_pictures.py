@@ -65,7 +65,7 @@ def test_without_matplotlib_nothing_is_measured(
     monkeypatch.delitem(sys.modules, "matplotlib.figure", raising=False)
     with pytest.raises(MissingExtra) as caught:
         reproduce("ecdf", tmp_path / "out")
-    assert (caught.value.name, caught.value.do) == (
+    assert (caught.value.name, caught.value.hint) == (
         "extra-missing",
         'pip install "plausibly[demo]"',
     )

@@ -54,12 +54,12 @@ def test_what_is_missing_is_named(folder: Path, tmp_path: Path) -> None:
     (folder / skin.PREDICTIONS[0]).unlink()
     missing = refused(folder, "derm-file-missing")
     assert missing.what == f"{folder} has no dermatology_predictions0.txt"
-    assert missing.got == "dermatology_conditions.txt, dermatology_selectors.json"
-    assert missing.do.endswith("or make it up: simulate=True (--simulate)")
+    assert missing.found == "dermatology_conditions.txt, dermatology_selectors.json"
+    assert missing.hint.endswith("or make it up: simulate=True (--simulate)")
     assert skin.read(folder, simulate=True).simulated
     nowhere = refused(tmp_path / "nowhere", "derm-file-missing")
     assert nowhere.what.endswith("has no dermatology_selectors.json")
-    assert nowhere.do.endswith("derm=... (--derm FOLDER)")
+    assert nowhere.hint.endswith("derm=... (--derm FOLDER)")
 
 
 def test_another_shape_is_refused(folder: Path) -> None:
@@ -67,9 +67,9 @@ def test_another_shape_is_refused(folder: Path) -> None:
     np.savetxt(path, np.full((10, CONDITIONS), 1 / CONDITIONS), fmt="%.3e")
     shape = refused(folder, "derm-shape")
     assert shape.expected == f"{CASES} rows (cases) of {CONDITIONS} numbers (conditions)"
-    assert shape.got == f"10 rows of {CONDITIONS}"
+    assert shape.found == f"10 rows of {CONDITIONS}"
     path.write_text("", encoding="utf-8")
-    assert refused(folder, "derm-shape").got.startswith("0 rows")
+    assert refused(folder, "derm-shape").found.startswith("0 rows")
 
 
 def test_what_is_no_number_is_refused(folder: Path) -> None:
@@ -84,7 +84,7 @@ def test_rows_that_are_no_probabilities_are_named(folder: Path) -> None:
     values[[3, 8]] = -values[[3, 8]]
     np.savetxt(path, values, fmt="%.3e")
     wrong = refused(folder, "derm-numbers")
-    assert (wrong.got, wrong.details) == ("rows 4, 9", {"rows": ["4", "9"]})
+    assert (wrong.found, wrong.details) == ("rows 4, 9", {"rows": ["4", "9"]})
 
 
 def test_conditions_of_another_release_are_refused(folder: Path) -> None:

@@ -234,7 +234,7 @@ def test_weights_that_are_not_whole_cannot_be_thinned() -> None:
     assert "responses" not in planned(said=broken).dims
     with pytest.raises(InputError) as caught:
         planned(said=broken, responses=[1])
-    assert caught.value.got == "weights that are not whole"
+    assert caught.value.found == "weights that are not whole"
 
 
 def test_no_responses_where_none_are_asked_for() -> None:

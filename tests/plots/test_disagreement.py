@@ -72,7 +72,7 @@ def test_of_plausibilities_both_labels_are_drawn() -> None:
 def test_one_answer_each_makes_no_pair() -> None:
     with pytest.raises(InputError) as caught:
         label_disagreement(table([[0], [1]]))
-    assert (caught.value.name, caught.value.do) == (
+    assert (caught.value.name, caught.value.hint) == (
         "pairs-none",
         'plausibly.aggregate(annotations, "dawid-skene"), and what that gives',
     )

@@ -109,7 +109,7 @@ def test_the_alpha_that_is_asked_for() -> None:
     assert "alpha 0.1\n" in plots.coverage(one).get_title("left")
     with pytest.raises(InputError) as caught:
         draw("coverage", "evaluation", alpha=0.3)
-    assert (caught.value.name, caught.value.do) == (
+    assert (caught.value.name, caught.value.hint) == (
         "figure-alpha",
         "alpha=0.2, or predict and evaluate at 0.3",
     )
@@ -129,8 +129,8 @@ def test_the_refusal_says_what_to_call() -> None:
         plots.strata(made("uniformity"))
     assert caught.value.name == "figure-unsuitable"
     assert "by=ByRange(...)" in caught.value.expected
-    assert caught.value.got.endswith("which has the figure uniformity, p_values")
-    assert caught.value.do == "plausibly.plots.strata(plausibly.evaluate(sets, plausibilities))"
+    assert caught.value.found.endswith("which has the figure uniformity, p_values")
+    assert caught.value.hint == "plausibly.plots.strata(plausibly.evaluate(sets, plausibilities))"
 
 
 def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,7 +138,7 @@ def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "matplotlib.figure", raising=False)
     with pytest.raises(MissingExtra) as caught:
         draw("sizes", "evaluation")
-    assert (caught.value.name, caught.value.do) == (
+    assert (caught.value.name, caught.value.hint) == (
         "extra-missing",
         'pip install "plausibly[plots]"',
     )

@@ -185,7 +185,7 @@ def test_thresholds() -> None:
     assert "6 of 8 labels: the first" in drawn.get_title("left").replace("\n", " ")
     with pytest.raises(InputError) as caught:
         plots.threshold(predictor.threshold(0.1))
-    assert (caught.value.name, caught.value.do) == (
+    assert (caught.value.name, caught.value.hint) == (
         "thresholds-malformed",
         "plausibly.plots.threshold(predictor.threshold([0.05, 0.1, 0.2]))",
     )
@@ -231,7 +231,7 @@ def test_confusion_is_of_the_least_reliable_or_whom_one_asks_for() -> None:
         np.testing.assert_allclose(axes.images[0].get_array(), table)
     with pytest.raises(InputError) as caught:
         draw("confusion", "reliability", annotator="nobody")
-    assert (caught.value.name, caught.value.do) == ("annotator-unknown", 'annotator="r1"')
+    assert (caught.value.name, caught.value.hint) == ("annotator-unknown", 'annotator="r1"')
 
 
 def test_sensitivity_marks_what_falls_short() -> None:
@@ -287,12 +287,12 @@ def test_an_example_that_is_not_there() -> None:
     _, _, lam, _ = parts()
     with pytest.raises(InputError) as caught:
         plots.example(lam, name="nobody")
-    assert (caught.value.name, caught.value.do) == ("example-unknown", 'name="case 60"')
+    assert (caught.value.name, caught.value.hint) == ("example-unknown", 'name="case 60"')
     with pytest.raises(InputError, match="nothing to draw of an example"):
         plots.example()
     with pytest.raises(InputError) as caught:
         plots.example(lam[0].drop_vars("example"))
-    assert (caught.value.name, caught.value.do) == (
+    assert (caught.value.name, caught.value.hint) == (
         "examples-unnamed",
         'give the whole array, and name="..."',
     )

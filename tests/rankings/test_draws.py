@@ -195,7 +195,7 @@ def test_a_slow_chain_is_told() -> None:
     with pytest.warns(PlausiblyWarning) as caught:
         PlackettLuceDraws(draws=40, warm_up=20).aggregate(annotations, KEYS)
     (told,) = (str(one.message) for one in caught)
-    head, _, tail = told.partition("; got up to ")
+    head, _, tail = told.partition(" found up to ")
     assert head == (
         "warning not-converged: plackett-luce-draws: after 20 sweeps, draws of 1 example\n"
         "  (chain) may still depend on where they began\n"
@@ -214,7 +214,7 @@ def test_ties_that_count_a_broken_number_of_times_are_refused() -> None:
     annotations = ro.table({"e": said, "f": [(0.5, [["a"], ["b"]])]}, LABELS)
     with pytest.raises(InputError) as caught:
         PlackettLuceDraws().aggregate(annotations, KEYS)
-    assert (caught.value.name, caught.value.do) == (
+    assert (caught.value.name, caught.value.hint) == (
         "weights-broken",
         "aggregator plackett-luce, which takes any weight, or round the weights",
     )

@@ -169,7 +169,7 @@ def test_without_a_prior_one_side_is_refused() -> None:
     annotations = ro.table({"e": one_sided, "f": both, "g": [(1.0, [["a"]])]}, LABELS)
     with pytest.raises(InputError) as caught:
         PlackettLuce(prior=0.0).aggregate(annotations, KEYS)
-    assert (caught.value.name, caught.value.do) == (
+    assert (caught.value.name, caught.value.hint) == (
         "ranking-one-sided",
         "prior = 0.5, or another above 0",
     )
@@ -187,7 +187,7 @@ def test_too_few_steps_are_told() -> None:
         "warning not-converged: plackett-luce has not converged for 1 example (e): in\n"
         "  step 1 a plausibility still changes by 0.5\n"
         "  expected  changes of 1e-10 or less\n"
-        "  do        iterations = 10, or a larger tolerance, such as 5e-01"
+        "  hint      iterations = 10, or a larger tolerance, such as 5e-01"
     )
 
 

@@ -163,17 +163,17 @@ def test_an_example_with_which_nothing_conforms_has_no_bounds_and_an_empty_set()
 
 
 def test_a_share_to_leave_out_is_between_0_and_1(region: PlausibilityRegion, fresh: Pair) -> None:
-    with refused("leave-out-range", "got 0 do leave_out=0.1"):
+    with refused("leave-out-range", "found 0 hint leave_out=0.1"):
         region.label_sets(fresh[0], 0.1, leave_out=0)
 
 
 def test_a_grid_that_is_too_large_says_which_fits(region: PlausibilityRegion, fresh: Pair) -> None:
     with refused(
-        "grid-too-large", "1,373,701 points over 4 labels", "got 16,484,412 for 12", "parts=77"
+        "grid-too-large", "1,373,701 points over 4 labels", "found 16,484,412 for 12", "parts=77"
     ):
         region.grid(fresh[0], 0.1, parts=200)
     assert 12 * region.grid(fresh[0], 0.1, parts=77).sizes["point"] <= 1_000_000
-    with refused("parts-range", "got 0 do parts=10"):
+    with refused("parts-range", "found 0 hint parts=10"):
         region.grid(fresh[0], 0.1, parts=0)
 
 
@@ -181,7 +181,7 @@ def test_too_few_examples_are_said_with_the_number(fresh: Pair) -> None:
     predictions, lam = fresh
     small = plausibly.calibrate_region(*world(8))
     do = "do alpha 0.12 works with 8; or annotate 1 more"
-    with warned("region-vacuous", "expected 9 calibration examples or more; got 8", do):
+    with warned("region-vacuous", "expected 9 calibration examples or more found 8", do):
         assert small.threshold(0.1) == -np.inf
     with warned("region-vacuous"):
         assert small.contains(predictions, lam, 0.1).all()
@@ -213,7 +213,7 @@ class Boundless(ScoreFunction):
 
 
 def test_scores_without_a_mean_are_refused() -> None:
-    with refused("score-malformed", "got inf"):
+    with refused("score-malformed", "found inf"):
         plausibly.calibrate_region(*world(10), score=Boundless())
     assert SCORE.name == "score"
 
@@ -258,7 +258,7 @@ def test_a_region_that_is_empty_is_said_to_be() -> None:
 
 
 def test_what_cannot_be_drawn_is_refused(region: PlausibilityRegion, fresh: Pair) -> None:
-    with refused("examples-several", 'got 12 do predictions.sel(example=["NAME"])'):
+    with refused("examples-several", 'found 12 hint predictions.sel(example=["NAME"])'):
         plots.region(region, fresh[0], 0.1)
     predictions, lam = world(30)
     wide = predictions.assign_coords(label=["a", "b", "c", "d"])
@@ -266,5 +266,5 @@ def test_what_cannot_be_drawn_is_refused(region: PlausibilityRegion, fresh: Pair
     region = plausibly.calibrate_region(
         more, xr.concat([lam, 0 * lam.assign_coords(label=["a", "b", "c", "d"])], "label")
     )
-    with refused("region-undrawable", "got 8"):
+    with refused("region-undrawable", "found 8"):
         plots.region(region, more.isel(example=[0]), 0.1)

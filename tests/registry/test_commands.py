@@ -253,10 +253,10 @@ class TestCheck:
                             **component,
                             "member": "combine",
                             "expected": "combine(p, held_out)",
-                            "got": "combine(p_values, alpha)",
+                            "found": "combine(p_values, alpha)",
                         }
                     ],
-                    "do": "mend it as the Protocol PValueCombiner of plausibly.plugin says",
+                    "hint": "mend it as the Protocol PValueCombiner of plausibly.plugin says",
                 }
             ],
             "failed": 1,
@@ -269,7 +269,7 @@ class TestCheck:
         assert ran.err == (
             'error plugin-unknown: nothing here is called "thesos"\n'
             '  expected  a plugin, a distribution or a component; did you mean "thesis"?\n'
-            "  do        plausibly plugins list\n"
+            "  hint      plausibly plugins list\n"
         )
 
     @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_what_conforms(component: object, protocol: type[Any]) -> None:
 def spoilt(**attributes: object) -> list[str]:
     """Return the problems of a score with other attributes."""
     component = type("Spoilt", (Scored,), attributes)()
-    return [f"{p.expected} / {p.got}" for p in problems(component, ScoreFunction)]
+    return [f"{p.expected} / {p.found}" for p in problems(component, ScoreFunction)]
 
 
 def test_data_members() -> None:
@@ -61,7 +61,7 @@ def test_data_members() -> None:
 def test_text_is_no_set_of_kinds() -> None:
     component = type("Texts", (Frequency,), {"accepts": "single-label"})()
     (problem,) = problems(component, Aggregator)
-    assert (problem.expected, problem.got) == (
+    assert (problem.expected, problem.found) == (
         "accepts: frozenset[str]",
         "accepts = 'single-label'",
     )
@@ -70,7 +70,7 @@ def test_text_is_no_set_of_kinds() -> None:
 
 
 @pytest.mark.parametrize(
-    ("function", "got"),
+    ("function", "found"),
     [
         (lambda self, probabilities, uniform: None, None),
         (lambda self, probabilities, uniform, extra=1: None, None),
@@ -85,8 +85,8 @@ def test_text_is_no_set_of_kinds() -> None:
         (max, None),
     ],
 )
-def test_methods(function: object, got: str | None) -> None:
-    expected = [] if got is None else [f"score(probabilities, uniform) / {got}"]
+def test_methods(function: object, found: str | None) -> None:
+    expected = [] if found is None else [f"score(probabilities, uniform) / {found}"]
     assert spoilt(score=function) == expected
 
 
@@ -131,8 +131,9 @@ def test_whose_and_what(plugins: Plugins) -> None:
     assert str(caught.value) == (
         'error component-invalid: combiner "house-min" of house (house-rules 1.3), member\n'
         "  combine\n"
-        "  expected  combine(p, held_out); got combine(p_values, alpha)\n"
-        "  do        mend it as the Protocol PValueCombiner of plausibly.plugin says"
+        "  expected  combine(p, held_out)\n"
+        "  found     combine(p_values, alpha)\n"
+        "  hint      mend it as the Protocol PValueCombiner of plausibly.plugin says"
     )
     assert caught.value.details == {
         "kind": "combiner",
@@ -143,14 +144,14 @@ def test_whose_and_what(plugins: Plugins) -> None:
             {
                 "member": "combine",
                 "expected": "combine(p, held_out)",
-                "got": "combine(p_values, alpha)",
+                "found": "combine(p_values, alpha)",
             }
         ],
     }
 
 
 @pytest.mark.parametrize(
-    ("component", "what", "do"),
+    ("component", "what", "hint"),
     [
         (3, "this is no score: 3", "plausibly plugins list --kind score"),
         (None, "this is no score: None", "plausibly plugins list --kind score"),
@@ -159,14 +160,14 @@ def test_whose_and_what(plugins: Plugins) -> None:
     ],
 )
 # Any: no component of any kind
-def test_something_else_altogether(plugins: Plugins, component: Any, what: str, do: str) -> None:
+def test_something_else_altogether(plugins: Plugins, component: Any, what: str, hint: str) -> None:
     with pytest.raises(ComponentError) as caught:
         plugins.registry().create(SCORE, component)
     assert str(caught.value) == (
         f"error component-invalid: {what}\n"
         "  expected  a name, a table with a name, or an object that has randomised,\n"
         "            reads, score\n"
-        f"  do        {do}"
+        f"  hint      {hint}"
     )
 
 
@@ -184,7 +185,7 @@ class TestClasses:
     def test_methods_without_self(self) -> None:
         def lines(score: object) -> list[str]:
             cls = type("Spoilt", (Scored,), {"score": score})
-            return [f"{p.expected} / {p.got}" for p in problems(cls, ScoreFunction)]
+            return [f"{p.expected} / {p.found}" for p in problems(cls, ScoreFunction)]
 
         expected = "score(probabilities, uniform)"
         assert lines(lambda self, probabilities, uniform: None) == []
@@ -244,7 +245,7 @@ def test_a_class_that_does_not_inherit_has_the_defaults_of_optional_members() ->
 
 def test_an_optional_member_must_be_of_its_form_where_it_is_there() -> None:
     loose = type("Loose", (Frequency,), {"joint": "yes", "reliability": lambda self: None})()
-    assert [f"{p.expected} / {p.got}" for p in problems(loose, Aggregator)] == [
+    assert [f"{p.expected} / {p.found}" for p in problems(loose, Aggregator)] == [
         "joint: bool / joint = 'yes'",
         "reliability(annotations) / reliability()",
     ]

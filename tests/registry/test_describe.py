@@ -76,9 +76,9 @@ class TestDescribe:
             plugins.registry().describe(CALIBRATOR, Other())
         assert str(caught.value) == (
             "error component-unregistered: calibrator Other has no name here\n"
-            "  expected  a component of a registered class: a file holds names, never code;\n"
-            "            got tests.registry.test_describe:Other\n"
-            '  do        plausibly.register(CALIBRATOR, "other", Other) before this, and\n'
+            "  expected  a component of a registered class: a file holds names, never code\n"
+            "  found     tests.registry.test_describe:Other\n"
+            '  hint      plausibly.register(CALIBRATOR, "other", Other) before this, and\n'
             "            again before loading"
         )
 

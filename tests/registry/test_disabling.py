@@ -49,8 +49,8 @@ class TestOneMeaning:
         assert caught.value.what == (
             'no aggregator "thesis:pl": thesis (thesis-pl 0.2) is disabled'
         )
-        assert caught.value.got == f"{by} names {name.strip()}"
-        assert caught.value.do == f"take {name.strip()} out of {by}"
+        assert caught.value.found == f"{by} names {name.strip()}"
+        assert caught.value.hint == f"take {name.strip()} out of {by}"
         assert thesis.imported == ["votes", "calibration", "tools"], "it is not even imported"
 
     def test_all_that_a_distribution_offers(self, thesis: Plugins) -> None:
@@ -62,7 +62,7 @@ class TestOneMeaning:
         made = thesis.registry(disabled=["thesis"])
         with pytest.raises(ComponentError) as caught:
             made.create(AGGREGATOR, "gibbs")
-        assert caught.value.got == "it may be in a plugin that is disabled (thesis)"
+        assert caught.value.found == "it may be in a plugin that is disabled (thesis)"
         assert caught.value.details["disabled"] == ["thesis (thesis-pl 0.2)"]
 
     def test_a_text_is_no_list_of_names(self, thesis: Plugins) -> None:
@@ -71,8 +71,9 @@ class TestOneMeaning:
         assert str(caught.value) == (
             "error plugin-names: Registry(disabled=...) takes names of plugins or\n"
             "  distributions\n"
-            "  expected  a list of texts; got 'thesis'\n"
-            '  do        write ["thesis"]'
+            "  expected  a list of texts\n"
+            "  found     'thesis'\n"
+            '  hint      write ["thesis"]'
         )
 
 
@@ -86,9 +87,9 @@ class TestOurs:
         assert str(caught.value) == (
             'error component-disabled: aggregator "frequency": its plugin votes (plausibly\n'
             "  0.2) is disabled\n"
-            "  expected  a component of a plugin that is on; got Registry(disabled=...) names\n"
-            "            votes\n"
-            "  do        take votes out of Registry(disabled=...); or another: plausibly\n"
+            "  expected  a component of a plugin that is on\n"
+            "  found     Registry(disabled=...) names votes\n"
+            "  hint      take votes out of Registry(disabled=...); or another: plausibly\n"
             "            plugins list --kind aggregator"
         )
         assert made.create(COMBINER, "least") == Least()
@@ -99,7 +100,7 @@ class TestOurs:
         made = plugins.registry(disabled=["votes"])
         with pytest.raises(ComponentError, match="component-disabled") as caught:
             made.create(AGGREGATOR, "frequency")
-        assert "or another: say thesis:frequency" in " ".join(caught.value.do.split())
+        assert "or another: say thesis:frequency" in " ".join(caught.value.hint.split())
         assert made.create(AGGREGATOR, "thesis:frequency") == Smoothed()
         with pytest.raises(ComponentError, match="name-clash"):
             made.register(AGGREGATOR, "frequency", Smoothed)
@@ -136,7 +137,7 @@ class TestBlocks:
                 made.create(AGGREGATOR, "thesis:pl")
             assert names(made) == OURS | {"tools:pl"}
         assert caught.value.name == "component-disabled"
-        assert caught.value.do.startswith(
+        assert caught.value.hint.startswith(
             "take thesis out of [plugins] disable of study.toml; or another: "
         )
 
@@ -160,7 +161,7 @@ class TestUnknownNames:
             'warning plugin-unknown: Registry(disabled=...) names "thesos", which is no\n'
             "  plugin here\n"
             '  expected  one of 7 plugins and distributions; did you mean "thesis"?\n'
-            "  do        write thesis, or take thesos out of Registry(disabled=...)"
+            "  hint      write thesis, or take thesos out of Registry(disabled=...)"
         ]
 
     def test_nothing_alike(self, thesis: Plugins) -> None:
@@ -169,7 +170,7 @@ class TestUnknownNames:
             made.create(AGGREGATOR, "frequency")
         said = caught[0].message
         assert isinstance(said, PlausiblyWarning)
-        assert said.do == "take qqq out of Registry(disabled=...)"
+        assert said.hint == "take qqq out of Registry(disabled=...)"
         assert said.details == {
             "name": "qqq",
             "by": "Registry(disabled=...)",

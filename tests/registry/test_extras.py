@@ -13,17 +13,17 @@ from plausibly.plugin import require
 
 
 def test_what_is_installed() -> None:
-    assert require("json", extra="none", whose="a test") is json
+    assert require("json", extra="none", source="a test") is json
 
 
 def test_what_is_not() -> None:
     with pytest.raises(MissingExtra) as caught:
-        require("no_such_module_xyz.parquet", extra="parquet", whose="cnn.parquet")
+        require("no_such_module_xyz.parquet", extra="parquet", source="cnn.parquet")
     assert str(caught.value) == (
         "error extra-missing: cnn.parquet needs no_such_module_xyz, which is not\n"
         "  installed\n"
         '  expected  the extra "parquet"\n'
-        '  do        pip install "plausibly[parquet]"'
+        '  hint      pip install "plausibly[parquet]"'
     )
     assert isinstance(caught.value, InputError)
     assert isinstance(caught.value, ImportError)
@@ -37,5 +37,5 @@ def test_what_is_broken_says_so_itself(
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "half_installed_xyz", raising=False)
     with pytest.raises(ModuleNotFoundError, match="its_own_dependency_xyz") as caught:
-        require(module, extra="parquet", whose="cnn.parquet")
+        require(module, extra="parquet", source="cnn.parquet")
     assert not isinstance(caught.value, MissingExtra)

@@ -148,8 +148,8 @@ class TestApi:
             "thesis (thesis-pl 0.2) stopped at API",
             "an API that is here",
         )
-        assert said.got == f'"it requires API 7; {self.HERE}"; all others work'
-        assert said.do == "plausibly plugins check thesis, or pip uninstall thesis-pl"
+        assert said.found == f'"it requires API 7; {self.HERE}"; all others work'
+        assert said.hint == "plausibly plugins check thesis, or pip uninstall thesis-pl"
 
     def test_a_name_that_a_newer_plausibly_has(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

@@ -202,9 +202,9 @@ def test_a_kind_that_is_none(good: Path) -> None:
     said = python("-m", "plausibly", "plugins", "list", "--kind", "scorer", path=good, code=2)
     assert said == (
         'error kind-unknown: there is no kind of component "scorer"\n'
-        "  expected  one of annotation, reader, aggregator, score, calibrator, combiner;\n"
-        "            got scorer\n"
-        "  do        --kind score\n"
+        "  expected  one of annotation, reader, aggregator, score, calibrator, combiner\n"
+        "  found     scorer\n"
+        "  hint      --kind score\n"
     )
 
 

@@ -219,7 +219,7 @@ def test_an_object_without_a_name_cannot_be_saved(
     with pytest.raises(ComponentError) as caught:
         predictor.save(tmp_path / "predictor.nc")
     assert caught.value.name == "component-unregistered"
-    assert caught.value.do == (
+    assert caught.value.hint == (
         'plausibly.register(SCORE, "my-score", MyScore) before this, and again before loading'
     )
     assert not (tmp_path / "predictor.nc").exists()
@@ -247,9 +247,9 @@ def test_recognising_a_file_tells_of_readers_that_cannot_be_asked(
     with pytest.warns(plausibly.PlausiblyWarning) as caught:
         plausibly.read_annotations(votes)
     assert " ".join(str(caught[0].message).split()) == (
-        "warning reader-failed: reader needy cannot be asked expected yes or no; got reader "
+        "warning reader-failed: reader needy cannot be asked expected yes or no found reader "
         '"needy" of this run cannot be loaded: expected a class or function at needy_xyz:Reader, '
-        "got No module named 'needy_xyz' do plausibly plugins check needy"
+        "found No module named 'needy_xyz' hint plausibly plugins check needy"
     )
 
 
@@ -266,7 +266,7 @@ def test_a_reader_that_needs_an_extra_is_said_where_nothing_is_found(
     (tmp_path / "odd.txt").write_text("who knows\n")
     with pytest.raises(plausibly.InputError, match="format-unknown") as caught:
         plausibly.read_annotations(tmp_path / "odd.txt")
-    assert caught.value.got == (
+    assert caught.value.found == (
         'text, first line "who knows"; '
         "not asked: reader needy needs not_there_xyz, which is not installed"
     )

@@ -36,7 +36,7 @@ def test_one_mistake(plugins: Plugins) -> None:
     assert str(error) == (
         'error component-parameter: calibrator "drawn", draws: expected an integer, got\n'
         '  the text "10"\n'
-        "  do        write draws = 10"
+        "  hint      write draws = 10"
     )
 
 
@@ -54,9 +54,9 @@ def test_every_mistake_at_every_depth(plugins: Plugins) -> None:
     assert isinstance(error, ParameterError)
     assert [str(mistake) for mistake in error.mistakes] == [
         "colour: no such parameter; it has by, inner, many",
-        "by: expected text, got 7",
+        "by: expected text, found 7",
         'inner.drwas: no such parameter; did you mean "draws"?',
-        'inner.draws: expected an integer, got the text "7"',
+        'inner.draws: expected an integer, found the text "7"',
         "many[0].draws: must be >= 1, got 0",
         'many[1]: no calibrator "drwan"; did you mean "drawn"?',
         "many[2].by: is required: text",
@@ -67,8 +67,8 @@ def test_every_mistake_at_every_depth(plugins: Plugins) -> None:
         'error component-parameter: calibrator "by": 8 mistakes in its parameters'
     )
     assert 'by ("text")' not in str(error)
-    assert "inner.draws = 7" in error.do
-    assert "write inner.draws = 3" in error.do
+    assert "inner.draws = 7" in error.hint
+    assert "write inner.draws = 3" in error.hint
     details = error.details["mistakes"]
     assert isinstance(details, list)
     assert len(details) == 8
@@ -79,7 +79,7 @@ def test_who_has_such_a_parameter(plugins: Plugins) -> None:
     assert str(error) == (
         'error component-parameter: calibrator "by", draws: no such parameter; drawn has\n'
         "  it\n"
-        "  do        leave draws out"
+        "  hint      leave draws out"
     )
 
 

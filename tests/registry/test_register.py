@@ -40,9 +40,9 @@ class TestRegister:
             made.register(AGGREGATOR, "mine", Frequency)
         assert str(caught.value) == (
             'error name-clash: there is an aggregator "mine" already\n'
-            "  expected  a new name: nothing is overwritten; got Frequency, beside that of\n"
-            "            this run\n"
-            '  do        register it as "my-mine"'
+            "  expected  a new name: nothing is overwritten\n"
+            "  found     Frequency, beside that of this run\n"
+            '  hint      register it as "my-mine"'
         )
         assert made.create(AGGREGATOR, "mine") == Smoothed()
 
@@ -58,7 +58,7 @@ class TestRegister:
         made.register(AGGREGATOR, "pl", Frequency)
         with pytest.raises(ComponentError) as caught:
             made.create(AGGREGATOR, "pl")
-        assert caught.value.got == "registered here (this run) and thesis-pl 0.2 (thesis)"
+        assert caught.value.found == "registered here (this run) and thesis-pl 0.2 (thesis)"
 
     @pytest.mark.parametrize(
         ("name", "advice"),
@@ -73,8 +73,9 @@ class TestRegister:
             plugins.registry().register(AGGREGATOR, name, Frequency)
         assert str(caught.value) == (
             "error component-name: this run offers an aggregator by a name that is none\n"
-            f"  expected  lower-case letters, digits and single hyphens; got {name!r}\n"
-            f"  do        {advice}"
+            "  expected  lower-case letters, digits and single hyphens\n"
+            f"  found     {name!r}\n"
+            f"  hint      {advice}"
         )
 
     @pytest.mark.parametrize("target", ["module", "module:", "a b:c", ":x"])
@@ -82,16 +83,16 @@ class TestRegister:
         with pytest.raises(ComponentError) as caught:
             plugins.registry().register(AGGREGATOR, "mine", target)
         assert caught.value.name == "component-target"
-        assert caught.value.do == "write the module, a colon, and the name in it"
+        assert caught.value.hint == "write the module, a colon, and the name in it"
 
     def test_an_object_instead_of_its_class(self, plugins: Plugins) -> None:
         with pytest.raises(ComponentError) as caught:
             plugins.registry().register(AGGREGATOR, "mine", Frequency())  # type: ignore[arg-type]  # on purpose
         assert str(caught.value) == (
             'error component-target: this run offers no class for the aggregator "mine"\n'
-            '  expected  a class, a function, or where to find it: "package.module:Name"; got\n'
-            "            Frequency()\n"
-            "  do        pass the class itself, without calling it"
+            '  expected  a class, a function, or where to find it: "package.module:Name"\n'
+            "  found     Frequency()\n"
+            "  hint      pass the class itself, without calling it"
         )
 
     def test_kinds(self, plugins: Plugins) -> None:
@@ -102,6 +103,7 @@ class TestRegister:
             'error component-kind: this run offers "mine" as something plausibly does not\n'
             "  know\n"
             "  expected  one of the kinds annotation, reader, aggregator, score, calibrator,\n"
-            "            combiner; got 'aggregator'\n"
-            "  do        from plausibly.plugin import AGGREGATOR, or another kind"
+            "            combiner\n"
+            "  found     'aggregator'\n"
+            "  hint      from plausibly.plugin import AGGREGATOR, or another kind"
         )

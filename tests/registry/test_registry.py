@@ -42,8 +42,9 @@ class TestCreate:
         assert str(caught.value) == (
             "error component-parameter: calibrator Drawn is an object and takes no more\n"
             "  parameters\n"
-            "  expected  parameters beside a name or a table only; got draws\n"
-            "  do        Drawn(draws=...)"
+            "  expected  parameters beside a name or a table only\n"
+            "  found     draws\n"
+            "  hint      Drawn(draws=...)"
         )
 
     def test_a_parameter_in_both_places(self, plugins: Plugins) -> None:
@@ -51,12 +52,13 @@ class TestCreate:
             plugins.registry().create(CALIBRATOR, {"name": "drawn", "draws": 3}, {"draws": 3})
         assert str(caught.value) == (
             'error component-parameter: calibrator "drawn": draws is given twice\n'
-            "  expected  each parameter once; got one in the table, and one beside it\n"
-            "  do        leave draws out of one of them"
+            "  expected  each parameter once\n"
+            "  found     one in the table, and one beside it\n"
+            "  hint      leave draws out of one of them"
         )
 
     @pytest.mark.parametrize(
-        ("table", "got"),
+        ("table", "found"),
         [
             ({}, "the keys none"),
             ({"nam": "x", "b": 1}, "the keys nam, b"),
@@ -64,14 +66,15 @@ class TestCreate:
         ],
     )
     def test_a_table_without_a_name(
-        self, plugins: Plugins, table: dict[str, object], got: str
+        self, plugins: Plugins, table: dict[str, object], found: str
     ) -> None:
         with pytest.raises(ComponentError) as caught:
             plugins.registry().create(CALIBRATOR, table)
         assert str(caught.value) == (
             "error component-name: a table for a calibrator has no name\n"
-            f'  expected  a key "name" with text; got {got}\n'
-            "  do        plausibly plugins list --kind calibrator"
+            '  expected  a key "name" with text\n'
+            f"  found     {found}\n"
+            "  hint      plausibly plugins list --kind calibrator"
         )
 
 
@@ -82,7 +85,7 @@ class TestUnknown:
             plugins.registry().create(AGGREGATOR, "placket-luce")
 
     def test_a_name_of_another_kind(self, plugins: Plugins) -> None:
-        with pytest.raises(ComponentError, match="got a combiner of that name"):
+        with pytest.raises(ComponentError, match="found a combiner of that name"):
             plugins.registry().create(CALIBRATOR, "least")
 
     def test_survives_a_process_border(self, plugins: Plugins) -> None:
@@ -110,8 +113,9 @@ class TestWhoOffersIt:
             made.create(AGGREGATOR, "pl")
         assert str(caught.value) == (
             'error name-clash: 2 plugins offer the aggregator "pl"\n'
-            "  expected  one; got pl-tools 1.1 (tools) and thesis-pl 0.2 (thesis)\n"
-            "  do        say tools:pl or thesis:pl; or disable one"
+            "  expected  one\n"
+            "  found     pl-tools 1.1 (tools) and thesis-pl 0.2 (thesis)\n"
+            "  hint      say tools:pl or thesis:pl; or disable one"
         )
         assert made.create(AGGREGATOR, "tools:pl") == Smoothed()
         assert made.create(AGGREGATOR, "thesis:pl") == Frequency()
@@ -123,9 +127,9 @@ class TestWhoOffersIt:
             made.create(AGGREGATOR, "mine")
         assert str(caught[0].message) == (
             "warning plugin-failed: votes (evil 6) stopped at name\n"
-            '  expected  a plugin name of its own; got "votes is a name of plausibly\'s own";\n'
-            "            all others work\n"
-            "  do        plausibly plugins check votes, or pip uninstall evil"
+            "  expected  a plugin name of its own\n"
+            '  found     "votes is a name of plausibly\'s own"; all others work\n'
+            "  hint      plausibly plugins check votes, or pip uninstall evil"
         )
         assert made.create(AGGREGATOR, "votes:frequency") == Frequency()
 
@@ -196,15 +200,16 @@ class TestIsolation:
         assert str(caught.value) == (
             'error component-unknown: no aggregator "broken:anything": broken (half-broken\n'
             "  0.2) failed at registration\n"
-            "  expected  a name from plugins list; got RuntimeError: no licence\n"
-            "  do        plausibly plugins check broken, or pip uninstall half-broken"
+            "  expected  a name from plugins list\n"
+            "  found     RuntimeError: no licence\n"
+            "  hint      plausibly plugins check broken, or pip uninstall half-broken"
         )
 
     def test_an_unknown_name_tells_of_the_failed(self, plugins: Plugins) -> None:
         plugins.add("broken", self.half, distribution="half-broken")
         with pytest.warns(PlausiblyWarning), pytest.raises(ComponentError) as caught:
             plugins.registry().create(AGGREGATOR, "qqq")
-        assert caught.value.got == "it may be in a plugin that failed (broken)"
+        assert caught.value.found == "it may be in a plugin that failed (broken)"
 
     def test_warned_of_once(self, plugins: Plugins) -> None:
         plugins.add("broken", self.half, distribution="half-broken")
@@ -216,9 +221,9 @@ class TestIsolation:
                 assert made.create(AGGREGATOR, name) == Smoothed()
         assert [str(w.message) for w in caught] == [
             "warning plugin-failed: broken (half-broken 0.2) stopped at registration\n"
-            '  expected  a hook that only registers components; got "RuntimeError: no\n'
-            '            licence"; all others work\n'
-            "  do        plausibly plugins check broken, or pip uninstall half-broken"
+            "  expected  a hook that only registers components\n"
+            '  found     "RuntimeError: no licence"; all others work\n'
+            "  hint      plausibly plugins check broken, or pip uninstall half-broken"
         ]
 
     def test_one_of_ours_may_break_as_well(self, plugins: Plugins) -> None:
@@ -254,8 +259,8 @@ class TestLoading:
             'error component-unloadable: aggregator "lazy" of thesis (thesis-pl 0.2) cannot\n'
             "  be loaded\n  expected  a class or function at "
         )
-        assert reason in caught.value.got
-        assert caught.value.do == (
+        assert reason in caught.value.found
+        assert caught.value.hint == (
             "mend or reinstall thesis-pl; others: plausibly plugins list --kind aggregator"
         )
 
@@ -307,9 +312,9 @@ class TestLoading:
             Registry(own=tuple, others=tuple).create(AGGREGATOR, "frequency")
         assert str(caught.value) == (
             'error component-unknown: no aggregator "frequency"\n'
-            "  expected  a name from plugins list; got no component at all: plausibly is on\n"
-            "            the path, but not installed\n"
-            "  do        plausibly plugins list --kind aggregator"
+            "  expected  a name from plugins list\n"
+            "  found     no component at all: plausibly is on the path, but not installed\n"
+            "  hint      plausibly plugins list --kind aggregator"
         )
 
     def test_a_function_makes_components_too(self, plugins: Plugins) -> None:

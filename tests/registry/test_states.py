@@ -33,9 +33,9 @@ class TestStrict:
                 made.create(AGGREGATOR, "frequency")
         assert str(caught.value) == (
             "error plugin-failed: broken (half-broken 0.2) stopped at registration\n"
-            '  expected  a hook that only registers components; got "RuntimeError: no\n'
-            '            licence"; plugins are strict\n'
-            "  do        plausibly plugins check broken, or pip uninstall half-broken"
+            "  expected  a hook that only registers components\n"
+            '  found     "RuntimeError: no licence"; plugins are strict\n'
+            "  hint      plausibly plugins check broken, or pip uninstall half-broken"
         )
         assert isinstance(caught.value.__cause__, RuntimeError)
         assert caught.value.details["stage"] == "registration"
@@ -125,14 +125,14 @@ class TestOrder:
         made = plugins.registry()
         found: list[object] = [
             {e.qualified for e in made.entries()},
-            {f.whose: f.state for f in made.failures()},
+            {f.subject: f.state for f in made.failures()},
         ]
         with warnings.catch_warnings(action="ignore"):
             for name in ("pl", "gibbs", "frequency", "half", "tools:pl", "nothing"):
                 try:
                     found.append(made.create(AGGREGATOR, name))
                 except ComponentError as error:
-                    found.append((error.name, error.what, error.do))
+                    found.append((error.name, error.what, error.hint))
         plugins.others = given
         return found
 
@@ -187,8 +187,8 @@ class TestIdentity:
         for name in ("pl", "rankings:pl"):
             with pytest.raises(ComponentError) as caught:
                 made.create(AGGREGATOR, name)
-            assert caught.value.got == "pl-tools 1.1 (rankings) and thesis-pl 0.2 (rankings)"
-            assert caught.value.do == "say pl-tools:pl or thesis-pl:pl; or disable one"
+            assert caught.value.found == "pl-tools 1.1 (rankings) and thesis-pl 0.2 (rankings)"
+            assert caught.value.hint == "say pl-tools:pl or thesis-pl:pl; or disable one"
         assert made.create(AGGREGATOR, "pl-tools:pl") == Smoothed()
         assert made.create(AGGREGATOR, "thesis_pl:pl") == Frequency()
         with made.disabling("pl-tools"):
@@ -245,16 +245,17 @@ class TestComponents:
         plugins.add("thesis", self.hook(Half), distribution="thesis-pl")
         made = plugins.registry()
         (failure,) = made.failures()
-        assert (failure.whose, failure.stage) == (HALF, "check")
-        assert failure.reason == "expected combine(p, held_out), got nothing of that name"
+        assert (failure.subject, failure.stage) == (HALF, "check")
+        assert failure.reason == "expected combine(p, held_out), found nothing of that name"
         with pytest.warns(PlausiblyWarning) as caught:
             assert made.create(COMBINER, "whole") == Least()
         assert str(caught[0].message) == (
             'warning plugin-failed: combiner "half" of thesis (thesis-pl 0.2) stopped at\n'
             "  check\n"
-            '  expected  every member of its Protocol; got "expected combine(p, held_out),\n'
-            '            got nothing of that name"; all others work\n'
-            "  do        plausibly plugins check thesis, or pip uninstall thesis-pl"
+            "  expected  every member of its Protocol\n"
+            '  found     "expected combine(p, held_out), found nothing of that name"; all\n'
+            "            others work\n"
+            "  hint      plausibly plugins check thesis, or pip uninstall thesis-pl"
         )
 
     def test_who_asks_for_it_gets_an_error_and_no_warning(self, plugins: Plugins) -> None:
@@ -278,7 +279,7 @@ class TestComponents:
             with pytest.raises(ComponentError, match="component-invalid"):
                 made.create(COMBINER, "half")
         (failure,) = made.failures()
-        assert (failure.whose, failure.state) == (HALF, "failed at check")
+        assert (failure.subject, failure.state) == (HALF, "failed at check")
 
     def test_a_place_that_breaks_when_it_is_asked_for(
         self, plugins: Plugins, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -305,7 +306,7 @@ class TestOfThisRun:
         made.register(COMBINER, "mine", mine)
         with pytest.raises(ComponentError, match="component-invalid"):
             made.create(COMBINER, "mine")
-        assert [f.whose for f in made.failures()] == ['combiner "mine" of this run']
+        assert [f.subject for f in made.failures()] == ['combiner "mine" of this run']
         answers[0] = Least()
         made.register(COMBINER, "mine", mine)
         assert made.failures() == ()
@@ -316,8 +317,9 @@ class TestOfThisRun:
             made.register(COMBINER, "mine", Half)  # type: ignore[arg-type]  # the mistake
         assert str(caught.value) == (
             'error component-invalid: combiner "mine" of this run, member combine\n'
-            "  expected  combine(p, held_out); got nothing of that name\n"
-            "  do        mend it as the Protocol PValueCombiner of plausibly.plugin says"
+            "  expected  combine(p, held_out)\n"
+            "  found     nothing of that name\n"
+            "  hint      mend it as the Protocol PValueCombiner of plausibly.plugin says"
         )
         assert [e.name for e in made.entries(COMBINER)] == ["least"]
 
@@ -340,7 +342,7 @@ def test_a_missing_extra_is_said_where_a_name_is_nearly_right(
     assert str(caught.value) == (
         'error component-unknown: no score "glda"\n'
         '  expected  a name from plugins list; did you mean "crowd-kit:glad"?\n'
-        '  do        pip install "thesis-pl[crowd]" (that one needs the extra)'
+        '  hint      pip install "thesis-pl[crowd]" (that one needs the extra)'
     )
     with pytest.raises(ImportError) as missing:
         made.create(SCORE, "glad")
@@ -348,7 +350,7 @@ def test_a_missing_extra_is_said_where_a_name_is_nearly_right(
         'error extra-missing: score "glad" of crowd-kit (thesis-pl 0.2) needs\n'
         "  no_such_module_xyz, which is not installed\n"
         '  expected  the extra "crowd"\n'
-        '  do        pip install "thesis-pl[crowd]"'
+        '  hint      pip install "thesis-pl[crowd]"'
     )
     assert made.failures() == ()
 
@@ -356,5 +358,5 @@ def test_a_missing_extra_is_said_where_a_name_is_nearly_right(
 def test_the_interpreter_is_named_where_a_plugin_is_unknown(plugins: Plugins) -> None:
     with pytest.raises(ComponentError) as caught:
         plugins.registry().create(AGGREGATOR, "thesis:zzz")
-    assert caught.value.got == f"nothing like it in the environment of {sys.executable}"
+    assert caught.value.found == f"nothing like it in the environment of {sys.executable}"
     assert caught.value.details["python"] == sys.executable

@@ -146,7 +146,7 @@ def test_a_predictor_on_new_examples(world: World, predictor: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "what", "do"),
+    ("words", "what", "hint"),
     [
         ((), "error report-source: what to report is not said", "plausibly report out"),
         (
@@ -172,12 +172,12 @@ def test_a_predictor_on_new_examples(world: World, predictor: Path) -> None:
     ],
 )
 def test_what_is_not_clear_is_asked(
-    words: tuple[str, ...], what: str, do: str, world: World
+    words: tuple[str, ...], what: str, hint: str, world: World
 ) -> None:
     refused = run("report", *words)
     assert refused.code == 2
     assert refused.err.startswith(f"{what}\n")
-    assert f"  do        {do}\n" in refused.err
+    assert f"  do        {hint}\n" in refused.err
 
 
 def test_a_column_that_is_not_there_is_named(world: World, predictor: Path) -> None:

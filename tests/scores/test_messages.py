@@ -23,11 +23,11 @@ ROWS = np.array([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]])
         ("raps", "penalty", float("nan"), "must be >= 0.0, got nan"),
         ("raps", "penalty", float("inf"), "must be < inf, got inf"),
         ("raps", "free_rank", -1, "must be >= 0, got -1"),
-        ("raps", "free_rank", 1.5, "expected an integer, got 1.5"),
-        ("raps", "randomised", 1, "expected true or false, got 1"),
+        ("raps", "free_rank", 1.5, "expected an integer, found 1.5"),
+        ("raps", "randomised", 1, "expected true or false, found 1"),
         ("saps", "weight", 0, "must be > 0.0, got 0.0"),
         ("saps", "weight", float("inf"), "must be < inf, got inf"),
-        ("aps", "randomised", "yes", 'expected true or false, got the text "yes"'),
+        ("aps", "randomised", "yes", 'expected true or false, found the text "yes"'),
         ("aps", "penalty", 0.1, "no such parameter; raps has"),
     ],
 )
@@ -49,8 +49,9 @@ def test_numbers_below_zero_are_no_probabilities(name: str) -> None:
     assert str(refused.value) == (
         f"error scale-unsuitable: score {name} adds probabilities up, and the predictions\n"
         "  fall below 0\n"
-        "  expected  scale probability, logit or independent; got -1.25\n"
-        "  do        score margin or rank, or scale='logit' if they are logits"
+        "  expected  scale probability, logit or independent\n"
+        "  found     -1.25\n"
+        "  hint      score margin or rank, or scale='logit' if they are logits"
     )
 
 
@@ -72,12 +73,12 @@ def test_uniforms_left_out(name: str) -> None:
     assert str(refused.value) == (
         f"error uniform-missing: score {name} is randomised, and was given no uniforms\n"
         "  expected  one uniform an example, of shape (2, 1)\n"
-        f'  do        uniform=..., or score "{name}" without randomised = true'
+        f'  hint      uniform=..., or score "{name}" without randomised = true'
     )
 
 
 @pytest.mark.parametrize(
-    ("uniform", "got"),
+    ("uniform", "found"),
     [
         (np.array([0.5, 0.5]), "shape (2,)"),
         (np.full((2, 3), 0.5), "shape (2, 3)"),
@@ -87,13 +88,14 @@ def test_uniforms_left_out(name: str) -> None:
         (np.array([[np.nan], [0.5]]), "nan"),
     ],
 )
-def test_uniforms_that_cannot_be_used(uniform: Floats, got: str) -> None:
+def test_uniforms_that_cannot_be_used(uniform: Floats, found: str) -> None:
     score = registry.resolve(SCORE, {"name": "aps", "randomised": True})
     with pytest.raises(InputError) as refused:
         score.score(ROWS, uniform)
     assert refused.value.name == "uniform-malformed"
     assert str(refused.value) == (
         "error uniform-malformed: score aps was given uniforms that it cannot use\n"
-        f"  expected  one number from 0 to 1 an example, of shape (2, 1); got {got}\n"
-        "  do        uniform=numpy.random.default_rng(0).random((2, 1))"
+        "  expected  one number from 0 to 1 an example, of shape (2, 1)\n"
+        f"  found     {found}\n"
+        "  hint      uniform=numpy.random.default_rng(0).random((2, 1))"
     )

@@ -86,7 +86,7 @@ def test_calibrators(calibrator: str, dtype: str, new: xr.DataArray, tmp_path: P
                 ask(new.values)
             assert str(refused.value).splitlines()[-2:] == [
                 f'  expected  "{reads}" of each example',
-                "  do        predict(), with a DataArray that has them",
+                "  hint      predict(), with a DataArray that has them",
             ]
 
 
@@ -168,8 +168,9 @@ def test_bad_rows_are_refused(score: str, dtype: str, new: xr.DataArray) -> None
                 ask(bad)
             assert str(missing.value) == (
                 f"error array-nan: predictions, NaN in 1 of {among} rows\n"
-                '  expected  numbers; got 1 NaN in "middle"\n'
-                "  do        predict these again, or leave them out"
+                "  expected  numbers\n"
+                '  found     1 NaN in "middle"\n'
+                "  hint      predict these again, or leave them out"
             )
         ask(holed[:3])
         ask(values[:0])

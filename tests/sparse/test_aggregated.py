@@ -109,5 +109,7 @@ def test_a_stranger_may_return_the_packed_form() -> None:
 
 def test_the_packed_form_is_checked_as_the_dense_one_is() -> None:
     table = mentions("single-label", 2, 50)
-    with refused("component-failed", "got plausibilities: 2 of 2 rows sum to 1.2 (case 0, case 1)"):
+    with refused(
+        "component-failed", "found plausibilities: 2 of 2 rows sum to 1.2 (case 0, case 1)"
+    ):
         plausibly.aggregate(table, OnlyPacked(shift=0.1), packed=True)

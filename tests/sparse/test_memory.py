@@ -45,7 +45,7 @@ def test_alignment_and_files(packed: xr.Dataset) -> None:
     )
     with at_most(64):
         checked = Plausibilities.from_xarray(packed)
-        turned = with_labels(checked, label_names(LABELS)[::-1], whose="a", other="b")
+        turned = with_labels(checked, label_names(LABELS)[::-1], source="a", other="b")
         _, found = same_examples(Named.of(shell), turned)
     assert len(found.examples) == EXAMPLES
 

@@ -134,5 +134,5 @@ def test_20_000_labels_are_never_dense() -> None:
 
 
 def test_a_score_is_tuned_on_one_row_an_example() -> None:
-    with refused("dims-differ", "got augmentation besides"):
+    with refused("dims-differ", "found augmentation besides"):
         plausibly.tune_raps(augmented(EXAMPLES, "case"), PACKED)

@@ -101,11 +101,11 @@ def test_what_calibrators_ask_for_is_checked_before_anything_runs(world: World) 
     assert " ".join(ran.out.split()) == (
         "study.toml: 2 mistakes, nothing was run "
         'line 12 methods[0].calibrator: calibrator mondrian needs "sit" of the examples, and '
-        "the predictions have none; expected a coordinate over example; got diagnosis, patient, "
+        "the predictions have none; expected a coordinate over example found diagnosis, patient, "
         'site, … (4 in all); did you mean "site"? '
         'line 18 methods[3].calibrator: calibrator risk needs "rank" of the labels, and the '
-        "predictions have none; expected a coordinate over label; got risk; [labels] path, a table "
-        "with such a column"
+        "predictions have none; expected a coordinate over label found risk; [labels] path, a "
+        "table with such a column"
     )
     assert max(map(len, ran.out.splitlines())) <= 80
 
@@ -164,7 +164,7 @@ def test_patients_with_several_examples_have_a_way_out(world: World) -> None:
     end = STUDY[STUDY.index("[splits]") :].replace("3", "1")
     world.write("study.toml", text + "[[methods]]\n" + end)
     assert (
-        '  do        calibrator = { name = "grouped", by = "patient" }; or compare with\n'
+        '  hint      calibrator = { name = "grouped", by = "patient" }; or compare with\n'
         '            [examples] one_per = "patient" and another -o; report both\n'
     ) in run("run", "study.toml").err
     world.write("study.toml", text + method.replace("CAL", "grouped") + end)

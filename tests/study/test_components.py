@@ -84,7 +84,7 @@ def test_a_file_that_needs_an_extra_is_said_alone_or_among_others(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuses(*arguments: object, **options: object) -> None:
-        raise MissingExtra("extra-missing", "p.parquet needs pyarrow", do="pip install it")
+        raise MissingExtra("extra-missing", "p.parquet needs pyarrow", hint="pip install it")
 
     monkeypatch.setattr(import_module("plausibly.study.reading"), "read_predictions", refuses)
     world.write("study.toml", SMALLEST)
@@ -148,7 +148,9 @@ def test_a_writer_that_cannot_is_about_the_folder_that_was_named(
     found = run_study("study.toml")
 
     def refuses(_: object, path: Path) -> None:
-        raise InputError("output-unwritable", f"cannot write {path}", got='"full"', whose=str(path))
+        raise InputError(
+            "output-unwritable", f"cannot write {path}", found='"full"', source=str(path)
+        )
 
     def odd(_: object, path: Path) -> None:
         raise InputError("sets-unfit", "these are no prediction sets")
@@ -158,8 +160,9 @@ def test_a_writer_that_cannot_is_about_the_folder_that_was_named(
         write_study(found)
     assert str(caught.value) == (
         "error output-unwritable: cannot write plausibly-out/sets.csv\n"
-        '  expected  a writable folder; got "full"\n'
-        "  do        -o elsewhere"
+        "  expected  a writable folder\n"
+        '  found     "full"\n'
+        "  hint      -o elsewhere"
     )
     monkeypatch.setattr(run, "write_sets", odd)
     with pytest.raises(InputError, match="sets-unfit"):

@@ -79,33 +79,34 @@ def test_parameters_without_a_reader_wait_for_the_one_that_recognises_the_file()
 
 def test_six_mistakes_are_five_before_the_examples_are_read() -> None:
     assert rows(SIX_MISTAKES) == [
-        "2 alphas[1]: expected a number between 0 and 1, got 5; 95% is 0.05",
+        "2 alphas[1]: expected a number between 0 and 1, found 5; 95% is 0.05",
         '5 annotations.raeder: no such key; did you mean "reader"?',
         '6 annotations.aggregator: no aggregator "inverse-rnk"; did you mean "inverse-rank"? '
         "All: plausibly plugins list --kind aggregator",
-        '12 methods[0].calibrator.draws: expected an integer, got the text "10"; write draws = 10',
+        '12 methods[0].calibrator.draws: expected an integer, found the text "10"; write draws = '
+        "10",
         "13 methods[0].combiner.held_out: maximum has no such parameter; "
         "ecdf, held-out-rank and pac have it",
     ]
 
 
 ALPHAS = {
-    "0.1": "1 alphas: expected a list, each a number between 0 and 1, got 0.1; "
+    "0.1": "1 alphas: expected a list, each a number between 0 and 1, found 0.1; "
     "write alphas = [0.1]",
-    '"0.1"': "1 alphas: expected a list, each a number between 0 and 1, got the text "
+    '"0.1"': "1 alphas: expected a list, each a number between 0 and 1, found the text "
     '"0.1"; write alphas = [0.1]',
-    "[]": "1 alphas: expected one number or more, got none; write alphas = [0.1]",
-    '["0.1"]': '1 alphas[0]: expected a number between 0 and 1, got the text "0.1"; write 0.1',
-    '["ten"]': '1 alphas[0]: expected a number between 0 and 1, got the text "ten"',
-    "[true]": "1 alphas[0]: expected a number between 0 and 1, got true",
-    "[5]": "1 alphas[0]: expected a number between 0 and 1, got 5; 95% is 0.05",
-    "[0.1, 90]": "1 alphas[1]: expected a number between 0 and 1, got 90; 90% is 0.1",
-    "[97.5]": "1 alphas[0]: expected a number between 0 and 1, got 97.5; 97.5% is 0.025",
-    "[0]": "1 alphas[0]: expected a number between 0 and 1, got 0",
-    "[1.0]": "1 alphas[0]: expected a number between 0 and 1, got 1.0",
-    "[-0.1]": "1 alphas[0]: expected a number between 0 and 1, got -0.1",
-    "[nan]": "1 alphas[0]: expected a number between 0 and 1, got NaN",
-    "[inf]": "1 alphas[0]: expected a number between 0 and 1, got Infinity",
+    "[]": "1 alphas: expected one number or more, found none; write alphas = [0.1]",
+    '["0.1"]': '1 alphas[0]: expected a number between 0 and 1, found the text "0.1"; write 0.1',
+    '["ten"]': '1 alphas[0]: expected a number between 0 and 1, found the text "ten"',
+    "[true]": "1 alphas[0]: expected a number between 0 and 1, found true",
+    "[5]": "1 alphas[0]: expected a number between 0 and 1, found 5; 95% is 0.05",
+    "[0.1, 90]": "1 alphas[1]: expected a number between 0 and 1, found 90; 90% is 0.1",
+    "[97.5]": "1 alphas[0]: expected a number between 0 and 1, found 97.5; 97.5% is 0.025",
+    "[0]": "1 alphas[0]: expected a number between 0 and 1, found 0",
+    "[1.0]": "1 alphas[0]: expected a number between 0 and 1, found 1.0",
+    "[-0.1]": "1 alphas[0]: expected a number between 0 and 1, found -0.1",
+    "[nan]": "1 alphas[0]: expected a number between 0 and 1, found NaN",
+    "[inf]": "1 alphas[0]: expected a number between 0 and 1, found Infinity",
     "[0.1, 0.10]": "1 alphas[1]: 0.10 is there already; leave it out",
 }
 
@@ -116,7 +117,7 @@ def test_alphas_that_are_none(written: str) -> None:
 
 
 ONE = {
-    ("seed = 1", 'seed = "1"'): '1 seed: expected an integer, got the text "1"; write seed = 1',
+    ("seed = 1", 'seed = "1"'): '1 seed: expected an integer, found the text "1"; write seed = 1',
     ("seed = 1", "sede = 1"): '1 sede: no such key; did you mean "seed"?',
     ("seed = 1", "colour = 1"): "1 colour: no such key; it has seed, alphas, annotations, "
     "plausibilities, predictions, examples, labels, plugins, method, methods, splits, new, "
@@ -136,9 +137,9 @@ ONE = {
     ('reader = "long-table"', 'reader = "long-table"\nunanswerd = "drop"'): "7 "
     'annotations.unanswerd: no such key; did you mean "unanswered"?',
     ('reader = "long-table"', 'reader = "long-table"\nmissing = "?"'): "7 annotations.missing: "
-    'expected a list, each text, got the text "?"; write missing = ["?"]',
+    'expected a list, each text, found the text "?"; write missing = ["?"]',
     ('reader = "long-table"', 'reader = {name = "long-table", missing = "?"}'): "6 "
-    'annotations.reader.missing: expected a list, each text, got the text "?"; '
+    'annotations.reader.missing: expected a list, each text, found the text "?"; '
     'write missing = ["?"]',
     ('reader = "long-table"', 'reader = {name = "long-table", kind = "label-set"}\nkind = "x"'): (
         "7 annotations.kind: is given twice; leave kind out of one of them"
@@ -146,10 +147,10 @@ ONE = {
     ('path = "votes.csv"', 'unanswered = "dorp"'): '5 annotations.unanswered: expected "error" or '
     '"drop", got the text "dorp"; write unanswered = "drop"',
     ("count = 6", "count = 0"): "25 splits.count: must be >= 1, got 0",
-    ("count = 6", "count = true"): "25 splits.count: expected an integer, got true",
+    ("count = 6", "count = true"): "25 splits.count: expected an integer, found true",
     ("count = 6", "test = 1"): "25 splits.test: must be < 1.0, got 1.0",
     ("count = 6", "tset = 0.5"): '25 splits.tset: no such key; did you mean "test"?',
-    ('folder = "out"', "folder = 3"): "29 output.folder: expected a path, got 3",
+    ('folder = "out"', "folder = 3"): "29 output.folder: expected a path, found 3",
     ('calibrator = "voted"', 'calibrator = "votde"'): "18 methods[1].calibrator: no "
     'calibrator "votde"; did you mean "voted"? All: plausibly plugins list --kind calibrator',
     ('calibrator = "voted"', "draws = 3"): "18 methods[1].draws: no such key; it has name, "
@@ -158,15 +159,15 @@ ONE = {
     ("draws = 4", "drwas = 4"): "21 methods[2].calibrator.drwas: monte-carlo has no such "
     'parameter; did you mean "draws"?',
     ('name = "monte-carlo", ', ""): "21 methods[2].calibrator: a table for a calibrator has "
-    'no name; expected a key "name" with text; got the keys draws; all: '
+    'no name; expected a key "name" with text found the keys draws; all: '
     "plausibly plugins list --kind calibrator",
     ('combiner = "maximum"', 'name = "everyone"'): "22 methods[2].name: methods[0] is "
     'called "everyone" too; give it another name',
     ('calibrator = "voted"\n', 'calibrator = "voted"\nname = ""\n'): "19 methods[1].name: "
-    "expected a name, got an empty text; leave it out",
+    "expected a name, found an empty text; leave it out",
     ('name = "everyone"', 'calibrator = "voted"'): "17 methods[1]: methods[0] is called "
     '"voted" too; give it another name',
-    ("alphas = [0.1, 0.25]", 'predictions = "p.csv"'): "2 predictions: expected a table, got the "
+    ("alphas = [0.1, 0.25]", 'predictions = "p.csv"'): "2 predictions: expected a table, found the "
     'text "p.csv"; write [predictions], and below it path = "p.csv"',
 }
 
@@ -195,20 +196,20 @@ MISSING = {
         "- methods: is required: one [[methods]] or more; an empty one is the default"
     ],
     "[annotations]\npath = 'a'\n[predictions]\npath = 'p'\n[methods]\n": [
-        "5 methods: expected a list of tables, got a table; write [[methods]], with two brackets"
+        "5 methods: expected a list of tables, found a table; write [[methods]], with two brackets"
     ],
     "methods = []\n[annotations]\npath = 'a'\n[predictions]\npath = 'p'\n": [
         "1 methods: is required: one [[methods]] or more; an empty one is the default"
     ],
     "methods = [3]\n[annotations]\npath = 'a'\n[predictions]\npath = 'p'\n": [
-        "1 methods[0]: expected a table, got 3"
+        "1 methods[0]: expected a table, found 3"
     ],
     "[annotations]\n[predictions]\nscale = 'logit'\n[[methods]]\n": [
         "1 annotations.path: is required: a path",
         "2 predictions.path: is required: a path",
     ],
     "annotations = 3\n[predictions]\npath = 'p'\n[[methods]]\n": [
-        "1 annotations: expected a table, got 3"
+        "1 annotations: expected a table, found 3"
     ],
     "[annotations]\npath = 'a'\n[plausibilities]\npath = 'l'\n[predictions]\npath = 'p'\n"
     "[[methods]]\n": [
@@ -280,13 +281,13 @@ def test_several_mistakes_are_listed_and_the_first_is_said_in_the_house_form() -
             "path": "sede",
             "line": 1,
             "text": 'sede: no such key; did you mean "seed"?',
-            "do": "write seed = 1",
+            "hint": "write seed = 1",
         },
         {
             "path": "splits.count",
             "line": 25,
             "text": "splits.count: must be >= 1, got 0",
-            "do": "",
+            "hint": "",
         },
     ]
     assert str(pickle.loads(pickle.dumps(found))) == SEVERAL
@@ -298,8 +299,9 @@ def test_text_that_is_no_toml() -> None:
     assert str(caught.value) == (
         "error toml-broken: study.toml line 3 is no TOML\n"
         '  expected  key = value, [table] or [[list of tables]], and text in "quotation\n'
-        '            marks"; got invalid value\n'
-        "  do        mend that line"
+        '            marks"\n'
+        "  found     invalid value\n"
+        "  hint      mend that line"
     )
     with pytest.raises(InputError) as caught:
         parse("seed = [1,\n", "study.toml")

@@ -41,8 +41,9 @@ def test_nothing_is_half_written(world: World, monkeypatch: pytest.MonkeyPatch) 
         write_study(found)
     assert str(caught.value) == (
         "error output-unwritable: cannot write out\n"
-        '  expected  a writable folder; got "no space left on device"\n'
-        "  do        -o elsewhere"
+        "  expected  a writable folder\n"
+        '  found     "no space left on device"\n'
+        "  hint      -o elsewhere"
     )
     assert names(world.folder) == before
     world.path("deep").mkdir()
@@ -71,7 +72,7 @@ def test_the_old_files_stay_where_new_ones_cannot_be_written(
     monkeypatch.setattr(ConformalPredictor, "save", full)
     with pytest.raises(InputError) as caught:
         write_study(found)
-    assert caught.value.do == "-o elsewhere; all old files are as they were"
+    assert caught.value.hint == "-o elsewhere; all old files are as they were"
 
 
 def test_a_move_that_fails_half_way_is_taken_back(
@@ -115,7 +116,7 @@ def test_a_folder_that_may_not_be_written(world: World, monkeypatch: pytest.Monk
     monkeypatch.setattr(Path, "mkdir", refuses)
     told = run("run", "study.toml")
     assert told.code == 2
-    assert 'cannot write out\n  expected  a writable folder; got "permission denied"' in told.err
+    assert 'cannot write out\n  expected  a writable folder found "permission denied"' in told.err
 
 
 def test_where_a_file_lies_there_is_no_folder(world: World) -> None:
@@ -132,8 +133,9 @@ def test_what_was_read_is_not_overwritten(world: World) -> None:
     assert told.code == 2
     assert told.err.endswith(
         "error output-is-input: sets.csv would overwrite what study.toml reads\n"
-        "  expected  another folder; got .\n"
-        "  do        -o elsewhere, or another [output] folder\n"
+        "  expected  another folder\n"
+        "  found     .\n"
+        "  hint      -o elsewhere, or another [output] folder\n"
     )
     assert not world.path("results.nc").exists()
 

@@ -52,8 +52,9 @@ def test_patients_on_both_sides_are_warned_of(world: World) -> None:
     both = set(patients[test]) & set(patients[~test])
     assert heard == [
         f"warning group-on-both-sides: {len(both)} patients are in calibration and in test\n"
-        f"  expected  each patient on one side; got {2 * len(both)} of 30 examples shared\n"
-        '  do        [examples] cluster = "patient"'
+        "  expected  each patient on one side\n"
+        f"  found     {2 * len(both)} of 30 examples shared\n"
+        '  hint      [examples] cluster = "patient"'
     ]
     assert assumptions(result.prepared.predictions, None)[:2] == [
         "no example twice",

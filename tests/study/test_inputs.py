@@ -53,8 +53,9 @@ def test_six_mistakes_are_told_at_once(world: World) -> None:
     assert (told.code, told.out) == (2, "")
     assert told.err == CHECKED + (
         "error config-key: study.toml line 2: alphas[1]\n"
-        "  expected  a number between 0 and 1; got 5 (mistake 1 of 6, all are listed)\n"
-        "  do        95% is 0.05\n"
+        "  expected  a number between 0 and 1\n"
+        "  found     5 (mistake 1 of 6, all are listed)\n"
+        "  hint      95% is 0.05\n"
     )
     assert not world.path("plausibly-out").exists()
     quiet = run("config", "check", "study.toml", "--quiet")
@@ -108,8 +109,9 @@ def test_keys_name_coordinates_of_the_examples(world: World, change: tuple[str, 
     text = WHOLE.replace(*change)
     assert said(world, text) == (
         f"error config-key: study.toml line {line}: {path}\n"
-        f"  expected  one of patient, site, diagnosis; got {name}\n"
-        f"  do        {f'write {meant}' if meant else 'name one of those'}"
+        "  expected  one of patient, site, diagnosis\n"
+        f"  found     {name}\n"
+        f"  hint      {f'write {meant}' if meant else 'name one of those'}"
     )
 
 
@@ -118,7 +120,7 @@ def test_without_a_table_examples_have_no_coordinates(world: World) -> None:
     assert found == (
         "error config-key: study.toml line 7: examples.cluster: examples have no\n"
         '  "patient", nor any other coordinate\n'
-        "  do        name a table that has it: [examples] path"
+        "  hint      name a table that has it: [examples] path"
     )
 
 
@@ -148,15 +150,17 @@ def test_a_file_that_is_not_there(world: World) -> None:
     found = said(world, WHOLE.replace("votes.csv", "votes.cvs"))
     assert found == (
         'error file-missing: annotations "votes.cvs" is not beside study.toml\n'
-        "  expected  a file; got none\n"
-        "  do        did you mean votes.csv?"
+        "  expected  a file\n"
+        "  found     none\n"
+        "  hint      did you mean votes.csv?"
     )
     found = said(world, WHOLE.replace("votes.csv", "data/votes.csv"))
     assert found.startswith('error file-missing: annotations "data/votes.csv": there is no such')
     assert run("run", "studdy.toml").err.startswith(
         'error file-missing: study "studdy.toml": there is no such file\n'
-        "  expected  a file; got none\n"
-        "  do        did you mean study.toml?\n"
+        "  expected  a file\n"
+        "  found     none\n"
+        "  hint      did you mean study.toml?\n"
     )
 
 

@@ -47,16 +47,16 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize("do", SAID)
-def test_arguments_become_keys(do: str) -> None:
-    assert as_keys(do) == SAID[do]
+@pytest.mark.parametrize("hint", SAID)
+def test_arguments_become_keys(hint: str) -> None:
+    assert as_keys(hint) == SAID[hint]
 
 
-@pytest.mark.parametrize("do", SAID)
-def test_what_is_said_can_be_typed(do: str) -> None:
+@pytest.mark.parametrize("hint", SAID)
+def test_what_is_said_can_be_typed(hint: str) -> None:
     fields = {field.name for field in attrs.fields(Settings)}
     for table, pairs in re.findall(
-        r"\[(\w+)\] (\w+ = .+?)(?:, or |, if|, which|, with|$)", SAID[do]
+        r"\[(\w+)\] (\w+ = .+?)(?:, or |, if|, which|, with|$)", SAID[hint]
     ):
         assert table in fields
         lines = pairs.partition(" (one")[0].replace(", columns", "\ncolumns")
@@ -66,16 +66,16 @@ def test_what_is_said_can_be_typed(do: str) -> None:
 def reading(*, fails: bool) -> None:
     """Warn twice, and fail where that is asked for."""
     with in_words_of_the_file():
-        warn("labels-like-missing", "12 labels", do='missing="NA", if it is')
+        warn("labels-like-missing", "12 labels", hint='missing="NA", if it is')
         warnings.warn("another", UserWarning, stacklevel=1)
         if fails:
-            raise InputError("example-unanswered", "37 examples", do='unanswered="drop"')
+            raise InputError("example-unanswered", "37 examples", hint='unanswered="drop"')
 
 
 def test_warnings_of_a_block_speak_of_keys() -> None:
     with pytest.warns(UserWarning, match="12 labels|another") as heard:
         reading(fails=False)
-    assert [str(getattr(one.message, "do", one.message)) for one in heard] == [
+    assert [str(getattr(one.message, "hint", one.message)) for one in heard] == [
         '[annotations] missing = ["NA"], if it is',
         "another",
     ]
@@ -86,6 +86,6 @@ def test_errors_of_a_block_speak_of_keys_and_hide_no_warning() -> None:
         warnings.simplefilter("always")
         with pytest.raises(InputError) as caught:
             reading(fails=True)
-    assert caught.value.do == '[annotations] unanswered = "drop"'
+    assert caught.value.hint == '[annotations] unanswered = "drop"'
     assert isinstance(heard[0].message, PlausiblyWarning)
     assert len(heard) == 2

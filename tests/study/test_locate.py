@@ -147,7 +147,7 @@ def test_backslashes_of_paths(tmp_path: Path, path: str) -> None:
     with pytest.raises(plausibly.InputError) as caught:
         prepare(study)
     assert caught.value.name == ("toml-broken" if path[0] == "C" else "config-key")
-    assert "/ for each backslash" in caught.value.do
+    assert "/ for each backslash" in caught.value.hint
     assert "\t" not in str(caught.value)
     shown = "backslash" if path[0] == "C" else path
     assert shown in str(caught.value)

@@ -103,9 +103,10 @@ def test_a_component_that_a_file_cannot_hold_is_refused() -> None:
         resolved(one)
     assert str(caught.value) == (
         'error component-unwritable: calibrator "unset" cannot be written to a study file\n'
-        "  expected  parameters from which an equal component is made; got {'name':\n"
-        "            'unset', 'level': 0.5} from {'name': 'unset', 'level': None}\n"
-        "  do        give each parameter that may be None the default None"
+        "  expected  parameters from which an equal component is made\n"
+        "  found     {'name': 'unset', 'level': 0.5} from {'name': 'unset', 'level':\n"
+        "            None}\n"
+        "  hint      give each parameter that may be None the default None"
     )
     fine = attrs.evolve(one, methods=(Method(name="x", calibrator=Unset()),))
     assert study(toml_text(without_unset(resolved(fine)))) == fine

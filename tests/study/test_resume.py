@@ -51,8 +51,9 @@ def test_an_interrupted_run_goes_on(
     assert told.code == 130
     assert told.err == (
         "error interrupted: plausibly run was stopped\n"
-        "  expected  6 splits; got 4, which are kept in out/unfinished\n"
-        "  do        run it again: it goes on from there (--fresh: from the start)\n"
+        "  expected  6 splits\n"
+        "  found     4, which are kept in out/unfinished\n"
+        "  hint      run it again: it goes on from there (--fresh: from the start)\n"
     )
     assert sorted(path.name for path in world.path("out").iterdir()) == ["unfinished"]
     computed = stopping(None)
@@ -125,9 +126,9 @@ def test_a_folder_of_that_name_is_not_touched(world: World) -> None:
     assert told.code == 2
     assert told.err.endswith(
         "error checkpoint-unknown: out/unfinished is no folder of finished splits\n"
-        "  expected  a folder that is new or empty, or one that a study made; got no\n"
-        "            study.json in it\n"
-        "  do        -o elsewhere, or move out/unfinished away\n"
+        "  expected  a folder that is new or empty, or one that a study made\n"
+        "  found     no study.json in it\n"
+        "  hint      -o elsewhere, or move out/unfinished away\n"
     )
     assert world.path("out/unfinished/mine.txt").read_text() == "kept"
 

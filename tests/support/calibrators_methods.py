@@ -134,15 +134,15 @@ class Method:
                     add(laws[rule].setdefault(given, {}), value, chance)
         return {rule: conditioned(found, self.odds(world)) for rule, found in laws.items()}
 
-    def same(self, got: Sequence[float], p: Sequence[Fraction], rule: str) -> bool:
+    def same(self, found: Sequence[float], p: Sequence[Fraction], rule: str) -> bool:
         """Return whether doubles are those nearest to the fractions.
 
         Weighted p-values have unlike denominators: rules that multiply them round once more.
         """
         wanted = [float(value) for value in p]
         if not self.shifted or rule in (*MEAN, "maximum"):
-            return list(got) == wanted
-        return all(isclose(*pair, rel_tol=1e-15) for pair in zip(got, wanted, strict=True))
+            return list(found) == wanted
+        return all(isclose(*pair, rel_tol=1e-15) for pair in zip(found, wanted, strict=True))
 
     def level(self, rule: str) -> Fraction:
         """Return the factor c of the promise P(p <= alpha) <= c alpha."""

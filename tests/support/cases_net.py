@@ -27,7 +27,7 @@ from plausibly.plugin import READER, Reader
 from plausibly.registry import default
 
 COLUMNS = ("example", "annotator", "label", "block", "share", "weight", "state")
-TOLD = ("name", "got", "details")
+TOLD = ("name", "found", "details")
 ASKED = ("function", "reader", "declared", "declared_file", "options", "replace", "kit")
 BESIDE = ("unlisted", "repeated", "merged", "model", "scale")
 

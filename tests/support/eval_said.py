@@ -40,13 +40,13 @@ def check(call: str, text: str, names: dict[str, object]) -> None:
     if kind == "error":
         with pytest.raises(InputError) as refused:
             eval(run, {**NAMES, **names})
-        assert brief("error", refused.value.name, refused.value.got) == text
+        assert brief("error", refused.value.name, refused.value.found) == text
     elif kind == "warning":
         with pytest.warns(PlausiblyWarning) as recorded:
             eval(run, {**NAMES, **names})
         assert [one.filename for one in recorded] == [file]
         assert isinstance(recorded[0].message, PlausiblyWarning)
-        assert brief("warning", recorded[0].message.name, recorded[0].message.got) == text
+        assert brief("warning", recorded[0].message.name, recorded[0].message.found) == text
     else:
         assert str(eval(run, {**NAMES, **names})) == text
 

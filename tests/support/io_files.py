@@ -62,7 +62,7 @@ def warned(call: Callable[[], object]) -> str:
     return one_line(message)
 
 
-def result_or_refusal(call: Callable[[], T], whose: str) -> T | None:
+def result_or_refusal(call: Callable[[], T], source: str) -> T | None:
     """Return what a call returns, or None where it refuses and its first line says whose.
 
     Any other exception passes through and fails the test.
@@ -70,7 +70,7 @@ def result_or_refusal(call: Callable[[], T], whose: str) -> T | None:
     try:
         return call()
     except InputError as error:
-        if whose not in error.what:
+        if source not in error.what:
             raise AssertionError(f"nobody is named: {error}") from error
         return None
 

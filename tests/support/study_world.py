@@ -200,7 +200,7 @@ class Broken(ScoreFunction):
 
 def needs_an_extra() -> Wrapped:
     """Ask for what is not installed."""
-    raise MissingExtra("extra-missing", "it needs more", do='pip install "plausibly[more]"')
+    raise MissingExtra("extra-missing", "it needs more", hint='pip install "plausibly[more]"')
 
 
 def with_more_components(monkeypatch: pytest.MonkeyPatch) -> None:

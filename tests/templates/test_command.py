@@ -113,15 +113,16 @@ REFUSED = {
     "Thesis_PL": (
         'error plugin-name: a plugin cannot be called "Thesis_PL"\n'
         "  expected  a letter, then letters, digits and single hyphens, all in lower\n"
-        '            case, at most 30, and no word of Python; got "Thesis_PL"\n'
-        "  do        plausibly plugins new thesis-pl --kind score\n"
+        "            case, at most 30, and no word of Python\n"
+        '  found     "Thesis_PL"\n'
+        "  hint      plausibly plugins new thesis-pl --kind score\n"
     ),
     "statistics": (
         'error plugin-name-taken: the name "statistics" is taken by the module statistics\n'
         "  of Python\n"
-        "  expected  a name of its own for the distribution, its module and its\n"
-        '            component; got "statistics", with the module statistics\n'
-        "  do        another name, such as my-statistics\n"
+        "  expected  a name of its own for the distribution, its module and its component\n"
+        '  found     "statistics", with the module statistics\n'
+        "  hint      another name, such as my-statistics\n"
     ),
 }
 
@@ -175,9 +176,9 @@ def test_another_kind(here: Path) -> None:
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == (
         'error kind-unknown: there is no kind of component "scorer"\n'
-        "  expected  one of annotation, reader, aggregator, score, calibrator, combiner;\n"
-        "            got scorer\n"
-        "  do        --kind score\n"
+        "  expected  one of annotation, reader, aggregator, score, calibrator, combiner\n"
+        "  found     scorer\n"
+        "  hint      --kind score\n"
     )
 
 
@@ -193,8 +194,9 @@ def test_what_is_there_is_left_as_it_is(what: str, here: Path) -> None:
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == (
         "error output-exists: glicko is there already, and was left as it is\n"
-        f"  expected  a folder that does not exist yet; got {what}\n"
-        "  do        -o another-folder, or another name\n"
+        "  expected  a folder that does not exist yet\n"
+        f"  found     {what}\n"
+        "  hint      -o another-folder, or another name\n"
     )
     assert (place if what == "a file" else place / "mine").read_text() == "mine"
     assert [path.name for path in here.iterdir()] == ["glicko"]
@@ -205,8 +207,9 @@ def test_no_folder_to_write_into(here: Path) -> None:
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == (
         "error output-unwritable: cannot write nowhere/glicko\n"
-        '  expected  a writable folder; got "no such file or directory"\n'
-        "  do        -o elsewhere\n"
+        "  expected  a writable folder\n"
+        '  found     "no such file or directory"\n'
+        "  hint      -o elsewhere\n"
     )
 
 

@@ -84,8 +84,8 @@ def test_refusals_must_be_input_errors_that_name_what_is_wrong() -> None:
     fine = InputError("x", "case 7 is odd")
     assert refused(_raise(fine), "for an odd case", naming="case 7") is fine
     for call, text in (
-        (lambda: 1, "expected an InputError for an odd case, got a result"),
-        (_raise(KeyError("a")), "expected an InputError for an odd case, got KeyError: 'a'"),
+        (lambda: 1, "expected an InputError for an odd case, found a result"),
+        (_raise(KeyError("a")), "expected an InputError for an odd case, found KeyError: 'a'"),
         (_raise(fine), 'the InputError for an odd case does not name "case 8": case 7 is odd'),
     ):
         with pytest.raises(Broken) as caught:

@@ -76,7 +76,7 @@ def test_a_rule_fails_with_a_table() -> None:
 def test_an_expected_failure_must_name_a_rule() -> None:
     with pytest.raises(InputError) as caught:
         rules(AGGREGATOR, expected_failures={"simplx": "ours"})
-    assert (caught.value.name, caught.value.do) == (
+    assert (caught.value.name, caught.value.hint) == (
         "rule-unknown",
         "mend or drop it in expected_failures",
     )

@@ -195,7 +195,7 @@ def test_data_that_are_needed_are_asked_for() -> None:
 
     with pytest.raises(InputError) as caught:
         testing.check_annotation(Pairs())
-    assert (caught.value.name, caught.value.do) == (
+    assert (caught.value.name, caught.value.hint) == (
         "kit-data-missing",
         'records=[("case 1", "r1", answer), ...] and labels=[...], or a method example() of both',
     )
@@ -217,21 +217,21 @@ def test_half_a_component_is_told_what_it_lacks() -> None:
     text = told(lambda: check_aggregator(Half()))  # type: ignore[arg-type]  # the fault itself
     assert text.startswith("aggregator Half: 0 of 27 rules hold, 5 fail, 22 not run (")
     lines = " ".join(text.split())
-    assert "accepts: expected accepts: frozenset[str], got nothing of that name" in lines
-    assert "expected aggregate(annotations, keys), got aggregate(annotations)" in lines
+    assert "accepts: expected accepts: frozenset[str], found nothing of that name" in lines
+    assert "expected aggregate(annotations, keys), found aggregate(annotations)" in lines
     assert "make the class frozen, such as attrs does" in lines
 
 
 def test_kinds_and_data_that_do_not_fit_are_refused() -> None:
     with pytest.raises(InputError) as caught:
         check("agregator", Shares())
-    assert (caught.value.name, caught.value.do) == (
+    assert (caught.value.name, caught.value.hint) == (
         "kind-unknown",
         'plausibly.testing.check("aggregator", component)',
     )
     with pytest.raises(InputError) as caught:
         check(CALIBRATOR, Mean(), path="x.csv", records=[])
-    assert (caught.value.name, caught.value.do) == ("kit-options", "leave path, records out")
+    assert (caught.value.name, caught.value.hint) == ("kit-options", "leave path, records out")
     with pytest.raises(InputError, match="expected  annotations="):
         check(AGGREGATOR, Shares(), table=1)
 

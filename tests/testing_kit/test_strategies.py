@@ -70,7 +70,7 @@ def test_a_kind_of_ones_own_brings_its_answers() -> None:
     assert table.attrs["kind"] == "own"
     with pytest.raises(InputError) as caught:
         found(strategies.annotation_tables(Own()))
-    assert (caught.value.name, caught.value.do) == (
+    assert (caught.value.name, caught.value.hint) == (
         "kit-data-missing",
         "annotation_tables(kind, answers=lambda labels: a strategy of answers)",
     )

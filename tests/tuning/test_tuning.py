@@ -188,9 +188,9 @@ def test_examples_that_tuned_are_refused_by_name(
     assert str(error.value) == (
         "error examples-tuned: 60 examples of the calibration examples tuned the score\n"
         f"  ({first}, … (60 in all))\n"
-        "  expected  examples that neither chose the score nor trained the model; got 60\n"
-        "            that chose it, which voids the guarantee\n"
-        "  do        tuned.rest(the calibration examples), or tuned.calibrate(...), which\n"
+        "  expected  examples that neither chose the score nor trained the model\n"
+        "  found     60 that chose it, which voids the guarantee\n"
+        "  hint      tuned.rest(the calibration examples), or tuned.calibrate(...), which\n"
         "            leaves them out"
     )
 

@@ -207,10 +207,11 @@ def test_uneven_weights_are_warned_of() -> None:
     share = 100 * float(np.sort(ratios)[-2:].sum() / ratios.sum())
     assert message.startswith(
         f"warning weights-uneven: the weights of 200 examples are worth {size:.1f} equal ones\n"
-        f"  expected  20 or more; got the heaviest hundredth with {share:.0f}% of the weight\n"
+        "  expected  20 or more\n"
+        f"  found     the heaviest hundredth with {share:.0f}% of the weight\n"
     )
     assert message.endswith(
-        "  do        clip=100000, fewer features, or more examples like the target"
+        "  hint      clip=100000, fewer features, or more examples like the target"
     )
     assert heard[0].filename == __file__
     plausibly.likelihood_ratios(source, target, asked[:19], clip=1e6)
@@ -236,14 +237,14 @@ def test_examples_that_are_weighed_are_not_fitted(
 def test_features_match_by_name(
     source: xr.DataArray, target: xr.DataArray, asked: xr.DataArray
 ) -> None:
-    assert "2 features: x0, x1; got without x1\n" in refused(source, target[:, :1], asked)
+    assert "2 features: x0, x1 found without x1\n" in refused(source, target[:, :1], asked)
     more = gaussian(9, 0, "case", 0, width=3)
     assert "features and source have different features" in refused(source, target, more)
-    assert "got x2 besides" in refused(source, target, more)
+    assert "found x2 besides" in refused(source, target, more)
 
 
 @pytest.mark.parametrize(
-    ("change", "got"),
+    ("change", "found"),
     [
         (lambda a: a.values, "ndarray"),
         (lambda a: a.rename(feature="column"), "dims example, column"),
@@ -255,14 +256,14 @@ def test_features_match_by_name(
 )
 def test_features_that_are_none_are_refused(
     change: Any,  # Any: a function of an array
-    got: str,
+    found: str,
     source: xr.DataArray,
     target: xr.DataArray,
     asked: xr.DataArray,
 ) -> None:
     message = refused(change(source), target, asked)
     assert message.startswith("error features-malformed: source: ")
-    assert got in message.replace("\n            ", " ")
+    assert found in message.replace("\n            ", " ")
 
 
 def test_other_options_that_cannot_be_used_are_refused(
@@ -271,11 +272,11 @@ def test_other_options_that_cannot_be_used_are_refused(
     for clip in (1, -2, float("inf"), "wide"):
         message = refused(source, target, asked, clip=clip)
         assert message.startswith("error clip-range: ")
-        assert f"got {clip!r}" in message
+        assert f"found {clip!r}" in message
     for classifier, got in (
         (object(), "object has no fit, predict_proba"),
-        (Sure([1.0, 0.0, 0.0]), "of shape (500, 2); got shape (500, 3)"),
-        (Sure([2.0, -1.0]), "got numbers outside"),
+        (Sure([1.0, 0.0, 0.0]), "of shape (500, 2) found shape (500, 3)"),
+        (Sure([2.0, -1.0]), "found numbers outside"),
     ):
         message = refused(source, target, asked, classifier=classifier)
         assert message.startswith("error classifier-malformed: ")

@@ -94,9 +94,9 @@ def label_disagreement(answers: xr.DataArray | xr.Dataset) -> xr.Dataset:
                 "pairs-none",
                 f"none of {several(n, 'example')} has two answers",
                 expected="two answers or more to an example",
-                got="one each",
-                do='plausibly.aggregate(annotations, "dawid-skene"), and what that gives',
-                whose="annotations",
+                found="one each",
+                hint='plausibly.aggregate(annotations, "dawid-skene"), and what that gives',
+                source="annotations",
             )
         support, pairs = single.support, "answers"
         kept = single.paired[support.example]

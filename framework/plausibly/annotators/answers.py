@@ -75,9 +75,10 @@ class Answers:
                 "agreement-kind",
                 f"annotations: agreement of {kind} answers is not defined here",
                 expected=" or ".join(KINDS),
-                got=kind,
-                do="evaluation.entropy(plausibly.aggregate(ann)) for how certain the examples are",
-                whose="annotations",
+                found=kind,
+                hint="evaluation.entropy(plausibly.aggregate(ann)) for how certain the examples "
+                "are",
+                source="annotations",
                 details={"kind": kind},
             )
         broken = rows.weight != np.rint(rows.weight)
@@ -88,9 +89,9 @@ class Answers:
                 "weights-fractional",
                 f"annotations: no whole number of times counts for {many}",
                 expected="whole numbers: an answer agrees with another one or does not",
-                got=f"{rows.weight[broken][0]:g}, about {listed(dict.fromkeys(where))}",
-                do="leave the weights out of the file, or give whole counts",
-                whose="annotations",
+                found=f"{rows.weight[broken][0]:g}, about {listed(dict.fromkeys(where))}",
+                hint="leave the weights out of the file, or give whole counts",
+                source="annotations",
                 details={"examples": [str(name) for name in dict.fromkeys(where)]},
             )
         if rows.weight.sum() >= 2.0**31:
@@ -98,9 +99,9 @@ class Answers:
                 "answers-many",
                 f"annotations stand for {counted(int(rows.weight.sum()))} answers",
                 expected="fewer than 2,147,483,648, so that pairs can be counted exactly",
-                got=counted(int(rows.weight.sum())),
-                do="plausibly.select(ann, example=...) some of the examples",
-                whose="annotations",
+                found=counted(int(rows.weight.sum())),
+                hint="plausibly.select(ann, example=...) some of the examples",
+                source="annotations",
             )
         examples = name_texts(table.indexes[names.EXAMPLE])
         hashes = hash_names(examples)
@@ -146,9 +147,9 @@ class Answers:
                 f"annotations: {several(len(again), 'time')} an annotator answers an example "
                 "more than once",
                 expected="answers of different annotators: one is compared with itself otherwise",
-                got=f"several about {listed(dict.fromkeys(again))}",
-                do="keep one response an annotator and example",
-                whose="annotations",
+                found=f"several about {listed(dict.fromkeys(again))}",
+                hint="keep one response an annotator and example",
+                source="annotations",
                 details={"examples": list(dict.fromkeys(again))},
                 stacklevel=3,
             )
@@ -174,9 +175,9 @@ class Answers:
             f"{argument}-unfit",
             f"{argument} has no meaning for {self.kind} answers",
             expected=f"{kind} answers",
-            got=self.kind,
-            do=f"leave {argument} out",
-            whose=argument,
+            found=self.kind,
+            hint=f"leave {argument} out",
+            source=argument,
         )
 
     @property
@@ -314,9 +315,9 @@ def order_positions(
                 f"{'has' if len(without) == 1 else 'have'} no place in the order "
                 f"({listed(map(quoted, without))})",
                 expected="a number in the column order for each label that is said",
-                got="agreement without the measures that know an order",
-                do=f'number them, or missing=["{without[0]}"], if it means no answer',
-                whose=ORDER,
+                found="agreement without the measures that know an order",
+                hint=f'number them, or missing=["{without[0]}"], if it means no answer',
+                source=ORDER,
                 stacklevel=3,
             )
         if without or not wanted:
@@ -332,12 +333,12 @@ def order_positions(
             if lost
             else f"the order of labels names {quoted(twice[0])} twice",
             expected="each label that is said, once",
-            got=f"{listed(wanted)}; {counted(len(lost) or len(twice))} "
+            found=f"{listed(wanted)}; {counted(len(lost) or len(twice))} "
             f"{'missing' if lost else 'repeated'}",
-            do=f"{quoted(lost[0])} instead of {quoted(guess)} in the order"
+            hint=f"{quoted(lost[0])} instead of {quoted(guess)} in the order"
             if guess
             else f"order={answers.labels}, in their order",
-            whose="order",
+            source="order",
             details={"missing": lost, "repeated": twice},
         )
     return place[answers.mention_label]

@@ -253,9 +253,9 @@ def _drawn(plausibilities: xr.DataArray) -> xr.DataArray:
             "draws-missing",
             "plausibilities have no draws: they say nothing of how uncertain they are",
             expected="dims draw, example and label",
-            got="example, label",
-            do='plausibly.aggregate(ann, {"name": "bootstrap", "draws": 100})',
-            whose="plausibilities",
+            found="example, label",
+            hint='plausibly.aggregate(ann, {"name": "bootstrap", "draws": 100})',
+            source="plausibilities",
         )
     return array
 
@@ -264,7 +264,7 @@ def _check_top(tops: Sequence[int], labels: int) -> None:
     bad = [one for one in tops if not 1 <= one <= labels]
     if bad or not tops:
         found = bad[0] if bad else "none"
-        raise out_of_range("top", found, expected=f"1 to {labels}", do="top=1")
+        raise out_of_range("top", found, expected=f"1 to {labels}", hint="top=1")
 
 
 def _leading(values: Floats) -> Doubles:

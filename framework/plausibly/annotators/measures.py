@@ -130,9 +130,9 @@ def average_overlap(
             "label-unknown",
             f"the rankings name {counted(len(named))} labels, of {counted(total)}",
             expected="labels that there are",
-            got=listed(lost or named),
-            do="labels=[...] with every label, or their number",
-            whose="the rankings",
+            found=listed(lost or named),
+            hint="labels=[...] with every label, or their number",
+            source="the rankings",
         )
     longest = max(sum(map(len, blocks)) for blocks in rankings)
     wanted = check_depth(longest if depth is None else depth, total)
@@ -163,7 +163,7 @@ def average_overlap(
 def check_depth(depth: int, labels: int) -> int:
     """Return the depth, at most the number of labels, or raise ``depth-range``."""
     if depth < 1:
-        raise out_of_range("depth", depth, expected="1 or more", do="depth=3")
+        raise out_of_range("depth", depth, expected="1 or more", hint="depth=3")
     return max(1, min(depth, labels))
 
 
@@ -217,8 +217,8 @@ def _blocks(ranking: Sequence[object]) -> list[list[str]]:
             "ranking-repeats",
             f'a ranking names "{twice}" twice',
             expected="each label once",
-            do="mend or drop it",
-            whose="the rankings",
+            hint="mend or drop it",
+            source="the rankings",
         )
     return [block for block in blocks if block]
 

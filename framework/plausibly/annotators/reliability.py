@@ -98,9 +98,9 @@ def reliability(
             "reliability-none",
             f"aggregator {whose} does not estimate what annotators are worth",
             expected="a method reliability(annotations)",
-            got="nothing of that name",
-            do="dawid-skene, one-coin or worker-agreement, which do",
-            whose=f"aggregator {whose}",
+            found="nothing of that name",
+            hint="dawid-skene, one-coin or worker-agreement, which do",
+            source=f"aggregator {whose}",
         )
     wanted = name_texts(table.indexes[names.ANNOTATOR])
     problem = ""
@@ -117,9 +117,9 @@ def reliability(
             "reliability-malformed",
             f"aggregator {whose} gives no table of the annotators",
             expected=f"a Dataset with weight over {several(len(wanted), 'annotator')}",
-            got=problem,
-            do="mend its method reliability",
-            whose=f"aggregator {whose}",
+            found=problem,
+            hint="mend its method reliability",
+            source=f"aggregator {whose}",
         )
     found = estimate.reindex({names.ANNOTATOR: wanted})
     rows = Rows.of(table)

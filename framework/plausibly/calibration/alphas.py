@@ -71,9 +71,9 @@ def _refused(value: object) -> InputError:
         "alpha-range",
         f"alpha {shown} is not a miscoverage rate",
         expected=expected,
-        got=str(shown) if number is not None else f"{shown}, which is not a number",
-        do=f"alpha={meant:g} for {100 - 100 * meant:g}% sets",
-        whose="alpha",
+        found=str(shown) if number is not None else f"{shown}, which is not a number",
+        hint=f"alpha={meant:g} for {100 - 100 * meant:g}% sets",
+        source="alpha",
     )
 
 
@@ -89,8 +89,8 @@ def read_alpha(value: object) -> Fraction:
             "alpha-large",
             f"alpha {float(number):g} asks for sets that cover {float(100 * (1 - number)):g}%",
             expected="usually 0.01 to 0.3",
-            do=f"alpha={meant} for {float(100 * number):g}% sets",
-            whose="alpha",
+            hint=f"alpha={meant} for {float(100 * number):g}% sets",
+            source="alpha",
         )
     return number
 
@@ -112,9 +112,9 @@ def read_alphas(alpha: Alphas) -> list[Fraction]:
             "alpha-range",
             "alphas are empty or repeat" if values else "no alpha was given",
             expected="one or more different numbers between 0 and 1",
-            got=", ".join(str(float(value)) for value in values) or "none",
-            do="alpha=[0.1, 0.05]",
-            whose="alpha",
+            found=", ".join(str(float(value)) for value in values) or "none",
+            hint="alpha=[0.1, 0.05]",
+            source="alpha",
         )
     return values
 

@@ -14,18 +14,20 @@ from plausibly.errors import InputError, counted, listed
 from plausibly.kernels.types import unwritable
 
 
-def lacking(name: str, there: Sequence[str], of: str, *, whose: str) -> InputError:
+def lacking(name: str, there: Sequence[str], of: str, *, source: str) -> InputError:
     """Return the error that examples, or labels, have no such coordinate."""
     close = difflib.get_close_matches(name, there, n=1)
     dim = of.removesuffix("s")
     more = f'{of}="{of}.csv" with such a column'
     return InputError(
         "coordinate-missing",
-        f'{whose} needs "{name}" of the {of}, and the predictions have none',
+        f'{source} needs "{name}" of the {of}, and the predictions have none',
         expected=f"a coordinate over {dim}",
-        got=listed(there) or "none",
-        do=f'did you mean "{close[0]}"?' if close else f"predictions.assign_coords(...), or {more}",
-        whose=whose,
+        found=listed(there) or "none",
+        hint=f'did you mean "{close[0]}"?'
+        if close
+        else f"predictions.assign_coords(...), or {more}",
+        source=source,
         details={"coordinates": list(there)},
     )
 
@@ -53,7 +55,7 @@ def complete(
     values: NDArray[np.generic],
     name: str,
     *,
-    whose: str,
+    source: str,
     examples: Sequence[str] | NDArray[np.str_] = (),
     of: str = "examples",
 ) -> NDArray[np.generic]:
@@ -66,11 +68,11 @@ def complete(
     raise InputError(
         "coordinate-empty",
         f'{counted(int(empty.sum()))} of {counted(len(values))} {of} have no "{name}"',
-        expected=f"a value for each: {whose} reads it",
-        got=f"none for {listed(without)}" if without else "",
-        do=f'fill "{name}" in'
+        expected=f"a value for each: {source} reads it",
+        found=f"none for {listed(without)}" if without else "",
+        hint=f'fill "{name}" in'
         + (", or leave these examples out with sel(example=...)" if of == "examples" else ""),
-        whose="predictions",
+        source="predictions",
         details={"examples": without},
     )
 
@@ -89,14 +91,14 @@ def as_values(values: NDArray[np.generic]) -> NDArray[np.generic] | None:
     return names.text_array(names.name_texts(entries))
 
 
-def new_values(predictions: xr.DataArray, name: str, *, whose: str) -> NDArray[np.generic]:
+def new_values(predictions: xr.DataArray, name: str, *, source: str) -> NDArray[np.generic]:
     """Return a coordinate of new examples, (example,), which each of them must have."""
     coordinate = predictions.coords.get(name)
     if coordinate is None or coordinate.dims != (names.EXAMPLE,):
         there = sorted(coordinates_over(names.EXAMPLE, [predictions]))
-        raise lacking(name, there, "examples", whose=whose)
+        raise lacking(name, there, "examples", source=source)
     examples = predictions[names.EXAMPLE].values
-    return complete(coordinate.values, name, whose=whose, examples=examples)
+    return complete(coordinate.values, name, source=source, examples=examples)
 
 
 def group_names(values: NDArray[np.generic]) -> NDArray[np.str_]:

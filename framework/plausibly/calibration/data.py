@@ -21,7 +21,7 @@ from plausibly.kernels.sparse import Dense
 from plausibly.kernels.types import Floats, FloatType, Hashes, Ints, unwritable
 
 
-def check_weights(values: NDArray[np.generic], name: str, *, whose: str) -> NDArray[np.float64]:
+def check_weights(values: NDArray[np.generic], name: str, *, source: str) -> NDArray[np.float64]:
     """Return weights as float64; raise ``weights-range`` where one is negative or not finite."""
     numeric = values.dtype.kind in "fiu"
     weights = values.astype(np.float64) if numeric else np.full(len(values), np.nan)
@@ -33,9 +33,9 @@ def check_weights(values: NDArray[np.generic], name: str, *, whose: str) -> NDAr
             f'{counted(int(wrong.sum()))} of {counted(len(weights))} weights in "{name}" are no '
             "likelihood ratios",
             expected="finite numbers from 0 on: how much more often new examples are like this one",
-            got=got,
-            do="plausibly.likelihood_ratios(...), or mend the coordinate",
-            whose=whose,
+            found=got,
+            hint="plausibly.likelihood_ratios(...), or mend the coordinate",
+            source=source,
         )
     return weights
 
@@ -178,10 +178,10 @@ class CalibrationData:
                 f"{counted(draws)} draws from {counted(len(self.resampled))} resampled "
                 "plausibilities",
                 expected="plausibilities of its own for each draw",
-                got=f"{counted(len(self.resampled))} along the dim draw",
-                do=f"draws={len(self.resampled)}, or resample more often: aggregator bootstrap "
+                found=f"{counted(len(self.resampled))} along the dim draw",
+                hint=f"draws={len(self.resampled)}, or resample more often: aggregator bootstrap "
                 f"with draws={draws}",
-                whose="plausibilities",
+                source="plausibilities",
             )
         columns = [
             draw_labels(one, uniform[:, place : place + 1])[0]
@@ -189,13 +189,13 @@ class CalibrationData:
         ]
         return np.stack(columns)
 
-    def coordinate(self, name: str, *, whose: str) -> NDArray[np.generic]:
+    def coordinate(self, name: str, *, source: str) -> NDArray[np.generic]:
         """Return what is known about each example under a name, (example,).
 
         Parameters
         ----------
         name : str
-        whose : str
+        source : str
             Who asks, such as ``"calibrator mondrian"``.
 
         Raises
@@ -204,26 +204,26 @@ class CalibrationData:
             ``coordinate-missing``, with the coordinates there are; ``coordinate-empty``.
         """
         if name not in self.coordinates:
-            raise lacking(name, sorted(self.coordinates), "examples", whose=whose)
-        return complete(self.coordinates[name], name, whose=whose)
+            raise lacking(name, sorted(self.coordinates), "examples", source=source)
+        return complete(self.coordinates[name], name, source=source)
 
-    def groups(self, name: str, *, whose: str) -> tuple[NDArray[np.str_], NDArray[np.intp]]:
+    def groups(self, name: str, *, source: str) -> tuple[NDArray[np.str_], NDArray[np.intp]]:
         """Return the names of the groups under a name, sorted, and the group of each example.
 
         Raises what `coordinate` does.
         """
-        values = group_names(self.coordinate(name, whose=whose))
+        values = group_names(self.coordinate(name, source=source))
         groups, group = np.unique(values, return_inverse=True)
         return groups, group
 
-    def weights(self, name: str, *, whose: str) -> NDArray[np.float64]:
+    def weights(self, name: str, *, source: str) -> NDArray[np.float64]:
         """Return likelihood ratios under a name, (example,): finite numbers from 0 on.
 
         Raises what `coordinate` does, and ``weights-range``.
         """
-        return check_weights(self.coordinate(name, whose=whose), name, whose="predictions")
+        return check_weights(self.coordinate(name, source=source), name, source="predictions")
 
-    def label_coordinate(self, name: str, *, whose: str) -> NDArray[np.generic]:
+    def label_coordinate(self, name: str, *, source: str) -> NDArray[np.generic]:
         """Return what is known about each label under a name, (label,).
 
         Raises
@@ -232,8 +232,8 @@ class CalibrationData:
             ``coordinate-missing``, with the coordinates there are.
         """
         if name not in self.label_coordinates:
-            raise lacking(name, sorted(self.label_coordinates), "labels", whose=whose)
-        return complete(self.label_coordinates[name], name, whose=whose, of="labels")
+            raise lacking(name, sorted(self.label_coordinates), "labels", source=source)
+        return complete(self.label_coordinates[name], name, source=source, of="labels")
 
     def voted(self) -> NDArray[np.int32]:
         """Return the label code (example,) of the largest plausibility, the first where tied."""

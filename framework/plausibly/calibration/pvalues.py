@@ -124,8 +124,8 @@ class PValues:
                 "pair-incompatible",
                 "average(smoothed=True) splits ties among equal masses with one shared test score",
                 expected="calibrator expected, monte-carlo, voted, or mondrian around one of them",
-                do="average(smoothed=False)",
-                whose="combiner average",
+                hint="average(smoothed=False)",
+                source="combiner average",
             )
         if self.uniform is None or self.scores is None:
             raise _undeclared("smoothed", "p-values that split ties")
@@ -184,8 +184,8 @@ def _undeclared(needs: str, what: str) -> IncompatibleComponents:
         "pair-incompatible",
         f"this combiner needs {what}, and only their mean exists",
         expected=f'needs = "{needs}", and a calibrator that has them',
-        do="combiner average, or calibrator monte-carlo",
-        whose="combiner",
+        hint="combiner average, or calibrator monte-carlo",
+        source="combiner",
     )
 
 

@@ -19,14 +19,14 @@ _SUM_WITHIN = 1e-5
 AugmentationMode: TypeAlias = Literal["none", "separate", "mean", "pooled"]
 
 
-def malformed(expected: str, whose: str = "a calibrator") -> IncompatibleComponents:
+def malformed(expected: str, source: str = "a calibrator") -> IncompatibleComponents:
     """Return the error that a calibrator returned what cannot be used."""
     return IncompatibleComponents(
         "calibration-scores-malformed",
-        f"{whose} returned calibration scores that cannot be used",
+        f"{source} returned calibration scores that cannot be used",
         expected=expected,
-        do="mend the calibrator's calibrate()",
-        whose=whose,
+        hint="mend the calibrator's calibrate()",
+        source=source,
     )
 
 

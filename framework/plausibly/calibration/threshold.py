@@ -159,9 +159,9 @@ def score_threshold(
             "n-too-small",
             f"every set is every label at alpha {float(exact):g}",
             expected=f"{counted(needed)} calibration examples or more",
-            got=counted(examples),
-            do=f"annotate {counted(needed - examples)} more, or a larger alpha",
-            whose="scores",
+            found=counted(examples),
+            hint=f"annotate {counted(needed - examples)} more, or a larger alpha",
+            source="scores",
         )
         return scores.dtype.type(-np.inf)
     found: np.floating[Any] = np.partition(scores, rank - 1, axis=None)[rank - 1]  # Any: as above
@@ -170,13 +170,13 @@ def score_threshold(
 
 
 def _malformed(
-    got: str, do: str = "scores.astype(float), and leave out what has no score"
+    found: str, hint: str = "scores.astype(float), and leave out what has no score"
 ) -> InputError:
     return InputError(
         "scores-malformed",
         "scores cannot be compared",
         expected="a numpy array, float32 or float64 without NaN, (example,) or (draw, example)",
-        got=got,
-        do=do,
-        whose="scores",
+        found=found,
+        hint=hint,
+        source="scores",
     )

@@ -36,7 +36,7 @@ def warn_if_vacuous(guarantee: Guarantee, combiner: str) -> None:
         else:
             name, do = "n-too-small", f"annotate {counted(needed - guarantee.has)} more"
             do = f"alpha {works} works with {count}; or {do}" if works else do
-    warn(name, what, expected=expected, got=got, do=do, whose=whose, stacklevel=4)
+    warn(name, what, expected=expected, found=got, hint=do, source=whose, stacklevel=4)
 
 
 def warn_of_small_groups(
@@ -63,11 +63,11 @@ def warn_of_small_groups(
         expected=f"{unit} of {needed} or more for a label"
         if of_labels
         else f"{needed} {unit} or more in a group",
-        got=got,
-        do="annotate more of them, or a larger alpha"
+        found=got,
+        hint="annotate more of them, or a larger alpha"
         if of_labels
         else f'merge them in the column "{calibration.claim.by}", annotate more, or a larger alpha',
-        whose="predictor",
+        source="predictor",
         details={"groups": [name for _, name in sorted(weighed)]},
         stacklevel=4,
     )

@@ -131,9 +131,9 @@ def _formed(
             "option-unfit",
             f"{out.name}: {what}",
             expected=f"one row an example, and the ending {' or '.join(ARRAY_ENDINGS)}",
-            got=got,
-            do=do,
-            whose="--form",
+            found=got,
+            hint=do,
+            source="--form",
         )
     if isinstance(lam, xr.DataArray):
         return pack(lam) if form == "packed" else lam, form or "wide"

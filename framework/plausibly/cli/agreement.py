@@ -53,17 +53,17 @@ def agreement(output: Output, loaded: Draft) -> None:
             "--risk",
             "without agreement.draws",
             expected="resamples of the responses, by which levels are certain",
-            got=f"--risk {chosen.risk}",
-            do="--set agreement.draws=100",
+            found=f"--risk {chosen.risk}",
+            hint="--set agreement.draws=100",
         )
     if chosen.draws is not None and chosen.draws < 2:
         raise InputError(
             "draws-range",
             f"agreement.draws = {chosen.draws} shows no uncertainty",
             expected="2 or more",
-            got=str(chosen.draws),
-            do="--set agreement.draws=100",
-            whose="agreement.draws",
+            found=str(chosen.draws),
+            hint="--set agreement.draws=100",
+            source="agreement.draws",
         )
     with output.working("reading files"):
         annotated = table = read_table(settings)

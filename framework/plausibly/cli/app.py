@@ -234,8 +234,8 @@ class Commands(TyperGroup):
                 raise InputError(
                     "usage",
                     f"{command}: {what[:1].lower()}{what[1:]}",
-                    do=f"{command} --help",
-                    whose=command,
+                    hint=f"{command} --help",
+                    source=command,
                 ) from error
             except SystemExit as answered:  # Typer's, after what a shell asks for
                 code = answered.code

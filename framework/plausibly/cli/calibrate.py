@@ -57,7 +57,7 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     with output.working("reading files"):
         model, answers, predictions, lam, left_out = reading.read_both(settings, chunks=chunks)
     if out.suffix == ".zarr":
-        require("zarr", extra="zarr", whose=str(out))
+        require("zarr", extra="zarr", source=str(out))
     rows: list[layout.Row] = [
         (answers.what, answers.text),
         ("predictions", model.text),

@@ -25,18 +25,18 @@ def computing(compute: Compute, *, dry_run: bool = False) -> Iterator[None]:
                 "compute.scheduler",
                 "without chunks",
                 expected="chunks to compute",
-                got=f"compute.scheduler = {scheduler}",
-                do="--set compute.chunks=50000, or leave compute.scheduler out",
+                found=f"compute.scheduler = {scheduler}",
+                hint="--set compute.chunks=50000, or leave compute.scheduler out",
             )
         yield
         return
     from plausibly.extras import require
 
-    config = require("dask", extra="dask", whose="compute.chunks").config
+    config = require("dask", extra="dask", source="compute.chunks").config
     with contextlib.ExitStack() as stack:
         computes: object = "threads"
         if scheduler not in (None, "threads") and not (dry_run and scheduler == "local"):
-            distributed = require("distributed", extra="dask", whose="compute.scheduler")
+            distributed = require("distributed", extra="dask", source="compute.scheduler")
             address: object = scheduler
             if scheduler == "local":
                 address = stack.enter_context(
@@ -50,9 +50,9 @@ def computing(compute: Compute, *, dry_run: bool = False) -> Iterator[None]:
                     "scheduler-unreachable",
                     f"no Dask scheduler answers at {scheduler}",
                     expected="local, threads, or an address such as tcp://127.0.0.1:8786",
-                    got=" ".join(str(reason).split())[:120],
-                    do="start one (dask scheduler), or --set compute.scheduler=local",
-                    whose="compute.scheduler",
+                    found=" ".join(str(reason).split())[:120],
+                    hint="start one (dask scheduler), or --set compute.scheduler=local",
+                    source="compute.scheduler",
                 ) from reason
             computes = stack.enter_context(client)
         stack.enter_context(config.set(scheduler=computes))
@@ -67,12 +67,12 @@ def counting(chunks: int | None, tick: Tick) -> Iterator[None]:
         return
     from plausibly.extras import require
 
-    scheduler = require("dask.base", extra="dask", whose="compute.chunks").get_scheduler()
+    scheduler = require("dask.base", extra="dask", source="compute.chunks").get_scheduler()
     if (client := getattr(scheduler, "__self__", None)) is not None:
         with _counting_there(client, tick):
             yield
         return
-    callbacks = require("dask.callbacks", extra="dask", whose="compute.chunks")
+    callbacks = require("dask.callbacks", extra="dask", source="compute.chunks")
 
     def after(_key: object, _result: object, _graph: object, state: object, _by: object) -> None:
         if isinstance(state, dict):

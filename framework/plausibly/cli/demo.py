@@ -98,7 +98,7 @@ def _can_draw(data: Data) -> bool:
             fitting()
     except MissingExtra as missing:
         if data == "nodules":
-            missing.do += "; or plausibly demo --data toy, which needs no extra"
+            missing.hint += "; or plausibly demo --data toy, which needs no extra"
             raise
         return False
     return True

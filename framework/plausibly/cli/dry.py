@@ -76,16 +76,16 @@ def memory_of(predictions: object, *others: object) -> int:
     return 2 * sizes[0] + sum(sizes[1:])
 
 
-def check_free(path: Path, *, expected: str, got: str, do: str) -> None:
+def check_free(path: Path, *, expected: str, found: str, hint: str) -> None:
     """Raise ``output-exists`` where there is something already."""
     if path.exists() or path.is_symlink():
         raise InputError(
             "output-exists",
             f"{path} is there already, and was left as it is",
             expected=expected,
-            got=got,
-            do=do,
-            whose=str(path),
+            found=found,
+            hint=hint,
+            source=str(path),
         )
 
 
@@ -104,7 +104,7 @@ def check_output(path: Path, inputs: Mapping[str, Path | None]) -> None:
                 "output-is-input",
                 f"-o {path} would overwrite what {flag} reads",
                 expected="another file",
-                got=str(path),
-                do="-o elsewhere",
-                whose=str(path),
+                found=str(path),
+                hint="-o elsewhere",
+                source=str(path),
             )

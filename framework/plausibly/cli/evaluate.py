@@ -90,8 +90,8 @@ def evaluate(output: Output, loaded: Draft) -> None:
                 "--predictor",
                 "without the predictions of the sets",
                 expected="-p beside --predictor",
-                got="--predictor alone",
-                do="-p FILE, from which SETS were predicted",
+                found="--predictor alone",
+                hint="-p FILE, from which SETS were predicted",
             )
     with output.working("evaluating") as tick, chunking.counting(chunks, tick):
         evaluation = evaluated(
@@ -139,9 +139,9 @@ def evaluate(output: Output, loaded: Draft) -> None:
                 f"{path.name}: at alpha {alpha:g} the sets cover {decimal(mean)} of what experts "
                 "said",
                 expected=f"{measure.fail_under:g} or more (--fail-under)",
-                got=f"{mean:.5g}, interval {ends(low, high)}",
-                do="calibrate again on recent data, or look for weak groups with --by",
-                whose=path.name,
+                found=f"{mean:.5g}, interval {ends(low, high)}",
+                hint="calibrate again on recent data, or look for weak groups with --by",
+                source=path.name,
                 details={"alpha": alpha, "mean": mean, "low": low, "high": high},
             )
 
@@ -199,9 +199,9 @@ def _parts(
                 "risk-missing",
                 f"no table of labels says their {quoted(measure.risk)}",
                 expected="--labels FILE with columns label and risk",
-                got=f"evaluation.risk = {measure.risk} alone",
-                do=f"--labels labels.csv --set evaluation.risk={measure.risk}",
-                whose="evaluation.risk",
+                found=f"evaluation.risk = {measure.risk} alone",
+                hint=f"--labels labels.csv --set evaluation.risk={measure.risk}",
+                source="evaluation.risk",
             )
         levels = label_coordinate(measure.risk, [read_labels(settings.labels.path)])
         found = grouped(by=groups.ByRisk(levels)).assign_attrs(risk=measure.risk)

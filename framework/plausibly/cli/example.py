@@ -48,8 +48,8 @@ def example(
         dry.check_free(
             folder / name,
             expected=f"a folder without {name}",
-            got="a file",
-            do="plausibly example FOLDER, with a new folder",
+            found="a file",
+            hint="plausibly example FOLDER, with a new folder",
         )
     rows: list[layout.Row] = [("data", _ABOUT)]
     if dry_run:

@@ -46,8 +46,8 @@ def init(
     dry.check_free(
         target,
         expected=f"a folder without {target}",
-        got="a file",
-        do=f"edit {target}, or move it away",
+        found="a file",
+        hint=f"edit {target}, or move it away",
     )
     paths = [existing(path, "file") for path in files] if files else folder_files(Path())
     with output.working("reading files"), warnings.catch_warnings():

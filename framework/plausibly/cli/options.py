@@ -116,18 +116,18 @@ def check_required(flags: Iterable[Flag], loaded: Draft, name: str) -> None:
         if flag.required and not loaded.has(flag.key):
             names = " / ".join(f"'{name}'" for name in flag.names.split())
             what = f"{command}: missing option {names}"
-            raise InputError("usage", what, do=f"{command} --help", whose=command)
+            raise InputError("usage", what, hint=f"{command} --help", source=command)
 
 
-def unfit(option: str, why: str, *, expected: str, do: str, got: str = "") -> InputError:
+def unfit(option: str, why: str, *, expected: str, hint: str, found: str = "") -> InputError:
     """Return the error about an option that would change nothing."""
     return InputError(
         "option-unfit",
         f"{option} has no meaning {why}",
         expected=expected,
-        got=got or option,
-        do=do,
-        whose=option,
+        found=found or option,
+        hint=hint,
+        source=option,
     )
 
 
@@ -148,8 +148,8 @@ def check_answers(loaded: Draft, *, new: bool = False) -> None:
             "opinions-missing",
             f"{'two files say' if annotations else 'no file says'} what the experts said",
             expected="annotations (-a) or plausibilities (--plausibilities)",
-            got="both" if annotations else "neither",
-            do="leave one out" if annotations else "-a votes.csv",
+            found="both" if annotations else "neither",
+            hint="leave one out" if annotations else "-a votes.csv",
         )
     typed = [path for path in loaded.typed if path.startswith("annotations.")]
     if plausibilities and typed:
@@ -158,7 +158,7 @@ def check_answers(loaded: Draft, *, new: bool = False) -> None:
             option,
             "with --plausibilities",
             expected="an option of annotations with -a",
-            do=f"leave {option} out, or read annotations: -a FILE",
+            hint=f"leave {option} out, or read annotations: -a FILE",
         )
 
 

@@ -115,8 +115,8 @@ class Output:
                         "warnings-strict",
                         f"plausibly {self.command} warned of {names}",
                         expected="no warning (--strict)",
-                        got=str(len(self._warned)),
-                        do="mend what they name, or leave --strict out",
+                        found=str(len(self._warned)),
+                        hint="mend what they name, or leave --strict out",
                     )
             except InputError as error:
                 self._in_options(error)
@@ -125,7 +125,7 @@ class Output:
                 failure = Interrupted(
                     "interrupted",
                     f"plausibly {self.command} was stopped",
-                    do="run it again; every file is whole, or as it was",
+                    hint="run it again; every file is whole, or as it was",
                 )
                 failure.__cause__ = error
             except BaseException as error:  # noqa: BLE001  # all errors are printed in one form
@@ -133,8 +133,8 @@ class Output:
                     "unexpected",
                     ": ".join(filter(None, (type(error).__name__, " ".join(str(error).split())))),
                     expected="no such error: the fault is ours, or a plugin's",
-                    do="run again with --debug, and report what it prints",
-                    whose="plausibly",
+                    hint="run again with --debug, and report what it prints",
+                    source="plausibly",
                 )
                 failure.exit_code = EXIT_OURS
                 if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
@@ -142,8 +142,8 @@ class Output:
                         "file-unreadable",
                         f'there is no file "{str(error.filename)[:40]}…"',
                         expected="a path that a file can have",
-                        got=f"{counted(len(str(error.filename)))} characters",
-                        do="name another file",
+                        found=f"{counted(len(str(error.filename)))} characters",
+                        hint="name another file",
                     )
                 failure.__cause__ = error
         self.flush()
@@ -171,7 +171,7 @@ class Output:
         """Write the hint of a message with options that the command has."""
         from plausibly.config.hints import as_options
 
-        message.do = as_options(_VIEWS.get(message.name, message.do), self.flags, self.command)
+        message.hint = as_options(_VIEWS.get(message.name, message.hint), self.flags, self.command)
 
     @contextlib.contextmanager
     def _collecting(self) -> Iterator[None]:
@@ -246,9 +246,9 @@ def _print(text: str, stream: TextIO, *, styled: bool = True) -> None:
             "output-unwritable",
             "cannot write to where the output of the command goes",
             expected="a place that can be written to",
-            got=f'"{(reason.strerror or str(reason)).lower()}"',
-            do="send the output elsewhere; files that the command writes are whole",
-            whose="stdout",
+            found=f'"{(reason.strerror or str(reason)).lower()}"',
+            hint="send the output elsewhere; files that the command writes are whole",
+            source="stdout",
         ) from reason
 
 

@@ -44,7 +44,7 @@ def list_plugins(
 
     made = registry.default()
     if kind is not None:
-        plugins_new.check_kind(kind, do="plausibly plugins list, for all of them")
+        plugins_new.check_kind(kind, hint="plausibly plugins list, for all of them")
     if installed:
         _print_installed(output, listing.installed(made))
     else:
@@ -351,7 +351,7 @@ def check(
         whose = {**source_as_data(one.source), "kind": one.kind, "component": one.name}
         problems = [{**whose, **attrs.asdict(problem)} for problem in one.problems]
         state = {name: getattr(one, name) for name in ("state", "stage", "reason")}
-        documents.append({**whose, **state, "problems": problems, "do": one.do})
+        documents.append({**whose, **state, "problems": problems, "hint": one.hint})
     output.document |= {"checked": documents, "failed": len(failed)}
     shown = [one for one in results if names or not one.source.builtin or one.state == "failed"]
     width = max((len(one.source.where) for one in shown), default=0)
@@ -360,7 +360,7 @@ def check(
     if not names:
         # One line for each plugin of ours that needs an extra, with what to type.
         ours = [one for one in results if one.source.builtin]
-        lacking = Counter((o.source.plugin, o.do) for o in ours if o.state == "needs extra")
+        lacking = Counter((o.source.plugin, o.hint) for o in ours if o.state == "needs extra")
         for (plugin, do), count in sorted(lacking.items()):
             output.show(f"EXTRA   {plural(count, 'component')} of {plugin}:  {do}")
         fine = [one for one in ours if one.state == "ok"]
@@ -380,8 +380,8 @@ def _lines(one: Row, width: int) -> str:
         first, *rest = text.splitlines()
         lines += layout.wrapped(head + first, indent=10)
         lines += [f"{'':<10}{line}" for line in rest]  # the table of the author's kit
-    if one.do:
-        lines += layout.wrapped(f"{'':<8}do  {one.do}", indent=12)
+    if one.hint:
+        lines += layout.wrapped(f"{'':<8}hint  {one.hint}", indent=12)
     return "\n".join(lines)
 
 

@@ -70,18 +70,18 @@ def new(
             "kind-unsaid",
             "a new plugin needs a kind of component",
             expected=f"one of {', '.join(one.name for one in KINDS)}",
-            do="--kind aggregator, or another of them",
-            whose="--kind",
+            hint="--kind aggregator, or another of them",
+            source="--kind",
         )
-    check_kind(kind, do="--kind aggregator")
+    check_kind(kind, hint="--kind aggregator")
     check_name(name, kind, default())
     place = Path(name) if out is None else out
     texts = rendered(name, kind)
     dry.check_free(
         place,
         expected="a folder that does not exist yet",
-        got="a folder" if place.is_dir() else "a file",
-        do="-o another-folder, or another name",
+        found="a folder" if place.is_dir() else "a file",
+        hint="-o another-folder, or another name",
     )
     output.document |= {"name": name, "kind": kind, "folder": str(place), "files": [*texts]}
     title, listed = f"{place}/", " ".join(texts)
@@ -99,7 +99,7 @@ def new(
     output.rows([(title, listed), ("next", lines)])
 
 
-def check_kind(kind: str, *, do: str) -> None:
+def check_kind(kind: str, *, hint: str) -> None:
     """Raise ``kind-unknown`` unless there is such a kind of component."""
     from plausibly.protocols import KINDS
 
@@ -110,9 +110,9 @@ def check_kind(kind: str, *, do: str) -> None:
             "kind-unknown",
             f'there is no kind of component "{kind}"',
             expected=f"one of {', '.join(names)}",
-            got=kind,
-            do=f"--kind {close[0]}" if close else do,
-            whose="--kind",
+            found=kind,
+            hint=f"--kind {close[0]}" if close else hint,
+            source="--kind",
         )
 
 
@@ -130,9 +130,9 @@ def check_name(name: str, kind: str, registry: Registry) -> None:
             f'a plugin cannot be called "{name}"',
             expected=f"a letter, then letters, digits and single hyphens, all in lower case, "
             f"at most {LONGEST}, and no word of Python",
-            got=f'"{name}"',
-            do=f"plausibly plugins new {plain or 'my-plugin'} --kind {kind}",
-            whose=name,
+            found=f'"{name}"',
+            hint=f"plausibly plugins new {plain or 'my-plugin'} --kind {kind}",
+            source=name,
         )
     holders = [
         *(
@@ -158,9 +158,9 @@ def check_name(name: str, kind: str, registry: Registry) -> None:
             "plugin-name-taken",
             f'the name "{name}" is taken by {holders[0]}',
             expected="a name of its own for the distribution, its module and its component",
-            got=f'"{name}", with the module {module}',
-            do=f"another name, such as my-{name[: LONGEST - 3].rstrip('-')}",
-            whose=name,
+            found=f'"{name}", with the module {module}',
+            hint=f"another name, such as my-{name[: LONGEST - 3].rstrip('-')}",
+            source=name,
         )
 
 

@@ -73,7 +73,7 @@ def report(
     from plausibly.report import sources
     from plausibly.report.write import write_subject
 
-    require("jinja2", extra="report", whose="the report")
+    require("jinja2", extra="report", source="the report")
     _check_source(study, loaded)
     read: Mapping[str, Path | None] = options.inputs(FLAGS, loaded)
     settings = loaded.settings.on_new_examples()
@@ -138,13 +138,13 @@ def _check_source(study: Path | None, loaded: Draft) -> None:
                 flag,
                 "in the report of a study",
                 expected="--examples, --labels, --by, --title, --anonymous, or a key of report",
-                do=f"leave {flag} out: the study file says it",
+                hint=f"leave {flag} out: the study file says it",
             )
 
 
-def _unclear(what: str, got: str, do: str) -> InputError:
+def _unclear(what: str, found: str, hint: str) -> InputError:
     expected = "a folder or file of a study, or --predictor with -p and -a"
-    return InputError("report-source", what, expected=expected, got=got, do=do)
+    return InputError("report-source", what, expected=expected, found=found, hint=hint)
 
 
 def _options(
@@ -212,7 +212,7 @@ def after_run(output: Output, result: StudyResult) -> Path:
     from plausibly.report.subject import Options
     from plausibly.report.write import write_subject
 
-    require("jinja2", extra="report", whose="the report")
+    require("jinja2", extra="report", source="the report")
     folder, chosen = result.prepared.study.output.folder, Options(annotator_names=True)
     with output.working("writing the report"):
         subject = sources.study_subject(result.prepared, result.compared, chosen)

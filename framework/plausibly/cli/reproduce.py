@@ -103,7 +103,7 @@ def reproduce(
             "figure-unsaid",
             "no figure is named",
             expected="a figure, or all",
-            do="plausibly reproduce --list shows them; plausibly reproduce all makes them",
+            hint="plausibly reproduce --list shows them; plausibly reproduce all makes them",
         )
     settings = loaded.settings
     own = settings.predictions.path is not None
@@ -124,8 +124,8 @@ def reproduce(
             flags[0],
             "without predictions of yours",
             expected="predictions (-p), and annotations (-a) or plausibilities",
-            got=", ".join(flags),
-            do="-p probabilities.csv, or leave it out",
+            found=", ".join(flags),
+            hint="-p probabilities.csv, or leave it out",
         )
     shown: dict[str, Any] = {  # Any: as above
         "splits": splits,

@@ -113,16 +113,16 @@ def run(
         try:
             report = after_run(output, result)
         except MissingExtra as missing:
-            instead = missing.do
+            instead = missing.hint
         except InputError as error:
             # The study is done and written: what is wrong with its report alone undoes none of it.
             warn(
                 "report-none",
                 f"the study has no report: {error.what}",
                 expected=error.expected,
-                got=error.got,
-                do=error.do,
-                whose=error.whose,
+                found=error.found,
+                hint=error.hint,
+                source=error.source,
                 details={"error": error.name},
             )
     output.document["written"] = [*([] if report is None else [report]), *written]
@@ -158,10 +158,10 @@ def _finished(
             return again()
         except InputError as error:
             if error.name == "checkpoint-unknown":
-                error.do = f"-o elsewhere, or move {checkpoint.folder} away"
+                error.hint = f"-o elsewhere, or move {checkpoint.folder} away"
             if error.name != "checkpoint-other":
                 raise
-            say(f"nothing: the interrupted run was of another study ({error.got})")
+            say(f"nothing: the interrupted run was of another study ({error.found})")
             checkpoint.discard()
             kept = 0
             return again()
@@ -173,6 +173,6 @@ def _finished(
                 "interrupted",
                 "plausibly run was stopped",
                 expected=several(count, "split"),
-                got=f"{counted(finished)}, which are kept in {checkpoint.folder}",
-                do="run it again: it goes on from there (--fresh: from the start)",
+                found=f"{counted(finished)}, which are kept in {checkpoint.folder}",
+                hint="run it again: it goes on from there (--fresh: from the start)",
             ) from stop

@@ -97,9 +97,9 @@ def parse(text: str, name: str, path: FilePath | None = None) -> Document:
             "toml-broken",
             f"{name} line {counted(number)} is no TOML",
             expected='key = value, [table] or [[list of tables]], and text in "quotation marks"',
-            got=f"{got[:1].lower()}{got[1:]}",
-            do=do,
-            whose=name,
+            found=f"{got[:1].lower()}{got[1:]}",
+            hint=do,
+            source=name,
             details={"line": number},
         ) from None
     return Document(name=name, tables=tables, path=path, text=text)

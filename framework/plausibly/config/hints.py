@@ -53,7 +53,7 @@ _ARGUMENT = re.compile(
 )
 
 
-def _rewritten(do: str, write: Callable[[str, object, bool], str | None]) -> str:
+def _rewritten(hint: str, write: Callable[[str, object, bool], str | None]) -> str:
     """Return a hint with each argument as `write` puts it, from name, value, and whether beside."""
 
     def one(found: re.Match[str]) -> str:
@@ -62,10 +62,10 @@ def _rewritten(do: str, write: Callable[[str, object, bool], str | None]) -> str
         written = write(found["name"], ast.literal_eval(found["value"]), bool(found["beside"]))
         return found[0] if written is None else written
 
-    return _ARGUMENT.sub(one, do)
+    return _ARGUMENT.sub(one, hint)
 
 
-def as_keys(do: str) -> str:
+def as_keys(hint: str) -> str:
     """Return a hint with keys of a settings file instead of arguments."""
     last = ""
 
@@ -80,10 +80,10 @@ def as_keys(do: str) -> str:
         pair = f"{key} = {value_text(value)}"
         return f", {pair}" if beside else f"[{table}] {pair}"
 
-    return _rewritten(do, write)
+    return _rewritten(hint, write)
 
 
-def as_options(do: str, flags: Collection[str], command: str = "") -> str:
+def as_options(hint: str, flags: Collection[str], command: str = "") -> str:
     """Return a hint with flags, and ``--set`` for what the command has no flag for."""
 
     def write(name: str, value: object, beside: bool) -> str | None:
@@ -106,7 +106,7 @@ def as_options(do: str, flags: Collection[str], command: str = "") -> str:
         shown = f"'{setting}'" if re.search(r"[\s{\"]", setting) else setting
         return f"{' ' * beside}--set {shown}"
 
-    return _rewritten(do, write)
+    return _rewritten(hint, write)
 
 
 def _argument(name: str, value: object) -> str:
@@ -129,10 +129,10 @@ def in_words_of_the_file() -> Iterator[None]:
             warnings.simplefilter("always", PlausiblyWarning)
             yield
     except InputError as error:
-        error.do = as_keys(error.do)
+        error.hint = as_keys(error.hint)
         raise
     finally:
         for one in recorded:
             if isinstance(one.message, PlausiblyWarning):
-                one.message.do = as_keys(one.message.do)
+                one.message.hint = as_keys(one.message.hint)
             warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)

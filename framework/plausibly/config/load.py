@@ -70,21 +70,21 @@ class Draft:
         line = "" if first.line is None else f" line {counted(first.line)}"
         where = first.where if first.flag else f"{source}{line}: {mistake.path}"
         more = f" (mistake 1 of {counted(count)}, all are listed)" if count > 1 else ""
-        what, expected, got = where, mistake.expected, f"{mistake.got}{more}"
-        if not (mistake.expected and mistake.got):
+        what, expected, got = where, mistake.expected, f"{mistake.found}{more}"
+        if not (mistake.expected and mistake.found):
             separator = ": " if first.flag or mistake.path else ""
             what, expected, got = f"{where}{separator}{mistake.text}{more}", "", ""
         listed = [
-            {"path": one.mistake.path, "line": one.line, "text": one.text, "do": one.do}
+            {"path": one.mistake.path, "line": one.line, "text": one.text, "hint": one.hint}
             for one in places
         ]
         return SettingsError(
             "config-key",
             what,
             expected=expected,
-            got=got,
-            do=first.do,
-            whose=source,
+            found=got,
+            hint=first.hint,
+            source=source,
             details={"file": source, "mistakes": listed},
         )
 
@@ -294,9 +294,9 @@ def load(
                 "option-unfit",
                 f"{typed[path][0]} and --set {path} set the same key",
                 expected="each key once",
-                got=f"{typed[path][0]} and --set {text}",
-                do="leave one out",
-                whose="--set",
+                found=f"{typed[path][0]} and --set {text}",
+                hint="leave one out",
+                source="--set",
             )
         typed[path] = ("--set", value)
     tables = copy.deepcopy(dict(document.tables))
@@ -425,9 +425,9 @@ def share(text: str, typed: str) -> float:
             "share-range",
             f"{typed}{text} is not a share",
             expected="a number from 0 to 1",
-            got=text,
-            do=f"{typed}{meant}",
-            whose=typed.rstrip(" ="),
+            found=text,
+            hint=f"{typed}{meant}",
+            source=typed.rstrip(" ="),
         )
     return value
 
@@ -444,14 +444,14 @@ def _inline(text: str, typed: str, example: str) -> dict[str, Any]:  # Any: what
     raise malformed(typed, text, "an inline TOML table", reason, example)
 
 
-def malformed(typed: str, text: str, expected: str, got: str, example: str) -> InputError:
+def malformed(typed: str, text: str, expected: str, found: str, example: str) -> InputError:
     return InputError(
         "option-malformed",
         f"{typed}{text} cannot be read",
         expected=expected,
-        got=got,
-        do=f"{typed}{example}",
-        whose=typed.rstrip(" ="),
+        found=found,
+        hint=f"{typed}{example}",
+        source=typed.rstrip(" ="),
     )
 
 
@@ -470,7 +470,7 @@ class Located:
     def text(self) -> str:
         """Path, what is wrong, and what to do about it, in one line."""
         text = f"{self.where}: {self.mistake.text}" if self.where else self.mistake.text
-        do = "" if self.mistake.unknown else self.do
+        do = "" if self.mistake.unknown else self.hint
         if not do or do in text:
             return text
         if text.endswith("?") and do.startswith("all: "):
@@ -484,7 +484,7 @@ class Located:
         return f"--set {path}" if self.flag == "--set" else self.flag or path
 
     @property
-    def do(self) -> str:
+    def hint(self) -> str:
         mistake = self.mistake
         if not mistake.value:
             return mistake.advice
@@ -526,7 +526,7 @@ class SettingsError(InputError):
         lines = ["" if one["line"] is None else f" line {one['line']}" for one in mistakes]
         width = max(2, *(len(line) + 2 for line in lines))
         count = len(mistakes)
-        rows = [f"{self.whose}: {counted(count)} mistake{'s' * (count > 1)}, nothing was run"]
+        rows = [f"{self.source}: {counted(count)} mistake{'s' * (count > 1)}, nothing was run"]
         for line, one in zip(lines, mistakes, strict=True):
             rows += textwrap.wrap(
                 visible(str(one["text"])),

@@ -82,9 +82,9 @@ def component_table(kind: Kind[Any], component: object) -> dict[str, object]:
             "component-unwritable",
             f'{kind.name} "{table["name"]}" cannot be written to a study file',
             expected="parameters from which an equal component is made",
-            got=f"{again} from {table}",
-            do="give each parameter that may be None the default None",
-            whose=str(table["name"]),
+            found=f"{again} from {table}",
+            hint="give each parameter that may be None the default None",
+            source=str(table["name"]),
         )
     return table
 

@@ -76,7 +76,7 @@ def component(kind: Kind[P], like: ComponentLike[P]) -> P:
             for mistake in error.mistakes
         ) from error
     except MissingExtra as error:
-        raise Mistakes([Mistake("", error.what, advice=error.do)]) from error
+        raise Mistakes([Mistake("", error.what, advice=error.hint)]) from error
     except ComponentError as error:
         path = "name" if isinstance(like, Mapping) and error.name == "component-unknown" else ""
         raise Mistakes(attrs.evolve(one, path=path) for one in mistakes_in(error)) from error
@@ -117,7 +117,7 @@ def _alpha(value: object) -> Decimal:
         missed = alpha if alpha < 50 else 100 - alpha
         advice = f"{(100 - missed).normalize():f}% is {(missed / 100).normalize():f}"
     text = f"expected {_RATE}, got {value}"
-    raise Mistakes([Mistake("", text, advice=advice, expected=_RATE, got=str(value))])
+    raise Mistakes([Mistake("", text, advice=advice, expected=_RATE, found=str(value))])
 
 
 def _unquoted(value: object) -> object:

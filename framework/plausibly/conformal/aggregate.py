@@ -39,8 +39,8 @@ def default_aggregator(kind: str) -> str:
             "aggregator-unsaid",
             f"annotations of kind {kind} have no default aggregator",
             expected="an aggregator by name",
-            do='aggregator="NAME"; all: plausibly plugins list --kind aggregator',
-            whose="annotations",
+            hint='aggregator="NAME"; all: plausibly plugins list --kind aggregator',
+            source="annotations",
         ) from None
 
 
@@ -121,8 +121,8 @@ def aggregate(
             "packed-draws",
             f"{several(found.sizes[names.DRAW], 'draw')} of plausibilities have no packed form",
             expected="an aggregator that gives each example one row",
-            do="packed=False",
-            whose="aggregator",
+            hint="packed=False",
+            source="aggregator",
         )
     return pack(found)
 
@@ -149,9 +149,9 @@ def aggregated(
             "kind-unsuitable",
             f"aggregator {called(AGGREGATOR, component)} does not read {kind} annotations",
             expected=listed(sorted(component.accepts)),
-            got=kind,
-            do="another aggregator: plausibly plugins list --kind aggregator",
-            whose="annotations",
+            found=kind,
+            hint="another aggregator: plausibly plugins list --kind aggregator",
+            source="annotations",
         )
     dropped = 0
     if unanswered == "drop":
@@ -176,7 +176,7 @@ def aggregated(
         try:
             plausibilities = Plausibilities.from_xarray(found)
         except InputError as error:
-            expected, got = error.expected, f"{error.what}: {error.got}".removesuffix(": ")
+            expected, got = error.expected, f"{error.what}: {error.found}".removesuffix(": ")
     if plausibilities is not None:
         along = (plausibilities.examples, plausibilities.labels)
         for dim, here in zip((names.EXAMPLE, names.LABEL), along, strict=True):
@@ -188,7 +188,7 @@ def aggregated(
         expected, got = "the examples and labels of the annotations", "; ".join(others)
     if plausibilities is None or others:
         what = f"{method}() returned no plausibilities"
-        raise failed(whose, what, expected=expected, got=got)
+        raise failed(whose, what, expected=expected, found=got)
     array = plausibilities.array
     if component.joint:
         array = array.assign_attrs({names.JOINT: name})

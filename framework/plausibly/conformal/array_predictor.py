@@ -82,9 +82,9 @@ class Scoring:
                 "score-malformed",
                 f"{whose} returned what cannot be compared",
                 expected=f"numbers of shape {values.shape}, finite or -inf",
-                got=got,
-                do="mend the score function's score()",
-                whose=whose,
+                found=got,
+                hint="mend the score function's score()",
+                source=whose,
             )
         # Adding zero turns -0.0 into 0.0, which compare equal but are different bits.
         # What was handed over is a copy that nobody else has.
@@ -104,9 +104,9 @@ class Scoring:
                 f"score {self.called} reads log-probabilities, and the predictions are of scale "
                 "any",
                 expected="scale probability, logit or independent",
-                got="any",
-                do='score probability, or scale="logit", if they are logits',
-                whose=f"score {self.called}",
+                found="any",
+                hint='score probability, or scale="logit", if they are logits',
+                source=f"score {self.called}",
             )
         elif self.scale == "logit":
             from scipy.special import log_softmax
@@ -328,9 +328,9 @@ class ArrayPredictor:
                 f"predictions have shape {values.shape}",
                 expected=f"({len(self.labels)},) or (examples, {len(self.labels)}), labels in the "
                 "order of predictor.labels",
-                got=str(values.shape),
-                do="pass one row or a batch of rows",
-                whose="predictions",
+                found=str(values.shape),
+                hint="pass one row or a batch of rows",
+                source="predictions",
             )
         # The first NaN counts as the largest: one pass, at a third of the cost of `isnan`.
         if not values.size or not isnan(values.item(values.argmax())):
@@ -342,9 +342,9 @@ class ArrayPredictor:
             "array-nan",
             f"predictions, NaN in {counted(len(rows))} of {counted(len(bad))} rows",
             expected="numbers",
-            got=f"{counted(int(bad.sum()))} NaN in {listed(labels)}",
-            do="predict these again, or leave them out",
-            whose="predictions",
+            found=f"{counted(int(bad.sum()))} NaN in {listed(labels)}",
+            hint="predict these again, or leave them out",
+            source="predictions",
         )
 
     @cached_property
@@ -385,8 +385,8 @@ class ArrayPredictor:
             f"calibrator {self.metadata.calibrator} with combiner {self.metadata.combiner} reads "
             "more than rows of numbers",
             expected=needs,
-            do="predict(), with a DataArray that has them",
-            whose="predictions",
+            hint="predict(), with a DataArray that has them",
+            source="predictions",
         )
 
     def _scores(self, values: Floats, uniform: Floats | None) -> Floats:
@@ -396,8 +396,8 @@ class ArrayPredictor:
                 "uniform-missing",
                 f"score {self.metadata.score} is randomised, and plain rows have no names",
                 expected="one uniform an example, of shape (examples, 1)",
-                do="uniform=..., or predict() with named examples",
-                whose="predictions",
+                hint="uniform=..., or predict() with named examples",
+                source="predictions",
             )
         return self._scoring.scores(np.atleast_2d(values), None, uniform)
 
@@ -485,7 +485,7 @@ def combine(
             whose,
             "combine() returned no p-values",
             expected=f"float64 of shape {p.numerators.shape}, above 0 and at most 1",
-            got=got,
+            found=got,
         )
     return cast("NDArray[np.float64]", values)
 
@@ -518,5 +518,5 @@ def guarantee_of(
         whose,
         "guarantee() returned none that can be stated",
         expected=f"a Guarantee for alpha {alpha}, its level a Fraction from 0 to 1",
-        got=got,
+        found=got,
     )

@@ -59,24 +59,24 @@ _RESAMPLED = "plausibilities are the means of the given draws of them, such as b
 
 
 def calibration_scores_of(
-    calibrator: Calibrator, data: CalibrationData, keys: Keys, whose: str
+    calibrator: Calibrator, data: CalibrationData, keys: Keys, source: str
 ) -> CalibrationScores:
     """Return the scores of a calibrator that messages call `whose`: checked."""
     try:
-        with calling(whose, "calibrate"):
+        with calling(source, "calibrate"):
             calibration: object = calibrator.calibrate(data, keys)
     except IncompatibleComponents as error:
         if error.name == "calibration-scores-malformed":
             # What it made itself does not know its name.
-            error.what = error.what.replace("a calibrator", whose, 1)
-            error.whose = whose
+            error.what = error.what.replace("a calibrator", source, 1)
+            error.source = source
         raise
     if not isinstance(calibration, CalibrationScores):
         raise failed(
-            whose,
+            source,
             "calibrate() returned no CalibrationScores",
             expected="plausibly.plugin.CalibrationScores",
-            got=f"a {type(calibration).__name__}",
+            found=f"a {type(calibration).__name__}",
         )
     views = 0 if data.augmented is None else len(data.augmented)
     lacking = {calibration.claim.by, calibration.claim.weights} - {"", BY_LABEL, *data.coordinates}
@@ -96,7 +96,7 @@ def calibration_scores_of(
     elif calibration.augmentation == "separate" and len(calibration.scores) != views:
         expected = f"one replicate for each of {views} augmentations"
     if expected:
-        raise malformed(expected, whose)
+        raise malformed(expected, source)
     return calibration
 
 
@@ -115,9 +115,9 @@ def check_pair(
             "augmentations-unread",
             f"calibrator {calibrator} reads one row an example, and predictions have augmentations",
             expected="predictions over example and label",
-            got=f"{len(data.augmented)} augmentations",
-            do="calibrator augmentation, or predictions.isel(augmentation=0)",
-            whose=f"calibrator {calibrator}",
+            found=f"{len(data.augmented)} augmentations",
+            hint="calibrator augmentation, or predictions.isel(augmentation=0)",
+            source=f"calibrator {calibrator}",
         )
     expected = got = ""
     do, claim = "combiner average", calibration.claim
@@ -142,9 +142,9 @@ def check_pair(
             "pair-incompatible",
             f"combiner {combiner} does not go with calibrator {calibrator}",
             expected=expected,
-            got=got,
-            do=do,
-            whose=f"combiner {combiner}",
+            found=got,
+            hint=do,
+            source=f"combiner {combiner}",
         )
 
 
@@ -212,7 +212,7 @@ def try_combiner(predictor: ConformalPredictor) -> None:
             f"combiner {predictor.metadata.combiner}",
             "combine() lowers the p-value of a larger score",
             expected="p-values that do not fall where those that they are made of rise",
-            got=f"{-fall:.3g} less",
+            found=f"{-fall:.3g} less",
         )
 
 
@@ -223,9 +223,9 @@ def _share(held_out: float) -> Fraction:
             "held-out-range",
             f"held_out {held_out!r} is not a share of the calibration examples",
             expected="0 <= held_out < 1",
-            got=repr(held_out),
-            do="held_out=0.5",
-            whose="combiner",
+            found=repr(held_out),
+            hint="held_out=0.5",
+            source="combiner",
         )
     return share
 
@@ -318,7 +318,7 @@ def calibrate(
         coordinate = model.array.coords.get(group)
         if coordinate is None or coordinate.dims != (names.EXAMPLE,):
             known = sorted(coordinates_over(names.EXAMPLE, [model.array]))
-            raise lacking(group, known, "examples", whose="group")
+            raise lacking(group, known, "examples", source="group")
         groups = group_names(coordinate.values)
     away = np.zeros(len(data), dtype=np.bool_)
     if the_combiner.held_out != 0:
@@ -335,9 +335,9 @@ def calibrate(
             "calibration-empty",
             f"{counted(len(data))} examples{of} are too few for combiner {called['combiner']}",
             expected="one calibration example, and one held out where the combiner asks",
-            got=f"{counted(kept.size)} and {counted(aside.size)}",
-            do="annotate more, or combiner average",
-            whose="predictions",
+            found=f"{counted(kept.size)} and {counted(aside.size)}",
+            hint="annotate more, or combiner average",
+            source="predictions",
         )
     calibration = calibration_scores_of(
         the_calibrator,
@@ -366,8 +366,8 @@ def calibrate(
             "guarantee-none",
             f"combiner {called['combiner']} has no guarantee for our p-values",
             expected=stated.why.removeprefix(NO_GUARANTEE),
-            do="combiner average (1 - alpha), or allow_no_guarantee=True",
-            whose=f"combiner {called['combiner']}",
+            hint="combiner average (1 - alpha), or allow_no_guarantee=True",
+            source=f"combiner {called['combiner']}",
         )
     augmented = calibration.augmentation in ("separate", "mean")
     predictor = ConformalPredictor(

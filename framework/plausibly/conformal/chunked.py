@@ -23,30 +23,30 @@ from plausibly.kernels.sparse import Dense, Sparse, gather
 from plausibly.kernels.types import Floats, FloatType, Ints
 
 
-def _checked(array: xr.DataArray, whose: str) -> Floats:
+def _checked(array: xr.DataArray, source: str) -> Floats:
     """Return the plausibilities of one chunk, or raise what is wrong with them."""
-    checked: Floats = check_plausibilities(array, whose=whose).values
+    checked: Floats = check_plausibilities(array, source=source).values
     return checked
 
 
-def checked_chunks(plausibilities: xr.DataArray, *, whose: str = "plausibilities") -> xr.DataArray:
+def checked_chunks(plausibilities: xr.DataArray, *, source: str = "plausibilities") -> xr.DataArray:
     """Return plausibilities in the same chunks, each of which is checked when it is read."""
-    named = named_chunks(plausibilities, whose, "plausibilities")
+    named = named_chunks(plausibilities, source, "plausibilities")
     array = named.array
-    return array.copy(data=map_chunks(_checked, array, named.examples, array.dtype, whose=whose))
+    return array.copy(data=map_chunks(_checked, array, named.examples, array.dtype, source=source))
 
 
-def gathered(plausibilities: Form, *, whose: str = "plausibilities") -> xr.Dataset:
+def gathered(plausibilities: Form, *, source: str = "plausibilities") -> xr.Dataset:
     """Return the sparse form of plausibilities in chunks, which are read once."""
     if isinstance(plausibilities, xr.Dataset):
         return plausibilities.compute()
-    named = named_chunks(plausibilities, whose, "plausibilities")
+    named = named_chunks(plausibilities, source, "plausibilities")
     array, labels = named.array, named.labels.texts
 
     def above_zero(values: Floats, part: Part) -> Sparse:
-        return Dense(_checked(part.array(values, labels), part.whose)).above_zero()
+        return Dense(_checked(part.array(values, labels), part.source)).above_zero()
 
-    asks = [(chunk, chunk.part(named.examples, whose)) for chunk in chunks_of(array)]
+    asks = [(chunk, chunk.part(named.examples, source)) for chunk in chunks_of(array)]
     slots = gather(reduced(above_zero, array, asks))
     return sparse_dataset(slots, array.coords.to_dataset(), array.attrs)
 
@@ -72,7 +72,7 @@ def scored(
     # Names were checked when all were together: they are read where something is wrong.
     if not validate.are_sound(floats, scoring.scale):
         array = part.array(floats, labels)
-        validate.check_predictions(array, whose=part.whose, scale=scoring.scale)
+        validate.check_predictions(array, source=part.source, scale=scoring.scale)
     order = np.argsort(ask.row, kind="stable")
     ends = np.cumsum(np.bincount(ask.row, minlength=len(floats)))
     found = np.empty(len(order), dtype=floats.dtype)
@@ -103,19 +103,19 @@ class ChunkedScores:
 
     predictions: Predictions
     scoring: Scoring
-    whose: str
+    source: str
     rows: NDArray[np.intp]
     largest_of: Floats
     hard: dict[int, int] = attrs.field(factory=dict)
 
     @classmethod
-    def of(cls, predictions: Predictions, scoring: Scoring, whose: str) -> ChunkedScores:
+    def of(cls, predictions: Predictions, scoring: Scoring, source: str) -> ChunkedScores:
         """Return the scores of all examples."""
         size = len(predictions.examples)
         return cls(
             predictions=predictions,
             scoring=scoring,
-            whose=whose,
+            source=source,
             rows=np.arange(size),
             largest_of=np.zeros(size, dtype=predictions.array.dtype),
         )
@@ -144,7 +144,7 @@ class ChunkedScores:
             chunks, np.split(np.argsort(of, kind="stable"), ends[:-1]), strict=True
         ):
             if wanted.size or chunk.place not in self.hard:
-                part = chunk.part(examples, self.whose)
+                part = chunk.part(examples, self.source)
                 asks.append((chunk, Ask(part, places[wanted] - chunk.start, codes[wanted])))
                 slots.append(wanted)
         found = np.empty(len(places), dtype=self.dtype)
@@ -163,15 +163,15 @@ class ChunkedScores:
         if self.scoring.scale == "probability":
             hard = sum(self.hard.values())
             shape = self.predictions.array.shape
-            validate.warn_if_hard(hard, shape, self.whose)
+            validate.warn_if_hard(hard, shape, self.source)
         return self.largest_of[self.rows]
 
     def dense(self) -> NoReturn:
         """Raise ``scores-in-chunks``: all of them at once are larger than memory."""
         raise InputError(
             "scores-in-chunks",
-            f"all scores of {self.whose} were asked for at once, and they are in chunks",
+            f"all scores of {self.source} were asked for at once, and they are in chunks",
             expected="a calibrator that asks for scores at labels: scores_at, scores_of",
-            do="predictions.load(), where they fit into memory",
-            whose=self.whose,
+            hint="predictions.load(), where they fit into memory",
+            source=self.source,
         )

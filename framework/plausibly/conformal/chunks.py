@@ -35,20 +35,20 @@ A = TypeVar("A")
 _SHOWN = 4
 
 
-def named_chunks(array: xr.DataArray, whose: str, what: str) -> Named:
+def named_chunks(array: xr.DataArray, source: str, what: str) -> Named:
     """Return an array (example, label) under text names, whose numbers are not read."""
     if names.AUGMENTATION in array.dims or names.DRAW in array.dims:
         dim = names.AUGMENTATION if names.AUGMENTATION in array.dims else names.DRAW
         raise InputError(
             "chunks-unfit",
-            f"{whose}: chunks and the dim {dim} do not go together",
+            f"{source}: chunks and the dim {dim} do not go together",
             expected="one row an example, over example and label",
-            got=", ".join(map(str, array.dims)),
-            do=f"{what}.load(), or {what}.isel({dim}=0)",
-            whose=whose,
+            found=", ".join(map(str, array.dims)),
+            hint=f"{what}.load(), or {what}.isel({dim}=0)",
+            source=source,
         )
-    found = named_array(read_coordinates(array), whose, what, lazy=True)
-    rows = whole_rows(found.array, whose, what)
+    found = named_array(read_coordinates(array), source, what, lazy=True)
+    rows = whole_rows(found.array, source, what)
     return attrs.evolve(found, array=rows.astype(float_type(rows.dtype), copy=False))
 
 
@@ -65,18 +65,18 @@ def predictions_in_chunks(predictions: xr.DataArray, scale: str | None = None) -
     )
 
 
-def whole_rows(array: xr.DataArray, whose: str, what: str) -> xr.DataArray:
+def whole_rows(array: xr.DataArray, source: str, what: str) -> xr.DataArray:
     """Return the array, or raise ``label-axis-split`` where its rows are cut."""
     cut = array.variable.chunksizes[names.LABEL]
     if len(cut) > 1:
         shown = " + ".join(map(str, cut[:_SHOWN])) + (" + …" if len(cut) > _SHOWN else "")
         raise InputError(
             "label-axis-split",
-            f'{whose}: the Dask array cuts "label" into {several(len(cut), "chunk")}',
+            f'{source}: the Dask array cuts "label" into {several(len(cut), "chunk")}',
             expected="one chunk",
-            got=shown,
-            do=f'{what}.chunk({{"label": -1}}), or open it with chunks={{"label": -1}}',
-            whose=whose,
+            found=shown,
+            hint=f'{what}.chunk({{"label": -1}}), or open it with chunks={{"label": -1}}',
+            source=source,
         )
     return array
 
@@ -86,13 +86,13 @@ class Part:
     """The examples of one chunk, and what messages call it."""
 
     examples: Names
-    whose: str
+    source: str
 
     @classmethod
-    def of(cls, some: Names, total: int, whose: str) -> Part:
+    def of(cls, some: Names, total: int, source: str) -> Part:
         """Return some of all examples."""
         part = "" if len(some) == total else f", {some.texts[0]} to {some.texts[-1]}"
-        return cls(some, whose + part)
+        return cls(some, source + part)
 
     def array(self, values: Numbers, labels: Sequence[str]) -> xr.DataArray:
         """Return values (example, label) of the chunk under their names."""
@@ -111,9 +111,9 @@ class Chunk:
     start: int
     stop: int
 
-    def part(self, examples: Names, whose: str) -> Part:
+    def part(self, examples: Names, source: str) -> Part:
         """Return those of all examples that are in the chunk."""
-        return Part.of(examples.take(slice(self.start, self.stop)), len(examples), whose)
+        return Part.of(examples.take(slice(self.start, self.stop)), len(examples), source)
 
 
 def chunks_of(array: xr.DataArray) -> list[Chunk]:
@@ -130,7 +130,7 @@ def each_chunk(
     asks: Iterable[tuple[Chunk, object]],
 ) -> list[Any]:  # Any: Dask says nothing of what it delays
     """Return ``work(*values, asked)`` of each of some chunks, computed when needed."""
-    dask = require("dask", extra="dask", whose="an array in chunks")
+    dask = require("dask", extra="dask", source="an array in chunks")
     # As they are: optimised by themselves they would be read again by what else needs them.
     blocks = [array.data.to_delayed(optimize_graph=False).ravel() for array in arrays]
     call = dask.delayed(work, pure=False, traverse=False)
@@ -145,7 +145,7 @@ def reduced(
     """Return one small result for each of some chunks: all are computed in one pass."""
     if not asks:
         return ()
-    dask = require("dask", extra="dask", whose="an array in chunks")
+    dask = require("dask", extra="dask", source="an array in chunks")
     found: tuple[T, ...] = dask.compute(*each_chunk(work, [array], asks))
     return found
 
@@ -156,7 +156,7 @@ def map_chunks(
     examples: Names,
     dtype: np.dtype[Any] | type[np.generic],  # Any: as above
     *columns: NDArray[np.generic],
-    whose: str,
+    source: str,
     planes: int | None = None,
     **shared: object,
 ) -> dask.array.Array:
@@ -165,8 +165,8 @@ def map_chunks(
     A chunk gets its examples of `array` (example, label) and of each column (example,). With
     `planes` the result has a dim of that size before the others.
     """
-    da = require("dask.array", extra="dask", whose="an array in chunks")
-    delayed = require("dask", extra="dask", whose="an array in chunks").delayed
+    da = require("dask.array", extra="dask", source="an array in chunks")
+    delayed = require("dask", extra="dask", source="an array in chunks").delayed
     labels, total = name_texts(array.indexes[names.LABEL]), len(examples)
     more = () if planes is None else (planes,)
 
@@ -175,9 +175,9 @@ def map_chunks(
     ) -> NDArray[Any]:  # Any: as above
         if not len(values):
             return np.empty((*more, *values.shape), dtype)
-        part = Part.of(Names.of(texts.tolist()), total, whose)
+        part = Part.of(Names.of(texts.tolist()), total, source)
         made: NDArray[Any] = work(
-            part.array(values, labels), part.whose, *some, **rest
+            part.array(values, labels), part.source, *some, **rest
         )  # Any: as above
         return made
 

@@ -103,14 +103,14 @@ class _About:
             raise ValueError("counts")
 
 
-def _not_ours(path: Path, got: str) -> InputError:
+def _not_ours(path: Path, found: str) -> InputError:
     return InputError(
         "predictor-unreadable",
         f"{path.name} is not a predictor of plausibly",
         expected="a file that predictor.save (plausibly calibrate -o) wrote",
-        got=got,
-        do="calibrate again, or name the right file",
-        whose=str(path),
+        found=found,
+        hint="calibrate again, or name the right file",
+        source=str(path),
     )
 
 
@@ -178,9 +178,9 @@ def read(path: Path, kind: type[P]) -> P:
             "file-missing",
             f"predictor {path} does not exist",
             expected="a file",
-            got="none",
-            do="plausibly calibrate ... -o PREDICTOR.nc",
-            whose=str(path),
+            found="none",
+            hint="plausibly calibrate ... -o PREDICTOR.nc",
+            source=str(path),
         )
     try:
         arrays, text, digest = _contents(path)
@@ -197,9 +197,9 @@ def read(path: Path, kind: type[P]) -> P:
                 "predictor-newer",
                 f"{path.name} has format {written}, this is plausibly {version()}",
                 expected=f"format {FORMAT}",
-                got=f"format {written}, written by plausibly {writer}",
-                do="upgrade here: pip install -U plausibly; or calibrate again",
-                whose=str(path),
+                found=f"format {written}, written by plausibly {writer}",
+                hint="upgrade here: pip install -U plausibly; or calibrate again",
+                source=str(path),
             )
         if checksum(arrays, text) != digest:
             raise _not_ours(path, "contents that do not fit their checksum")

@@ -75,7 +75,7 @@ def read_test(
     dtype: FloatType,
     *,
     augmentations: Sequence[str] = (),
-    whose: str = "predictions",
+    source: str = "predictions",
     whole: bool = True,
 ) -> NewExamples:
     """Return test predictions, checked and matched to the predictor by name."""
@@ -85,15 +85,15 @@ def read_test(
             "augmentations-missing",
             "predictions have no augmentations, and the predictor compares those of an example",
             expected=f"the dim augmentation, with {listed(augmentations)}",
-            got="dims example, label",
-            do="predict for each augmentation: xarray.concat(parts, dim='augmentation'); or "
+            found="dims example, label",
+            hint="predict for each augmentation: xarray.concat(parts, dim='augmentation'); or "
             "calibrate with augmentation(scores='pooled')",
-            whose="predictions",
+            source="predictions",
         )
     if not augmentations and is_augmented(predictions):
         check_predictions(predictions)  # refuses them
     test = Predictions.from_xarray(
-        predictions, whose=whose, scale=scale, whole=whole, known=(labels,)
+        predictions, source=source, scale=scale, whole=whole, known=(labels,)
     )
     checked = test.array
     if augmentations:
@@ -102,20 +102,20 @@ def read_test(
                 "augmentations-differ",
                 "predictions have other augmentations than the predictor",
                 expected=listed(augmentations),
-                got=listed(test.augmentations),
-                do="predict for the same augmentations, under the same names",
-                whose="predictions",
+                found=listed(test.augmentations),
+                hint="predict for the same augmentations, under the same names",
+                source="predictions",
             )
-        source: Floats = checked.values[[test.augmentations.index(one) for one in augmentations]]
+        numbers: Floats = checked.values[[test.augmentations.index(one) for one in augmentations]]
         checked = checked.isel({names.AUGMENTATION: 0}, drop=True)
     else:
-        source = checked.values
+        numbers = checked.values
     order = label_order(test.labels, labels)
     if isinstance(order, slice):
-        values = source.astype(dtype, copy=False)
+        values = numbers.astype(dtype, copy=False)
     else:
-        values = np.empty(source.shape, dtype=dtype)
-        values[..., order] = source
+        values = np.empty(numbers.shape, dtype=dtype)
+        values[..., order] = numbers
     return NewExamples(
         values=values,
         checked=checked,
@@ -133,9 +133,9 @@ def check_scale(predictions: xr.DataArray, scale: str) -> None:
             "scale-differs",
             f"predictions are of scale {stated}, and the predictor was calibrated on {scale}",
             expected=scale,
-            got=str(stated),
-            do=f'scale="{scale}", if they are, or recalibrate',
-            whose="predictions",
+            found=str(stated),
+            hint=f'scale="{scale}", if they are, or recalibrate',
+            source="predictions",
         )
 
 
@@ -151,10 +151,10 @@ def label_order(test: Names, predictor: Names) -> NDArray[np.intp] | slice:
             "predictor-labels",
             f"predictions {what}",
             expected=f"the predictor's {counted(len(labels))} labels by name",
-            got=f"{counted(len(given) - len(excess))} of them"
+            found=f"{counted(len(given) - len(excess))} of them"
             + (f" and {counted(len(excess))} others" if excess else ""),
-            do="predict with the same model, or recalibrate for these labels",
-            whose="predictions",
+            hint="predict with the same model, or recalibrate for these labels",
+            source="predictions",
             details={"lacking": lacking, "excess": excess},
         )
     return names.positions(labels, given)
@@ -200,11 +200,11 @@ def sets_attrs(
     }
 
 
-def groups_of(checked: xr.DataArray, calibration: CalibrationScores, whose: str) -> Ints | None:
+def groups_of(checked: xr.DataArray, calibration: CalibrationScores, source: str) -> Ints | None:
     """Return the group of each new example, -1 where calibration lacks it; None without groups."""
     if not calibration.by_examples:
         return None
-    found = group_names(new_values(checked, calibration.claim.by, whose=whose))
+    found = group_names(new_values(checked, calibration.claim.by, source=source))
     return names.positions(list(calibration.groups), found.tolist())
 
 
@@ -221,7 +221,7 @@ def warn_of_unseen_groups(
     by, unseen = calibration.claim.by, group < 0
     if not unseen.any():
         return
-    found = group_names(new_values(checked, by, whose="predictor"))
+    found = group_names(new_values(checked, by, source="predictor"))
     examples = [str(name) for name in checked[names.EXAMPLE].values[unseen]]
     warn(
         "group-unseen",
@@ -229,9 +229,9 @@ def warn_of_unseen_groups(
         if len(examples) > 1
         else "1 example is of a group that calibration lacks",
         expected=f'values of "{by}" that calibration has; these get every label',
-        got=listed(sorted(set(found[unseen].tolist()))),
-        do=f'calibrate with such examples, or merge groups in the column "{by}"',
-        whose="predictions",
+        found=listed(sorted(set(found[unseen].tolist()))),
+        hint=f'calibrate with such examples, or merge groups in the column "{by}"',
+        source="predictions",
         details={"examples": examples},
         stacklevel=3,
     )
@@ -269,9 +269,9 @@ def warn_of_weights(
                 f"{'get' if count > 1 else 'gets'} every label at alpha {float(alpha):g}",
                 expected=f'weights in "{calibration.claim.weights}" below '
                 f"alpha / ({largest} - alpha) of {of_whom} together",
-                got="more: calibration has too few examples like these",
-                do="more calibration examples like them, a larger alpha, or clip the weights",
-                whose="predictions",
+                found="more: calibration has too few examples like these",
+                hint="more calibration examples like them, a larger alpha, or clip the weights",
+                source="predictions",
                 stacklevel=3,
             )
 
@@ -307,13 +307,13 @@ def matched_inputs(
             "aggregator-unused",
             "an aggregator was named, and plausibilities are aggregated already",
             expected="annotations with an aggregator, or plausibilities without one",
-            do="leave aggregator= out, or pass the annotation table",
-            whose="aggregator",
+            hint="leave aggregator= out, or pass the annotation table",
+            source="aggregator",
         )
     else:
         found = Plausibilities.from_xarray(plausibilities, known=(model.examples, model.labels))
     found = align.with_labels(
-        found, model.labels.texts, whose="plausibilities", other="predictions"
+        found, model.labels.texts, source="plausibilities", other="predictions"
     )
     return *align.same_examples(model, found, only_common=only_common), aggregated_by
 

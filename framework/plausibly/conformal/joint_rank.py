@@ -93,10 +93,10 @@ def joint_rank(
                 "augmentations-expected",
                 f"{whose}: joint ranks are added up over augmentations, and there are none",
                 expected="dims augmentation, example and label",
-                got="no dim augmentation",
-                do='xarray.concat(parts, dim="augmentation"); or plausibly.calibrate for single '
+                found="no dim augmentation",
+                hint='xarray.concat(parts, dim="augmentation"); or plausibly.calibrate for single '
                 "rows",
-                whose=whose,
+                source=whose,
             )
     model, found, _ = matched_inputs(
         predictions, plausibilities, seed=seed, only_common=only_common

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 def _of_chunk(
     array: xr.DataArray,
-    whose: str,
+    source: str,
     *columns: NDArray[np.generic],
     wanted: Sequence[str],
     alphas: Sequence[Fraction] | None,
@@ -57,7 +57,7 @@ def _of_chunk(
     """Return the sets of one chunk, (alpha, example, label); its p-values where alphas is None."""
     over = {name: (names.EXAMPLE, column) for name, column in zip(wanted, columns, strict=True)}
     test, test_scores = predictor._scored(
-        array.assign_coords(over), compared=alphas is not None, whose=whose, whole=False
+        array.assign_coords(over), compared=alphas is not None, source=source, whole=False
     )
     if alphas is None:
         return combined(predictor.pools, test_scores, predictor._combine)[:, test.order]
@@ -81,8 +81,8 @@ def _lazy(
         known.array,
         known.examples,
         np.float64 if alphas is None else np.bool_,
-        *(new_values(known.array, name, whose=whose) for name in wanted),
-        whose="predictions",
+        *(new_values(known.array, name, source=whose) for name in wanted),
+        source="predictions",
         planes=None if alphas is None else len(alphas),
         wanted=wanted,
         alphas=alphas,
@@ -147,8 +147,8 @@ class ConformalPredictor(ArrayPredictor):
                 f"calibrator {self.metadata.calibrator} with combiner {self.metadata.combiner} "
                 "has no one threshold",
                 expected=f"sets by p-value: {reason}",
-                do="predict(...) or p_values(...), which need none",
-                whose="predictor",
+                hint="predict(...) or p_values(...), which need none",
+                source="predictor",
             )
         values = np.stack([self._at(one)[0] for one in rows], axis=-1)
         for one in rows:
@@ -166,7 +166,7 @@ class ConformalPredictor(ArrayPredictor):
         predictions: xr.DataArray,
         *,
         compared: bool = False,
-        whose: str = "predictions",
+        source: str = "predictions",
         whole: bool = True,
     ) -> tuple[NewExamples, TestScores]:
         """Return new examples, and all that a calibration reads of them.
@@ -180,7 +180,7 @@ class ConformalPredictor(ArrayPredictor):
             metadata.scale,
             self.pools.dtype,
             augmentations=metadata.augmentations,
-            whose=whose,
+            source=source,
             whole=whole,
         )
         scores = test.values
@@ -195,8 +195,8 @@ class ConformalPredictor(ArrayPredictor):
             order = np.argsort(spread, axis=1, kind="stable").T
         calibrator = f"calibrator {metadata.calibrator}"
         if calibration.claim.weights:
-            values = new_values(test.checked, calibration.claim.weights, whose=calibrator)
-            weight = check_weights(values, calibration.claim.weights, whose="predictions")
+            values = new_values(test.checked, calibration.claim.weights, source=calibrator)
+            weight = check_weights(values, calibration.claim.weights, source="predictions")
         if self.combiner.needs == "smoothed":
             uniform = keys.child("smoothing").uniform(test.examples.hashes)
         group = groups_of(test.checked, calibration, calibrator)

@@ -245,9 +245,9 @@ class PlausibilityRegion:
                 "region-vacuous",
                 f"every plausibility vector conforms at alpha {float(alpha):g}",
                 expected=f"{counted(needed)} calibration examples or more",
-                got=counted(self.n),
-                do=f"alpha {works} works with {counted(self.n)}; or annotate {more} more",
-                whose="region",
+                found=counted(self.n),
+                hint=f"alpha {works} works with {counted(self.n)}; or annotate {more} more",
+                source="region",
                 stacklevel=stacklevel,
             )
         return rank
@@ -306,7 +306,7 @@ class PlausibilityRegion:
     def match(self, new: NewExamples, plausibilities: xr.DataArray) -> Floats:
         """Return plausibilities (example, label) of new examples, matched to them by name."""
         lam = Plausibilities.of(check_plausibilities(plausibilities, draws=False))
-        lam = align.with_labels(lam, self.labels, whose="plausibilities", other="the region")
+        lam = align.with_labels(lam, self.labels, source="plausibilities", other="the region")
         return align.same_examples(Named.of(new.checked), lam)[1].stored.dense()
 
     def _counts(self, expected: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -397,9 +397,9 @@ class PlausibilityRegion:
                 f"leave_out {leave_out!r} is not a share of plausibility that may be left out",
                 expected="0 < leave_out < 1; at 0 every label is needed, since every vector next "
                 "to one that conforms has a little on each",
-                got=repr(leave_out),
-                do="leave_out=0.1 for sets that hold 0.90 of the plausibility",
-                whose="leave_out",
+                found=repr(leave_out),
+                hint="leave_out=0.1 for sets that hold 0.90 of the plausibility",
+                source="leave_out",
             )
         kept = bounded(1 - mass)
 
@@ -481,9 +481,9 @@ class PlausibilityRegion:
                 "parts-range",
                 f"a grid of {parts!r} parts",
                 expected="a whole number from 1 on",
-                got=repr(parts),
-                do="parts=10",
-                whose="parts",
+                found=repr(parts),
+                hint="parts=10",
+                source="parts",
             )
         labels, examples = len(self.labels), len(scores)
         size = grid_size(labels, parts)
@@ -496,10 +496,10 @@ class PlausibilityRegion:
                 f"a grid of {parts} parts has {counted(size)} points over "
                 f"{several(labels, 'label')}",
                 expected=f"{counted(_MOST_POINTS)} at most, for all examples together",
-                got=f"{counted(size * examples)} for {several(examples, 'example')}",
-                do=(f"parts={fitting}, or fewer examples" if fitting else "fewer examples")
+                found=f"{counted(size * examples)} for {several(examples, 'example')}",
+                hint=(f"parts={fitting}, or fewer examples" if fitting else "fewer examples")
                 + "; bounds(), label_sets(), vote_sets() and contains() need no grid",
-                whose="parts",
+                source="parts",
             )
         points = grid(labels, parts)
         counts = np.stack([self._counts(expected_scores(row[None], points)) for row in scores])

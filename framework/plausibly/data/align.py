@@ -34,12 +34,12 @@ def match_labels(
     array: Labelled,
     labels: Sequence[str],
     *,
-    whose: str,
+    source: str,
     other: str,
-    do: str = "",
+    hint: str = "",
 ) -> Labelled:
     """Return the array with its labels in the order of `labels`."""
-    record = with_labels(Plausibilities.of(array), labels, whose=whose, other=other, do=do)
+    record = with_labels(Plausibilities.of(array), labels, source=source, other=other, hint=hint)
     return cast("Labelled", record.array)
 
 
@@ -47,9 +47,9 @@ def with_labels(
     record: Record,
     labels: Sequence[str],
     *,
-    whose: str,
+    source: str,
     other: str,
-    do: str = "",
+    hint: str = "",
 ) -> Record:
     """Return the record with its labels in the order of `labels`."""
     here, wanted = record.labels.texts, list(labels)
@@ -58,7 +58,7 @@ def with_labels(
     lost = not_among(wanted, here)
     surplus = not_among(here, wanted)
     if surplus and not lost:
-        record = without_unsaid_parents(record, wanted, whose=whose, other=other)
+        record = without_unsaid_parents(record, wanted, source=source, other=other)
         here = record.labels.texts
         surplus = not_among(here, wanted)
     if not (lost or surplus):
@@ -68,12 +68,14 @@ def with_labels(
         pairs = equal_pairs(surplus or lost, not_among(wanted, lost))
     if surplus:
         many = "a label" if len(surplus) == 1 else several(len(surplus), "label")
-        what = f"{does(whose, 'have')} {many} that {does(other, 'lack')}"
+        what = f"{does(source, 'have')} {many} that {does(other, 'lack')}"
         got = listed(map(quoted, surplus))
         if lost:
             got += f", without {listed(map(quoted, lost))}"
     else:
-        what = f"{does(whose, 'lack')} the label{'s' * (len(lost) > 1)} {listed(map(quoted, lost))}"
+        what = (
+            f"{does(source, 'lack')} the label{'s' * (len(lost) > 1)} {listed(map(quoted, lost))}"
+        )
         got = f"{counted(len(wanted) - len(lost))} of them"
     advice = "add a column for each; 0 where the model cannot give it"
     if pairs:
@@ -88,9 +90,9 @@ def with_labels(
         "labels-differ",
         what,
         expected=f"the same {several(len(wanted), 'name')}",
-        got=got,
-        do=do or advice,
-        whose=whose,
+        found=got,
+        hint=hint or advice,
+        source=source,
         details={"only_here": surplus, "only_there": lost},
     )
 
@@ -100,12 +102,14 @@ def match_examples(
     plausibilities: Labelled,
     *,
     only_common: bool = False,
-    whose: str = "predictions",
+    source: str = "predictions",
     other: str = "plausibilities",
 ) -> tuple[xr.DataArray, Labelled]:
     """Return both arrays for the same examples, in the order of the predictions."""
     first, second = Plausibilities.of(predictions), Plausibilities.of(plausibilities)
-    first, second = same_examples(first, second, only_common=only_common, whose=whose, other=other)
+    first, second = same_examples(
+        first, second, only_common=only_common, source=source, other=other
+    )
     return cast("xr.DataArray", first.array), cast("Labelled", second.array)
 
 
@@ -114,7 +118,7 @@ def same_examples(
     second: Plausibilities,
     *,
     only_common: bool = False,
-    whose: str = "predictions",
+    source: str = "predictions",
     other: str = "plausibilities",
 ) -> tuple[Record, Plausibilities]:
     """Return both records for the same examples, in the order of the first."""
@@ -128,7 +132,7 @@ def same_examples(
     if common.size < max(len(here), len(there)):  # else no names are sought again
         surplus, lost = not_among(here, there), not_among(there, here)
     if (surplus or lost) and not (only_common and common.size):
-        owner, lacking, of = (whose, lost, other) if lost else (other, surplus, whose)
+        owner, lacking, of = (source, lost, other) if lost else (other, surplus, source)
         pairs = near_pairs(surplus, lost)
         got = listed(f'"{one}" here and "{two}" there' for one, two in pairs)
         if not pairs:
@@ -139,15 +143,15 @@ def same_examples(
             "examples-differ",
             f"{does(owner, 'lack')} {several(len(lacking), 'example')} of {of}",
             expected="equal names",
-            got=got,
-            do=f"mend the names, or only_common=True, which keeps {counted(common.size)}"
+            found=got,
+            hint=f"mend the names, or only_common=True, which keeps {counted(common.size)}"
             if common.size
             else "mend the names: none is in both",
-            whose=whose,
+            source=source,
             details={"only_here": surplus, "only_there": lost},
         )
     matched = second.take_examples(place[common])
-    array = with_left_out(matched.array, {f"not in {whose}": len(lost)})
+    array = with_left_out(matched.array, {f"not in {source}": len(lost)})
     matched = attrs.evolve(matched, array=array)
     if surplus:
         first = first.take_examples(common)

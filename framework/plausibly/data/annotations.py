@@ -96,7 +96,7 @@ def read_only(table: Table) -> Table:
 
 
 def check_table(
-    table: xr.Dataset, accepts: frozenset[str] | None = None, *, whose: str = "annotations"
+    table: xr.Dataset, accepts: frozenset[str] | None = None, *, source: str = "annotations"
 ) -> xr.Dataset:
     """Return an annotation table, of one of the kinds `accepts`, if it stands as it was built."""
     given: object = table
@@ -108,31 +108,31 @@ def check_table(
         without = f" without {listed(lacks)}" if isinstance(given, xr.Dataset) else ""
         raise InputError(
             "table-unknown",
-            f"{whose}: this is no annotation table",
+            f"{source}: this is no annotation table",
             expected="an annotation table as it was built",
-            got=f"a {type(given).__name__}{without}",
-            do="plausibly.read_annotations(path), or plausibly.plugin.build_table(...)",
-            whose=whose,
+            found=f"a {type(given).__name__}{without}",
+            hint="plausibly.read_annotations(path), or plausibly.plugin.build_table(...)",
+            source=source,
         )
     kind = str(table.attrs[names.KIND])
     if not is_intact(table):
         raise InputError(
             "table-detached",
-            f"{whose}: rows were cut, sorted or renamed after the table was built",
+            f"{source}: rows were cut, sorted or renamed after the table was built",
             expected="responses that point at the names they were built with",
-            got="another checksum" if names.CHECKSUM in table.attrs else "no checksum",
-            do="plausibly.select(ann, example=...) on the table as it was read, instead of isel, "
+            found="another checksum" if names.CHECKSUM in table.attrs else "no checksum",
+            hint="plausibly.select(ann, example=...) on the table as it was read, instead of isel, "
             "sel, sortby or assign_coords",
-            whose=whose,
+            source=source,
         )
     if accepts is not None and kind not in accepts:
         raise InputError(
             "kind-unsuitable",
-            f"{whose}: the kind {kind} is not read here",
+            f"{source}: the kind {kind} is not read here",
             expected=" or ".join(sorted(accepts)),
-            got=kind,
-            do=f"an aggregator for {kind}: plausibly plugins list --kind aggregator",
-            whose=whose,
+            found=kind,
+            hint=f"an aggregator for {kind}: plausibly plugins list --kind aggregator",
+            source=source,
             details={"kind": kind, "accepts": sorted(accepts)},
         )
     return table
@@ -379,7 +379,7 @@ _SHIFT = np.uint64(29)
 
 
 def answered_rows(
-    table: xr.Dataset, accepts: frozenset[str], *, whose: str = "annotations"
+    table: xr.Dataset, accepts: frozenset[str], *, source: str = "annotations"
 ) -> Rows:
     """Return the columns of a table that an aggregator can use: the first line of each.
 
@@ -389,7 +389,7 @@ def answered_rows(
         An annotation table.
     accepts : frozenset of str
         Kinds that the aggregator reads.
-    whose : str
+    source : str
         What the messages call the table.
 
     Raises
@@ -398,12 +398,12 @@ def answered_rows(
         What `check_table` raises, or ``example-unanswered`` where an example has no response that
         names a label.
     """
-    rows = Rows.of(check_table(table, accepts, whose=whose))
-    check_answered(rows, whose=whose)
+    rows = Rows.of(check_table(table, accepts, source=source))
+    check_answered(rows, source=source)
     return rows
 
 
-def check_answered(rows: Rows, *, whose: str = "annotations") -> None:
+def check_answered(rows: Rows, *, source: str = "annotations") -> None:
     """Raise `InputError` ``example-unanswered`` where an example has no answer to aggregate."""
     unanswered = np.flatnonzero(rows.votes <= 0)
     if not unanswered.size:
@@ -413,12 +413,12 @@ def check_answered(rows: Rows, *, whose: str = "annotations") -> None:
     shown = name_texts(rows.table.indexes[names.EXAMPLE][unanswered])
     raise InputError(
         "example-unanswered",
-        f"{whose}: {counted(len(shown))} of {several(rows.n, 'example')} "
+        f"{source}: {counted(len(shown))} of {several(rows.n, 'example')} "
         f"{'has' if len(shown) == 1 else 'have'} no response ({listed(shown)})",
         expected="one or more",
-        got=f"0 ({counted(skipped)} skipped by all, {counted(never)} never assigned)",
-        do='unanswered="drop", which is recorded in the result',
-        whose=whose,
+        found=f"0 ({counted(skipped)} skipped by all, {counted(never)} never assigned)",
+        hint='unanswered="drop", which is recorded in the result',
+        source=source,
         details={"examples": shown, "skipped": skipped, "never": never},
     )
 
@@ -605,7 +605,7 @@ def build_table(
         names.ANNOTATOR: name_texts(annotators),
     }
     for dim, texts in named.items():
-        check_names(texts, dim, whose=_WHOSE)
+        check_names(texts, dim, source=_WHOSE)
     if unlisted not in _UNLISTED:
         raise _invalid(names.UNLISTED, " or ".join(_UNLISTED), unlisted)
     sizes: dict[Hashable, int] = {dim: len(texts) for dim, texts in named.items()}
@@ -671,14 +671,14 @@ def rebuilt(table: xr.Dataset, *, left_out: Mapping[str, int] | None = None) -> 
     )
 
 
-def _invalid(column: str, expected: str, got: str) -> InputError:
+def _invalid(column: str, expected: str, found: str) -> InputError:
     return InputError(
         "table-invalid",
         f"{_WHOSE} cannot be built: {column} is out of range",
         expected=expected,
-        got=got,
-        do=f"mend {column} where it is made",
-        whose=_WHOSE,
+        found=found,
+        hint=f"mend {column} where it is made",
+        source=_WHOSE,
     )
 
 

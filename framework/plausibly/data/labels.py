@@ -54,7 +54,7 @@ def read_aliases(
     labels: Sequence[str],
     cells: Sequence[str],
     *,
-    whose: str = "the table of labels",
+    source: str = "the table of labels",
     places: Places | None = None,
 ) -> dict[str, str]:
     """Return the label of each alias."""
@@ -74,11 +74,11 @@ def read_aliases(
                     do = f"remove the row of {quoted(alias)}, or take the alias away"
                 raise InputError(
                     "alias-ambiguous",
-                    f"{whose} {what}{f' ({places(rows)})' if places else ''}",
+                    f"{source} {what}{f' ({places(rows)})' if places else ''}",
                     expected="aliases of one label each, which are no labels themselves",
-                    got=f"answers {quoted(alias)} that could be either",
-                    do=do,
-                    whose=whose,
+                    found=f"answers {quoted(alias)} that could be either",
+                    hint=do,
+                    source=source,
                     details={"alias": alias, "labels": [labels[place] for place in rows]},
                 )
             found[alias] = label
@@ -96,7 +96,7 @@ def aliases_of(table: xr.Dataset | xr.DataArray) -> dict[str, str]:
     cells = table[names.ALIAS].values.tolist()
     texts = ["" if is_missing(cell) else name_text(cell) for cell in cells]
     whose = str(table.attrs.get("source", "the table of labels"))
-    return read_aliases(name_texts(table[names.LABEL].values), texts, whose=whose)
+    return read_aliases(name_texts(table[names.LABEL].values), texts, source=whose)
 
 
 def merge_aliases(
@@ -135,17 +135,17 @@ def merge_aliases(
     return rebuilt(with_merged(part, found))
 
 
-def called(table: xr.Dataset, labels: Sequence[str], *, whose: str) -> xr.Dataset:
+def called(table: xr.Dataset, labels: Sequence[str], *, source: str) -> xr.Dataset:
     """Return the annotation table with its labels called so; those of one name are merged."""
     before = name_texts(table.indexes[names.LABEL])
     different = list(dict.fromkeys(labels))
-    check_names(different, names.LABEL, whose=whose)
+    check_names(different, names.LABEL, source=source)
     if len(different) < len(before):
         renamed = {old: new for old, new in zip(before, labels, strict=True) if old != new}
         table = merge_aliases(table, renamed, different)
     elif before != different:
         table = rebuilt(table.assign_coords({names.LABEL: (names.LABEL, text_array(labels))}))
-    warn_alike(table, whose, [names.LABEL])
+    warn_alike(table, source, [names.LABEL])
     return table
 
 
@@ -168,7 +168,7 @@ def _kept_once(rows: Rows, label: Ints) -> tuple[Ints, Ints, Floats]:
     return kept, rows.block[kept] - above, share
 
 
-def renamed_columns(array: xr.DataArray, table: xr.Dataset, *, whose: str) -> xr.DataArray:
+def renamed_columns(array: xr.DataArray, table: xr.Dataset, *, source: str) -> xr.DataArray:
     """Return predictions whose columns go by the labels, not by aliases."""
     aliases = aliases_of(table)
     here = name_texts(array.indexes[names.LABEL])
@@ -180,11 +180,11 @@ def renamed_columns(array: xr.DataArray, table: xr.Dataset, *, whose: str) -> xr
         columns = [quoted(name) for name, label in zip(here, called, strict=True) if label == twice]
         raise InputError(
             "label-twice",
-            f"{whose} has {several(len(columns), 'column')} of the label {quoted(twice)}, under "
+            f"{source} has {several(len(columns), 'column')} of the label {quoted(twice)}, under "
             f"other names ({listed(columns)})",
             expected="one column a label; probabilities of one label add up, other scores do not",
-            do="add the columns up where they are made, or keep one",
-            whose=whose,
+            hint="add the columns up where they are made, or keep one",
+            source=source,
             details={"label": twice},
         )
     return array.assign_coords({names.LABEL: (names.LABEL, text_array(called))})
@@ -210,7 +210,7 @@ class Hierarchy:
         labels: Sequence[str],
         parents: Sequence[str],
         *,
-        whose: str = "the labels",
+        source: str = "the labels",
         places: Places | None = None,
     ) -> Hierarchy:
         """Return the hierarchy of labels, each with the name of its parent or the empty text.
@@ -220,7 +220,7 @@ class Hierarchy:
         Parameters
         ----------
         labels, parents : sequence of str
-        whose : str
+        source : str
             What the messages call them.
         places : callable, optional
             Where rows stand, as messages say it.
@@ -239,11 +239,11 @@ class Hierarchy:
             chain = [labels[at] for at in (*circle, circle[0])]
             raise InputError(
                 "parents-circular",
-                f"{whose}: {quoted(labels[circle[0]])} stands above itself{where}",
+                f"{source}: {quoted(labels[circle[0]])} stands above itself{where}",
                 expected="parents that end at a label without one",
-                got=" under ".join(map(quoted, chain if len(chain) < 6 else [*chain[:4], "…"])),
-                do="empty the parent of the topmost of them",
-                whose=whose,
+                found=" under ".join(map(quoted, chain if len(chain) < 6 else [*chain[:4], "…"])),
+                hint="empty the parent of the topmost of them",
+                source=source,
                 details={"labels": [labels[at] for at in circle]},
             )
         return found
@@ -320,7 +320,7 @@ Record = TypeVar("Record", Named, Predictions, Plausibilities)
 
 
 def without_unsaid_parents(
-    record: Record, wanted: Sequence[str], *, whose: str, other: str
+    record: Record, wanted: Sequence[str], *, source: str, other: str
 ) -> Record:
     """Return plausibilities without those parents of other labels that `wanted` lacks."""
     tree = Hierarchy.of_table(record.array)
@@ -341,13 +341,13 @@ def without_unsaid_parents(
     examples = record.examples.take(np.flatnonzero(rows)).texts
     raise InputError(
         "parents-named",
-        f"{does(whose, 'name')} {listed(map(quoted, named))}, which "
+        f"{does(source, 'name')} {listed(map(quoted, named))}, which "
         f"{'stands' if len(named) == 1 else 'stand'} above labels that {does(other, 'have')}",
         expected=f"the {several(len(known), 'label')} of {other}, or how to get there",
-        got=f"{several(len(named), 'such label')} in {counted(len(examples))} of "
+        found=f"{several(len(named), 'such label')} in {counted(len(examples))} of "
         f"{several(rows.size, 'example')} ({listed(examples)})",
-        do='aggregate with aggregator="spread": it gives that to the labels '
+        hint='aggregate with aggregator="spread": it gives that to the labels '
         "below, in equal shares or by another policy",
-        whose=whose,
+        source=source,
         details={"labels": named, "examples": examples},
     )

@@ -103,7 +103,7 @@ def alike(names: Sequence[str]) -> list[tuple[str, str]]:
     return [pair for pair in pairs if pair[0] != pair[1]]
 
 
-def warn_alike(table: xr.Dataset, whose: str, dims: Sequence[str]) -> None:
+def warn_alike(table: xr.Dataset, source: str, dims: Sequence[str]) -> None:
     """Warn of names of an annotation table that look alike: one ``names-alike`` for each dim."""
     for dim in dims:
         pairs = alike(name_texts(table.indexes[dim]))
@@ -112,13 +112,13 @@ def warn_alike(table: xr.Dataset, whose: str, dims: Sequence[str]) -> None:
         turned = merged_by([(other, one) for one, other in pairs])
         warn(
             "names-alike",
-            f"{whose} has {dim}s whose names look alike: {several(len(pairs), 'pair')}",
+            f"{source} has {dim}s whose names look alike: {several(len(pairs), 'pair')}",
             expected=f"one name for each {dim}; text stays as written, and these count apart",
-            got=told(pairs),
-            do=f"{turned}, or a column alias in the table of labels, if they are the same"
+            found=told(pairs),
+            hint=f"{turned}, or a column alias in the table of labels, if they are the same"
             if dim == LABEL
-            else f"write them alike in {whose}, if they are the same {dim}",
-            whose=whose,
+            else f"write them alike in {source}, if they are the same {dim}",
+            source=source,
             details={"dim": dim, "pairs": pairs},
             stacklevel=3,
         )
@@ -282,14 +282,14 @@ def several(number: int, noun: str) -> str:
     return f"{counted(number)} {noun}" if number == 1 else f"{counted(number)} {noun}s"
 
 
-def does(whose: str, verb: str) -> str:
+def does(source: str, verb: str) -> str:
     """Return subject and verb: ``predictions lack``, ``cnn.parquet lacks``."""
-    if whose.endswith("s") and "." not in whose:
-        return f"{whose} {verb}"
-    return f"{whose} has" if verb == "have" else f"{whose} {verb}s"
+    if source.endswith("s") and "." not in source:
+        return f"{source} {verb}"
+    return f"{source} has" if verb == "have" else f"{source} {verb}s"
 
 
-def check_names(names: Sequence[str], noun: str, *, whose: str) -> None:
+def check_names(names: Sequence[str], noun: str, *, source: str) -> None:
     """Raise `InputError` where names repeat, are empty, or cannot be stored."""
     known = set(names)
     if len(known) == len(names) and "" not in known and "\0" not in "".join(names):
@@ -303,22 +303,22 @@ def check_names(names: Sequence[str], noun: str, *, whose: str) -> None:
         others = f", and {several(more, 'other')} again" if more else ""
         raise InputError(
             f"{noun}-twice",
-            f"{does(whose, 'name')} {quoted(again) if noun == 'label' else again} in {among} "
+            f"{does(source, 'name')} {quoted(again) if noun == 'label' else again} in {among} "
             f"{rows[again] + 1:,} and {again_in[0] + 1:,}{others}",
             expected=f"one {among[:-1]} {'a' if noun == 'label' else 'an'} {noun}",
-            got=f"{several(len(repeated), among[:-1])} too many",
-            do="keep one, or give them names of their own",
-            whose=whose,
+            found=f"{several(len(repeated), among[:-1])} too many",
+            hint="keep one, or give them names of their own",
+            source=source,
             details={f"{noun}s": list(dict.fromkeys(repeated))},
         )
     unfit = [row for name, row in rows.items() if not name or "\0" in name]
     raise InputError(
         f"{noun}-unnamed",
-        f"{does(whose, 'have')} {several(len(unfit), noun)} without a usable name",
+        f"{does(source, 'have')} {several(len(unfit), noun)} without a usable name",
         expected="text with at least one character, and no NUL",
-        got=f"none at place {listed(row + 1 for row in unfit)}",
-        do=f"name each {noun}",
-        whose=whose,
+        found=f"none at place {listed(row + 1 for row in unfit)}",
+        hint=f"name each {noun}",
+        source=source,
         details={"rows": unfit},
     )
 
@@ -494,7 +494,7 @@ def float_type(dtype: np.dtype[Any]) -> FloatType:  # Any: any real numbers
 
 def named_array(
     array: object,
-    whose: str,
+    source: str,
     what: str,
     *,
     draws: bool = False,
@@ -509,17 +509,17 @@ def named_array(
     if not isinstance(array, xr.DataArray):
         raise InputError(
             f"{what}-unlabelled",
-            f"{whose}: {type(array).__name__} has no names for its rows and columns",
+            f"{source}: {type(array).__name__} has no names for its rows and columns",
             expected="a DataArray with the dims example and label",
-            got=type(array).__name__,
-            do='xarray.DataArray(values, dims=("example", "label"), '
+            found=type(array).__name__,
+            hint='xarray.DataArray(values, dims=("example", "label"), '
             'coords={"example": ids, "label": labels})',
-            whose=whose,
+            source=source,
         )
     wanted = (EXAMPLE, LABEL)
     dims = (DRAW, *wanted) if draws and DRAW in array.dims else wanted
     if set(array.dims) != set(dims):
-        raise _dims_differ(array, wanted, whose, what)
+        raise _dims_differ(array, wanted, source, what)
     array = array if array.dims == dims else array.transpose(*dims)
     # Extension arrays of pandas, which xarray cannot index, become those of numpy.
     columns = {
@@ -533,16 +533,16 @@ def named_array(
         if dim not in indexed:
             raise InputError(
                 f"{dim}s-unnamed",
-                f"{does(whose, 'have')} {several(array.sizes[dim], dim)} and no {dim} names",
+                f"{does(source, 'have')} {several(array.sizes[dim], dim)} and no {dim} names",
                 expected="names in order; an order is never guessed",
-                do=f"{what}.assign_coords({dim}=[...])",
-                whose=whose,
+                hint=f"{what}.assign_coords({dim}=[...])",
+                source=source,
             )
     for dim in wanted:
         own = Names(array.get_index(dim))
         own = next((one for one in known if one.equals(own)), own)
         if not own.usable:
-            check_names(own.texts, dim, whose=whose)
+            check_names(own.texts, dim, source=source)
         if array.coords.variables[dim].dtype.kind != "U":
             texts = xr.Coordinates.from_xindex(text_index(own.texts, dim))
             array = array.assign_coords(texts)
@@ -550,20 +550,20 @@ def named_array(
     if array.dtype.kind not in "fiub":
         raise InputError(
             "numbers-expected",
-            f"{whose}: the entries are not real numbers",
+            f"{source}: the entries are not real numbers",
             expected="floats",
-            got=f"dtype {array.dtype}",
-            do=f"{what}.astype(float)",
-            whose=whose,
+            found=f"dtype {array.dtype}",
+            hint=f"{what}.astype(float)",
+            source=source,
         )
     if not array.size:
         raise InputError(
             f"{what}-empty",
-            f"{whose}: there is nothing in it",
+            f"{source}: there is nothing in it",
             expected="one example and one label, or more",
-            got=", ".join(several(array.sizes[dim], str(dim)) for dim in array.dims),
-            do="look at what was selected or read",
-            whose=whose,
+            found=", ".join(several(array.sizes[dim], str(dim)) for dim in array.dims),
+            hint="look at what was selected or read",
+            source=source,
         )
     if not lazy:
         values = np.ascontiguousarray(array.values, float_type(array.dtype))
@@ -571,7 +571,9 @@ def named_array(
     return Named(array=array, examples=along[0], labels=along[1])
 
 
-def _dims_differ(array: xr.DataArray, wanted: tuple[str, str], whose: str, what: str) -> InputError:
+def _dims_differ(
+    array: xr.DataArray, wanted: tuple[str, str], source: str, what: str
+) -> InputError:
     lost = [dim for dim in wanted if dim not in array.dims]
     surplus = [str(dim) for dim in array.dims if dim not in wanted]
     do = f"{what}.expand_dims({lost[0]}=[...])" if lost else ""
@@ -583,11 +585,11 @@ def _dims_differ(array: xr.DataArray, wanted: tuple[str, str], whose: str, what:
         do = f"take one entry of each other dim: {what}.isel({surplus[0]}=0)"
     return InputError(
         "dims-differ",
-        f"{does(whose, 'have')} the dims {listed(array.dims) or 'none'}",
+        f"{does(source, 'have')} the dims {listed(array.dims) or 'none'}",
         expected="example and label",
-        got=f"no {listed(lost)}" if lost else f"{listed(surplus)} besides",
-        do=do,
-        whose=whose,
+        found=f"no {listed(lost)}" if lost else f"{listed(surplus)} besides",
+        hint=do,
+        source=source,
     )
 
 

@@ -77,7 +77,7 @@ class Plausibilities:
         cls,
         array: Form,
         *,
-        whose: str = "plausibilities",
+        source: str = "plausibilities",
         draws: bool = True,
         known: Sequence[Names] = (),
     ) -> Plausibilities:
@@ -86,9 +86,9 @@ class Plausibilities:
         Names in an index that equals one of `known` are not checked again.
         """
         if is_sparse(array):
-            return cls.of(check_sparse(array, whose))
-        named = named_array(array, whose, "plausibilities", draws=draws, known=known)
-        check_numbers(named.array, "plausibility", whose)
+            return cls.of(check_sparse(array, source))
+        named = named_array(array, source, "plausibilities", draws=draws, known=known)
+        check_numbers(named.array, "plausibility", source)
         checked = _with_exact_denominator(named.array)
         return cls(array=checked, examples=named.examples, labels=named.labels)
 
@@ -245,7 +245,7 @@ def check_packed(packed: xr.Dataset) -> xr.Dataset:
             raise _invalid(f"{name} has other dims", f"dims {listed(dims)}; got {got}")
     packed = packed.transpose(names.EXAMPLE, names.SLOT, ...)
     for dim, noun in ((names.EXAMPLE, names.EXAMPLE), (names.LABEL_NAME, names.LABEL)):
-        check_names(name_texts(packed.indexes[dim]), noun, whose="packed plausibilities")
+        check_names(name_texts(packed.indexes[dim]), noun, source="packed plausibilities")
     weight: Floats = packed[names.WEIGHT].values
     label: Ints = packed[names.LABEL].values
     if weight.dtype.kind != "f" or label.dtype.kind not in "iu":
@@ -276,16 +276,16 @@ def _invalid(what: str, expected: str) -> InputError:
         "packed-invalid",
         f"packed plausibilities: {what}",
         expected=expected,
-        do="plausibly.pack(lam) makes them",
-        whose="packed plausibilities",
+        hint="plausibly.pack(lam) makes them",
+        source="packed plausibilities",
     )
 
 
-def check_sparse(packed: xr.Dataset, whose: str) -> xr.Dataset:
+def check_sparse(packed: xr.Dataset, source: str) -> xr.Dataset:
     """Return sparse plausibilities as the framework reads them; the caller's are not changed."""
     packed = check_packed(packed)
     weight: Floats = packed[names.WEIGHT].values
-    rows = checked_rows(weight, packed.drop_vars(names.LABEL), whose)
+    rows = checked_rows(weight, packed.drop_vars(names.LABEL), source)
     for dim in (names.EXAMPLE, names.LABEL_NAME):
         if packed[dim].dtype.kind != "U":
             texts = text_array(name_texts(packed.indexes[dim]))
@@ -297,24 +297,24 @@ def check_sparse(packed: xr.Dataset, whose: str) -> xr.Dataset:
     return packed.assign({names.WEIGHT: ((names.EXAMPLE, names.SLOT), rows.values)})
 
 
-def checked_rows(weight: Floats, about: Form, whose: str) -> xr.DataArray:
+def checked_rows(weight: Floats, about: Form, source: str) -> xr.DataArray:
     """Return weights (example, slot), checked as the plausibilities of labels called by slots."""
     coords = {name: item for name, item in about.coords.items() if item.dims == (names.EXAMPLE,)}
     rows = xr.DataArray(weight, dims=(names.EXAMPLE, names.LABEL), coords=coords)
     slots = [str(slot) for slot in range(weight.shape[1])]
-    return check_plausibilities(rows.assign_coords({names.LABEL: slots}), whose=whose)
+    return check_plausibilities(rows.assign_coords({names.LABEL: slots}), source=source)
 
 
 def check_plausibilities(
     plausibilities: xr.DataArray | xr.Dataset,
     *,
-    whose: str = "plausibilities",
+    source: str = "plausibilities",
     draws: bool = True,
 ) -> xr.DataArray:
     """Return plausibilities as the framework reads them; the caller's array is not changed."""
     if is_sparse(plausibilities):
         plausibilities = unpack(plausibilities)
-    found = Plausibilities.from_xarray(plausibilities, whose=whose, draws=draws)
+    found = Plausibilities.from_xarray(plausibilities, source=source, draws=draws)
     return cast("xr.DataArray", found.array)
 
 

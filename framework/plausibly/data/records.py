@@ -59,7 +59,7 @@ def check_responses(table: xr.Dataset, kind: str, *, labels_once: bool = False) 
             "response-twice",
             "answers again",
             expected="one response an annotator and example",
-            do="keep one response an annotator and example",
+            hint="keep one response an annotator and example",
         )
     if labels_once:
         pair = rows.response.astype(np.int64) * rows.labels + rows.label
@@ -73,13 +73,13 @@ def check_responses(table: xr.Dataset, kind: str, *, labels_once: bool = False) 
             "label-repeats",
             f"names {listed(map(quoted, label))} twice",
             expected="each label once in a response",
-            do="mend these responses, or drop them",
+            hint="mend these responses, or drop them",
         )
     return rows
 
 
 def refuse_responses(
-    rows: Rows, bad: Bools, name: str, says: str, *, expected: str, got: str = "", do: str
+    rows: Rows, bad: Bools, name: str, says: str, *, expected: str, found: str = "", hint: str
 ) -> None:
     """Raise `InputError` about the responses in `bad`, if there are any.
 
@@ -93,7 +93,7 @@ def refuse_responses(
         Name of the message.
     says : str
         What the first of them does, as it follows the name of an annotator.
-    expected, got, do : str
+    expected, found, hint : str
         As in `plausibly.errors.InputError`.
     """
     places = np.flatnonzero(bad)
@@ -104,14 +104,14 @@ def refuse_responses(
     by = f"annotator {rows.table.indexes[names.ANNOTATOR][code]}" if code >= 0 else ""
     if places.size > 1:
         many = f"{several(places.size, 'such response')}, about {listed(dict.fromkeys(examples))}"
-        got = f"{got}; {many}" if got else many
+        found = f"{found}; {many}" if found else many
     raise InputError(
         name,
         f"example {examples[0]}, {by or 'an unknown annotator'} {says}",
         expected=expected,
-        got=got,
-        do=do,
-        whose="annotations",
+        found=found,
+        hint=hint,
+        source="annotations",
         details={"examples": [str(example) for example in examples]},
     )
 
@@ -155,10 +155,10 @@ def check_once(columns: Columns) -> None:
         "response-twice",
         f"{name} answered {several(len(examples), 'example')} again ({listed(examples)})",
         expected="one response an annotator and example",
-        got=f"up to {count.max()}"
+        found=f"up to {count.max()}"
         + (f", also by {several(others, 'other annotator')}" if others else ""),
-        do="keep one response an annotator and example",
-        whose="annotations",
+        hint="keep one response an annotator and example",
+        source="annotations",
         details={"annotators": sorted(set(by)), "records": known[again].tolist()},
     )
 
@@ -181,17 +181,17 @@ class AnswerRefused(Exception):
         Name of the message.
     says : str
         What the annotator does, as it follows the name of one: ``'ranks "eczema" twice'``.
-    expected, got, do : str
+    expected, found, hint : str
         As in `plausibly.errors.InputError`.
     """
 
-    def __init__(self, name: str, says: str, *, expected: str, got: str = "", do: str) -> None:
+    def __init__(self, name: str, says: str, *, expected: str, found: str = "", hint: str) -> None:
         super().__init__(name, says)
         self.name = name
         self.says = says
         self.expected = expected
-        self.got = got if len(got) <= _MOST_SHOWN else f"{got[: _MOST_SHOWN - 1]}…"
-        self.do = do
+        self.found = found if len(found) <= _MOST_SHOWN else f"{found[: _MOST_SHOWN - 1]}…"
+        self.hint = hint
 
 
 def table_from_records(
@@ -264,9 +264,9 @@ def table_from_records(
             "annotations-empty",
             "annotations hold no response",
             expected="one record (example, annotator, answer) a response",
-            got="none",
-            do="pass records, or look at what the file holds",
-            whose="annotations",
+            found="none",
+            hint="pass records, or look at what the file holds",
+            source="annotations",
         )
     columns = Columns(
         examples=list(examples),
@@ -295,9 +295,9 @@ def _record_invalid(place: int, expected: str, found: object) -> InputError:
         "record-invalid",
         f"annotations: record {place + 1:,} cannot be read",
         expected=expected,
-        got=got if len(got) <= 60 else f"{got[:57]}...",
-        do="mend or drop that record",
-        whose="annotations",
+        found=got if len(got) <= 60 else f"{got[:57]}...",
+        hint="mend or drop that record",
+        source="annotations",
         details={"records": [place]},
     )
 
@@ -357,7 +357,7 @@ def _table(
     """Return the table of responses, each with the place of its answer among `answers`."""
     declared = None if labels is None else name_texts(labels)
     if declared is not None:
-        check_names(declared, names.LABEL, whose="the declared labels")
+        check_names(declared, names.LABEL, source="the declared labels")
     codes, distinct = _distinct(columns, answers, place, parse)
     answer = by_code(codes, place)
     known = _labels(columns, answer, distinct, declared)
@@ -432,7 +432,7 @@ def _distinct(
         who, _, first = by_name[0]
         alike = [where for _, where, one in by_name if one.name == first.name]
         examples = [columns.examples[columns.example[where]] for where in alike]
-        got = first.got
+        got = first.found
         if len(alike) > 1:
             about = listed(sorted(set(examples)))
             many = f"{several(len(alike), 'such response')}, about {about}"
@@ -441,9 +441,9 @@ def _distinct(
             first.name,
             f"{who} {first.says}",
             expected=first.expected,
-            got=got,
-            do=first.do,
-            whose="annotations",
+            found=got,
+            hint=first.hint,
+            source="annotations",
             details={"examples": examples, "records": sorted(alike)},
         )
     ordered = sorted(distinct)
@@ -463,11 +463,11 @@ def _labels(
                 "annotations-empty",
                 "annotations name no label",
                 expected="an answer that names a label, or declared labels",
-                got=f"{several(answer.size, 'empty answer')}",
-                do="labels=[...], or look at what the file holds",
-                whose="annotations",
+                found=f"{several(answer.size, 'empty answer')}",
+                hint="labels=[...], or look at what the file holds",
+                source="annotations",
             )
-        check_names(named, names.LABEL, whose="annotations")
+        check_names(named, names.LABEL, source="annotations")
         return named
     outside = set(named).difference(declared)
     if not outside:
@@ -487,9 +487,9 @@ def _labels(
         "label-unknown",
         f"{columns.who(first)} says {quoted(label)}",
         expected=f"one of {several(len(declared), 'declared label')}",
-        got=f"{several(len(outside), 'label')} outside ({several(votes, 'vote')})",
-        do=f"{suggestion}, or declare it: labels=[..., {quoted(label)}]",
-        whose="annotations",
+        found=f"{several(len(outside), 'label')} outside ({several(votes, 'vote')})",
+        hint=f"{suggestion}, or declare it: labels=[..., {quoted(label)}]",
+        source="annotations",
         details={"labels": sorted(outside), "votes": votes, "records": places},
     )
 

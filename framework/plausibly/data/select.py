@@ -123,12 +123,12 @@ def _chosen(table: xr.Dataset, dim: str, wanted: Names | None) -> NDArray[np.int
                 "mask-length",
                 f"the mask over {dim} does not fit the annotations",
                 expected=f"one entry an {dim}: {len(known):,}",
-                got=" x ".join(f"{side:,}" for side in values.shape),
-                do=f"name the {dim}s instead, or use a DataArray with the coordinate {dim}",
-                whose="annotations",
+                found=" x ".join(f"{side:,}" for side in values.shape),
+                hint=f"name the {dim}s instead, or use a DataArray with the coordinate {dim}",
+                source="annotations",
             )
         texts = name_texts(values.tolist())
-    check_names(texts, dim, whose="the selection")
+    check_names(texts, dim, source="the selection")
     places = positions(known, texts)
     lost = [name for name, place in zip(texts, places, strict=True) if place < 0]
     if lost:
@@ -138,9 +138,9 @@ def _chosen(table: xr.Dataset, dim: str, wanted: Names | None) -> NDArray[np.int
             f"{dim}s-unknown",
             f"annotations have no {dim} {lost[0]}{more}",
             expected=f"names among {several(len(known), dim)}",
-            got=listed(lost),
-            do=f"did you mean {meant}?" if meant else f"take them from ann.{dim}.values",
-            whose="annotations",
+            found=listed(lost),
+            hint=f"did you mean {meant}?" if meant else f"take them from ann.{dim}.values",
+            source="annotations",
             details={f"{dim}s": lost},
         )
     return places
@@ -189,8 +189,8 @@ def concat(tables: Iterable[xr.Dataset]) -> AnnotationTable:
             "annotations-empty",
             "there is no annotation table to join",
             expected="one or more",
-            got="none",
-            do="plausibly.concat([first, second])",
+            found="none",
+            hint="plausibly.concat([first, second])",
         )
     for attribute in (names.KIND, names.UNLISTED, names.REPEATED):
         found = list(dict.fromkeys(str(part.attrs.get(attribute, "no")) for part in parts))
@@ -199,9 +199,9 @@ def concat(tables: Iterable[xr.Dataset]) -> AnnotationTable:
                 "kinds-differ",
                 f"tables of {attribute} {found[0]} and {found[1]} cannot be joined",
                 expected="tables of one kind of answer, read in one way",
-                got=listed(found),
-                do="aggregate each alone",
-                whose="annotations",
+                found=listed(found),
+                hint="aggregate each alone",
+                source="annotations",
             )
     united = {
         dim: list(dict.fromkeys(one for part in parts for one in name_texts(part.indexes[dim])))
@@ -266,9 +266,9 @@ def _check_once(parts: Sequence[xr.Dataset], united: Mapping[str, list[str]]) ->
         f"{united[names.ANNOTATOR][annotator[0]]} answered {again} in two tables "
         f"({listed(examples)})",
         expected="one response an annotator and example",
-        got=f"{several(twice.size, 'response')} in more than one table",
-        do="keep one response an annotator and example",
-        whose="annotations",
+        found=f"{several(twice.size, 'response')} in more than one table",
+        hint="keep one response an annotator and example",
+        source="annotations",
         details={"examples": [united[names.EXAMPLE][code] for code in example]},
     )
 
@@ -346,8 +346,8 @@ def _unjoined(message: str, name: str, why: str) -> InputError:
         message,
         f"the variable {name} cannot be joined: {why}",
         expected="the same variables in all tables, equal where they name the same thing",
-        do=f'mend it, or leave it out: ann.drop_vars("{name}")',
-        whose="annotations",
+        hint=f'mend it, or leave it out: ann.drop_vars("{name}")',
+        source="annotations",
         details={"variable": name},
     )
 

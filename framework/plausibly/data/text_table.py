@@ -72,7 +72,7 @@ class TextTable:
 
     Attributes
     ----------
-    whose : str
+    source : str
         Name of the file.
     header : tuple of str
         Names of the columns; ``"1"``, ``"2"``, … where the file has no header.
@@ -90,7 +90,7 @@ class TextTable:
         Columns that say which texts they could hold, such as a categorical one of a frame.
     """
 
-    whose: str
+    source: str
     header: tuple[str, ...]
     columns: tuple[Sequence[str], ...]
     lines: Sequence[int]
@@ -116,14 +116,14 @@ class TextTable:
 
     def place(self, row: int) -> str:
         """Return where a row stands, as messages say it: ``votes.csv line 88``."""
-        return f"{self.whose} {self.unit} {counted(self.lines[row])}"
+        return f"{self.source} {self.unit} {counted(self.lines[row])}"
 
     def places(self, rows: Iterable[int]) -> str:
         """Return up to three of the lines, and the count: ``lines 4, 8, 9, … (12 in all)``."""
         found = [counted(self.lines[row]) for row in rows]
         return f"{self.unit}{'s' if len(found) > 1 else ''} {listed(found)}"
 
-    def need(self, names: Iterable[str], *, do: str) -> None:
+    def need(self, names: Iterable[str], *, hint: str) -> None:
         """Raise ``columns-missing`` unless every one of `names` is a column of plain values.
 
         Parameters
@@ -139,22 +139,22 @@ class TextTable:
             if name in self.nested:
                 raise InputError(
                     "column-nested",
-                    f'{self.whose} holds no plain values in column "{name}"',
+                    f'{self.source} holds no plain values in column "{name}"',
                     expected="one text or number a row",
-                    got=self.nested[name],
-                    do="write one row a value",
-                    whose=self.whose,
+                    found=self.nested[name],
+                    hint="write one row a value",
+                    source=self.source,
                 )
         if not absent:
             return
         seen = listed(self.header) if self.named else f"{len(self.header)} columns without names"
         raise InputError(
             "columns-missing",
-            f"{self.whose} has no column {', '.join(map(quoted, absent))}",
+            f"{self.source} has no column {', '.join(map(quoted, absent))}",
             expected=_COUNTS.get(len(absent), f"those {len(absent)}"),
-            got=seen,
-            do=do,
-            whose=self.whose,
+            found=seen,
+            hint=hint,
+            source=self.source,
             details={"missing": absent, "seen": list(self.header)},
         )
 

@@ -40,7 +40,7 @@ class Predictions(Named):
         cls,
         predictions: xr.DataArray,
         *,
-        whose: str = "predictions",
+        source: str = "predictions",
         scale: str | None = None,
         whole: bool = True,
         augmented: bool = True,
@@ -52,15 +52,15 @@ class Predictions(Named):
         Names in an index that equals one of `known` are not checked again.
         """
         if augmented and is_augmented(predictions):
-            return _of_augmentations(predictions, whose, scale, known)
-        named = named_array(predictions, whose, "predictions", known=known)
+            return _of_augmentations(predictions, source, scale, known)
+        named = named_array(predictions, source, "predictions", known=known)
         array = named.array
-        scale = known_scale(array, whose, scale)
-        check_numbers(array, scale, whose)
+        scale = known_scale(array, source, scale)
+        check_numbers(array, scale, source)
         if scale == "probability" and whole and len(array) >= _HARD_LEAST:
             hard = hard_rows(array.values)
             if hard:
-                warn_if_hard(hard, array.shape, whose)
+                warn_if_hard(hard, array.shape, source)
         array.attrs[names.SCALE] = scale
         return Predictions(array=array, examples=named.examples, labels=named.labels, scale=scale)
 
@@ -108,7 +108,7 @@ def are_sound(values: Floats, scale: str) -> bool:
     return all(map_blocks(check, rows.shape))
 
 
-def check_numbers(array: xr.DataArray, scale: str, whose: str) -> None:
+def check_numbers(array: xr.DataArray, scale: str, source: str) -> None:
     """Raise `InputError` where numbers are not finite, or not what their scale says.
 
     Plausibilities, ([draw,] example, label), are on the scale "plausibility".
@@ -157,14 +157,14 @@ def check_numbers(array: xr.DataArray, scale: str, whose: str) -> None:
     rows = name_texts(array.indexes[names.EXAMPLE][faulty])
     raise InputError(
         name,
-        f"{whose}, {word} in {several(len(rows), 'row')} ({listed(rows)})"
+        f"{source}, {word} in {several(len(rows), 'row')} ({listed(rows)})"
         if word
-        else f"{whose}: {counted(len(rows))} of {several(faulty.size, 'row')} {fault} "
+        else f"{source}: {counted(len(rows))} of {several(faulty.size, 'row')} {fault} "
         f"({listed(rows)})",
         expected=expected,
-        got=got,
-        do=do,
-        whose=whose,
+        found=got,
+        hint=do,
+        source=source,
         details={"examples": rows, **({} if labels is None else {"labels": labels})},
     )
 
@@ -188,29 +188,29 @@ def is_augmented(predictions: object) -> bool:
 
 
 def _of_augmentations(
-    predictions: xr.DataArray, whose: str, scale: str | None, known: Sequence[Names]
+    predictions: xr.DataArray, source: str, scale: str | None, known: Sequence[Names]
 ) -> Predictions:
     """Return checked predictions of augmentations, each of which is checked by itself."""
     count = predictions.sizes[names.AUGMENTATION]
     if not count:
         raise InputError(
             "predictions-empty",
-            f"{whose}: there is no augmentation",
+            f"{source}: there is no augmentation",
             expected="one augmentation or more",
-            got="0",
-            do="look at what was selected or read",
-            whose=whose,
+            found="0",
+            hint="look at what was selected or read",
+            source=source,
         )
     named = names.AUGMENTATION in predictions.coords
     found = predictions[names.AUGMENTATION].values if named else np.arange(count)
     called = name_texts(found)
-    names.check_names(called, names.AUGMENTATION, whose=whose)
+    names.check_names(called, names.AUGMENTATION, source=source)
     planes: list[Predictions] = []
     known = list(known)
     for place, name in enumerate(called):
         plane = predictions.isel({names.AUGMENTATION: place}, drop=True)
         try:
-            planes.append(Predictions.from_xarray(plane, whose=whose, scale=scale, known=known))
+            planes.append(Predictions.from_xarray(plane, source=source, scale=scale, known=known))
         except InputError as error:
             error.what = f"{error.what}, in augmentation {quoted(name)}"
             error.details["augmentation"] = name
@@ -240,28 +240,28 @@ def seen_in_one(predictions: xr.DataArray, keys: Keys) -> xr.DataArray:
 
 
 def check_predictions(
-    predictions: xr.DataArray, *, whose: str = "predictions", scale: str | None = None
+    predictions: xr.DataArray, *, source: str = "predictions", scale: str | None = None
 ) -> xr.DataArray:
     """Return predictions as the framework reads them; the caller's array is not changed."""
-    return Predictions.from_xarray(predictions, whose=whose, scale=scale, augmented=False).array
+    return Predictions.from_xarray(predictions, source=source, scale=scale, augmented=False).array
 
 
-def known_scale(array: xr.DataArray, whose: str, scale: str | None = None) -> str:
+def known_scale(array: xr.DataArray, source: str, scale: str | None = None) -> str:
     """Return the scale of predictions: as it is said, else as their attribute says it."""
     scale = str(array.attrs.get(names.SCALE, "probability")) if scale is None else scale
     if scale not in SCALES:
         meant = near(scale, SCALES)
         raise InputError(
             "scale-unknown",
-            f"{whose}: no scale {quoted(scale)}",
+            f"{source}: no scale {quoted(scale)}",
             expected=" | ".join(SCALES),
-            do=f'scale="{meant or "probability"}"',
-            whose=whose,
+            hint=f'scale="{meant or "probability"}"',
+            source=source,
         )
     return scale
 
 
-def warn_if_hard(hard: int, shape: tuple[int, ...], whose: str) -> None:
+def warn_if_hard(hard: int, shape: tuple[int, ...], source: str) -> None:
     """Warn where nearly all rows of probabilities are only 0 and 1."""
     rows, labels = shape
     if rows < _HARD_LEAST or labels < _SEVERAL or hard / rows < _HARD_SHARE:
@@ -269,9 +269,9 @@ def warn_if_hard(hard: int, shape: tuple[int, ...], whose: str) -> None:
     share = "all" if hard == rows else f"{hard / rows:.1%}"
     warn(
         "probabilities-hard",
-        f"{whose}, {share} of rows are only 0 and 1",
+        f"{source}, {share} of rows are only 0 and 1",
         expected="probabilities; labels tie scores: sets are one label or all",
-        do="save the softmax, not its argmax",
-        whose=whose,
+        hint="save the softmax, not its argmax",
+        source=source,
         stacklevel=4,
     )

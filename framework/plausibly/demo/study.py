@@ -190,7 +190,7 @@ PANELS = {
 
 
 def drawing() -> ModuleType:
-    return require("matplotlib.figure", extra="demo", whose="plausibly demo")
+    return require("matplotlib.figure", extra="demo", source="plausibly demo")
 
 
 def write_figure(result: Result, path: Path) -> None:
@@ -311,4 +311,4 @@ def _write(path: Path, text: str, *older: str) -> None:
 def check_unedited(path: Path, *contents: bytes) -> None:
     """Raise ``output-occupied`` where a file holds something else: it may have been edited."""
     ours, do = "what this demo writes there", f"-o {path.parent}-2"
-    check_ours(path, lambda there: there.read_bytes() in contents, ours, do=do)
+    check_ours(path, lambda there: there.read_bytes() in contents, ours, hint=do)

@@ -90,9 +90,9 @@ def make_toy(examples: int = 2000, *, seed: int = 1) -> Toy:
             "count-too-small",
             f"the toy cannot have {counted(examples)} examples",
             expected="1 or more",
-            got=counted(examples),
-            do="examples=2000",
-            whose="the toy",
+            found=counted(examples),
+            hint="examples=2000",
+            source="the toy",
         )
     keys = Keys(seed, "toy")
     example = text_array([f"x{i}" for i in range(1, examples + 1)])
@@ -155,7 +155,7 @@ _TOLERANCE = 1e-6
 
 
 def fitting() -> ModuleType:
-    return require("sklearn.linear_model", extra="demo", whose="plausibly demo")
+    return require("sklearn.linear_model", extra="demo", source="plausibly demo")
 
 
 def out_of_fold(

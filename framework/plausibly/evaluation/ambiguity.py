@@ -92,8 +92,8 @@ def _distributions(array: xr.DataArray | xr.Dataset) -> Plausibilities:
             "entropy-of-scores",
             f"predictions of scale {scale} are no distributions over labels",
             expected="scale probability or logit",
-            do="another number of the examples: ByRange(DataArray over example)",
-            whose="predictions",
+            hint="another number of the examples: ByRange(DataArray over example)",
+            source="predictions",
         )
     return Plausibilities.of(table)
 

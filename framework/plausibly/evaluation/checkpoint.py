@@ -74,9 +74,9 @@ def manifest(design: Design) -> dict[str, Any]:  # Any: what JSON holds
                 "checkpoint-component",
                 f'{kind.name} of method "{name}" cannot be told from others: {error.what}',
                 expected="components with a name and plain parameters, to know them again",
-                got=f"an object of the class {type(component).__name__}",
-                do="register its class (plausibly.register), or compare without a checkpoint",
-                whose=name,
+                found=f"an object of the class {type(component).__name__}",
+                hint="register its class (plausibly.register), or compare without a checkpoint",
+                source=name,
             ) from error
         source = registry.default().find(kind, str(table["name"])).source
         described = methods.setdefault(f'method "{name}"', {})
@@ -159,9 +159,9 @@ class Checkpoint:
                 "checkpoint-unknown",
                 f"{self.folder} is no folder of finished splits",
                 expected="a folder that is new or empty, or one that a study made",
-                got=problem,
-                do="another folder for the checkpoint",
-                whose=str(self.folder),
+                found=problem,
+                hint="another folder for the checkpoint",
+                source=str(self.folder),
             )
         differences: list[str] = []
         for key in {**self._about, **written}:
@@ -175,9 +175,9 @@ class Checkpoint:
                 "checkpoint-other",
                 f"{self.folder} keeps splits of another study",
                 expected="the same data, methods and settings, with any number of splits",
-                got=listed(differences),
-                do="another folder for the checkpoint, or delete this one",
-                whose=str(self.folder),
+                found=listed(differences),
+                hint="another folder for the checkpoint, or delete this one",
+                source=str(self.folder),
                 details={"differences": differences},
             )
         found: dict[int, Outcome] = {}

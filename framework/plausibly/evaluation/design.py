@@ -127,8 +127,8 @@ def read_methods(methods: Methods) -> dict[str, Method]:
             "the methods of the study are not tables",
             expected="a list of tables with calibrator, score, combiner, "
             "or a mapping of names to them",
-            got=repr(wrong[0]),
-            do='methods=[{"calibrator": "voted"}, {"calibrator": "expected"}]',
+            found=repr(wrong[0]),
+            hint='methods=[{"calibrator": "voted"}, {"calibrator": "expected"}]',
         )
     by_name: dict[str, Method] = {}
     for name, entry in entries:
@@ -147,8 +147,8 @@ def read_methods(methods: Methods) -> dict[str, Method]:
                 "method-key",
                 f'method "{name}" has the unknown key "{unknown[0]}"',
                 expected=f"some of {', '.join(_KEYS)}",
-                got=listed(unknown),
-                do=meant(unknown[0], _KEYS) or "leave it out",
+                found=listed(unknown),
+                hint=meant(unknown[0], _KEYS) or "leave it out",
                 details={"method": name, "keys": unknown},
             )
         if name in by_name:
@@ -156,8 +156,8 @@ def read_methods(methods: Methods) -> dict[str, Method]:
                 "method-twice",
                 f'two methods of the study are called "{name}"',
                 expected="different names",
-                got=name,
-                do='name them: {"name": "...", "calibrator": ...}',
+                found=name,
+                hint='name them: {"name": "...", "calibrator": ...}',
             )
         # Any: calibrate checks each of them.
         by_name[name] = Method(**cast("dict[str, Any]", table))
@@ -342,11 +342,11 @@ class Design:
                     "sizes-range",
                     f"split {number} has no {size:,} calibration examples",
                     expected=f"sizes that every split has{whole}",
-                    got=f"{there} on the calibration side of split {number}",
-                    do=f"sizes up to {len(rows):,}, or a smaller test share"
+                    found=f"{there} on the calibration side of split {number}",
+                    hint=f"sizes up to {len(rows):,}, or a smaller test share"
                     if size > len(rows)
                     else "larger sizes",
-                    whose="sizes",
+                    source="sizes",
                     details={"size": size, "split": number, "examples": len(rows)},
                 )
             subset = np.zeros(len(hashes), dtype=np.bool_)

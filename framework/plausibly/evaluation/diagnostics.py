@@ -98,12 +98,12 @@ def monte_carlo_error(
             "draws-malformed",
             "these are no numbers of draws to compare",
             expected="whole numbers from 1 on, each once",
-            got=listed(draws) or "none",
-            do="draws=(1, 2, 5, 10, 20, 50)",
-            whose="draws",
+            found=listed(draws) or "none",
+            hint="draws=(1, 2, 5, 10, 20, 50)",
+            source="draws",
         )
     if seeds < 2:
-        raise out_of_range("seeds", seeds, expected="2 or more", do="seeds=20")
+        raise out_of_range("seeds", seeds, expected="2 or more", hint="seeds=20")
     check_method("t", confidence)
     check_share(test)
     exact = [float(alpha) for alpha in read_alphas(alphas)]
@@ -269,9 +269,9 @@ def leave_one_annotator_out(
             "annotators-unknown",
             "the annotators to leave out have no answer",
             expected=expected,
-            got=got,
-            do=do,
-            whose="annotations",
+            found=got,
+            hint=do,
+            source="annotations",
             details={"annotators": lost},
         )
     groups = None if group is None else inputs.example_values(group, (model,))
@@ -281,7 +281,7 @@ def leave_one_annotator_out(
     if not 2 <= folds <= len(unit):
         noun = "examples" if groups is None else "groups"
         expected = f"2 to {counted(len(unit))}, the number of {noun}"
-        raise out_of_range("folds", folds, expected=expected, do="folds=2")
+        raise out_of_range("folds", folds, expected=expected, hint="folds=2")
     uniform = Keys(seed).child("left-out-annotator").uniform(unit)[:, 0]
     of_unit = np.empty(len(unit), dtype=np.int64)
     of_unit[np.lexsort((unit, uniform))] = np.arange(len(unit)) * folds // len(unit)
@@ -367,7 +367,7 @@ def _lined_up(lam: xr.DataArray, predictions: xr.DataArray) -> tuple[Ints, Float
     """Return the row of each example, -1 for none, and values in the predictions' labels."""
     examples, labels = (name_texts(predictions[dim].values) for dim in (names.EXAMPLE, names.LABEL))
     dense = inputs.as_plausibilities(lam)
-    dense = align.match_labels(dense, labels, whose="annotations", other="predictions")
+    dense = align.match_labels(dense, labels, source="annotations", other="predictions")
     return positions(name_texts(dense[names.EXAMPLE].values), examples), dense.values
 
 

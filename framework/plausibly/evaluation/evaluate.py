@@ -285,8 +285,8 @@ def evaluate(
                 "coordinate-reserved",
                 f'the result has a variable of its own called "{dim}"',
                 expected="a coordinate with another name",
-                got=dim,
-                do=f'rename it: assign_coords({{"example_{dim}": ...}})',
+                found=dim,
+                hint=f'rename it: assign_coords({{"example_{dim}": ...}})',
             )
         rows = groups_of(of, len(titles))
         found = averaging.grouped(outcomes, rows, titles, dim=dim, prefix=prefix)

@@ -240,9 +240,9 @@ class ByRange(Grouper):
                 "strata-of-text",
                 f'"{called}" is text, and strata are ranges of numbers',
                 expected="a number for each example",
-                got=listed(sorted(set(name_texts(numbers.tolist())))),
-                do=f'groups of equal texts: by="{called}"',
-                whose=called,
+                found=listed(sorted(set(name_texts(numbers.tolist())))),
+                hint=f'groups of equal texts: by="{called}"',
+                source=called,
             )
         values = numbers.astype(np.float64)
         if self.edges is not None:
@@ -328,8 +328,8 @@ class ByCoordinate(Grouper):
                 "subgroups-malformed",
                 "these are no subgroups of the examples",
                 expected="coordinates, each once, with crossed and at_least from 1 on",
-                got=listed(wanted) or "none" if unclear else str(least),
-                do="different coordinates, with crossed=2 and at_least=20",
+                found=listed(wanted) or "none" if unclear else str(least),
+                hint="different coordinates, with crossed=2 and at_least=20",
             )
         clusters = prepared.averaging.clusters
         coded = {name: inputs.codes_of(prepared.coordinate(name)) for name in wanted}
@@ -353,8 +353,8 @@ class ByCoordinate(Grouper):
                 "subgroups-none",
                 f"no subgroup by {listed(self.coordinates)} has {self.at_least} {noun}",
                 expected=f"{self.at_least} {noun} or more in one subgroup",
-                got=f"at most {max(sizes)}",
-                do=f"at_least={max(1, self.at_least // 2)}, or fewer coordinates",
+                found=f"at most {max(sizes)}",
+                hint=f"at_least={max(1, self.at_least // 2)}, or fewer coordinates",
             )
         outcomes = prepared.outcomes(prepared.measured())
         titles, depths, rows = zip(*kept, strict=True)
@@ -452,14 +452,14 @@ def _ascending(numbers: Sequence[float], what: str) -> list[float]:
     return found
 
 
-def _malformed(what: str, expected: str, got: str) -> InputError:
+def _malformed(what: str, expected: str, found: str) -> InputError:
     return InputError(
         "edges-malformed",
         f"{what} make no strata",
         expected=expected,
-        got=got,
-        do="edges=[0.5, 0.8], or quantiles=2 for halves",
-        whose=what,
+        found=found,
+        hint="edges=[0.5, 0.8], or quantiles=2 for halves",
+        source=what,
     )
 
 

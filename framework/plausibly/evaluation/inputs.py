@@ -132,15 +132,15 @@ def as_sets(sets: object) -> xr.DataArray:
             "sets-malformed",
             f"{SETS}: no true or false for each example and label by name",
             expected="a boolean array over example and label, and alpha where there are several",
-            got=problem,
-            do="pass what predict returned",
-            whose=SETS,
+            found=problem,
+            hint="pass what predict returned",
+            source=SETS,
         )
     order = [names.EXAMPLE, names.LABEL, *sorted(set(map(str, sets.dims)) - wanted)]
     named: dict[str, NDArray[np.str_]] = {}
     for dim in (names.EXAMPLE, names.LABEL):
         found = names.name_texts(sets[dim].values)
-        names.check_names(found, dim, whose=SETS)
+        names.check_names(found, dim, source=SETS)
         named[dim] = names.text_array(found)
     ordered = sets.transpose(*order).assign_coords(named)
     # Labels in the order of the calibration, so that ties break as they did there.
@@ -167,7 +167,7 @@ def check_ties(ties: str) -> Ties:
         "ties-unknown",
         f'no tie policy "{ties}"',
         expected=f"one of {', '.join(TIES)}",
-        do='ties="first", the first of the tied labels in label order',
+        hint='ties="first", the first of the tied labels in label order',
     )
 
 
@@ -181,8 +181,8 @@ def example_values(
             "coordinate-missing",
             "a coordinate of the examples is chosen by its name",
             expected="text",
-            got=type(name).__name__,
-            do='sets.assign_coords({"site": ("example", values)}), and then "site"',
+            found=type(name).__name__,
+            hint='sets.assign_coords({"site": ("example", values)}), and then "site"',
         )
     for array in arrays:
         if coordinate in array.coords and array[coordinate].dims == (names.EXAMPLE,):
@@ -192,8 +192,8 @@ def example_values(
         "coordinate-missing",
         f'{what} have no coordinate "{coordinate}"',
         expected="a coordinate over example",
-        got=listed(there) or "none",
-        do=meant(coordinate, there) or "assign_coords, or a table of examples",
+        found=listed(there) or "none",
+        hint=meant(coordinate, there) or "assign_coords, or a table of examples",
         details={"coordinates": there},
     )
 
@@ -222,8 +222,8 @@ def without(
         "coordinate-empty" if kind == "coordinate" else f"{kind}-missing",
         f'{counted(len(lacking))} of {counted(total)} examples have no "{title}"',
         expected="a value for each example",
-        got=f"none for {listed(lacking)}",
-        do="add them, or leave these examples out with sel(example=...)",
+        found=f"none for {listed(lacking)}",
+        hint="add them, or leave these examples out with sel(example=...)",
         details={"examples": list(map(str, lacking))},
     )
 
@@ -242,9 +242,9 @@ def values_by_name(
             f"{kind}-malformed",
             f'"{title}" is not named by example',
             expected="a DataArray over example, with names, or the name of a coordinate",
-            got=problem,
-            do="name the examples: assign_coords(example=...)",
-            whose=title,
+            found=problem,
+            hint="name the examples: assign_coords(example=...)",
+            source=title,
         )
     examples = arrays[0][names.EXAMPLE].values
     places = positions(names.name_texts(values[names.EXAMPLE].values), list(map(str, examples)))
@@ -295,8 +295,8 @@ def true_codes(
             "label-unknown",
             f'{counted(int((codes < 0).sum()))} examples have a "{name}" that the sets do not know',
             expected=f"one of {len(labels)} labels: {listed(labels)}",
-            got=listed(names.quoted(label) for label in unknown),
-            do=f"{hint and f'{hint} '}mend it, or leave these examples out with sel(example=...)",
+            found=listed(names.quoted(label) for label in unknown),
+            hint=f"{hint and f'{hint} '}mend it, or leave these examples out with sel(example=...)",
             details={"labels": unknown},
         )
     return codes
@@ -396,7 +396,7 @@ def _in_chunks(sets: xr.DataArray, plausibilities: Form, targets: Targets) -> Me
         return measured(values, attrs.evolve(some, plausibilities=lam[0]) if lam else some)
 
     asks = [(chunk, targets[chunk.start : chunk.stop]) for chunk in chunks_of(sets)]
-    dask = require("dask", extra="dask", whose="an array in chunks")
+    dask = require("dask", extra="dask", source="an array in chunks")
     parts: Sequence[Measured] = dask.compute(*each_chunk(of_chunk, arrays, asks))
     outcomes, largest, tied = zip(*parts, strict=True)
     together = {name: np.concatenate([one[name] for one in outcomes]) for name in outcomes[0]}
@@ -474,9 +474,9 @@ def matched_with(
 ) -> tuple[xr.DataArray, Plausibilities]:
     """Return an array and plausibilities of the same labels and examples, in its order."""
     here = Named.of(first)
-    second = align.with_labels(second, here.labels.texts, whose=other, other=source)
+    second = align.with_labels(second, here.labels.texts, source=other, other=source)
     here, second = align.same_examples(
-        here, second, only_common=only_common, whose=source, other=other
+        here, second, only_common=only_common, source=source, other=other
     )
     return here.array, second
 
@@ -505,8 +505,8 @@ def warn_of_overlap(overlap: int, examples: int, *, source: str, stacklevel: int
             "evaluated-on-calibration",
             f"{share} {counted(examples)} examples of {source} calibrated their predictor",
             expected="new examples; what is measured on these is no evidence",
-            do="evaluate on others, or plausibly.compare for repeated splits",
-            whose=source,
+            hint="evaluate on others, or plausibly.compare for repeated splits",
+            source=source,
             details={"overlap": overlap, "examples": examples},
             stacklevel=stacklevel,
         )

@@ -132,15 +132,15 @@ def check_method(method: str, confidence: float) -> None:
             "interval-unknown",
             f'no interval "{method}"',
             expected=f"one of {', '.join(METHODS)}",
-            do='interval="auto": Wilson for 0/1 outcomes, t for fractional ones',
+            hint='interval="auto": Wilson for 0/1 outcomes, t for fractional ones',
         )
     if not 0.0 < confidence < 1.0:
         raise InputError(
             "confidence-range",
             f"confidence {confidence} is not a probability",
             expected="0 < confidence < 1",
-            got=str(confidence),
-            do="confidence=0.95 for 95% intervals",
+            found=str(confidence),
+            hint="confidence=0.95 for 95% intervals",
         )
 
 

@@ -59,10 +59,10 @@ def outcomes(
             "process-ended",
             "a process of the study ended before its split was finished",
             expected="processes that live as long as the study",
-            got=f"exit code {listed(codes)}" if codes else "a broken pipe",
-            do='in a script, call compare below if __name__ == "__main__":; '
+            found=f"exit code {listed(codes)}" if codes else "a broken pipe",
+            hint='in a script, call compare below if __name__ == "__main__":; '
             "else processes=1 shows why",
-            whose="processes",
+            source="processes",
         ) from reason
     finally:
         alive.close()  # ends the processes, also in the middle of a split
@@ -170,7 +170,7 @@ def _sent(name: str) -> Iterator[None]:
             "method-unsent",
             f'method "{name}" cannot be sent to another process',
             expected="components whose classes a module has, by name",
-            got=" ".join(str(error).split()) or type(error).__name__,
-            do="put the class into a module (a file of its own), or processes=1",
-            whose=name,
+            found=" ".join(str(error).split()) or type(error).__name__,
+            hint="put the class into a module (a file of its own), or processes=1",
+            source=name,
         ) from error

@@ -37,9 +37,9 @@ def levels_of(
                 "risk-missing",
                 "the risk levels are not named by label",
                 expected="a DataArray over label, with names, or a mapping of labels to levels",
-                got=f"dims {listed(map(str, risk.dims)) or 'none'}",
-                do='risk={"melanoma": "high", ...}, or the name of a coordinate over label',
-                whose="risk",
+                found=f"dims {listed(map(str, risk.dims)) or 'none'}",
+                hint='risk={"melanoma": "high", ...}, or the name of a coordinate over label',
+                source="risk",
             )
         there = name_texts(risk[names.LABEL].values)
         table = dict(zip(there, risk.values.tolist(), strict=True))
@@ -51,9 +51,9 @@ def levels_of(
             "risk-missing",
             f"{counted(len(lacking))} of {counted(len(labels))} labels have no risk level",
             expected="a level for each label of the sets",
-            got=f"none for {listed(map(quoted, lacking))}",
-            do="add them to the table of labels, or to the mapping",
-            whose="risk",
+            found=f"none for {listed(map(quoted, lacking))}",
+            hint="add them to the table of labels, or to the mapping",
+            source="risk",
             details={"labels": lacking},
         )
     return [table[label] for label in labels]
@@ -70,9 +70,9 @@ def label_coordinate(name: str, arrays: Sequence[xr.DataArray | xr.Dataset]) -> 
         "risk-missing",
         f'the labels have no coordinate "{name}"',
         expected="a coordinate over label",
-        got=listed(there) or "none",
-        do=meant(name, there) or "a table of labels that has it",
-        whose="risk",
+        found=listed(there) or "none",
+        hint=meant(name, there) or "a table of labels that has it",
+        source="risk",
         details={"coordinates": there},
     )
 
@@ -94,9 +94,9 @@ def in_order(
                 "risk-unknown",
                 f"labels have the risk level {quoted(lost[0])}, and the order does not",
                 expected=f"one of {listed(known_order)}",
-                got=listed(map(quoted, lost)),
-                do="name every level in order=[...], from the least on",
-                whose="risk",
+                found=listed(map(quoted, lost)),
+                hint="name every level in order=[...], from the least on",
+                source="risk",
             )
         known = [level for level in known_order if level in known]
     else:

@@ -84,16 +84,16 @@ def read_aggregators(aggregators: Aggregators) -> dict[str, Aggregator]:
             "aggregator-twice",
             f"two aggregators are called {listed(twice)}",
             expected="different names",
-            got=listed(twice),
-            do='leave one out, or name them: aggregators={"mild": ..., "strong": ...}',
+            found=listed(twice),
+            hint='leave one out, or name them: aggregators={"mild": ..., "strong": ...}',
         )
     if len(named) < 2:
         raise InputError(
             "aggregators-few",
             "there is nothing to compare",
             expected="two aggregators or more",
-            got=listed(texts) or "none",
-            do='aggregators=["label-frequency", "dawid-skene"]',
+            found=listed(texts) or "none",
+            hint='aggregators=["label-frequency", "dawid-skene"]',
         )
     return {str(name): registry.resolve(AGGREGATOR, like) for name, like in named}
 
@@ -305,9 +305,9 @@ def sensitivity(
             "reference-unknown",
             f"no aggregator of the comparison is called {chosen}",
             expected=f"one of {listed(known, most=len(known))}",
-            got=chosen,
-            do=inputs.meant(chosen, known) or f'reference="{known[0]}"',
-            whose="reference",
+            found=chosen,
+            hint=inputs.meant(chosen, known) or f'reference="{known[0]}"',
+            source="reference",
         )
     check_share(test)
     check_count("splits", splits, usual=100)

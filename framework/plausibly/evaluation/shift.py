@@ -106,7 +106,7 @@ def likelihood_ratios(
     limit: object = clip
     if isinstance(limit, bool) or not (isinstance(limit, int | float) and 1 < limit < math.inf):
         expected = "a number above 1: ratios stay within 1 / clip to clip"
-        raise out_of_range("clip", repr(clip), expected=expected, do="clip=100.0")
+        raise out_of_range("clip", repr(clip), expected=expected, hint="clip=100.0")
     for whose in ("source", "target"):
         both = np.intersect1d(rows["features"][names.EXAMPLE], rows[whose][names.EXAMPLE])
         if both.size:
@@ -114,14 +114,14 @@ def likelihood_ratios(
                 "ratios-own-examples",
                 f"{several(both.size, 'example')} to weigh are in {whose} as well ({listed(both)})",
                 expected=f"{whose} examples that neither calibrate nor are predicted",
-                got=f"{counted(both.size)} of {counted(len(rows['features']))}",
-                do=f"fit on others: {whose}.drop_sel(example=[...])",
-                whose=whose,
+                found=f"{counted(both.size)} of {counted(len(rows['features']))}",
+                hint=f"fit on others: {whose}.drop_sel(example=[...])",
+                source=whose,
                 details={"examples": [str(name) for name in both]},
             )
     fitting = np.concatenate([rows[whose].values for whose in ("source", "target")])
     sides = np.repeat([SOURCE, TARGET], [len(rows["source"]), len(rows["target"])])
-    sklearn = partial(require, extra="demo", whose="likelihood_ratios")
+    sklearn = partial(require, extra="demo", source="likelihood_ratios")
     base = sklearn("sklearn.base")
     if classifier is None:
         linear, scaling = sklearn("sklearn.linear_model"), sklearn("sklearn.preprocessing")
@@ -158,9 +158,9 @@ def likelihood_ratios(
             "weights-uneven",
             f"the weights of {counted(len(ratios))} examples are worth {size:.1f} equal ones",
             expected=f"{max(_FEW, len(ratios) / 10):.0f} or more",
-            got=f"the heaviest hundredth with {100 * share:.0f}% of the weight",
-            do=f"clip={clip / 10:g}, fewer features, or more examples like the target",
-            whose="weights",
+            found=f"the heaviest hundredth with {100 * share:.0f}% of the weight",
+            hint=f"clip={clip / 10:g}, fewer features, or more examples like the target",
+            source="weights",
         )
     return xr.DataArray(
         ratios,
@@ -203,14 +203,14 @@ def effective_sample_size(weights: xr.DataArray | NDArray[np.floating[Any]]) -> 
             "weights-malformed",
             "weights have no place for each example",
             expected="one dim, with one example or more",
-            got=f"shape {values.shape}",
-            do="pass the weights of the calibration examples",
-            whose="weights",
+            found=f"shape {values.shape}",
+            hint="pass the weights of the calibration examples",
+            source="weights",
         )
-    return effective_size(check_weights(values, names.WEIGHT, whose="weights"))
+    return effective_size(check_weights(values, names.WEIGHT, source="weights"))
 
 
-def _features(array: object, whose: str, wanted: list[str] | None = None) -> xr.DataArray:
+def _features(array: object, source: str, wanted: list[str] | None = None) -> xr.DataArray:
     """Return (example, feature) floats, examples and features by name; as `wanted`."""
     problem = type(array).__name__
     if isinstance(array, xr.DataArray):
@@ -225,41 +225,41 @@ def _features(array: object, whose: str, wanted: list[str] | None = None) -> xr.
     if problem or not isinstance(array, xr.DataArray):
         raise InputError(
             "features-malformed",
-            f"{whose}: no finite number for each example and feature by name",
+            f"{source}: no finite number for each example and feature by name",
             expected="a DataArray over example and feature, with names",
-            got=problem,
-            do='xarray.DataArray(values, dims=("example", "feature"), '
+            found=problem,
+            hint='xarray.DataArray(values, dims=("example", "feature"), '
             'coords={"example": ids, "feature": names})',
-            whose=whose,
+            source=source,
         )
     named = {dim: name_texts(array[dim].values) for dim in (names.EXAMPLE, FEATURE)}
     for dim, texts in named.items():
-        names.check_names(texts, dim, whose=whose)
+        names.check_names(texts, dim, source=source)
     here = sorted(named[FEATURE])
     if wanted is not None and here != wanted:
         lost, surplus = not_among(wanted, here), not_among(here, wanted)
         raise InputError(
             "features-differ",
-            f"{whose} and source have different features",
+            f"{source} and source have different features",
             expected=f"{several(len(wanted), 'feature')}: {listed(wanted)}",
-            got=f"without {listed(lost)}" if lost else f"{listed(surplus)} besides",
-            do="select the same features in all three: array.sel(feature=[...])",
-            whose=whose,
+            found=f"without {listed(lost)}" if lost else f"{listed(surplus)} besides",
+            hint="select the same features in all three: array.sel(feature=[...])",
+            source=source,
         )
     table = array.transpose(*named).assign_coords({dim: text_array(named[dim]) for dim in named})
     table = table.sel({FEATURE: here}).astype(np.float64)
     # By name: what is fitted does not depend on the order of rows.
-    return table if whose == "features" else table.sortby(names.EXAMPLE)
+    return table if source == "features" else table.sortby(names.EXAMPLE)
 
 
-def _no_classifier(what: str, expected: str, got: str) -> InputError:
+def _no_classifier(what: str, expected: str, found: str) -> InputError:
     return InputError(
         "classifier-malformed",
         what,
         expected=expected,
-        got=got,
-        do="classifier=sklearn.linear_model.LogisticRegression()",
-        whose="classifier",
+        found=found,
+        hint="classifier=sklearn.linear_model.LogisticRegression()",
+        source="classifier",
     )
 
 
@@ -310,11 +310,11 @@ def find_duplicates(calibration: xr.DataArray, test: xr.DataArray) -> list[tuple
     of their own in one and the same column, and hardly any row is equal to many others. A model of
     inputs that take few values can still give two of them the same row by chance.
     """
-    first = validate.check_predictions(calibration, whose="calibration predictions")
-    second = validate.check_predictions(test, whose="test predictions")
+    first = validate.check_predictions(calibration, source="calibration predictions")
+    second = validate.check_predictions(test, source="test predictions")
     labels = name_texts(first[names.LABEL].values)
     second = align.match_labels(
-        second, labels, whose="test predictions", other="calibration predictions"
+        second, labels, source="test predictions", other="calibration predictions"
     )
     old, new = (name_texts(one[names.EXAMPLE].values) for one in (first, second))
     values = np.concatenate([first.values, second.values.astype(first.dtype, copy=False)])
@@ -350,9 +350,9 @@ def warn_of_copies(
             f"{counted(copies)} of {several(len(called), 'example')} have exactly the predictions "
             "of another, and splits part them",
             expected="different examples; one input, two names?",
-            got=listed(map(" = ".join, pairs)),
-            do="drop one of each pair: shared examples flatter coverage",
-            whose="predictions",
+            found=listed(map(" = ".join, pairs)),
+            hint="drop one of each pair: shared examples flatter coverage",
+            source="predictions",
             details={"pairs": [list(pair) for pair in pairs]},
             stacklevel=stacklevel,
         )
@@ -411,9 +411,9 @@ def warn_of_shift(
             "shift-suspected",
             f"{verb} unlike calibration (KS {found.distance:.2f})",
             expected="exchangeable examples",
-            got=f"p < 0.001 ({found.p_value:.1g}): no guarantee under shift",
-            do="recalibrate on recent data, or calibrator weighted",
-            whose=source,
+            found=f"p < 0.001 ({found.p_value:.1g}): no guarantee under shift",
+            hint="recalibrate on recent data, or calibrator weighted",
+            source=source,
             details=attrs.asdict(found),
             stacklevel=stacklevel,
         )

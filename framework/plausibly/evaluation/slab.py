@@ -94,8 +94,8 @@ def worst_slab_coverage(
             "slab-range",
             "no slab can be searched in this way",
             expected="least and search between 0 and 1, and one direction or more",
-            got=listed(wrong),
-            do="least=0.1, directions=1000, search=0.5",
+            found=listed(wrong),
+            hint="least=0.1, directions=1000, search=0.5",
         )
     prepared = prepare(sets, plausibilities, cluster, interval, confidence, seed, only_common)
     others = [str(dim) for dim in features.dims if dim != names.EXAMPLE]
@@ -105,9 +105,9 @@ def worst_slab_coverage(
             "features-malformed",
             "the features have no name for each example and feature",
             expected="a DataArray over example and one more dim, both with names",
-            got=f"dims {listed(map(str, features.dims)) or 'none'}",
-            do="pass the predictions, or name the features: assign_coords(feature=[...])",
-            whose="features",
+            found=f"dims {listed(map(str, features.dims)) or 'none'}",
+            hint="pass the predictions, or name the features: assign_coords(feature=[...])",
+            source="features",
         )
     table = features.transpose(names.EXAMPLE, others[0])
     if others[0] == names.LABEL and names.SCALE in table.attrs:

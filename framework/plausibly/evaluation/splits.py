@@ -29,11 +29,11 @@ def is_whole(value: object, *, minimum: int = 1) -> bool:
     return int(value) >= minimum
 
 
-def out_of_range(argument: str, value: object, *, expected: str, do: str) -> InputError:
+def out_of_range(argument: str, value: object, *, expected: str, hint: str) -> InputError:
     """Return the error ``ARGUMENT-range``: an argument has a value that means nothing."""
     what = f"{argument} is out of range"
     return InputError(
-        f"{argument}-range", what, expected=expected, got=str(value), do=do, whose=argument
+        f"{argument}-range", what, expected=expected, found=str(value), hint=hint, source=argument
     )
 
 
@@ -41,14 +41,14 @@ def check_count(argument: str, value: object, *, usual: int) -> None:
     """Raise `InputError` ``ARGUMENT-range`` unless it is a whole number from 1 on."""
     if not is_whole(value):
         expected, do = "a whole number from 1 on", f"{argument}={usual}"
-        raise out_of_range(argument, repr(value), expected=expected, do=do)
+        raise out_of_range(argument, repr(value), expected=expected, hint=do)
 
 
 def check_resamples(value: object) -> int:
     """Return the number of resamples, or raise ``resamples-range``."""
     if not isinstance(value, int | np.integer) or not is_whole(value, minimum=0) or value == 1:
         expected, do = "2 or more, or 0 for none", "resamples=200"
-        raise out_of_range("resamples", repr(value), expected=expected, do=do)
+        raise out_of_range("resamples", repr(value), expected=expected, hint=do)
     return int(value)
 
 
@@ -60,8 +60,8 @@ def check_share(test: object) -> None:
             "test-share",
             f"test {test!r} is not a share of the examples",
             expected="0 < test < 1",
-            got=repr(test),
-            do="test=0.5 for halves",
+            found=repr(test),
+            hint="test=0.5 for halves",
         )
 
 
@@ -76,9 +76,9 @@ def check_strata(groups: Values, strata: Values, *, group: str, stratify: str) -
             f'{counted(len(mixed))} of {counted(len(distinct))} values of "{group}" lie in several '
             f'strata of "{stratify}"',
             expected="groups that stay whole, each in one stratum",
-            got=f"several for {listed(mixed)}",
-            do=f'stratify by a coordinate that "{group}" determines, or leave out one of the two',
-            whose=stratify,
+            found=f"several for {listed(mixed)}",
+            hint=f'stratify by a coordinate that "{group}" determines, or leave out one of the two',
+            source=stratify,
             details={"group": group, "stratify": stratify, "groups": mixed.tolist()},
         )
 
@@ -123,8 +123,8 @@ def split(
             "split-empty",
             f"a test share of {test} leaves one side of a split without examples",
             expected="an example, or a whole group, on each side",
-            got=f"{several(len(hashes), 'example')}{whole}, {counted(chosen.sum())} to test",
-            do="another test share, more examples, or splits without a group",
+            found=f"{several(len(hashes), 'example')}{whole}, {counted(chosen.sum())} to test",
+            hint="another test share, more examples, or splits without a group",
         )
     return chosen
 

@@ -370,7 +370,7 @@ def read_numbers(argument: str, value: int | Sequence[int] | None) -> tuple[int,
         wrong = f"{listed(twice)} more than once" if twice else wrong or "none"
         expected = "whole numbers from 1 on, each once"
         do = "draws=[1, 5, 10]" if argument == "draws" else "sizes=[50, 100, 200]"
-        raise out_of_range(argument, wrong, expected=expected, do=do)
+        raise out_of_range(argument, wrong, expected=expected, hint=do)
     return tuple(map(int, numbers))
 
 
@@ -415,9 +415,10 @@ def _check(study: xr.Dataset, source: str) -> None:
             "study-unknown",
             f"{source} is no result of a study",
             expected=f"{AGGREGATED} over method, split and alpha",
-            got=f"{listed(study.data_vars) or 'no variable'} over {listed(study.dims) or 'no dim'}",
-            do="pass what plausibly.compare returns, or results.nc of plausibly run",
-            whose=source,
+            found=f"{listed(study.data_vars) or 'no variable'} over "
+            f"{listed(study.dims) or 'no dim'}",
+            hint="pass what plausibly.compare returns, or results.nc of plausibly run",
+            source=source,
         )
 
 

@@ -73,9 +73,9 @@ class TunedScore:
                 f"{names.several(len(both), 'example')} of {source} tuned the score "
                 f"({listed(both)})",
                 expected="examples that neither chose the score nor trained the model",
-                got=f"{counted(len(both))} that chose it, which voids the guarantee",
-                do=f"tuned.rest({source}), or tuned.calibrate(...), which leaves them out",
-                whose=source,
+                found=f"{counted(len(both))} that chose it, which voids the guarantee",
+                hint=f"tuned.rest({source}), or tuned.calibrate(...), which leaves them out",
+                source=source,
                 details={"examples": both},
             )
 
@@ -183,8 +183,8 @@ def tune_raps(
             "goal-unknown",
             f'no goal "{goal}" to tune for',
             expected=f"one of {', '.join(MEASURES)}",
-            do='goal="set-size"',
-            whose="goal",
+            hint='goal="set-size"',
+            source="goal",
         )
     check_count("splits", splits, usual=10)
     for name, values in (("penalties", penalties), ("free_ranks", free_ranks)):
@@ -193,9 +193,9 @@ def tune_raps(
                 "candidates-none",
                 f"there are no {name} to choose from",
                 expected="one or more",
-                got="none",
-                do=f"leave {name} out for the default",
-                whose=name,
+                found="none",
+                hint=f"leave {name} out for the default",
+                source=name,
             )
     if is_augmented(predictions):
         validate.check_predictions(predictions)  # which says that there is one row an example
@@ -212,9 +212,9 @@ def tune_raps(
             "tuning-too-small",
             f"{names.several(tuning, 'example')} are too few to tune on at alpha {float(level):g}",
             expected=f"{counted(needed)} or more, half of which calibrate each candidate",
-            got=f"{counted(tuning)} of {counted(len(chosen))}",
-            do=f"{do}more examples, or a larger alpha",
-            whose="share",
+            found=f"{counted(tuning)} of {counted(len(chosen))}",
+            hint=f"{do}more examples, or a larger alpha",
+            source="share",
         )
     # By name, so that sums do not depend on the order of rows.
     rows = np.flatnonzero(chosen)

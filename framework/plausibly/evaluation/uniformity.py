@@ -114,7 +114,7 @@ def p_value_uniformity(
     lam, labels = inputs.read_plausibilities(plausibilities), list(predictor.labels)
     named = Named.of(as_predictions(predictions))
     named, lam = align.same_examples(named, lam, only_common=only_common)
-    lam = align.with_labels(lam, labels, whose="plausibilities", other="the predictor")
+    lam = align.with_labels(lam, labels, source="plausibilities", other="the predictor")
     p, known = named.array, predictor.hashes
     hashes = hash_names(p[names.EXAMPLE].values)
     overlap = 0 if known is None else int(np.isin(hashes, known).sum())

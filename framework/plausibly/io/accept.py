@@ -44,9 +44,9 @@ def as_predictions(
             "arguments-swapped",
             "annotations are in the place of predictions",
             expected="the model's probabilities first, then the annotations",
-            got="an annotation table",
-            do="plausibly.calibrate(probabilities, annotations)",
-            whose="predictions",
+            found="an annotation table",
+            hint="plausibly.calibrate(probabilities, annotations)",
+            source="predictions",
         )
     if isinstance(given, str | Path) or _is_frame(given):
         from plausibly.io.predictions import read_predictions
@@ -57,10 +57,10 @@ def as_predictions(
         "predictions-unlabelled",
         f"predictions: {kind} has no names for its rows and columns",
         expected="a DataArray with the dims example and label, a file, or a data frame",
-        got=kind,
-        do='xarray.DataArray(values, dims=("example", "label"), '
+        found=kind,
+        hint='xarray.DataArray(values, dims=("example", "label"), '
         'coords={"example": ids, "label": labels})',
-        whose="predictions",
+        source="predictions",
     )
 
 
@@ -79,10 +79,10 @@ def as_answers(answers: AnswersLike, *, beside: object = None) -> xr.DataArray |
             "predictions-as-plausibilities",
             "predictions are in the place of plausibilities",
             expected="plausibilities from plausibly.aggregate(), or annotations",
-            got="the same array twice" if given is beside else "an array from read_predictions()",
-            do="plausibly.calibrate(probabilities, annotations); or drop_attrs(), if these are "
+            found="the same array twice" if given is beside else "an array from read_predictions()",
+            hint="plausibly.calibrate(probabilities, annotations); or drop_attrs(), if these are "
             "plausibilities",
-            whose="plausibilities",
+            source="plausibilities",
         )
     return answers  # type: ignore[return-value]  # anything else is checked where it is aligned
 
@@ -107,9 +107,9 @@ def _numbered(values: np.ndarray, labels: Sequence[str]) -> xr.DataArray:  # of 
             "array-shape",
             f"predictions have shape {values.shape}",
             expected=f"(examples, {len(labels)}), labels in the order of predictor.labels",
-            got=str(values.shape),
-            do="one column per label of the predictor, or a DataArray with names",
-            whose="predictions",
+            found=str(values.shape),
+            hint="one column per label of the predictor, or a DataArray with names",
+            source="predictions",
         )
     return xr.DataArray(
         values,

@@ -201,12 +201,12 @@ def read_annotation_file(
     return rebuilt(wider.assign_attrs({**table.attrs, names.LABELS_DECLARED: 1}))
 
 
-def _as_written(dataset: xr.Dataset, whose: str) -> AnnotationTable | None:
+def _as_written(dataset: xr.Dataset, source: str) -> AnnotationTable | None:
     """Return the annotation table, None where its checksum is another one than was written."""
     try:
         table = rebuilt(dataset)
     except (LookupError, TypeError, ValueError, AttributeError) as reason:
-        raise datasets.damaged(whose, reason) from reason
+        raise datasets.damaged(source, reason) from reason
     return table if table.attrs[names.CHECKSUM] == dataset.attrs.get(names.CHECKSUM) else None
 
 
@@ -251,9 +251,9 @@ def _from_rows(path: Path, kind: str | None) -> AnnotationTable:
             f"{whose} does not say what its rows cannot",
             expected='the column "about" as plausibly wrote it (Parquet: the metadata), with the '
             "kind of answer, all labels and what else there is",
-            got="rows alone",
-            do=f"write it again; or {_as_kind(guess)}, to read them alone",
-            whose=whose,
+            found="rows alone",
+            hint=f"write it again; or {_as_kind(guess)}, to read them alone",
+            source=whose,
         )
     dataset, _ = datasets.decode(about, _KIND, whose)
     known = {dim: name_texts(dataset[dim].values) for dim in _CODED if dim in dataset.variables}
@@ -270,11 +270,11 @@ def _from_rows(path: Path, kind: str | None) -> AnnotationTable:
         "table-changed",
         f"{whose} has other rows than were written",
         expected="rows that fit the digest in the file",
-        got=f"{several(columns[names.RESPONSE_EXAMPLE].size, 'response')}, "
+        found=f"{several(columns[names.RESPONSE_EXAMPLE].size, 'response')}, "
         f"{several(columns[names.MENTION_LABEL].size, 'mention')}",
-        do=f"copy it again; or {_as_kind(str(dataset.attrs.get(names.KIND)))}, to read "
+        hint=f"copy it again; or {_as_kind(str(dataset.attrs.get(names.KIND)))}, to read "
         "them as they stand",
-        whose=whose,
+        source=whose,
     )
 
 
@@ -284,7 +284,7 @@ def _as_kind(kind: str) -> str:
 
 def _read_rows(table: TextTable) -> tuple[dict[str, list[str]], dict[str, Array]]:
     """Return names in the order in which responses first name them, and columns of codes."""
-    table.need(_FIRST, do="name the columns response, example, annotator and label")
+    table.need(_FIRST, hint="name the columns response, example, annotator and label")
     text.check_named(table, names.EXAMPLE, names.EXAMPLE, blanks=True)
     numbers = _numbers(table, names.RESPONSE, np.arange(len(table)), whole=True)
     order = np.argsort(numbers, kind="stable")
@@ -319,8 +319,8 @@ def _read_rows(table: TextTable) -> tuple[dict[str, list[str]], dict[str, Array]
                 "state-unknown",
                 f"{table.place(row)}: {quoted(texts[row])} is no state of a response",
                 expected=", ".join(STATES),
-                do="mend that line",
-                whose=table.whose,
+                hint="mend that line",
+                source=table.source,
             )
         of_response[names.RESPONSE_STATE] = state[order]
     for name, values in of_response.items():
@@ -332,8 +332,8 @@ def _read_rows(table: TextTable) -> tuple[dict[str, list[str]], dict[str, Array]
                 "state than the rows before it of response "
                 f"{counted(int(known[response[place]]))}",
                 expected="rows of one response that differ in what they name alone",
-                do="give it another number",
-                whose=table.whose,
+                hint="give it another number",
+                source=table.source,
             )
     return named, columns
 

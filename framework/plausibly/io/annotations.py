@@ -50,7 +50,7 @@ def _read_declared(read: Read, about: xr.Dataset) -> xr.Dataset:
     except InputError as error:
         source = str(about.attrs.get("source", ""))
         if error.name == _UNDECLARED and is_table(source):
-            error.do += f", or write it into the column alias of {source}, beside its label"
+            error.hint += f", or write it into the column alias of {source}, beside its label"
         raise
     return with_coordinates(merge_aliases(table, aliases, labels), about)
 
@@ -146,7 +146,7 @@ def read_annotations(
         )
     else:
         frame = frames.text_table(path)
-        whose = frame.whose
+        whose = frame.source
         component = _reader_of_frames(frame, reader, options)
     found = called(READER, component)
 
@@ -159,7 +159,7 @@ def read_annotations(
                     made = component.from_table(frame, declared)
                 # Tables of ours are looked at by their kind, once, below.
                 is_ours = isinstance(made, AnnotationTable)
-                return made if is_ours else check_table(made, whose=f"reader {found}")
+                return made if is_ours else check_table(made, source=f"reader {found}")
         except InputError as error:
             if whose not in error.what:  # which an author's reader may leave out
                 error.what = f"{whose}: {error.what}"
@@ -208,16 +208,16 @@ def _reader_of_frames(
     every = _candidates(entries, {})[0].values()
     tables = [one for one in every if type(one).from_table is not Reader.from_table]
     known = [called(READER, one) for one in tables]
-    what = f"{table.whose} has {several(len(table.header), 'column')}, and no reader is named"
+    what = f"{table.source} has {several(len(table.header), 'column')}, and no reader is named"
     if component is not None:
-        what = f"reader {called(READER, component)} reads files, not {table.whose}"
+        what = f"reader {called(READER, component)} reads files, not {table.source}"
     raise InputError(
         "reader-unnamed" if component is None else "reader-unfit",
         what,
         expected=f"one of {listed(known, most=9)}",
-        got=f"columns {listed(map(quoted, table.header))}",
-        do=do,
-        whose=table.whose,
+        found=f"columns {listed(map(quoted, table.header))}",
+        hint=do,
+        source=table.source,
         details={"columns": list(table.header), "readers": known},
     )
 
@@ -247,9 +247,9 @@ def _recognised(path: Path, options: dict[str, object]) -> Reader:
             "options-unfit",
             f"{path.name}: no reader takes {listed(map(quoted, options))} as given",
             expected="options of one reader",
-            got=listed(reasons),
-            do="name the reader, reader=..., to see what it takes",
-            whose=path.name,
+            found=listed(reasons),
+            hint="name the reader, reader=..., to see what it takes",
+            source=path.name,
             details={"options": sorted(options)},
         )
     if len(found) == 1:
@@ -279,14 +279,14 @@ def _candidates(
     return found, refused
 
 
-def _warn_of(reader: str, what: str, reason: BaseException, do: str) -> None:
+def _warn_of(reader: str, what: str, reason: BaseException, hint: str) -> None:
     warn(
         "reader-failed",
         f"reader {reader} {what}",
         expected="yes or no",
-        got=reason_of(reason),
-        do=do,
-        whose=reader,
+        found=reason_of(reason),
+        hint=hint,
+        source=reader,
         stacklevel=6,
     )
 
@@ -307,14 +307,14 @@ def _recognises(reader: Reader, path: Path, head: bytes) -> bool:
         return False
 
 
-def _ambiguous(path: Path, names: list[str], got: str = "", do: str = "") -> InputError:
+def _ambiguous(path: Path, names: list[str], found: str = "", hint: str = "") -> InputError:
     return InputError(
         "format-ambiguous",
         f"{path.name} could be {' or '.join(names)}",
         expected="one reader that recognises it",
-        got=got or f"{len(names)}",
-        do=do or f"reader={quoted(names[0])}",
-        whose=path.name,
+        found=found or f"{len(names)}",
+        hint=hint or f"reader={quoted(names[0])}",
+        source=path.name,
         details={"readers": names},
     )
 
@@ -353,8 +353,8 @@ def _unknown(
         raise _ambiguous(
             path,
             list(meant),
-            got="whole numbers, of which nothing says what they are",
-            do="; ".join(meant.values()),
+            found="whole numbers, of which nothing says what they are",
+            hint="; ".join(meant.values()),
         )
     do = 'plausibly plugins list --kind reader; name one: reader="NAME"'
     if rows and not head.startswith(b"PAR1"):
@@ -375,9 +375,9 @@ def _unknown(
         "format-unknown",
         f"no reader recognises {path.name}",
         expected=f"one of {several(len(names), 'format')} ({listed(names)})",
-        got=got,
-        do=do,
-        whose=path.name,
+        found=got,
+        hint=do,
+        source=path.name,
         details={"readers": names, "columns": list(rows[0]) if rows else []},
     )
 
@@ -422,7 +422,7 @@ def build_annotations(
     def build(declared: list[str] | None) -> xr.Dataset:
         with calling(whose, "build"):
             table = component.build(held, declared)
-        return check_table(table, whose=whose)
+        return check_table(table, source=whose)
 
     if labels is None:
         return rebuilt(build(None))

@@ -57,11 +57,11 @@ _LAST = 0x10FFFF  # of the characters of Unicode
 _damaged = partial(
     files.damaged,
     expected="arrays as numpy or xarray write them",
-    do="copy it again, or save it again",
+    hint="copy it again, or save it again",
 )
 
 
-def parse_npy(data: bytes, whose: str) -> Array:
+def parse_npy(data: bytes, source: str) -> Array:
     """Return the array in the bytes of an ``.npy`` file, in the byte order of this machine."""
     file = io.BytesIO(data)
     try:
@@ -74,31 +74,31 @@ def parse_npy(data: bytes, whose: str) -> Array:
             raise ValueError(f"shape {shape}, type {dtype}")
     except Exception as reason:  # numpy evaluates the header: anything may come
         if not data:
-            raise files.empty(whose, "an array as numpy.save writes it") from None
+            raise files.empty(source, "an array as numpy.save writes it") from None
         if data[: len(_MAGIC)] != _MAGIC[: len(data)]:
-            raise _damaged(whose, "other first bytes than a numpy file has") from None
-        raise _damaged(whose, reason) from reason
+            raise _damaged(source, "other first bytes than a numpy file has") from None
+        raise _damaged(source, reason) from reason
     if dtype.hasobject:
         raise InputError(
             "file-pickled",
-            f"{whose} holds Python objects, which are never loaded",
+            f"{source} holds Python objects, which are never loaded",
             expected="numbers or text",
-            got=f"type {dtype}",
-            do='save it with .astype(float) or .astype(str), as "O" arrays can run code',
-            whose=whose,
+            found=f"type {dtype}",
+            hint='save it with .astype(float) or .astype(str), as "O" arrays can run code',
+            source=source,
         )
     start = file.tell()
     end = start + count * dtype.itemsize
     if len(data) < end:
         whole = f"{counted(end)} bytes for shape {shape}, type {dtype}"
-        raise files.truncated(whose, "its last row", whole=whole, size=len(data))
+        raise files.truncated(source, "its last row", whole=whole, size=len(data))
     if dtype.itemsize == 0:
         return np.zeros(shape, dtype)
     flat = np.frombuffer(data, dtype, count, start)
     array = flat.reshape(shape, order="F" if column_major else "C")
     native = array.astype(dtype.newbyteorder("="), copy=False)
     if dtype.kind == "U" and native.size and int(native.reshape(-1).view(np.uint32).max()) > _LAST:
-        raise _damaged(whose, "text with characters that do not exist")
+        raise _damaged(source, "text with characters that do not exist")
     return native
 
 
@@ -129,7 +129,7 @@ def read_npz(path: Path | str, role: str) -> dict[str, Array]:
     return arrays
 
 
-def one_of(arrays: dict[str, Array], names: tuple[str, ...], whose: str) -> Array:
+def one_of(arrays: dict[str, Array], names: tuple[str, ...], source: str) -> Array:
     """Return the array that has one of `names`."""
     found = [name for name in names if name in arrays]
     if len(found) == 1:
@@ -137,30 +137,30 @@ def one_of(arrays: dict[str, Array], names: tuple[str, ...], whose: str) -> Arra
     shown = listed((f"{name} {array.shape}" for name, array in arrays.items()), most=5)
     raise InputError(
         "array-missing",
-        f"{whose} has {listed(found) if found else 'no array ' + ' or '.join(names)}",
+        f"{source} has {listed(found) if found else 'no array ' + ' or '.join(names)}",
         expected=f"one of {', '.join(names)}",
-        got=shown or "no array at all",
-        do=f"numpy.savez(..., {names[0]}=...) with one of these names",
-        whose=whose,
+        found=shown or "no array at all",
+        hint=f"numpy.savez(..., {names[0]}=...) with one of these names",
+        source=source,
         details={"arrays": list(arrays)},
     )
 
 
-def texts_of(array: Array, whose: str, what: str) -> list[str]:
+def texts_of(array: Array, source: str, what: str) -> list[str]:
     """Return the names in a one-dimensional array as text."""
     if array.ndim != 1:
         raise InputError(
             "names-shape",
-            f"{whose}: {what} is not a list of names",
+            f"{source}: {what} is not a list of names",
             expected="one dimension",
-            got=f"shape {array.shape}",
-            do=f"save {what} with one name an entry",
-            whose=whose,
+            found=f"shape {array.shape}",
+            hint=f"save {what} with one name an entry",
+            source=source,
         )
     try:
         return name_texts(array)
     except ValueError as reason:
-        raise _damaged(whose, f"{what}: {reason}") from reason
+        raise _damaged(source, f"{what}: {reason}") from reason
 
 
 CLASSIC = (b"CDF\x01", b"CDF\x02")
@@ -200,10 +200,10 @@ def load(path: Path | str, role: str, *, lazy: bool = False) -> xr.Dataset:
     source: Path | io.BytesIO = path
     more: dict[str, Any] = {}  # Any: arguments of xarray
     if lazy:
-        extras.require("dask.array", extra="dask", whose=path.name)
+        extras.require("dask.array", extra="dask", source=path.name)
         more["chunks"] = {}
     if is_zarr(path):
-        extras.require("zarr", extra="zarr", whose=path.name)
+        extras.require("zarr", extra="zarr", source=path.name)
         if not path.exists():
             files.existing(path, role)
         engine, what = "zarr", "Zarr store"
@@ -213,7 +213,7 @@ def load(path: Path | str, role: str, *, lazy: bool = False) -> xr.Dataset:
         data = files.opening(path, role, 8) if lazy else files.contents(path, role)
         engine = "scipy" if data.startswith(CLASSIC) else "netcdf4"
         if engine == "netcdf4":
-            extras.require("netCDF4", extra="netcdf", whose=path.name)
+            extras.require("netCDF4", extra="netcdf", source=path.name)
             more["backend_kwargs"] = {"lock": LOCK}
         elif not lazy:
             source = io.BytesIO(data)
@@ -241,7 +241,7 @@ def variable_of(
     dataset: xr.Dataset,
     wanted: str | None,
     usual: tuple[str, ...],
-    whose: str,
+    source: str,
     *,
     augmented: bool = False,
 ) -> xr.DataArray:
@@ -256,11 +256,11 @@ def variable_of(
         has = listed(fit) if fit and wanted is None else f"no {wanted or 'predictions'}"
         raise InputError(
             "variable-missing",
-            f"{whose} has {has}",
+            f"{source} has {has}",
             expected="one variable over example and label",
-            got=shown or "no variable",
-            do=f"variable={quoted(fit[0])}" if fit else "name the dims example and label",
-            whose=whose,
+            found=shown or "no variable",
+            hint=f"variable={quoted(fit[0])}" if fit else "name the dims example and label",
+            source=source,
             details={"variables": [str(name) for name in dataset]},
         )
     return dataset[candidates[0]].transpose(..., EXAMPLE, LABEL)
@@ -284,12 +284,12 @@ def stacked(
         others = f", and {several(len(again) - 1, 'other')} again" if len(again) > 1 else ""
         raise InputError(
             "view-twice" if noun == "view" else "draws-incomplete",
-            f"{table.whose} has {noun} {quoted(views[first])} of {examples[first]} in "
+            f"{table.source} has {noun} {quoted(views[first])} of {examples[first]} in "
             f"{table.places([first, second])}{others}",
             expected=f"one row per {noun} of an example",
-            got=f"{several(len(again), 'row')} too many",
-            do=f"keep one, or give the other {noun} a name of its own",
-            whose=table.whose,
+            found=f"{several(len(again), 'row')} too many",
+            hint=f"keep one, or give the other {noun} a name of its own",
+            source=table.source,
             details={"examples": list(dict.fromkeys(examples[row] for row in again))},
         )
     missing = row_of < 0
@@ -303,12 +303,12 @@ def stacked(
         shown = "; ".join(f"no {quoted(name)} of {listed(of)}" for name, of in without.items())
         raise InputError(
             f"{noun}s-incomplete",
-            f"{table.whose}: {counted(len(lacking))} of {several(len(rows), 'example')} "
+            f"{table.source}: {counted(len(lacking))} of {several(len(rows), 'example')} "
             f"{'lacks' if len(lacking) == 1 else 'lack'} a {noun} ({listed(lacking)})",
             expected=f"every {noun} of every example: {listed(map(quoted, planes))}",
-            got=shown if len(without) <= 3 else f"{counted(int(missing.sum()))} rows too few",
-            do=f"add the {noun}s that are missing, or remove these examples from the file",
-            whose=table.whose,
+            found=shown if len(without) <= 3 else f"{counted(int(missing.sum()))} rows too few",
+            hint=f"add the {noun}s that are missing, or remove these examples from the file",
+            source=table.source,
             details={"examples": lacking, "missing": without},
         )
     return values[row_of], rows, planes
@@ -336,7 +336,7 @@ class Wanted:
         rest = self.number_columns(table)
         if not len(table):
             empty = "columns without rows" if columns else "a header and no rows"
-            raise files.empty(table.whose, "one row per example", empty)
+            raise files.empty(table.source, "one row per example", empty)
         names, views = table.column(self.example), None
         if not self.ours:
             text.check_named(table, self.example, EXAMPLE)
@@ -349,31 +349,31 @@ class Wanted:
         words = [column for column in some if column.content != "number"]
         if words:
             got = listed(column.type for column in words)
-            raise text.not_numeric(table.whose, [column.name for column in words], _REST, got, do)
+            raise text.not_numeric(table.source, [column.name for column in words], _REST, got, do)
         if columns:
             arrays = [column.numbers() for column in some]
             single = all(array.dtype == np.float32 for array in arrays)
             values: Array = np.stack(arrays, axis=1)
             values = values.astype(np.float32 if single else np.float64, copy=False)
         else:
-            values = numbers(table, rest, rest=_REST, do=do)
+            values = numbers(table, rest, rest=_REST, hint=do)
         if self.view is not None:
             values, names, views = stacked(values, table, self.example, self.view)
         elif may_be_views:
             try:
-                check_names(names, EXAMPLE, whose=table.whose)
+                check_names(names, EXAMPLE, source=table.source)
             except InputError as error:
                 error.expected = "one row per example; several views belong in augmentations"
-                error.do = 'keep one, or calibrator augmentation with view="COLUMN"'
+                error.hint = 'keep one, or calibrator augmentation with view="COLUMN"'
                 raise
         labels = [table.header[position] for position in rest]
         return NamedArray(
-            values=values, examples=names, labels=labels, whose=table.whose, augmentations=views
+            values=values, examples=names, labels=labels, source=table.source, augmentations=views
         )
 
     def number_columns(self, table: TextTable) -> list[int]:
         """Return the positions of the columns of numbers."""
-        whose, header = table.whose, table.header
+        whose, header = table.source, table.header
         # An unnamed column elsewhere is none, such as the last one where lines end in a comma.
         index = next((name for name in _INDEX if name in header and (name or not header[0])), None)
         mine = self.ours or index in (self.example, self.view)
@@ -385,11 +385,11 @@ class Wanted:
                 "index-column",
                 f"column {at + 1} of {whose} looks like the index of a pandas data frame",
                 expected="a column of example names and one column of numbers per label",
-                got=f"{some}under the name {quoted(index)}",
-                do=f'df.to_{kind}("{whose}", index=False)'
+                found=f"{some}under the name {quoted(index)}",
+                hint=f'df.to_{kind}("{whose}", index=False)'
                 if self.example in header
                 else f"example={quoted(index)}, if it names the examples",
-                whose=whose,
+                source=whose,
                 details={"column": index},
             )
         guess = near(self.example, header)
@@ -398,7 +398,7 @@ class Wanted:
         hint = f"add a column {self.example} with the names of the examples"
         if guess is not None:
             hint = f"example={quoted(guess)}, if that column names the examples"
-        table.need([self.example], do=hint)
+        table.need([self.example], hint=hint)
         taken = [header.index(self.example)]
         if self.view is not None:
             others = [name for name in header if name != self.example]
@@ -407,7 +407,7 @@ class Wanted:
             if self.view == self.example:
                 expected = "another column than the one that names the examples"
                 raise files.meaningless(whose, "view", quoted(self.view), expected, hint)
-            table.need([self.view], do=hint or "leave view out")
+            table.need([self.view], hint=hint or "leave view out")
             taken.append(header.index(self.view))
         rest = [position for position in range(len(header)) if position not in taken]
         if not self.plausibilities:
@@ -417,9 +417,9 @@ class Wanted:
                 "columns-missing",
                 f"{whose} has no column of numbers",
                 expected=_REST,
-                got=f"only {listed(quoted(header[position]) for position in sorted(taken))}",
-                do="add one column per label",
-                whose=whose,
+                found=f"only {listed(quoted(header[position]) for position in sorted(taken))}",
+                hint="add one column per label",
+                source=whose,
             )
         return rest
 
@@ -431,12 +431,12 @@ def from_table(path: Path, role: str, wanted: Wanted) -> NamedArray:
     return wanted.read(text.read_table(path, role=role, unique=False))
 
 
-def from_columns(whose: str, columns: Sequence[text.Column], wanted: Wanted) -> NamedArray:
+def from_columns(source: str, columns: Sequence[text.Column], wanted: Wanted) -> NamedArray:
     """Return the numbers in columns of a Parquet file or a frame."""
     # Numbers are not made text; the first column is looked at where the one of names is not named.
     named = [c.name in (wanted.example, wanted.view) and c.content != "nested" for c in columns]
     named[:1] = [named[0] or columns[0].content == "text"] if columns else []
-    return wanted.read(text.table_of(whose, columns, named), columns)
+    return wanted.read(text.table_of(source, columns, named), columns)
 
 
 LABEL_ARRAYS = ("labels", "label_names", "class_names", "label")
@@ -456,7 +456,7 @@ class NamedArray:
         Names, where the file has them.
     augmentations : list of str or None
         Names of the augmentations; None where there is one row an example.
-    whose : str
+    source : str
         Name of the file.
     coordinates : dict
         Further coordinates over ``example`` or ``label``.
@@ -469,27 +469,27 @@ class NamedArray:
     values: Array
     examples: list[str] | None
     labels: list[str] | None
-    whose: str
+    source: str
     augmentations: list[str] | None = None
     coordinates: Mapping[str, xr.DataArray] = attrs.field(factory=dict)
     attributes: Mapping[str, object] = attrs.field(factory=dict)
     unread: Mapping[str, Array] = attrs.field(factory=dict)
 
 
-def shaped(values: Array, whose: str, *, augmented: bool = False) -> Array:
+def shaped(values: Array, source: str, *, augmented: bool = False) -> Array:
     """Return numbers over ([augmentation,] example, label), or raise ``array-shape``."""
     dims = 3 if augmented else 2
     if values.ndim != dims or values.dtype.kind not in "iufb" or 0 in values.shape:
         raise InputError(
             "array-shape",
-            f"{whose} holds no table of numbers",
+            f"{source} holds no table of numbers",
             expected="three dimensions, augmentation, example and label, all with entries"
             if augmented
             else "two dimensions, example and label, both with entries",
-            got=f"shape {values.shape}, type {values.dtype}",
-            do="save an array with one row an example and one column a label"
+            found=f"shape {values.shape}, type {values.dtype}",
+            hint="save an array with one row an example and one column a label"
             + (", and such a plane for each augmentation" if augmented else ""),
-            whose=whose,
+            source=source,
         )
     return values
 
@@ -497,7 +497,7 @@ def shaped(values: Array, whose: str, *, augmented: bool = False) -> Array:
 def from_npy(path: Path, role: str) -> NamedArray:
     """Read an ``.npy`` file: numbers without names."""
     values = shaped(parse_npy(files.contents(path, role), path.name), path.name)
-    return NamedArray(values=values, examples=None, labels=None, whose=path.name)
+    return NamedArray(values=values, examples=None, labels=None, source=path.name)
 
 
 def from_npz(
@@ -532,13 +532,13 @@ def from_npz(
         values=values,
         examples=named.get("examples"),
         labels=named.get("labels"),
-        whose=whose,
+        source=whose,
         augmentations=named.get("augmentations"),
         unread=rest,
     )
 
 
-def _check_read(rest: Mapping[str, Array], dim: str, size: int, whose: str) -> None:
+def _check_read(rest: Mapping[str, Array], dim: str, size: int, source: str) -> None:
     """Raise ``array-missing`` where an array of another name may hold the names of `dim`."""
     words = LABEL_ARRAYS if dim == LABEL else EXAMPLE_ARRAYS
     for name, array in rest.items():
@@ -549,13 +549,13 @@ def _check_read(rest: Mapping[str, Array], dim: str, size: int, whose: str) -> N
             continue
         raise InputError(
             "array-missing",
-            f"{whose} has no array {words[0]}, and may name the {dim}s in {name}",
+            f"{source} has no array {words[0]}, and may name the {dim}s in {name}",
             expected=f"names in one of {', '.join(words)}; what a file names is never taken by "
             "its position",
-            got=f"{name}: {listed(map(quoted, texts))}",
-            do=f'numpy.savez(..., {words[0]}=data["{name}"]), if these are the {dim}s; '
+            found=f"{name}: {listed(map(quoted, texts))}",
+            hint=f'numpy.savez(..., {words[0]}=data["{name}"]), if these are the {dim}s; '
             f"else without {name}",
-            whose=whose,
+            source=source,
             details={"arrays": list(rest)},
         )
 
@@ -574,25 +574,25 @@ def from_netcdf(
     return of_variable(dataset, array, path.name)
 
 
-def of_variable(dataset: xr.Dataset, array: xr.DataArray, whose: str) -> NamedArray:
+def of_variable(dataset: xr.Dataset, array: xr.DataArray, source: str) -> NamedArray:
     """Return a variable of a dataset under the names that its coordinates give."""
     views = AUGMENTATION in array.dims
     native = array.data.astype(array.dtype.newbyteorder("="), copy=False)
-    values = shaped(native, whose, augmented=views)
+    values = shaped(native, source, augmented=views)
     coordinates = {str(name): one for name, one in array.coords.items()}
     named = {
-        dim: texts_of(coordinates.pop(dim).values, whose, f"{dim}s")
+        dim: texts_of(coordinates.pop(dim).values, source, f"{dim}s")
         for dim in (EXAMPLE, LABEL, AUGMENTATION)
         if dim in coordinates
     }
     if LABEL not in named:
         others = {str(n): v.values for n, v in dataset.variables.items() if len(v.dims) == 1}
-        _check_read(others, LABEL, array.sizes[LABEL], whose)
+        _check_read(others, LABEL, array.sizes[LABEL], source)
     return NamedArray(
         values=values,
         examples=named.get(EXAMPLE),
         labels=named.get(LABEL),
-        whose=whose,
+        source=source,
         augmentations=(named.get(AUGMENTATION) or _numbered(len(values))) if views else None,
         coordinates=coordinates,
         attributes={str(name): value for name, value in array.attrs.items()},
@@ -603,16 +603,16 @@ def _numbered(count: int) -> list[str]:
     return [str(number) for number in range(count)]
 
 
-def _check_count(texts: Sequence[str], size: int, whose: str, what: str) -> None:
+def _check_count(texts: Sequence[str], size: int, source: str, what: str) -> None:
     if len(texts) != size:
         dim = {"labels": "column", "examples": "row"}.get(what, "plane")
         raise InputError(
             "names-count",
-            f"{whose} has {several(size, dim)} and {counted(len(texts))} {what}",
+            f"{source} has {several(size, dim)} and {counted(len(texts))} {what}",
             expected=f"one name a {dim}",
-            got=listed(texts) or "none",
-            do=f"name every {dim} once, in order",
-            whose=whose,
+            found=listed(texts) or "none",
+            hint=f"name every {dim} once, in order",
+            source=source,
         )
 
 
@@ -620,26 +620,26 @@ def labelled(
     found: NamedArray, *, labels: Names | None = None, examples: Names | None = None, name: str
 ) -> xr.DataArray:
     """Return the numbers under names: the file's own, else those that were given."""
-    whose, size = found.whose, found.values.shape[-2:]
+    whose, size = found.source, found.values.shape[-2:]
     if found.labels is None and labels is None:
         raise InputError(
             "labels-unnamed",
             f"{whose} has {several(size[1], 'column')} and no label names",
             expected="names in column order; an order is never guessed",
-            got=f"beside them {listed(f'{n} {a.shape}' for n, a in found.unread.items())}"
+            found=f"beside them {listed(f'{n} {a.shape}' for n, a in found.unread.items())}"
             if found.unread
             else "",
-            do='labels="labels.txt" (one name per line)',
-            whose=whose,
+            hint='labels="labels.txt" (one name per line)',
+            source=whose,
         )
     if found.examples is not None and examples is not None:
         raise InputError(
             "examples-named",
             f"{whose} names its examples itself",
             expected="names for a file without them",
-            got=f"{listed(found.examples)} in the file",
-            do="leave examples out; plausibly.io.with_coordinates attaches their coordinates",
-            whose=whose,
+            found=f"{listed(found.examples)} in the file",
+            hint="leave examples out; plausibly.io.with_coordinates attaches their coordinates",
+            source=whose,
         )
     tables: list[xr.Dataset] = []
     columns = found.labels
@@ -656,10 +656,10 @@ def labelled(
         tables.append(table_from(examples, EXAMPLE))
         rows = names_of(tables[-1], EXAMPLE)
         _check_count(rows, size[0], whose, "examples")
-    check_names(columns or [], LABEL, whose=whose)
+    check_names(columns or [], LABEL, source=whose)
     named: dict[str, NDArray[np.str_]] = {}
     if found.augmentations is not None:
-        check_names(found.augmentations, AUGMENTATION, whose=whose)
+        check_names(found.augmentations, AUGMENTATION, source=whose)
         named[AUGMENTATION] = text_array(found.augmentations)
     named |= {EXAMPLE: text_array(rows), LABEL: text_array(columns or [])}
     numbered = found.examples is None and examples is None
@@ -673,13 +673,13 @@ def labelled(
     return array
 
 
-def declared(array: xr.DataArray, labels: Names, whose: str) -> xr.DataArray:
+def declared(array: xr.DataArray, labels: Names, source: str) -> xr.DataArray:
     """Return the array with its labels in the declared order, and their coordinates."""
     table = table_from(labels, LABEL)
-    array = renamed_columns(array, table, whose=whose)
+    array = renamed_columns(array, table, source=source)
     here = name_texts(array[LABEL].values)
     tree = Hierarchy.of_table(table)
     above = {tree.labels[code] for code in tree.above} - set(here)
     wanted = [label for label in tree.labels if label not in above]
-    matched = match_labels(array, wanted, whose=whose, other="the declared labels")
+    matched = match_labels(array, wanted, source=source, other="the declared labels")
     return with_coordinates(matched, table)

@@ -60,7 +60,7 @@ def from_chunks(
             "a file that can be read in parts: .zarr, .nc, .npy or .parquet",
             f"leave chunks out, or write it as {path.with_suffix('.zarr').name}",
         )
-    return NamedArray(values=shaped(values, whose), examples=examples, labels=labels, whose=whose)
+    return NamedArray(values=shaped(values, whose), examples=examples, labels=labels, source=whose)
 
 
 def check_chunks(chunks: int) -> None:
@@ -70,8 +70,8 @@ def check_chunks(chunks: int) -> None:
             "chunks-range",
             f"chunks of {chunks} examples hold nothing",
             expected="one example a chunk, or more",
-            got=str(chunks),
-            do="chunks=50000",
+            found=str(chunks),
+            hint="chunks=50000",
         )
 
 
@@ -82,7 +82,7 @@ _Rows: TypeAlias = Callable[[int, int], Array]
 def _in_blocks(
     read: _Rows, sizes: Sequence[int], dtype: np.dtype[Any], labels: int
 ) -> Any:  # Any: dask
-    da = extras.require("dask.array", extra="dask", whose="chunks")
+    da = extras.require("dask.array", extra="dask", source="chunks")
     return da.map_blocks(
         partial(_block, read),
         name=f"rows-{uuid4().hex}",
@@ -120,7 +120,7 @@ def _parquet(
     header, whose = text.names(path), path.name
     text.distinct(header, whose)
     cells: tuple[list[str], ...] = tuple([] for _ in header)
-    table = TextTable(whose=whose, header=header, columns=cells, lines=(), unit="row")
+    table = TextTable(source=whose, header=header, columns=cells, lines=(), unit="row")
     labels = [header[place] for place in arrays.Wanted(example).number_columns(table)]
     with text.parquet_file(path) as file:
         groups = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]

@@ -50,7 +50,7 @@ _READS = {
 # ---- arrays and attributes as JSON
 
 
-def _plain(values: Array, name: str, whose: str) -> Array:
+def _plain(values: Array, name: str, source: str) -> Array:
     """Return the values as numbers, truth values or text: dates as integers, objects as text."""
     kind, actual = values.dtype.kind, f"type {values.dtype}"
     if kind == "O":
@@ -64,38 +64,38 @@ def _plain(values: Array, name: str, whose: str) -> Array:
         return values
     raise InputError(
         "variable-unwritable",
-        f"{whose} cannot hold the variable {name}",
+        f"{source} cannot hold the variable {name}",
         expected="numbers, truth values, text or dates",
-        got=actual,
-        do=f"change its type, or leave it out: .drop_vars({quoted(name)})",
-        whose=whose,
+        found=actual,
+        hint=f"change its type, or leave it out: .drop_vars({quoted(name)})",
+        source=source,
         details={"variable": name},
     )
 
 
-def _encoded(value: object, name: str, whose: str) -> object:
+def _encoded(value: object, name: str, source: str) -> object:
     """Return an array or attribute as JSON that states its type where JSON has none for it."""
     if value is None or type(value) in (str, bool, int, float):
         return value
     if isinstance(value, list):
-        return [_encoded(item, name, whose) for item in value]
+        return [_encoded(item, name, source) for item in value]
     if isinstance(value, tuple):
-        return {"tuple": [_encoded(item, name, whose) for item in value]}
+        return {"tuple": [_encoded(item, name, source) for item in value]}
     if isinstance(value, Mapping):
-        return {"mapping": {str(key): _encoded(item, name, whose) for key, item in value.items()}}
+        return {"mapping": {str(key): _encoded(item, name, source) for key, item in value.items()}}
     if isinstance(value, np.ndarray | np.generic):
         return {
             "type": _type_name(np.asarray(value)),
             "shape": list(value.shape) if isinstance(value, np.ndarray) else None,
-            "values": _plain(np.asarray(value), name, whose).reshape(-1).tolist(),
+            "values": _plain(np.asarray(value), name, source).reshape(-1).tolist(),
         }
     raise InputError(
         "attribute-unwritable",
-        f"{whose} cannot hold the attribute {name}",
+        f"{source} cannot hold the attribute {name}",
         expected="text, a number, a truth value, or a list, mapping or array of them",
-        got=type(value).__name__,
-        do="write it as text, or take it away from .attrs",
-        whose=whose,
+        found=type(value).__name__,
+        hint="write it as text, or take it away from .attrs",
+        source=source,
         details={"attribute": name},
     )
 
@@ -126,23 +126,23 @@ def _restored(stored: Array | Sequence[object], type_name: str) -> Array:
     return values.astype(plain).astype(dtype)
 
 
-def _check_encodable(texts: Iterable[str | None], what: str, whose: str) -> None:
+def _check_encodable(texts: Iterable[str | None], what: str, source: str) -> None:
     """Raise ``name-unwritable`` where a text holds half a surrogate pair: UTF-8 has none."""
     bad = [text for text in texts if text and re.search("[\ud800-\udfff]", text)]
     if bad:
         raise InputError(
             "name-unwritable",
-            f"{whose} cannot hold the name of {what} {bad[0]!a}",
+            f"{source} cannot hold the name of {what} {bad[0]!a}",
             expected="characters that UTF-8 can write",
-            got="half a surrogate pair, as some JSON files have",
-            do="write .npz instead, or mend the name",
-            whose=whose,
+            found="half a surrogate pair, as some JSON files have",
+            hint="write .npz instead, or mend the name",
+            source=source,
             details={"names": bad},
         )
 
 
 def encode(
-    dataset: xr.Dataset, kind: str, whose: str, keys: Mapping[str, str], **more: object
+    dataset: xr.Dataset, kind: str, source: str, keys: Mapping[str, str], **more: object
 ) -> str:
     """Return a Dataset as JSON in ASCII, without the arrays that stand beside it under `keys`."""
     variables = []
@@ -153,11 +153,11 @@ def encode(
             "name": name,
             "dims": list(map(str, variable.dims)),
             "coordinate": name in dataset.coords,
-            "attributes": _encoded(variable.attrs, name, whose),
-            "array": beside if name in keys else _encoded(values, name, whose),
+            "attributes": _encoded(variable.attrs, name, source),
+            "array": beside if name in keys else _encoded(values, name, source),
         }
         variables.append(entry)
-    attributes = {key: _encoded(value, str(key), whose) for key, value in dataset.attrs.items()}
+    attributes = {key: _encoded(value, str(key), source) for key, value in dataset.attrs.items()}
     about = {MARK: kind, "version": _VERSION, **more}
     return json.dumps(about | {"attributes": {"mapping": attributes}, "variables": variables})
 
@@ -167,7 +167,7 @@ damaged = functools.partial(files.damaged, expected="what plausibly wrote")
 
 
 def decode(
-    about: str, kind: str, whose: str, stored: Mapping[str, Array] | None = None
+    about: str, kind: str, source: str, stored: Mapping[str, Array] | None = None
 ) -> tuple[xr.Dataset, dict[str, Any]]:  # Any: whatever the JSON holds
     """Return what `encode` was called with, without the variables whose arrays are not `stored`."""
     try:
@@ -192,23 +192,23 @@ def decode(
         *(KeyError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError),
         SyntaxError,  # of what should be the name of a type
     ) as reason:
-        raise damaged(whose, reason) from reason
+        raise damaged(source, reason) from reason
     if actual != kind:
         raise InputError(
             "file-other",
-            f"{whose} holds something else",
+            f"{source} holds something else",
             expected=kind,
-            got=actual,
-            do=_READS.get(actual, "name another file"),
-            whose=whose,
+            found=actual,
+            hint=_READS.get(actual, "name another file"),
+            source=source,
         )
     raise InputError(
         "file-newer",
-        f"{whose} was written by a later version of plausibly",
+        f"{source} was written by a later version of plausibly",
         expected=f"format {_VERSION}",
-        got=f"format {version}",
-        do='upgrade here: pip install --upgrade "plausibly"',
-        whose=whose,
+        found=f"format {version}",
+        hint='upgrade here: pip install --upgrade "plausibly"',
+        source=source,
     )
 
 
@@ -250,13 +250,13 @@ def write_arrays(
     classic.to_netcdf(path, engine="scipy", format="NETCDF3_64BIT")
 
 
-def _classic(values: Array, name: str, whose: str) -> Array | None:
+def _classic(values: Array, name: str, source: str) -> Array | None:
     """Return what `_plain` gave as netCDF-3 holds it, or None where only JSON does."""
     if not values.ndim or not values.size:
         return None
     if values.dtype.kind == "U":
         texts: list[str] = values.reshape(-1).tolist()
-        _check_encodable(texts, name, whose)
+        _check_encodable(texts, name, source)
         return values if any(texts) and "\0" not in "".join(texts) else None
     if values.dtype.kind == "f":
         return values.astype(np.float32) if values.dtype.itemsize == 2 else values
@@ -303,8 +303,8 @@ def write_rows(path: Path, header: Sequence[str], columns: Columns, about: str =
         if not isinstance(column, np.ndarray):
             _check_encodable(dict.fromkeys(column), name, path.name)
     if path.suffix.lower() == ".parquet":
-        pyarrow = extras.require("pyarrow", extra="parquet", whose=path.name)
-        parquet = extras.require("pyarrow.parquet", extra="parquet", whose=path.name)
+        pyarrow = extras.require("pyarrow", extra="parquet", source=path.name)
+        parquet = extras.require("pyarrow.parquet", extra="parquet", source=path.name)
         values = [
             pyarrow.array(np.ma.getdata(column), mask=np.ma.getmaskarray(column))
             if isinstance(column, np.ndarray)

@@ -40,9 +40,9 @@ def _unreadable(path: Path, role: str, reason: object) -> InputError:
         "file-unreadable",
         f'{role} "{path}" cannot be read',
         expected="a readable file, which can be read again",
-        got=f'"{(getattr(reason, "strerror", None) or str(reason)).lower()}"',
-        do="name another file, or change the rights of this one",
-        whose=str(path),
+        found=f'"{(getattr(reason, "strerror", None) or str(reason)).lower()}"',
+        hint="name another file, or change the rights of this one",
+        source=str(path),
         details={"path": str(path)},
     )
 
@@ -66,9 +66,9 @@ def existing(path: Path | str, role: str) -> Path:
             "file-missing",
             f'{role} "{path}": there is no such file',
             expected="a file",
-            got="none",
-            do=do,
-            whose=str(path),
+            found="none",
+            hint=do,
+            source=str(path),
             details={"path": str(path), "near": guess},
         ) from None
     except (OSError, ValueError) as reason:
@@ -79,9 +79,9 @@ def existing(path: Path | str, role: str) -> Path:
             "file-is-folder",
             f'{role} "{path}" is a folder',
             expected="a file",
-            got=f"a folder with {listed(names)}" if names else "an empty folder",
-            do=f"name one of its files: {path / names[0]}" if names else "name a file",
-            whose=str(path),
+            found=f"a folder with {listed(names)}" if names else "an empty folder",
+            hint=f"name one of its files: {path / names[0]}" if names else "name a file",
+            source=str(path),
             details={"path": str(path)},
         )
     if not stat.S_ISREG(mode):
@@ -94,15 +94,15 @@ def contents(path: Path | str, role: str) -> bytes:
     return opening(path, role, -1)
 
 
-def read_text(path: Path | str, role: str, *, whose: str | None = None, expected: str = "") -> str:
+def read_text(path: Path | str, role: str, *, source: str | None = None, expected: str = "") -> str:
     """Return the text of a file, whatever its lines end with; errors as those of `decode`.
 
     A blank file raises ``file-empty`` where something is expected.
     """
-    whose = whose or Path(path).name
-    text = decode(contents(path, role), whose)
+    source = source or Path(path).name
+    text = decode(contents(path, role), source)
     if expected and not text.strip():
-        raise empty(whose, expected)
+        raise empty(source, expected)
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -123,35 +123,35 @@ def opening(path: Path | str, role: str, size: int = HEAD) -> bytes:
         raise _unreadable(path, role, reason) from reason
 
 
-def truncated(whose: str, ends: str, *, whole: str, size: int) -> InputError:
+def truncated(source: str, ends: str, *, whole: str, size: int) -> InputError:
     """Return the error for a file that ends too early."""
     return InputError(
         "file-truncated",
-        f"{whose} ends before {ends}",
+        f"{source} ends before {ends}",
         expected=whole,
-        got=f"{counted(size)} bytes",
-        do="copy it again",
-        whose=whose,
+        found=f"{counted(size)} bytes",
+        hint="copy it again",
+        source=source,
         details={"bytes": size},
     )
 
 
 def damaged(
-    whose: str,
+    source: str,
     reason: object,
     *,
     expected: str,
     what: str = "file",
-    do: str = "copy it again, or write it again",
+    hint: str = "copy it again, or write it again",
 ) -> InputError:
     """Return the error for a file whose parts do not fit together."""
     return InputError(
         "file-damaged",
-        f"{whose} is not a whole {what}",
+        f"{source} is not a whole {what}",
         expected=expected,
-        got=" ".join(str(reason).split())[:120] or type(reason).__name__,
-        do=do,
-        whose=whose,
+        found=" ".join(str(reason).split())[:120] or type(reason).__name__,
+        hint=hint,
+        source=source,
     )
 
 
@@ -163,42 +163,42 @@ def check_ending(path: Path, endings: Sequence[str]) -> str:
             "ending-unknown",
             f"cannot tell the format of {path}",
             expected=" or ".join(endings),
-            got=path.suffix or "no ending",
-            do=f"path={quoted(path.with_suffix(endings[0]))}",
-            whose=str(path),
+            found=path.suffix or "no ending",
+            hint=f"path={quoted(path.with_suffix(endings[0]))}",
+            source=str(path),
         )
     if ending == ".parquet":
-        require("pyarrow", extra="parquet", whose=path.name)
+        require("pyarrow", extra="parquet", source=path.name)
     if ending == ".zarr":
-        require("zarr", extra="zarr", whose=path.name)
+        require("zarr", extra="zarr", source=path.name)
     return ending
 
 
-def meaningless(whose: str, option: str, got: str, expected: str, do: str = "") -> InputError:
+def meaningless(source: str, option: str, found: str, expected: str, hint: str = "") -> InputError:
     """Return the error for an option that says nothing about such a file."""
     return InputError(
         "option-unfit",
-        f"{whose}: {option} has no meaning here",
+        f"{source}: {option} has no meaning here",
         expected=expected,
-        got=got,
-        do=do or f"leave {option} out",
-        whose=whose,
+        found=found,
+        hint=hint or f"leave {option} out",
+        source=source,
     )
 
 
-def empty(whose: str, expected: str, got: str = "nothing") -> InputError:
+def empty(source: str, expected: str, found: str = "nothing") -> InputError:
     """Return the error for a file without content."""
     return InputError(
         "file-empty",
-        f"{whose} is empty",
+        f"{source} is empty",
         expected=expected,
-        got=got,
-        do="write it again, or name another file",
-        whose=whose,
+        found=found,
+        hint="write it again, or name another file",
+        source=source,
     )
 
 
-def decode(data: bytes, whose: str) -> str:
+def decode(data: bytes, source: str) -> str:
     """Return the text of a UTF-8 file, with or without a byte order mark.
 
     Raises
@@ -208,10 +208,10 @@ def decode(data: bytes, whose: str) -> str:
     """
     # An archive ends with the names of what is in it.
     if data.startswith(ZIP) and b"xl/workbook.xml" in data:
-        raise not_text(whose, "an Excel workbook", "save its sheet as CSV UTF-8")
+        raise not_text(source, "an Excel workbook", "save its sheet as CSV UTF-8")
     for magic, got, do in _BINARY:
         if data.startswith(magic):
-            raise not_text(whose, got, do)
+            raise not_text(source, got, do)
     start = 3 if data.startswith(b"\xef\xbb\xbf") else 0
     try:
         text = data[start:].decode("utf-8")
@@ -221,26 +221,26 @@ def decode(data: bytes, whose: str) -> str:
         line = data.count(b"\n", 0, at) + 1
         raise InputError(
             "text-encoding",
-            f"{whose} line {counted(line)} is not UTF-8",
+            f"{source} line {counted(line)} is not UTF-8",
             expected="UTF-8 text",
-            got=f"byte 0x{data[at]:02X} at position {at - before + 1} of the line",
-            do="save it as UTF-8 (in Excel: CSV UTF-8)",
-            whose=whose,
+            found=f"byte 0x{data[at]:02X} at position {at - before + 1} of the line",
+            hint="save it as UTF-8 (in Excel: CSV UTF-8)",
+            source=source,
             details={"byte": data[at], "offset": at},
         ) from None
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise not_text(whose, f"a zero byte on line {counted(line)}", "save it as CSV UTF-8")
+        raise not_text(source, f"a zero byte on line {counted(line)}", "save it as CSV UTF-8")
     return text
 
 
-def not_text(whose: str, got: str, do: str) -> InputError:
+def not_text(source: str, found: str, hint: str) -> InputError:
     """Return the error for a file of another format."""
     return InputError(
         "text-binary",
-        f"{whose} is not a text file",
+        f"{source} is not a text file",
         expected="UTF-8 text",
-        got=got,
-        do=do,
-        whose=whose,
+        found=found,
+        hint=hint,
+        source=source,
     )

@@ -71,9 +71,9 @@ class FrameColumn(Column):
             f"{_DATA_SET} row {counted(row + 1)}, column {quoted(self.name)} holds a number "
             "without a name",
             expected=f"0 to {len(called) - 1}, or -1 for no label",
-            got=str(value),
-            do="mend the features of the data set",
-            whose=_DATA_SET,
+            found=str(value),
+            hint="mend the features of the data set",
+            source=_DATA_SET,
         )
 
 
@@ -94,9 +94,9 @@ def columns_of(frame: Any) -> tuple[str, list[FrameColumn]]:  # Any: `datasets` 
                 "split-unnamed",
                 f"{whose} has {several(len(frame), 'split')}",
                 expected="one of them",
-                got=listed(map(quoted, frame)),
-                do=f'data["{next(iter(frame), "train")}"]',
-                whose=whose,
+                found=listed(map(quoted, frame)),
+                hint=f'data["{next(iter(frame), "train")}"]',
+                source=whose,
             )
         if hasattr(frame, "__len__"):
             frame = frame.with_format("arrow")[:]
@@ -111,11 +111,11 @@ def columns_of(frame: Any) -> tuple[str, list[FrameColumn]]:  # Any: `datasets` 
             "frame-lazy",
             f"{whose} is {lazy}",
             expected="columns in memory",
-            got=kind,
-            do=do,
-            whose=whose,
+            found=kind,
+            hint=do,
+            source=whose,
         )
-    nw = extras.require("narwhals.stable.v1", extra="frames", whose=whose)
+    nw = extras.require("narwhals.stable.v1", extra="frames", source=whose)
     names = [name_text(name) for name in _raw_names(frame)]
     distinct(names, whose, _RENAME)
     try:
@@ -125,9 +125,9 @@ def columns_of(frame: Any) -> tuple[str, list[FrameColumn]]:  # Any: `datasets` 
             "frame-unknown",
             f"{type(frame).__name__} is no frame",
             expected="the path of a file, or a frame of pandas, polars, pyarrow or datasets",
-            got=kind,
-            do="pandas.DataFrame(...)",
-            whose=whose,
+            found=kind,
+            hint="pandas.DataFrame(...)",
+            source=whose,
         ) from None
     series = list(native.iter_columns())
     if not series or not len(series[0]):
@@ -135,9 +135,9 @@ def columns_of(frame: Any) -> tuple[str, list[FrameColumn]]:  # Any: `datasets` 
             "frame-empty",
             f"{whose} is empty",
             expected="columns with one row or more",
-            got=f"{len(series)} columns without a row" if series else "no column",
-            do="look at how it was selected or read",
-            whose=whose,
+            found=f"{len(series)} columns without a row" if series else "no column",
+            hint="look at how it was selected or read",
+            source=whose,
         )
     return whose, [
         FrameColumn(
@@ -175,9 +175,9 @@ def _raw_names(frame: object) -> Sequence[object]:
                 "columns-nested",
                 f"{WHOSE} has {found.nlevels} levels of columns",
                 expected="one name a column",
-                got=listed(map(str, found)),
-                do='frame.columns = ["_".join(name) for name in frame.columns]',
-                whose=WHOSE,
+                found=listed(map(str, found)),
+                hint='frame.columns = ["_".join(name) for name in frame.columns]',
+                source=WHOSE,
             )
         if found is not None and not callable(found):
             return list(found)

@@ -72,7 +72,7 @@ def read_json(
     role: str = "annotations",
     *,
     expected: str = "JSON",
-    whose: str | None = None,
+    source: str | None = None,
 ) -> object:
     """Return the value in a JSON file: dict, list, text, `JsonNumber`, True, False or None.
 
@@ -84,7 +84,7 @@ def read_json(
         What it is for, in the words of messages.
     expected : str
         What it should hold, for the message about a file that is no JSON.
-    whose : str, optional
+    source : str, optional
         What messages call it, such as ``folder/file``; else by its name.
 
     Raises
@@ -94,10 +94,10 @@ def read_json(
         ``json-key-twice``, ``json-constant``, ``json-surrogate`` and ``json-too-deep``, each with
         the line.
     """
-    whose = whose or Path(path).name
+    source = source or Path(path).name
     # Line ends are no part of a JSON text.
-    text = files.read_text(path, role, whose=whose, expected=expected)
-    return parse_json(text, whose, 1, expected, "file")
+    text = files.read_text(path, role, source=source, expected=expected)
+    return parse_json(text, source, 1, expected, "file")
 
 
 def read_json_lines(
@@ -105,24 +105,24 @@ def read_json_lines(
     role: str = "annotations",
     *,
     expected: str = "one JSON value a line",
-    whose: str | None = None,
+    source: str | None = None,
 ) -> list[tuple[int, object]]:
     """Return the value on each line of a JSON Lines file with its line, counted from 1.
 
     Empty lines are passed over. Parameters and errors are those of `read_json`.
     """
-    whose = whose or Path(path).name
-    lines = files.read_text(path, role, whose=whose, expected=expected).split("\n")
+    source = source or Path(path).name
+    lines = files.read_text(path, role, source=source, expected=expected).split("\n")
     last = max(number for number, line in enumerate(lines) if line.strip(" \t")) + 1
     return [
-        (number, parse_json(line, whose, number, expected, "line" if number < last else "file"))
+        (number, parse_json(line, source, number, expected, "line" if number < last else "file"))
         for number, line in enumerate(lines, start=1)
         if line.strip(" \t")
     ]
 
 
 def json_records(
-    entries: Sequence[tuple[int, object]], whose: str, unit: str = "line"
+    entries: Sequence[tuple[int, object]], source: str, unit: str = "line"
 ) -> list[tuple[int, dict[str, object]]]:
     """Return objects with their lines or rows; what is none raises ``line-unlike``."""
     records: list[tuple[int, dict[str, object]]] = []
@@ -130,11 +130,11 @@ def json_records(
         if not isinstance(value, dict):
             raise InputError(
                 "line-unlike",
-                f"{whose} {unit} {counted(at)} holds no object",
+                f"{source} {unit} {counted(at)} holds no object",
                 expected="one JSON object a row",
-                got=json_shown(value),
-                do=f"fix or remove that {unit}",
-                whose=whose,
+                found=json_shown(value),
+                hint=f"fix or remove that {unit}",
+                source=source,
                 details={"line": at},
             )
         records.append((at, value))
@@ -142,7 +142,7 @@ def json_records(
 
 
 def parse_json(
-    text: str, whose: str, line: int, expected: str = "JSON", noun: str = "text"
+    text: str, source: str, line: int, expected: str = "JSON", noun: str = "text"
 ) -> object:
     """Return the value in a JSON text that starts on a line of a file; see `read_json`.
 
@@ -169,18 +169,18 @@ def parse_json(
             says, got = " is no JSON", reason.msg
         raise InputError(
             "json-broken",
-            f"{whose} line {counted(at)}{says}",
+            f"{source} line {counted(at)}{says}",
             expected=expected,
-            got=got,
-            do="copy it again, or write it again",
-            whose=whose,
+            found=got,
+            hint="copy it again, or write it again",
+            source=source,
             details={"line": at, "column": column},
         ) from None
     except (_Refused, RecursionError):
-        _check(text, whose, line)
+        _check(text, source, line)
         raise
     if _too_deep(value) or _HALF.search(text):
-        _check(text, whose, line)
+        _check(text, source, line)
     return value
 
 
@@ -207,7 +207,7 @@ class _Level:
         return f".{self.key}" if self.key is not None else ""
 
 
-def _check(text: str, whose: str, line: int) -> None:
+def _check(text: str, source: str, line: int) -> None:
     """Raise for the first place of a JSON text that the strict reading refuses."""
     levels: list[_Level] = []
     for match in _TOKEN.finditer(text):
@@ -253,11 +253,11 @@ def _check(text: str, whose: str, line: int) -> None:
             unknown = ", which JSON does not know" if name == "json-constant" else ""
             raise InputError(
                 name,
-                f"{whose} line {counted(at)} {says}",
+                f"{source} line {counted(at)} {says}",
                 expected=expected,
-                got=got if deep else f"{got} at {place}{unknown}",
-                do=do,
-                whose=whose,
+                found=got if deep else f"{got} at {place}{unknown}",
+                hint=do,
+                source=source,
                 details={"line": at, "place": "" if deep else place},
             )
 

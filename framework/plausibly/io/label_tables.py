@@ -43,12 +43,12 @@ from plausibly.io.text import plain
 def label_columns(table: TextTable, labels: Sequence[str]) -> dict[str, NDArray[Any]]:
     """Return the columns beside the names of labels, checked."""
     header = [ALIAS if name == "aliases" else name for name in table.header]
-    text.distinct(header, table.whose, f'put all of them into "{ALIAS}", with | between them')
+    text.distinct(header, table.source, f'put all of them into "{ALIAS}", with | between them')
     columns = dict(zip(header, table.columns, strict=True))
     columns.pop(LABEL)
     aliases: dict[str, str] = {}
     if ALIAS in columns:
-        aliases = read_aliases(labels, columns[ALIAS], whose=table.whose, places=table.places)
+        aliases = read_aliases(labels, columns[ALIAS], source=table.source, places=table.places)
     if PARENT in columns:
         _check_parents(table, labels, columns[PARENT], aliases)
     if ORDER in columns:
@@ -87,15 +87,15 @@ def _check_parents(
             f"{table.place(row)}: the parent of {quoted(labels[row])} is {quoted(name)}, which is "
             f"no label of the table{others}",
             expected="a label with a row of its own, or an empty cell",
-            got=quoted(name),
-            do=f"did you mean {quoted(meant)}? mend it"
+            found=quoted(name),
+            hint=f"did you mean {quoted(meant)}? mend it"
             if meant
             else f"add a row for {quoted(name)}, or give the column another name, if annotators "
             "cannot say it",
-            whose=table.whose,
+            source=table.source,
             details={"lines": [table.lines[one] for one in unknown]},
         )
-    Hierarchy.of(labels, parents, whose=table.whose, places=table.places)
+    Hierarchy.of(labels, parents, source=table.source, places=table.places)
 
 
 def _check_order(table: TextTable, labels: Sequence[str], texts: Sequence[str]) -> None:
@@ -107,18 +107,18 @@ def _check_order(table: TextTable, labels: Sequence[str], texts: Sequence[str]) 
         if value is None:
             expected = "the place of the label, such as 1, or an empty cell"
             error = text.unreadable(table, row, ORDER, cell, expected)
-            error.do = "number the labels from one end to the other"
+            error.hint = "number the labels from one end to the other"
             raise error
         before = row_of.setdefault(float(value[0]), row)
         if before != row:
             raise InputError(
                 "order-twice",
-                f"{table.whose} puts {quoted(labels[before])} and {quoted(labels[row])} at one "
+                f"{table.source} puts {quoted(labels[before])} and {quoted(labels[row])} at one "
                 f"place of the order ({table.places([before, row])})",
                 expected="a place of its own for each label",
-                got=f"{cell} twice",
-                do="number them apart, or make one an alias of the other",
-                whose=table.whose,
+                found=f"{cell} twice",
+                hint="number them apart, or make one an alias of the other",
+                source=table.source,
                 details={"lines": [table.lines[before], table.lines[row]]},
             )
 
@@ -152,28 +152,28 @@ def _dataset(table: TextTable, dim: str) -> xr.Dataset:
     if reserved:
         raise InputError(
             "column-reserved",
-            f'{table.whose} has a column "{reserved[0]}", which is the name of a dimension',
+            f'{table.source} has a column "{reserved[0]}", which is the name of a dimension',
             expected=f"{dim}, and columns of other names",
-            got=listed(table.header),
-            do=f'rename it, to "true_{reserved[0]}" for example',
-            whose=table.whose,
+            found=listed(table.header),
+            hint=f'rename it, to "true_{reserved[0]}" for example',
+            source=table.source,
             details={"columns": reserved},
         )
-    table.need(table.header, do="leave that column out")
+    table.need(table.header, hint="leave that column out")
     names = table.column(dim)
     if not names:
-        raise files.empty(table.whose, f"one row per {dim}", "a header and no rows")
+        raise files.empty(table.source, f"one row per {dim}", "a header and no rows")
     text.check_named(table, dim, dim)
     first: dict[str, int] = {}
     for row, name in enumerate(names):
         if (before := first.setdefault(name, row)) != row:
             raise InputError(
                 f"{dim}-twice",
-                f'{table.whose} names "{name}" in {table.places([before, row])}',
+                f'{table.source} names "{name}" in {table.places([before, row])}',
                 expected=f"one row per {dim}",
-                got="two",
-                do="keep one of them",
-                whose=table.whose,
+                found="two",
+                hint="keep one of them",
+                source=table.source,
                 details={"name": name, "lines": [table.lines[before], table.lines[row]]},
             )
     if dim == LABEL:
@@ -184,7 +184,7 @@ def _dataset(table: TextTable, dim: str) -> xr.Dataset:
     coordinates = {dim: text_array(names), **columns}
     return xr.Dataset(
         coords={name: (dim, values) for name, values in coordinates.items()},
-        attrs={"source": table.whose},
+        attrs={"source": table.source},
     )
 
 
@@ -213,9 +213,11 @@ def read_examples(path: Path | str, *, example: str = EXAMPLE) -> xr.Dataset:
     """
     table = text.read_table(path, role="examples")
     guess = near(example, table.header) or table.header[0]
-    table.need([example], do=f'rename the column with their names, perhaps "{guess}", to {example}')
+    table.need(
+        [example], hint=f'rename the column with their names, perhaps "{guess}", to {example}'
+    )
     header = [EXAMPLE if name == example else name for name in table.header]
-    text.distinct(header, table.whose)
+    text.distinct(header, table.source)
     return _dataset(attrs.evolve(table.seen(), header=tuple(header)), EXAMPLE)
 
 
@@ -250,7 +252,7 @@ def read_labels(path: Path | str) -> xr.Dataset:
         return _one_a_line(path, LABEL)
     table = text.read_table(path, role="labels")
     do = f"write label above the names, or end the file's name in .txt: {path.stem}.txt"
-    table.need([LABEL], do=do)
+    table.need([LABEL], hint=do)
     return _dataset(table.seen(), LABEL)
 
 
@@ -259,7 +261,7 @@ def _one_a_line(path: Path, dim: str) -> xr.Dataset:
     expected = f"one {dim} per line"
     names = files.read_text(path, f"{dim}s", expected=expected).rstrip("\n").split("\n")
     lines = range(1, len(names) + 1)
-    table = TextTable(whose=path.name, header=(dim,), columns=(names,), lines=lines)
+    table = TextTable(source=path.name, header=(dim,), columns=(names,), lines=lines)
     return _dataset(table.seen(), dim)
 
 
@@ -274,22 +276,22 @@ def table_from(source: Names, dim: str) -> xr.Dataset:
         return read_examples(path) if is_table(path) else _one_a_line(path, dim)
     names = name_texts(source)
     lines, whose = range(1, len(names) + 1), f"{dim}s"
-    table = TextTable(whose=whose, header=(dim,), columns=(names,), lines=lines, unit="row")
+    table = TextTable(source=whose, header=(dim,), columns=(names,), lines=lines, unit="row")
     return _dataset(table, dim)
 
 
-def check_known(used: Sequence[str], labels: Sequence[str], whose: str, verb: str) -> None:
+def check_known(used: Sequence[str], labels: Sequence[str], source: str, verb: str) -> None:
     """Raise ``label-unknown`` where a label is not among others."""
     unknown = not_among(used, labels)
     if unknown:
         guess = near(unknown[0], labels)
         raise InputError(
             "label-unknown",
-            f"{whose} {verb} {quoted(unknown[0])}",
+            f"{source} {verb} {quoted(unknown[0])}",
             expected=f"one of {several(len(labels), 'label')} ({listed(labels)})",
-            got=f"{several(len(unknown), 'label')} outside ({listed(unknown)})",
-            do=f"did you mean {quoted(guess)}?" if guess else "declare it, or mend it",
-            whose=whose,
+            found=f"{several(len(unknown), 'label')} outside ({listed(unknown)})",
+            hint=f"did you mean {quoted(guess)}?" if guess else "declare it, or mend it",
+            source=source,
             details={"labels": unknown},
         )
 
@@ -334,9 +336,9 @@ def with_coordinates(array: Labelled, table: xr.Dataset) -> Labelled:
             f"{whose} lacks {counted(len(lacking))} of {counted(len(wanted))} {dim}s "
             f"({listed(lacking)})",
             expected=f"a row for every {dim}",
-            got=f"{quoted(pair[1])} there and {quoted(pair[0])} here" if pair else "other names",
-            do="add those rows, or mend the names",
-            whose=whose,
+            found=f"{quoted(pair[1])} there and {quoted(pair[0])} here" if pair else "other names",
+            hint="add those rows, or mend the names",
+            source=whose,
             details={"missing": lacking},
         )
     rows = [here[name] for name in wanted]

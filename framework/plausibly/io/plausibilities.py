@@ -58,11 +58,11 @@ _USUAL = (PLAUSIBILITIES, "plausibility")
 _FORM, _LONG, _PACKED = "form", "long", "packed"
 
 
-def _array_of(dataset: xr.Dataset, whose: str) -> xr.DataArray:
+def _array_of(dataset: xr.Dataset, source: str) -> xr.DataArray:
     """Return the plausibilities in a Dataset, whose attributes are theirs."""
     array = dataset.get(PLAUSIBILITIES)
     if array is None or len(array.coords) + 1 < len(dataset.variables):
-        raise damaged(whose, "no plausibilities, or a coordinate of other dims")
+        raise damaged(source, "no plausibilities, or a coordinate of other dims")
     return array.assign_attrs(dataset.attrs)
 
 
@@ -87,21 +87,21 @@ def _read_arrays(path: Path, head: bytes) -> xr.DataArray | xr.Dataset:
     return array.assign_coords({DENOMINATOR: (EXAMPLE, totals.astype(np.int64))})
 
 
-def _not_totals(whose: str, got: str) -> InputError:
+def _not_totals(source: str, found: str) -> InputError:
     return InputError(
         "denominator-unfit",
-        f"{whose}: {DENOMINATOR} is not one total an example",
+        f"{source}: {DENOMINATOR} is not one total an example",
         expected="whole numbers, one a row",
-        got=got,
-        do=f"mend {DENOMINATOR}, or leave it out",
-        whose=whose,
+        found=found,
+        hint=f"mend {DENOMINATOR}, or leave it out",
+        source=source,
     )
 
 
-def _read_totals(digits: Sequence[str], whose: str) -> Ints:
+def _read_totals(digits: Sequence[str], source: str) -> Ints:
     for total in digits:
         if not (re.fullmatch("[0-9]{1,19}", total) and int(total) < 2**63):
-            raise _not_totals(whose, f'"{total}"')
+            raise _not_totals(source, f'"{total}"')
     return np.array([int(total) for total in digits], dtype=np.int64)
 
 
@@ -243,7 +243,7 @@ def _read_long(
     table: TextTable, about: str | None, *, packed: bool | None
 ) -> xr.DataArray | xr.Dataset:
     """Return plausibilities in a long table, packed where that is asked for."""
-    whose, drawn = table.whose, table.header[0] == DRAW
+    whose, drawn = table.source, table.header[0] == DRAW
     dims = (DRAW, EXAMPLE, LABEL) if drawn else (EXAMPLE, LABEL)
     if not {*dims, VALUE} <= {*table.header}:
         raise damaged(whose, f"its columns are {listed(table.header)}")
@@ -252,7 +252,7 @@ def _read_long(
     column = {name: table.column(name) for name in dims}
     place = table.header.index(VALUE)
     rest = "one plausibility per row"
-    values = numbers(table, [place], rest=rest, do="mend that column")[:, 0]
+    values = numbers(table, [place], rest=rest, hint="mend that column")[:, 0]
     seen = {dim: list(dict.fromkeys(texts)) for dim, texts in column.items()}
     if about is None:  # names as they are first seen
         beside = xr.Dataset(coords={dim: text_array(texts) for dim, texts in seen.items()})
@@ -279,9 +279,9 @@ def _read_long(
                 f"{whose} has {several(len(unknown), dim)} that it does not know "
                 f"({listed(map(quoted, unknown))})",
                 expected="the names that it says it has",
-                got=several(len(known), dim),
-                do=f'write it again, or remove the column "{ABOUT}" (Parquet: the metadata)',
-                whose=whose,
+                found=several(len(known), dim),
+                hint=f'write it again, or remove the column "{ABOUT}" (Parquet: the metadata)',
+                source=whose,
             )
     again = np.flatnonzero(pd.DataFrame(dict(enumerate(places))).duplicated())
     if again.size:
@@ -291,9 +291,9 @@ def _read_long(
             f"{table.place(row)} names {quoted(table.column(LABEL)[row])} of "
             f"{quoted(table.column(EXAMPLE)[row])} again",
             expected="one row per label of an example",
-            got=f"{several(again.size, 'row')} too many",
-            do="keep one of them",
-            whose=whose,
+            found=f"{several(again.size, 'row')} too many",
+            hint="keep one of them",
+            source=whose,
         )
     example, label = places[-2:]
     if DENOMINATOR in table.header:
@@ -390,9 +390,9 @@ def write_plausibilities(
                 "attributes-lost",
                 f"{path.name} does not keep {listed(lost)}: how the plausibilities were estimated",
                 expected="a format that does: guarantees then say that they are estimates",
-                got="a wide CSV",
-                do=f'path="{path.with_suffix(".parquet").name}", .npz or .nc, or form long',
-                whose=path.name,
+                found="a wide CSV",
+                hint=f'path="{path.with_suffix(".parquet").name}", .npz or .nc, or form long',
+                source=path.name,
                 details={"attributes": lost},
             )
     with replacing(path) as part:
@@ -454,7 +454,7 @@ def read_plausibilities(
         if found is None:
             found = _read_wide(path, head, about)
     if isinstance(found, xr.Dataset):
-        checked = Plausibilities.from_xarray(found, whose=path.name).array
+        checked = Plausibilities.from_xarray(found, source=path.name).array
         return mean_over_draws(checked) if packed is False else checked
-    array = check_plausibilities(found, whose=path.name, draws=not packed)
+    array = check_plausibilities(found, source=path.name, draws=not packed)
     return pack(array) if packed else array

@@ -74,7 +74,7 @@ def from_named(
     found: Iterable[NamedPrediction],
     labels: Sequence[str] | None,
     *,
-    whose: str,
+    source: str,
     model: str | None = None,
     examples: Iterable[str] = (),
 ) -> xr.DataArray:
@@ -89,7 +89,7 @@ def from_named(
         Those of all models; what names no label is no prediction.
     labels : sequence of str or None
         The declared labels; None: those that the model named, sorted.
-    whose : str
+    source : str
         Name of the file.
     model : str, optional
         Whose predictions; None where there is only one model.
@@ -111,13 +111,13 @@ def from_named(
     if not named:
         raise InputError(
             "predictions-missing",
-            f"{whose} holds no prediction",
+            f"{source} holds no prediction",
             expected="labels that a model named",
-            got="none",
-            do="predict in the annotation tool first, or name a file of predictions",
-            whose=whose,
+            found="none",
+            hint="predict in the annotation tool first, or name a file of predictions",
+            source=source,
         )
-    name = _model(named, model, whose)
+    name = _model(named, model, source)
     known: dict[str, NamedPrediction] = {}
     for prediction in sorted(
         (p for p in named if p.model == name), key=lambda p: (p.example, p.place)
@@ -127,41 +127,41 @@ def from_named(
             places = listed(p for p in (first.place, prediction.place) if p)
             raise InputError(
                 "prediction-twice",
-                f"{whose}: the model says two things of example {prediction.example}",
+                f"{source}: the model says two things of example {prediction.example}",
                 expected="one prediction per model and example",
-                got=places or "two that differ",
-                do="keep one, or give the versions of the model names of their own",
-                whose=whose,
+                found=places or "two that differ",
+                hint="keep one, or give the versions of the model names of their own",
+                source=source,
                 details={"example": prediction.example},
             )
-    check_names(list(known), EXAMPLE, whose=whose)
+    check_names(list(known), EXAMPLE, source=source)
     used = sorted({label for one in known.values() for label, _ in one.scores})
     if labels is None:
-        check_names(used, LABEL, whose=whose)
+        check_names(used, LABEL, source=source)
     else:
-        check_known(used, labels, whose, "predicts")
+        check_known(used, labels, source, "predicts")
         used = list(labels)
     values = np.zeros((len(known), len(used)))
     without = sum(score is None for one in known.values() for _, score in one.scores)
     if 0 < without < sum(len(one.scores) for one in known.values()):
         raise InputError(
             "scores-mixed",
-            f"{whose}: the model gives scores for some labels and none for others",
+            f"{source}: the model gives scores for some labels and none for others",
             expected="a score for each label that it names, or for none",
-            got=f"{several(without, 'label')} without score",
-            do="give each a score, or remove all scores",
-            whose=whose,
+            found=f"{several(without, 'label')} without score",
+            hint="give each a score, or remove all scores",
+            source=source,
         )
     for row, prediction in enumerate(known.values()):
-        numbers = _numbers(prediction, whose)
+        numbers = _numbers(prediction, source)
         values[row, positions(used, list(numbers))] = list(numbers.values())
     array = named_predictions(values, list(known), used, {"model": name})
-    array = validate.check_predictions(array, whose=whose, scale="any")
+    array = validate.check_predictions(array, source=source, scale="any")
     without_prediction = len({*examples}.difference(known))
     return with_left_out(array, {"examples without prediction": without_prediction})
 
 
-def _model(named: Sequence[NamedPrediction], model: str | None, whose: str) -> str:
+def _model(named: Sequence[NamedPrediction], model: str | None, source: str) -> str:
     models = sorted({prediction.model for prediction in named})
     if model in models or (model is None and len(models) == 1):
         return models[0] if model is None else model
@@ -174,16 +174,16 @@ def _model(named: Sequence[NamedPrediction], model: str | None, whose: str) -> s
         do = f'did you mean model="{guess}"?' if guess else "name one of those"
     raise InputError(
         name,
-        f"{whose} {what}",
+        f"{source} {what}",
         expected="one model of the file",
-        got=listed(quoted(one) if one else "a model without name" for one in models),
-        do=do,
-        whose=whose,
+        found=listed(quoted(one) if one else "a model without name" for one in models),
+        hint=do,
+        source=source,
         details={"models": models},
     )
 
 
-def _numbers(prediction: NamedPrediction, whose: str) -> dict[str, float]:
+def _numbers(prediction: NamedPrediction, source: str) -> dict[str, float]:
     """Return the scores of a prediction; 1 where a label was named without score."""
     numbers: dict[str, float] = {}
     says, expected = "", "finite numbers"
@@ -197,14 +197,14 @@ def _numbers(prediction: NamedPrediction, whose: str) -> dict[str, float]:
         elif numbers.setdefault(label, number) != number:
             says, expected = f"gives {quoted(label)} two scores", "one score per label"
     if says:
-        where = f"{whose} {prediction.place}".strip()
+        where = f"{source} {prediction.place}".strip()
         raise InputError(
             "score-unfit",
             f"{where}: the prediction of example {prediction.example} {says}",
             expected=expected,
-            got=listed(f"{label} {score}" for label, score in prediction.scores),
-            do="mend it, or drop it",
-            whose=whose,
+            found=listed(f"{label} {score}" for label, score in prediction.scores),
+            hint="mend it, or drop it",
+            source=source,
         )
     return numbers
 
@@ -220,10 +220,10 @@ def in_export(
             "reader-no-predictions",
             f"{path.name}: reader {quoted(name)} reads annotations only",
             expected="a reader with a method predictions(path, labels, model)",
-            got="no such method",
-            do="leave reader out, or name one whose exports hold predictions: "
+            found="no such method",
+            hint="leave reader out, or name one whose exports hold predictions: "
             'reader="label-studio"',
-            whose=path.name,
+            source=path.name,
         )
     whose = f"reader {name}"
     about = None if labels is None else table_from(labels, LABEL)
@@ -235,7 +235,7 @@ def in_export(
             whose,
             "predictions() returned no predictions",
             expected="a DataArray (example, label)",
-            got=f"a {type(found).__name__}",
+            found=f"a {type(found).__name__}",
         )
     return found if about is None else with_coordinates(found, about)
 
@@ -349,14 +349,14 @@ def read_predictions(
             found = chunked.from_chunks(
                 file, _ROLE, chunks, variable=variable, usual=_USUAL, example=example
             )
-        whose = found.whose
+        whose = found.source
         _refuse({"model": model}, whose, 'an export, with reader="..."')
         array = arrays.labelled(found, labels=labels, examples=examples, name=_ROLE)
         known = name_texts(array[LABEL].values)
         known = [label.strip() for label in known] if strip else known
         check_known(list(rename or {}), known, whose, "has no label to rename called")
         known = [(rename or {}).get(label, label) for label in known]
-        check_names(known, LABEL, whose=whose)
+        check_names(known, LABEL, source=whose)
         array = array.assign_coords({LABEL: (LABEL, text_array(known))})
         if labels is not None and found.labels is not None:
             array = arrays.declared(array, labels, whose)
@@ -384,14 +384,14 @@ def read_predictions(
         array = array.copy(data=divided).assign_attrs({NORMALISED: 1})
     if chunks is not None:
         return array.assign_attrs({SCALE: validate.known_scale(array, whose, scale)})
-    return Predictions.from_xarray(array, whose=whose, scale=scale).array
+    return Predictions.from_xarray(array, source=whose, scale=scale).array
 
 
-def _refuse(options: Mapping[str, object], whose: str, expected: str) -> None:
+def _refuse(options: Mapping[str, object], source: str, expected: str) -> None:
     """Raise ``option-unfit`` for the first of some options that is set."""
     for option, value in options.items():
         if value is not None:
-            raise meaningless(whose, option, f"{value}", expected)
+            raise meaningless(source, option, f"{value}", expected)
 
 
 def _read(
@@ -432,8 +432,8 @@ def files_swapped(
         "files-swapped",
         f"{first.strip(' =')} and {second.strip(' =')} seem to be swapped",
         expected=f"answers after {first.strip(' =')}, probabilities after {second.strip(' =')}",
-        got=f"{first}{annotations} ({NUMBERS}), {second}{predictions} ({WORDS})",
-        do=f"{first}{predictions} {second}{annotations}",
+        found=f"{first}{annotations} ({NUMBERS}), {second}{predictions} ({WORDS})",
+        hint=f"{first}{predictions} {second}{annotations}",
         details={"annotations": str(annotations), "predictions": str(predictions)},
     )
 

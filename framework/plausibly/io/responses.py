@@ -111,7 +111,7 @@ def _with_policy(kind: str, response: Response, policies: Mapping[str, str]) -> 
 
 
 def _check_states(
-    kind: str, found: Sequence[Response], policies: Mapping[str, str], whose: str
+    kind: str, found: Sequence[Response], policies: Mapping[str, str], source: str
 ) -> None:
     refused = [r for r in found if states.policy(r.state, kind, policies) == states.ERROR]
     if not refused:
@@ -127,18 +127,18 @@ def _check_states(
         expected = "one label or more, or a word on what an empty set means"
     raise InputError(
         name,
-        f"{f'{whose} {first.place}'.strip()}: {first.annotator or 'an unknown annotator'} "
+        f"{f'{source} {first.place}'.strip()}: {first.annotator or 'an unknown annotator'} "
         f"on example {first.example}: {says}",
         expected=expected,
-        got=f"{several(len(alike), 'such response')}, about {listed(examples)}",
-        do=f'states={{"{state}": "drop"}} ({policies_shown} or label:NAME)',
-        whose=whose,
+        found=f"{several(len(alike), 'such response')}, about {listed(examples)}",
+        hint=f'states={{"{state}": "drop"}} ({policies_shown} or label:NAME)',
+        source=source,
         details={"examples": examples, "state": state},
     )
 
 
 def _resolve_duplicates(
-    responses: list[Response], duplicates: Duplicates, whose: str
+    responses: list[Response], duplicates: Duplicates, source: str
 ) -> tuple[list[Response], Counter[str], bool]:
     """Return what counts, in an order independent of the file, what is left out, and repeats."""
     if duplicates not in ("first", "last"):  # which the order of the file decides
@@ -155,7 +155,7 @@ def _resolve_duplicates(
         if len(group) == 1:
             stays = group
         elif duplicates == "latest":
-            stays = [_latest(group, whose)]
+            stays = [_latest(group, source)]
             left_out["earlier answers"] += len(group) - 1
         elif not answers:
             stays = group[:1]
@@ -183,19 +183,19 @@ def _resolve_duplicates(
         timed = all(response.time is not None for group in again for response in group)
         raise InputError(
             "response-twice",
-            f"{whose}: {name} answered {several(len(examples), 'example')} again "
+            f"{source}: {name} answered {several(len(examples), 'example')} again "
             f"({listed(examples)})" + (f", first in {listed(places)}" if places else ""),
             expected="one response an annotator and example",
-            got=f"up to {counted(max(map(len, again)))}"
+            found=f"up to {counted(max(map(len, again)))}"
             + (f", also by {several(more, 'other annotator')}" if more else ""),
-            do=f"{_ALL} (or {'latest, ' if timed else ''}fractional, first, last)",
-            whose=whose,
+            hint=f"{_ALL} (or {'latest, ' if timed else ''}fractional, first, last)",
+            source=source,
             details={"annotators": sorted(by), "examples": examples},
         )
     return sorted(kept, key=_key), left_out, bool(again)
 
 
-def _latest(group: Sequence[Response], whose: str) -> Response:
+def _latest(group: Sequence[Response], source: str) -> Response:
     about, by = group[0].example, group[0].annotator
     places = listed(in_file_order(group))
     times = [response.time for response in group]
@@ -203,23 +203,23 @@ def _latest(group: Sequence[Response], whose: str) -> Response:
     if len(known) < len(times):
         raise InputError(
             "times-missing",
-            f"{whose}: nothing says which of {several(len(group), 'response')} by {by} to example "
+            f"{source}: nothing says which of {several(len(group), 'response')} by {by} to example "
             f"{about} is the latest ({places})",
             expected="the time of each",
-            got=f"{several(len(known), 'time')}",
-            do=f"{_ALL} (or fractional, or first or last in the file)",
-            whose=whose,
+            found=f"{several(len(known), 'time')}",
+            hint=f"{_ALL} (or fractional, or first or last in the file)",
+            source=source,
         )
     last = [r for r in group if r.time == max(known)]
     if len({repr(_key(response)) for response in last}) > 1:
         raise InputError(
             "times-equal",
-            f"{whose}: {by} gave {counted(len(last))} different responses to example {about} at "
+            f"{source}: {by} gave {counted(len(last))} different responses to example {about} at "
             f"one time ({places})",
             expected="one that is the latest",
-            got=f"time {max(known)} for each",
-            do=f"{_ALL} (or fractional), or keep one of them",
-            whose=whose,
+            found=f"time {max(known)} for each",
+            hint=f"{_ALL} (or fractional), or keep one of them",
+            source=source,
         )
     return last[0]
 
@@ -274,7 +274,7 @@ class ResponseOptions(Reader):
         responses: Iterable[Response],
         labels: Sequence[str] | None,
         *,
-        whose: str,
+        source: str,
         examples: Iterable[str] = (),
         annotators: Iterable[str] = (),
         offered: Sequence[str] | None = None,
@@ -295,7 +295,7 @@ class ResponseOptions(Reader):
             All that the file holds.
         labels : sequence of str or None
             The declared labels.
-        whose : str
+        source : str
             Name of the file.
         examples, annotators : iterable of str
             Names that are in the table also without a response.
@@ -324,16 +324,16 @@ class ResponseOptions(Reader):
         """
         found = [_with_state(kind, one, frozenset(self.none_of_these)) for one in responses]
         policies = {**(policies or {}), **self.states}
-        _check_states(kind, found, policies, whose)
+        _check_states(kind, found, policies, source)
         ready = [_with_policy(kind, response, policies) for response in found]
-        ready, again, repeated = _resolve_duplicates(ready, self.duplicates, whose)
-        _warn_of_annotators(ready, whose, anonymous=anonymous)
+        ready, again, repeated = _resolve_duplicates(ready, self.duplicates, source)
+        _warn_of_annotators(ready, source, anonymous=anonymous)
         every = sorted({*examples, *(response.example for response in ready)})
         known = sorted({*annotators, *(r.annotator for r in ready if r.annotator is not None)})
-        check_names(every, names.EXAMPLE, whose=whose)
-        check_names(known, names.ANNOTATOR, whose=whose)
+        check_names(every, names.EXAMPLE, source=source)
+        check_names(known, names.ANNOTATOR, source=source)
         declared = labels if labels is not None else offered
-        known_labels, columns = _mentions(kind, ready, declared, whose)
+        known_labels, columns = _mentions(kind, ready, declared, source)
         weights = np.array([response.weight for response in ready], np.float64)
         state = np.array([states.STATES.index(response.state) for response in ready], np.int8)
         counts = {**(left_out or {}), **again}
@@ -359,47 +359,47 @@ class ResponseOptions(Reader):
         )
 
 
-def _warn_of_annotators(responses: Sequence[Response], whose: str, *, anonymous: bool) -> None:
+def _warn_of_annotators(responses: Sequence[Response], source: str, *, anonymous: bool) -> None:
     unnamed = [r for r in responses if r.annotator is None and not anonymous]
     if unnamed:
         warn(
             "annotators-unnamed",
-            f"{whose} does not say who gave {several(len(unnamed), 'response')} "
+            f"{source} does not say who gave {several(len(unnamed), 'response')} "
             f"({listed(in_file_order(unnamed))})",
             expected="who said it; each is kept as the response of an unknown annotator",
-            do="name the annotators, if one of them may have answered an example again; "
+            hint="name the annotators, if one of them may have answered an example again; "
             'states={"unknown-annotator": "drop"} leaves these out',
-            whose=whose,
+            source=source,
             stacklevel=6,
         )
     results = sum(response.state == states.CONSOLIDATED for response in responses)
     if results:
         warn(
             "votes-consolidated",
-            f"{whose} holds results, not votes: {several(results, 'response')} by the annotator "
+            f"{source} holds results, not votes: {several(results, 'response')} by the annotator "
             "consolidated",
             expected="what each annotator said",
-            got="one result an example; how much annotators disagreed is lost",
-            do="export the single annotations; sets calibrated on this cover the result, not what "
-            "an expert would say",
-            whose=whose,
+            found="one result an example; how much annotators disagreed is lost",
+            hint="export the single annotations; sets calibrated on this cover the result, not "
+            "what an expert would say",
+            source=source,
             stacklevel=6,
         )
 
 
 def _mentions(
-    kind: str, responses: Sequence[Response], declared: Sequence[str] | None, whose: str
+    kind: str, responses: Sequence[Response], declared: Sequence[str] | None, source: str
 ) -> tuple[Sequence[str], dict[str, xr.Variable]]:
     """Return the labels, and the columns of mentions as the kind of answer makes them."""
     content = [place for place, response in enumerate(responses) if response.answer is not None]
     if not content and declared is None:
         raise InputError(
             "annotations-empty",
-            f"{whose} names no label",
+            f"{source} names no label",
             expected="an answer that counts, or declared labels",
-            got=several(len(responses), "response") + " without one",
-            do='labels="labels.txt", or look at what the file holds',
-            whose=whose,
+            found=several(len(responses), "response") + " without one",
+            hint='labels="labels.txt", or look at what the file holds',
+            source=source,
         )
     if not content:
         nothing = xr.Variable(names.MENTION, np.zeros(0, np.int64))
@@ -414,20 +414,20 @@ def _mentions(
         with calling(f"annotation {kind}", "build"):
             table = component.build(records, declared)
         is_ours = isinstance(table, AnnotationTable)
-        rows = Rows.of(table if is_ours else check_table(table, whose=f"annotation {kind}"))
+        rows = Rows.of(table if is_ours else check_table(table, source=f"annotation {kind}"))
     except InputError as error:
-        for field in ("what", "got", "do", "expected"):
+        for field in ("what", "found", "hint", "expected"):
             text = re.sub(f"{_MARK}[0-9]+", "", getattr(error, field))
             setattr(error, field, text.replace(f"annotator {_UNKNOWN} ", "an unknown annotator "))
         wrong = error.details.pop("records", None)
         wrong = wrong if isinstance(wrong, list) else []
         places = in_file_order(responses[content[record]] for record in wrong)
-        where = whose
+        where = source
         if places:
             error.details["places"] = places
             more = f" (and {counted(len(places) - 1)} more)" if len(places) > 1 else ""
-            where = f"{whose} {places[0]}{more}"
-        error.what, error.whose = f"{where}: {error.what}", whose
+            where = f"{source} {places[0]}{more}"
+        error.what, error.source = f"{where}: {error.what}", source
         raise
     columns = {
         str(name): variable

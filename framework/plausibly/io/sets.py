@@ -55,9 +55,9 @@ def _read_beside(path: Path, *, table: str) -> dict[str, object]:
             "guarantee-missing",
             f"{table} has no {path.name} beside it",
             expected="the guarantee that plausibly predict writes there",
-            got="sets that promise nothing",
-            do=f"put {path.name} back beside it, or predict again",
-            whose=table,
+            found="sets that promise nothing",
+            hint=f"put {path.name} back beside it, or predict again",
+            source=table,
             stacklevel=3,
         )
         return {}
@@ -73,14 +73,14 @@ def _read_beside(path: Path, *, table: str) -> dict[str, object]:
     return found
 
 
-def _mismatch(whose: str, table: str, got: str, expected: str) -> InputError:
+def _mismatch(source: str, table: str, found: str, expected: str) -> InputError:
     return InputError(
         "sets-mismatch",
-        f"{whose} is not about {table}",
+        f"{source} is not about {table}",
         expected=expected,
-        got=got,
-        do="keep both files of one prediction together, or predict again",
-        whose=whose,
+        found=found,
+        hint="keep both files of one prediction together, or predict again",
+        source=source,
     )
 
 
@@ -118,7 +118,7 @@ def _read_store(path: Path, chunks: int | None) -> xr.DataArray:
             f"{there:,}",
             what="Zarr store",
             expected=f"{whole:,} chunks of {VARIABLE}",
-            do="copy it again, or predict again",
+            hint="copy it again, or predict again",
         )
     array = read_coordinates(dataset[VARIABLE]).astype(np.bool_, copy=False)
     return array if chunks is None else in_chunks(array, chunks)
@@ -137,12 +137,12 @@ def _checked(sets: xr.DataArray) -> xr.DataArray:
             "sets-unfit",
             "these are no prediction sets",
             expected="booleans over example and label, with a coordinate alpha",
-            got=f"{sets.dtype} over {listed(sets.dims)}",
-            do="sets = predictor.predict(predictions, alpha)",
-            whose="sets",
+            found=f"{sets.dtype} over {listed(sets.dims)}",
+            hint="sets = predictor.predict(predictions, alpha)",
+            source="sets",
         )
     for dim in (EXAMPLE, LABEL):
-        check_names(name_texts(sets[dim].values), dim, whose="sets")
+        check_names(name_texts(sets[dim].values), dim, source="sets")
     return sets
 
 
@@ -170,7 +170,7 @@ def check_output(path: Path) -> None:
 
     check_ours(path, is_table, "older prediction sets")
     elsewhere = f'path="{path.with_stem(path.stem + "-sets")}"'
-    check_ours(path.with_suffix(".json"), is_guarantee, "an older guarantee", do=elsewhere)
+    check_ours(path.with_suffix(".json"), is_guarantee, "an older guarantee", hint=elsewhere)
 
 
 def write_sets(sets: xr.DataArray, path: Path | str, *, escape: bool = False) -> None:
@@ -285,8 +285,8 @@ def read_sets(path: Path | str, *, chunks: int | None = None) -> xr.DataArray:
     table = text.read_table(path, role="sets", unique=False)
     examples, alphas, bits = _rows_of(table)
     labels = list(table.header[len(COLUMNS) :])
-    check_names(labels, LABEL, whose=table.whose)
-    check_names(examples, EXAMPLE, whose=table.whose)
+    check_names(labels, LABEL, source=table.source)
+    check_names(examples, EXAMPLE, source=table.source)
     beside = _read_beside(path_beside, table=path.name)
     if beside.get(_ESCAPED) is True and path.suffix.lower() == ".csv":
         labels, examples = ([t.removeprefix("'") for t in texts] for texts in (labels, examples))
@@ -319,7 +319,7 @@ def read_sets(path: Path | str, *, chunks: int | None = None) -> xr.DataArray:
 
 def _rows_of(table: TextTable) -> tuple[list[str], list[float], NDArray[np.bool_]]:
     """Return examples, alphas and bits (row, label) of a table of prediction sets."""
-    whose, cells = table.whose, table.columns[len(COLUMNS) :]
+    whose, cells = table.source, table.columns[len(COLUMNS) :]
     if table.header[: len(COLUMNS)] != COLUMNS or not cells:
         raise _unknown(whose, f"columns {listed(table.header, most=5)}")
     if not len(table):
@@ -339,12 +339,14 @@ def _rows_of(table: TextTable) -> tuple[list[str], list[float], NDArray[np.bool_
     return examples, numbers, np.array([[cell == "1" for cell in column] for column in cells]).T
 
 
-def _unknown(whose: str, got: str, expected: str = _EXPECTED, file: str = "sets.csv") -> InputError:
+def _unknown(
+    source: str, found: str, expected: str = _EXPECTED, file: str = "sets.csv"
+) -> InputError:
     return InputError(
         "sets-unknown",
-        f"{whose} holds no prediction sets of ours",
+        f"{source} holds no prediction sets of ours",
         expected=expected,
-        got=got,
-        do=f"plausibly predict PREDICTOR -p NEW --alpha 0.1 -o {file}",
-        whose=whose,
+        found=found,
+        hint=f"plausibly predict PREDICTOR -p NEW --alpha 0.1 -o {file}",
+        source=source,
     )

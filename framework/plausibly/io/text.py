@@ -60,7 +60,9 @@ def value_of(text: str) -> float | None:
         return None
 
 
-def numbers(table: TextTable, columns: Sequence[int], *, rest: str, do: str) -> NDArray[np.float64]:
+def numbers(
+    table: TextTable, columns: Sequence[int], *, rest: str, hint: str
+) -> NDArray[np.float64]:
     """Return the numbers in some columns of a table, (row, column)."""
     values = np.empty((len(table), len(columns)), dtype=np.float64)
     words: dict[str, str] = {}
@@ -79,28 +81,30 @@ def numbers(table: TextTable, columns: Sequence[int], *, rest: str, do: str) -> 
             if wrong and np.isnan(values[:, place]).all() and not _fault(column[wrong[0]]):
                 words[table.header[position]] = f'"{shortened(column[wrong[0]], 30)}" and the like'
     if words:
-        raise not_numeric(table.whose, list(words), rest, next(iter(words.values())), do)
+        raise not_numeric(table.source, list(words), rest, next(iter(words.values())), hint)
     if cells:
         row, position = min(cells)
         text = table.columns[position][row]
         error = unreadable(table, row, table.header[position], text)
-        error.got += f" ({counted(len(cells))} such cells)" if len(cells) > 1 else ""
-        error.do = _fault(text) or error.do
+        error.found += f" ({counted(len(cells))} such cells)" if len(cells) > 1 else ""
+        error.hint = _fault(text) or error.hint
         error.details["lines"] = sorted({table.lines[where] for where, _ in cells})
         raise error
     return values
 
 
-def not_numeric(whose: str, columns: Sequence[str], expected: str, got: str, do: str) -> InputError:
+def not_numeric(
+    source: str, columns: Sequence[str], expected: str, found: str, hint: str
+) -> InputError:
     """Return the error for columns without a number."""
     return InputError(
         "columns-not-numeric",
-        f"{whose} holds no numbers in column{'s' if len(columns) > 1 else ''} "
+        f"{source} holds no numbers in column{'s' if len(columns) > 1 else ''} "
         f"{listed(map(quoted, columns))}",
         expected=expected,
-        got=got,
-        do=do,
-        whose=whose,
+        found=found,
+        hint=hint,
+        source=source,
         details={"columns": list(columns)},
     )
 
@@ -109,7 +113,7 @@ def check_named(
     table: TextTable,
     column: str,
     noun: str,
-    do: str = "name it, or remove the row",
+    hint: str = "name it, or remove the row",
     *,
     blanks: bool = False,
 ) -> None:
@@ -119,12 +123,12 @@ def check_named(
     if rows:
         raise InputError(
             f"{noun}-unnamed",
-            f"{table.whose} names no {noun} in {table.places(rows)}",
+            f"{table.source} names no {noun} in {table.places(rows)}",
             expected=f"the name of {'an' if noun[0] in 'aeiou' else 'a'} {noun} in column "
             f"{quoted(column)}",
-            got="an empty cell",
-            do=do,
-            whose=table.whose,
+            found="an empty cell",
+            hint=hint,
+            source=table.source,
             details={"lines": [table.lines[row] for row in rows]},
         )
 
@@ -137,9 +141,9 @@ def unreadable(
         "number-unreadable",
         f'{table.place(row)}, column "{column}" is not a number',
         expected=expected,
-        got=f'"{shortened(text, 30)}"',
-        do="mend that line",
-        whose=table.whose,
+        found=f'"{shortened(text, 30)}"',
+        hint="mend that line",
+        source=table.source,
         details={"lines": [table.lines[row]]},
     )
 
@@ -220,8 +224,8 @@ def _content(types: Any, kind: Any) -> Content:  # Any: pyarrow has no type hint
 @contextmanager
 def parquet_file(path: Path) -> Iterator[Any]:  # Any: pyarrow has no type hints
     """Yield an open Parquet file; what pyarrow raises meanwhile is damage of the file."""
-    pyarrow = extras.require("pyarrow", extra="parquet", whose=path.name)
-    parquet = extras.require("pyarrow.parquet", extra="parquet", whose=path.name)
+    pyarrow = extras.require("pyarrow", extra="parquet", source=path.name)
+    parquet = extras.require("pyarrow.parquet", extra="parquet", source=path.name)
     try:
         with parquet.ParquetFile(path) as file:
             yield file
@@ -265,7 +269,7 @@ def metadata(path: Path | str, key: str) -> str | None:
 
 
 def table_of(
-    whose: str,
+    source: str,
     columns: Sequence[Column],
     wanted: Sequence[bool] | None = None,
     *,
@@ -279,7 +283,7 @@ def table_of(
     )
     offered = ((c.name, c.offered()) for c in columns if c.content != "nested")
     return TextTable(
-        whose=whose,
+        source=source,
         header=tuple(column.name for column in columns),
         columns=texts,
         lines=range(1, max(map(len, texts), default=0) + 1),
@@ -321,7 +325,7 @@ def trimmed(header: Iterable[str], text: str = "") -> tuple[str, ...]:
     return tuple(name if f'"{name}"' in text else name.strip(_EDGES) for name in header)
 
 
-def parse(text: str, whose: str, delimiter: str) -> Iterator[tuple[list[list[str]], list[int]]]:
+def parse(text: str, source: str, delimiter: str) -> Iterator[tuple[list[list[str]], list[int]]]:
     """Yield the rows of a text table, and the lines on which they start, in blocks."""
     rows: list[list[str]] = []
     lines: list[int] = []
@@ -342,11 +346,11 @@ def parse(text: str, whose: str, delimiter: str) -> Iterator[tuple[list[list[str
             what, got = "text follows a closing quote", "a quote inside quotes that is not doubled"
         raise InputError(
             "quote-broken",
-            f"{whose} line {counted(end + 1)}: {what}",
+            f"{source} line {counted(end + 1)}: {what}",
             expected='quotes around a field, and inside it doubled: "say ""yes"""',
-            got=got,
-            do="fix the quotes of that line",
-            whose=whose,
+            found=got,
+            hint="fix the quotes of that line",
+            source=source,
             details={"line": end + 1},
         ) from None
     if rows:
@@ -372,18 +376,18 @@ def _names(row: Iterable[str], rule: HeaderRule, opening: str = "") -> tuple[tup
 
 
 def distinct(
-    header: Sequence[str], whose: str, do: str = "rename one of them in the first line"
+    header: Sequence[str], source: str, hint: str = "rename one of them in the first line"
 ) -> None:
     """Raise ``columns-repeat`` where two columns have one name."""
     twice = [name for name, count in Counter(header).items() if count > 1]
     if twice:
         raise InputError(
             "columns-repeat",
-            f"{whose} names {listed(map(quoted, twice))} twice",
+            f"{source} names {listed(map(quoted, twice))} twice",
             expected="columns with different names",
-            got=listed(header),
-            do=do,
-            whose=whose,
+            found=listed(header),
+            hint=hint,
+            source=source,
             details={"columns": twice},
         )
 
@@ -437,7 +441,7 @@ def _by_arrow(
     if max(map(len, texts)) > csv.field_size_limit():  # characters, of the strict parser
         return None
     return TextTable(
-        whose=path.name,
+        source=path.name,
         header=names,
         columns=tuple(coded),
         lines=range(1 + named, 1 + named + len(table)),
@@ -513,14 +517,14 @@ def read_table(
             "row-width",
             f"{whose} line {counted(line)} has {several(len(row), 'field')}",
             expected=f"{len(names)} ({listed(names)})",
-            got=f"{shown}{others}",
-            do=long if len(row) > len(names) else "complete that line, or remove it",
-            whose=whose,
+            found=f"{shown}{others}",
+            hint=long if len(row) > len(names) else "complete that line, or remove it",
+            source=whose,
             details={"lines": [line for line, _ in wrong], "width": len(names)},
         )
     if named and unique:
         distinct(names, whose)
-    return TextTable(whose=whose, header=names, columns=tuple(columns), lines=lines, named=named)
+    return TextTable(source=whose, header=names, columns=tuple(columns), lines=lines, named=named)
 
 
 def _records(head: bytes) -> list[dict[str, object]]:
@@ -549,7 +553,7 @@ def _json_table(path: Path | str, role: str, head: bytes) -> TextTable:
     }
     columns = tuple(map(list, zip(*rows, strict=True)))
     return TextTable(
-        whose=whose, header=header, columns=columns, lines=list(records), unit=unit, nested=nested
+        source=whose, header=header, columns=columns, lines=list(records), unit=unit, nested=nested
     )
 
 

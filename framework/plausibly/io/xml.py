@@ -49,7 +49,7 @@ class Element:
                 yield from child.all(*path[1:])
 
 
-def read_xml(path: Path | str, role: str, *, whose: str | None = None) -> Element:
+def read_xml(path: Path | str, role: str, *, source: str | None = None) -> Element:
     """Read an XML file in the encoding that it declares.
 
     Parameters
@@ -58,7 +58,7 @@ def read_xml(path: Path | str, role: str, *, whose: str | None = None) -> Elemen
         The file.
     role : str
         What it is for, in the words of messages, such as ``"annotations"``.
-    whose : str, optional
+    source : str, optional
         What messages call it, such as ``folder/file``; else by its name.
 
     Returns
@@ -73,23 +73,23 @@ def read_xml(path: Path | str, role: str, *, whose: str | None = None) -> Elemen
         ``xml-broken`` with the line, ``xml-doctype`` where it declares a document type, in which
         entities are defined, and ``xml-too-deep``.
     """
-    whose = whose or Path(path).name
+    source = source or Path(path).name
     data = files.contents(path, role)
     if not data.strip():
-        raise files.empty(whose, "an XML file")
+        raise files.empty(source, "an XML file")
     if data.startswith(ZIP):
-        raise not_text(whose, "a zip archive", "unpack it first")
+        raise not_text(source, "a zip archive", "unpack it first")
     root = Element(tag="", line=0, attributes={})
     within = [root]  # elements that are open; nothing calls itself, however deep a file is
     texts: list[list[str]] = [[]]
     parser = expat.ParserCreate()
     parser.buffer_text = True
 
-    def refused(name: str, what: str, expected: str, got: str, do: str) -> InputError:
+    def refused(name: str, what: str, expected: str, found: str, hint: str) -> InputError:
         line = parser.CurrentLineNumber
-        fields = {"expected": expected, "got": got, "do": do, "whose": whose}
+        fields = {"expected": expected, "found": found, "hint": hint, "source": source}
         return InputError(
-            name, f"{whose} line {counted(line)} {what}", **fields, details={"line": line}
+            name, f"{source} line {counted(line)} {what}", **fields, details={"line": line}
         )
 
     def start(tag: str, attributes: dict[str, str]) -> None:

@@ -61,7 +61,7 @@ class Toy(Data):
 @cache
 def toy_data(points: int, seed: int) -> Toy:
     """Return the toy with the predictions of a perceptron fitted to `TRAINING` further points."""
-    neural = require("sklearn.neural_network", extra="demo", whose=WHOSE)
+    neural = require("sklearn.neural_network", extra="demo", source=WHOSE)
     hashes = hash_names(f"t{i}" for i in range(1, TRAINING + 1))
     labels, where = subjects.draw(hashes, Keys(seed, "toy"))
     network = neural.MLPClassifier(
@@ -102,7 +102,7 @@ def nodules(seed: int) -> Data:
 
 def one_thread() -> contextlib.AbstractContextManager[object]:
     """Return a context in which linear algebra uses one thread: quicker on matrices this small."""
-    threads = require("threadpoolctl", extra="demo", whose=WHOSE)
+    threads = require("threadpoolctl", extra="demo", source=WHOSE)
     limits: contextlib.AbstractContextManager[object] = threads.threadpool_limits(limits=1)
     return limits
 
@@ -118,7 +118,7 @@ def given(
     model = validate.check_predictions(predictions)
     labels = name_texts(model[names.LABEL].values)
     lam = align.match_labels(
-        as_plausibilities(plausibilities), labels, whose="plausibilities", other="predictions"
+        as_plausibilities(plausibilities), labels, source="plausibilities", other="predictions"
     )
     model, lam = align.match_examples(model, lam)
     if group is not None:
@@ -172,7 +172,7 @@ def read(folder: Path, *, simulate: bool = False, seed: int = 1) -> Data:
     )
 
 
-def _first(folder: Path, wanted: Sequence[str], expected: str, do: str) -> Path:
+def _first(folder: Path, wanted: Sequence[str], expected: str, hint: str) -> Path:
     for name in wanted:
         if (folder / name).is_file():
             return folder / name
@@ -180,9 +180,9 @@ def _first(folder: Path, wanted: Sequence[str], expected: str, do: str) -> Path:
         "derm-file-missing",
         f"{folder} has no {wanted[0]}",
         expected=expected,
-        got=listed(sorted(path.name for path in folder.glob("*"))) or "no such folder, or empty",
-        do=do,
-        whose=str(folder),
+        found=listed(sorted(path.name for path in folder.glob("*"))) or "no such folder, or empty",
+        hint=hint,
+        source=str(folder),
     )
 
 
@@ -197,18 +197,18 @@ def _numbers(path: Path, shape: tuple[int, ...]) -> Floats:
             "derm-numbers",
             f"{path.name} is no table of numbers",
             expected=f"{counted(shape[0])} rows of {shape[1]} probabilities, blanks between them",
-            got=f'"{" ".join(str(reason).split())[:60]}"',
-            do="copy it again",
-            whose=path.name,
+            found=f'"{" ".join(str(reason).split())[:60]}"',
+            hint="copy it again",
+            source=path.name,
         ) from reason
     if values.shape != shape:
         raise InputError(
             "derm-shape",
             f"{path.name} has another shape than the annotations",
             expected=f"{counted(shape[0])} rows (cases) of {shape[1]} numbers (conditions)",
-            got=f"{counted(values.shape[0])} rows of {values.shape[1]}",
-            do="annotations, conditions and predictions of one release",
-            whose=path.name,
+            found=f"{counted(values.shape[0])} rows of {values.shape[1]}",
+            hint="annotations, conditions and predictions of one release",
+            source=path.name,
         )
     sums = values.sum(axis=1)
     wrong = ~((values >= 0).all(axis=1) & (np.abs(sums - 1) <= _ROUNDED))
@@ -218,9 +218,9 @@ def _numbers(path: Path, shape: tuple[int, ...]) -> Floats:
             "derm-numbers",
             f"{path.name} row {rows[0]} holds no probabilities",
             expected="numbers from 0 on that sum to 1 but for rounding",
-            got=f"rows {listed(rows)}",
-            do="copy it again",
-            whose=path.name,
+            found=f"rows {listed(rows)}",
+            hint="copy it again",
+            source=path.name,
             details={"rows": rows},
         )
     return np.asarray(values / sums[:, None])

@@ -49,7 +49,7 @@ Digits: TypeAlias = tuple[Images, Ints]
 @cache
 def load() -> tuple[Digits, Digits]:
     """Return the digits that classifiers are fitted to, and those of the study."""
-    found = require("sklearn.datasets", extra="demo", whose=WHOSE).load_digits()
+    found = require("sklearn.datasets", extra="demo", source=WHOSE).load_digits()
     images: Images = np.asarray(found.images, dtype=np.float64) / 16
     digits, half = np.asarray(found.target, dtype=np.int64), len(images) // 2
     return (images[:half], digits[:half]), (images[half:], digits[half:])
@@ -79,7 +79,7 @@ def _flat(images: Images) -> Images:
 
 
 def _fitted(images: Images, target: NDArray[np.generic]) -> Any:  # Any: scikit-learn has no types
-    linear = require("sklearn.linear_model", extra="demo", whose=WHOSE)
+    linear = require("sklearn.linear_model", extra="demo", source=WHOSE)
     with one_thread():
         return linear.LogisticRegression(C=1.0, max_iter=2000).fit(_flat(images), target)
 

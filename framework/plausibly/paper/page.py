@@ -95,7 +95,7 @@ METHOD_LOOKS: tuple[Look, ...] = (
 
 
 def new_page(width: float, height: float) -> Drawing:
-    figures = require("matplotlib.figure", extra="demo", whose=WHOSE)
+    figures = require("matplotlib.figure", extra="demo", source=WHOSE)
     return figures.Figure(figsize=(width, height), layout="constrained")
 
 

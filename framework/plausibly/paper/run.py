@@ -173,9 +173,9 @@ def reproduce(
             "figure-data",
             f"your data have no {missing}",
             expected="predictions and plausibilities of the same examples",
-            got="neither" if predictions is plausibilities else "one of the two",
-            do=f"{missing}=...",
-            whose=missing,
+            found="neither" if predictions is plausibilities else "one of the two",
+            hint=f"{missing}=...",
+            source=missing,
         )
     own = data is not None
     entries = check_asked(
@@ -224,9 +224,9 @@ def check_asked(
                 "figure-unknown",
                 f'there is no figure "{name}"',
                 expected="a figure of plausibly reproduce --list, or all",
-                got=name,
-                do=f'did you mean "{close[0]}"?' if close else "plausibly reproduce --list",
-                whose=name,
+                found=name,
+                hint=f'did you mean "{close[0]}"?' if close else "plausibly reproduce --list",
+                source=name,
             )
         entry = known[name]
         if entry.derm and derm is None:
@@ -234,17 +234,17 @@ def check_asked(
                 "figure-derm",
                 f"figure {name} needs the folder of the skin case",
                 expected="its annotations and predictions, which are public",
-                do=f"plausibly reproduce {name} --derm FOLDER",
-                whose=name,
+                hint=f"plausibly reproduce {name} --derm FOLDER",
+                source=name,
             )
         if own and not entry.own:
             raise InputError(
                 "figure-own",
                 f"figure {name} has data of its own",
                 expected=f"one of {listed((e.name for e in ENTRIES if e.own), most=20)}",
-                got="predictions of yours",
-                do="leave your data out, or name one of these",
-                whose=name,
+                found="predictions of yours",
+                hint="leave your data out, or name one of these",
+                source=name,
             )
         entries.append(entry)
     if type(splits) is not int or splits < 1:  # a bool is none
@@ -252,23 +252,23 @@ def check_asked(
             "splits-range",
             f"a figure over {splits!r} splits",
             expected="a whole number from 1 on",
-            got=repr(splits),
-            do="splits=100",
+            found=repr(splits),
+            hint="splits=100",
         )
     if form not in FORMS:
         raise InputError(
             "form-unknown",
             f"pictures cannot be written as {form!r}",
             expected="png or svg",
-            got=repr(form),
-            do='form="png"',
+            found=repr(form),
+            hint='form="png"',
         )
     if simulate and derm is None:
         raise InputError(
             "figure-simulate",
             "there is nothing to simulate predictions for",
             expected="the folder of the skin case",
-            do="derm=... (--derm FOLDER), or leave simulate out",
+            hint="derm=... (--derm FOLDER), or leave simulate out",
         )
     if alpha is not None:
         read_alpha(alpha)

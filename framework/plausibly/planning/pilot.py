@@ -85,9 +85,9 @@ class Responses:
                 "responses-range",
                 f"no example of the pilot has {several(bad[0], 'response')}",
                 expected=f"1 to {counted(most)}, which {who} has",
-                got=counted(bad[0]),
-                do=f"responses=[1, {most}]" if most > 1 else alone,
-                whose="responses",
+                found=counted(bad[0]),
+                hint=f"responses=[1, {most}]" if most > 1 else alone,
+                source="responses",
             )
         return sorted(set(wanted))
 
@@ -124,9 +124,9 @@ def read_pilot(
                 "clusters-few",
                 f'all examples of the pilot are of one "{cluster}"',
                 expected="two or more, to see how alike their examples are",
-                got=f"{values[0]} alone",
-                do="leave cluster out, or a pilot of several",
-                whose="pilot",
+                found=f"{values[0]} alone",
+                hint="leave cluster out, or a pilot of several",
+                source="pilot",
             )
     function = registry.resolve(SCORE, score)
     return Pilot(
@@ -153,9 +153,9 @@ def pilot_half(lacks: str) -> InputError:
         "pilot-half",
         f"the pilot has no {lacks}",
         expected="predictions and annotations (or plausibilities) of the same examples",
-        got=f"{has} alone",
-        do=f"pass {lacks} too, or neither, for one draw without a pilot",
-        whose="pilot",
+        found=f"{has} alone",
+        hint=f"pass {lacks} too, or neither, for one draw without a pilot",
+        source="pilot",
     )
 
 
@@ -198,9 +198,9 @@ class Pilot:
                 "responses-unknown",
                 "the pilot has no single answers to leave out",
                 expected="an annotation table whose answers count whole numbers of times",
-                got="plausibilities" if table is None else "weights that are not whole",
-                do="pass an annotation table with every answer, or leave responses out",
-                whose="responses",
+                found="plausibilities" if table is None else "weights that are not whole",
+                hint="pass an annotation table with every answer, or leave responses out",
+                source="responses",
             )
         steps, every = answers[0].steps(responses), self.plausibilities.stored
         shares: list[list[list[Shares]]] = [[[] for _ in alphas] for _ in steps]
@@ -260,10 +260,10 @@ class Pilot:
                 "pilot-too-small",
                 f"a pilot of {several(size, 'example')} says nothing at alpha {float(alpha):g}",
                 expected=f"{counted(least)} examples or more",
-                got=counted(size),
-                do=f"annotate {counted(least - size)} more, alpha {rounded_up(1 / max(size, 2))}, "
-                "or plan without a pilot: one draw, exactly",
-                whose="pilot",
+                found=counted(size),
+                hint=f"annotate {counted(least - size)} more, alpha "
+                f"{rounded_up(1 / max(size, 2))}, or plan without a pilot: one draw, exactly",
+                source="pilot",
             )
         missed = self.missed(alpha)
         if float(missed.sum()) <= 0.0:
@@ -271,9 +271,9 @@ class Pilot:
                 "pilot-flat",
                 f"at alpha {float(alpha):g} the sets of the pilot miss nothing",
                 expected="scores that tell labels apart",
-                got=f"too many of {several(size, 'example')} at the least score",
-                do="another score, a larger alpha, or plan without a pilot: one draw, exactly",
-                whose="pilot",
+                found=f"too many of {several(size, 'example')} at the least score",
+                hint="another score, a larger alpha, or plan without a pilot: one draw, exactly",
+                source="pilot",
             )
         off = missed - missed.mean()
         between, clusters = float(off @ off) / (size - 1), self._ordered[2]

@@ -50,7 +50,7 @@ def check_share(argument: str, value: object, usual: float, most: Fraction = Fra
     number = exact(value)
     if number is None or not 0 < number < most:
         expected, do = f"0 < {argument} < {float(most):g}", f"{argument}={usual:g}"
-        raise out_of_range(argument, value, expected=expected, do=do)
+        raise out_of_range(argument, value, expected=expected, hint=do)
     return float(number)
 
 
@@ -321,23 +321,23 @@ def plan(
     for one in draws or ():
         if one not in (EXPECTED, math.inf) and not is_whole(one):
             do = 'draws=[1, 10, "expected"]'
-            raise out_of_range("draws", repr(one), expected="1, 2, 3, … or expected", do=do)
+            raise out_of_range("draws", repr(one), expected="1, 2, 3, … or expected", hint=do)
         numbers.add(math.inf if one in (EXPECTED, math.inf) else int(one))
     if not piloted and numbers - {1}:
         raise InputError(
             "pilot-missing",
             "the effect of several draws depends on how annotators disagree",
             expected="a pilot: predictions and annotations",
-            got="neither",
-            do="pass a pilot, or plan for one draw: draws=[1]",
-            whose="draws",
+            found="neither",
+            hint="pass a pilot, or plan for one draw: draws=[1]",
+            source="draws",
         )
     counts: list[float] = sorted(numbers) or (list(DEFAULT_DRAWS) if piloted else [1])
     sizes = [] if n is None else list(n) if isinstance(n, Iterable) else [n]
     for size in sizes:
         if not is_whole(size) or size > _LARGEST:
             expected = f"whole numbers from 1 to {counted(_LARGEST)}"
-            raise out_of_range("n", repr(size), expected=expected, do="n=[100, 1000]")
+            raise out_of_range("n", repr(size), expected=expected, hint="n=[100, 1000]")
     pilot = read_pilot(predictions, plausibilities, score, aggregator, cluster, seed, only_common)
     shares = [ONE_DRAW if pilot is None else pilot.shares(one) for one in alphas]
     if pilot is not None:
@@ -347,10 +347,10 @@ def plan(
                 "pilot-certain",
                 f"each of the {counted(len(largest))} examples of the pilot has one certain label",
                 expected="several answers per example, which may differ",
-                got="one label each: what more draws or annotators gain cannot be seen",
-                do="annotate each example twice or more, and pass every answer; until then plan "
+                found="one label each: what more draws or annotators gain cannot be seen",
+                hint="annotate each example twice or more, and pass every answer; until then plan "
                 "for one draw",
-                whose="pilot",
+                source="pilot",
             )
     confidences = (1 - confidence) / 2, (1 + confidence) / 2
 

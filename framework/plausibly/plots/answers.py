@@ -113,9 +113,9 @@ def confusion(
             "annotator-unknown",
             f'this table has no annotator "{annotator}"',
             expected=f"one of {several(len(known), 'annotator')}",
-            got=f"it has {listed(known)}",
-            do=f'annotator="{known[0]}"' if known else "annotations whose annotators are known",
-            whose="the reliability table",
+            found=f"it has {listed(known)}",
+            hint=f'annotator="{known[0]}"' if known else "annotations whose annotators are known",
+            source="the reliability table",
         )
     table = result["confusion"].isel({names.ANNOTATOR: place}).transpose(names.LABEL, "said")
     values = table.values
@@ -203,8 +203,8 @@ def _draw_squares(
     count = len(called)
     wide, tall = 2.9 + max(side * count, 2.6), 1.6 + max(side * count * 0.9, 1.4)
     axes = style.axes_of(axes, figure, width=wide, height=tall)
-    colours = require("matplotlib.colors", extra="plots", whose="a figure")
-    patches = require("matplotlib.patches", extra="plots", whose="a figure")
+    colours = require("matplotlib.colors", extra="plots", source="a figure")
+    patches = require("matplotlib.patches", extra="plots", source="a figure")
     ink = style.tone(axes)
     shades = colours.LinearSegmentedColormap.from_list("plausibly", [ink.paper, hue])
     shades = shades.with_extremes(bad=ink.grid)

@@ -76,8 +76,8 @@ def example(
             "example-nothing",
             "there is nothing to draw of an example",
             expected="plausibilities, predictions or sets",
-            got="none of them",
-            do="plausibly.plots.example(plausibilities, predictions, sets)",
+            found="none of them",
+            hint="plausibly.plots.example(plausibilities, predictions, sets)",
         )
     labels = name_texts(next(iter(rows.values()))[names.LABEL].values)
     rows = {key: one.reindex({names.LABEL: labels}).astype(one.dtype) for key, one in rows.items()}
@@ -142,16 +142,16 @@ def draw_bars(
     axes.set_xticks([0, 0.25, 0.5, 0.75, 1])
 
 
-def _row(array: xr.DataArray, whose: str, name: str | None) -> xr.DataArray:
+def _row(array: xr.DataArray, source: str, name: str | None) -> xr.DataArray:
     """Return one example of an array, or the first one, which may be taken out of it already."""
     if names.EXAMPLE not in {*array.dims, *array.coords}:
         raise InputError(
             "examples-unnamed",
-            f"{whose} have no example",
+            f"{source} have no example",
             expected="the dim example, or one example by name",
-            got=f"the dims {listed(map(str, array.dims)) or 'none'}",
-            do='give the whole array, and name="..."',
-            whose=whose,
+            found=f"the dims {listed(map(str, array.dims)) or 'none'}",
+            hint='give the whole array, and name="..."',
+            source=source,
         )
     whole = array if names.EXAMPLE in array.dims else array.expand_dims(names.EXAMPLE)
     known = name_texts(whole[names.EXAMPLE].values)
@@ -159,11 +159,11 @@ def _row(array: xr.DataArray, whose: str, name: str | None) -> xr.DataArray:
     if place is None:
         raise InputError(
             "example-unknown",
-            f"{whose} have no example {name}",
+            f"{source} have no example {name}",
             expected=f"one of {counted(len(known))} examples",
-            got=f"they have {listed(known)}",
-            do=f'name="{known[0]}"' if known else "give some examples",
-            whose=whose,
+            found=f"they have {listed(known)}",
+            hint=f'name="{known[0]}"' if known else "give some examples",
+            source=source,
             details={"example": name},
         )
     return whole.assign_coords({names.EXAMPLE: known}).isel({names.EXAMPLE: place})

@@ -96,9 +96,9 @@ def check(result: object, figure: str) -> str:
         "figure-unsuitable",
         f"figure {figure} cannot be drawn of this {type(result).__name__}",
         expected=f"what {makers} returns",
-        got=got + (f", which has the figure {listed(others, most=20)}" if others else ""),
-        do=f"plausibly.plots.{figure}({calls[0]})",
-        whose=f"figure {figure}",
+        found=got + (f", which has the figure {listed(others, most=20)}" if others else ""),
+        hint=f"plausibly.plots.{figure}({calls[0]})",
+        source=f"figure {figure}",
         details={"figures": others},
     )
 
@@ -122,8 +122,8 @@ def at_alpha(result: xr.Dataset, alpha: float | None) -> xr.Dataset:
                 "figure-alpha",
                 f"this result has no alpha {alpha:g}",
                 expected=f"alpha {listed(f'{one:g}' for one in there)}",
-                got=f"{alpha:g}",
-                do=f"alpha={there[0]:g}, or predict and evaluate at {alpha:g}",
+                found=f"{alpha:g}",
+                hint=f"alpha={there[0]:g}, or predict and evaluate at {alpha:g}",
             )
         place = int(near[0])
     return result.isel({names.ALPHA: place}) if names.ALPHA in result.dims else result

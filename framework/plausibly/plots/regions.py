@@ -77,18 +77,18 @@ def region(
             "examples-several",
             f"one region is drawn at a time, and there are {counted(len(every))} examples",
             expected="one example",
-            got=counted(len(every)),
-            do='predictions.sel(example=["NAME"])',
-            whose="predictions",
+            found=counted(len(every)),
+            hint='predictions.sel(example=["NAME"])',
+            source="predictions",
         )
     if len(labels) not in _CORNERS:
         raise InputError(
             "region-undrawable",
             f"a simplex of {several(len(labels), 'label')} has no picture",
             expected="2, 3 or 4 labels",
-            got=counted(len(labels)),
-            do="bounds(), which says how plausible each label can be",
-            whose="region",
+            found=counted(len(labels)),
+            hint="bounds(), which says how plausible each label can be",
+            source="region",
         )
     axes = style.axes_of(axes, "region", width=6, height=1.8 if len(labels) == 2 else 5.4)
     marks: dict[str, Floats] = {}

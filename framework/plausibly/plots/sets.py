@@ -64,7 +64,7 @@ def draw_rows(axes: Axes, rows: Sequence[xr.Dataset], measure: str, form: str, x
 
 def legend_of(rows: Sequence[xr.Dataset], ink: str) -> list[object]:
     """Return the entries of a legend: the marks that occur, and the line."""
-    lines = require("matplotlib.lines", extra="plots", whose="a figure")
+    lines = require("matplotlib.lines", extra="plots", source="a figure")
     there = [mark_of(one) for one in rows]
     marks = {"nothing guaranteed": NOTHING, "guaranteed": GUARANTEED}
     marks["guaranteed by every label"] = VACUOUS
@@ -254,9 +254,9 @@ def threshold(thresholds: xr.DataArray, *, axes: Axes | None = None) -> Axes:
             "thresholds-malformed",
             "these are no thresholds at several alphas",
             expected="a DataArray over alpha, one curve for each group or label at most",
-            got=f"one over {listed(thresholds.dims) or 'no dim'}",
-            do="plausibly.plots.threshold(predictor.threshold([0.05, 0.1, 0.2]))",
-            whose="thresholds",
+            found=f"one over {listed(thresholds.dims) or 'no dim'}",
+            hint="plausibly.plots.threshold(predictor.threshold([0.05, 0.1, 0.2]))",
+            source="thresholds",
         )
     by = next((str(dim) for dim in thresholds.dims if dim != names.ALPHA), None)
     ordered = thresholds.sortby(names.ALPHA).transpose(..., names.ALPHA)

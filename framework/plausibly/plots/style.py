@@ -147,14 +147,14 @@ _ON_DARK = Tone(ink="0.93", paper="#000000", grid="0.3", muted="0.7")
 
 def tone(axes: Axes) -> Tone:
     """Return the ink that can be read on the paper of these axes."""
-    colours = require("matplotlib.colors", extra="plots", whose="a figure")
+    colours = require("matplotlib.colors", extra="plots", source="a figure")
     for part in (axes, axes.figure):
         *rgb, cover = colours.to_rgba(part.get_facecolor())
         if cover > 0.5:
             seen = _ON_DARK if luminance(*rgb) < _DARK else _ON_LIGHT
             return attrs.evolve(seen, paper=colours.to_hex(rgb))
     # Nothing but whatever the figure is laid upon; the user's text is meant to be read there.
-    written = require("matplotlib", extra="plots", whose="a figure").rcParams["text.color"]
+    written = require("matplotlib", extra="plots", source="a figure").rcParams["text.color"]
     return _ON_DARK if luminance(*colours.to_rgb(written)) > _DARK else _ON_LIGHT
 
 
@@ -167,21 +167,21 @@ def axes_of(axes: Axes | None, figure: str, *, width: float = 6.4, height: float
     """Return the axes that were given, or those of a new figure."""
     if axes is not None:
         return axes
-    figures = require("matplotlib.figure", extra="plots", whose=f"plausibly.plots.{figure}")
+    figures = require("matplotlib.figure", extra="plots", source=f"plausibly.plots.{figure}")
     made = figures.Figure(figsize=(width, height), layout="constrained")
     return made.add_subplot(axes_class=_shown_axes())
 
 
 @cache
 def _shown_axes() -> type:
-    axes = require("matplotlib.axes", extra="plots", whose="a figure")
+    axes = require("matplotlib.axes", extra="plots", source="a figure")
     parts = {"_repr_png_": lambda axes: picture(axes.figure, "png"), "__module__": __name__}
     return type("Axes", (axes.Axes,), parts)
 
 
 def picture(figure: Any, form: str, *, text: str = "path") -> bytes:  # Any: as for Axes
     """Return a figure as PNG or SVG, without date and versions: the same figure, the same bytes."""
-    matplotlib = require("matplotlib", extra="plots", whose="a figure")
+    matplotlib = require("matplotlib", extra="plots", source="a figure")
     unwritten = {"Software": None} if form == "png" else {"Date": None, "Creator": None}
     content = BytesIO()
     with matplotlib.rc_context({"svg.hashsalt": "plausibly", "svg.fonttype": text}):
@@ -271,7 +271,7 @@ def legend_below(axes: Axes, handles: Sequence[object] | None = None, *, columns
     handles = axes.get_legend_handles_labels()[0] if handles is None else handles
     if not handles:
         return
-    transforms = require("matplotlib.transforms", extra="plots", whose="a figure")
+    transforms = require("matplotlib.transforms", extra="plots", source="a figure")
     down = transforms.ScaledTranslation(0, -_BELOW, axes.figure.dpi_scale_trans)
     made = axes.legend(
         handles=handles,

@@ -19,7 +19,7 @@ _MISSING = object()
 class Problem:
     member: str
     expected: str
-    got: str
+    found: str
 
 
 def complete(component: object, protocol: type[Any]) -> tuple[Problem, ...]:

@@ -82,9 +82,9 @@ def checked_entry(
             message,
             f"{source} {what}",
             expected=expected,
-            got=repr(got),
-            do=do,
-            whose=source.plugin,
+            found=repr(got),
+            hint=do,
+            source=source.plugin,
         )
     return Entry(kind.name, name, target, source, summary, extra, suffixes)
 
@@ -146,9 +146,9 @@ class Registrar:
                 "name-clash",
                 f'{self.source} offers the {kind.name} "{name}" twice',
                 expected="each name once",
-                got=f"{target!r} as well",
-                do="give one of the two another name",
-                whose=self.source.plugin,
+                found=f"{target!r} as well",
+                hint="give one of the two another name",
+                source=self.source.plugin,
             )
         self.entries.append(entry)
 

@@ -110,7 +110,7 @@ def reason_of(error: BaseException) -> str:
     """Return why something failed, in one line."""
     if isinstance(error, InputError):
         expectation = f": expected {error.expected}" if error.expected else ""
-        return f"{error.what}{expectation}" + (f", got {error.got}" if error.got else "")
+        return f"{error.what}{expectation}" + (f", got {error.found}" if error.found else "")
     text = " ".join(str(error).split())
     if text and (isinstance(error, ImportError | Advised) or type(error) is LookupError):
         return text
@@ -161,18 +161,18 @@ class Entry:
                     "extra-missing",
                     f"{self} needs {error.name}, which is not installed",
                     expected=f'the extra "{self.extra}"',
-                    do=f'pip install "{self.source.distribution}[{self.extra}]"',
-                    whose=self.qualified,
+                    hint=f'pip install "{self.source.distribution}[{self.extra}]"',
+                    source=self.qualified,
                     details={"module": error.name, "extra": self.extra},
                 ) from error
             raise ComponentError(
                 "component-unloadable",
                 f"{self} cannot be loaded",
                 expected=f"a class or function at {self.target}",
-                got=reason_of(error),
-                do=f"mend or reinstall {self.source.distribution or 'it'}; "
+                found=reason_of(error),
+                hint=f"mend or reinstall {self.source.distribution or 'it'}; "
                 f"others: plausibly plugins list --kind {self.kind}",
-                whose=self.qualified,
+                source=self.qualified,
             ) from error
         return found
 
@@ -192,7 +192,7 @@ class Failure:
         return self.offered[0] if self.stage in ("loading", "check") else None
 
     @property
-    def whose(self) -> str:
+    def subject(self) -> str:
         return str(self.component or self.source)
 
     @property
@@ -203,7 +203,7 @@ class Failure:
     def reason(self) -> str:
         if self.component is not None and isinstance(self.error, ComponentError):
             expected = f"expected {self.error.expected}, got " if self.stage == "check" else ""
-            return expected + self.error.got
+            return expected + self.error.found
         return reason_of(self.error)
 
     @property
@@ -230,11 +230,11 @@ class Failure:
             do = f"plausibly plugins check {self.source.plugin}, or pip uninstall {name}"
         return message(
             "plugin-failed",
-            f"{self.whose} stopped at {self.stage}",
+            f"{self.subject} stopped at {self.stage}",
             expected=EXPECTED[self.stage],
-            got=f'"{self.reason}"; {then}',
-            do=do,
-            whose=self.source.plugin,
+            found=f'"{self.reason}"; {then}',
+            hint=do,
+            source=self.source.plugin,
             details={
                 **attrs.asdict(self.source, filter=attrs.filters.exclude("builtin")),
                 "stage": self.stage,
@@ -243,20 +243,20 @@ class Failure:
         )
 
 
-def failed(whose: str, what: str, *, expected: str, got: str) -> ComponentError:
+def failed(source: str, what: str, *, expected: str, found: str) -> ComponentError:
     """Return the error that a component, such as ``"aggregator mine"``, cannot be relied on."""
     return ComponentError(
         "component-failed",
-        f"{whose}: {what}",
+        f"{source}: {what}",
         expected=expected,
-        got=got,
-        do="mend it (plausibly.testing.check tries its rules), or name another",
-        whose=whose,
+        found=found,
+        hint="mend it (plausibly.testing.check tries its rules), or name another",
+        source=source,
     )
 
 
 @contextmanager
-def calling(whose: str, method: str) -> Iterator[None]:
+def calling(source: str, method: str) -> Iterator[None]:
     """Name the component that is called in the block where it raises anything."""
     try:
         yield
@@ -264,10 +264,10 @@ def calling(whose: str, method: str) -> Iterator[None]:
         raise
     except BaseException as reason:  # a component may raise anything, or exit
         raise failed(
-            whose,
+            source,
             f"{method}() raised an error",
             expected="an answer; an InputError where its input is at fault",
-            got=reason_of(reason),
+            found=reason_of(reason),
         ) from reason
 
 
@@ -316,8 +316,8 @@ class Disabled:
             "plugin-unknown",
             f'{self.by} names "{self.name}", which is no plugin here',
             expected=f'{count}; did you mean "{close[0]}"?' if close else count,
-            do=(f"write {close[0]}, or " if close else "") + self.undo,
-            whose=self.name,
+            hint=(f"write {close[0]}, or " if close else "") + self.undo,
+            source=self.name,
             details={"name": self.name, "by": self.by, "suggestion": close[0] if close else None},
         )
 
@@ -329,8 +329,8 @@ def disabled_by(names: Collection[str], by: str) -> tuple[Disabled, ...]:
             "plugin-names",
             f"{by} takes names of plugins or distributions",
             expected="a list of texts",
-            got=repr(names),
-            do=f'write ["{names}"]' if isinstance(names, str) else "write their names",
-            whose=by,
+            found=repr(names),
+            hint=f'write ["{names}"]' if isinstance(names, str) else "write their names",
+            source=by,
         )
     return tuple(Disabled(name, by) for name in dict.fromkeys(n.strip() for n in names) if name)

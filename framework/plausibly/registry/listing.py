@@ -103,7 +103,7 @@ class Row:
     entry: Entry | None = None
     module: str = ""
     problems: tuple[Problem, ...] = ()
-    do: str = ""
+    hint: str = ""
 
     @property
     def words(self) -> str:
@@ -133,7 +133,7 @@ class Row:
         where = f", at {self.stage}" if self.stage else ""
         reason = f": {self.reason}" if self.reason else ""
         return [
-            f"{self.what}, member {p.member}: expected {p.expected}, got {p.got}"
+            f"{self.what}, member {p.member}: expected {p.expected}, got {p.found}"
             for p in self.problems
         ] or [f"{self.what}{where}{reason}"]
 
@@ -199,8 +199,8 @@ def select(rows: Sequence[Row], names: Iterable[str]) -> tuple[Row, ...]:
                 f'nothing here is called "{name}"',
                 expected="a plugin, a distribution or a component"
                 + (f'; did you mean "{close}"?' if close else ""),
-                do="plausibly plugins list",
-                whose=name,
+                hint="plausibly plugins list",
+                source=name,
                 details={"name": name, "suggestion": close},
             )
     return tuple(row for row in rows if any(row.answers_to(name) for name in wanted))
@@ -220,7 +220,7 @@ def check_failure(failure: Failure) -> Row:
         "failed",
         stage=failure.stage,
         reason=failure.reason,
-        do=failure.remedy if source.builtin else f"{failure.remedy}, or {off}",
+        hint=failure.remedy if source.builtin else f"{failure.remedy}, or {off}",
     )
 
 
@@ -237,7 +237,7 @@ def check_entry(entry: Entry, make: Callable[[Entry], object], rules: Rules | No
             of,
             state="needs extra",
             reason=f'needs the extra "{entry.extra}": {listed(lacking)}',
-            do=f'pip install "{extra}"',
+            hint=f'pip install "{extra}"',
         )
     stage = "making"
     try:
@@ -254,16 +254,16 @@ def check_entry(entry: Entry, make: Callable[[Entry], object], rules: Rules | No
             stage = "rules"
             remark = str(rules(kind, component))
     except MissingExtra as error:
-        return attrs.evolve(of, state="needs extra", reason=error.what, do=error.do)
+        return attrs.evolve(of, state="needs extra", reason=error.what, hint=error.hint)
     except ComponentError as error:
         reason, known = reason_of(error), error.details.get("problems")
         if error.name == "component-unloadable":
-            stage, reason = "loading", error.got
+            stage, reason = "loading", error.found
         if isinstance(known, list):
             stage, reason = "check", ""
         parts = tuple(Problem(**one) for one in known) if isinstance(known, list) else ()
         return attrs.evolve(
-            of, state="failed", stage=stage, reason=reason, problems=parts, do=error.do
+            of, state="failed", stage=stage, reason=reason, problems=parts, hint=error.hint
         )
     except KeyboardInterrupt:
         raise

@@ -25,7 +25,7 @@ class Mistake:
     advice: str = ""
     unknown: bool = False
     expected: str = ""
-    got: str = ""
+    found: str = ""
 
     def below(self, key: str | int) -> Mistake:
         """Return the mistake as seen from one level further out."""
@@ -33,7 +33,7 @@ class Mistake:
         return attrs.evolve(self, path=joined(key, self.path), key=fix)
 
     @property
-    def do(self) -> str:
+    def hint(self) -> str:
         """What can be typed instead."""
         return f"write {self.key} = {self.value}" if self.key else self.advice
 
@@ -59,22 +59,22 @@ class ParameterError(ComponentError):
     """Parameters that a component does not take: ``component-parameter``."""
 
     @classmethod
-    def about(cls, whose: str, mistakes: Iterable[Mistake], takes: str = "") -> ParameterError:
+    def about(cls, source: str, mistakes: Iterable[Mistake], takes: str = "") -> ParameterError:
         """Return the error about all mistakes in one component's table."""
         those = tuple(mistakes)
         if len(those) == 1:
             where = f", {those[0].path}" if those[0].path else ""
-            what, got, takes = f"{whose}{where}: {those[0].text}", "", ""
+            what, got, takes = f"{source}{where}: {those[0].text}", "", ""
         else:
-            what = f"{whose}: {len(those)} mistakes in its parameters"
+            what = f"{source}: {len(those)} mistakes in its parameters"
             got = " ".join(f"({number}) {mistake}" for number, mistake in enumerate(those, 1))
         return cls(
             "component-parameter",
             what,
             expected=takes,
-            got=got,
-            do="; ".join(dict.fromkeys(mistake.do for mistake in those if mistake.do)),
-            whose=whose,
+            found=got,
+            hint="; ".join(dict.fromkeys(mistake.hint for mistake in those if mistake.hint)),
+            source=source,
             details={"mistakes": [attrs.asdict(mistake) for mistake in those]},
         )
 
@@ -89,8 +89,8 @@ class Wrong(ValueError):
     """A value of another type than the parameter has."""
 
     def __init__(self, expected: str, value: object, instead: object = None) -> None:
-        self.expected, self.got, self.instead = expected, said(value), instead
-        super().__init__(f"expected {expected}, got {self.got}")
+        self.expected, self.found, self.instead = expected, said(value), instead
+        super().__init__(f"expected {expected}, got {self.found}")
 
 
 def said(value: object) -> str:
@@ -131,7 +131,7 @@ def unknown_key(
         text = f'no such {noun}; did you mean "{close[0]}"?'
         instead = written(value)
         return Mistake(
-            str(key), text, close[0], instead, unknown=True, expected=close[0], got=str(key)
+            str(key), text, close[0], instead, unknown=True, expected=close[0], found=str(key)
         )
     those = f"it has {', '.join(names)}" if names else "it has none"
     text = f"no such {noun}; {those}"
@@ -146,18 +146,18 @@ def mistakes_in(error: BaseException) -> list[Mistake]:
         return list(error.mistakes)
     if isinstance(error, Wrong):
         instead = "" if error.instead is None else written(error.instead)
-        return [Mistake("", str(error), value=instead, expected=error.expected, got=error.got)]
+        return [Mistake("", str(error), value=instead, expected=error.expected, found=error.found)]
     if isinstance(error, InputError):
         text, suggestion = error.what, error.details.get("suggestion")
         if error.name != "component-unknown":
             text += f"; expected {error.expected}" * bool(error.expected)
-            text += f"; got {error.got}" * bool(error.got)
+            text += f"; got {error.found}" * bool(error.found)
         elif suggestion:
             text += f'; did you mean "{suggestion}"?'
-        elif error.got:
-            text += f"; {error.got}"
-        every = "all: " if error.do.startswith("plausibly plugins list") else ""
-        return [Mistake("", text, advice=f"{every}{error.do}")]
+        elif error.found:
+            text += f"; {error.found}"
+        every = "all: " if error.hint.startswith("plausibly plugins list") else ""
+        return [Mistake("", text, advice=f"{every}{error.hint}")]
     # attrs' own validators put the attribute and the value behind their text.
     text = error.args[0] if error.args and isinstance(error.args[0], str) else str(error)
     rule = _OF_ATTRS.fullmatch(text)

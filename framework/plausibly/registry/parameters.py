@@ -62,9 +62,10 @@ def parameters_of(target: Callable[..., object], *, typed: bool = False) -> tupl
             "component-types",
             f"the parameters of {name} have types that do not exist at run time",
             expected="annotations that can be resolved, to check a table against",
-            got=str(error),
-            do="import those types outside of TYPE_CHECKING, or pass an object instead of a table",
-            whose=name,
+            found=str(error),
+            hint="import those types outside of TYPE_CHECKING, or pass an object instead of a "
+            "table",
+            source=name,
         ) from error
 
 
@@ -335,7 +336,7 @@ Describe = Callable[[Kind[Any], object], dict[str, object]]  # Any: each kind ha
 """Returns the table of a component: `Registry.describe`."""
 
 
-def described(component: object, describe: Describe, whose: object) -> dict[str, object]:
+def described(component: object, describe: Describe, source: object) -> dict[str, object]:
     """Return the parameters of a component, called `whose` in messages, as plain data."""
     table: dict[str, object] = {}
     mistakes: list[Mistake] = []
@@ -352,7 +353,7 @@ def described(component: object, describe: Describe, whose: object) -> dict[str,
                 )
             )
     if mistakes:
-        raise ParameterError.about(str(whose), mistakes)
+        raise ParameterError.about(str(source), mistakes)
     return table
 
 

@@ -191,9 +191,9 @@ class Registry:
                 "name-clash",
                 f'{counted(len(chosen))} plugins offer the {kind.name} "{bare}"',
                 expected="one",
-                got=" and ".join(places),
-                do=f"say {' or '.join(map(self._clear_name, chosen))}; or disable one",
-                whose=bare,
+                found=" and ".join(places),
+                hint=f"say {' or '.join(map(self._clear_name, chosen))}; or disable one",
+                source=bare,
                 details={
                     "kind": kind.name,
                     "name": bare,
@@ -208,9 +208,9 @@ class Registry:
                 "component-disabled",
                 f'{kind.name} "{entry.name}": its plugin {entry.source} is disabled',
                 expected="a component of a plugin that is on",
-                got=by.reason,
-                do=f"{by.undo}; or another: {instead}",
-                whose=entry.qualified,
+                found=by.reason,
+                hint=f"{by.undo}; or another: {instead}",
+                source=entry.qualified,
                 details={"kind": kind.name, "name": entry.name, "plugin": entry.source.plugin},
             )
         return entry
@@ -227,9 +227,9 @@ class Registry:
                     "component-parameter",
                     f"{kind.name} {cls} is an object and takes no more parameters",
                     expected="parameters beside a name or a table only",
-                    got=listed(sorted(arguments)),
-                    do=f"{cls}({', '.join(f'{name}=...' for name in sorted(arguments))})",
-                    whose=cls,
+                    found=listed(sorted(arguments)),
+                    hint=f"{cls}({', '.join(f'{name}=...' for name in sorted(arguments))})",
+                    source=cls,
                 )
             _check(kind, like, f"{kind.name} {cls}", Source(THIS_RUN))
             return like
@@ -241,18 +241,18 @@ class Registry:
                 "component-name",
                 f"a table for {an(kind.name)} has no name",
                 expected='a key "name" with text',
-                got=keys if name is None else f"name = {name!r}",
-                do=f"plausibly plugins list --kind {kind.name}",
-                whose=kind.name,
+                found=keys if name is None else f"name = {name!r}",
+                hint=f"plausibly plugins list --kind {kind.name}",
+                source=kind.name,
             )
         if twice := listed(sorted(table.keys() & arguments.keys())):
             raise ComponentError(
                 "component-parameter",
                 f'{kind.name} "{name}": {twice} is given twice',
                 expected="each parameter once",
-                got="one in the table, and one beside it",
-                do=f"leave {twice} out of one of them",
-                whose=name,
+                found="one in the table, and one beside it",
+                hint=f"leave {twice} out of one of them",
+                source=name,
             )
         return cast("P", self.make(self.find(kind, name), {**table, **arguments}))
 
@@ -315,9 +315,10 @@ class Registry:
                 "name-clash",
                 f'there is {an(kind.name)} "{name}" already',
                 expected="a new name: nothing is overwritten",
-                got=f"{getattr(target, '__qualname__', target)}, beside that of {before[0].source}",
-                do=f'register it as "my-{name}"',
-                whose=name,
+                found=f"{getattr(target, '__qualname__', target)}, beside that of "
+                f"{before[0].source}",
+                hint=f'register it as "my-{name}"',
+                source=name,
                 details={"kind": kind.name, "name": name, "plugins": [before[0].source.plugin]},
             )
         # Of a function only what it returns can be looked at.
@@ -462,7 +463,7 @@ class Registry:
         if failed:
             what += f": {failed[0].source} {failed[0].state}"
             got = "; ".join(f.reason for f in failed)
-            do = failed[0].warning().do
+            do = failed[0].warning().hint
         elif off:
             source, by = off[0]
             what, got, do = f"{what}: {source} is disabled", by.reason, by.undo
@@ -479,9 +480,9 @@ class Registry:
             "component-unknown",
             what,
             expected=expected,
-            got=got,
-            do=do,
-            whose=name,
+            found=got,
+            hint=do,
+            source=name,
             details={
                 "kind": kind.name,
                 "name": name,
@@ -513,10 +514,11 @@ class Registry:
             "component-unregistered",
             f"{kind.name} {cls.__name__} has no name here",
             expected="a component of a registered class: a file holds names, never code",
-            got=f"{cls.__module__}:{cls.__qualname__}",
-            do=f'plausibly.register({kind.name.upper()}, "{dashed}", {cls.__name__}) before this, '
+            found=f"{cls.__module__}:{cls.__qualname__}",
+            hint=f'plausibly.register({kind.name.upper()}, "{dashed}", {cls.__name__}) before '
+            "this, "
             "and again before loading",
-            whose=cls.__name__,
+            source=cls.__name__,
         )
 
 
@@ -545,7 +547,7 @@ def _with_names_of_their_own(
 
 
 # Any: each kind has its own Protocol
-def _check(kind: Kind[Any], component: object, whose: str, source: Source) -> None:
+def _check(kind: Kind[Any], component: object, source: str, origin: Source) -> None:
     """Raise ``component-invalid`` unless a component satisfies its Protocol."""
     found = problems(component, kind.protocol)
     required = required_members(kind.protocol)
@@ -561,12 +563,12 @@ def _check(kind: Kind[Any], component: object, whose: str, source: Source) -> No
             f"this is no {kind.name}: {got}",
             expected="a name, a table with a name, or an object that has "
             f"{listed(required, most=9)}",
-            do=do,
-            whose=kind.name,
+            hint=do,
+            source=kind.name,
             details={"kind": kind.name, "members": [p.member for p in found]},
         )
     if found := found or complete(component, kind.protocol):
-        raise _invalid(kind, whose, source, found)
+        raise _invalid(kind, source, origin, found)
 
 
 def _identity(target: object) -> object:
@@ -576,20 +578,20 @@ def _identity(target: object) -> object:
 
 
 def _invalid(
-    kind: Kind[Any], whose: str, source: Source, found: Sequence[Problem]
+    kind: Kind[Any], source: str, origin: Source, found: Sequence[Problem]
 ) -> ComponentError:
     """Return ``component-invalid``: members are missing or have the wrong form."""
     several = "members" if len(found) > 1 else "member"
     return ComponentError(
         "component-invalid",
-        f"{whose} of {source}, {several} {', '.join(p.member for p in found)}",
+        f"{source} of {origin}, {several} {', '.join(p.member for p in found)}",
         expected="; ".join(p.expected for p in found),
-        got="; ".join(p.got for p in found),
-        do=f"mend it as the Protocol {kind.protocol.__name__} of plausibly.plugin says",
-        whose=whose,
+        found="; ".join(p.found for p in found),
+        hint=f"mend it as the Protocol {kind.protocol.__name__} of plausibly.plugin says",
+        source=source,
         details={
             "kind": kind.name,
-            **attrs.asdict(source, filter=attrs.filters.exclude("builtin")),
+            **attrs.asdict(origin, filter=attrs.filters.exclude("builtin")),
             "problems": [attrs.asdict(p) for p in found],
         },
     )

@@ -169,7 +169,7 @@ def _matched(
 ) -> tuple[xr.DataArray, xr.DataArray]:
     """Return both for the same examples, in the order of their names, and labels."""
     labels = name_texts(predictions[names.LABEL].values)
-    lam = align.match_labels(plausibilities, labels, whose="plausibilities", other="predictions")
+    lam = align.match_labels(plausibilities, labels, source="plausibilities", other="predictions")
     model, lam = align.match_examples(predictions, lam, only_common=only_common)
     order = np.argsort(model[names.EXAMPLE].values.astype(np.str_), kind="stable")
     return model.isel({names.EXAMPLE: order}), lam.isel({names.EXAMPLE: order})
@@ -201,7 +201,7 @@ def subject_of_study(one: Compared, options: Options, *, disabled: Sequence[str]
         half = split(hashes, split_keys(one.seed, FIRST), test=HALF, groups=groups, strata=strata)
     except InputError as error:
         if error.name == "split-empty":
-            error.do = "calibrate on other examples, and report that predictor"
+            error.hint = "calibrate on other examples, and report that predictor"
         raise
     with without_plugins(tuple(disabled)):
         methods = [_sets(one, half, name, table) for name, table in one.methods.items()]
@@ -337,16 +337,18 @@ def _of_shift(method: MethodSets, words: Words) -> list[Check]:
     return [Check("shift-suspected", title, BROKEN, text)]
 
 
-def only(given: Mapping[str, object], wanted: Sequence[str], whose: str) -> None:
+def only(given: Mapping[str, object], wanted: Sequence[str], source: str) -> None:
     for name, value in given.items():
         if value is not None and name not in wanted:
             expected = f"some of {', '.join(wanted)}" if wanted else "none of these arguments"
-            what = f"{name} has no meaning in a report on {whose}"
+            what = f"{name} has no meaning in a report on {source}"
             raise _unfit(what, expected, name, f"leave {name} out", name)
 
 
-def _unfit(what: str, expected: str, got: str, do: str, name: str) -> InputError:
-    return InputError("report-argument", what, expected=expected, got=got, do=do, whose=name)
+def _unfit(what: str, expected: str, found: str, hint: str, name: str) -> InputError:
+    return InputError(
+        "report-argument", what, expected=expected, found=found, hint=hint, source=name
+    )
 
 
 def data(
@@ -398,9 +400,9 @@ def compared_results(
             "study-changed",
             "these are not the examples that were compared",
             expected=f"{counted(int(result.attrs['n']))} of them",
-            got=counted(model.sizes[names.EXAMPLE]),
-            do="pass the predictions and annotations that compare was given",
-            whose="predictions",
+            found=counted(model.sizes[names.EXAMPLE]),
+            hint="pass the predictions and annotations that compare was given",
+            source="predictions",
         )
     stratify = result.attrs.get("stratify")
     return Compared(
@@ -428,9 +430,9 @@ def finished(path: Path) -> tuple[Prepared, xr.Dataset]:
             "study-unfinished",
             f"{folder} holds no results of a study",
             expected=f"{RESULTS}, {RESOLVED} and {PREDICTOR}",
-            got=f"no {lacking[0]}",
-            do=f"plausibly run {'study.toml' if ready is None else path}",
-            whose=str(folder),
+            found=f"no {lacking[0]}",
+            hint=f"plausibly run {'study.toml' if ready is None else path}",
+            source=str(folder),
         )
     text = "" if ready is None else resolved_text(ready, folder)
     if ready is None or text != (folder / RESOLVED).read_text(encoding="utf-8"):
@@ -448,15 +450,15 @@ def finished(path: Path) -> tuple[Prepared, xr.Dataset]:
     return ready, result
 
 
-def _changed(path: Path, folder: Path, got: str, what: str) -> InputError:
+def _changed(path: Path, folder: Path, found: str, what: str) -> InputError:
     run = folder / RESOLVED if path.is_dir() else path
     return InputError(
         "study-changed",
-        f"the results in {folder} are of {got}",
+        f"the results in {folder} are of {found}",
         expected=f"{what} as when it ran",
-        got=got,
-        do=f"plausibly run {run}, which reports it too",
-        whose=str(folder),
+        found=found,
+        hint=f"plausibly run {run}, which reports it too",
+        source=str(folder),
     )
 
 
@@ -526,9 +528,9 @@ def words_of(words: Mapping[str, str] | None, hint: str = 'words={"example": "no
                 "words-unknown",
                 f'no word of a report is called "{key}"',
                 expected=f"some of {', '.join(known)}",
-                got=key,
-                do=hint,
-                whose="words",
+                found=key,
+                hint=hint,
+                source="words",
             )
     plurals = {f"{key}s": f"{word}s" for key, word in words.items() if f"{key}s" in known}
     return Words(**{**plurals, **words})

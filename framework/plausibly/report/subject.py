@@ -233,9 +233,9 @@ def _check_coordinate(name: str, there: Sequence[str]) -> None:
         "coordinate-missing",
         f"examples have no coordinate {quoted(name)}",
         expected=f"one of {listed(there)}" if there else other,
-        got=name,
-        do=meant(name, there) or f"name {other}",
-        whose="examples",
+        found=name,
+        hint=meant(name, there) or f"name {other}",
+        source="examples",
         details={"coordinates": list(there)},
     )
 
@@ -257,17 +257,17 @@ def _picture(path: str, folder: Path, column: str) -> str:
             f'no picture can be read from "{path}"',
             expected="the path of a PNG, JPEG, GIF or WebP file, from the folder of the table of "
             "examples on",
-            got=found or f"bytes that begin {content[:8]!r}",
-            do=f"mend the column {column}, or leave thumbnail out",
-            whose=path,
+            found=found or f"bytes that begin {content[:8]!r}",
+            hint=f"mend the column {column}, or leave thumbnail out",
+            source=path,
         )
     if len(content) > LARGEST:
         raise InputError(
             "thumbnail-large",
             f'the picture "{path}" is too large for a report',
             expected=f"at most {counted(LARGEST)} bytes, such as 96 x 96 pixels",
-            got=counted(len(content)),
-            do=f"make small copies, and name them in the column {column}",
-            whose=path,
+            found=counted(len(content)),
+            hint=f"make small copies, and name them in the column {column}",
+            source=path,
         )
     return f"data:{kind};base64,{base64.b64encode(content).decode('ascii')}"

@@ -46,7 +46,7 @@ def _still(section: str, alt: str, axes: Axes) -> Section:
 
 def render(data: ReportData) -> str:
     """Return the page: one HTML document that asks for no other file."""
-    jinja = require("jinja2", extra="report", whose="the report")
+    jinja = require("jinja2", extra="report", source="the report")
     environment = jinja.Environment(
         loader=jinja.FileSystemLoader(PAGE),
         autoescape=True,
@@ -88,7 +88,7 @@ def gather(subject: Subject) -> ReportData:
                 )
             )
     words = subject.words
-    require("matplotlib", extra="report", whose="the report")
+    require("matplotlib", extra="report", source="the report")
     evaluation, curves = found[0][0].evaluation, plots.realised(found[0][0].realised)
     counts = [
         f"{counted(subject.n)} {words.example if subject.n == 1 else words.examples}",
@@ -271,7 +271,7 @@ def write_report(
     every example has a set: random halves of the examples, as in the first split, are calibrated on
     each other.
     """
-    require("jinja2", extra="report", whose="the report")
+    require("jinja2", extra="report", source="the report")
     options = Options(
         title=title,
         words=sources.words_of(words),
@@ -353,7 +353,7 @@ def _opened(source: Source) -> tuple[Prepared, xr.Dataset] | ConformalPredictor 
         "report-source",
         f"there is no report on a {type(source).__name__}",
         expected="a study, its folder or file, what compare gave, or a predictor",
-        got=type(source).__name__,
-        do='write_report("out", "report.html"), with the folder that plausibly run wrote',
-        whose="source",
+        found=type(source).__name__,
+        hint='write_report("out", "report.html"), with the folder that plausibly run wrote',
+        source="source",
     )

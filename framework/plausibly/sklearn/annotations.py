@@ -65,7 +65,7 @@ class Rows:
         if index is None:
             return cls(list(map(str, range(size))), named=False)
         texts = name_texts(index)
-        check_names(texts, names.EXAMPLE, whose=whose)
+        check_names(texts, names.EXAMPLE, source=whose)
         return cls(texts, named=True)
 
     def labelled(
@@ -94,16 +94,16 @@ def naming_index(data: object) -> pd.Index | None:
     return None if counts else index
 
 
-def check_length(length: int, rows: int, whose: str) -> None:
+def check_length(length: int, rows: int, source: str) -> None:
     """Raise ``rows-differ`` where something with one entry per row has another length."""
     if length != rows:
         raise InputError(
             "rows-differ",
-            f"{whose} have {several(length, 'row')}, and X has {counted(rows)}",
+            f"{source} have {several(length, 'row')}, and X has {counted(rows)}",
             expected="one a row of X, in its order",
-            got=counted(length),
-            do="pass both from one split, or name the rows: examples=[...]",
-            whose=whose,
+            found=counted(length),
+            hint="pass both from one split, or name the rows: examples=[...]",
+            source=source,
         )
 
 
@@ -120,9 +120,9 @@ def majority_vote(
     annotations: Annotations, rows: Rows, aggregator: ComponentLike[Aggregator] | None, seed: int
 ) -> list[str]:
     """Return the label with the largest plausibility of each row, the first of equal ones."""
-    dense = check_plausibilities(plausibilities(annotations, aggregator, seed), whose="y")
+    dense = check_plausibilities(plausibilities(annotations, aggregator, seed), source="y")
     nothing = rows.labelled(np.empty((len(rows.names), 0)), [])
-    _, matched = align.match_examples(nothing, mean_over_draws(dense), whose="X", other="y")
+    _, matched = align.match_examples(nothing, mean_over_draws(dense), source="X", other="y")
     return name_texts(matched[names.LABEL].values[np.argmax(matched.values, axis=1)])
 
 
@@ -157,9 +157,9 @@ class Seen:
             "model-saw-examples",
             f"the model was fitted on {some} rows of X",
             expected="rows that the model has not seen: else sets cover less than is guaranteed",
-            got=listed(which) if rows.named else "rows with the same numbers",
-            do="train_test_split first, then fit on one part and conformalize on the other",
-            whose="X",
+            found=listed(which) if rows.named else "rows with the same numbers",
+            hint="train_test_split first, then fit on one part and conformalize on the other",
+            source="X",
             details={"examples": which},
             stacklevel=3,
         )
@@ -213,10 +213,12 @@ _BY_ANNOTATOR = 'kind="single-label", if the columns are annotators and the cell
 
 
 def _refused(
-    name: str, what: str, expected: str, got: str, do: str, **details: object
+    name: str, what: str, expected: str, found: str, hint: str, **details: object
 ) -> InputError:
     what = f"{_WHOSE} {what}"
-    return InputError(name, what, expected=expected, got=got, do=do, whose=_WHOSE, details=details)
+    return InputError(
+        name, what, expected=expected, found=found, hint=hint, source=_WHOSE, details=details
+    )
 
 
 def named(annotations: Annotations, rows: Rows) -> Annotations:
@@ -228,9 +230,9 @@ def named(annotations: Annotations, rows: Rows) -> Annotations:
                 "rows-unnamed",
                 "annotations name their examples, and the rows of X have no names",
                 expected="names to match by",
-                got=f"{listed(unlike)}, and rows 0 to {len(rows.names) - 1}",
-                do="examples=[...], one name a row; or X as a pandas frame, named by its index",
-                whose="X",
+                found=f"{listed(unlike)}, and rows 0 to {len(rows.names) - 1}",
+                hint="examples=[...], one name a row; or X as a pandas frame, named by its index",
+                source="X",
                 details={"examples": unlike},
             )
     return annotations
@@ -279,11 +281,11 @@ class Reading:
         check_length(len(answers), len(self.rows.names), _WHOSE)
         return self._of_answers(answers, self.rows.names)
 
-    def _check_kind(self, whose: str, *known: str) -> None:
+    def _check_kind(self, source: str, *known: str) -> None:
         if self.kind is not None and self.kind not in known:
             raise _refused(
                 "kind-unfit",
-                f"in {whose} say themselves what they are",
+                f"in {source} say themselves what they are",
                 f"no kind, or {' or '.join(known)}" if known else "no kind",
                 f'kind "{self.kind}"',
                 "leave kind= out",

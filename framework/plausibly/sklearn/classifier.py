@@ -67,9 +67,9 @@ def _check_container(container: str) -> None:
             "output-unknown",
             f"sets cannot be given as {quoted(container)}",
             expected=" or ".join(_CONTAINERS),
-            got=str(container),
-            do='set_output("pandas")',
-            whose="set_output",
+            found=str(container),
+            hint='set_output("pandas")',
+            source="set_output",
         )
 
 
@@ -420,9 +420,9 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
                 "outputs-several",
                 f"{called} predicts several outputs",
                 expected="one label per row",
-                got=f"{len(self.classes_)} per row",
-                do="one estimator for each output",
-                whose=called,
+                found=f"{len(self.classes_)} per row",
+                hint="one estimator for each output",
+                source=called,
             )
         return Labels(self.classes_)
 
@@ -437,9 +437,9 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
                 "probabilities-missing",
                 f"{called} has no predict_proba",
                 expected="a classifier that gives probabilities",
-                got="labels alone",
-                do=f"estimator=CalibratedClassifierCV({called}())",
-                whose=called,
+                found="labels alone",
+                hint=f"estimator=CalibratedClassifierCV({called}())",
+                source=called,
             )
         labels = self._labels()
         return rows.labelled(self.predict_proba(x), labels.names, coordinates, prefix=prefix)
@@ -498,9 +498,9 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
             "not-conformalized",
             f"{whose} is not calibrated yet",
             expected="conformalize before sets, p-values and guarantees",
-            got="a fitted model" if fitted else "no model",
-            do=do,
-            whose=whose,
+            found="a fitted model" if fitted else "no model",
+            hint=do,
+            source=whose,
         )
 
     def _sets(
@@ -517,8 +517,8 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
                 "alpha-several",
                 "the estimator has several alphas, and one is wanted here",
                 expected="one alpha",
-                got=", ".join(str(float(one)) for one in read_alphas(wanted)),
-                do="alpha=0.1",
-                whose="alpha",
+                found=", ".join(str(float(one)) for one in read_alphas(wanted)),
+                hint="alpha=0.1",
+                source="alpha",
             )
         return cast("AlphaLike", wanted)

@@ -114,7 +114,9 @@ def _absent(path: str, name: str, there: list[str]) -> Mistake:
         advice = f"write {key}{written(guess)}"
     text = f"{text}; they have {columns}"
     # The text lists the coordinates, so that a list of mistakes needs no advice.
-    return Mistake(path, text, advice=advice, unknown=True, expected=f"one of {columns}", got=name)
+    return Mistake(
+        path, text, advice=advice, unknown=True, expected=f"one of {columns}", found=name
+    )
 
 
 @attrs.frozen(kw_only=True)
@@ -183,14 +185,14 @@ def check_methods(methods: Iterable[Method], data: Pair) -> list[Mistake]:
         except IncompatibleComponents as caught:
             error: InputError = caught
             # A key of the method, where Python has an argument.
-            error.do = error.do.replace("allow_no_guarantee=True", "allow_no_guarantee = true")
+            error.hint = error.hint.replace("allow_no_guarantee=True", "allow_no_guarantee = true")
         except InputError as caught:
             error, key = caught, caught.name
             if key not in _OF_DATA:
                 continue
-            if key == "coordinate-missing" and "did you mean" not in error.do:
+            if key == "coordinate-missing" and "did you mean" not in error.hint:
                 key = "labels" if "over label" in error.expected else "examples"
-            error.do = _ADVICE.get(key, error.do)
+            error.hint = _ADVICE.get(key, error.hint)
         except Exception:  # noqa: BLE001  # few examples may be too few: the study itself raises
             continue
         for mistake in mistakes_in(error):
@@ -264,7 +266,7 @@ def read_files(draft: Draft) -> Read:
 
 def _place_of_predictions(settings: Settings, error: InputError) -> str:
     """Return the key of an error about predictions, or about the table of their examples."""
-    if settings.examples.path is not None and error.whose == str(settings.examples.path.name):
+    if settings.examples.path is not None and error.source == str(settings.examples.path.name):
         return "examples.path"
     key = {"columns-missing": "example", "variable-missing": "variable"}.get(error.name, "path")
     if error.name == "option-unfit":
@@ -344,11 +346,11 @@ def _refuse(parts: Draft, mistakes: list[Mistake], problems: list[Problem]) -> N
         if error.name == "file-missing" and beside:
             error.what = f'{key.partition(".")[0]} "{path.name}" is not beside {document.name}'
             if near := error.details.get("near"):
-                error.do = f"did you mean {near}?"
+                error.hint = f"did you mean {near}?"
     if not mistakes and len(problems) == 1:
         raise problems[0][1]
     for key, error in problems:
-        found = [Mistake("", error.what, advice=error.do)]
+        found = [Mistake("", error.what, advice=error.hint)]
         if not isinstance(error, MissingExtra):
             found = mistakes_in(error)
         mistakes += [attrs.evolve(one, path=key) for one in found]

@@ -134,7 +134,7 @@ def read_answers(
         lam = read_plausibilities(path, packed=None)
         renamed, unknown = _new_names(lam, naming)
         if changes:
-            check_names(renamed, names.LABEL, whose=path.name)
+            check_names(renamed, names.LABEL, source=path.name)
             on = label_dim(lam)
             lam = lam.assign_coords({on: (on, text_array(renamed))})
         if labels is None and naming.path is not None:
@@ -148,7 +148,7 @@ def read_answers(
         table = read_table(settings, labels, declared=None if changes else declared)
     renamed, unknown = _new_names(table, naming)
     if changes:
-        table = called(table, renamed, whose=path.name)
+        table = called(table, renamed, source=path.name)
     component = registry.resolve(
         AGGREGATOR, part.aggregator or default_aggregator(str(table.attrs[names.KIND]))
     )
@@ -221,10 +221,10 @@ def read_model(
             "views-unread",
             f"{source} has several views of each example, and the predictor reads one",
             expected="one row an example",
-            got=f"{several(len(views), 'view')} ({listed(views)})",
-            do="keep the rows of one view, chosen without looking at any result, "
+            found=f"{several(len(views), 'view')} ({listed(views)})",
+            hint="keep the rows of one view, chosen without looking at any result, "
             "and leave predictions.augmentation out",
-            whose=source,
+            source=source,
             details={"views": views},
         )
     return model
@@ -252,9 +252,9 @@ def _warn_reading(source: str, name: str, remembered: str, found: str) -> None:
         "reading-differs",
         f"{source}: predictions.{name} is not as in calibration",
         expected=f"{quoted(remembered)}, as the predictor remembers",
-        got=found,
-        do="check that these are predictions of the same model, in the same form",
-        whose=f"predictions.{name}",
+        found=found,
+        hint="check that these are predictions of the same model, in the same form",
+        source=f"predictions.{name}",
         details={"key": f"predictions.{name}", "remembered": remembered},
     )
 
@@ -316,9 +316,9 @@ def check_renames(naming: Labels, *files: Answers | Model) -> None:
             "label-unknown",
             f"no file has a label {quoted(nowhere[0])} to rename",
             expected="a label of one of the files",
-            got=", ".join(map(quoted, nowhere)),
-            do=f"rename={json.dumps({guess: rename[nowhere[0]]})}" if guess else "leave it out",
-            whose="labels.rename",
+            found=", ".join(map(quoted, nowhere)),
+            hint=f"rename={json.dumps({guess: rename[nowhere[0]]})}" if guess else "leave it out",
+            source="labels.rename",
             details={"unknown": nowhere, "labels": labels},
         )
 
@@ -345,9 +345,9 @@ def matched(
     hint = 'labels="FILE", every label on a line of its own, if no annotator chose the others'
     declared = settings.labels.path is not None
     do = hint if set(label_names(lam)) < set(labels) and not declared else ""
-    lam = align.match_labels(lam, labels, whose=other, other=source, do=do)
+    lam = align.match_labels(lam, labels, source=other, other=source, hint=do)
     model, lam = align.match_examples(
-        model, lam, only_common=settings.examples.only_common, whose=source, other=other
+        model, lam, only_common=settings.examples.only_common, source=source, other=other
     )
     return model, lam, left_out_of(model, lam)
 

@@ -101,8 +101,8 @@ def recognised(paths: Sequence[Path]) -> Recognised:
             "files-unrecognised",
             f"none of {several(len(paths), 'file')} holds annotations or predictions",
             expected="answers of annotators, or a number per example and label",
-            got=listed(f"{path.name}{why}" for path, why in unused.items()) or "no file",
-            do="plausibly init FILES, with the files that hold them",
+            found=listed(f"{path.name}{why}" for path, why in unused.items()) or "no file",
+            hint="plausibly init FILES, with the files that hold them",
         )
     first = files_[0]
     second = next((file for file in files_ if not file.examples & first.examples), None)

@@ -78,10 +78,10 @@ def warn_of_groups(
                 "group-repeats",
                 f"there are {several(one.examples, 'example')} of {of}",
                 expected=f"exchangeable examples; those of one {group} may be alike",
-                got=f"{counted(one.several)} with several examples",
-                do=f'calibrator = {{ name = "grouped", by = "{group}" }}; or compare with '
+                found=f"{counted(one.several)} with several examples",
+                hint=f'calibrator = {{ name = "grouped", by = "{group}" }}; or compare with '
                 f'[examples] one_per = "{group}" and another -o; report both',
-                whose=group,
+                source=group,
                 details={"group": group, "groups": one.groups, "examples": one.examples},
                 stacklevel=3,
             )
@@ -95,9 +95,9 @@ def warn_of_groups(
                 "group-on-both-sides",
                 f"{counted(both.size)} {plural(one.name)} are in calibration and in test",
                 expected=f"each {one.name} on one side",
-                got=f"{counted(shared)} of {several(one.examples, 'example')} shared",
-                do=f'[examples] cluster = "{one.name}"',
-                whose=one.name,
+                found=f"{counted(shared)} of {several(one.examples, 'example')} shared",
+                hint=f'[examples] cluster = "{one.name}"',
+                source=one.name,
                 details={"group": one.name, "groups": both.size, "examples": shared},
                 stacklevel=3,
             )
@@ -199,9 +199,9 @@ def targets_of(prepared: Prepared) -> list[Path]:
             "output-is-input",
             f"{target} would overwrite {what}",
             expected="another folder",
-            got=str(target.parent),
-            do="-o elsewhere, or another [output] folder",
-            whose=str(target),
+            found=str(target.parent),
+            hint="-o elsewhere, or another [output] folder",
+            source=str(target),
         )
     check_ours(results, is_study, "older results")
     check_sets(sets)
@@ -245,14 +245,14 @@ def _together(folder: Path) -> Iterator[Path]:
             if error.name != "output-unwritable":
                 raise
             # The writer names the hidden folder.
-            path, reason = folder / Path(error.whose).name, error.got.strip('"')
+            path, reason = folder / Path(error.source).name, error.found.strip('"')
         raise InputError(
             "output-unwritable",
             f"cannot write {path}",
             expected="a writable folder",
-            got=f'"{reason}"',
-            do="-o elsewhere" if made else "-o elsewhere; all old files are as they were",
-            whose=str(path),
+            found=f'"{reason}"',
+            hint="-o elsewhere" if made else "-o elsewhere; all old files are as they were",
+            source=str(path),
         ) from error
     finally:
         for path in reversed(made):

@@ -46,8 +46,8 @@ def rules_of(kind: Kind[Any] | str) -> RuleSet[Any, Any]:  # Any: each kind has 
             "kind-unknown",
             f'the author\'s kit has no rules for the kind "{name}"',
             expected=" | ".join(_RULE_SETS),
-            do=f'plausibly.testing.check("{KINDS[2].name}", component)',
-            whose="kind",
+            hint=f'plausibly.testing.check("{KINDS[2].name}", component)',
+            source="kind",
         )
     return _RULE_SETS[name]
 

@@ -95,8 +95,8 @@ def rules(
             "rule-unknown",
             rule_set.unknown(lost[0]).detail.replace("this name", f'the name "{lost[0]}"'),
             expected="names of rules, as reports show them",
-            do="mend or drop it in expected_failures",
-            whose="expected_failures",
+            hint="mend or drop it in expected_failures",
+            source="expected_failures",
         )
     marks = {
         name: [pytest.mark.xfail(reason=reason, raises=AssertionError, strict=True)]
@@ -120,8 +120,8 @@ def kit_annotations() -> MakeTable:
                 "kit-data-missing",
                 f"there are no made-up annotations of kind {kind}",
                 expected=" | ".join(data.ANSWERS),
-                do="register the kind, with a method example() that gives records and labels",
-                whose="kit_annotations",
+                hint="register the kind, with a method example() that gives records and labels",
+                source="kit_annotations",
             )
         return table
 

@@ -42,7 +42,7 @@ class NoData:
     """Why there is no data to try a component on."""
 
     lacks: str
-    do: str
+    hint: str
 
 
 @attrs.frozen
@@ -101,8 +101,8 @@ class RuleSet(Generic[P, W]):
                 "kit-options",
                 f"rules of {self.kind.name} components take no {unfit}",
                 expected=takes or "no data: they are made up",
-                do=f"leave {unfit} out",
-                whose="the author's kit",
+                hint=f"leave {unfit} out",
+                source="the author's kit",
             )
         return self.fixture_for(component, **options)
 
@@ -131,8 +131,8 @@ class RuleSet(Generic[P, W]):
                 "kit-data-missing",
                 f"{self.kind.name} {type(component).__name__} cannot be tried: {lacking.lacks}",
                 expected="data on which the rules can be tried",
-                do=lacking.do,
-                whose=type(component).__name__,
+                hint=lacking.hint,
+                source=type(component).__name__,
             )
         return report
 
@@ -147,7 +147,7 @@ class RuleSet(Generic[P, W]):
 def found(rule: Rule, component: object, fixture: object) -> Result:
     """Return whether a component keeps a rule, and what it does otherwise."""
     if rule.needs_data and isinstance(fixture, NoData):
-        return Result(rule.name, "not run", f"{fixture.lacks}: {fixture.do}", rule.sentence)
+        return Result(rule.name, "not run", f"{fixture.lacks}: {fixture.hint}", rule.sentence)
     try:
         # A component may warn its user.
         with warnings.catch_warnings():
@@ -213,7 +213,7 @@ def enter_common(rule_set: RuleSet[P, W], behave: Callable[[P, W], object]) -> N
     def protocol(component: P, fixture: W) -> None:
         """It has every member of its Protocol, with the right parameters."""
         found = problems(component, rule_set.kind.protocol)
-        texts = [f"{p.member}: expected {p.expected}, got {p.got}" for p in found]
+        texts = [f"{p.member}: expected {p.expected}, got {p.found}" for p in found]
         demand(not found, "; ".join(texts))
 
     @rule_set.rule_alone

@@ -31,7 +31,7 @@ _MOST_VOTES = 7
 
 
 def _st() -> Any:  # Any: the module hypothesis.strategies, which may not be installed
-    return require("hypothesis.strategies", extra="testing", whose="plausibly.testing.strategies")
+    return require("hypothesis.strategies", extra="testing", source="plausibly.testing.strategies")
 
 
 def answers(kind: str, labels: Sequence[str]) -> SearchStrategy[object]:
@@ -55,8 +55,8 @@ def answers(kind: str, labels: Sequence[str]) -> SearchStrategy[object]:
             "kit-data-missing",
             f"there is no strategy of answers of kind {kind}",
             expected=" | ".join(data.ANSWERS),
-            do="annotation_tables(kind, answers=lambda labels: a strategy of answers)",
-            whose="plausibly.testing.strategies",
+            hint="annotation_tables(kind, answers=lambda labels: a strategy of answers)",
+            source="plausibly.testing.strategies",
         )
     one = st.sampled_from(list(labels))
     some = st.lists(one, min_size=1, max_size=min(4, len(labels)), unique=True)

@@ -137,9 +137,9 @@ class Augmentation:
                 "augmentations-missing",
                 "predictions have no augmentations",
                 expected="the dim augmentation: predictions of each augmentation of an example",
-                got="dims example, label",
-                do="xarray.concat(parts, dim='augmentation'), or calibrator expected",
-                whose="predictions",
+                found="dims example, label",
+                hint="xarray.concat(parts, dim='augmentation'), or calibrator expected",
+                source="predictions",
             )
         if self.scores == "mean":
             found = Expected().calibrate(data, keys)

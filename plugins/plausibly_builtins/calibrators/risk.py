@@ -48,7 +48,7 @@ class Risk:
 
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return one replicate whose atoms weigh plausibility times risk."""
-        risks = _risks(data.label_coordinate(self.by, whose="calibrator risk"), self.by)
+        risks = _risks(data.label_coordinate(self.by, source="calibrator risk"), self.by)
         fine = math.lcm(*(risk.denominator for risk in risks))
         parts = fine if fine <= _FINEST else _COARSE
         whole = np.array([math.ceil(risk * parts) for risk in risks], dtype=np.int64)
@@ -86,9 +86,9 @@ def _risks(values: NDArray[np.generic], by: str) -> list[Fraction]:
         "risks-range",
         f'"{by}" of the labels has no risks',
         expected="finite numbers from 0 on, one above 0",
-        got=listed(wrong) or "only 0",
-        do=f'numbers for the levels in the column "{by}" of the label table, such as 1, 2, 3',
-        whose="labels",
+        found=listed(wrong) or "only 0",
+        hint=f'numbers for the levels in the column "{by}" of the label table, such as 1, 2, 3',
+        source="labels",
     )
 
 

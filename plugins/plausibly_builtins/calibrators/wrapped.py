@@ -59,9 +59,9 @@ class Wrapper(Calibrator):
             "pair-incompatible",
             f"calibrator {self.name} cannot have {type(self.inner).__name__} inside",
             expected="expected, monte-carlo, voted, or another that goes with it",
-            got=reason,
-            do='inner = { name = "expected" }',
-            whose=f"calibrator {self.name}",
+            found=reason,
+            hint='inner = { name = "expected" }',
+            source=f"calibrator {self.name}",
         )
 
 
@@ -96,7 +96,7 @@ class Mondrian(Wrapper):
         """Return the inner calibrator's atoms, each in the cell of its group or label."""
         if self.by == names.LABEL:
             return self._by_label(data, keys)
-        groups, code = data.groups(self.by, whose=f"calibrator {self.name}")
+        groups, code = data.groups(self.by, source=f"calibrator {self.name}")
         rows = [np.flatnonzero(code == group) for group in range(len(groups))]
         # Without examples there is still an answer: atoms of no cell.
         reason = "name one coordinate that has both groupings"
@@ -207,7 +207,7 @@ class Grouped(Wrapper):
         reason = "put mondrian outside; weights are per example"
         found = self._calibrated(data, keys, reason)
         self._check_examples(found, data, "groups inside groups")
-        groups, group = data.groups(self.by, whose=f"calibrator {self.name}")
+        groups, group = data.groups(self.by, source=f"calibrator {self.name}")
         units, denominator = found.masses()
         common, share = _shares(group, denominator, len(groups))
         row = found.rows()
@@ -266,7 +266,7 @@ class Weighted(Wrapper):
         """Return the inner calibrator's atoms, with the weight of each example."""
         found = self._calibrated(data, keys, "put mondrian outside, weighted inside")
         self._check_examples(found, data, "weights are one an example")
-        weight = data.weights(self.by, whose=f"calibrator {self.name}")
+        weight = data.weights(self.by, source=f"calibrator {self.name}")
         worth = _effective_size(weight)
         return attrs.evolve(
             found,

@@ -66,7 +66,7 @@ class Choix(Aggregator):
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
         """Return plausibilities (example, label): the softmax of the utilities of each example."""
         whose = f"aggregator choix:{self.called}"
-        estimate = getattr(require("choix", extra="ranking", whose=whose), self.estimate)
+        estimate = getattr(require("choix", extra="ranking", source=whose), self.estimate)
         asked = attrs.asdict(self, recurse=False)
         parameters = {_THEIRS[name]: value for name, value in asked.items()}
         rows = answered_rows(annotations, self.accepts)
@@ -76,9 +76,9 @@ class Choix(Aggregator):
                 f"choix:{self.called} counts comparisons, and responses count a broken number of "
                 "times",
                 expected="responses that count a whole number of times",
-                got=f"{names.RESPONSE_WEIGHT} that is none",
-                do="aggregator choix:i-lsr, choix:lsr or plackett-luce",
-                whose=whose,
+                found=f"{names.RESPONSE_WEIGHT} that is none",
+                hint="aggregator choix:i-lsr, choix:lsr or plackett-luce",
+                source=whose,
             )
         examples = examples_of(rows)
         if one_sided := [at for at, one in enumerate(examples) if one.one_sided]:
@@ -91,13 +91,13 @@ class Choix(Aggregator):
             refuse_or_warn(
                 "ranking-one-sided",
                 refused=f"without regularisation, the {what} fit infinite utilities best",
-                do="regularisation = 0.1, or aggregator plackett-luce",
+                hint="regularisation = 0.1, or aggregator plackett-luce",
                 accepted=only_win if self.regularisation else None,
                 otherwise=f"compare with regularisation = {10 * self.regularisation:g}; "
                 "plackett-luce has a prior that counts like votes",
                 expected="labels each of which beats every other, if by way of others",
-                got="labels that are never beaten by some others, or never compared with them",
-                whose="annotations",
+                found="labels that are never beaten by some others, or never compared with them",
+                source="annotations",
                 details={"examples": shown},
             )
         found = np.zeros((rows.n, rows.labels))
@@ -123,9 +123,9 @@ class Choix(Aggregator):
                 "not-converged",
                 f"choix:{self.called} finds no utilities for {said}",
                 expected="an estimate that settles",
-                got=f'"{" ".join(str(next(iter(failed.values()))).split())}"',
-                do=f"{more}a larger regularisation, or aggregator plackett-luce",
-                whose=whose,
+                found=f'"{" ".join(str(next(iter(failed.values()))).split())}"',
+                hint=f"{more}a larger regularisation, or aggregator plackett-luce",
+                source=whose,
                 details={"examples": shown},
             )
         return rows.plausibilities(found)

@@ -247,9 +247,9 @@ class EValue:
                 "scores-not-positive",
                 "combiner e-value needs scores above zero",
                 expected="a score such as probability",
-                got="calibration scores that are all below it",
-                do="score probability, or combiner average",
-                whose="combiner e-value",
+                found="calibration scores that are all below it",
+                hint="score probability, or combiner average",
+                source="combiner e-value",
             )
         inverse = self._inverse(np.asarray(p.scores))
         with np.errstate(over="ignore", divide="ignore"):
@@ -265,9 +265,9 @@ class EValue:
                 "pair-incompatible",
                 f"combiner e-value does not go with calibrator {summary.calibrator}",
                 expected="atoms that all weigh the same",
-                got="masses or weights that differ",
-                do="combiner average, or calibrator monte-carlo",
-                whose="combiner e-value",
+                found="masses or weights that differ",
+                hint="combiner average, or calibrator monte-carlo",
+                source="combiner e-value",
             )
         least = Fraction(1, summary.n + 1)
         return summary.guarantee(

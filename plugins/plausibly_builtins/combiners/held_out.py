@@ -48,8 +48,8 @@ class HeldOut(ABC):
                 "held-out-missing",
                 "a combiner that ranks among held-out examples was called without them",
                 expected="the p-values of the held-out examples",
-                do="plausibly.calibrate(..., combiner=...), which sets them aside",
-                whose="combiner",
+                hint="plausibly.calibrate(..., combiner=...), which sets them aside",
+                source="combiner",
             )
         counts, place = np.unique(held_out.at_most(p), return_inverse=True)
         return self._bounds(counts, held_out.size)[place].reshape(np.shape(p.numerators))

@@ -44,9 +44,9 @@ def checked(p_values: Floats) -> Floats:
             "p-values-range",
             "p-values cannot be merged",
             expected="numbers above 0 and at most 1, of shape (replicate, ...)",
-            got=f"{counted(wrong)} others" if wrong else f"the shape {values.shape}",
-            do="pass one row of p-values a replicate",
-            whose="p-values",
+            found=f"{counted(wrong)} others" if wrong else f"the shape {values.shape}",
+            hint="pass one row of p-values a replicate",
+            source="p-values",
         )
     return values
 

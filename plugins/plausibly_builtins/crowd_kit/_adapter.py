@@ -84,10 +84,10 @@ class Answers:
                 f"annotations: {counted(unknown)} of {several(who.size, 'response')} "
                 f"{'is' if unknown == 1 else 'are'} of unknown annotators",
                 expected=f"annotators by name: {called} estimates what each is worth",
-                got="responses without one",
-                do="plausibly.select(ann, annotator=ann.annotator.values) leaves them out; "
+                found="responses without one",
+                hint="plausibly.select(ann, annotator=ann.annotator.values) leaves them out; "
                 "dawid-skene takes them as one annotator",
-                whose="annotations",
+                source="annotations",
                 details={"responses": unknown},
             )
         weight = rows.weight[response]
@@ -99,9 +99,9 @@ class Answers:
                 f"{called} counts rows, and {several(int(odd.sum()), 'response')} of the "
                 f"annotations {'does' if odd.sum() == 1 else 'do'} not count {fine}",
                 expected=f"responses that count {fine}",
-                got=f"{names.RESPONSE_WEIGHT} {weight[odd][0]:g}",
-                do="dawid-skene, one-coin or worker-agreement, which take any weight",
-                whose=f"aggregator {called}",
+                found=f"{names.RESPONSE_WEIGHT} {weight[odd][0]:g}",
+                hint="dawid-skene, one-coin or worker-agreement, which take any weight",
+                source=f"aggregator {called}",
             )
         of_example, of_annotator = (by_name(rows, dim) for dim in (names.EXAMPLE, names.ANNOTATOR))
         example, annotator = of_example[rows.example[response]], of_annotator[who]
@@ -154,7 +154,7 @@ class CrowdKit(Aggregator):
 
     def __attrs_post_init__(self) -> None:
         """Refuse where crowd-kit is not installed, before any file is read."""
-        require("crowdkit", extra="crowd", whose=self._whose)
+        require("crowdkit", extra="crowd", source=self._whose)
 
     @property
     def _whose(self) -> str:
@@ -201,7 +201,7 @@ class CrowdKit(Aggregator):
 
     def _estimated(self, annotations: xr.Dataset) -> tuple[Answers, dict[str, str]]:
         """Return answers with what an estimator made of them, and how it converged."""
-        library = require("crowdkit.aggregation", extra="crowd", whose=self._whose)
+        library = require("crowdkit.aggregation", extra="crowd", source=self._whose)
         rows = answered_rows(annotations, self.accepts)
         answers = Answers.of(rows, f"crowd-kit:{self.called}", repeats=self.repeats)
         count = answers.used.size
@@ -213,9 +213,9 @@ class CrowdKit(Aggregator):
                 f"crowd-kit:{self.called} reads answers between {self.most} labels, and "
                 f"{counted(count)} are said",
                 expected=f"{self.most} labels",
-                got=counted(count),
-                do="aggregator crowd-kit:mmsr, crowd-kit:glad or dawid-skene",
-                whose=self._whose,
+                found=counted(count),
+                hint="aggregator crowd-kit:mmsr, crowd-kit:glad or dawid-skene",
+                source=self._whose,
             )
         options = attrs.asdict(self, recurse=False)
         parameters = {_THEIRS.get(name, name): value for name, value in options.items()}
@@ -244,24 +244,24 @@ class CrowdKit(Aggregator):
         finally:
             np.random.set_state(state)  # noqa: NPY002  # as it was before
 
-    def _failure(self, got: str, details: dict[str, object] | None = None) -> InputError:
+    def _failure(self, found: str, details: dict[str, object] | None = None) -> InputError:
         """Return the error ``crowd-kit-failed``: what crowd-kit raised or gave, and a way out."""
-        library = require("crowdkit", extra="crowd", whose=self._whose)
+        library = require("crowdkit", extra="crowd", source=self._whose)
         version = f"crowd-kit {library.__version__}"
         instead = _INSTEAD.get(self.called, "dawid-skene")
         do = f"aggregator {instead}, which is plausibly's own"
         expected = "plausibilities of every example"
-        if "__sklearn_tags__" in got:
+        if "__sklearn_tags__" in found:
             expected = f"a scikit-learn that {version} fits, such as 1.6"
-            got = f"scikit-learn {metadata.version('scikit-learn')}"
+            found = f"scikit-learn {metadata.version('scikit-learn')}"
             do += '; or pip install "scikit-learn<1.7"'
         return InputError(
             "crowd-kit-failed",
             f"{version} gives no plausibilities by {self.called}",
             expected=expected,
-            got=" ".join(got.split()),
-            do=do,
-            whose=self._whose,
+            found=" ".join(found.split()),
+            hint=do,
+            source=self._whose,
             details=details,
         )
 
@@ -279,8 +279,8 @@ class CrowdKit(Aggregator):
                 f"crowd-kit:{self.called} has not converged: in iteration "
                 f"{counted(len(history))} what it maximises still changes by {change:.2g}",
                 expected=f"changes below {tolerance:g}",
-                do=f"iterations = {iterations * 10}",
-                whose=self._whose,
+                hint=f"iterations = {iterations * 10}",
+                source=self._whose,
                 details=facts,
                 stacklevel=3,
             )

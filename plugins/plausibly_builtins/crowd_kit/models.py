@@ -287,9 +287,9 @@ class Kos(CrowdKit):
                 "crowd-kit:kos finds two labels of an example of the same weight, and infers "
                 "neither",
                 expected="annotators who answered several examples, for each example",
-                got="an example of which nothing speaks for one label",
-                do="aggregator worker-agreement or dawid-skene, which keep the tie",
-                whose="aggregator crowd-kit:kos",
+                found="an example of which nothing speaks for one label",
+                hint="aggregator worker-agreement or dawid-skene, which keep the tie",
+                source="aggregator crowd-kit:kos",
             ) from error
 
 

@@ -54,9 +54,9 @@ def known_annotators(rows: Rows, given: Iterable[str], what: str, where: str) ->
             f"{what} {several(len(lost), 'annotator')} whom the table does not know "
             f"({listed(lost)})",
             expected=f"names among {several(len(known), 'annotator')}",
-            got=listed(lost),
-            do=f"did you mean {meant}?" if meant else f"take them out of {where}",
-            whose=f"aggregator {what.split()[0]}",
+            found=listed(lost),
+            hint=f"did you mean {meant}?" if meant else f"take them out of {where}",
+            source=f"aggregator {what.split()[0]}",
             details={"annotators": lost},
         )
     return known
@@ -97,12 +97,12 @@ class Cells:
             refuse_or_warn(
                 "annotators-anonymous",
                 refused=f"annotations: {what} {are} of unknown annotators",
-                do=f'unknown = "together" takes them as one annotator; {without}',
+                hint=f'unknown = "together" takes them as one annotator; {without}',
                 accepted=together if unknown == "together" else None,
                 otherwise=f'unknown = "error" refuses them; {without}',
                 expected=f"annotators by name: {called} estimates what each is worth",
-                got=what + (" without one" if number < who.size else ", all without one"),
-                whose="annotations",
+                found=what + (" without one" if number < who.size else ", all without one"),
+                source="annotations",
                 details={"responses": number},
             )
         example = of_example[rows.example[rows.response[counts]]]
@@ -255,8 +255,8 @@ class Estimated(Aggregator, ABC):
                 f"{self.called} has not converged: in iteration {counted(count)} a plausibility "
                 f"still changes by {change:.2g}",
                 expected=f"changes of {self.tolerance:g} or less",
-                do=f"iterations = {self.iterations * 10}{closer}",
-                whose=f"aggregator {self.called}",
+                hint=f"iterations = {self.iterations * 10}{closer}",
+                source=f"aggregator {self.called}",
                 details=dict(facts),
                 stacklevel=3,
             )

@@ -113,9 +113,9 @@ class Exclude(Around):
                 "exclude-nobody",
                 "exclude is not told whom to leave out",
                 expected="names of annotators, a number of answers, or a weight",
-                got="none of them: all responses count",
-                do='annotators = ["..."], fewer_than = 5 or below = 0.5',
-                whose="aggregator exclude",
+                found="none of them: all responses count",
+                hint='annotators = ["..."], fewer_than = 5 or below = 0.5',
+                source="aggregator exclude",
             )
         reasons = self._reasons(rows)
         out = self._without_lost(rows, _by(rows, reasons), reasons)
@@ -156,9 +156,9 @@ class Exclude(Around):
                 "reliability-none",
                 f"exclude: {type(self.by).__name__} does not estimate what annotators are worth",
                 expected="an aggregator with a method reliability(annotations)",
-                got="nothing of that name",
-                do='by = "worker-agreement", "one-coin" or "dawid-skene"',
-                whose="aggregator exclude",
+                found="nothing of that name",
+                hint='by = "worker-agreement", "one-coin" or "dawid-skene"',
+                source="aggregator exclude",
             )
         of_annotators = found[names.WEIGHT].sel({names.ANNOTATOR: annotators_of(rows)})
         weights: NDArray[np.float64] = of_annotators.values
@@ -182,12 +182,12 @@ class Exclude(Around):
         refuse_or_warn(
             "annotators-needed",
             refused=f"exclude leaves {several_lost} without a response ({listed(shown)})",
-            do='lost = "keep" keeps all responses of these; or leave out fewer annotators',
+            hint='lost = "keep" keeps all responses of these; or leave out fewer annotators',
             accepted=kept if self.lost == "keep" else None,
             otherwise='lost = "error" refuses them',
             expected="a response left for each example",
-            got=f"{several(who, 'annotator')} of {len(reasons)} left out",
-            whose="aggregator exclude",
+            found=f"{several(who, 'annotator')} of {len(reasons)} left out",
+            source="aggregator exclude",
             details={"examples": shown},
         )
         return out & left[rows.example]

@@ -123,10 +123,10 @@ class WeightedVote(Aggregator):
                 f"{'has' if len(shown) == 1 else 'have'} only responses of weight 0 "
                 f"({listed(shown)})",
                 expected="an annotator of some weight for each example",
-                got="weights that are 0, for all who answered",
-                do="a small weight instead of 0, or plausibly.select(ann, annotator=...) and "
+                found="weights that are 0, for all who answered",
+                hint="a small weight instead of 0, or plausibly.select(ann, annotator=...) and "
                 'unanswered="drop"',
-                whose="aggregator weighted-vote",
+                source="aggregator weighted-vote",
                 details={"examples": shown},
             )
         return rows.plausibilities(rows.by_label(terms) / total[:, None])

@@ -212,9 +212,9 @@ def _refuse_parents(found: xr.DataArray, tree: Hierarchy) -> None:
         f"annotations name {listed(labels)}, which {'stands' if len(labels) == 1 else 'stand'} "
         "above other labels",
         expected="labels that stand above none",
-        got=f"{several(len(examples), 'example')} ({listed(examples)})",
-        do='parents = "uniform", "frequency" or "drop"',
-        whose="annotations",
+        found=f"{several(len(examples), 'example')} ({listed(examples)})",
+        hint='parents = "uniform", "frequency" or "drop"',
+        source="annotations",
         details={"examples": examples},
     )
 
@@ -231,10 +231,10 @@ def _dropped(found: xr.DataArray, tree: Hierarchy, rows: Rows) -> xr.DataArray:
             f"annotations name only labels that stand above others in "
             f"{several(len(examples), 'example')} ({listed(examples)})",
             expected="an answer to each example that is kept",
-            got='parents = "drop", which leaves none',
-            do='parents = "uniform" or "frequency", or plausibly.select(ann, example=...) the '
+            found='parents = "drop", which leaves none',
+            hint='parents = "uniform" or "frequency", or plausibly.select(ann, example=...) the '
             "others",
-            whose="annotations",
+            source="annotations",
             details={"examples": examples},
         )
     of_parents = np.isin(rows.label, tree.above)

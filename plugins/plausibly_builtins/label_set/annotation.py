@@ -57,8 +57,8 @@ class LabelSet(Annotation):
                 "answer-empty",
                 "names no label",
                 expected="one label or more, or a word on what an empty set means",
-                got="an empty set",
-                do='empty="drop", or the label that it stands for: empty="none of these"',
+                found="an empty set",
+                hint='empty="drop", or the label that it stands for: empty="none of these"',
             )
         return () if self.empty == _DROP else ((self.empty, 1, 1.0),)
 
@@ -74,6 +74,6 @@ def _labels(answer: object) -> set[str]:
         "answer-invalid",
         f"gives a {type(answer).__name__} that is no set of labels",
         expected='a list of labels, such as ["sad", "angry"]',
-        got=repr(answer),
-        do="split it into labels",
+        found=repr(answer),
+        hint="split it into labels",
     )

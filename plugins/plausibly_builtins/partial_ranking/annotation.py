@@ -53,7 +53,7 @@ class PartialRanking(Annotation):
             "ranking-gap",
             "leaves a rank empty",
             expected=_GAP,
-            do="close the gap, or drop the ranking",
+            hint="close the gap, or drop the ranking",
         )
 
 
@@ -65,8 +65,8 @@ def _mentions(answer: object) -> Answer:
             "answer-invalid",
             f"gives a {type(answer).__name__}",
             expected='a list of blocks, such as [["eczema", "psoriasis"], "tinea"]',
-            got=repr(answer),
-            do="split it into blocks, best first",
+            found=repr(answer),
+            hint="split it into blocks, best first",
         )
     found: dict[str, int] = {}
     for rank, block in enumerate(answer, start=1):
@@ -76,8 +76,8 @@ def _mentions(answer: object) -> Answer:
                     "ranking-repeats",
                     f'ranks "{label}" twice',
                     expected="each label once",
-                    got=f"ranks {found[label]} and {rank}",
-                    do="mend or drop it",
+                    found=f"ranks {found[label]} and {rank}",
+                    hint="mend or drop it",
                 )
             found[label] = rank
     return tuple((label, rank, 1.0) for label, rank in found.items())
@@ -93,14 +93,14 @@ def _block(block: object, rank: int) -> list[str]:
             "ranking-gap",
             f"leaves rank {rank} empty",
             expected=_GAP,
-            do="close the gap, or drop the ranking",
+            hint="close the gap, or drop the ranking",
         )
     if len(names) < len(labels) or "" in names:
         raise AnswerRefused(
             "answer-invalid",
             f"has no label at a place in rank {rank}",
             expected="a label, or a list of labels",
-            got=repr(block),
-            do="mend or drop it",
+            found=repr(block),
+            hint="mend or drop it",
         )
     return names

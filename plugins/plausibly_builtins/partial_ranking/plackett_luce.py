@@ -352,9 +352,9 @@ class PlackettLuce(Aggregator):
                 f"annotations: without a prior, the rankings of {several(len(shown), 'example')} "
                 f"({listed(shown)}) fit infinite utilities best",
                 expected="every group of labels beaten once by a label outside it",
-                got="a group that never is, or is never compared",
-                do="prior = 0.5, or another above 0",
-                whose="annotations",
+                found="a group that never is, or is never compared",
+                hint="prior = 0.5, or another above 0",
+                source="annotations",
                 details={"examples": shown},
             )
         log_share, steps, change, objective = fit(
@@ -369,8 +369,8 @@ class PlackettLuce(Aggregator):
                 f"({listed(shown)}): in step {counted(self.iterations)} a plausibility still "
                 f"changes by {largest:.2g}",
                 expected=f"changes of {self.tolerance:g} or less",
-                do=f"iterations = {enough}, or a larger tolerance, such as {largest:.0e}",
-                whose="aggregator plackett-luce",
+                hint=f"iterations = {enough}, or a larger tolerance, such as {largest:.0e}",
+                source="aggregator plackett-luce",
                 details={"examples": shown, "change": largest},
                 stacklevel=2,
             )

@@ -263,9 +263,9 @@ class PlackettLuceDraws(Aggregator):
                 f"({listed(shown)}) count a broken number of times",
                 expected="whole response weights where labels are tied: each time has a chain of "
                 "its own",
-                got=f"{broken[0][1]:g}",
-                do="aggregator plackett-luce, which takes any weight, or round the weights",
-                whose="annotations",
+                found=f"{broken[0][1]:g}",
+                hint="aggregator plackett-luce, which takes any weight, or round the weights",
+                source="annotations",
                 details={"examples": shown},
             )
         chains = Chains.of(ranked, self.prior)
@@ -288,9 +288,9 @@ class PlackettLuceDraws(Aggregator):
                 f"{several(slow.size, 'example')} ({listed(shown)}) may still depend on where "
                 "they began",
                 expected=f"{_FELT:.0%} of the start or less",
-                got=f"up to {left:.0%}",
-                do=f"warm_up = {enough}, or a larger prior, such as {self.prior * 2:g}",
-                whose="aggregator plackett-luce-draws",
+                found=f"up to {left:.0%}",
+                hint=f"warm_up = {enough}, or a larger prior, such as {self.prior * 2:g}",
+                source="aggregator plackett-luce-draws",
                 details={"examples": shown},
                 stacklevel=2,
             )

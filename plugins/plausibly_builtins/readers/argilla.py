@@ -307,7 +307,7 @@ class Argilla(base.Scored, base.Export):
             )
             for name, answer, state in found
         ]
-        return self.gathered(kind, responses, labels, whose=path.name, examples=names)
+        return self.gathered(kind, responses, labels, source=path.name, examples=names)
 
     def scored(self, path: Path) -> base.Scores:
         records = _load(path)

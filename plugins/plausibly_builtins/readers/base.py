@@ -141,7 +141,7 @@ class Scored:
         with about(path.name):
             found, examples, offered = self.scored(path)
             declared = labels or offered or None
-            return from_named(found, declared, whose=path.name, model=model, examples=examples)
+            return from_named(found, declared, source=path.name, model=model, examples=examples)
 
 
 @attrs.frozen(kw_only=True)
@@ -156,7 +156,7 @@ class TableExport(Export):
 
     def from_table(self, table: TextTable, labels: Labels) -> AnnotationTable:
         """Return the annotation table of columns of text; see `read`."""
-        with about(table.whose):
+        with about(table.source):
             return self.table_content(table.seen(), labels)
 
 
@@ -164,30 +164,32 @@ class TableExport(Export):
 
 
 def refused(
-    name: str, what: str, expected: str, got: str, do: str = AGAIN, **details: object
+    name: str, what: str, expected: str, found: str, hint: str = AGAIN, **details: object
 ) -> InputError:
     """Return the error about the file that `about` names; `what` follows its name."""
-    return InputError(name, what, expected=expected, got=got, do=do, whose=_FILE, details=details)
+    return InputError(
+        name, what, expected=expected, found=found, hint=hint, source=_FILE, details=details
+    )
 
 
 def line_refused(
-    line: int, name: str, what: str, expected: str, got: str, do: str = "fix that line"
+    line: int, name: str, what: str, expected: str, found: str, hint: str = "fix that line"
 ) -> InputError:
     """Return the error about a line; `what` follows its number."""
-    return refused(name, f" line {counted(line)}{what}", expected, got, do, line=line)
+    return refused(name, f" line {counted(line)}{what}", expected, found, hint, line=line)
 
 
 def row_refused(
-    table: TextTable, row: int, name: str, what: str, expected: str, got: str, do: str = AGAIN
+    table: TextTable, row: int, name: str, what: str, expected: str, found: str, hint: str = AGAIN
 ) -> InputError:
-    where = table.place(row).removeprefix(table.whose)
-    return refused(name, f"{where}{what}", expected, got, do, line=table.lines[row])
+    where = table.place(row).removeprefix(table.source)
+    return refused(name, f"{where}{what}", expected, found, hint, line=table.lines[row])
 
 
-def columns_missing(table: TextTable, noun: str, expected: str, do: str) -> InputError:
+def columns_missing(table: TextTable, noun: str, expected: str, hint: str) -> InputError:
     what, seen = f" has no column of {noun}", list(table.header)
     got = listed(name[:_MOST_SHOWN] for name in seen)
-    return refused("columns-missing", what, expected, got, do, seen=seen)
+    return refused("columns-missing", what, expected, got, hint, seen=seen)
 
 
 def only_predictions(reader: str, tasks: str, *, predicted: bool) -> InputError:
@@ -210,12 +212,12 @@ class Shape:
     """Walks the JSON of a format: what has another shape is refused by the format's error."""
 
     error: str
-    do: str = AGAIN
+    hint: str = AGAIN
 
-    def refused(self, place: str, expected: str, value: object, got: str = "") -> InputError:
+    def refused(self, place: str, expected: str, value: object, found: str = "") -> InputError:
         what = f" {place} is not as the format has it"
-        got = got or json_shown(value)
-        return refused(self.error, what, expected, got, self.do, place=place)
+        found = found or json_shown(value)
+        return refused(self.error, what, expected, found, self.hint, place=place)
 
     def as_object(self, value: object, place: str, expected: str = "an object") -> Entry:
         if not isinstance(value, dict):
@@ -238,10 +240,10 @@ class Shape:
         if len(values) == 1 and isinstance(values[0], dict):  # it may be longer than the opening
             values = json_head(file_contents(path, "annotations"))
         if len(values) > 1:
-            lines = read_json_lines(path, expected=expected, whose=source)
+            lines = read_json_lines(path, expected=expected, source=source)
             found = [(f"line {counted(line)}", value) for line, value in lines]
         else:
-            value = read_json(path, expected=expected, whose=source)
+            value = read_json(path, expected=expected, source=source)
             found = [("line 1", value)]
             if isinstance(value, list):
                 found = [(f"record {counted(at)}", item) for at, item in enumerate(value, start=1)]
@@ -254,20 +256,20 @@ def about(source: str, place: str = "") -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        if error.whose == _FILE:
-            error.what, error.whose = f"{source}{place}{error.what}", source
+        if error.source == _FILE:
+            error.what, error.source = f"{source}{place}{error.what}", source
         raise
 
 
 def warn_of(
-    source: str, name: str, what: str, expected: str, got: str, do: str, **details: object
+    source: str, name: str, what: str, expected: str, found: str, hint: str, **details: object
 ) -> None:
     """Warn of a file where the user called plausibly; `what` follows the name of the file."""
     frame, level = sys._getframe(), 1
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _OURS:
         frame, level = frame.f_back, level + 1
     what = f"{source}{what}"
-    fields = {"expected": expected, "got": got, "do": do, "whose": source}
+    fields = {"expected": expected, "found": found, "hint": hint, "source": source}
     warn(name, what, **fields, details=details or None, stacklevel=level)
 
 

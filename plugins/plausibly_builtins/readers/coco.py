@@ -114,7 +114,7 @@ class Coco(base.Export):
             self.kind,
             responses,
             labels,
-            whose=path.name,
+            source=path.name,
             examples=images.values(),
             offered=list(categories.values()),
             left_out={"images without annotation (not annotated, or of no label)": unassigned},

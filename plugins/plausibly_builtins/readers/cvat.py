@@ -67,7 +67,7 @@ class Cvat(base.Export):
             inside = file.relative_to(path).as_posix() if path.is_dir() else ""
             source = f"{path.name}/{inside}".rstrip("/")
             with base.about(source):
-                root = read_xml(file, "annotations", whose=source)
+                root = read_xml(file, "annotations", source=source)
                 if root.tag != "annotations":
                     got, expected = f"<{root.tag[:40]}>", "<annotations>, of CVAT for images 1.1"
                     raise base.refused("cvat-unlike", " is no file of CVAT", expected, got)
@@ -113,7 +113,7 @@ class Cvat(base.Export):
             self.kind,
             responses,
             labels,
-            whose=path.name,
+            source=path.name,
             examples=images,
             annotators=files,
             offered=list(offered) if offered and self.attribute is None else None,

@@ -85,8 +85,8 @@ def _records(source: str, data: bytes) -> Iterator[base.PlacedEntry]:
 def _rows(text: str) -> Iterator[tuple[int, base.Entry]]:
     """Yield the rows of a CSV file, each with its line: every cell is text."""
 
-    def broken(expected: str, got: str) -> InputError:
-        return base.line_refused(line, "csv-broken", " is no row of the table", expected, got)
+    def broken(expected: str, found: str) -> InputError:
+        return base.line_refused(line, "csv-broken", " is no row of the table", expected, found)
 
     rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     header: list[str] = []
@@ -156,9 +156,9 @@ def _check_entries(entries: list[zipfile.ZipInfo]) -> None:
     _check_names(names)
 
 
-def _zip_unfit(what: str, expected: str, got: str) -> InputError:
+def _zip_unfit(what: str, expected: str, found: str) -> InputError:
     do = "unpack it into a folder, and name that folder; or export it again"
-    return base.refused("zip-unfit", f" {what}", expected, got or "less", do)
+    return base.refused("zip-unfit", f" {what}", expected, found or "less", do)
 
 
 def _is_ours(name: str) -> bool:
@@ -282,7 +282,7 @@ class Doccano(base.Export):
             self.kind,
             responses,
             labels,
-            whose=path.name,
+            source=path.name,
             examples=subjects,
             annotators=members.values(),
             left_out=left_out,

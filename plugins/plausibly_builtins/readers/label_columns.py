@@ -56,7 +56,7 @@ class LabelColumns(base.TableExport):
 
     def check_rows(self, table: TextTable) -> None:
         """Raise an error unless the table has rows, and the columns that are ignored."""
-        table.need(self.ignore, do="name columns of the file in ignore")
+        table.need(self.ignore, hint="name columns of the file in ignore")
         if not len(table):
             expected, got = "one row per example", "a header and no rows"
             raise base.refused("file-empty", " is empty", expected, got)
@@ -132,7 +132,7 @@ class Counts(LabelColumns):
         columns = labels_of("counts", found, labels)
         places = [f"row {counted(row + 1)}" for row in range(len(values))]
         votes = values.astype(np.int64)
-        return self._table(found.whose, "array", labels, found.examples, columns, votes, places)
+        return self._table(found.source, "array", labels, found.examples, columns, votes, places)
 
     def lines_content(self, path: Path, labels: base.Labels) -> AnnotationTable:
         every = named_objects(path, "counts", self.example, _DROP, unnamed=self.unnamed == "drop")
@@ -182,7 +182,7 @@ class Counts(LabelColumns):
             if name not in self.ignore:
                 odd = {cell for cell in set(cells) if not COUNT.fullmatch(cell)}
                 wrong[name] = [row for row, cell in enumerate(cells) if cell in odd] if odd else []
-        table.need(wrong, do="name that column in ignore")
+        table.need(wrong, hint="name that column in ignore")
         name = self._name_column(table, wrong)
         wrong.pop(name)
         _check_counts(table, wrong, name)
@@ -195,14 +195,16 @@ class Counts(LabelColumns):
             cells = table.column(column)
             number = {cell: _whole(cell) for cell in set(cells)}
             votes[:, place] = [number[cells[row]] for row in kept]
-        places = [table.place(row).removeprefix(f"{table.whose} ") for row in kept]
+        places = [table.place(row).removeprefix(f"{table.source} ") for row in kept]
         names, dropped = [names[row] for row in kept], len(names) - len(kept)
-        return self._table(table.whose, "table", labels, names, list(wrong), votes, places, dropped)
+        return self._table(
+            table.source, "table", labels, names, list(wrong), votes, places, dropped
+        )
 
     def _name_column(self, table: TextTable, wrong: Mapping[str, Sequence[int]]) -> str:
         wanted = self.example or ("example" if "example" in wrong else None)
         if wanted is not None:
-            table.need([wanted], do=base.as_argument("counts", example="COLUMN"))
+            table.need([wanted], hint=base.as_argument("counts", example="COLUMN"))
             if wanted in wrong:
                 return wanted
         for name, rows in wrong.items():
@@ -270,7 +272,7 @@ class Counts(LabelColumns):
             "single-label",
             responses,
             labels,
-            whose=source,
+            source=source,
             examples=examples,
             offered=offered,
             anonymous=True,
@@ -300,7 +302,7 @@ def _check_counts(table: TextTable, wrong: Mapping[str, list[int]], named: str) 
         row, name = cells[0]
         cell = table.column(name)[row]
         got = quoted(cell) + (f" ({several(len(cells), 'such cell')})" if cells[1:] else "")
-        where = table.place(row).removeprefix(table.whose)
+        where = table.place(row).removeprefix(table.source)
         what = f"{where}, column {quoted(name)} is not a number of votes"
         do, lines = base.AGAIN, sorted({table.lines[at] for at, _ in cells})
         if "." in cell:
@@ -406,7 +408,7 @@ class SoftLabels(LabelColumns):
         check_names(names, "example", places)
         cells = (dict(zip(columns, map(repr, row), strict=True)) for row in values)
         rows = zip(names, repeat(""), places, cells, strict=False)
-        return self._gathered(found.whose, rows, columns, labels, anonymous=True)
+        return self._gathered(found.source, rows, columns, labels, anonymous=True)
 
     def table_content(self, table: TextTable, labels: base.Labels) -> AnnotationTable:
         self.check_rows(table)
@@ -417,19 +419,19 @@ class SoftLabels(LabelColumns):
         wanted = [name for name in (examples, annotators) if name is not None]
         columns = [name for name in table.header if name not in (*wanted, *self.ignore)]
         typed = base.as_argument("soft-labels", ignore=["COLUMN"])
-        table.need([*wanted, *columns], do=f"{typed}, with columns that are there")
+        table.need([*wanted, *columns], hint=f"{typed}, with columns that are there")
         if not columns:
             expected = "names of examples, then one column per label"
             raise base.columns_missing(table, "weights", expected, "add one per label")
         names = table.column(examples)
         check_named(table, examples, "example")
         people = [""] * len(table) if annotators is None else table.column(annotators)
-        places = [table.place(row).removeprefix(f"{table.whose} ") for row in range(len(table))]
+        places = [table.place(row).removeprefix(f"{table.source} ") for row in range(len(table))]
         every = zip(*map(table.column, columns), strict=True)
         cells = (dict(zip(columns, row, strict=True)) for row in every)
         rows = zip(names, people, places, cells, strict=True)
         anonymous = annotators is None
-        return self._gathered(table.whose, rows, columns, labels, anonymous=anonymous)
+        return self._gathered(table.source, rows, columns, labels, anonymous=anonymous)
 
     def _name_columns(self, header: Sequence[str]) -> tuple[str | None, str | None]:
         """Return the columns of examples and annotators; None where there is none."""
@@ -487,7 +489,7 @@ class SoftLabels(LabelColumns):
         if labels is not None and columns is not None:
             check_columns("soft-labels", columns, labels)
         return self.gathered(
-            "soft-label", responses, labels, whose=source, offered=columns, anonymous=anonymous
+            "soft-label", responses, labels, source=source, offered=columns, anonymous=anonymous
         )
 
 
@@ -539,7 +541,7 @@ def is_lines(path: Path) -> bool:
 
 
 def named_objects(
-    path: Path, reader: str, key: str | None, do: str = base.AGAIN, *, unnamed: bool = False
+    path: Path, reader: str, key: str | None, hint: str = base.AGAIN, *, unnamed: bool = False
 ) -> list[tuple[int, str, base.Entry]]:
     """Return line, name and object of every line; without a name only where that may be.
 
@@ -552,14 +554,16 @@ def named_objects(
     if not fit:
         expected = f"the key {listed(map(quoted, wanted), most=len(wanted))} in every object"
         got = listed(map(base.short, first)) or "an empty object"
-        do, seen = base.as_argument(reader, example="KEY"), list(first)
-        raise base.refused("key-missing", " names no example", expected, got, do, seen=seen)
+        hint, seen = base.as_argument(reader, example="KEY"), list(first)
+        raise base.refused("key-missing", " names no example", expected, got, hint, seen=seen)
     named = [(line, key_text(line, entry, fit[0]), entry) for line, entry in found]
     lines = [line for line, name, _ in named if not name]
     if lines and not unnamed:
         what = f" names no example in line{'s' if len(lines) > 1 else ''} "
         what += listed(map(counted, lines))
-        raise base.refused("example-unnamed", what, "a name in every line", "none", do, lines=lines)
+        raise base.refused(
+            "example-unnamed", what, "a name in every line", "none", hint, lines=lines
+        )
     return named
 
 

@@ -143,7 +143,7 @@ def _load(path: Path) -> list[Task]:
             )
             tasks.append(task)
     if not tasks:
-        raise base.refused(_SHAPE.error, " holds no task", expected, "none", _SHAPE.do)
+        raise base.refused(_SHAPE.error, " holds no task", expected, "none", _SHAPE.hint)
     return tasks
 
 
@@ -385,7 +385,7 @@ class LabelStudioOptions(base.TimedExport):
             kind,
             responses,
             labels,
-            whose=source,
+            source=source,
             examples=() if control.repeats else tasks,
             left_out=left_out,
         )
@@ -508,7 +508,7 @@ class LabelStudioMin(LabelStudioOptions):
         what = ": which key holds the answers is not clear"
         expected = "the name of the control; the data of a task stand beside it"
         got = listed(map(quoted, keys)) or "no key but those of the export itself"
-        do = _SHAPE.do
+        do = _SHAPE.hint
         if keys:
             do = base.as_argument(self.reader, control=keys[-1]) + ", or another of them"
         raise base.refused("control-unnamed", what, expected, got, do, keys=keys)

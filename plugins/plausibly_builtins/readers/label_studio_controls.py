@@ -190,9 +190,9 @@ def _typed(types: Mapping[str, set[str]], names: Iterable[str] | None = None) ->
 
 
 def unknown_control(
-    control: Control, known: Sequence[str], got: str, **details: object
+    control: Control, known: Sequence[str], found: str, **details: object
 ) -> InputError:
     meant = near(control.name, known)
     do = f"did you mean {as_argument(control.reader, control=meant)}?" if meant else "name another"
     what = f" holds no answer to a control {quoted(control.name)}"
-    return refused("control-unknown", what, "a control with answers", got, do, **details)
+    return refused("control-unknown", what, "a control with answers", found, do, **details)

@@ -215,11 +215,11 @@ class LongTable(base.TableExport):
             return self._gathered(table, columns, labels)
         except InputError as error:  # which options say what a cell means
             if error.name == "response-twice" and self.kind is None and self.separator is None:
-                error.do += '; kind="label-set", if they are one answer'
+                error.hint += '; kind="label-set", if they are one answer'
             unknown = error.details.get("labels") if error.name == "label-unknown" else None
             words = [word for word in base.items_of(unknown) if word in base.MISSING_WORDS]
             if words:
-                error.do = f'missing=["{words[0]}"], if it means "no answer"'
+                error.hint = f'missing=["{words[0]}"], if it means "no answer"'
             raise
 
     def _columns(self, table: TextTable) -> Columns:
@@ -238,7 +238,7 @@ class LongTable(base.TableExport):
         names = [*columns.called.values(), *columns.golden]
         absent = [role for role, name in columns.called.items() if name not in table.header]
         if absent or table.nested:
-            table.need(names, do=_hint(table, absent, {*names, *table.nested}))
+            table.need(names, hint=_hint(table, absent, {*names, *table.nested}))
         if not len(table):
             what, got = " names no label", "a header and no rows"
             raise base.refused("annotations-empty", what, "one row per vote", got)
@@ -308,7 +308,7 @@ class LongTable(base.TableExport):
         kind = self.kind or ("label-set" if sets else "single-label")
         if labels is None:
             every = Counter(label for row in used for label in named[row] or ())
-            base.warn_missing_words(table.whose, every)
+            base.warn_missing_words(table.source, every)
         merged = self.kind == "label-set" and separator is None and not columns.is_json
         groups: dict[tuple[object, ...], list[int]] = {}
         for row in used:
@@ -337,7 +337,7 @@ class LongTable(base.TableExport):
             kind,
             responses,
             labels,
-            whose=table.whose,
+            source=table.source,
             offered=choices,
             left_out={"votes on tasks with a known answer": len(dropped)},
         )
@@ -351,7 +351,7 @@ class LongTable(base.TableExport):
             votes = f"{several(len(known), 'vote')}, {table.places(known)}"
             what, expected = f": the answer to {tasks} is known ({votes})", "tasks without one"
             do = base.as_argument("long-table", golden="drop") + ', or "count"'
-            base.warn_of(table.whose, "answers-known", what, expected, "each vote counts", do)
+            base.warn_of(table.source, "answers-known", what, expected, "each vote counts", do)
         return set(known if self.golden == "drop" else ())
 
     def _plain(
@@ -476,7 +476,7 @@ def _from_json(
     for row, cell in enumerate(cells):
         every: dict[str, object] = {}
         line = table.lines[row]
-        whole = parse_json(cell, table.whose, line, "the answers as JSON", "cell") if cell else []
+        whole = parse_json(cell, table.source, line, "the answers as JSON", "cell") if cell else []
         for part in whole if isinstance(whole, list) else [whole]:
             if not isinstance(part, dict) or every.keys() & part.keys():
                 raise _unreadable(table, row, part)

@@ -64,7 +64,7 @@ def read_profile(path: Path, source: str) -> Profile:
     """Return what a file holds; every count of its header is that of its ballots."""
     with base.about(source):
         expected = "a header and ballots"
-        text = read_text(path, "annotations", whose=source, expected=expected)
+        text = read_text(path, "annotations", source=source, expected=expected)
         every = [(number, line.strip()) for number, line in enumerate(text.split("\n"), start=1)]
         lines = [(number, line) for number, line in every if line]
         ending = path.suffix.lstrip(".").lower()
@@ -113,9 +113,9 @@ def read_profile(path: Path, source: str) -> Profile:
         )
 
 
-def _broken(line: int, expected: str, got: str) -> InputError:
-    what, got = " is not as PrefLib has it", got if len(got) <= 60 else f"{got[:59]}…"
-    return base.line_refused(line, "preflib-broken", what, expected, got)
+def _broken(line: int, expected: str, found: str) -> InputError:
+    what, found = " is not as PrefLib has it", found if len(found) <= 60 else f"{found[:59]}…"
+    return base.line_refused(line, "preflib-broken", what, expected, found)
 
 
 def _header(lines: Lines) -> tuple[Fields, Lines]:
@@ -302,7 +302,7 @@ class PrefLib(base.Export):
             "label-set" if first.type == "cat" else "partial-ranking",
             [r for name, of in profiles.items() for r in self._responses(name, of)],
             labels,
-            whose=path.name,
+            source=path.name,
             examples=profiles,
             offered=first.alternatives,
             anonymous=True,

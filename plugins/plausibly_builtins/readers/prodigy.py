@@ -142,7 +142,7 @@ class Prodigy(base.Scored, base.TimedExport):
             self._kind(view, [line for _, line in lines], answers),
             [line.response(name, answer) for name, line, answer in found],
             labels,
-            whose=path.name,
+            source=path.name,
             offered=offered,
             left_out={"versions that a review lists": versions},
         )

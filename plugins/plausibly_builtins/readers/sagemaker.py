@@ -140,7 +140,7 @@ def _from_folder(folder: Path) -> Iterator[Response]:
     for file in found:
         inside = file.relative_to(folder)
         source = f"{folder.name}/{inside.as_posix()}"
-        value = read_json(file, expected="answers of workers about one object", whose=source)
+        value = read_json(file, expected="answers of workers about one object", source=source)
         if not _has_answers(value) or len(inside.parts) < 2:
             expected = "answers with workerId and answerContent, in a folder called as the object"
             raise _SHAPE.refused(inside.as_posix(), expected, value)
@@ -214,7 +214,7 @@ class SageMaker(base.Export):
         attributes = list(dict.fromkeys(name for _, one in entries for name in _attributes(one)))
         if not attributes:
             what, expected = " is no Ground Truth output", "a label attribute with its metadata"
-            raise base.refused(_SHAPE.error, what, expected, "none", _SHAPE.do)
+            raise base.refused(_SHAPE.error, what, expected, "none", _SHAPE.hint)
         typed, errors = ("sagemaker", "attribute"), ("attribute-several", "attribute-missing")
         attribute = base.choose(typed, "attributes", attributes, self.attribute, errors)
         done = [(place, entry) for place, entry in entries if entry.get(attribute) is not None]
@@ -232,7 +232,7 @@ class SageMaker(base.Export):
             kind,
             [_merged(entry, attribute, kind, place, called) for place, entry in done],
             labels,
-            whose=path.name,
+            source=path.name,
             examples=examples,
             left_out={"objects that the job could not label": failed},
             # A label that only a machine gave is no answer, unless the user says that it counts.
@@ -260,7 +260,7 @@ class SageMaker(base.Export):
                 expected, got = "a label, or labels", json_shown(value)
                 raise base.refused("answer-invalid", what, expected, got, do)
             responses.append(attrs.evolve(answer, answer=labels or None))
-        return self.gathered(kind, responses, declared, whose=source, examples=examples)
+        return self.gathered(kind, responses, declared, source=source, examples=examples)
 
     def _field(self, forms: Sequence[base.Entry]) -> str:
         """Return the field of the form that holds the labels: the one named, or the only one."""

@@ -77,7 +77,7 @@ class VoteLists(base.Export):
             "single-label",
             responses,
             labels,
-            whose=path.name,
+            source=path.name,
             examples=names,
             offered=sorted(offered) if offered else None,
             anonymous=True,

@@ -115,7 +115,7 @@ class WideTable(base.TableExport):
             "single-label" if self.separator is None else "label-set",
             self._responses(table, annotators, names),
             labels,
-            whose=table.whose,
+            source=table.source,
             examples=[*names, *blank],
             annotators=[name for _, name in annotators],
             # Labels that every column could hold, where all columns say it.
@@ -128,13 +128,13 @@ class WideTable(base.TableExport):
         cells = Counter(c for place, _ in annotators for c in table.columns[place] if c)
         for text in self.missing:
             cells.pop(text, None)
-        base.warn_missing_words(table.whose, cells, _BLANKS)
+        base.warn_missing_words(table.source, cells, _BLANKS)
         if cells and not self.integers and all(map(_DECIMAL.fullmatch, cells)):
             kept = f"{several(cells.total(), 'label')} {listed(map(quoted, cells))}"
             what, name = f": {kept} are kept as text", "labels-like-decimals"
             expected = "names of labels; are they whole numbers, made decimals by empty cells?"
             do = base.as_argument("wide-table", integers=True) + ", if they are"
-            base.warn_of(table.whose, name, what, expected, "", do, labels=dict(cells))
+            base.warn_of(table.source, name, what, expected, "", do, labels=dict(cells))
 
     def _responses(
         self, table: TextTable, annotators: Places, names: Sequence[str]
@@ -165,7 +165,7 @@ class WideTable(base.TableExport):
         needed = [*self.annotators, *([] if self.example is None else [self.example])]
         needed += [name for name in self.ignore if name not in table.header]
         typed = base.as_argument("wide-table", example="COLUMN")
-        table.need(needed, do=f"{typed}, with names of columns that are there")
+        table.need(needed, hint=f"{typed}, with names of columns that are there")
         taken = {*self.ignore, *([] if example is None else [table.header[example]])}
         wanted = [
             (place, name)
@@ -175,7 +175,7 @@ class WideTable(base.TableExport):
         if not wanted:
             expected = "one column per annotator, besides the names of the examples"
             raise base.columns_missing(table, "an annotator", expected, "ignore fewer columns")
-        table.need([name for _, name in wanted], do="ignore what is no annotator")
+        table.need([name for _, name in wanted], hint="ignore what is no annotator")
         if not self.annotators:
             if example is None and self.example is None and _names_first(table, wanted, labels):
                 example, wanted = 0, wanted[1:]
@@ -219,7 +219,7 @@ def _names_first(table: TextTable, wanted: Places, declared: Sequence[str] | Non
     what = f": column {quoted(name)} is taken for the names of the examples"
     expected, got = "a column example, or its name", "another text in each row, which is no label"
     do = base.as_argument("wide-table", example=name) + ", to say that it is"
-    base.warn_of(table.whose, "example-column", what, expected, got, do, column=name)
+    base.warn_of(table.source, "example-column", what, expected, got, do, column=name)
     return True
 
 

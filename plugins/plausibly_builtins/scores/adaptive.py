@@ -33,9 +33,9 @@ class Adaptive(ScoreFunction):
                 "scale-unsuitable",
                 f"score {self.name} adds probabilities up, and the predictions fall below 0",
                 expected="scale probability, logit or independent",
-                got=f"{least:.4g}",
-                do="score margin or rank, or scale='logit' if they are logits",
-                whose=f"score {self.name}",
+                found=f"{least:.4g}",
+                hint="score margin or rank, or scale='logit' if they are logits",
+                source=f"score {self.name}",
             )
         draws = self._uniforms(probabilities, uniform) if self.randomised else None
         return by_places(probabilities, draws, self._rule)
@@ -48,8 +48,8 @@ class Adaptive(ScoreFunction):
                 "uniform-missing",
                 f"score {self.name} is randomised, and was given no uniforms",
                 expected=f"one uniform an example, of shape {wanted}",
-                do=f'uniform=..., or score "{self.name}" without randomised = true',
-                whose=f"score {self.name}",
+                hint=f'uniform=..., or score "{self.name}" without randomised = true',
+                source=f"score {self.name}",
             )
         draws = np.asarray(uniform, dtype=np.float64)
         within = (draws >= 0) & (draws <= 1)
@@ -59,9 +59,9 @@ class Adaptive(ScoreFunction):
                 "uniform-malformed",
                 f"score {self.name} was given uniforms that it cannot use",
                 expected=f"one number from 0 to 1 an example, of shape {wanted}",
-                got=f"{draws[~within][0]:.4g}" if shaped else f"shape {draws.shape}",
-                do=f"uniform=numpy.random.default_rng(0).random({wanted})",
-                whose=f"score {self.name}",
+                found=f"{draws[~within][0]:.4g}" if shaped else f"shape {draws.shape}",
+                hint=f"uniform=numpy.random.default_rng(0).random({wanted})",
+                source=f"score {self.name}",
             )
         return draws
 

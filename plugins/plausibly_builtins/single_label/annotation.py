@@ -44,7 +44,7 @@ class SingleLabel(Annotation):
             "answer-invalid",
             "names several labels",
             expected="one label, or none",
-            do='kind "label-set", if several labels can be right',
+            hint='kind "label-set", if several labels can be right',
         )
 
 
@@ -57,7 +57,7 @@ def _mentions(answer: object) -> Answer:
             "answer-invalid",
             f"gives a {type(answer).__name__}",
             expected="one label",
-            got=repr(answer),
-            do="kind label-set for several labels, partial-ranking for ranks",
+            found=repr(answer),
+            hint="kind label-set for several labels, partial-ranking for ranks",
         )
     return ((label, 1, 1.0),) if label else ()

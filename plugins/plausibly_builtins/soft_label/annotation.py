@@ -49,7 +49,7 @@ class SoftLabel(Annotation):
             "weights-zero",
             "gives no label any weight",
             expected="a weight above 0",
-            do="drop the response, or leave it empty",
+            hint="drop the response, or leave it empty",
         )
 
 
@@ -61,8 +61,8 @@ def _mentions(answer: object) -> Answer:
             "answer-invalid",
             f"gives a {type(answer).__name__}",
             expected='a mapping of label to weight, such as {"benign": 0.8, "malignant": 0.2}',
-            got=repr(answer),
-            do="pair each weight with its label",
+            found=repr(answer),
+            hint="pair each weight with its label",
         )
     weights: dict[str, float] = {}
     for label, weight in answer.items():
@@ -72,8 +72,8 @@ def _mentions(answer: object) -> Answer:
                 "answer-invalid",
                 f"names {label!r} where a new label should be",
                 expected="each label once",
-                got=repr(answer),
-                do="mend or drop it",
+                found=repr(answer),
+                hint="mend or drop it",
             )
         weights[name] = _weight(name, weight)
     if not 0 < math.fsum(weights.values()) < math.inf:
@@ -81,8 +81,8 @@ def _mentions(answer: object) -> Answer:
             "weights-zero",
             "gives no label any weight",
             expected="a weight above 0",
-            got=repr(answer),
-            do="drop the response, or None for a skip",
+            found=repr(answer),
+            hint="drop the response, or None for a skip",
         )
     return tuple((label, 1, weight) for label, weight in weights.items())
 
@@ -94,6 +94,6 @@ def _weight(label: str, weight: object) -> float:
             "weights-invalid",
             f'gives "{label}" the weight {weight!r}',
             expected="a finite number, 0 or more",
-            do="mend or drop it",
+            hint="mend or drop it",
         )
     return number

@@ -59,7 +59,7 @@ class Pairwise:
             "pair-broken",
             "compares one label with nothing",
             expected="pairs of a better and a worse label",
-            do="mend these responses, or drop them",
+            hint="mend these responses, or drop them",
         )
 
 
@@ -69,8 +69,8 @@ def _mentions(answer: object) -> Answer:
             "answer-invalid",
             f"gives a {type(answer).__name__}",
             expected='a list of pairs, such as [("cat", "dog")]',
-            got=repr(answer),
-            do="write the better label first",
+            found=repr(answer),
+            hint="write the better label first",
         )
     found: list[tuple[str, int, float]] = []
     for number, pair in enumerate(sorted(answer)):
@@ -80,7 +80,7 @@ def _mentions(answer: object) -> Answer:
                 "pair-broken",
                 f'compares "{better}" with itself',
                 expected="two labels",
-                do="mend or drop it",
+                hint="mend or drop it",
             )
         found += [(better, 2 * number + 1, 1.0), (worse, 2 * number + 2, 1.0)]
     return tuple(found)

@@ -27,7 +27,7 @@ class PairwiseTable(Reader):
     def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
         """Return the annotation table; all rows of an annotator and example are one response."""
         table = read_table(path, role="annotations")
-        table.need(_COLUMNS, do="call the columns example, annotator, better, worse")
+        table.need(_COLUMNS, hint="call the columns example, annotator, better, worse")
         said: defaultdict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
         columns = [table.column(name) for name in _COLUMNS]
         for example, annotator, better, worse in zip(*columns, strict=True):
