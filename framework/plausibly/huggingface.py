@@ -97,9 +97,7 @@ def predictions(
                 f"names {quoted(unknown[0])}",
                 expected=f"one of {several(len(order), 'label')}: {listed(map(quoted, order))}",
                 found=listed(map(quoted, unknown)),
-                hint=f"did you mean {quoted(guess)}? mend labels="
-                if guess
-                else "add it to labels=",
+                hint=f"did you mean {quoted(guess)}? fix labels=" if guess else "add it to labels=",
                 labels=unknown,
             )
         if unknown or lacking:

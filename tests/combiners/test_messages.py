@@ -172,5 +172,5 @@ def test_effective_tests_mend_the_size_of_sets() -> None:
     for name in ("fisher", "stouffer"):
         plain = size(name)
         for effective in ("nyholt", "galwey"):
-            mended = size({"name": name, "effective": effective})
-            assert abs(mended - average) < abs(plain - average) / 2
+            fixed = size({"name": name, "effective": effective})
+            assert abs(fixed - average) < abs(plain - average) / 2

@@ -259,7 +259,7 @@ def test_plausibilities_name_the_rows() -> None:
     values[3] = [0.2, 0.2]
     with refused(
         "plausibilities-do-not-sum",
-        'do mend these rows, or lam / lam.sum("label"), if they are weights',
+        'do fix these rows, or lam / lam.sum("label"), if they are weights',
     ):
         check_plausibilities(array(values))
     values[3] = [-0.25, 1.25]

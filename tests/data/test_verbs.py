@@ -208,7 +208,7 @@ def test_variables_that_cannot_be_joined(
     table: AnnotationTable, change: Callable[[xr.Dataset], xr.Dataset], name: str
 ) -> None:
     parts = [select(table, example=["c1", "c2"]), change(select(table, example="c3"))]
-    with refused(name, 'do mend it, or leave it out: ann.drop_vars("'):
+    with refused(name, 'do fix it, or leave it out: ann.drop_vars("'):
         concat(parts)
 
 

@@ -208,8 +208,8 @@ def test_a_model_without_probabilities() -> None:
     assert not hasattr(model, "predict_proba")
     with refused("probabilities-missing", "found labels alone"):
         model.conformalize(X, VOTES)
-    mended = AmbiguousConformalClassifier(CalibratedClassifierCV(LinearSVC()))
-    assert mended.fit(X_TRAIN, Y_TRAIN).conformalize(X, VOTES).predict_set(X_NEW, 0.1).any()
+    fixed = AmbiguousConformalClassifier(CalibratedClassifierCV(LinearSVC()))
+    assert fixed.fit(X_TRAIN, Y_TRAIN).conformalize(X, VOTES).predict_set(X_NEW, 0.1).any()
 
 
 def test_several_outputs() -> None:

@@ -31,9 +31,9 @@ def test_a_missing_file_without_a_near_name(tmp_path: Path) -> None:
         written(tmp_path, name, "")
     written(tmp_path, ".hidden", "")
     error = refusal(lambda: contents("predictions.parquet", "predictions"))
-    assert error.hint == "mend the path; . holds a.csv, b.csv, c.csv, … (4 in all)"
+    assert error.hint == "fix the path; . holds a.csv, b.csv, c.csv, … (4 in all)"
     error = refusal(lambda: opening("nowhere/p.csv", "predictions"))
-    assert error.hint == "mend the path; there is nothing in nowhere either"
+    assert error.hint == "fix the path; there is nothing in nowhere either"
     error = refusal(lambda: existing("a.csv/p.csv", "predictions"))
     assert error.name == "file-missing"
 

@@ -278,7 +278,7 @@ class Strange(Reader):
         said_ = path.read_text(encoding="utf-8").split()
         for name in said_:
             if labels is not None and name not in labels:
-                raise InputError("label-unknown", f'{path.name} holds "{name}"', hint="mend it")
+                raise InputError("label-unknown", f'{path.name} holds "{name}"', hint="fix it")
         records = [(f"e{place}", None, name) for place, name in enumerate(said_)]
         return resolve(ANNOTATION, "single-label").build(records, labels)
 
@@ -315,7 +315,7 @@ class Complete(Reader):
         records = [(f"e{place}", None, ranking) for place, ranking in enumerate(rankings)]
         table = resolve(ANNOTATION, "partial-ranking").build(records, labels)
         if any(len(ranking) < table.sizes["label"] for ranking in rankings):
-            raise InputError("ranking-short", f"{path.name} does not rank every label", hint="mend")
+            raise InputError("ranking-short", f"{path.name} does not rank every label", hint="fix")
         return table
 
 
@@ -370,7 +370,7 @@ def test_a_label_that_is_neither(tmp_path: Path, rows: str, expected: str) -> No
     alias = ", or an alias" if expected == "3" else ""
     assert error.expected == f"one of 3 declared labels{alias}"
     assert error.hint == (
-        'did you mean "eczema"? mend it, or declare it: labels=[..., "eczma"], or write it into '
+        'did you mean "eczema"? fix it, or declare it: labels=[..., "eczma"], or write it into '
         "the column alias of labels.csv, beside its label"
     )
     assert error.found == "1 label outside (1 vote)"

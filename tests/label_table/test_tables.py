@@ -75,12 +75,12 @@ UNREAD = [
         "parent-unknown",
         "line 2",
         "(so it is in line 3)",
-        'found "dermatits" hint did you mean "dermatitis"? mend it',
+        'found "dermatits" hint did you mean "dermatitis"? fix it',
     ),
     (
         "label,parent,alias\neczema,derm,\ndermatitis,,derm\n",
         "parent-unknown",
-        'found "derm" hint did you mean "dermatitis"? mend it',
+        'found "derm" hint did you mean "dermatitis"? fix it',
     ),
     ("label,parent\ncat,1\ndog,1\n", "parent-unknown", 'do add a row for "1", or give the column'),
     (

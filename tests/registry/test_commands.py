@@ -134,7 +134,7 @@ disabled  chatty (chatty-plugin 0.2): Registry(disabled=...) names chatty
 CHECK = """\
 FAILED  house-rules 1.3   combiner house:house-min, member combine: expected
           combine(p, held_out), got combine(p_values, alpha)
-        do  mend it as the Protocol PValueCombiner of plausibly.plugin says
+        do  fix it as the Protocol PValueCombiner of plausibly.plugin says
 ok      nothing-yet 0.2   plugin empty: it registers nothing
 FAILED  pairs-reader 0.1  plugin pairs, at registration: No module named
           'polars'
@@ -256,7 +256,7 @@ class TestCheck:
                             "found": "combine(p_values, alpha)",
                         }
                     ],
-                    "hint": "mend it as the Protocol PValueCombiner of plausibly.plugin says",
+                    "hint": "fix it as the Protocol PValueCombiner of plausibly.plugin says",
                 }
             ],
             "failed": 1,

@@ -133,7 +133,7 @@ def test_whose_and_what(plugins: Plugins) -> None:
         "  combine\n"
         "  expected  combine(p, held_out)\n"
         "  found     combine(p_values, alpha)\n"
-        "  hint      mend it as the Protocol PValueCombiner of plausibly.plugin says"
+        "  hint      fix it as the Protocol PValueCombiner of plausibly.plugin says"
     )
     assert caught.value.details == {
         "kind": "combiner",

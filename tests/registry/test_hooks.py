@@ -172,8 +172,8 @@ class TestRemedies:
                 ModuleNotFoundError("No module", name="polars.io"),
                 "install what provides polars",
             ),
-            (SOURCE, ValueError("x"), "mend thesis-pl"),
-            (Source("(this run)"), ValueError("x"), "mend its class, and register it again"),
+            (SOURCE, ValueError("x"), "fix thesis-pl"),
+            (Source("(this run)"), ValueError("x"), "fix its class, and register it again"),
             (
                 Source("scores", "plausibly", "1", builtin=True),
                 ValueError("x"),

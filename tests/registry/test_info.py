@@ -151,7 +151,7 @@ def test_a_component_error_in_the_kit_is_the_components(
     broken: Plugins, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def check(kind: Kind[object], component: object) -> str:
-        raise ComponentError("odd", "what it gives is odd", found="NaN", hint="mend it")
+        raise ComponentError("odd", "what it gives is odd", found="NaN", hint="fix it")
 
     module = ModuleType("plausibly.testing")
     module.__dict__["check"] = check

@@ -261,7 +261,7 @@ class TestLoading:
         )
         assert reason in caught.value.found
         assert caught.value.hint == (
-            "mend or reinstall thesis-pl; others: plausibly plugins list --kind aggregator"
+            "fix or reinstall thesis-pl; others: plausibly plugins list --kind aggregator"
         )
 
     def test_a_missing_extra_is_said_as_such(

@@ -319,7 +319,7 @@ class TestOfThisRun:
             'error component-invalid: combiner "mine" of this run, member combine\n'
             "  expected  combine(p, held_out)\n"
             "  found     nothing of that name\n"
-            "  hint      mend it as the Protocol PValueCombiner of plausibly.plugin says"
+            "  hint      fix it as the Protocol PValueCombiner of plausibly.plugin says"
         )
         assert [e.name for e in made.entries(COMBINER)] == ["least"]
 

@@ -182,7 +182,7 @@ def test_texts_and_pictures(made: Made, tmp_path: Path, monkeypatch: pytest.Monk
     ("content", "name", "told"),
     [
         (b"GIF89a" + bytes(70_000), "thumbnail-large", "make small copies"),
-        (b"<svg onload=alert(1)>", "thumbnail-unreadable", "mend the column picture"),
+        (b"<svg onload=alert(1)>", "thumbnail-unreadable", "fix the column picture"),
         (None, "thumbnail-unreadable", "no such file or directory"),
     ],
 )

@@ -301,7 +301,7 @@ def test_text_that_is_no_toml() -> None:
         '  expected  key = value, [table] or [[list of tables]], and text in "quotation\n'
         '            marks"\n'
         "  found     invalid value\n"
-        "  hint      mend that line"
+        "  hint      fix that line"
     )
     with pytest.raises(InputError) as caught:
         parse("seed = [1,\n", "study.toml")

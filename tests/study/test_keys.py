@@ -16,7 +16,7 @@ from plausibly.errors import InputError, PlausiblyWarning, warn
 SAID = {
     'strip=True, or rename={"melanoma ": "melanoma"}': "[labels] strip = true, or [labels] "
     'rename = { "melanoma " = "melanoma" }',
-    "mend the names, or only_common=True, which keeps 2,888": "mend the names, or "
+    "fix the names, or only_common=True, which keeps 2,888": "fix the names, or "
     "[examples] only_common = true, which keeps 2,888",
     "at_least=10, or fewer coordinates": "[evaluation] at_least = 10, or fewer coordinates",
     'unanswered="drop"': '[annotations] unanswered = "drop"',
@@ -42,7 +42,7 @@ SAID = {
     'plausibly plugins list --kind reader; name one: reader="NAME"': "plausibly plugins list "
     '--kind reader; name one: [annotations] reader = "NAME"',
     'by="site", or ties="any"': '[evaluation] by = ["site"], or [evaluation] ties = "any"',
-    "mend that line": "mend that line",
+    "fix that line": "fix that line",
     "-o elsewhere; the old sets.csv is as it was": "-o elsewhere; the old sets.csv is as it was",
 }
 

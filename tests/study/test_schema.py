@@ -90,7 +90,7 @@ def test_each_mistake_that_a_schema_can_know_is_refused() -> None:
         "$.methods[0].combiner",
     ]
     # The sixth is about the examples of a file: "patient_id" could be one of their coordinates.
-    mended = SIX_MISTAKES
+    fixed = SIX_MISTAKES
     for wrong, right in (
         ("5]", "0.05]"),
         ("raeder", "reader"),
@@ -98,8 +98,8 @@ def test_each_mistake_that_a_schema_can_know_is_refused() -> None:
         ('"10"', "10"),
         ("maximum", "held-out-rank"),
     ):
-        mended = mended.replace(wrong, right)
-    assert refused(mended) == []
+        fixed = fixed.replace(wrong, right)
+    assert refused(fixed) == []
 
 
 WRONG = {

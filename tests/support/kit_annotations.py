@@ -28,7 +28,7 @@ Labels = Sequence[str] | None
 
 def _mentions(answer: object) -> Answer:
     if not isinstance(answer, str):
-        raise AnswerRefused("answer-invalid", "gives no text", expected="a label", hint="mend it")
+        raise AnswerRefused("answer-invalid", "gives no text", expected="a label", hint="fix it")
     return ((answer, 1, 1.0),)
 
 

@@ -78,5 +78,5 @@ def test_an_expected_failure_must_name_a_rule() -> None:
         rules(AGGREGATOR, expected_failures={"simplx": "ours"})
     assert (caught.value.name, caught.value.hint) == (
         "rule-unknown",
-        "mend or drop it in expected_failures",
+        "fix or drop it in expected_failures",
     )

@@ -1,4 +1,4 @@
-"""Likelihood ratios: known ones, what they may not depend on, messages, and the shift they mend."""
+"""Likelihood ratios: known ones, what they may not depend on, messages, and the shift they fix."""
 
 from __future__ import annotations
 

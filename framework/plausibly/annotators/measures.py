@@ -217,7 +217,7 @@ def _blocks(ranking: Sequence[object]) -> list[list[str]]:
             "ranking-repeats",
             f'a ranking names "{twice}" twice',
             expected="each label once",
-            hint="mend or drop it",
+            hint="fix or drop it",
             source="the rankings",
         )
     return [block for block in blocks if block]

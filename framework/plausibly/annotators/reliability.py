@@ -118,7 +118,7 @@ def reliability(
             f"aggregator {whose} gives no table of the annotators",
             expected=f"a Dataset with weight over {several(len(wanted), 'annotator')}",
             found=problem,
-            hint="mend its method reliability",
+            hint="fix its method reliability",
             source=f"aggregator {whose}",
         )
     found = estimate.reindex({names.ANNOTATOR: wanted})

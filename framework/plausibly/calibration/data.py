@@ -34,7 +34,7 @@ def check_weights(values: NDArray[np.generic], name: str, *, source: str) -> NDA
             "likelihood ratios",
             expected="finite numbers from 0 on: how much more often new examples are like this one",
             found=got,
-            hint="plausibly.likelihood_ratios(...), or mend the coordinate",
+            hint="plausibly.likelihood_ratios(...), or fix the coordinate",
             source=source,
         )
     return weights

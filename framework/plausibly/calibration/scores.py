@@ -25,7 +25,7 @@ def malformed(expected: str, source: str = "a calibrator") -> IncompatibleCompon
         "calibration-scores-malformed",
         f"{source} returned calibration scores that cannot be used",
         expected=expected,
-        hint="mend the calibrator's calibrate()",
+        hint="fix the calibrator's calibrate()",
         source=source,
     )
 

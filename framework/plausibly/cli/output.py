@@ -116,7 +116,7 @@ class Output:
                         f"plausibly {self.command} warned of {names}",
                         expected="no warning (--strict)",
                         found=str(len(self._warned)),
-                        hint="mend what they name, or leave --strict out",
+                        hint="fix what they name, or leave --strict out",
                     )
             except InputError as error:
                 self._in_options(error)

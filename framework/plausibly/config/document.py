@@ -88,7 +88,7 @@ def parse(text: str, name: str, path: FilePath | None = None) -> Document:
         where = _WHERE.search(reason)
         number = int(where["line"]) if where and where["line"] else text.count("\n") + 1
         got = _WHERE.sub("", reason)
-        do = "mend that line"
+        do = "fix that line"
         line = "".join(text.splitlines()[number - 1 : number])
         if _BACKSLASH.search(line):
             got = f"a backslash between double quotation marks: {got[:1].lower()}{got[1:]}"

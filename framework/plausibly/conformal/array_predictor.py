@@ -83,7 +83,7 @@ class Scoring:
                 f"{whose} returned what cannot be compared",
                 expected=f"numbers of shape {values.shape}, finite or -inf",
                 found=got,
-                hint="mend the score function's score()",
+                hint="fix the score function's score()",
                 source=whose,
             )
         # Adding zero turns -0.0 into 0.0, which compare equal but are different bits.

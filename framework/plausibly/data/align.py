@@ -144,9 +144,9 @@ def same_examples(
             f"{does(owner, 'lack')} {several(len(lacking), 'example')} of {of}",
             expected="equal names",
             found=got,
-            hint=f"mend the names, or only_common=True, which keeps {counted(common.size)}"
+            hint=f"fix the names, or only_common=True, which keeps {counted(common.size)}"
             if common.size
-            else "mend the names: none is in both",
+            else "fix the names: none is in both",
             source=source,
             details={"only_here": surplus, "only_there": lost},
         )

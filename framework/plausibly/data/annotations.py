@@ -677,7 +677,7 @@ def _invalid(column: str, expected: str, found: str) -> InputError:
         f"{_WHOSE} cannot be built: {column} is out of range",
         expected=expected,
         found=found,
-        hint=f"mend {column} where it is made",
+        hint=f"fix {column} where it is made",
         source=_WHOSE,
     )
 

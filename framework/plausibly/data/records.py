@@ -73,7 +73,7 @@ def check_responses(table: xr.Dataset, kind: str, *, labels_once: bool = False) 
             "label-repeats",
             f"names {listed(map(quoted, label))} twice",
             expected="each label once in a response",
-            hint="mend these responses, or drop them",
+            hint="fix these responses, or drop them",
         )
     return rows
 
@@ -296,7 +296,7 @@ def _record_invalid(place: int, expected: str, found: object) -> InputError:
         f"annotations: record {place + 1:,} cannot be read",
         expected=expected,
         found=got if len(got) <= 60 else f"{got[:57]}...",
-        hint="mend or drop that record",
+        hint="fix or drop that record",
         source="annotations",
         details={"records": [place]},
     )
@@ -482,7 +482,7 @@ def _labels(
         label = f"{label[:59]}…"
     else:
         meant = near(label, declared)
-    suggestion = f"did you mean {quoted(meant)}? mend it" if meant else "mend it"
+    suggestion = f"did you mean {quoted(meant)}? fix it" if meant else "fix it"
     raise InputError(
         "label-unknown",
         f"{columns.who(first)} says {quoted(label)}",

@@ -346,7 +346,7 @@ def _unjoined(message: str, name: str, why: str) -> InputError:
         message,
         f"the variable {name} cannot be joined: {why}",
         expected="the same variables in all tables, equal where they name the same thing",
-        hint=f'mend it, or leave it out: ann.drop_vars("{name}")',
+        hint=f'fix it, or leave it out: ann.drop_vars("{name}")',
         source="annotations",
         details={"variable": name},
     )

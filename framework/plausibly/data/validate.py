@@ -117,7 +117,7 @@ def check_numbers(array: xr.DataArray, scale: str, source: str) -> None:
     if are_sound(values, scale):
         return
     ours, least, most = scale == "plausibility", float(values.min()), float(values.max())
-    do, word, labels = "mend these rows", "", None
+    do, word, labels = "fix these rows", "", None
     if not (isfinite(least) and isfinite(most)):
         bad = ~np.isfinite(values)
         word = "NaN" if np.isnan(values[bad]).all() else "NaN or infinite numbers"
@@ -134,7 +134,7 @@ def check_numbers(array: xr.DataArray, scale: str, source: str) -> None:
         if not ours and (most > 1 or least < -1):
             got, do = f"{got}, which look like logits", 'scale="logit", if they are'
         elif not ours:
-            do = 'mend these rows, or bad_rows="drop"'
+            do = 'fix these rows, or bad_rows="drop"'
     elif scale == "independent":
         bad, name, fault = values > 1, "probabilities-above-one", "above 1"
         expected, got = "0 to 1, one probability a label", span(values)
@@ -146,7 +146,7 @@ def check_numbers(array: xr.DataArray, scale: str, source: str) -> None:
         fault, got = f"sum to {span(off, 'up to')}", ""
         if ours:
             name, expected = "plausibilities-do-not-sum", f"1 within {_WITHIN[scale]:g}"
-            do = 'mend these rows, or lam / lam.sum("label"), if they are weights'
+            do = 'fix these rows, or lam / lam.sum("label"), if they are weights'
         elif (np.abs(off / 100 - 1) <= SUM_WITHIN).all():
             name, expected = "rows-do-not-sum", f"1 within {SUM_WITHIN}; are they percentages?"
             do = "normalise=True"

@@ -296,7 +296,7 @@ def true_codes(
             f'{counted(int((codes < 0).sum()))} examples have a "{name}" that the sets do not know',
             expected=f"one of {len(labels)} labels: {listed(labels)}",
             found=listed(names.quoted(label) for label in unknown),
-            hint=f"{hint and f'{hint} '}mend it, or leave these examples out with sel(example=...)",
+            hint=f"{hint and f'{hint} '}fix it, or leave these examples out with sel(example=...)",
             details={"labels": unknown},
         )
     return codes

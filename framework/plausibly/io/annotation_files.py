@@ -319,7 +319,7 @@ def _read_rows(table: TextTable) -> tuple[dict[str, list[str]], dict[str, Array]
                 "state-unknown",
                 f"{table.place(row)}: {quoted(texts[row])} is no state of a response",
                 expected=", ".join(STATES),
-                hint="mend that line",
+                hint="fix that line",
                 source=table.source,
             )
         of_response[names.RESPONSE_STATE] = state[order]

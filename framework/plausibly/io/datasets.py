@@ -135,7 +135,7 @@ def _check_encodable(texts: Iterable[str | None], what: str, source: str) -> Non
             f"{source} cannot hold the name of {what} {bad[0]!a}",
             expected="characters that UTF-8 can write",
             found="half a surrogate pair, as some JSON files have",
-            hint="write .npz instead, or mend the name",
+            hint="write .npz instead, or fix the name",
             source=source,
             details={"names": bad},
         )

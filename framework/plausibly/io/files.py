@@ -55,13 +55,13 @@ def existing(path: Path | str, role: str) -> Path:
     except (FileNotFoundError, NotADirectoryError):
         names = _neighbours(path.parent)
         guess = near(path.name, names)
-        do = f"mend the path; there is nothing in {path.parent} either"
+        do = f"fix the path; there is nothing in {path.parent} either"
         if not set("\b\t\n\f\r").isdisjoint(str(path)):  # TOML reads "data\\test.csv" with a tab
             do = SLASHES
         elif guess is not None:
             do = f"did you mean {path.parent / guess}?"
         elif names:
-            do = f"mend the path; {path.parent} holds {listed(names)}"
+            do = f"fix the path; {path.parent} holds {listed(names)}"
         raise InputError(
             "file-missing",
             f'{role} "{path}": there is no such file',

@@ -72,7 +72,7 @@ class FrameColumn(Column):
             "without a name",
             expected=f"0 to {len(called) - 1}, or -1 for no label",
             found=str(value),
-            hint="mend the features of the data set",
+            hint="fix the features of the data set",
             source=_DATA_SET,
         )
 

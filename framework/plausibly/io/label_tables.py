@@ -88,7 +88,7 @@ def _check_parents(
             f"no label of the table{others}",
             expected="a label with a row of its own, or an empty cell",
             found=quoted(name),
-            hint=f"did you mean {quoted(meant)}? mend it"
+            hint=f"did you mean {quoted(meant)}? fix it"
             if meant
             else f"add a row for {quoted(name)}, or give the column another name, if annotators "
             "cannot say it",
@@ -290,7 +290,7 @@ def check_known(used: Sequence[str], labels: Sequence[str], source: str, verb: s
             f"{source} {verb} {quoted(unknown[0])}",
             expected=f"one of {several(len(labels), 'label')} ({listed(labels)})",
             found=f"{several(len(unknown), 'label')} outside ({listed(unknown)})",
-            hint=f"did you mean {quoted(guess)}?" if guess else "declare it, or mend it",
+            hint=f"did you mean {quoted(guess)}?" if guess else "declare it, or fix it",
             source=source,
             details={"labels": unknown},
         )
@@ -337,7 +337,7 @@ def with_coordinates(array: Labelled, table: xr.Dataset) -> Labelled:
             f"({listed(lacking)})",
             expected=f"a row for every {dim}",
             found=f"{quoted(pair[1])} there and {quoted(pair[0])} here" if pair else "other names",
-            hint="add those rows, or mend the names",
+            hint="add those rows, or fix the names",
             source=whose,
             details={"missing": lacking},
         )

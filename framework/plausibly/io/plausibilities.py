@@ -93,7 +93,7 @@ def _not_totals(source: str, found: str) -> InputError:
         f"{source}: {DENOMINATOR} is not one total an example",
         expected="whole numbers, one a row",
         found=found,
-        hint=f"mend {DENOMINATOR}, or leave it out",
+        hint=f"fix {DENOMINATOR}, or leave it out",
         source=source,
     )
 
@@ -252,7 +252,7 @@ def _read_long(
     column = {name: table.column(name) for name in dims}
     place = table.header.index(VALUE)
     rest = "one plausibility per row"
-    values = numbers(table, [place], rest=rest, hint="mend that column")[:, 0]
+    values = numbers(table, [place], rest=rest, hint="fix that column")[:, 0]
     seen = {dim: list(dict.fromkeys(texts)) for dim, texts in column.items()}
     if about is None:  # names as they are first seen
         beside = xr.Dataset(coords={dim: text_array(texts) for dim, texts in seen.items()})

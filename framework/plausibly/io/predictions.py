@@ -203,7 +203,7 @@ def _numbers(prediction: NamedPrediction, source: str) -> dict[str, float]:
             f"{where}: the prediction of example {prediction.example} {says}",
             expected=expected,
             found=listed(f"{label} {score}" for label, score in prediction.scores),
-            hint="mend it, or drop it",
+            hint="fix it, or drop it",
             source=source,
         )
     return numbers

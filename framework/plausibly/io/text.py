@@ -142,7 +142,7 @@ def unreadable(
         f'{table.place(row)}, column "{column}" is not a number',
         expected=expected,
         found=f'"{shortened(text, 30)}"',
-        hint="mend that line",
+        hint="fix that line",
         source=table.source,
         details={"lines": [table.lines[row]]},
     )

@@ -170,7 +170,7 @@ class Entry:
                 f"{self} cannot be loaded",
                 expected=f"a class or function at {self.target}",
                 found=reason_of(error),
-                hint=f"mend or reinstall {self.source.distribution or 'it'}; "
+                hint=f"fix or reinstall {self.source.distribution or 'it'}; "
                 f"others: plausibly plugins list --kind {self.kind}",
                 source=self.qualified,
             ) from error
@@ -214,11 +214,11 @@ class Failure:
         if self.source.builtin:
             return "reinstall plausibly: its installation is incomplete"
         if not self.source.distribution:
-            return "mend its class, and register it again"
+            return "fix its class, and register it again"
         if isinstance(self.error, ModuleNotFoundError) and self.error.name:
             module = self.error.name.partition(".")[0]
             return f"install what provides {module}"
-        return f"mend {self.source.distribution}"
+        return f"fix {self.source.distribution}"
 
     def warning(self) -> PlausiblyWarning:
         return self.message(PlausiblyWarning, "all others work")
@@ -250,7 +250,7 @@ def failed(source: str, what: str, *, expected: str, found: str) -> ComponentErr
         f"{source}: {what}",
         expected=expected,
         found=found,
-        hint="mend it (plausibly.testing.check tries its rules), or name another",
+        hint="fix it (plausibly.testing.check tries its rules), or name another",
         source=source,
     )
 

@@ -587,7 +587,7 @@ def _invalid(
         f"{source} of {origin}, {several} {', '.join(p.member for p in found)}",
         expected="; ".join(p.expected for p in found),
         found="; ".join(p.found for p in found),
-        hint=f"mend it as the Protocol {kind.protocol.__name__} of plausibly.plugin says",
+        hint=f"fix it as the Protocol {kind.protocol.__name__} of plausibly.plugin says",
         source=source,
         details={
             "kind": kind.name,

@@ -258,7 +258,7 @@ def _picture(path: str, folder: Path, column: str) -> str:
             expected="the path of a PNG, JPEG, GIF or WebP file, from the folder of the table of "
             "examples on",
             found=found or f"bytes that begin {content[:8]!r}",
-            hint=f"mend the column {column}, or leave thumbnail out",
+            hint=f"fix the column {column}, or leave thumbnail out",
             source=path,
         )
     if len(content) > LARGEST:

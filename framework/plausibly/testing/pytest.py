@@ -95,7 +95,7 @@ def rules(
             "rule-unknown",
             rule_set.unknown(lost[0]).detail.replace("this name", f'the name "{lost[0]}"'),
             expected="names of rules, as reports show them",
-            hint="mend or drop it in expected_failures",
+            hint="fix or drop it in expected_failures",
             source="expected_failures",
         )
     marks = {

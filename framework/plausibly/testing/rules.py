@@ -412,7 +412,7 @@ class Report:
 
     @property
     def failed(self) -> tuple[Result, ...]:
-        """The results for which the component, or what was expected of it, must be mended."""
+        """The results for which the component, or what was expected of it, must be fixed."""
         return tuple(result for result in self.rules if result.state in _FAILED)
 
     def __str__(self) -> str:

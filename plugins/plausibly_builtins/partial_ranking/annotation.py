@@ -77,7 +77,7 @@ def _mentions(answer: object) -> Answer:
                     f'ranks "{label}" twice',
                     expected="each label once",
                     found=f"ranks {found[label]} and {rank}",
-                    hint="mend or drop it",
+                    hint="fix or drop it",
                 )
             found[label] = rank
     return tuple((label, rank, 1.0) for label, rank in found.items())
@@ -101,6 +101,6 @@ def _block(block: object, rank: int) -> list[str]:
             f"has no label at a place in rank {rank}",
             expected="a label, or a list of labels",
             found=repr(block),
-            hint="mend or drop it",
+            hint="fix or drop it",
         )
     return names

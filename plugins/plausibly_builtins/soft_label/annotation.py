@@ -73,7 +73,7 @@ def _mentions(answer: object) -> Answer:
                 f"names {label!r} where a new label should be",
                 expected="each label once",
                 found=repr(answer),
-                hint="mend or drop it",
+                hint="fix or drop it",
             )
         weights[name] = _weight(name, weight)
     if not 0 < math.fsum(weights.values()) < math.inf:
@@ -94,6 +94,6 @@ def _weight(label: str, weight: object) -> float:
             "weights-invalid",
             f'gives "{label}" the weight {weight!r}',
             expected="a finite number, 0 or more",
-            hint="mend or drop it",
+            hint="fix or drop it",
         )
     return number

@@ -59,7 +59,7 @@ class Pairwise:
             "pair-broken",
             "compares one label with nothing",
             expected="pairs of a better and a worse label",
-            hint="mend these responses, or drop them",
+            hint="fix these responses, or drop them",
         )
 
 
@@ -80,7 +80,7 @@ def _mentions(answer: object) -> Answer:
                 "pair-broken",
                 f'compares "{better}" with itself',
                 expected="two labels",
-                hint="mend or drop it",
+                hint="fix or drop it",
             )
         found += [(better, 2 * number + 1, 1.0), (worse, 2 * number + 2, 1.0)]
     return tuple(found)
