@@ -19,8 +19,8 @@ from plausibly.data.plausibilities import (
     unpack as unpack,
 )
 from plausibly.data.select import (
-    concat as concat,
-    select as select,
+    concat_annotations as concat_annotations,
+    select_annotations as select_annotations,
     to_frame as to_frame,
 )
 from plausibly.errors import (

@@ -206,7 +206,7 @@ def test_groups_are_what_their_examples_alone_give() -> None:
         ann.assign_coords(site=("example", site)), by="site", resamples=50
     ).data
     for group in ("north", "south"):
-        part = plausibly.select(ann, example=ann["example"].values[site == group])
+        part = plausibly.select_annotations(ann, example=ann["example"].values[site == group])
         alone = plausibly.agreement(part, resamples=0).data
         mine = found.sel(group=group)
         assert int(mine["group_examples"]) == 20

@@ -160,7 +160,7 @@ def test_unknown_annotators() -> None:
         lam("glad", given)
     assert caught.value.name == "annotators-anonymous"
     assert caught.value.hint.endswith("dawid-skene takes them as one annotator")
-    lam("glad", plausibly.select(given, annotator=given["annotator"].values))
+    lam("glad", plausibly.select_annotations(given, annotator=given["annotator"].values))
 
 
 @pytest.mark.parametrize("name", COMPONENTS)

@@ -84,7 +84,7 @@ def defined(table: xr.Dataset) -> xr.Dataset:
         mine = responses[responses["annotator"] == annotator]["example"].unique().tolist()
         if (shares.sel(example=mine) > 0).any("example").all():
             known.append(annotator)
-    return plausibly.select(table, annotator=known)
+    return plausibly.select_annotations(table, annotator=known)
 
 
 @pytest.mark.parametrize("crowd", ["toy", "mozafari", "temp"])

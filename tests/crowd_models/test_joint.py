@@ -142,7 +142,9 @@ def measured(model: Aggregator, examples: int, bags: int) -> Measured:
         with_it, without = [], []
         for out in range(examples):
             kept = np.arange(examples) != out
-            own = model.aggregate(plausibly.select(found.table, example=names[kept]), KEYS).values
+            own = model.aggregate(
+                plausibly.select_annotations(found.table, example=names[kept]), KEYS
+            ).values
             with_it.append(covered(scores[kept], lam[kept], scores[out], lam[out]))
             without.append(covered(scores[kept], own, scores[out], lam[out]))
             moved.append(np.abs(own - lam[kept]).sum(axis=1).mean() / 2)

@@ -170,10 +170,10 @@ def test_unknown_annotators_are_told_of() -> None:
         "  annotators as one annotator's\n"
         "  expected  annotators by name: one-coin estimates what each is worth\n"
         "  found     9 of 36 responses without one\n"
-        '  hint      unknown = "error" refuses them; plausibly.select(ann,\n'
+        '  hint      unknown = "error" refuses them; plausibly.select_annotations(ann,\n'
         "            annotator=ann.annotator.values) leaves them out"
     )
-    left = plausibly.select(table, annotator=table["annotator"].values)
+    left = plausibly.select_annotations(table, annotator=table["annotator"].values)
     plausibly.aggregate(left, "one-coin", unknown="error")
 
 

@@ -10,7 +10,7 @@ import xarray as xr
 from hypothesis import given, strategies as st
 
 from plausibly.data.annotations import AnnotationTable, build_table, check_table
-from plausibly.data.select import answered, concat, select, to_frame
+from plausibly.data.select import answered, concat_annotations, select_annotations, to_frame
 from plausibly.errors import InputError
 from refusals import refused
 
@@ -43,8 +43,8 @@ CHANGES: dict[str, Callable[[xr.Dataset], xr.Dataset]] = {
 }
 ENTRIES: dict[str, Callable[[xr.Dataset], object]] = {
     "check_table": check_table,
-    "select": lambda t: select(t, example="c1"),
-    "concat": lambda t: concat([t]),
+    "select": lambda t: select_annotations(t, example="c1"),
+    "concat": lambda t: concat_annotations([t]),
     "to_frame": to_frame,
     "answered": answered,
 }
@@ -81,7 +81,8 @@ def test_the_repr_of_a_detached_table_names_select(
 ) -> None:
     assert repr(change(table)) == (
         "annotations  detached: the rows no longer fit the names\n"
-        "  made by isel, sel, sortby or the like; use plausibly.select(ann, example=...)"
+        "  made by isel, sel, sortby or the like; use plausibly.select_annotations(ann, "
+        "example=...)"
     )
 
 

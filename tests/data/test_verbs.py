@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 import labelled_records as lr
 from plausibly.data.annotations import AnnotationTable, Rows, check_answered, check_table, rebuilt
 from plausibly.data.records import Answer, table_from_records
-from plausibly.data.select import answered, concat, select, to_frame
+from plausibly.data.select import answered, concat_annotations, select_annotations, to_frame
 from plausibly.errors import InputError
 from refusals import refused
 
@@ -41,14 +41,16 @@ def rows(table: xr.Dataset) -> list[tuple[str, ...]]:
 @settings(max_examples=40)
 def test_joining_what_was_cut_gives_it_back(records: lr.Records, data: st.DataObject) -> None:
     whole = table_from_records("mine", records, lr.LABELS, ranked, blocks=True)
-    whole = select(whole)  # the same table again
+    whole = select_annotations(whole)  # the same table again
     examples = whole["example"].values.tolist()
     side = data.draw(st.lists(st.integers(0, 2), min_size=len(examples), max_size=len(examples)))
     parts = [
-        select(whole, example=[e for e, s in zip(examples, side, strict=True) if s == part])
+        select_annotations(
+            whole, example=[e for e, s in zip(examples, side, strict=True) if s == part]
+        )
         for part in (2, 0, 1)
     ]
-    xr.testing.assert_identical(concat(parts), whole)
+    xr.testing.assert_identical(concat_annotations(parts), whole)
 
 
 @given(lr.records(lr.single_labels, unknown=False), st.data())
@@ -57,20 +59,20 @@ def test_joining_by_annotator_gives_it_back(records: lr.Records, data: st.DataOb
     whole = built(records, lr.LABELS)
     some = data.draw(st.lists(st.sampled_from(whole["annotator"].values.tolist()), unique=True))
     others = [q for q in whole["annotator"].values.tolist() if q not in some]
-    parts = [select(whole, annotator=some), select(whole, annotator=others)]
-    xr.testing.assert_identical(concat(parts), whole)
+    parts = [select_annotations(whole, annotator=some), select_annotations(whole, annotator=others)]
+    xr.testing.assert_identical(concat_annotations(parts), whole)
 
 
 @given(lr.records(lr.single_labels), lr.records(lr.single_labels, unknown=False))
 @settings(max_examples=40)
 def test_responses_to_the_same_example_add(one: lr.Records, other: lr.Records) -> None:
     other = [(e, f"{q}'", answer) for e, q, answer in other]
-    joined = concat([built(one, lr.LABELS), built(other, lr.LABELS)])
+    joined = concat_annotations([built(one, lr.LABELS), built(other, lr.LABELS)])
     xr.testing.assert_identical(joined, built(one + other, lr.LABELS))
 
 
 def test_select_carries_every_variable(table: AnnotationTable) -> None:
-    part = select(table, example=["c3", "c1"])
+    part = select_annotations(table, example=["c3", "c1"])
     assert part["example"].values.tolist() == ["c3", "c1"]
     assert part["patient"].values.tolist() == ["x", "x"]
     assert part["annotator"].values.tolist() == ["p", "q", "r"]
@@ -86,7 +88,7 @@ def test_select_carries_every_variable(table: AnnotationTable) -> None:
 
 
 def test_select_by_annotator_keeps_examples_and_drops_unknown_ones(table: AnnotationTable) -> None:
-    part = select(table, annotator=["r", "q"])
+    part = select_annotations(table, annotator=["r", "q"])
     assert part["example"].values.tolist() == ["c1", "c2", "c3"]
     assert part["annotator"].values.tolist() == ["r", "q"]
     assert part["skill"].values.tolist() == [0.3, 0.2]
@@ -113,17 +115,17 @@ def test_select_by_annotator_keeps_examples_and_drops_unknown_ones(table: Annota
     ],
 )
 def test_ways_to_say_which(table: AnnotationTable, chosen: object) -> None:
-    part = select(table, example=chosen)
+    part = select_annotations(table, example=chosen)
     assert part["example"].values.tolist() == ["c1", "c3"]
     check_table(part)
 
 
 def test_one_name_and_numbers_as_names() -> None:
     table = built([(1, 7, "a"), (2, 8, "b")])
-    assert select(table, example=2)["example"].values.tolist() == ["2"]
-    assert select(table, example=[2, 1])["example"].values.tolist() == ["2", "1"]
-    assert select(table, annotator=np.int64(7)).sizes["response"] == 1
-    assert select(table, example=[]).sizes["response"] == 0
+    assert select_annotations(table, example=2)["example"].values.tolist() == ["2"]
+    assert select_annotations(table, example=[2, 1])["example"].values.tolist() == ["2", "1"]
+    assert select_annotations(table, annotator=np.int64(7)).sizes["response"] == 1
+    assert select_annotations(table, example=[]).sizes["response"] == 0
 
 
 def test_the_table_is_not_changed(table: AnnotationTable) -> None:
@@ -131,8 +133,10 @@ def test_the_table_is_not_changed(table: AnnotationTable) -> None:
     for name in table.data_vars:
         if table[name].ndim:
             table[name].values.flags.writeable = False
-    select(table, example=["c3", "c1"], annotator=["p"])
-    concat([select(table, example="c1"), select(table, example=["c2", "c3"])])
+    select_annotations(table, example=["c3", "c1"], annotator=["p"])
+    concat_annotations(
+        [select_annotations(table, example="c1"), select_annotations(table, example=["c2", "c3"])]
+    )
     to_frame(table)
     xr.testing.assert_identical(table, before)
 
@@ -154,14 +158,14 @@ def test_what_cannot_be_selected_is_named(
     table: AnnotationTable, how: dict[str, object], name: str, found: str
 ) -> None:
     with refused(name, found):
-        select(table, **how)
+        select_annotations(table, **how)
 
 
 def test_answered_names_those_with_an_answer_that_counts() -> None:
     table = built([("e", "r", "a"), ("f", "r", None), ("g", "r", "a"), ("g", "q", None)])
     assert answered(table) == ["e", "g"]
-    assert answered(select(table, annotator="q")) == []
-    part = select(table, example=answered(table))
+    assert answered(select_annotations(table, annotator="q")) == []
+    part = select_annotations(table, example=answered(table))
     assert part["example"].values.tolist() == ["e", "g"]
     check_answered(Rows.of(part))
     got = "found 0 (1 skipped by all, 0 never assigned)"
@@ -173,24 +177,24 @@ def test_answered_names_those_with_an_answer_that_counts() -> None:
 def test_labels_are_united_in_order_and_names_sorted() -> None:
     one = built([("e9", "r", "b")], ["z", "b"])
     other = built([("e10", "q", "a")], ["a", "z"])
-    joined = concat([one, other])
+    joined = concat_annotations([one, other])
     assert joined["label"].values.tolist() == ["z", "b", "a"]
     assert joined["example"].values.tolist() == ["e10", "e9"]
     assert joined["annotator"].values.tolist() == ["q", "r"]
     assert rows(joined) == sorted(rows(one) + rows(other))
-    assert concat([one, built([("x", "r", "b")])]).attrs["labels_declared"] == 0
+    assert concat_annotations([one, built([("x", "r", "b")])]).attrs["labels_declared"] == 0
 
 
 def test_left_out_adds_up() -> None:
     parts = [rebuilt(built([(e, "r", "a")]), left_out={"drafts": 2, e: 1}) for e in ("x", "y")]
-    assert concat(parts).attrs["left_out"] == '{"drafts": 4, "x": 1, "y": 1}'
+    assert concat_annotations(parts).attrs["left_out"] == '{"drafts": 4, "x": 1, "y": 1}'
 
 
 def test_a_table_without_weights_joins_one_with_weights(table: AnnotationTable) -> None:
-    plain = select(table, example="c2").drop_vars(
+    plain = select_annotations(table, example="c2").drop_vars(
         ["response_weight", "mention_block", "mention_weight"]
     )
-    joined = concat([rebuilt(plain), select(table, example=["c1", "c3"])])
+    joined = concat_annotations([rebuilt(plain), select_annotations(table, example=["c1", "c3"])])
     twice = table.attrs | {"left_out": '{"unfinished": 6}'}  # each part counts the whole
     xr.testing.assert_identical(joined, table.assign_attrs(twice))
 
@@ -207,30 +211,35 @@ def test_a_table_without_weights_joins_one_with_weights(table: AnnotationTable) 
 def test_variables_that_cannot_be_joined(
     table: AnnotationTable, change: Callable[[xr.Dataset], xr.Dataset], name: str
 ) -> None:
-    parts = [select(table, example=["c1", "c2"]), change(select(table, example="c3"))]
+    parts = [
+        select_annotations(table, example=["c1", "c2"]),
+        change(select_annotations(table, example="c3")),
+    ]
     with refused(name, 'do fix it, or leave it out: ann.drop_vars("'):
-        concat(parts)
+        concat_annotations(parts)
 
 
 def test_a_variable_over_two_named_dims_joins_only_where_equal(table: AnnotationTable) -> None:
     wide = table.assign(bias=(("annotator", "label"), np.arange(9.0).reshape(3, 3)))
     with pytest.raises(InputError, match=r"it has the dims\s+annotator, label"):
-        concat([select(wide, example="c1"), select(wide, example="c2")])
+        concat_annotations(
+            [select_annotations(wide, example="c1"), select_annotations(wide, example="c2")]
+        )
 
 
 def test_a_variable_of_another_length_is_not_joined(table: AnnotationTable) -> None:
     parts = [
-        select(table, example=e).assign(seconds=("interval", np.zeros(size)))
+        select_annotations(table, example=e).assign(seconds=("interval", np.zeros(size)))
         for e, size in (("c1", 2), ("c2", 3))
     ]
     with refused("variable-differs"):
-        concat(parts)
+        concat_annotations(parts)
 
 
 def test_missing_values_of_variables_are_equal(table: AnnotationTable) -> None:
     skill = ("annotator", [np.nan, 0.2, 0.3])
-    parts = [select(table, example=e).assign(skill=skill) for e in ("c1", "c2", "c3")]
-    assert np.isnan(concat(parts)["skill"].values[0])
+    parts = [select_annotations(table, example=e).assign(skill=skill) for e in ("c1", "c2", "c3")]
+    assert np.isnan(concat_annotations(parts)["skill"].values[0])
 
 
 @pytest.mark.parametrize(
@@ -244,23 +253,23 @@ def test_tables_of_other_kinds_are_not_joined(
     table: AnnotationTable, attribute: str, value: str, what: str
 ) -> None:
     parts = [
-        select(table, example="c1"),
-        select(table, example="c2").assign_attrs({attribute: value}),
+        select_annotations(table, example="c1"),
+        select_annotations(table, example="c2").assign_attrs({attribute: value}),
     ]
     with refused("kinds-differ", what):
-        concat(parts)
+        concat_annotations(parts)
 
 
 def test_a_response_in_two_tables_is_refused() -> None:
     one: lr.Records = [(e, "w", "a") for e in ("t1", "t2", "t3", "t4")]
     other: lr.Records = [(e, "w", "b") for e in ("t2", "t3", "t4", "t5")]
     with refused("response-twice", "found 3 responses in more than one table"):
-        concat([built([*one, ("t1", None, "a")]), built([*other, ("t2", "v", "a")])])
+        concat_annotations([built([*one, ("t1", None, "a")]), built([*other, ("t2", "v", "a")])])
 
 
 def test_nothing_to_join_is_refused() -> None:
     with pytest.raises(InputError, match="there is no annotation table to join"):
-        concat([])
+        concat_annotations([])
 
 
 def test_frame_of_a_table(table: AnnotationTable) -> None:
@@ -286,6 +295,6 @@ def test_frame_of_a_table(table: AnnotationTable) -> None:
 
 
 def test_frame_without_an_empty_answer_keeps_integers(table: AnnotationTable) -> None:
-    frame = to_frame(select(table, example=["c1", "c2"]))
+    frame = to_frame(select_annotations(table, example=["c1", "c2"]))
     assert frame["mention_block"].dtype == np.int16
     assert frame["mention_start"].dtype == np.int64

@@ -60,7 +60,7 @@ clear = (votes.max("label") > 0.6).values
 np.testing.assert_array_equal(lam.values.argmax(1)[clear], votes.values.argmax(1)[clear])
 even = (votes.max("label") < 0.4).values
 np.testing.assert_allclose(lam.values[even], 1 / 3, atol=1e-9)
-some = plausibly.select(table, example=["c03", "c01"])
+some = plausibly.select_annotations(table, example=["c03", "c01"])
 np.testing.assert_array_equal(
     plausibly.aggregate(some, "bradley-terry").sel(example="c03"), lam.sel(example="c03")
 )

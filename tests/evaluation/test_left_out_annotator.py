@@ -11,7 +11,7 @@ import xarray as xr
 from eval_said import check, said
 from plausibly import aggregate, calibrate, registry
 from plausibly.data import names
-from plausibly.data.select import select
+from plausibly.data.select import select_annotations
 from plausibly.errors import InputError
 from plausibly.evaluation import interval, leave_one_annotator_out
 from plausibly.kernels.random import Keys, hash_names
@@ -194,7 +194,7 @@ def test_the_text(call: str, text: str) -> None:
 
 
 def test_only_common_examples() -> None:
-    part = select(table(RECORDS), example=[f"e{i:03d}" for i in range(5, 20)])
+    part = select_annotations(table(RECORDS), example=[f"e{i:03d}" for i in range(5, 20)])
     with pytest.raises(InputError, match="examples-differ"):
         leave_one_annotator_out(PREDICTIONS, part)
     found = leave_one_annotator_out(PREDICTIONS, part, alphas=0.3, only_common=True)

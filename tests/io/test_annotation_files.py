@@ -123,7 +123,7 @@ def test_rows_in_any_order_of_any_spreadsheet(
 ) -> None:
     """Also where the rows alone tell the order of the examples, since all have a response."""
     path = folder / "votes.csv"
-    table = plausibly.select(votes(), example=["007", "b, c", "a"]) if told else votes()
+    table = plausibly.select_annotations(votes(), example=["007", "b, c", "a"]) if told else votes()
     write_annotations(table, path)
     frame = pd.read_csv(path, dtype=str, keep_default_na=False).iloc[list(order)]
     frame.to_csv(path, index=False, sep=mark, encoding="utf-8-sig", lineterminator="\r\n")

@@ -395,10 +395,13 @@ def test_tables_are_joined_with_what_was_merged(tmp_path: Path) -> None:
         text = f"task,worker,label\nt{number},w1,{name}\n"
         votes = written(tmp_path, f"v{number}.csv", text)
         parts.append(plausibly.read_annotations(votes, labels=labels))
-    whole = plausibly.concat([parts[2], parts[0], parts[1], parts[3]])
+    whole = plausibly.concat_annotations([parts[2], parts[0], parts[1], parts[3]])
     assert read_merged(whole.attrs) == {"Eczema": 2, "Tinea": 1}
-    assert "merged" not in plausibly.concat([parts[2]]).attrs
-    assert read_merged(plausibly.select(whole, example="t2").attrs) == {"Eczema": 2, "Tinea": 1}
+    assert "merged" not in plausibly.concat_annotations([parts[2]]).attrs
+    assert read_merged(plausibly.select_annotations(whole, example="t2").attrs) == {
+        "Eczema": 2,
+        "Tinea": 1,
+    }
 
 
 def test_columns_of_predictions_under_an_alias(tmp_path: Path) -> None:

@@ -162,7 +162,7 @@ def test_report_4_letters_and_numbers_of_two_teams(tmp_path: Path) -> None:
         ),
         plausibly.read_annotations(two, "long-table", labels),
     ]
-    lam = plausibly.aggregate(plausibly.concat(parts))
+    lam = plausibly.aggregate(plausibly.concat_annotations(parts))
     np.testing.assert_array_equal(lam.values, [[1, 0], [0.5, 0.5]])
 
 

@@ -154,7 +154,7 @@ def test_plausibilities_alone_have_no_single_responses() -> None:
 def test_the_caller_s_order_and_seed() -> None:
     other = planned(
         PREDICTIONS.isel(example=slice(None, None, -1), label=[2, 0, 3, 1]),
-        plausibly.select(VOTES, example=VOTES["example"].values[::-1]),
+        plausibly.select_annotations(VOTES, example=VOTES["example"].values[::-1]),
         within=0.03,
         cluster="patient",
     )
@@ -209,10 +209,10 @@ def test_thinned_responses(most: int) -> None:
     )
     assert fewer <= more
     # by the name of the example, with the label that was said
-    turned = plausibly.select(VOTES, example=VOTES["example"].values[::-3])
+    turned = plausibly.select_annotations(VOTES, example=VOTES["example"].values[::-3])
     other = Responses.of(turned, Keys(0))
     assert other is not None
-    part = plausibly.select(kept, example=turned["example"].values)
+    part = plausibly.select_annotations(kept, example=turned["example"].values)
     xr.testing.assert_identical(plausibly.aggregate(other.thinned(most)), plausibly.aggregate(part))
 
 

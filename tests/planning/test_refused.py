@@ -20,7 +20,10 @@ from plausibly.plugin import ANNOTATION, resolve
 
 FLAT = PREDICTIONS.copy(data=np.full(PREDICTIONS.shape, 0.25))
 NORTH = PREDICTIONS.assign_coords(site=("example", ["north"] * 300))
-FEW, SAID = PREDICTIONS[:12], plausibly.select(VOTES, example=PREDICTIONS["example"].values[:12])
+FEW, SAID = (
+    PREDICTIONS[:12],
+    plausibly.select_annotations(VOTES, example=PREDICTIONS["example"].values[:12]),
+)
 OTHER = PREDICTIONS.assign_coords(label=["a", "b", "c", "e"])
 
 
@@ -55,7 +58,7 @@ def test_responses_that_would_leave_no_variation_are_left_out() -> None:
 
 
 def test_a_pilot_without_disagreement() -> None:
-    one = plausibly.select(VOTES, annotator="q0")
+    one = plausibly.select_annotations(VOTES, annotator="q0")
     with pytest.warns(PlausiblyWarning):
         found = planned(said=one)
     assert "responses" not in found.dims
@@ -68,7 +71,7 @@ def test_draws_need_a_pilot() -> None:
 
 
 def test_responses_that_nobody_has() -> None:
-    one = plausibly.select(VOTES, annotator="q0")
+    one = plausibly.select_annotations(VOTES, annotator="q0")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PlausiblyWarning)
         said = text(lambda: planned(said=one, responses=[2]))

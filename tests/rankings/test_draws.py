@@ -218,7 +218,7 @@ def test_ties_that_count_a_broken_number_of_times_are_refused() -> None:
         "weights-broken",
         "aggregator plackett-luce, which takes any weight, or round the weights",
     )
-    part = plausibly.select(annotations, example=["f"])
+    part = plausibly.select_annotations(annotations, example=["f"])
     found = PlackettLuceDraws(draws=500, prior=1.0).aggregate(part, KEYS).sel(label="a").values
     assert_distributed(found[:, 0], betainc(1.5, 1.0, found[:, 0]))
 

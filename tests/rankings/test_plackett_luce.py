@@ -173,7 +173,7 @@ def test_without_a_prior_one_side_is_refused() -> None:
         "ranking-one-sided",
         "prior = 0.5, or another above 0",
     )
-    part = plausibly.select(annotations, example=["f", "g"])
+    part = plausibly.select_annotations(annotations, example=["f", "g"])
     found = PlackettLuce(prior=0.0).aggregate(part, KEYS)
     assert found.sel(label="a").values.tolist() == pytest.approx([2 / 3, 1.0])
 

@@ -93,7 +93,7 @@ def test_dermatologists(shared: Path) -> None:
         found = plausibly.aggregate(annotations, name)
         assert np.array_equal(found.values > 0, inverse.values > 0)
         assert float(found.max("label").mean()) == pytest.approx(largest, abs=1e-3)
-    some = plausibly.select(annotations, example=[f"{case:04}" for case in range(100)])
+    some = plausibly.select_annotations(annotations, example=[f"{case:04}" for case in range(100)])
     for name in ("dirichlet", "plackett-luce-draws"):
         drawn = plausibly.aggregate(some, name, draws=3)
         assert drawn.shape == (3, 100, 419)

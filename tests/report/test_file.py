@@ -40,7 +40,7 @@ def written(made: Made, path: Path, **options: object) -> Report:
         predictor,
         path,
         predictions=made.predictions[30:],
-        annotations=plausibly.select(
+        annotations=plausibly.select_annotations(
             made.annotations, example=made.predictions["example"].values[30:].tolist()
         ),
         alphas=0.2,

@@ -74,13 +74,13 @@ def written(
     )
     half = len(names) // 2
     predictor = plausibly.calibrate(
-        predictions[:half], plausibly.select(votes, example=names[:half])
+        predictions[:half], plausibly.select_annotations(votes, example=names[:half])
     )
     report = plausibly.write_report(
         predictor,
         folder / "report.html",
         predictions=predictions[half:],
-        annotations=plausibly.select(votes, example=names[half:]),
+        annotations=plausibly.select_annotations(votes, example=names[half:]),
         examples=known.isel(example=slice(half, None)),
         alphas=("0.1", "0.05"),
         words=words,
@@ -94,7 +94,7 @@ def dermatology(shared: Path, folder: Path, *, examples: int = 200) -> Path:
     conditions = source / "dermatology_conditions.txt"
     every = plausibly.read_annotations(source / "dermatology_selectors.json", labels=conditions)
     names = [str(name) for name in every["example"].values[:examples]]
-    rankings = plausibly.select(every, example=names)
+    rankings = plausibly.select_annotations(every, example=names)
     said = plausibly.aggregate(rankings)
     blurred = said.values + np.random.default_rng(1).random(said.shape) ** 30 * 0.5
     predictions = said.copy(data=blurred / blurred.sum(axis=1, keepdims=True)).drop_vars(
@@ -109,13 +109,13 @@ def dermatology(shared: Path, folder: Path, *, examples: int = 200) -> Path:
     )
     half = examples // 2
     predictor = plausibly.calibrate(
-        predictions[:half], plausibly.select(rankings, example=names[:half])
+        predictions[:half], plausibly.select_annotations(rankings, example=names[:half])
     )
     report = plausibly.write_report(
         predictor,
         folder / "report.html",
         predictions=predictions[half:],
-        annotations=plausibly.select(rankings, example=names[half:]),
+        annotations=plausibly.select_annotations(rankings, example=names[half:]),
         labels=risk,
         words={"example": "case", "annotator": "dermatologist"},
     )

@@ -100,7 +100,7 @@ class Answers:
                 f"annotations stand for {counted(int(rows.weight.sum()))} answers",
                 expected="fewer than 2,147,483,648, so that pairs can be counted exactly",
                 found=counted(int(rows.weight.sum())),
-                hint="plausibly.select(ann, example=...) some of the examples",
+                hint="plausibly.select_annotations(ann, example=...) some of the examples",
                 source="annotations",
             )
         examples = name_texts(table.indexes[names.EXAMPLE])

@@ -11,7 +11,7 @@ from plausibly import registry, text
 from plausibly.data import names
 from plausibly.data.annotations import Rows, check_table, read_only
 from plausibly.data.names import name_texts, quoted, several, text_array
-from plausibly.data.select import answered, select
+from plausibly.data.select import answered, select_annotations
 from plausibly.errors import ComponentError, InputError, counted
 from plausibly.kernels.sums import ordered_sum
 from plausibly.kernels.types import Floats
@@ -90,7 +90,7 @@ def reliability(
     check_table(table, component.accepts)
     kept = answered(table)
     if len(kept) < table.sizes[names.EXAMPLE]:
-        table = select(table, example=kept)
+        table = select_annotations(table, example=kept)
     with calling(f"aggregator {whose}", "reliability"):
         estimate: object = component.reliability(read_only(table))
     if estimate is None:

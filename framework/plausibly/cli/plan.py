@@ -38,7 +38,7 @@ def plan(output: Output, loaded: Draft) -> None:
     """
     from plausibly.cli import layout
     from plausibly.data.names import EXAMPLE
-    from plausibly.data.select import answered, select
+    from plausibly.data.select import answered, select_annotations
     from plausibly.errors import counted
     from plausibly.planning.pilot import pilot_half
     from plausibly.planning.plan import plan as planned
@@ -63,7 +63,7 @@ def plan(output: Output, loaded: Draft) -> None:
         shown = [layout.fields(rows)]
         if answers.table is not None:
             kept = set(answered(answers.table)).intersection(predictions[EXAMPLE].values.tolist())
-            plausibilities = select(answers.table, example=sorted(kept))
+            plausibilities = select_annotations(answers.table, example=sorted(kept))
             aggregator = answers.component or {}
         output.document |= {
             answers.what: answers.facts,

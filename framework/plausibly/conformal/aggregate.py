@@ -14,7 +14,7 @@ from plausibly.data.annotations import Rows, check_answered, check_table, read_o
 from plausibly.data.labels import without_parents
 from plausibly.data.names import several
 from plausibly.data.plausibilities import FEW_LABELS, Plausibilities, is_sparse, pack, unpack
-from plausibly.data.select import answered, select
+from plausibly.data.select import answered, select_annotations
 from plausibly.data.states import with_left_out
 from plausibly.errors import InputError, listed
 from plausibly.kernels.random import Keys
@@ -157,7 +157,7 @@ def aggregated(
     if unanswered == "drop":
         kept = answered(table)
         dropped = table.sizes[names.EXAMPLE] - len(kept)
-        table = select(table, example=kept) if dropped else table
+        table = select_annotations(table, example=kept) if dropped else table
     keys, name = Keys(seed, "aggregator"), called(AGGREGATOR, component)
     whose, table = f"aggregator {name}", read_only(table)
     check_answered(Rows.of(table))

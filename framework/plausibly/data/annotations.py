@@ -121,8 +121,8 @@ def check_table(
             f"{source}: rows were cut, sorted or renamed after the table was built",
             expected="responses that point at the names they were built with",
             found="another checksum" if names.CHECKSUM in table.attrs else "no checksum",
-            hint="plausibly.select(ann, example=...) on the table as it was read, instead of isel, "
-            "sel, sortby or assign_coords",
+            hint="plausibly.select_annotations(ann, example=...) on the table as it was read, "
+            "instead of isel, sel, sortby or assign_coords",
             source=source,
         )
     if accepts is not None and kind not in accepts:
@@ -428,7 +428,8 @@ def describe(table: xr.Dataset) -> str:
     if not is_intact(table):
         return (
             "annotations  detached: the rows no longer fit the names\n"
-            "  made by isel, sel, sortby or the like; use plausibly.select(ann, example=...)"
+            "  made by isel, sel, sortby or the like; use plausibly.select_annotations(ann, "
+            "example=...)"
         )
     rows = Rows.of(table)
     votes, known = rows.votes, table.sizes[names.ANNOTATOR]

@@ -32,7 +32,7 @@ Names: TypeAlias = "object | Iterable[object] | xr.DataArray | NDArray[np.bool_]
 """One name, several names, or a mask over the dim."""
 
 
-def select(
+def select_annotations(
     table: xr.Dataset, *, example: Names | None = None, annotator: Names | None = None
 ) -> AnnotationTable:
     """Return the part of an annotation table about some examples, by some annotators.
@@ -160,7 +160,7 @@ _CODES_OF = {
 }
 
 
-def concat(tables: Iterable[xr.Dataset]) -> AnnotationTable:
+def concat_annotations(tables: Iterable[xr.Dataset]) -> AnnotationTable:
     """Return one annotation table with the responses of all.
 
     Parameters
@@ -190,7 +190,7 @@ def concat(tables: Iterable[xr.Dataset]) -> AnnotationTable:
             "there is no annotation table to join",
             expected="one or more",
             found="none",
-            hint="plausibly.concat([first, second])",
+            hint="plausibly.concat_annotations([first, second])",
         )
     for attribute in (names.KIND, names.UNLISTED, names.REPEATED):
         found = list(dict.fromkeys(str(part.attrs.get(attribute, "no")) for part in parts))

@@ -15,7 +15,7 @@ from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names, validate
 from plausibly.data.annotations import Rows, check_table
 from plausibly.data.names import name_texts, not_among, positions, text_array
-from plausibly.data.select import select
+from plausibly.data.select import select_annotations
 from plausibly.errors import InputError, PlausiblyWarning, counted, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.intervals import (
@@ -253,7 +253,7 @@ def leave_one_annotator_out(
     table = check_table(annotations)
     whole = inputs.as_plausibilities(aggregate(table, aggregator, seed=seed))
     model, _ = inputs.matched(model, whole, only_common, other="annotations")
-    table = select(table, example=model[names.EXAMPLE].values)
+    table = select_annotations(table, example=model[names.EXAMPLE].values)
     every = name_texts(table[names.ANNOTATOR].values)
     answering = np.unique(table[names.RESPONSE_ANNOTATOR].values)
     there = [every[code] for code in answering[answering >= 0]]
@@ -320,7 +320,7 @@ def leave_one_annotator_out(
 
     with ticking(progress, "leaving annotators out") as tick:
         for place, name in enumerate(left_out):
-            own = aggregate(select(table, annotator=[name]), alone, unanswered="drop")
+            own = aggregate(select_annotations(table, annotator=[name]), alone, unanswered="drop")
             kept = np.flatnonzero(table[names.RESPONSE_ANNOTATOR].values != every.index(name))
             others_only = Rows.of(table).take(kept)
             rest = aggregate(others_only, aggregator, seed=seed, unanswered="drop")

@@ -19,7 +19,7 @@ from plausibly.data import names, validate
 from plausibly.data.annotations import check_table
 from plausibly.data.names import name_texts, not_among, several, text_array
 from plausibly.data.plausibilities import mean_over_draws
-from plausibly.data.select import answered, select
+from plausibly.data.select import answered, select_annotations
 from plausibly.data.states import read_left_out, with_left_out
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation import inputs
@@ -322,7 +322,7 @@ def sensitivity(
     if dropped:
         stay = [name not in dropped for name in name_texts(model.indexes[names.EXAMPLE])]
         model = with_left_out(model[stay], {"without a response": len(dropped)})
-        table = select(table, example=kept)
+        table = select_annotations(table, example=kept)
     versions: dict[str, xr.DataArray] = {}
     means: dict[str, Floats] = {}
     notes: dict[str, dict[str, object]] = {}

@@ -19,7 +19,7 @@ from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.inputs import matched_inputs
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names, validate
-from plausibly.data.select import select
+from plausibly.data.select import select_annotations
 from plausibly.data.states import Labelled, with_left_out
 from plausibly.data.validate import is_augmented
 from plausibly.errors import InputError, PlausiblyWarning, counted, listed
@@ -59,7 +59,7 @@ class TunedScore:
         less = {_REASON: len(here) - len(kept)}
         if isinstance(array, xr.Dataset) and names.RESPONSE_EXAMPLE in array:
             # Rows of an annotation table are cut with their answers.
-            table = select(array, example=[here[place] for place in kept])
+            table = select_annotations(array, example=[here[place] for place in kept])
             return cast("Labelled", with_left_out(table, less))
         return with_left_out(array.isel({names.EXAMPLE: kept}), less)
 

@@ -36,7 +36,7 @@ from plausibly.data.records import (
     table_from_records as table_from_records,
 )
 from plausibly.data.select import (
-    select as select,
+    select_annotations as select_annotations,
 )
 from plausibly.data.states import (
     with_left_out as with_left_out,

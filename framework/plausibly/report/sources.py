@@ -22,7 +22,7 @@ from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names
 from plausibly.data.names import name_texts, positions, several
 from plausibly.data.plausibilities import mean_over_draws
-from plausibly.data.select import select
+from plausibly.data.select import select_annotations
 from plausibly.data.states import read_left_out, with_left_out
 from plausibly.data.validate import Predictions
 from plausibly.errors import InputError, PlausiblyWarning, counted
@@ -159,7 +159,9 @@ def _subject(
     table = data.annotations
     if table is not None:
         answered = {*name_texts(table.indexes[names.EXAMPLE])}
-        shared["annotations"] = select(table, example=sorted(answered.intersection(examples)))
+        shared["annotations"] = select_annotations(
+            table, example=sorted(answered.intersection(examples))
+        )
     checks = _all_checks(len(examples), options.words, checks)
     return Subject(**shared, methods=methods, how=how, checks=checks, options=options)
 

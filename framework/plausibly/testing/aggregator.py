@@ -12,7 +12,7 @@ import xarray as xr
 from plausibly.data import names
 from plausibly.data.annotations import Rows
 from plausibly.data.plausibilities import check_packed, pack, unpack
-from plausibly.data.select import select
+from plausibly.data.select import select_annotations
 from plausibly.errors import InputError
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Floats, Ints
@@ -163,7 +163,7 @@ def example_alone(aggregator: Aggregator, tables: Tables) -> None:
     for table in _copies(tables):
         every = texts(table, names.EXAMPLE)
         for some in filter(None, (every[:1], every[1::2])):
-            part = select(table, example=some)
+            part = select_annotations(table, example=some)
             if joint:
                 change = max(change, _difference(aggregator, table, part))
             else:
@@ -216,7 +216,7 @@ def missing_responses(aggregator: Aggregator, table: xr.Dataset) -> None:
 def zero_examples(aggregator: Aggregator, table: xr.Dataset) -> None:
     """A table without examples gives no rows, or an InputError."""
     try:
-        found = _aggregate(aggregator, select(table, example=[]))
+        found = _aggregate(aggregator, select_annotations(table, example=[]))
     except InputError:
         return
     demand(found.sizes[names.EXAMPLE] == 0, "it gives rows for no examples")

@@ -14,7 +14,7 @@ from plausibly.data import names
 from plausibly.data.annotations import check_table, is_intact
 from plausibly.data.names import name_text, name_texts
 from plausibly.data.records import Record
-from plausibly.data.select import concat, select, to_frame
+from plausibly.data.select import concat_annotations, select_annotations, to_frame
 from plausibly.errors import InputError
 from plausibly.protocols import ANNOTATION, Annotation
 from plausibly.testing import data
@@ -235,7 +235,7 @@ def one_label(annotation: Annotation, fixture: AnnotationFixture) -> None:
 def part_selected(annotation: Annotation, fixture: AnnotationFixture) -> None:
     """A part of a table is the table of a part of the records."""
     some = fixture.examples[::2]
-    part = select(fixture.table(annotation), example=some)
+    part = select_annotations(fixture.table(annotation), example=some)
     annotation.validate(part)
     built = fixture.table(annotation, some)
     demand(_rows(part) == _rows(built), "select gives other answers than a build of that part")
@@ -245,7 +245,7 @@ def part_selected(annotation: Annotation, fixture: AnnotationFixture) -> None:
 def parts_joined(annotation: Annotation, fixture: AnnotationFixture) -> None:
     """Tables of parts, joined, are the table of the whole."""
     halves = fixture.examples[::2], fixture.examples[1::2]
-    whole = concat([fixture.table(annotation, half) for half in halves])
+    whole = concat_annotations([fixture.table(annotation, half) for half in halves])
     annotation.validate(whole)
     fixture.demand_answers(annotation, whole, "concat gives other answers")
 

@@ -85,8 +85,8 @@ class Answers:
                 f"{'is' if unknown == 1 else 'are'} of unknown annotators",
                 expected=f"annotators by name: {called} estimates what each is worth",
                 found="responses without one",
-                hint="plausibly.select(ann, annotator=ann.annotator.values) leaves them out; "
-                "dawid-skene takes them as one annotator",
+                hint="plausibly.select_annotations(ann, annotator=ann.annotator.values) leaves "
+                "them out; dawid-skene takes them as one annotator",
                 source="annotations",
                 details={"responses": unknown},
             )

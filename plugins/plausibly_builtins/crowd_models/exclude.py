@@ -25,7 +25,7 @@ from plausibly.plugin import (
     names,
     ordered_sum,
     resolve,
-    select,
+    select_annotations,
     several,
     warn,
     with_left_out,
@@ -149,7 +149,7 @@ class Exclude(Around):
         table = rows.take(np.flatnonzero(kept))
         answered = np.bincount(rows.example[kept], minlength=rows.n) > 0
         if not answered.all():
-            table = select(table, example=answered)
+            table = select_annotations(table, example=answered)
         found = self.by.reliability(table)
         if found is None:
             raise InputError(

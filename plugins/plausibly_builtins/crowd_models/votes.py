@@ -96,7 +96,7 @@ class WeightedVote(Aggregator):
     i, w_r their `response_weight` and a_q the weight of annotator q. Weights come from outside, so
     that an example's plausibilities are its own affair: take them from a qualification test, or
     from `plausibly.reliability` of *other* examples. An annotator of weight 0 is left out, as by
-    `plausibly.select`, but examples that nobody else answered are refused.
+    `plausibly.select_annotations`, but examples that nobody else answered are refused.
 
     Attributes
     ----------
@@ -124,7 +124,8 @@ class WeightedVote(Aggregator):
                 f"({listed(shown)})",
                 expected="an annotator of some weight for each example",
                 found="weights that are 0, for all who answered",
-                hint="a small weight instead of 0, or plausibly.select(ann, annotator=...) and "
+                hint="a small weight instead of 0, or plausibly.select_annotations(ann, "
+                "annotator=...) and "
                 'unanswered="drop"',
                 source="aggregator weighted-vote",
                 details={"examples": shown},

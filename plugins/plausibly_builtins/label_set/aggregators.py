@@ -232,7 +232,8 @@ def _dropped(found: xr.DataArray, tree: Hierarchy, rows: Rows) -> xr.DataArray:
             f"{several(len(examples), 'example')} ({listed(examples)})",
             expected="an answer to each example that is kept",
             found='parents = "drop", which leaves none',
-            hint='parents = "uniform" or "frequency", or plausibly.select(ann, example=...) the '
+            hint='parents = "uniform" or "frequency", or plausibly.select_annotations(ann, '
+            "example=...) the "
             "others",
             source="annotations",
             details={"examples": examples},
