@@ -60,11 +60,11 @@ def chunk_of_rows(
     return generator.random((stop - start, labels), dtype=np.float32)
 
 
-def lazy_predictions(packed: xr.Dataset, seed: int) -> xr.DataArray:
+def lazy_predictions(sparse: xr.Dataset, seed: int) -> xr.DataArray:
     """Return predictions of the examples in lazy chunks of rows; none of them is in memory."""
     import dask.array
 
-    examples, labels = packed.sizes["example"], packed.sizes["label_name"]
+    examples, labels = sparse.sizes["example"], sparse.sizes["label_name"]
     rows = tuple(min(ROWS, examples - start) for start in range(0, examples, ROWS))
     values = dask.array.map_blocks(  # type: ignore[no-untyped-call]  # dask has no types here
         chunk_of_rows, chunks=(rows, (labels,)), dtype=np.float32, seed=seed
@@ -72,16 +72,16 @@ def lazy_predictions(packed: xr.Dataset, seed: int) -> xr.DataArray:
     return xr.DataArray(
         values,
         dims=("example", "label"),
-        coords={"example": packed.example.values, "label": packed.label_name.values},
+        coords={"example": sparse.example.values, "label": sparse.label_name.values},
         attrs={"scale": "independent"},
     )
 
 
-def evaluated(packed: xr.Dataset, seed: int) -> xr.Dataset:
+def evaluated(sparse: xr.Dataset, seed: int) -> xr.Dataset:
     """Return the measures of sets of all examples but the first ones, which calibrate."""
-    first = min(10 * ROWS, packed.sizes["example"] // 2)
-    calibration = packed.isel(example=slice(None, first))
-    new = packed.isel(example=slice(first, None))
+    first = min(10 * ROWS, sparse.sizes["example"] // 2)
+    calibration = sparse.isel(example=slice(None, first))
+    new = sparse.isel(example=slice(first, None))
     predictor = plausibly.calibrate(lazy_predictions(calibration, seed), calibration)
     sets = predictor.predict(lazy_predictions(new, seed + 1), 0.1)
     return plausibly.evaluate(sets, new).data
@@ -102,16 +102,16 @@ def stages(examples: int, labels: int, each: int, seed: int) -> None:
 
     table = mentions(examples, labels, each, seed)
     print(f"| the table of annotations | | {peak_of_process():.2f} |")
-    found = timed("`aggregate(packed=True)`", lambda: plausibly.aggregate(table, packed=True))
-    packed = found if isinstance(found, xr.Dataset) else xr.Dataset()
-    hashes = hash_names(packed.indexes["example"])
+    found = timed("`aggregate(sparse=True)`", lambda: plausibly.aggregate(table, sparse=True))
+    sparse = found if isinstance(found, xr.Dataset) else xr.Dataset()
+    hashes = hash_names(sparse.indexes["example"])
     timed(
         f"{DRAWS} labels drawn for each example",
-        lambda: draw_labels(Plausibilities.of(packed).stored, Keys(seed).uniform(hashes, DRAWS)),
+        lambda: draw_labels(Plausibilities.of(sparse).stored, Keys(seed).uniform(hashes, DRAWS)),
     )
     timed(
         f"`calibrate` with the first 10,000, `predict`, `evaluate`: lazy chunks of {ROWS:,} rows",
-        lambda: evaluated(packed, seed),
+        lambda: evaluated(sparse, seed),
     )
     print(f"\nGoal: a peak below 2 GiB for 1,000,000 examples; here {peak_of_process():.2f}.\n")
 

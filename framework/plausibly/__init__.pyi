@@ -15,8 +15,8 @@ from plausibly.conformal.regions import (
     calibrate_region as calibrate_region,
 )
 from plausibly.data.plausibilities import (
-    pack as pack,
-    unpack as unpack,
+    to_dense as to_dense,
+    to_sparse as to_sparse,
 )
 from plausibly.data.select import (
     concat_annotations as concat_annotations,

@@ -109,7 +109,7 @@ def _undefined(reader: Reader, member: str) -> NotImplementedError:
 class Aggregator(Protocol):
     """Turns all responses of an example into plausibilities.
 
-    Inherit it to have the defaults of the optional members: `joint`, `aggregate_packed` and
+    Inherit it to have the defaults of the optional members: `joint`, `aggregate_sparse` and
     `reliability`.
     """
 
@@ -127,8 +127,8 @@ class Aggregator(Protocol):
         return False
 
     @optional
-    def aggregate_packed(self, annotations: xr.Dataset, keys: Keys) -> xr.Dataset | None:
-        """Return in packed form what `aggregate` returns, to the last bit; None = not made."""
+    def aggregate_sparse(self, annotations: xr.Dataset, keys: Keys) -> xr.Dataset | None:
+        """Return in sparse form what `aggregate` returns, to the last bit; None = not made."""
         return None
 
     @optional

@@ -38,11 +38,11 @@ class Shares(Aggregator, ABC):
         terms, total, denominator = self._terms(rows)
         return rows.shares(terms, total, denominator=denominator)
 
-    def aggregate_packed(self, annotations: xr.Dataset, keys: Keys) -> xr.Dataset:
-        """Return the same in packed form, for thousands of labels."""
+    def aggregate_sparse(self, annotations: xr.Dataset, keys: Keys) -> xr.Dataset:
+        """Return the same in sparse form, for thousands of labels."""
         rows = answered_rows(annotations, self.accepts)
         terms, total, denominator = self._terms(rows)
-        return rows.packed_shares(terms, total, denominator=denominator)
+        return rows.sparse_shares(terms, total, denominator=denominator)
 
     @abstractmethod
     def _terms(self, rows: Rows) -> Terms: ...

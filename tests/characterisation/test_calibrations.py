@@ -89,7 +89,7 @@ def calibrated(
     views = 2 if calibrator.startswith("augmentation") else 0
     model: xr.DataArray = nets.predictions(views=views)
     dense = plausibilities(calibrator)
-    opinions = plausibly.pack(dense) if form == "sparse" else dense
+    opinions = plausibly.to_sparse(dense) if form == "sparse" else dense
     if form == "chunks":
         model = model.chunk({"example": 7})
     calibrate = partial(

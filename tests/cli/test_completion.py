@@ -58,7 +58,7 @@ def test_each_shell_gets_its_answer(shell: str) -> None:
         ("calibrate --aggregator pl", ["plackett-luce"]),
         ("sensitivity --aggregator label-f", ["label-frequency"]),
         ("aggregate --reader crowd", ["long-table"]),
-        ("aggregate --form p", ["packed"]),
+        ("aggregate --form p", ["sparse"]),
         ("plugins new --kind comb", ["combiner"]),
         ("plugins info monte", ["monte-carlo"]),
         ("plugins check soft", ["soft-label", "soft-label"]),

@@ -45,8 +45,8 @@ def test_aggregate_makes_no_dense_array(here: Path) -> None:
     write_votes(here, 2_000, LABELS)  # dense: 305 MiB
     with at_most(96):
         ran = done("aggregate", *OF_VOTES, "-o", "lam.npz", "--json")
-    assert ran.document["form"] == "packed"
-    found = read_plausibilities("lam.npz", packed=True)
+    assert ran.document["form"] == "sparse"
+    found = read_plausibilities("lam.npz", sparse=True)
     assert (found.sizes["example"], found.sizes["label_name"]) == (2_000, LABELS)
     np.testing.assert_allclose(found["weight"].sum("slot"), 1)
 
@@ -69,8 +69,8 @@ def small(here: Path) -> Path:
 @pytest.mark.parametrize(
     ("out", "form", "said"),
     [
-        ("lam.npz", "packed", "only what is not 0"),
-        ("lam.nc", "packed", "only what is not 0"),
+        ("lam.npz", "sparse", "only what is not 0"),
+        ("lam.nc", "sparse", "only what is not 0"),
         ("lam.csv", "long", "a row for each label that is not 0"),
         ("lam.csv", "wide", ""),
         ("lam.npz", "wide", ""),
@@ -92,7 +92,7 @@ def test_every_form_gives_the_same_predictor(small: Path, out: str, form: str, s
 
 def test_forms_that_nobody_chose(here: Path) -> None:
     write_votes(here, 3, 1_001)
-    for out, form in (("lam.csv", "long"), ("lam.nc", "packed")):
+    for out, form in (("lam.csv", "long"), ("lam.nc", "sparse")):
         assert run("aggregate", *OF_VOTES, "-o", out, "--json").document["form"] == form
     drawn = ("--aggregator", '{name = "bootstrap", draws = 2}')
     assert run("aggregate", *OF_VOTES, *drawn, "-o", "d.nc", "--json").document["form"] == "wide"
@@ -101,10 +101,10 @@ def test_forms_that_nobody_chose(here: Path) -> None:
 
 
 def test_a_form_that_a_format_has_not(small: Path) -> None:
-    packed = f"aggregate {' '.join(OF_VOTES)} --form packed -o"
-    refused(f"{packed} lam.csv", "option-unfit", "found .csv hint -o lam.npz, or --form long")
+    sparse = f"aggregate {' '.join(OF_VOTES)} --form sparse -o"
+    refused(f"{sparse} lam.csv", "option-unfit", "found .csv hint -o lam.npz, or --form long")
     drawn = """--aggregator '{name = "bootstrap", draws = 2}'"""
-    refused(f"{packed} lam.npz {drawn}", "option-unfit", "found draws hint --form wide")
+    refused(f"{sparse} lam.npz {drawn}", "option-unfit", "found draws hint --form wide")
 
 
 def test_evaluate_with_every_measure(small: Path) -> None:
@@ -126,9 +126,9 @@ def test_evaluate_with_every_measure(small: Path) -> None:
         "risk.csv",
     )
     more = (*strata, "-p", "p.npz", "--predictor", "predictor.nc", "--json")
-    packed = typed("evaluate sets.csv -a votes.csv", *more)
+    sparse = typed("evaluate sets.csv -a votes.csv", *more)
     dense = typed("evaluate sets.csv --plausibilities lam.csv", *more)
-    assert packed.code == dense.code == 0
+    assert sparse.code == dense.code == 0
     for part in (
         "results",
         "by_label",
@@ -137,7 +137,7 @@ def test_evaluate_with_every_measure(small: Path) -> None:
         "by_predicted_entropy",
         "p_values",
     ):
-        assert packed.document[part] == dense.document[part], part
+        assert sparse.document[part] == dense.document[part], part
 
 
 def test_calibrate_and_evaluate_ask_for_no_dense_form(
@@ -147,7 +147,7 @@ def test_calibrate_and_evaluate_ask_for_no_dense_form(
         raise AssertionError("the dense form was made")
 
     monkeypatch.setattr(Sparse, "dense", dense)
-    assert run("aggregate", *OF_VOTES, "-o", "lam.nc", "--form", "packed").code == 0
+    assert run("aggregate", *OF_VOTES, "-o", "lam.nc", "--form", "sparse").code == 0
     for given in (OF_VOTES, ("--plausibilities", "lam.nc")):
         assert run("calibrate", *given, "-p", "p.npz", "-o", "predictor.nc").code == 0
         assert typed("predict predictor.nc -p p.npz -o sets.csv").code == 0

@@ -1,4 +1,4 @@
-"""The packed form: one for each array of plausibilities, and the same bits back."""
+"""The sparse form: one for each array of plausibilities, and the same bits back."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
-from plausibly.data.plausibilities import check_packed, check_plausibilities, pack, unpack
+from plausibly.data.plausibilities import (
+    check_plausibilities,
+    check_sparse_form,
+    to_dense,
+    to_sparse,
+)
 from plausibly.errors import InputError
 from refusals import refused
 from tables import labelled
@@ -30,8 +35,8 @@ def plausibilities(values: NDArray[np.floating]) -> xr.DataArray:
 
 
 @pytest.fixture
-def packed() -> xr.Dataset:
-    return pack(plausibilities(np.array([[0.5, 0, 0.5], [0, 1, 0], [0.25, 0.5, 0.25]])))
+def sparse() -> xr.Dataset:
+    return to_sparse(plausibilities(np.array([[0.5, 0, 0.5], [0, 1, 0], [0.25, 0.5, 0.25]])))
 
 
 @given(
@@ -43,45 +48,45 @@ def packed() -> xr.Dataset:
 )
 def test_unpack_gives_the_same_bits_back(values: NDArray[np.floating]) -> None:
     dense = plausibilities(values)
-    packed = pack(dense)
-    back = unpack(packed)
+    sparse = to_sparse(dense)
+    back = to_dense(sparse)
     xr.testing.assert_identical(back, dense)
     assert back.dtype == dense.dtype
-    assert packed["weight"].dtype == dense.dtype
-    xr.testing.assert_identical(pack(back), packed)
-    assert packed.sizes["slot"] == max(1, int((values > 0).sum(axis=1).max()))
+    assert sparse["weight"].dtype == dense.dtype
+    xr.testing.assert_identical(to_sparse(back), sparse)
+    assert sparse.sizes["slot"] == max(1, int((values > 0).sum(axis=1).max()))
 
 
-def test_the_form(packed: xr.Dataset) -> None:
-    assert packed["weight"].dims == packed["label"].dims == ("example", "slot")
-    assert packed["label"].dtype == np.int32
-    assert packed["label"].values.tolist() == [[0, 2, -1], [1, -1, -1], [0, 1, 2]]
-    assert packed["weight"].values.tolist() == [[0.5, 0.5, 0], [1, 0, 0], [0.25, 0.5, 0.25]]
-    assert packed["label_name"].values.tolist() == ["k0", "k1", "k2"]
-    assert packed["denominator"].dims == ("example",)
-    assert packed["risk"].dims == ("label_name",)
+def test_the_form(sparse: xr.Dataset) -> None:
+    assert sparse["weight"].dims == sparse["label"].dims == ("example", "slot")
+    assert sparse["label"].dtype == np.int32
+    assert sparse["label"].values.tolist() == [[0, 2, -1], [1, -1, -1], [0, 1, 2]]
+    assert sparse["weight"].values.tolist() == [[0.5, 0.5, 0], [1, 0, 0], [0.25, 0.5, 0.25]]
+    assert sparse["label_name"].values.tolist() == ["k0", "k1", "k2"]
+    assert sparse["denominator"].dims == ("example",)
+    assert sparse["risk"].dims == ("label_name",)
 
 
-def test_dims_in_any_order(packed: xr.Dataset) -> None:
-    xr.testing.assert_identical(unpack(packed.transpose()), unpack(packed))
-    xr.testing.assert_identical(pack(unpack(packed).transpose()), packed)
-    xr.testing.assert_identical(check_packed(packed.transpose()), packed)
+def test_dims_in_any_order(sparse: xr.Dataset) -> None:
+    xr.testing.assert_identical(to_dense(sparse.transpose()), to_dense(sparse))
+    xr.testing.assert_identical(to_sparse(to_dense(sparse).transpose()), sparse)
+    xr.testing.assert_identical(check_sparse_form(sparse.transpose()), sparse)
 
 
-def test_plausibilities_may_come_packed(packed: xr.Dataset) -> None:
-    dense = unpack(packed).assign_coords(denominator=("example", [2, 1, 4]))
-    xr.testing.assert_identical(check_plausibilities(pack(dense)), dense)
+def test_plausibilities_may_come_sparse(sparse: xr.Dataset) -> None:
+    dense = to_dense(sparse).assign_coords(denominator=("example", [2, 1, 4]))
+    xr.testing.assert_identical(check_plausibilities(to_sparse(dense)), dense)
 
 
-def test_cutting_examples_keeps_the_form(packed: xr.Dataset) -> None:
-    part = packed.isel(example=[2, 0])
-    xr.testing.assert_identical(unpack(part), unpack(packed).isel(example=[2, 0]))
+def test_cutting_examples_keeps_the_form(sparse: xr.Dataset) -> None:
+    part = sparse.isel(example=[2, 0])
+    xr.testing.assert_identical(to_dense(part), to_dense(sparse).isel(example=[2, 0]))
 
 
-def changed(packed: xr.Dataset, name: str, place: tuple[int, int], value: float) -> xr.Dataset:
-    values = packed[name].values.copy()
+def changed(sparse: xr.Dataset, name: str, place: tuple[int, int], value: float) -> xr.Dataset:
+    values = sparse[name].values.copy()
     values[place] = value
-    return packed.assign({name: (("example", "slot"), values)})
+    return sparse.assign({name: (("example", "slot"), values)})
 
 
 @pytest.mark.parametrize(
@@ -97,16 +102,16 @@ def changed(packed: xr.Dataset, name: str, place: tuple[int, int], value: float)
     ],
 )
 def test_a_broken_form_is_refused(
-    packed: xr.Dataset, name: str, place: tuple[int, int], value: float, what: str
+    sparse: xr.Dataset, name: str, place: tuple[int, int], value: float, what: str
 ) -> None:
-    with refused("packed-invalid", f"packed plausibilities: {what}"):
-        check_packed(changed(packed, name, place, value))
+    with refused("sparse-invalid", f"sparse plausibilities: {what}"):
+        check_sparse_form(changed(sparse, name, place, value))
 
 
-def test_padding_comes_last(packed: xr.Dataset) -> None:
-    hole = changed(changed(packed, "label", (0, 0), -1), "weight", (0, 0), 0.0)
-    with refused("packed-invalid", "do plausibly.pack(lam) makes them"):
-        unpack(hole)
+def test_padding_comes_last(sparse: xr.Dataset) -> None:
+    hole = changed(changed(sparse, "label", (0, 0), -1), "weight", (0, 0), 0.0)
+    with refused("sparse-invalid", "do plausibly.to_sparse(lam) makes them"):
+        to_dense(hole)
 
 
 @pytest.mark.parametrize(
@@ -117,24 +122,24 @@ def test_padding_comes_last(packed: xr.Dataset) -> None:
     ],
 )
 def test_missing_parts_are_named(
-    packed: xr.Dataset, change: dict[str, object], what: str, expected: str
+    sparse: xr.Dataset, change: dict[str, object], what: str, expected: str
 ) -> None:
-    other = packed.drop_vars("label_name") if "drop" in change else packed.rename(slot="place")
-    with refused("packed-invalid", f"packed plausibilities: {what} expected {expected}"):
-        check_packed(other)
+    other = sparse.drop_vars("label_name") if "drop" in change else sparse.rename(slot="place")
+    with refused("sparse-invalid", f"sparse plausibilities: {what} expected {expected}"):
+        check_sparse_form(other)
 
 
-def test_types_are_checked(packed: xr.Dataset) -> None:
+def test_types_are_checked(sparse: xr.Dataset) -> None:
     with pytest.raises(InputError, match="the types differ"):
-        check_packed(packed.assign(label=packed["label"].astype(float)))
+        check_sparse_form(sparse.assign(label=sparse["label"].astype(float)))
 
 
-def test_names_are_checked(packed: xr.Dataset) -> None:
-    with pytest.raises(InputError, match='label-twice: packed plausibilities name "k0" in columns'):
-        check_packed(packed.assign_coords(label_name=["k0", "k0", "k1"]))
+def test_names_are_checked(sparse: xr.Dataset) -> None:
+    with pytest.raises(InputError, match='label-twice: sparse plausibilities name "k0" in columns'):
+        check_sparse_form(sparse.assign_coords(label_name=["k0", "k0", "k1"]))
 
 
 @pytest.mark.parametrize("bad", [-0.5, np.nan])
-def test_what_cannot_be_packed_is_refused(bad: float) -> None:
-    with refused("packed-invalid", "an entry is negative or not a number"):
-        pack(plausibilities(np.array([[1.5, bad]])))
+def test_what_cannot_be_sparse_is_refused(bad: float) -> None:
+    with refused("sparse-invalid", "an entry is negative or not a number"):
+        to_sparse(plausibilities(np.array([[1.5, bad]])))

@@ -88,8 +88,8 @@ def test_rows_by_position(annotations: object) -> None:
 
 @pytest.mark.parametrize(
     "annotations",
-    [TABLE, LAM, plausibly.pack(LAM), LONG, WIDE, NUMBERS, NUMBERS / world.READERS],
-    ids=["table", "plausibilities", "packed", "long", "wide", "counts", "shares"],
+    [TABLE, LAM, plausibly.to_sparse(LAM), LONG, WIDE, NUMBERS, NUMBERS / world.READERS],
+    ids=["table", "plausibilities", "sparse", "long", "wide", "counts", "shares"],
 )
 def test_rows_by_name(annotations: object) -> None:
     order = np.random.default_rng(0).permutation(len(X))

@@ -34,7 +34,7 @@ def world() -> tuple[xr.DataArray, xr.DataArray, xr.DataArray]:
 
 
 SETS, LAM, LOGITS = world()
-# Any: plausibilities, dense or packed
+# Any: plausibilities, dense or sparse
 Call: TypeAlias = Callable[[xr.DataArray, Any, xr.DataArray], xr.Dataset]
 CALLS: list[Call] = [
     *(
@@ -55,11 +55,11 @@ CALLS: list[Call] = [
 
 
 @pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("packed", [False, True])
-def test_the_bits_are_the_same(call: Call, *, packed: bool) -> None:
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_bits_are_the_same(call: Call, *, sparse: bool) -> None:
     def made(order: list[int]) -> xr.Dataset:
-        lam: Any = LAM.isel(label=order)  # Any: dense or packed
-        lam = plausibly.pack(lam) if packed else lam
+        lam: Any = LAM.isel(label=order)  # Any: dense or sparse
+        lam = plausibly.to_sparse(lam) if sparse else lam
         return call(SETS.isel(label=order), lam, LOGITS.isel(label=order))
 
     first = made(list(range(11)))

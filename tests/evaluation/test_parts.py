@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from eval_parts import MEASURES, Measure, case
-from plausibly.data.plausibilities import pack
+from plausibly.data.plausibilities import to_sparse
 from plausibly.errors import InputError, PlausiblyWarning
 
 ALPHAS = pytest.mark.parametrize("alphas", [(), (0.1, 0.3)], ids=["one alpha", "two alphas"])
@@ -53,9 +53,9 @@ def test_inputs_are_not_changed_and_may_be_read_only(measure: Measure) -> None:
     xr.testing.assert_identical(lam, before[1])
 
 
-def test_packed_plausibilities_are_the_same(measure: Measure) -> None:
+def test_sparse_plausibilities_are_the_same(measure: Measure) -> None:
     sets, lam = case()
-    first, second = measure(sets, lam), measure(sets, pack(lam))  # type: ignore[arg-type]  # also
+    first, second = measure(sets, lam), measure(sets, to_sparse(lam))  # type: ignore[arg-type]  # also
     xr.testing.assert_identical(first, second)
 
 

@@ -13,7 +13,7 @@ from io_annotation_tables import same as same_table
 from io_plausibilities import same
 from methods_page import tables
 from plausibly.data.annotations import build_table
-from plausibly.data.plausibilities import pack
+from plausibly.data.plausibilities import to_sparse
 from plausibly.io.annotation_files import read_annotation_file
 from plausibly.io.plausibilities import Form
 
@@ -85,16 +85,16 @@ def test_each_format_of_plausibilities_keeps_what_the_table_says(page: Path) -> 
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet", ".npz", ".nc"])
-def test_where_packed_stays_packed(
+def test_where_sparse_stays_sparse(
     page: Path, monkeypatch: pytest.MonkeyPatch, ending: str
 ) -> None:
-    packed = pack(LAM.isel(draw=0, drop=True))
+    sparse = to_sparse(LAM.isel(draw=0, drop=True))
 
     def never(*_: object) -> None:
-        raise AssertionError("it was unpacked")
+        raise AssertionError("it was dense")
 
     for name in ("kernels.sparse.Sparse.dense", "io.plausibilities.mean_over_draws"):
         monkeypatch.setattr(f"plausibly.{name}", never)
     form: Form = "long" if ending in (".csv", ".parquet") else "wide"
-    plausibly.write_plausibilities(packed, f"p{ending}", form=form)
-    xr.testing.assert_identical(plausibly.read_plausibilities(f"p{ending}", packed=True), packed)
+    plausibly.write_plausibilities(sparse, f"p{ending}", form=form)
+    xr.testing.assert_identical(plausibly.read_plausibilities(f"p{ending}", sparse=True), sparse)

@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 from io_files import refusal, written
 from io_plausibilities import EXACT, plausibilities, same
-from plausibly.data.plausibilities import pack
+from plausibly.data.plausibilities import to_sparse
 from plausibly.io.plausibilities import Form, read_plausibilities, write_plausibilities
 
 ENDINGS = (".csv", ".npz", ".nc")
@@ -44,13 +44,13 @@ def test_values_and_names_come_back_from_a_wide_csv(
 @pytest.mark.parametrize(("ending", "form"), EXACT)
 @given(lam=plausibilities(draws=False))
 @settings(max_examples=15)
-def test_packed_ones_come_back(folder: Path, ending: str, form: Form, lam: xr.DataArray) -> None:
+def test_sparse_ones_come_back(folder: Path, ending: str, form: Form, lam: xr.DataArray) -> None:
     path = folder / f"lam{ending}"
-    packed = pack(lam)
-    write_plausibilities(packed, path, form=form)
-    found = read_plausibilities(path, packed=True)
-    xr.testing.assert_identical(found, packed)
-    for name, item in packed.variables.items():
+    sparse = to_sparse(lam)
+    write_plausibilities(sparse, path, form=form)
+    found = read_plausibilities(path, sparse=True)
+    xr.testing.assert_identical(found, sparse)
+    for name, item in sparse.variables.items():
         assert found[name].dtype == item.dtype, name
         assert found[name].values.tobytes() == item.values.tobytes(), name
     same(read_plausibilities(path), lam)

@@ -15,7 +15,7 @@ import plausibly
 from io_files import damaged, refusal, result_or_refusal, said, warned, written
 from io_plausibilities import EXACT, plausibilities, same
 from plausibly.data.annotations import build_table
-from plausibly.data.plausibilities import is_sparse, pack
+from plausibly.data.plausibilities import is_sparse, to_sparse
 from plausibly.io.plausibilities import Form, read_plausibilities, write_plausibilities
 
 LAM = xr.DataArray(
@@ -92,12 +92,12 @@ def test_a_wide_table_whose_labels_are_called_like_columns(tmp_path: Path) -> No
     same(read_plausibilities(tmp_path / "w.csv"), lam)
 
 
-def test_thousands_of_labels_stay_packed(tmp_path: Path) -> None:
+def test_thousands_of_labels_stay_sparse(tmp_path: Path) -> None:
     """200,000 x 20,000 floats would be 32 GB; the table has three rows an example at most."""
     n, size = 2_000, 20_000
     label = np.sort(np.random.default_rng(0).choice(size, (n, 3)), axis=1)
     label[:, 1:] += np.cumsum(label[:, 1:] == label[:, :-1], axis=1)
-    packed = xr.Dataset(
+    sparse = xr.Dataset(
         {
             "weight": (("example", "slot"), np.tile([0.25, 0.25, 0.5], (n, 1))),
             "label": (("example", "slot"), np.minimum(label, size + 2).astype(np.int32)),
@@ -109,10 +109,10 @@ def test_thousands_of_labels_stay_packed(tmp_path: Path) -> None:
         },
     )
     for ending in (".csv", ".parquet"):
-        write_plausibilities(packed, tmp_path / f"p{ending}", form="long")
-        found = plausibly.read_plausibilities(tmp_path / f"p{ending}", packed=True)
+        write_plausibilities(sparse, tmp_path / f"p{ending}", form="long")
+        found = plausibly.read_plausibilities(tmp_path / f"p{ending}", sparse=True)
         assert is_sparse(found)
-        xr.testing.assert_identical(found, packed)
+        xr.testing.assert_identical(found, sparse)
 
 
 def test_a_wide_csv_says_what_it_does_not_keep(tmp_path: Path) -> None:
@@ -189,18 +189,18 @@ def test_a_table_of_annotations_is_no_plausibilities(tmp_path: Path) -> None:
         assert path.name in refusal(partial(read_plausibilities, path)).what
 
 
-def test_draws_are_not_packed(tmp_path: Path) -> None:
+def test_draws_are_not_sparse(tmp_path: Path) -> None:
     forms: tuple[Form, ...] = ("wide", "long")
     for form in forms:
         write_plausibilities(DRAWS, tmp_path / "d.csv", form=form)
-        error = refusal(lambda: read_plausibilities(tmp_path / "d.csv", packed=True))
+        error = refusal(lambda: read_plausibilities(tmp_path / "d.csv", sparse=True))
         assert error.what == "d.csv has the dims draw, example, label"
 
 
-def test_packed_ones_that_are_broken(tmp_path: Path) -> None:
-    packed = pack(LAM)
-    packed["weight"] = packed["weight"] * 2
-    error = refusal(lambda: write_plausibilities(packed, tmp_path / "l.csv", form="long"))
+def test_sparse_ones_that_are_broken(tmp_path: Path) -> None:
+    sparse = to_sparse(LAM)
+    sparse["weight"] = sparse["weight"] * 2
+    error = refusal(lambda: write_plausibilities(sparse, tmp_path / "l.csv", form="long"))
     assert (error.name, error.details) == (
         "plausibilities-do-not-sum",
         {"examples": ["007", "a b"]},

@@ -216,7 +216,7 @@ def test_a_stored_zero_is_zero_whatever_the_fill_value(
     assert not recwarn.list
 
 
-def test_packed_numbers_are_unpacked(tmp_path: Path) -> None:
+def test_sparse_numbers_are_unpacked(tmp_path: Path) -> None:
     array = expected().drop_attrs()
     array.encoding = {"dtype": "u1", "scale_factor": 1 / 8, "_FillValue": 0}
     array.to_netcdf(tmp_path / "p.nc", engine="netcdf4")

@@ -112,7 +112,7 @@ def made(labels: int, share: float, dtype: type[np.float32]) -> Floats:
     return rows
 
 
-def packed(dense: Floats) -> Sparse:
+def sparse(dense: Floats) -> Sparse:
     return Dense(dense).above_zero()
 
 
@@ -128,10 +128,10 @@ def test_blocks_and_threads_change_no_bit(
     queries = np.random.default_rng(4).random((EXAMPLES, 120)).astype(dtype)
     kernels: list[Callable[[], NDArray[np.generic]]] = [
         lambda: aggregated(sets, lam),
-        lambda: aggregated(sets, packed(lam)),
+        lambda: aggregated(sets, sparse(lam)),
         lambda: sizes(sets),
         lambda: draw_labels(lam, uniforms),
-        lambda: draw_labels(packed(lam), uniforms),
+        lambda: draw_labels(sparse(lam), uniforms),
         lambda: largest(lam),
         lambda: Ranks(pool).of(queries, "left"),
     ]

@@ -148,10 +148,10 @@ def test_evaluate_reads_sets_and_opinions_in_any_chunks(ties: Ties) -> None:
     for alpha in (0.3, [0.2, 0.3]):
         sets = predictor.predict(NEW, alpha)
         expected = plausibly.evaluate(sets, lam, ties=ties, by="site", true=known).data
-        packed = plausibly.pack(lam)
+        sparse = plausibly.to_sparse(lam)
         for cut in SOME_CUTS:
             lazy = predictor.predict(NEW.chunk(example=cut), alpha)
-            for given in (lam, lam.chunk(example=5), packed, packed.chunk(example=4)):
+            for given in (lam, lam.chunk(example=5), sparse, sparse.chunk(example=4)):
                 found = plausibly.evaluate(lazy, given, ties=ties, by="site", true=known).data
                 assert found.identical(expected)
 

@@ -55,7 +55,7 @@ class Reads:
 
 def test_each_chunk_is_read_once(sets: xr.DataArray) -> None:
     whole = plausibly.evaluate(sets, LAM, by="site").data
-    for lam, parts in ((LAM, 0), (plausibly.pack(LAM), 0), (LAM, 3)):
+    for lam, parts in ((LAM, 0), (plausibly.to_sparse(LAM), 0), (LAM, 3)):
         seen, answers = Reads(sets, 5), Reads(LAM, 4)
         found = plausibly.evaluate(seen.array, answers.array if parts else lam, by="site")
         assert (seen.count, answers.count) == (3, parts)

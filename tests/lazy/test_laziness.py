@@ -120,7 +120,7 @@ def test_no_array_larger_than_a_chunk() -> None:
     names = [f"e{place}" for place in range(n)]
     zeros = da.zeros((n, labels), np.float32, chunks=(size, -1))
     lazy = labelled(zeros + np.float32(1 / labels), names, [f"l{place}" for place in range(labels)])
-    lam = plausibly.pack(
+    lam = plausibly.to_sparse(
         xr.DataArray(np.eye(labels)[np.arange(n) % labels], dims=lazy.dims, coords=lazy.coords)
     )
 

@@ -26,7 +26,7 @@ KINDS = sorted(path.name for path in CASES.iterdir())
 ODD: st.SearchStrategy[Json] = st.sampled_from(
     [None, True, 0, -1.5, 10**30, "", "x", "\u0000", "y" * 100_000, [], [None], [[]], {}, {"": 1}]
 )
-PACKED = (".gz", ".npy", ".npz", ".xlsx", ".zip")
+SPARSE = (".gz", ".npy", ".npz", ".xlsx", ".zip")
 _STRING = re.compile(r'(?<=": )"[^"]*"')  # a value
 _KEY = re.compile(r'\{\s*("[^"]*"):')
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning")
@@ -50,9 +50,9 @@ def reads(kind: str) -> list[tuple[str, bytes, Spec]]:
 
 
 def of_part(kind: str, part: str) -> list[tuple[str, bytes, Spec]]:
-    """Return the files of a kind that are text, or those that are packed."""
-    is_packed = part == "packed"
-    return [read for read in reads(kind) if (Path(read[0]).suffix in PACKED) is is_packed]
+    """Return the files of a kind that are text, or those that are sparse."""
+    is_sparse = part == "sparse"
+    return [read for read in reads(kind) if (Path(read[0]).suffix in SPARSE) is is_sparse]
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +91,7 @@ def damaged(draw: st.DrawFn, content: bytes) -> bytes:
     )
 
 
-PARTS = [(kind, part) for kind in KINDS for part in ("text", "packed")]
+PARTS = [(kind, part) for kind in KINDS for part in ("text", "sparse")]
 
 
 @pytest.mark.parametrize(("kind", "part"), [pair for pair in PARTS if of_part(*pair)])
@@ -208,7 +208,7 @@ def test_a_document_that_is_cut_is_refused(kind: str, folder: Path) -> None:
 def test_a_byte_order_mark_and_other_line_ends_change_nothing(kind: str, folder: Path) -> None:
     for name, content, case in reads(kind)[::3]:
         plain = attempt(folder, name, content, case)
-        # Line ends inside a cell belong to its text, and what is packed has none.
+        # Line ends inside a cell belong to its text, and what is sparse has none.
         inside = any(line.count(b'"') % 2 for line in content.split(b"\n"))
         if plain and not inside and b"\r" not in content and b"\0" not in content:
             for other in (b"\xef\xbb\xbf" + content, content.replace(b"\n", b"\r\n")):

@@ -239,7 +239,7 @@ def test_a_class_that_does_not_inherit_has_the_defaults_of_optional_members() ->
     made = Registry().create(AGGREGATOR, component)
     assert made is component
     assert made.joint is False
-    assert made.aggregate_packed(component, component) is None
+    assert made.aggregate_sparse(component, component) is None
     assert made.reliability(component) is None
 
 

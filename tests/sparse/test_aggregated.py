@@ -1,4 +1,4 @@
-"""Aggregators in packed form: what the dense form is, to the last bit."""
+"""Aggregators in sparse form: what the dense form is, to the last bit."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 import xarray as xr
 
 import plausibly
-from plausibly import pack, unpack
+from plausibly import to_dense, to_sparse
 from plausibly.conformal.aggregate import aggregated
-from plausibly.data.plausibilities import FEW_LABELS, check_packed
+from plausibly.data.plausibilities import FEW_LABELS, check_sparse_form
 from plausibly.plugin import AGGREGATOR, Aggregator, Keys, answered_rows, resolve
 from refusals import refused
 from sparse_world import label_names, mentions
@@ -29,49 +29,49 @@ NATIVE = [
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(("kind", "name"), NATIVE)
-def test_packed_is_dense_to_the_bit(kind: str, name: str, weighted: bool) -> None:
+def test_sparse_is_dense_to_the_bit(kind: str, name: str, weighted: bool) -> None:
     table = mentions(kind, 60, 90, weighted=weighted)
-    assert resolve(AGGREGATOR, name).aggregate_packed(table, Keys(0)) is not None
+    assert resolve(AGGREGATOR, name).aggregate_sparse(table, Keys(0)) is not None
     dense = plausibly.aggregate(table, name)
-    packed = plausibly.aggregate(table, name, packed=True)
-    assert unpack(packed).identical(dense)
-    assert packed.identical(pack(dense))
-    assert packed.identical(check_packed(packed))
-    assert packed.sizes["slot"] <= 5
+    sparse = plausibly.aggregate(table, name, sparse=True)
+    assert to_dense(sparse).identical(dense)
+    assert sparse.identical(to_sparse(dense))
+    assert sparse.identical(check_sparse_form(sparse))
+    assert sparse.sizes["slot"] <= 5
 
 
 @pytest.mark.parametrize("name", ["majority-vote", "worker-agreement"])
-def test_others_are_packed_afterwards(name: str) -> None:
+def test_others_are_sparse_afterwards(name: str) -> None:
     table = mentions("single-label", 20, 40)
     dense = plausibly.aggregate(table, name)
-    packed = plausibly.aggregate(table, name, packed=True)
-    assert packed.identical(pack(dense))
-    assert packed.attrs.get("joint") == dense.attrs.get("joint")
+    sparse = plausibly.aggregate(table, name, sparse=True)
+    assert sparse.identical(to_sparse(dense))
+    assert sparse.attrs.get("joint") == dense.attrs.get("joint")
 
 
 def test_unanswered_examples_are_dropped_and_counted() -> None:
     answers = [(f"case {row}", "r0", f"label {row}" if row % 4 else None) for row in range(20)]
     thinned = plausibly.build_annotations("single-label", answers, labels=label_names(40))
     with refused("example-unanswered"):
-        plausibly.aggregate(thinned, packed=True)
-    packed = plausibly.aggregate(thinned, unanswered="drop", packed=True)
-    assert packed.sizes["example"] == 15
-    assert unpack(packed).identical(plausibly.aggregate(thinned, unanswered="drop"))
+        plausibly.aggregate(thinned, sparse=True)
+    sparse = plausibly.aggregate(thinned, unanswered="drop", sparse=True)
+    assert sparse.sizes["example"] == 15
+    assert to_dense(sparse).identical(plausibly.aggregate(thinned, unanswered="drop"))
 
 
 def test_labels_above_others_give_on_what_they_have() -> None:
     parents = ["label 39" if code < 5 else "" for code in range(40)]
     table = mentions("single-label", 12, 40, parents=parents)
     dense = plausibly.aggregate(table, "spread")
-    packed = plausibly.aggregate(table, "spread", packed=True)
-    assert "label 39" not in packed.label_name
-    assert unpack(packed).identical(dense)
+    sparse = plausibly.aggregate(table, "spread", sparse=True)
+    assert "label 39" not in sparse.label_name
+    assert to_dense(sparse).identical(dense)
 
 
-def test_draws_have_no_packed_form() -> None:
+def test_draws_have_no_sparse_form() -> None:
     table = mentions("single-label", 6, 40)
-    with refused("packed-draws", "do packed=False"):
-        plausibly.aggregate(table, "bootstrap", draws=3, packed=True)
+    with refused("sparse-draws", "do sparse=False"):
+        plausibly.aggregate(table, "bootstrap", draws=3, sparse=True)
 
 
 def test_which_form_is_computed_with_depends_on_the_number_of_labels() -> None:
@@ -80,36 +80,36 @@ def test_which_form_is_computed_with_depends_on_the_number_of_labels() -> None:
         dense = plausibly.aggregate(table)
         found = aggregated(table).array
         assert isinstance(found, xr.Dataset) == (labels > FEW_LABELS)
-        assert (unpack(found) if isinstance(found, xr.Dataset) else found).identical(dense)
+        assert (to_dense(found) if isinstance(found, xr.Dataset) else found).identical(dense)
         assert isinstance(aggregated(table, "majority-vote").array, xr.DataArray)
 
 
 @attrs.frozen(kw_only=True)
 class OnlyPacked(Aggregator):
-    """An aggregator of a stranger that has nothing but the packed form in hand."""
+    """An aggregator of a stranger that has nothing but the sparse form in hand."""
 
     accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
     shift: float = 0.0
 
-    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> Any:  # Any: packed, unpacked later
-        return self.aggregate_packed(annotations, keys)
+    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> Any:  # Any: sparse, dense later
+        return self.aggregate_sparse(annotations, keys)
 
-    def aggregate_packed(self, annotations: xr.Dataset, keys: Keys) -> xr.Dataset:
+    def aggregate_sparse(self, annotations: xr.Dataset, keys: Keys) -> xr.Dataset:
         rows = answered_rows(annotations, self.accepts)
-        packed = rows.packed_shares(rows.weight[rows.response], rows.votes)
-        return packed.assign(weight=packed["weight"] + self.shift * (packed["label"] >= 0))
+        sparse = rows.sparse_shares(rows.weight[rows.response], rows.votes)
+        return sparse.assign(weight=sparse["weight"] + self.shift * (sparse["label"] >= 0))
 
 
-def test_a_stranger_may_return_the_packed_form() -> None:
+def test_a_stranger_may_return_the_sparse_form() -> None:
     table = mentions("single-label", 10, 50)
     dense = plausibly.aggregate(table).drop_vars("denominator")
     assert plausibly.aggregate(table, OnlyPacked()).identical(dense)
-    assert plausibly.aggregate(table, OnlyPacked(), packed=True).identical(pack(dense))
+    assert plausibly.aggregate(table, OnlyPacked(), sparse=True).identical(to_sparse(dense))
 
 
-def test_the_packed_form_is_checked_as_the_dense_one_is() -> None:
+def test_the_sparse_form_is_checked_as_the_dense_one_is() -> None:
     table = mentions("single-label", 2, 50)
     with refused(
         "component-failed", "found plausibilities: 2 of 2 rows sum to 1.2 (case 0, case 1)"
     ):
-        plausibly.aggregate(table, OnlyPacked(shift=0.1), packed=True)
+        plausibly.aggregate(table, OnlyPacked(shift=0.1), sparse=True)

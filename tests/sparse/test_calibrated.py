@@ -1,4 +1,4 @@
-"""Calibration with packed plausibilities: the predictor that dense ones give, for every pair."""
+"""Calibration with sparse plausibilities: the predictor that dense ones give, for every pair."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 import plausibly
-from plausibly import pack, unpack
+from plausibly import to_dense, to_sparse
 from plausibly.conformal.inputs import matched_inputs
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import IncompatibleComponents, PlausiblyWarning
@@ -79,19 +79,19 @@ def test_every_calibrator_gives_the_same(called: str, dtype: str, counts: bool) 
     turned = lam.isel(label=np.random.default_rng(3).permutation(LABELS))
     dense = made(lam, dtype, calibrator=CALIBRATORS[called])
     assert isinstance(dense, ConformalPredictor)
-    for packed in (pack(lam), shuffled(pack(turned))):
-        demand_same(made(packed, dtype, calibrator=CALIBRATORS[called]), dense)
+    for sparse in (to_sparse(lam), shuffled(to_sparse(turned))):
+        demand_same(made(sparse, dtype, calibrator=CALIBRATORS[called]), dense)
 
 
 @pytest.mark.parametrize("calibrator", ["expected", "monte-carlo"])
 @pytest.mark.parametrize("combiner", COMBINERS)
 def test_every_combiner_gives_the_same(calibrator: str, combiner: str) -> None:
     lam = plausibilities(EXAMPLES, LABELS)
-    packed, dense = (
+    sparse, dense = (
         made(one, calibrator=CALIBRATORS[calibrator], combiner=combiner, allow_no_guarantee=True)
-        for one in (shuffled(pack(lam)), lam)
+        for one in (shuffled(to_sparse(lam)), lam)
     )
-    demand_same(packed, dense)
+    demand_same(sparse, dense)
 
 
 @pytest.mark.parametrize("scores", ["separate", "mean", "pooled"])
@@ -102,12 +102,12 @@ def test_augmentations(scores: str) -> None:
     ).assign_coords(augmentation=["left", "right"])
     calibrator = {"name": "augmentation", "scores": scores}
     dense = plausibly.calibrate(model, lam, calibrator=calibrator)
-    packed = plausibly.calibrate(model, shuffled(pack(lam)), calibrator=calibrator)
-    assert packed.fingerprint == dense.fingerprint
+    sparse = plausibly.calibrate(model, shuffled(to_sparse(lam)), calibrator=calibrator)
+    assert sparse.fingerprint == dense.fingerprint
 
 
 @pytest.mark.parametrize("kind", ["single-label", "partial-ranking", "label-set", "soft-label"])
-def test_annotations_of_many_labels_are_packed_inside(kind: str) -> None:
+def test_annotations_of_many_labels_are_sparse_inside(kind: str) -> None:
     table = mentions(kind, EXAMPLES, LABELS)
     dense = plausibly.aggregate(table)
     model = predictions(EXAMPLES, LABELS)
@@ -124,9 +124,9 @@ def test_only_common_examples() -> None:
     model = predictions(20, LABELS, start=10)
     lam = plausibilities(20, LABELS)
     dense = plausibly.calibrate(model, lam, only_common=True)
-    packed = plausibly.calibrate(model, shuffled(pack(lam)), only_common=True)
-    assert packed.n == 10
-    assert packed.fingerprint == dense.fingerprint
+    sparse = plausibly.calibrate(model, shuffled(to_sparse(lam)), only_common=True)
+    assert sparse.n == 10
+    assert sparse.fingerprint == dense.fingerprint
 
 
 def test_other_names_are_refused_as_for_dense_ones() -> None:
@@ -134,7 +134,7 @@ def test_other_names_are_refused_as_for_dense_ones() -> None:
     for wrong in (lam.isel(label=slice(1, None)), lam.isel(example=slice(1, None))):
         lam_ok = wrong / wrong.sum("label")
         texts = []
-        for form in (pack(lam_ok.fillna(1 / LABELS)), lam_ok.fillna(1 / LABELS)):
+        for form in (to_sparse(lam_ok.fillna(1 / LABELS)), lam_ok.fillna(1 / LABELS)):
             with pytest.raises(plausibly.InputError) as caught:
                 made(form)
             texts.append(str(caught.value))
@@ -148,11 +148,11 @@ def test_parents_of_labels() -> None:
     names = [*lam.label.values, "above"]
     wide = wide.assign_coords(label=names, parent=("label", ["above"] * 3 + [""] * (LABELS - 2)))
     wide = wide.drop_vars("risk")
-    demand_same(made(shuffled(pack(wide))), made(wide))
+    demand_same(made(shuffled(to_sparse(wide))), made(wide))
     said = wide.copy(data=np.where(np.arange(EXAMPLES)[:, None] == 7, 0, wide.values))
     said[7, LABELS] = 1
     texts = []
-    for form in (pack(said), said):
+    for form in (to_sparse(said), said):
         with refused("parents-named") as caught:
             made(form)
         texts.append(str(caught.value))
@@ -160,11 +160,11 @@ def test_parents_of_labels() -> None:
 
 
 def test_nothing_is_written_into_what_was_given() -> None:
-    packed = pack(plausibilities(EXAMPLES, LABELS))
-    before = packed.copy(deep=True)
+    sparse = to_sparse(plausibilities(EXAMPLES, LABELS))
+    before = sparse.copy(deep=True)
     for name in ("weight", "label"):
-        packed[name].values.flags.writeable = False
-    made(packed, calibrator=CALIBRATORS["mass-coverage"])
-    made(packed, calibrator=CALIBRATORS["monte-carlo"])
-    assert packed.identical(before)
-    assert unpack(packed).identical(unpack(before))
+        sparse[name].values.flags.writeable = False
+    made(sparse, calibrator=CALIBRATORS["mass-coverage"])
+    made(sparse, calibrator=CALIBRATORS["monte-carlo"])
+    assert sparse.identical(before)
+    assert to_dense(sparse).identical(to_dense(before))

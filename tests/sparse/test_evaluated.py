@@ -1,4 +1,4 @@
-"""Coverage of sets by packed plausibilities: the same Dataset as by dense ones."""
+"""Coverage of sets by sparse plausibilities: the same Dataset as by dense ones."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 import plausibly
-from plausibly import pack
+from plausibly import to_sparse
 from plausibly.evaluation import (
     ByLabel,
     ByRange,
@@ -49,9 +49,9 @@ def test_evaluate_gives_the_same(ties: coverage.Ties, dtype: str, several: bool)
     dense = plausibly.evaluate(
         sets, lam, ties=ties, true="truth", by="patient", cluster="patient"
     ).data
-    for packed in (pack(lam), shuffled(pack(turned))):
+    for sparse in (to_sparse(lam), shuffled(to_sparse(turned))):
         found = plausibly.evaluate(
-            sets, packed, ties=ties, true="truth", by="patient", cluster="patient"
+            sets, sparse, ties=ties, true="truth", by="patient", cluster="patient"
         ).data
         assert found.identical(dense)
     assert dense.attrs["tied_share"] > 0
@@ -61,19 +61,19 @@ def test_a_coordinate_of_the_plausibilities_alone() -> None:
     sets = prediction_sets()
     lam = plausibilities(EXAMPLES, LABELS)
     lam = lam.assign_coords(site=("example", [f"site {row % 4}" for row in range(EXAMPLES)]))
-    found = plausibly.evaluate(sets, pack(lam), by="site", cluster="site").data
+    found = plausibly.evaluate(sets, to_sparse(lam), by="site", cluster="site").data
     assert found.identical(plausibly.evaluate(sets, lam, by="site", cluster="site").data)
 
 
 def test_only_common_examples() -> None:
     sets = prediction_sets(30)
     lam = plausibilities(EXAMPLES, LABELS, start=10)
-    found = plausibly.evaluate(sets, shuffled(pack(lam)), only_common=True).data
+    found = plausibly.evaluate(sets, shuffled(to_sparse(lam)), only_common=True).data
     assert found.identical(plausibly.evaluate(sets, lam, only_common=True).data)
     assert found.sizes["example"] == 20
 
 
-def test_annotations_are_packed_inside() -> None:
+def test_annotations_are_sparse_inside() -> None:
     sets = prediction_sets()
     table = mentions("single-label", EXAMPLES, LABELS)
     assert isinstance(prepare(sets, table).plausibilities.stored, Sparse)
@@ -84,11 +84,11 @@ def test_annotations_are_packed_inside() -> None:
 def test_measures_that_look_at_every_label() -> None:
     sets = prediction_sets()
     lam = plausibilities(EXAMPLES, LABELS)
-    packed = shuffled(pack(lam))
-    assert coverage_by(sets, packed, by="label").identical(coverage_by(sets, lam, by="label"))
-    assert sorted_coverage(sets, packed).identical(sorted_coverage(sets, lam))
+    sparse = shuffled(to_sparse(lam))
+    assert coverage_by(sets, sparse, by="label").identical(coverage_by(sets, lam, by="label"))
+    assert sorted_coverage(sets, sparse).identical(sorted_coverage(sets, lam))
     largest = xr.DataArray(lam.max("label"), name="of")
-    found = coverage_by(sets, packed, by=ByRange(largest, quantiles=2))
+    found = coverage_by(sets, sparse, by=ByRange(largest, quantiles=2))
     assert found.identical(coverage_by(sets, lam, by=ByRange(largest, quantiles=2)))
 
 
@@ -97,13 +97,13 @@ def test_measures_that_look_at_every_label() -> None:
 def test_labels_and_risk_have_the_same_bits(dtype: str, several: bool) -> None:
     sets = prediction_sets(several=several)
     lam = plausibilities(EXAMPLES, LABELS, dtype=dtype, counts=False)
-    packed = shuffled(pack(lam.isel(label=np.random.default_rng(5).permutation(LABELS))))
-    found = coverage_by(sets, packed, by=ByLabel(simultaneous=True), cluster="patient")
+    sparse = shuffled(to_sparse(lam.isel(label=np.random.default_rng(5).permutation(LABELS))))
+    found = coverage_by(sets, sparse, by=ByLabel(simultaneous=True), cluster="patient")
     dense = coverage_by(sets, lam, by=ByLabel(simultaneous=True), cluster="patient")
     assert found.identical(dense)
-    assert coverage_by(sets, packed, by=ByRisk()).identical(coverage_by(sets, lam, by=ByRisk()))
+    assert coverage_by(sets, sparse, by=ByRisk()).identical(coverage_by(sets, lam, by=ByRisk()))
     words = {name: ("low", "high")[place % 2] for place, name in enumerate(label_names(LABELS))}
-    found = coverage_by(sets, packed, by=ByRisk(words), cluster="patient")
+    found = coverage_by(sets, sparse, by=ByRisk(words), cluster="patient")
     assert found.identical(coverage_by(sets, lam, by=ByRisk(words), cluster="patient"))
 
 
@@ -111,7 +111,7 @@ def test_risk_is_what_its_equation_says() -> None:
     """missed(L) = sum_i lambda_i(L - C_i) / sum_i lambda_i(L), over all of both at once."""
     sets = prediction_sets(several=False)
     lam = plausibilities(EXAMPLES, LABELS)
-    found = coverage_by(sets, pack(lam), by=ByRisk())
+    found = coverage_by(sets, to_sparse(lam), by=ByRisk())
     for level in (1.0, 2.0, 3.0):
         mine = (lam.risk == level).values
         said, held = lam.values[:, mine], sets.values[:, mine]
@@ -123,9 +123,9 @@ def test_risk_is_what_its_equation_says() -> None:
 
 def test_numbers_of_the_examples() -> None:
     lam = plausibilities(EXAMPLES, LABELS, counts=False)
-    packed = pack(lam)
+    sparse = to_sparse(lam)
     for number in (entropy, largest):
-        found, dense = number(packed), number(lam)
+        found, dense = number(sparse), number(lam)
         np.testing.assert_array_equal(found.values, dense.values)
         assert (found.name, set(found.coords)) == (dense.name, {"example", "truth"})
     table = mentions("single-label", EXAMPLES, LABELS)

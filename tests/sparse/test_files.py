@@ -1,4 +1,4 @@
-"""Packed plausibilities in files: they come back as they were, and as dense ones where asked."""
+"""Sparse plausibilities in files: they come back as they were, and as dense ones where asked."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 import plausibly
-from plausibly import pack, unpack
+from plausibly import to_dense, to_sparse
 from plausibly.errors import InputError
 from plausibly.io.plausibilities import check_output, read_plausibilities, write_plausibilities
 from refusals import refused
@@ -19,44 +19,44 @@ from sparse_world import mentions, plausibilities, shuffled
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("ending", [".npz", ".nc"])
 def test_arrays_keep_every_bit(tmp_path: Path, ending: str, dtype: str) -> None:
-    packed = shuffled(pack(plausibilities(12, 300, dtype=dtype)))
+    sparse = shuffled(to_sparse(plausibilities(12, 300, dtype=dtype)))
     path = tmp_path / f"lam{ending}"
-    plausibly.write_plausibilities(packed, path)
-    found = plausibly.read_plausibilities(path, packed=True)
-    xr.testing.assert_identical(found, packed)
-    for name, variable in packed.variables.items():
+    plausibly.write_plausibilities(sparse, path)
+    found = plausibly.read_plausibilities(path, sparse=True)
+    xr.testing.assert_identical(found, sparse)
+    for name, variable in sparse.variables.items():
         assert found[name].dtype.newbyteorder("=") == variable.dtype
-    assert plausibly.read_plausibilities(path).identical(unpack(packed))
+    assert plausibly.read_plausibilities(path).identical(to_dense(sparse))
 
 
 def test_other_programs_read_the_arrays(tmp_path: Path) -> None:
-    packed = plausibly.aggregate(mentions("single-label", 6, 50), packed=True)
-    plausibly.write_plausibilities(packed, tmp_path / "lam.npz")
+    sparse = plausibly.aggregate(mentions("single-label", 6, 50), sparse=True)
+    plausibly.write_plausibilities(sparse, tmp_path / "lam.npz")
     held = np.load(tmp_path / "lam.npz")
     assert set(held) == {"weight", "label", "examples", "labels", "denominator", "site", "about"}
-    np.testing.assert_array_equal(held["label"], packed["label"].values)
-    with xr.open_dataset(_netcdf(packed, tmp_path), engine="scipy") as found:
+    np.testing.assert_array_equal(held["label"], sparse["label"].values)
+    with xr.open_dataset(_netcdf(sparse, tmp_path), engine="scipy") as found:
         assert found["weight"].dims == ("example", "slot")
 
 
-def _netcdf(packed: xr.Dataset, folder: Path) -> Path:
-    plausibly.write_plausibilities(packed, folder / "lam.nc")
+def _netcdf(sparse: xr.Dataset, folder: Path) -> Path:
+    plausibly.write_plausibilities(sparse, folder / "lam.nc")
     return folder / "lam.nc"
 
 
 @pytest.mark.parametrize("ending", [".npz", ".nc"])
 def test_files_are_far_smaller_than_the_dense_array(tmp_path: Path, ending: str) -> None:
-    packed = plausibly.aggregate(mentions("single-label", 500, 20_000), packed=True)
+    sparse = plausibly.aggregate(mentions("single-label", 500, 20_000), sparse=True)
     path = tmp_path / f"lam{ending}"
-    plausibly.write_plausibilities(packed, path)
+    plausibly.write_plausibilities(sparse, path)
     assert path.stat().st_size < 2_000_000 < 500 * 20_000 * 8
-    assert plausibly.read_plausibilities(path, packed=True).identical(packed)
+    assert plausibly.read_plausibilities(path, sparse=True).identical(sparse)
 
 
 @pytest.mark.parametrize("ending", [".npz", ".nc"])
 def test_broken_ones_are_neither_written_nor_read(tmp_path: Path, ending: str) -> None:
-    packed = pack(plausibilities(4, 40))
-    twice = packed.assign(weight=packed["weight"] * 2)
+    sparse = to_sparse(plausibilities(4, 40))
+    twice = sparse.assign(weight=sparse["weight"] * 2)
     path = tmp_path / f"lam{ending}"
     with refused("plausibilities-do-not-sum"):
         plausibly.write_plausibilities(twice, path)
@@ -64,14 +64,14 @@ def test_broken_ones_are_neither_written_nor_read(tmp_path: Path, ending: str) -
 
 
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:
-    packed = pack(plausibilities(4, 40))
+    sparse = to_sparse(plausibilities(4, 40))
     path = tmp_path / "lam.npz"
-    plausibly.write_plausibilities(packed, path)
+    plausibly.write_plausibilities(sparse, path)
     held = dict(np.load(path))
     held["weight"] = held["weight"] / 2
     np.savez(path, **held)
     with refused("plausibilities-do-not-sum", "lam.npz: 4 of 4 rows sum to 0.5 (case 0, case"):
-        plausibly.read_plausibilities(path, packed=True)
+        plausibly.read_plausibilities(path, sparse=True)
     held["label"] = held["label"][:, :-1]
     np.savez(path, **held)
     with refused("file-damaged"):
@@ -79,10 +79,10 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "form", "labels", "packed"),
+    ("name", "form", "labels", "sparse"),
     [
-        ("a.npz", "packed", 6, True),
-        ("a.nc", "packed", 6, True),
+        ("a.npz", "sparse", 6, True),
+        ("a.nc", "sparse", 6, True),
         ("a.npz", "wide", 45, False),
         ("a.csv", "wide", 45, False),
         ("a.csv", "long", 33, True),
@@ -90,14 +90,14 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_the_form_that_takes_less(
-    tmp_path: Path, name: str, form: str, labels: int, packed: bool
+    tmp_path: Path, name: str, form: str, labels: int, sparse: bool
 ) -> None:
     lam = plausibilities(20, labels)
-    given = pack(lam) if form == "packed" else lam
+    given = to_sparse(lam) if form == "sparse" else lam
     write_plausibilities(given, tmp_path / name, form="long" if form == "long" else "wide")
-    found = read_plausibilities(tmp_path / name, packed=None)
-    assert isinstance(found, xr.Dataset) == packed
-    assert (plausibly.unpack(found) if isinstance(found, xr.Dataset) else found).equals(
+    found = read_plausibilities(tmp_path / name, sparse=None)
+    assert isinstance(found, xr.Dataset) == sparse
+    assert (plausibly.to_dense(found) if isinstance(found, xr.Dataset) else found).equals(
         read_plausibilities(tmp_path / name)
     )
 

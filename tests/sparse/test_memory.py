@@ -25,40 +25,40 @@ ROWS = 500
 
 
 @pytest.fixture(scope="module")
-def packed() -> xr.Dataset:
-    return plausibly.aggregate(mentions("single-label", EXAMPLES, LABELS), packed=True)
+def sparse() -> xr.Dataset:
+    return plausibly.aggregate(mentions("single-label", EXAMPLES, LABELS), sparse=True)
 
 
 @pytest.mark.parametrize("kind", ["partial-ranking", "soft-label"])
 def test_aggregation(kind: str) -> None:
     table = mentions(kind, EXAMPLES, LABELS)
     with at_most(48):
-        found = plausibly.aggregate(table, packed=True)
+        found = plausibly.aggregate(table, sparse=True)
     assert found.sizes["slot"] <= 5
 
 
-def test_alignment_and_files(packed: xr.Dataset) -> None:
+def test_alignment_and_files(sparse: xr.Dataset) -> None:
     shell = labelled(
         np.broadcast_to(np.float32(0), (EXAMPLES, LABELS)),
-        packed.example.values[::-1],
+        sparse.example.values[::-1],
         label_names(LABELS)[::-1],
     )
     with at_most(64):
-        checked = Plausibilities.from_xarray(packed)
+        checked = Plausibilities.from_xarray(sparse)
         turned = with_labels(checked, label_names(LABELS)[::-1], source="a", other="b")
         _, found = same_examples(Named.of(shell), turned)
     assert len(found.examples) == EXAMPLES
 
 
-def data_of(packed: xr.Dataset) -> CalibrationData:
+def data_of(sparse: xr.Dataset) -> CalibrationData:
     """Return calibration data whose scores are one row, seen again and again."""
     row: Floats = np.random.default_rng(0).random(LABELS).astype(np.float32)
     return CalibrationData(
         scores=ArrayScores(np.broadcast_to(row, (EXAMPLES, LABELS))),
-        plausibilities=Plausibilities.of(packed).stored,
-        denominator=packed.denominator.values,
-        hashes=Examples(hash_names(packed.example.values)),
-        labels=tuple(map(str, packed.label_name.values)),
+        plausibilities=Plausibilities.of(sparse).stored,
+        denominator=sparse.denominator.values,
+        hashes=Examples(hash_names(sparse.example.values)),
+        labels=tuple(map(str, sparse.label_name.values)),
         coordinates={"patient": np.arange(EXAMPLES) // 3},
         label_coordinates={"risk": 1.0 + np.arange(LABELS) % 3},
     )
@@ -74,16 +74,16 @@ def data_of(packed: xr.Dataset) -> CalibrationData:
     ],
     ids=lambda table: str(table["name"]),
 )
-def test_calibrators(packed: xr.Dataset, calibrator: dict[str, object]) -> None:
-    data, component = data_of(packed), resolve(CALIBRATOR, calibrator)
+def test_calibrators(sparse: xr.Dataset, calibrator: dict[str, object]) -> None:
+    data, component = data_of(sparse), resolve(CALIBRATOR, calibrator)
     with at_most(64):
         found = component.calibrate(data, Keys(0))
     assert found.scores.size >= EXAMPLES
 
 
-def test_coverage_by_chunks_of_rows(packed: xr.Dataset) -> None:
+def test_coverage_by_chunks_of_rows(sparse: xr.Dataset) -> None:
     """Sets come a chunk of rows at a time, as from lazy predictions."""
-    slots = Plausibilities.of(packed).stored
+    slots = Plausibilities.of(sparse).stored
     sets = np.random.default_rng(0).random(ROWS * LABELS, dtype=np.float32) < 0.5
     inside = sets.reshape(ROWS, LABELS)
     with at_most(16):
@@ -95,19 +95,19 @@ def test_coverage_by_chunks_of_rows(packed: xr.Dataset) -> None:
     assert 0.3 < covered.mean() < 0.7
 
 
-def test_evaluate_by_chunks_of_rows(packed: xr.Dataset) -> None:
-    some = packed.isel(example=slice(0, ROWS))
+def test_evaluate_by_chunks_of_rows(sparse: xr.Dataset) -> None:
+    some = sparse.isel(example=slice(0, ROWS))
     sets = labelled(np.zeros((ROWS, LABELS), bool), some.example.values, label_names(LABELS))
     with at_most(48):  # dense plausibilities of these rows alone would be 76
         found = plausibly.evaluate(sets, some).data
     assert float(found.aggregated_coverage_mean) == 0
 
 
-def test_risk_and_entropy(packed: xr.Dataset) -> None:
+def test_risk_and_entropy(sparse: xr.Dataset) -> None:
     """Sets of a byte a cell are there already; dense plausibilities would be 152 MiB."""
     from plausibly.evaluation import ByRisk, coverage_by, entropy
 
-    some = packed.isel(example=slice(0, 2 * ROWS))
+    some = sparse.isel(example=slice(0, 2 * ROWS))
     sets = labelled(np.zeros((2 * ROWS, LABELS), bool), some.example.values, label_names(LABELS))
     risk = {name: place % 3 for place, name in enumerate(label_names(LABELS))}
     with at_most(48):

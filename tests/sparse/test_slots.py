@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from hypothesis import given, settings, strategies as st
 
-from plausibly.data.plausibilities import Plausibilities, check_packed, pack, unpack
+from plausibly.data.plausibilities import Plausibilities, check_sparse_form, to_dense, to_sparse
 from plausibly.kernels import coverage, draws
 from plausibly.kernels.sparse import Dense, Sparse
 from plausibly.kernels.types import Floats
@@ -69,13 +69,13 @@ def test_labels_in_another_order(values: Floats, seed: int) -> None:
 
 @given(rows())
 @settings(max_examples=25)
-def test_packed_and_back(values: Floats) -> None:
+def test_sparse_and_back(values: Floats) -> None:
     names = [f"label {code}" for code in range(values.shape[1])]
     dense = labelled(values, "e", names, name="plausibilities")
-    packed = check_packed(pack(dense))
-    assert unpack(packed).identical(dense)
-    assert unpack(packed).values.tobytes() == values.tobytes()
+    sparse = check_sparse_form(to_sparse(dense))
+    assert to_dense(sparse).identical(dense)
+    assert to_dense(sparse).values.tobytes() == values.tobytes()
     turned = np.arange(values.shape[1])[::-1]
-    found = Plausibilities.of(packed).take_labels(turned).array
+    found = Plausibilities.of(sparse).take_labels(turned).array
     assert isinstance(found, xr.Dataset)
-    assert unpack(check_packed(found)).identical(dense.isel(label=turned))
+    assert to_dense(check_sparse_form(found)).identical(dense.isel(label=turned))

@@ -1,4 +1,4 @@
-"""Plans, tuned scores, uniformity, joint ranks: from packed plausibilities as from dense ones."""
+"""Plans, tuned scores, uniformity, joint ranks: from sparse plausibilities as from dense ones."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def augmented(examples: int, prefix: str) -> xr.DataArray:
 
 MODEL, NEW = predictions(1), predictions(2, 30, prefix="new")
 DENSE = plausibly.aggregate(mentions("single-label", EXAMPLES, LABELS))
-PACKED = plausibly.pack(DENSE)
+SPARSE = plausibly.to_sparse(DENSE)
 DREW = plausibly.calibrate(
     MODEL.assign_coords(example=[f"old {row}" for row in range(EXAMPLES)]),
     DENSE.assign_coords(example=[f"old {row}" for row in range(EXAMPLES)]),
@@ -61,13 +61,13 @@ def tuned(model: xr.DataArray, lam: xr.DataArray | xr.Dataset) -> xr.Dataset:
 
 
 @pytest.mark.parametrize("study", [planned, uniform, tuned])
-def test_same_bits_from_packed_plausibilities_and_lazy_predictions(
+def test_same_bits_from_sparse_plausibilities_and_lazy_predictions(
     study: Callable[[xr.DataArray, xr.DataArray | xr.Dataset], xr.Dataset],
 ) -> None:
     expected = study(MODEL, DENSE)
-    for lam in (PACKED, shuffled(PACKED)):
+    for lam in (SPARSE, shuffled(SPARSE)):
         assert study(MODEL, lam).identical(expected)
-    assert study(MODEL.chunk(example=50), PACKED).identical(expected)
+    assert study(MODEL.chunk(example=50), SPARSE).identical(expected)
 
 
 @pytest.mark.parametrize("score", ["probability", "aps"])
@@ -75,10 +75,10 @@ def test_joint_ranks(score: str) -> None:
     new = augmented(20, "new")
     model = augmented(EXAMPLES, "case")
     expected = plausibly.joint_rank(model, DENSE, new, score=score)
-    assert plausibly.joint_rank(model, shuffled(PACKED), new, score=score).identical(expected)
+    assert plausibly.joint_rank(model, shuffled(SPARSE), new, score=score).identical(expected)
 
 
-def test_a_plan_of_annotations_reads_the_packed_form() -> None:
+def test_a_plan_of_annotations_reads_the_sparse_form() -> None:
     table = mentions("single-label", EXAMPLES, LABELS)
     found = plausibly.plan(MODEL, table, alpha=0.2, resamples=2).data
     whole = plausibly.plan(MODEL, DENSE, alpha=0.2, resamples=2).data
@@ -107,7 +107,7 @@ def many(prefix: str) -> xr.DataArray:
 
 
 def test_20_000_labels_are_never_dense() -> None:
-    packed = plausibly.aggregate(mentions("single-label", ROWS, MANY), packed=True)
+    sparse = plausibly.aggregate(mentions("single-label", ROWS, MANY), sparse=True)
     model = many("case")
     augmentations = labelled(
         np.broadcast_to(np.float32(0.5), (2, 40, MANY)).copy(),
@@ -118,16 +118,16 @@ def test_20_000_labels_are_never_dense() -> None:
     )
 
     with dask.config.set(scheduler="synchronous"):
-        old = packed.assign_coords(example=[f"old {place}" for place in range(ROWS)])
+        old = sparse.assign_coords(example=[f"old {place}" for place in range(ROWS)])
         predictor = plausibly.calibrate(many("old"), old)
         with at_most(48):
-            plausibly.plan(model, packed, alpha=0.3, resamples=2)
+            plausibly.plan(model, sparse, alpha=0.3, resamples=2)
         with at_most(48):
-            p_value_uniformity(predictor, model, packed)
+            p_value_uniformity(predictor, model, sparse)
         with at_most(48):
-            plausibly.tune_raps(model, packed, alpha=0.3, splits=1, penalties=(0.1,))
+            plausibly.tune_raps(model, sparse, alpha=0.3, splits=1, penalties=(0.1,))
     new = augmentations[:, :4].assign_coords(example=list("abcd"))
-    said = packed.isel(example=slice(40))
+    said = sparse.isel(example=slice(40))
     # The scores of four new examples with all labels, and what is compared at once.
     with at_most(64):
         plausibly.joint_rank(augmentations, said, new)
@@ -135,4 +135,4 @@ def test_20_000_labels_are_never_dense() -> None:
 
 def test_a_score_is_tuned_on_one_row_an_example() -> None:
     with refused("dims-differ", "found augmentation besides"):
-        plausibly.tune_raps(augmented(EXAMPLES, "case"), PACKED)
+        plausibly.tune_raps(augmented(EXAMPLES, "case"), SPARSE)

@@ -44,7 +44,7 @@ def load(path: Path) -> list[Spec]:
 
 
 def content(file: Spec) -> bytes:
-    """Return the bytes of a file: its text, packed where its name says so, or its arrays."""
+    """Return the bytes of a file: its text, compressed where its name says so, or its arrays."""
     stream = io.BytesIO()
     if "text" in file:
         data = str(file["text"]).encode(file.get("encoding", "utf-8"))

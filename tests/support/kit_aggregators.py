@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from kit_mutants import Mutant, changed, common
-from plausibly.data.plausibilities import pack
+from plausibly.data.plausibilities import to_sparse
 from plausibly.kernels.types import Floats
 from plausibly.plugin import Aggregator, Keys, Rows, answered_rows
 
@@ -132,12 +132,12 @@ def _unanswered_too(self: Shares, annotations: xr.Dataset, keys: Keys) -> xr.Dat
     return rows.plausibilities(votes / votes.sum(axis=1, keepdims=True))
 
 
-def _packed_uneven(self: Shares, annotations: xr.Dataset, keys: Keys) -> xr.Dataset:
-    """Return a packed form that is the dense one but for half of the first weight."""
-    packed = pack(Shares.aggregate(self, annotations, keys))
-    weight = packed["weight"].values.copy()
+def _sparse_uneven(self: Shares, annotations: xr.Dataset, keys: Keys) -> xr.Dataset:
+    """Return a sparse form that is the dense one but for half of the first weight."""
+    sparse = to_sparse(Shares.aggregate(self, annotations, keys))
+    weight = sparse["weight"].values.copy()
     weight[0, 0] /= 2
-    return packed.assign(weight=(("example", "slot"), weight))
+    return sparse.assign(weight=(("example", "slot"), weight))
 
 
 def _first_annotator_twice(self: Shares, rows: Rows) -> Floats:
@@ -185,7 +185,7 @@ MUTANTS = {
         _after(lambda found, _: found.assign_coords(denominator=("example", [11] * len(found))))
     ),
     "coordinates-kept": Mutant(_after(_no_patients)),
-    "packed-same": Mutant(changed(Shares, aggregate_packed=_packed_uneven)),
+    "sparse-same": Mutant(changed(Shares, aggregate_sparse=_sparse_uneven)),
     "other-kinds-refused": Mutant(changed(Shares, rows=_any_kind)),
     "detached-refused": Mutant(changed(Shares, rows=_unchecked)),
 }

@@ -126,7 +126,7 @@ def predictions(
     )
 
 
-def shuffled(packed: xr.Dataset, seed: int = 0) -> xr.Dataset:
-    """Return packed plausibilities with the examples in another order."""
-    order = np.random.default_rng(seed).permutation(packed.sizes["example"])
-    return packed.isel(example=order)
+def shuffled(sparse: xr.Dataset, seed: int = 0) -> xr.Dataset:
+    """Return sparse plausibilities with the examples in another order."""
+    order = np.random.default_rng(seed).permutation(sparse.sizes["example"])
+    return sparse.isel(example=order)

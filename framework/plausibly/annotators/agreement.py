@@ -61,7 +61,7 @@ def label_disagreement(answers: xr.DataArray | xr.Dataset) -> xr.Dataset:
     Parameters
     ----------
     answers : Dataset or DataArray
-        An annotation table, or plausibilities (example, label), dense or packed. Answers of single
+        An annotation table, or plausibilities (example, label), dense or sparse. Answers of single
         labels are compared with each other. Tables of other kinds are aggregated by the default of
         their kind, and two labels are drawn from the plausibilities of an example.
 

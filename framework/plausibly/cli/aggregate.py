@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-Form: TypeAlias = Literal["wide", "long", "packed"]
+Form: TypeAlias = Literal["wide", "long", "sparse"]
 
 FLAGS = {
     "Files": (
@@ -96,7 +96,7 @@ def aggregate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
         ("plausibilities", f"{shape} {measured}"),
         ("left out", layout.counts(left_out)),
     ]
-    ways = {"long": ", a row for each label that is not 0", "packed": ", only what is not 0"}
+    ways = {"long": ", a row for each label that is not 0", "sparse": ", only what is not 0"}
     how = ways.get(form, "")
     if dry_run:
         would = f"write these plausibilities{how}"
@@ -116,16 +116,16 @@ def _formed(
     import xarray as xr
 
     from plausibly.data.names import DRAW
-    from plausibly.data.plausibilities import pack, unpack
+    from plausibly.data.plausibilities import to_dense, to_sparse
     from plausibly.io.datasets import ARRAY_ENDINGS
 
-    drawn, packs = DRAW in lam.dims, out.suffix.lower() in ARRAY_ENDINGS
+    drawn, can_be_sparse = DRAW in lam.dims, out.suffix.lower() in ARRAY_ENDINGS
     if form is None and labels > MANY_LABELS:
-        form = "long" if not packs else "wide" if drawn else "packed"
-    if form == "packed" and (drawn or not packs):
-        what, got, do = "draws of plausibilities are not packed", "draws", "--form wide"
+        form = "long" if not can_be_sparse else "wide" if drawn else "sparse"
+    if form == "sparse" and (drawn or not can_be_sparse):
+        what, got, do = "draws of plausibilities are not sparse", "draws", "--form wide"
         if not drawn:
-            what, got = "plausibilities are not packed in this format", out.suffix
+            what, got = "plausibilities are not sparse in this format", out.suffix
             do = f"-o {out.with_suffix('.npz')}, or --form long"
         raise InputError(
             "option-unfit",
@@ -136,5 +136,5 @@ def _formed(
             source="--form",
         )
     if isinstance(lam, xr.DataArray):
-        return pack(lam) if form == "packed" else lam, form or "wide"
-    return unpack(lam) if form in (None, "wide") else lam, form or "wide"
+        return to_sparse(lam) if form == "sparse" else lam, form or "wide"
+    return to_dense(lam) if form in (None, "wide") else lam, form or "wide"

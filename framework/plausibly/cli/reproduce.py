@@ -77,7 +77,7 @@ def reproduce(
     plausibly reproduce all --derm uncertain_ground_truth/data
     """
     from plausibly.data.names import several
-    from plausibly.data.plausibilities import is_sparse, unpack
+    from plausibly.data.plausibilities import is_sparse, to_dense
     from plausibly.paper import page
     from plausibly.paper.run import CLAIMS, ENTRIES, check_asked, reproduce as reproduced
     from plausibly.study.reading import read_both
@@ -115,7 +115,7 @@ def reproduce(
             _, answers, predictions, lam, _ = read_both(settings)
         data = {
             "predictions": predictions,
-            "plausibilities": unpack(lam) if is_sparse(lam) else lam,
+            "plausibilities": to_dense(lam) if is_sparse(lam) else lam,
             "group": settings.examples.cluster,
             "name": answers.source,
         }

@@ -450,7 +450,7 @@ class Output:
     sets: Path = Path("sets.csv")
     report: Path = Path("report.html")
     plausibilities: Path | None = None
-    form: Literal["wide", "long", "packed"] | None = None
+    form: Literal["wide", "long", "sparse"] | None = None
     keep_names: bool = True
 
 

@@ -13,7 +13,7 @@ from plausibly.data import names
 from plausibly.data.annotations import Rows, check_answered, check_table, read_only
 from plausibly.data.labels import without_parents
 from plausibly.data.names import several
-from plausibly.data.plausibilities import FEW_LABELS, Plausibilities, is_sparse, pack, unpack
+from plausibly.data.plausibilities import FEW_LABELS, Plausibilities, is_sparse, to_dense, to_sparse
 from plausibly.data.select import answered, select_annotations
 from plausibly.data.states import with_left_out
 from plausibly.errors import InputError, listed
@@ -51,7 +51,7 @@ def aggregate(
     *,
     seed: int = 0,
     unanswered: Literal["error", "drop"] = "error",
-    packed: Literal[False] = False,
+    sparse: Literal[False] = False,
     **params: object,
 ) -> xr.DataArray: ...
 @overload
@@ -61,7 +61,7 @@ def aggregate(
     *,
     seed: int = 0,
     unanswered: Literal["error", "drop"] = "error",
-    packed: Literal[True],
+    sparse: Literal[True],
     **params: object,
 ) -> xr.Dataset: ...
 def aggregate(
@@ -70,7 +70,7 @@ def aggregate(
     *,
     seed: int = 0,
     unanswered: Literal["error", "drop"] = "error",
-    packed: bool = False,
+    sparse: bool = False,
     **params: object,
 ) -> xr.DataArray | xr.Dataset:
     """Turn expert annotations into plausibilities.
@@ -86,16 +86,16 @@ def aggregate(
     unanswered : {"error", "drop"}
         What to do with examples that nobody answered. Dropped ones are counted in
         ``attrs["left_out"]``.
-    packed : bool
-        Return the packed form, for thousands of labels: only what is above 0. Aggregators with
-        a method `aggregate_packed` then make no dense array. `calibrate`, `evaluate` and
+    sparse : bool
+        Return the sparse form, for thousands of labels: only what is above 0. Aggregators with
+        a method `aggregate_sparse` then make no dense array. `calibrate`, `evaluate` and
         `write_plausibilities` take either form, with the same results to the last bit.
     **params
         Parameters of the aggregator, with its name.
 
     Returns
     -------
-    DataArray, ([draw,] example, label), or with `packed` a Dataset
+    DataArray, ([draw,] example, label), or with `sparse` a Dataset
         Rows sum to 1; the coordinate `denominator` holds the totals where rows are counts. The dim
         ``draw`` is there where the aggregator draws plausibilities, as ``bootstrap`` does. The
         attribute ``joint`` names the aggregator where the plausibilities of an example depend on
@@ -107,24 +107,24 @@ def aggregate(
     ------
     InputError
         Where examples have no response, the table is detached from its labels, or the aggregator
-        does not read this kind; ``packed-draws`` where plausibilities are drawn.
+        does not read this kind; ``sparse-draws`` where plausibilities are drawn.
     """
     found = aggregated(
-        annotations, aggregator, params=params, seed=seed, unanswered=unanswered, sparse=packed
+        annotations, aggregator, params=params, seed=seed, unanswered=unanswered, sparse=sparse
     ).array
-    if packed == isinstance(found, xr.Dataset):
+    if sparse == isinstance(found, xr.Dataset):
         return found
     if isinstance(found, xr.Dataset):
-        return unpack(found)
+        return to_dense(found)
     if names.DRAW in found.dims:
         raise InputError(
-            "packed-draws",
-            f"{several(found.sizes[names.DRAW], 'draw')} of plausibilities have no packed form",
+            "sparse-draws",
+            f"{several(found.sizes[names.DRAW], 'draw')} of plausibilities have no sparse form",
             expected="an aggregator that gives each example one row",
-            hint="packed=False",
+            hint="sparse=False",
             source="aggregator",
         )
-    return pack(found)
+    return to_sparse(found)
 
 
 def aggregated(
@@ -163,9 +163,9 @@ def aggregated(
     check_answered(Rows.of(table))
     found: object = None
     if table.sizes[names.LABEL] > FEW_LABELS if sparse is None else sparse:
-        method = "aggregate_packed"
+        method = "aggregate_sparse"
         with calling(whose, method):
-            found = component.aggregate_packed(table, keys)
+            found = component.aggregate_sparse(table, keys)
     if found is None:
         method = "aggregate"
         with calling(whose, method):

@@ -254,7 +254,7 @@ def calibrate(
         examples are for the calibrator ``augmentation``. Coordinates of examples and labels are
         what calibrators can tell them apart by.
     plausibilities : DataArray or Dataset, ([draw,] example, label), path or data frame
-        Plausibilities, dense or packed, or an annotation table, which is aggregated first; a path
+        Plausibilities, dense or sparse, or an annotation table, which is aggregated first; a path
         or a data frame is read as annotations.
         Aligned with the predictions by the names of examples and labels. With the dim ``draw``,
         draw j is from the j-th of them.

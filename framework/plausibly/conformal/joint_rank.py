@@ -65,7 +65,7 @@ def joint_rank(
     predictions : DataArray, (augmentation, example, label)
         What the model says of augmentations of the calibration examples.
     plausibilities : DataArray or Dataset, (example, label)
-        Plausibilities, dense or packed, or an annotation table, which is aggregated by the default
+        Plausibilities, dense or sparse, or an annotation table, which is aggregated by the default
         of its kind. Aligned with the predictions by name.
     new : DataArray, (augmentation, example, label)
         The same of new examples, under the same names of augmentations and labels.

@@ -285,7 +285,7 @@ class PlausibilityRegion:
         predictions : DataArray, (example, label)
             Of the model that calibrated; labels are matched by name.
         plausibilities : DataArray or Dataset, (example, label)
-            The vectors asked about, dense or packed, of the same examples.
+            The vectors asked about, dense or sparse, of the same examples.
 
         Returns
         -------
@@ -541,7 +541,7 @@ def calibrate_region(
     predictions : DataArray, (example, label)
         What the model says of the calibration examples; it must not have been trained on them.
     plausibilities : DataArray or Dataset, (example, label)
-        Plausibilities, dense or packed, or an annotation table, which is aggregated by the default
+        Plausibilities, dense or sparse, or an annotation table, which is aggregated by the default
         of its kind. Aligned with the predictions by the names of examples and labels.
     score : str, mapping or ScoreFunction
     seed : int

@@ -312,10 +312,10 @@ class Rows:
         """
         return self.plausibilities(self.by_label(terms, total), denominator=denominator)
 
-    def packed_shares(
+    def sparse_shares(
         self, terms: Floats, total: Floats, *, denominator: Ints | None = None
     ) -> xr.Dataset:
-        """Return the packed form of `shares`, to the last bit, without a dense array.
+        """Return the sparse form of `shares`, to the last bit, without a dense array.
 
         Parameters
         ----------

@@ -14,7 +14,7 @@ denominator  example          optional coordinate, as in the dense form
 
 The filled slots of an example come first, by rising code, each label at most once, each weight
 above 0; there are as many slots as the widest example needs. So every array of plausibilities has
-exactly one sparse form, and `unpack` of it gives the same bits back. Names are not a coordinate
+exactly one sparse form, and `to_dense` of it gives the same bits back. Names are not a coordinate
 ``label``, because a Dataset cannot hold both a variable and a dim coordinate of that name.
 """
 
@@ -169,8 +169,8 @@ class Plausibilities:
         )
 
 
-def pack(plausibilities: xr.DataArray) -> xr.Dataset:
-    """Return the packed form.
+def to_sparse(plausibilities: xr.DataArray) -> xr.Dataset:
+    """Return the sparse form.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def pack(plausibilities: xr.DataArray) -> xr.Dataset:
     array = named_array(plausibilities, "plausibilities", "plausibilities").array
     values: Floats = array.values
     if not (values >= 0).all():
-        raise _invalid("an entry is negative or not a number, and cannot be packed", "0 or more")
+        raise _invalid("an entry is negative or not a number, and cannot be sparse", "0 or more")
     return sparse_dataset(Dense(values).above_zero(), array.coords.to_dataset(), array.attrs)
 
 
@@ -205,21 +205,21 @@ def sparse_dataset(
     return renamed.assign(variables).assign_attrs(attributes)
 
 
-def unpack(packed: xr.Dataset) -> xr.DataArray:
-    """Return the dense form (example, label) of packed plausibilities.
+def to_dense(sparse: xr.Dataset) -> xr.DataArray:
+    """Return the dense form (example, label) of sparse plausibilities.
 
     Raises
     ------
     InputError
-        What `check_packed` raises.
+        What `check_sparse_form` raises.
     """
-    return Plausibilities.of(check_packed(packed)).dense()
+    return Plausibilities.of(check_sparse_form(sparse)).dense()
 
 
 def mean_over_draws(plausibilities: Form) -> xr.DataArray:
     """Return dense (example, label) plausibilities: where they were drawn, the mean over draws."""
     if isinstance(plausibilities, xr.Dataset):
-        return unpack(plausibilities)
+        return to_dense(plausibilities)
     if names.DRAW not in plausibilities.dims:
         return plausibilities
     values: Floats = plausibilities.values
@@ -229,8 +229,8 @@ def mean_over_draws(plausibilities: Form) -> xr.DataArray:
     return one.drop_vars(names.DENOMINATOR, errors="ignore")
 
 
-def check_packed(packed: xr.Dataset) -> xr.Dataset:
-    """Return packed plausibilities with dims in order, if they are as the module describes."""
+def check_sparse_form(sparse: xr.Dataset) -> xr.Dataset:
+    """Return sparse plausibilities with dims in order, if they are as the module describes."""
     shapes = {
         names.WEIGHT: (names.EXAMPLE, names.SLOT),
         names.LABEL: (names.EXAMPLE, names.SLOT),
@@ -238,19 +238,19 @@ def check_packed(packed: xr.Dataset) -> xr.Dataset:
         names.EXAMPLE: (names.EXAMPLE,),
     }
     for name, dims in shapes.items():
-        if name not in packed.variables:
+        if name not in sparse.variables:
             raise _invalid(f"{name} is missing", f"a variable {name} over {listed(dims)}")
-        if set(packed[name].dims) != set(dims):
-            got = listed(packed[name].dims) or "none"
+        if set(sparse[name].dims) != set(dims):
+            got = listed(sparse[name].dims) or "none"
             raise _invalid(f"{name} has other dims", f"dims {listed(dims)}; got {got}")
-    packed = packed.transpose(names.EXAMPLE, names.SLOT, ...)
+    sparse = sparse.transpose(names.EXAMPLE, names.SLOT, ...)
     for dim, noun in ((names.EXAMPLE, names.EXAMPLE), (names.LABEL_NAME, names.LABEL)):
-        check_names(name_texts(packed.indexes[dim]), noun, source="packed plausibilities")
-    weight: Floats = packed[names.WEIGHT].values
-    label: Ints = packed[names.LABEL].values
+        check_names(name_texts(sparse.indexes[dim]), noun, source="sparse plausibilities")
+    weight: Floats = sparse[names.WEIGHT].values
+    label: Ints = sparse[names.LABEL].values
     if weight.dtype.kind != "f" or label.dtype.kind not in "iu":
         raise _invalid("the types differ", "weight as floats and label as integers")
-    labels = packed.sizes[names.LABEL_NAME]
+    labels = sparse.sizes[names.LABEL_NAME]
     filled = label >= 0
     rising = filled[:, :-1] & (label[:, 1:] > label[:, :-1])
     for bad, fault, expected in (
@@ -264,37 +264,37 @@ def check_packed(packed: xr.Dataset) -> xr.Dataset:
     ):
         rows = np.flatnonzero(bad.any(axis=1))
         if rows.size:
-            examples = name_texts(packed.indexes[names.EXAMPLE][rows])
+            examples = name_texts(sparse.indexes[names.EXAMPLE][rows])
             raise _invalid(
                 f"{fault} in {several(len(examples), 'example')} ({listed(examples)})", expected
             )
-    return packed
+    return sparse
 
 
 def _invalid(what: str, expected: str) -> InputError:
     return InputError(
-        "packed-invalid",
-        f"packed plausibilities: {what}",
+        "sparse-invalid",
+        f"sparse plausibilities: {what}",
         expected=expected,
-        hint="plausibly.pack(lam) makes them",
-        source="packed plausibilities",
+        hint="plausibly.to_sparse(lam) makes them",
+        source="sparse plausibilities",
     )
 
 
-def check_sparse(packed: xr.Dataset, source: str) -> xr.Dataset:
+def check_sparse(sparse: xr.Dataset, source: str) -> xr.Dataset:
     """Return sparse plausibilities as the framework reads them; the caller's are not changed."""
-    packed = check_packed(packed)
-    weight: Floats = packed[names.WEIGHT].values
-    rows = checked_rows(weight, packed.drop_vars(names.LABEL), source)
+    sparse = check_sparse_form(sparse)
+    weight: Floats = sparse[names.WEIGHT].values
+    rows = checked_rows(weight, sparse.drop_vars(names.LABEL), source)
     for dim in (names.EXAMPLE, names.LABEL_NAME):
-        if packed[dim].dtype.kind != "U":
-            texts = text_array(name_texts(packed.indexes[dim]))
-            packed = packed.assign_coords({dim: texts})
-    if names.DENOMINATOR in packed.coords:
-        packed = packed.drop_vars(names.DENOMINATOR)
+        if sparse[dim].dtype.kind != "U":
+            texts = text_array(name_texts(sparse.indexes[dim]))
+            sparse = sparse.assign_coords({dim: texts})
+    if names.DENOMINATOR in sparse.coords:
+        sparse = sparse.drop_vars(names.DENOMINATOR)
     if names.DENOMINATOR in rows.coords:
-        packed = packed.assign_coords({names.DENOMINATOR: rows[names.DENOMINATOR].variable})
-    return packed.assign({names.WEIGHT: ((names.EXAMPLE, names.SLOT), rows.values)})
+        sparse = sparse.assign_coords({names.DENOMINATOR: rows[names.DENOMINATOR].variable})
+    return sparse.assign({names.WEIGHT: ((names.EXAMPLE, names.SLOT), rows.values)})
 
 
 def checked_rows(weight: Floats, about: Form, source: str) -> xr.DataArray:
@@ -313,7 +313,7 @@ def check_plausibilities(
 ) -> xr.DataArray:
     """Return plausibilities as the framework reads them; the caller's array is not changed."""
     if is_sparse(plausibilities):
-        plausibilities = unpack(plausibilities)
+        plausibilities = to_dense(plausibilities)
     found = Plausibilities.from_xarray(plausibilities, source=source, draws=draws)
     return cast("xr.DataArray", found.array)
 

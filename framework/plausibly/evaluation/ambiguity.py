@@ -24,7 +24,7 @@ def entropy(array: xr.DataArray | xr.Dataset) -> xr.DataArray:
     ----------
     array : DataArray or Dataset, (example, label)
         Plausibilities, or predictions of scale ``probability`` or ``logit``; each row is divided by
-        its sum. Packed plausibilities and annotation tables are read as in `evaluate`.
+        its sum. Sparse plausibilities and annotation tables are read as in `evaluate`.
 
     Returns
     -------

@@ -191,7 +191,7 @@ def evaluate(
         Returned by `ConformalPredictor.predict`. Sets or plausibilities in chunks (Dask) are read
         chunk by chunk, each once, with the same bits as in memory.
     plausibilities : DataArray or Dataset, (example, label), path or data frame
-        The annotators' answers on these examples: plausibilities, dense or packed, or an annotation
+        The annotators' answers on these examples: plausibilities, dense or sparse, or an annotation
         table, which is aggregated by the default of its kind; a path or a data frame is read as
         annotations. Aligned with the sets by name.
     ties : {"first", "random", "fractional", "any", "all"}

@@ -176,7 +176,7 @@ def compare(
         Several augmentations are for the calibrator ``augmentation``; where it pools them, a test
         example is seen in a random one of its own.
     plausibilities : DataArray or Dataset, (example, label)
-        Plausibilities, dense or packed, or an annotation table, which is aggregated by the default
+        Plausibilities, dense or sparse, or an annotation table, which is aggregated by the default
         of its kind. Aligned with the predictions by name.
     methods : mapping of str to mapping or str, or sequence of mapping or str
         Calibrators by name, or arguments of `calibrate` (``calibrator``, ``score``, ``combiner``,

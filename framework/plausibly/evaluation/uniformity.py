@@ -47,7 +47,7 @@ def p_value_uniformity(
     predictions : DataArray, (example, label)
         Of examples that did not calibrate it.
     plausibilities : DataArray or Dataset, (example, label)
-        Of the same examples; dense, packed, or an annotation table.
+        Of the same examples; dense, sparse, or an annotation table.
     true : str or DataArray, (example,), optional
         Known labels, see `plausibly.evaluate`.
     alphas : number or text, or a sequence of them

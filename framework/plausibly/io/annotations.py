@@ -228,7 +228,7 @@ def _recognised(path: Path, options: dict[str, object]) -> Reader:
         raise files.empty(path.name, "responses")
     registry.default().report()
     entries = registry.default().entries(READER)
-    # Readers of files with this ending, packed or not; all where it is unknown.
+    # Readers of files with this ending, compressed or not; all where it is unknown.
     ending = path.name.lower().removesuffix(".gz")
     fit = [entry for entry in entries if entry.suffixes and ending.endswith(entry.suffixes)]
     likely = [entry for entry in entries if entry in fit or not (fit and entry.suffixes)]

@@ -49,7 +49,7 @@ _HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
 }
-# Bytes that an npz may unpack to: so many, and so many more for each byte of the file.
+# Bytes that an npz may expand to: so many, and so many more for each byte of the file.
 _ROOM, _RATIO = 1 << 26, 200
 _LAST = 0x10FFFF  # of the characters of Unicode
 
@@ -111,9 +111,9 @@ def read_npz(path: Path | str, role: str) -> dict[str, Array]:
     arrays: dict[str, Array] = {}
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            unpacked = sum(entry.file_size for entry in archive.infolist())
-            if unpacked > _ROOM + _RATIO * len(data):
-                raise ValueError(f"{len(data):,} bytes that unpack to {unpacked:,}")
+            dense = sum(entry.file_size for entry in archive.infolist())
+            if dense > _ROOM + _RATIO * len(data):
+                raise ValueError(f"{len(data):,} bytes that to_dense to {dense:,}")
             for name in archive.namelist():
                 if name.endswith(".npy"):
                     inner = name.removesuffix(".npy")

@@ -35,7 +35,7 @@ ABOUT = "about"
 """Where npz and CSV have the JSON text."""
 
 ARRAY_ENDINGS = (".npz", ".nc")
-"""Of files of arrays, in which packed plausibilities stay packed."""
+"""Of files of arrays, in which sparse plausibilities stay sparse."""
 
 ENDINGS = (".csv", ".parquet", *ARRAY_ENDINGS)
 """Of the files that are written."""

@@ -38,8 +38,8 @@ from plausibly.data.plausibilities import (
     checked_rows,
     is_sparse,
     mean_over_draws,
-    pack,
     sparse_dataset,
+    to_sparse,
 )
 from plausibly.data.text_table import TextTable
 from plausibly.errors import InputError, listed, warn
@@ -55,7 +55,7 @@ VALUE = "plausibility"
 
 _KIND = _ROLE = "plausibilities"
 _USUAL = (PLAUSIBILITIES, "plausibility")
-_FORM, _LONG, _PACKED = "form", "long", "packed"
+_FORM, _LONG, _SPARSE = "form", "long", "sparse"
 
 
 def _array_of(dataset: xr.Dataset, source: str) -> xr.DataArray:
@@ -67,11 +67,11 @@ def _array_of(dataset: xr.Dataset, source: str) -> xr.DataArray:
 
 
 def _read_arrays(path: Path, head: bytes) -> xr.DataArray | xr.Dataset:
-    """Return plausibilities in an npz or netCDF file, packed where ours says so."""
+    """Return plausibilities in an npz or netCDF file, sparse where ours says so."""
     about, held = datasets.read_arrays(path, _ROLE, head)
     if about is not None:
         dataset, more = datasets.decode(about, _KIND, path.name, held)
-        if more.get(_FORM) == _PACKED:
+        if more.get(_FORM) == _SPARSE:
             return dataset
         return _array_of(dataset, path.name)
     if head.startswith(arrays.SIGNATURES):
@@ -240,9 +240,9 @@ def _is_long(table: TextTable) -> bool:
 
 
 def _read_long(
-    table: TextTable, about: str | None, *, packed: bool | None
+    table: TextTable, about: str | None, *, sparse: bool | None
 ) -> xr.DataArray | xr.Dataset:
-    """Return plausibilities in a long table, packed where that is asked for."""
+    """Return plausibilities in a long table, sparse where that is asked for."""
     whose, drawn = table.source, table.header[0] == DRAW
     dims = (DRAW, EXAMPLE, LABEL) if drawn else (EXAMPLE, LABEL)
     if not {*dims, VALUE} <= {*table.header}:
@@ -304,12 +304,12 @@ def _read_long(
             raise _not_totals(whose, "several totals of one example")
         beside = beside.assign_coords({DENOMINATOR: (EXAMPLE, found)})
     shape = tuple(sizes.values())
-    if packed is None:
-        packed = sizes[LABEL] > FEW_LABELS
+    if sparse is None:
+        sparse = sizes[LABEL] > FEW_LABELS
     # As large as the array has to look, of one number, for what is checked of its coordinates.
     shell = np.broadcast_to(values.dtype.type(0), shape)
     array = _array_of(beside.assign({PLAUSIBILITIES: (dims, shell)}), whose)
-    if not packed or drawn:
+    if not sparse or drawn:
         dense = np.zeros(shape, values.dtype)
         dense[tuple(places)] = values
         return array.copy(data=dense)
@@ -342,19 +342,19 @@ def write_plausibilities(
 
     Parameters
     ----------
-    lam : DataArray ([draw,] example, label) or packed Dataset
+    lam : DataArray ([draw,] example, label) or sparse Dataset
         Plausibilities, as `plausibly.aggregate` gives them, with or without ``denominator``.
     path : Path or str
         ``.csv``: columns ``example``, perhaps ``denominator``, then one a label, numbers so long
         that they read back as they were; draws have a first column ``draw``. It has no place for
         attributes and further coordinates. ``.parquet``: the same columns, and the rest in the
         metadata of the file. ``.npz``: arrays ``plausibilities``, ``examples``, ``labels``, perhaps
-        ``draws`` and ``denominator``, and further coordinates. ``.nc``: netCDF-3. Packed
-        plausibilities stay packed in ``.npz`` and ``.nc``: ``weight`` and ``label``.
+        ``draws`` and ``denominator``, and further coordinates. ``.nc``: netCDF-3. Sparse
+        plausibilities stay sparse in ``.npz`` and ``.nc``: ``weight`` and ``label``.
     form : {"wide", "long"}
         ``"long"``, for ``.csv`` and ``.parquet``: one row for each label that is not 0, with the
         columns ``example``, ``label``, ``plausibility``, perhaps ``draw`` before them and
-        ``denominator`` after. It keeps everything, and packed plausibilities are never unpacked.
+        ``denominator`` after. It keeps everything, and sparse plausibilities are never dense.
 
     Raises
     ------
@@ -376,7 +376,7 @@ def write_plausibilities(
         rows = _long(lam, path)
     elif in_arrays and is_sparse(lam):
         whole = check_sparse(lam, "plausibilities")
-        keys, more = {EXAMPLE: "examples", LABEL_NAME: "labels"}, {_FORM: _PACKED}
+        keys, more = {EXAMPLE: "examples", LABEL_NAME: "labels"}, {_FORM: _SPARSE}
     else:
         array = check_plausibilities(lam)
         if in_arrays:
@@ -403,19 +403,19 @@ def write_plausibilities(
 
 
 @overload
-def read_plausibilities(path: Path | str, *, packed: Literal[False] = False) -> xr.DataArray: ...
+def read_plausibilities(path: Path | str, *, sparse: Literal[False] = False) -> xr.DataArray: ...
 
 
 @overload
-def read_plausibilities(path: Path | str, *, packed: Literal[True]) -> xr.Dataset: ...
+def read_plausibilities(path: Path | str, *, sparse: Literal[True]) -> xr.Dataset: ...
 
 
 @overload
-def read_plausibilities(path: Path | str, *, packed: None) -> xr.DataArray | xr.Dataset: ...
+def read_plausibilities(path: Path | str, *, sparse: None) -> xr.DataArray | xr.Dataset: ...
 
 
 def read_plausibilities(
-    path: Path | str, *, packed: bool | None = False
+    path: Path | str, *, sparse: bool | None = False
 ) -> xr.DataArray | xr.Dataset:
     """Read plausibilities that `write_plausibilities` wrote, or that have the same form.
 
@@ -423,14 +423,14 @@ def read_plausibilities(
     ----------
     path : Path or str
         CSV, TSV or Parquet, wide or long, npz, or netCDF, told by what is in it.
-    packed : bool or None
-        Return the packed form; of a file of packed plausibilities or a long table, without
-        unpacking it on the way. None: in the form that takes less: packed where the file is, and
+    sparse : bool or None
+        Return the sparse form; of a file of sparse plausibilities or a long table, without
+        making it dense on the way. None: in the form that takes less: sparse where the file is, and
         of a long table of more than 32 labels.
 
     Returns
     -------
-    DataArray, ([draw,] example, label), or packed Dataset
+    DataArray, ([draw,] example, label), or sparse Dataset
         Rows sum to 1; coordinate ``denominator`` over ``example`` where the file has it.
 
     Raises
@@ -450,11 +450,11 @@ def read_plausibilities(
         if long and (parquet or any(datasets.begins(path, head, names) for names in _HEADERS)):
             table, about = datasets.read_rows(path, _ROLE)
             if about is not None or _is_long(table):
-                found = _read_long(table, about, packed=packed)
+                found = _read_long(table, about, sparse=sparse)
         if found is None:
             found = _read_wide(path, head, about)
     if isinstance(found, xr.Dataset):
         checked = Plausibilities.from_xarray(found, source=path.name).array
-        return mean_over_draws(checked) if packed is False else checked
-    array = check_plausibilities(found, source=path.name, draws=not packed)
-    return pack(array) if packed else array
+        return mean_over_draws(checked) if sparse is False else checked
+    array = check_plausibilities(found, source=path.name, draws=not sparse)
+    return to_sparse(array) if sparse else array

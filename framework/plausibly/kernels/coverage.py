@@ -2,7 +2,7 @@
 
 Every function walks over blocks of rows, so that temporaries stay small, and sums each row from
 its own values alone, in whole numbers: an example has the same coverage alone and in a batch, dense
-and packed, and in every order of the labels.
+and sparse, and in every order of the labels.
 """
 
 from __future__ import annotations

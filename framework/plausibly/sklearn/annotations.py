@@ -37,7 +37,7 @@ from plausibly.kernels.types import Bools, Floats, Hashes, Ints
 from plausibly.protocols import Aggregator, ComponentLike
 
 Annotations: TypeAlias = xr.DataArray | xr.Dataset
-"""Plausibilities, dense or packed, or an annotation table, under names."""
+"""Plausibilities, dense or sparse, or an annotation table, under names."""
 
 Coordinates = Mapping[str, Sequence[object]]
 """More that is known of each row, by name."""

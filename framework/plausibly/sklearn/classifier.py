@@ -204,7 +204,7 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         annotations : object
             One of:
 
-            - an annotation table or plausibilities (xarray, dense or packed), matched with X by
+            - an annotation table or plausibilities (xarray, dense or sparse), matched with X by
               the names of examples;
             - a frame with columns ``example``, ``annotator``, ``label``: one answer a row;
             - a frame with a column a label, of numbers, or with a column an annotator, of labels;

@@ -23,7 +23,7 @@ from plausibly.config.settings import Examples, Method, Settings, without_plugin
 from plausibly.conformal.calibrate import calibrate
 from plausibly.data import names
 from plausibly.data.names import near, quoted
-from plausibly.data.plausibilities import unpack
+from plausibly.data.plausibilities import to_dense
 from plausibly.data.states import with_left_out
 from plausibly.errors import IncompatibleComponents, InputError, MissingExtra
 from plausibly.evaluation.inputs import example_values, true_codes
@@ -325,7 +325,7 @@ def prepare(source: StudyLike) -> Prepared:
             model, answers = read.model, read.answers
             with read.noting(f"{settings.answers[0]}.path"):
                 predictions, lam, _ = matched(settings, model.predictions, answers, model.source)
-                data = predictions, lam if isinstance(lam, xr.DataArray) else unpack(lam)
+                data = predictions, lam if isinstance(lam, xr.DataArray) else to_dense(lam)
         if data is not None:
             mistakes += check_methods(settings.methods, data)
         _refuse(parts, mistakes, read.problems)

@@ -131,7 +131,7 @@ def read_answers(
     naming = settings.labels
     changes = bool(naming.strip or naming.rename)
     if what == "plausibilities":
-        lam = read_plausibilities(path, packed=None)
+        lam = read_plausibilities(path, sparse=None)
         renamed, unknown = _new_names(lam, naming)
         if changes:
             check_names(renamed, names.LABEL, source=path.name)

@@ -11,7 +11,7 @@ import xarray as xr
 
 from plausibly.data import names
 from plausibly.data.annotations import Rows
-from plausibly.data.plausibilities import check_packed, pack, unpack
+from plausibly.data.plausibilities import check_sparse_form, to_dense, to_sparse
 from plausibly.data.select import select_annotations
 from plausibly.errors import InputError
 from plausibly.kernels.random import Keys
@@ -295,32 +295,32 @@ def coordinates_kept(aggregator: Aggregator, table: xr.Dataset) -> None:
 
 
 @_each
-def packed_same(aggregator: Aggregator, table: xr.Dataset) -> None:
-    """Where it has a packed form, that is what `aggregate` gives, to the last bit."""
-    if aggregator.aggregate_packed(table, _KEYS) is None:
+def sparse_same(aggregator: Aggregator, table: xr.Dataset) -> None:
+    """Where it has a sparse form, that is what `aggregate` gives, to the last bit."""
+    if aggregator.aggregate_sparse(table, _KEYS) is None:
         return
     turned = [data.permuted(table, dim) for dim in (names.EXAMPLE, names.LABEL)]
     for other in (table, *turned, data.widened(table, UNNAMED)):
         dense = _aggregate(aggregator, other)
-        demand(names.DRAW not in dense.dims, "draws of plausibilities have no packed form")
-        packed: object = aggregator.aggregate_packed(read_only_table(other), _KEYS)
-        if not isinstance(packed, xr.Dataset):
-            raise Broken(f"aggregate_packed gives a {type(packed).__name__}")
-        checked = check_packed(packed)
+        demand(names.DRAW not in dense.dims, "draws of plausibilities have no sparse form")
+        sparse: object = aggregator.aggregate_sparse(read_only_table(other), _KEYS)
+        if not isinstance(sparse, xr.Dataset):
+            raise Broken(f"aggregate_sparse gives a {type(sparse).__name__}")
+        checked = check_sparse_form(sparse)
         dense = dense.transpose(names.EXAMPLE, names.LABEL)
-        back = unpack(checked).rename(dense.name)
+        back = to_dense(checked).rename(dense.name)
         demand(same(back, dense), f"{table.attrs[names.KIND]}: it is not what aggregate gives")
-        fits = checked.sizes[names.SLOT] == pack(dense).sizes[names.SLOT]
+        fits = checked.sizes[names.SLOT] == to_sparse(dense).sizes[names.SLOT]
         demand(fits, "it has more slots than the widest example needs")
     example = texts(table, names.EXAMPLE)[0]
     skipped, when = data.unanswered(table, example, skipped=True), "which everybody skipped"
     refused(
-        lambda: aggregator.aggregate_packed(skipped, _KEYS),
+        lambda: aggregator.aggregate_sparse(skipped, _KEYS),
         f"for {example}, {when}",
         naming=example,
     )
     unknown = data.of_unknown_kind(table)
-    refused(lambda: aggregator.aggregate_packed(unknown, _KEYS), "for another kind")
+    refused(lambda: aggregator.aggregate_sparse(unknown, _KEYS), "for another kind")
 
 
 @_each

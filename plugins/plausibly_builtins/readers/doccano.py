@@ -116,7 +116,7 @@ def _is_zip(path: Path) -> bool:
 def _files(path: Path, size: int = -1) -> dict[str, bytes]:
     """Return the first bytes of the file, or of those in a folder or zip, by their names.
 
-    Of a zip of which not all is read, only some files are there; nothing is unpacked to disk.
+    Of a zip of which not all is read, only some files are there; nothing is dense to disk.
     """
     if not path.is_dir() and not _is_zip(path):
         return {path.name: file_opening(path, "annotations", size)}
@@ -138,7 +138,7 @@ def _files(path: Path, size: int = -1) -> dict[str, bytes]:
     except InputError:
         raise
     except _BROKEN as reason:
-        raise _zip_unfit("cannot be unpacked", "a whole zip", str(reason)[:80]) from reason
+        raise _zip_unfit("cannot be dense", "a whole zip", str(reason)[:80]) from reason
 
 
 def _check_entries(entries: list[zipfile.ZipInfo]) -> None:
@@ -157,7 +157,7 @@ def _check_entries(entries: list[zipfile.ZipInfo]) -> None:
 
 
 def _zip_unfit(what: str, expected: str, found: str) -> InputError:
-    do = "unpack it into a folder, and name that folder; or export it again"
+    do = "to_dense it into a folder, and name that folder; or export it again"
     return base.refused("zip-unfit", f" {what}", expected, found or "less", do)
 
 

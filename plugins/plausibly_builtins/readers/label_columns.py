@@ -536,7 +536,7 @@ def is_flat(head: bytes) -> bool:
 
 
 def is_lines(path: Path) -> bool:
-    """Return whether a file is JSON Lines by its ending, packed or not."""
+    """Return whether a file is JSON Lines by its ending, compressed or not."""
     return path.name.lower().removesuffix(".gz").endswith((".jsonl", ".ndjson"))
 
 
