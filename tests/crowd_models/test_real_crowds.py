@@ -61,8 +61,8 @@ def truth(path: Path) -> dict[str, str]:
     return {task: label for task, label, *_ in pairs}
 
 
-def accuracy(lam: xr.DataArray, true: dict[str, str]) -> float:
-    return float(np.mean([true[example] == label for example, label in voted(lam).items()]))
+def accuracy(lam: xr.DataArray, true_label: dict[str, str]) -> float:
+    return float(np.mean([true_label[example] == label for example, label in voted(lam).items()]))
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.01, 0.1])

@@ -110,5 +110,5 @@ def test_a_known_label_in_a_column_of_numbers(tmp_path: Path) -> None:
     sets = (lam > 0).assign_coords(
         answer=("example", plausibly.read_examples(table)["answer"].values)
     )
-    found = plausibly.evaluate(sets, lam, true="answer")
+    found = plausibly.evaluate(sets, lam, true_label="answer")
     assert float(found["true_coverage_mean"]) == 1.0

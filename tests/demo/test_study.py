@@ -38,7 +38,7 @@ def test_nodules_are_the_shipped_ones() -> None:
 
 def test_the_toy_knows_its_truth() -> None:
     found = subject("toy")
-    assert found.true is not None
+    assert found.true_label is not None
     unsure = float((found.plausibilities.max("label") < 0.8).mean())
     assert f"no label has 0.8 of it for {100 * unsure:.0f}% of the points" in found.about
     # A label that is drawn from the posterior is covered as often as the posterior.
@@ -64,9 +64,9 @@ def test_the_sets_are_those_of_the_first_split(name: subjects.Name) -> None:
     )
     assert float(found.sets.sum("label").mean()) == pytest.approx(float(measured.set_size))
     assert found.sets.attrs["calibration_overlap"] == 0
-    if data.true is not None:
-        true = data.true.sel(example=found.sets.example)
-        covered = plausibly.evaluate(found.sets, lam, true=true).data.true_coverage_mean
+    if data.true_label is not None:
+        true = data.true_label.sel(example=found.sets.example)
+        covered = plausibly.evaluate(found.sets, lam, true_label=true).data.true_coverage_mean
         assert float(covered) == pytest.approx(float(measured.true_coverage))
     if data.group is not None:
         tested = set(found.sets[data.group].values)

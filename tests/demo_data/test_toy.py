@@ -18,7 +18,7 @@ def made() -> Toy:
 
 
 def codes(made: Toy) -> np.ndarray:
-    return np.array([TOY_LABELS.index(label) for label in made.true.to_numpy()])
+    return np.array([TOY_LABELS.index(label) for label in made.true_label.to_numpy()])
 
 
 def test_plausibilities_are_the_true_posterior(made: Toy) -> None:
@@ -78,7 +78,7 @@ def test_calibrated_on_votes_sets_fall_short_of_the_truth(made: Toy) -> None:
 
 def test_an_example_does_not_depend_on_how_many_there_are() -> None:
     few, many = make_toy(5), make_toy(50)
-    for name in ("predictions", "plausibilities", "true", "points"):
+    for name in ("predictions", "plausibilities", "true_label", "points"):
         assert_array_equal(getattr(few, name), getattr(many, name)[:5])
         assert_array_equal(getattr(few, name)["example"], getattr(many, name)["example"][:5])
 

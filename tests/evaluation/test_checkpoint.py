@@ -170,7 +170,7 @@ def test_another_study_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         ({"draws": None}, ["draws null, was [1, 3]"]),
         ({"ties": "any"}, ['ties "any", was "first"']),
         ({"stratify": None}, ["strata"]),
-        ({"true": "known"}, ["known labels"]),
+        ({"true_label": "known"}, ["known labels"]),
     ],
 )
 def test_what_differs_is_told(tmp_path: Path, changes: dict[str, object], told: list[str]) -> None:

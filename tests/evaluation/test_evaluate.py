@@ -34,7 +34,7 @@ def with_sites(sets: xr.DataArray) -> xr.DataArray:
 @pytest.mark.parametrize("ties", TIES)
 def test_every_example_is_what_fractions_say(ties: Ties) -> None:
     sets, lam = oracle.case(60, 4, alphas=(0.1, 0.05))
-    found = evaluate(with_sites(sets), lam, ties=ties, true="diagnosis", seed=3).data
+    found = evaluate(with_sites(sets), lam, ties=ties, true_label="diagnosis", seed=3).data
     assert found["aggregated_coverage"].dims == ("example", "alpha")
     for alpha in (0.1, 0.05):
         for place, name in enumerate(lam["example"].values):
@@ -146,7 +146,7 @@ def test_true_labels_are_looked_up_by_name() -> None:
     names = ["unknown here", *lam["example"].values[::-1]]
     labels = ["l0", *np.resize(["l2", "l0", "l1"], 12)]
     true = xr.DataArray(labels, dims="example", coords={"example": names})
-    found = evaluate(sets, lam, true=true).data
+    found = evaluate(sets, lam, true_label=true).data
     for name in lam["example"].values:
         held = bool(sets.sel(example=name, label=str(true.sel(example=name).item())))
         assert bool(found["true_coverage"].sel(example=name)) is held

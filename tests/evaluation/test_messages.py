@@ -30,7 +30,7 @@ def test_the_text(call: str, text: str) -> None:
 def test_a_close_true_label_is_suggested() -> None:
     almost = SETS.assign_coords(grade=("example", ["l1"] * 9 + ["l11"]))
     with pytest.raises(InputError) as refused:
-        evaluate(almost, LAM, true="grade")
+        evaluate(almost, LAM, true_label="grade")
     assert refused.value.hint.startswith('did you mean "l1"? ')
     assert refused.value.details == {"labels": ["l11"]}
 

@@ -47,7 +47,7 @@ def test_the_result_and_the_warnings_are_those_of_one_process() -> None:
             sizes=[8, 30],
             draws=[2, 3],
             ties="random",
-            true=lam.idxmax("label"),
+            true_label=lam.idxmax("label"),
             processes=processes,
             progress=lambda *step: steps[processes].append(step),
         ).data

@@ -42,7 +42,7 @@ def test_a_study_is_calibrate_predict_evaluate_on_each_split() -> None:
         test=0.4,
         group="patient",
         seed=5,
-        true=true,
+        true_label=true,
     ).data
     assert study["aggregated_coverage"].dims == ("method", "split", "alpha")
     hashes = hash_names(predictions["example"].values)
@@ -59,7 +59,7 @@ def test_a_study_is_calibrate_predict_evaluate_on_each_split() -> None:
                 **method,  # type: ignore[arg-type]  # names of components only
             )
             sets = predictor.predict(predictions[test], [0.1, 0.25])
-            found = evaluate(sets, lam[test], true=true).data
+            found = evaluate(sets, lam[test], true_label=true).data
             one = study.isel(method=place, split=number)
             for measure in (*MEASURES, "true_coverage"):
                 mean = found[measure if measure == "share_empty" else f"{measure}_mean"]

@@ -47,7 +47,7 @@ def test_p_values_are_those_of_the_predictor_at_the_labels() -> None:
     true = xr.DataArray(
         labels[np.arange(200) % 4], dims="example", coords={"example": predictions["example"]}
     )
-    found = p_value_uniformity(predictor, predictions, lam, true=true)
+    found = p_value_uniformity(predictor, predictions, lam, true_label=true)
     p = predictor.p_values(predictions)
     assert found["of"].values.tolist() == ["voted", "drawn", "true"]
     for place, name in enumerate(predictions["example"].values):

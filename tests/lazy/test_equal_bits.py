@@ -147,12 +147,12 @@ def test_evaluate_reads_sets_and_opinions_in_any_chunks(ties: Ties) -> None:
     predictor = plausibly.calibrate(CAL, LAM)
     for alpha in (0.3, [0.2, 0.3]):
         sets = predictor.predict(NEW, alpha)
-        expected = plausibly.evaluate(sets, lam, ties=ties, by="site", true=known).data
+        expected = plausibly.evaluate(sets, lam, ties=ties, by="site", true_label=known).data
         sparse = plausibly.to_sparse(lam)
         for cut in SOME_CUTS:
             lazy = predictor.predict(NEW.chunk(example=cut), alpha)
             for given in (lam, lam.chunk(example=5), sparse, sparse.chunk(example=4)):
-                found = plausibly.evaluate(lazy, given, ties=ties, by="site", true=known).data
+                found = plausibly.evaluate(lazy, given, ties=ties, by="site", true_label=known).data
                 assert found.identical(expected)
 
 

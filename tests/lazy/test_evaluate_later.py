@@ -75,7 +75,13 @@ def test_bits_in_any_chunks(
 
     def measured(inside: xr.DataArray, lam: xr.DataArray) -> xr.Dataset:
         return plausibly.evaluate(
-            inside, lam, ties="random", true=known, by="site", cluster="site", interval=interval
+            inside,
+            lam,
+            ties="random",
+            true_label=known,
+            by="site",
+            cluster="site",
+            interval=interval,
         ).data
 
     whole = measured(sets, LAM)

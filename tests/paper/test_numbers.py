@@ -116,7 +116,7 @@ def test_the_toy_has_a_network_that_saw_other_points() -> None:
     bayes = (data.plausibilities.values.argmax(axis=1) == data.sure.values.argmax(axis=1)).mean()
     assert bayes - 0.05 < right < bayes + 0.05
     assert len(data.points) == len(data) == 300
-    assert toy_data(300, 2).true is not None
+    assert toy_data(300, 2).true_label is not None
     assert not np.array_equal(toy_data(300, 2).predictions.values, data.predictions.values)
 
 
@@ -128,9 +128,9 @@ def test_what_a_predictor_covers_is_counted_by_hand() -> None:
     tau = float(predictor.threshold("0.1"))
     lam, model = data.plausibilities.values[rows], data.predictions.values[rows]
     inside = model >= tau
-    assert data.true is not None
+    assert data.true_label is not None
     labels = data.predictions["label"].values.tolist()
-    true = [labels.index(label) for label in data.true.values[rows]]
+    true = [labels.index(label) for label in data.true_label.values[rows]]
     assert one["aggregated_coverage"] == pytest.approx((lam * inside).sum(axis=1).mean())
     assert one["set_size"] == pytest.approx(inside.sum(axis=1).mean())
     assert one["true_coverage"] == pytest.approx(inside[np.arange(len(true)), true].mean())

@@ -47,11 +47,11 @@ def test_evaluate_gives_the_same(ties: coverage.Ties, dtype: str, several: bool)
     lam = plausibilities(EXAMPLES, LABELS, dtype=dtype)
     turned = lam.isel(label=np.random.default_rng(3).permutation(LABELS))
     dense = plausibly.evaluate(
-        sets, lam, ties=ties, true="truth", by="patient", cluster="patient"
+        sets, lam, ties=ties, true_label="truth", by="patient", cluster="patient"
     ).data
     for sparse in (to_sparse(lam), shuffled(to_sparse(turned))):
         found = plausibly.evaluate(
-            sets, sparse, ties=ties, true="truth", by="patient", cluster="patient"
+            sets, sparse, ties=ties, true_label="truth", by="patient", cluster="patient"
         ).data
         assert found.identical(dense)
     assert dense.attrs["tied_share"] > 0

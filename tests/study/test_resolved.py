@@ -237,7 +237,7 @@ def test_defaults_of_a_study_are_those_of_the_functions() -> None:
     keys = attrs.asdict(splits)
     assert keys.pop("count") == comparing["splits"]
     assert keys == {name: comparing[name] for name in keys}
-    assert (evaluation.ties, evaluation.true_label) == (comparing["ties"], comparing["true"])
+    assert (evaluation.ties, evaluation.true_label) == (comparing["ties"], comparing["true_label"])
     found = study(SMALLEST)
     assert [float(alpha) for alpha in found.alphas] == list(comparing["alphas"])  # type: ignore[call-overload]  # a tuple
     assert found.seed == comparing["seed"]

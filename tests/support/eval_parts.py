@@ -57,7 +57,7 @@ def evaluated(sets: xr.DataArray, lam: xr.DataArray, method: IntervalMethod) -> 
         cluster="patient",
         ties="random",
         interval=method,
-        true="diagnosis",
+        true_label="diagnosis",
     ).data
 
 

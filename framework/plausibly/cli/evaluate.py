@@ -98,7 +98,7 @@ def evaluate(output: Output, loaded: Draft) -> None:
             sets,
             lam,
             ties=measure.ties,
-            true=measure.true_label,
+            true_label=measure.true_label,
             by=measure.columns[0] if measure.columns else None,
             cluster=settings.examples.cluster,
             interval=measure.interval,
@@ -224,6 +224,6 @@ def _parts(
             aligned = aligned.assign_coords({column: (EXAMPLE, known)})
     true = measure.true_label
     p_values = p_value_uniformity(
-        predictor, aligned, lam, true=true, interval_method=interval, **shared
+        predictor, aligned, lam, true_label=true, interval_method=interval, **shared
     )
     yield "p_values", p_values, OF, ("n_calibration", "grid", "fingerprint")

@@ -198,7 +198,7 @@ def _of_predictor(output: Output, loaded: Draft, settings: Settings) -> Subject:
             alphas=[str(alpha) for alpha in settings.alphas],
             groups=measure.columns,
             cluster=settings.examples.cluster,
-            true=measure.true_label,
+            true_label=measure.true_label,
             ties=measure.ties,
             seed=settings.seed,
         )

@@ -32,7 +32,7 @@ KEYS: Mapping[str, str] = {
     "labels": "labels.path",
     "examples": "examples.path",
     "view": "predictions.augmentation",
-    "true": "evaluation.true_label",
+    "true_label": "evaluation.true_label",
     "draws": "method.calibrator.draws",
     "responses": "plan.answers",
     "resamples": "{command}.resamples",

@@ -244,7 +244,7 @@ def run(
         test=TEST,
         seed=seed,
         group=subject.group,
-        true=subject.true,
+        true_label=subject.true_label,
         progress=progress,
     ).data
     return Result(subject=subject, study=study, sets=first_sets(subject, seed))

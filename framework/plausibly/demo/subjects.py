@@ -79,7 +79,7 @@ class Toy:
 
     predictions: xr.DataArray
     plausibilities: xr.DataArray
-    true: xr.DataArray
+    true_label: xr.DataArray
     points: xr.DataArray
 
 
@@ -115,7 +115,7 @@ def make_toy(examples: int = 2000, *, seed: int = 1) -> Toy:
     return Toy(
         predictions=predictions.assign_attrs({names.SCALE: "probability"}),
         plausibilities=array("plausibilities", truth, names.LABEL),
-        true=array("true", known[names.LABEL][labels]),
+        true_label=array("true", known[names.LABEL][labels]),
         points=array("points", points, AXIS),
     )
 
@@ -223,7 +223,7 @@ class Judged:
     predictions: xr.DataArray
     plausibilities: xr.DataArray
     group: str | None = None
-    true: xr.DataArray | None = None
+    true_label: xr.DataArray | None = None
     about: str
 
     def __len__(self) -> int:
@@ -267,7 +267,7 @@ def _toy(seed: int) -> Subject:
     return Subject(
         predictions=found.predictions,
         plausibilities=lam,
-        true=found.true,
+        true_label=found.true_label,
         about=f"{counted(lam.sizes[names.EXAMPLE])} points drawn from {lam.sizes[names.LABEL]} "
         "overlapping Gaussians, the toy of the paper, with a known posterior: no label has "
         f"{_SURE:g} of it for {percent(1 - sure)} of the points",

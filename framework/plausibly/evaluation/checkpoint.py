@@ -102,7 +102,7 @@ def manifest(design: Design) -> dict[str, Any]:  # Any: what JSON holds
         },
         "predictions": _digest(predictions.values, str(predictions.attrs.get(names.SCALE))),
         "plausibilities": _digest(plausibilities.values),
-        "known labels": None if design.true is None else _digest(design.true[order]),
+        "known labels": None if design.true_label is None else _digest(design.true_label[order]),
         "strata": None if design.strata is None else _digest(design.strata[order]),
     }
 

@@ -253,7 +253,7 @@ class Design:
     strata: Values | None = None
     seed: int = 0
     ties: Ties = "first"
-    true: Ints | None = None
+    true_label: Ints | None = None
     draws: tuple[int, ...] | None = None
     sizes: tuple[int, ...] | None = None
 
@@ -273,7 +273,7 @@ class Design:
         new = self.predictions.isel({names.EXAMPLE: test})
         targets = Targets(
             self.plausibilities.values[test],
-            true=None if self.true is None else self.true[test],
+            true_label=None if self.true_label is None else self.true_label[test],
             ties=self.ties,
             uniform=uniform,
             order=np.argsort(new[names.LABEL].values),

@@ -175,7 +175,7 @@ def evaluate(
     plausibilities: AnswersLike,
     *,
     ties: Ties = "first",
-    true: str | xr.DataArray | None = None,
+    true_label: str | xr.DataArray | None = None,
     by: str | None = None,
     cluster: str | None = None,
     interval: IntervalMethod = "auto",
@@ -198,7 +198,7 @@ def evaluate(
         When a majority vote is covered where several labels share the largest plausibility: the
         first of them in the label order of the sets, one drawn for the example, each with credit
         1/L, any of them, or all. Nothing but ``"first"`` depends on the order of the labels.
-    true : str or DataArray, (example,), optional
+    true_label : str or DataArray, (example,), optional
         Known labels: a coordinate of the sets or plausibilities, or label names by example.
     by : str, optional
         Coordinate of the examples: everything is reported for each of its values too.
@@ -218,9 +218,9 @@ def evaluate(
     Evaluation
         Prints its table and verdict; `coverage` and `set_size` are its main figures, and `data`
         holds all of them. By example: `aggregated_coverage` = ``sum_k lambda_k 1[k in C(x)]``,
-        `voted_coverage`, `true_coverage` (with `true`), `mass_coverage` (whether the set holds the
-        share of the plausibilities that calibrator ``mass-coverage`` was asked for), `set_size`,
-        (example[, alpha]), and `largest_plausibility`.
+        `voted_coverage`, `true_coverage` (with `true_label`), `mass_coverage` (whether the set
+        holds the share of the plausibilities that calibrator ``mass-coverage`` was asked for),
+        `set_size`, (example[, alpha]), and `largest_plausibility`.
         On average: ``*_mean``, ``*_low`` and ``*_high`` of these, `share_empty`,
         `share_singleton` ([alpha]) and `n`. The same with the prefix ``stratum_`` over the dim
         ``ambiguity`` (strata of the largest plausibility, which are not known of a new example),
@@ -254,7 +254,11 @@ def evaluate(
         only_common,
         in_chunks=True,
     )
-    codes = None if true is None else inputs.true_codes(true, prepared.arrays, prepared.labels)
+    codes = (
+        None
+        if true_label is None
+        else inputs.true_codes(true_label, prepared.arrays, prepared.labels)
+    )
     groups = None if by is None else inputs.codes_of(prepared.coordinate(by))
     # The guaranteed share of the plausibilities at each alpha, where there is one.
     by_alpha = {float(one.alpha): one.share for one in inputs.promises_of(prepared.attrs)}

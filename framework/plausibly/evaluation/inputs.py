@@ -40,7 +40,7 @@ class Targets:
     """What sets are compared with: plausibilities, true labels, shares by alpha, and ties."""
 
     plausibilities: Dense = attrs.field(converter=as_stored)
-    true: Ints | None = None
+    true_label: Ints | None = None
     shares: Doubles | None = None
     ties: Ties = "first"
     uniform: Doubles | None = None
@@ -51,7 +51,7 @@ class Targets:
             self,
             plausibilities=self.plausibilities.take(rows),
             uniform=None if self.uniform is None else self.uniform[rows],
-            true=None if self.true is None else self.true[rows],
+            true_label=None if self.true_label is None else self.true_label[rows],
         )
 
 
@@ -65,9 +65,11 @@ def measure(values: Bools, targets: Targets) -> Measures:
             for plane in planes
         ],
     }
-    if targets.true is not None:
-        rows = np.arange(len(targets.true))
-        found["true_coverage"] = [plane[rows, targets.true].astype(np.float64) for plane in planes]
+    if targets.true_label is not None:
+        rows = np.arange(len(targets.true_label))
+        found["true_coverage"] = [
+            plane[rows, targets.true_label].astype(np.float64) for plane in planes
+        ]
     found[SET_SIZE] = [coverage.sizes(plane).astype(np.float64) for plane in planes]
     measures = {name: np.stack(columns, axis=1) for name, columns in found.items()}
     if targets.shares is not None:
@@ -277,11 +279,13 @@ def cluster_codes(name: str | None, arrays: Sequence[xr.DataArray | xr.Dataset])
 
 
 def true_codes(
-    true: str | xr.DataArray, arrays: Sequence[xr.DataArray | xr.Dataset], labels: Sequence[str]
+    true_label: str | xr.DataArray,
+    arrays: Sequence[xr.DataArray | xr.Dataset],
+    labels: Sequence[str],
 ) -> Ints:
     """Return the code of the true label of each example."""
-    name = true if isinstance(true, str) else "true label"
-    written = names.name_texts(values_by_name(true, arrays, "true", name))
+    name = true_label if isinstance(true_label, str) else "true label"
+    written = names.name_texts(values_by_name(true_label, arrays, "true", name))
     # A column of numbers has lost whether it wrote 1 or 1.0; where both are labels, that matters.
     known = list(map(names.number_text, labels))
     if len(set(known)) == len(known):
@@ -349,7 +353,7 @@ class EvaluationInputs:
         return example_values(name, self.arrays)[self.order]
 
     def measured(
-        self, ties: Ties = "first", true: Ints | None = None, shares: Doubles | None = None
+        self, ties: Ties = "first", true_label: Ints | None = None, shares: Doubles | None = None
     ) -> Measured:
         """Return coverage and size of each set; arrays in chunks are read in one pass."""
         in_chunks = self.plausibilities.in_chunks
@@ -357,7 +361,7 @@ class EvaluationInputs:
         uniform, order = None, np.argsort(self.sets[names.LABEL].values)
         if ties == "random":
             uniform = Keys(self.seed).child("evaluate/ties").uniform(self.hashes)[:, 0]
-        targets = Targets(lam, true, shares, ties, uniform, order)
+        targets = Targets(lam, true_label, shares, ties, uniform, order)
         if not is_lazy(self.sets) and not in_chunks:
             return measured(self.sets.values, targets)
         return _in_chunks(self.sets, self.plausibilities.array, targets)

@@ -162,7 +162,7 @@ def compare(
     sizes: int | Sequence[int] | None = None,
     seed: int = 0,
     ties: Ties = "first",
-    true: str | xr.DataArray | None = None,
+    true_label: str | xr.DataArray | None = None,
     processes: int = 1,
     checkpoint: str | Path | Checkpoint | None = None,
     progress: Progress | None = None,
@@ -208,7 +208,7 @@ def compare(
         Every split draws from a stream of its own.
     ties : {"first", "random", "fractional", "any", "all"}
         See `evaluate`.
-    true : str or DataArray, (example,), optional
+    true_label : str or DataArray, (example,), optional
         Known labels, see `evaluate`; they calibrate nothing.
     processes : int
         How many splits to work on at a time, each in a process of its own. The result is the same.
@@ -226,10 +226,10 @@ def compare(
         Prints its table and verdict. In `data`:
         `aggregated_coverage`, `voted_coverage`, `set_size` and `share_empty`: means over the test
         examples of a split, (method, split, alpha[, draws][, size]), and `true_coverage` with
-        `true`; with `group`, `group_coverage`, the mean over groups of the mean aggregated coverage
-        within, which ``grouped`` is about; `vacuous`, whether every set is every label; `n_test`,
-        (split,), and `n_calibration`, (split[, size]). Coordinates `guaranteed` (text) and
-        `guaranteed_level` (NaN for none), (method, alpha[, draws][, size]): of
+        `true_label`; with `group`, `group_coverage`, the mean over groups of the mean aggregated
+        coverage within, which ``grouped`` is about; `vacuous`, whether every set is every label;
+        `n_test`, (split,), and `n_calibration`, (split[, size]). Coordinates `guaranteed` (text)
+        and `guaranteed_level` (NaN for none), (method, alpha[, draws][, size]): of
         `aggregated_coverage`. Attributes hold the settings, and the guarantees of the first split
         as JSON, with the most draws and the largest size.
 
@@ -282,7 +282,9 @@ def compare(
         strata=strata,
         seed=seed,
         ties=policy,
-        true=None if true is None else inputs.true_codes(true, (model, lam), labels),
+        true_label=None
+        if true_label is None
+        else inputs.true_codes(true_label, (model, lam), labels),
         draws=numbers[0],
         sizes=numbers[1],
     )

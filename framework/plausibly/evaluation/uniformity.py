@@ -31,7 +31,7 @@ def p_value_uniformity(
     predictions: xr.DataArray,
     plausibilities: xr.DataArray | xr.Dataset,
     *,
-    true: str | xr.DataArray | None = None,
+    true_label: str | xr.DataArray | None = None,
     alphas: Alphas = (0.05, 0.1, 0.2),
     cluster: str | None = None,
     interval_method: IntervalMethod = "auto",
@@ -48,7 +48,7 @@ def p_value_uniformity(
         Of examples that did not calibrate it.
     plausibilities : DataArray or Dataset, (example, label)
         Of the same examples; dense, sparse, or an annotation table.
-    true : str or DataArray, (example,), optional
+    true_label : str or DataArray, (example,), optional
         Known labels, see `plausibly.evaluate`.
     alphas : number or text, or a sequence of them
         At which to state the share of p-values that are not larger: what sets at alpha miss.
@@ -67,7 +67,7 @@ def p_value_uniformity(
     -------
     Dataset
         Over the dim ``of`` (``voted``: the first most plausible label in the predictor's order;
-        ``drawn``; ``true``, where it is known): `p_value`, (of, example); `ks_above`,
+        ``drawn``; ``true_label``, where it is known): `p_value`, (of, example); `ks_above`,
         ``D+ = sup_t (F(t) - t)``, more small p-values than there may be; `ks_below`,
         ``D- = sup_t (t - F(t))``, fewer than there might be; `ks`, the larger of both;
         `p_super_uniform`, for the hypothesis ``P(p <= t) <= t`` for every t, from D+ alone;
@@ -122,8 +122,8 @@ def p_value_uniformity(
     uniform = Keys(seed).child("uniformity/drawn").uniform(hashes)
     stored, about = lam.stored, (p, lam.about)
     codes: dict[str, Ints] = {VOTED: stored.argmax(), DRAWN: draw_labels(stored, uniform)[0]}
-    if true is not None:
-        codes[TRUE] = inputs.true_codes(true, about, labels)
+    if true_label is not None:
+        codes[TRUE] = inputs.true_codes(true_label, about, labels)
     clusters = inputs.cluster_codes(cluster, about)
     wanted = np.stack(list(codes.values()))
     chosen, least = np.empty(wanted.shape), math.inf

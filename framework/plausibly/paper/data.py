@@ -38,9 +38,11 @@ class Data(subjects.Judged):
     @property
     def sure(self) -> xr.DataArray:
         """Plausibilities that know the true label, (example, label), for data that have one."""
-        if self.true is None:
+        if self.true_label is None:
             raise ValueError(f"no label of the {self.name} is known")
-        hit: NDArray[np.bool_] = self.true.values[:, None] == self.predictions[names.LABEL].values
+        hit: NDArray[np.bool_] = (
+            self.true_label.values[:, None] == self.predictions[names.LABEL].values
+        )
         sure = self.predictions.copy(data=hit.astype(np.float64)).rename("plausibilities")
         return sure.drop_attrs(deep=False)  # the scale marks predictions
 
@@ -80,7 +82,7 @@ def toy_data(points: int, seed: int) -> Toy:
         f"perceptron fitted to {counted(TRAINING)} others",
         predictions=drawn.predictions.copy(data=probabilities(drawn.points.values)),
         plausibilities=drawn.plausibilities,
-        true=drawn.true,
+        true_label=drawn.true_label,
         points=drawn.points,
         probabilities=probabilities,
     )

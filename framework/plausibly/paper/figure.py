@@ -87,7 +87,7 @@ class Study:
             "voted_coverage": coverage.voted(sets, lam),
             "set_size": coverage.sizes(sets),
         }
-        if self.data.true is not None:
+        if self.data.true_label is not None:
             found["true_coverage"] = coverage.aggregated(sets, self.data.sure.values[rows])
         return {name: float(one.mean()) for name, one in found.items()}
 
@@ -102,7 +102,7 @@ class Study:
             test=TEST,
             group=self.data.group,
             seed=self.seed,
-            true=self.data.true,
+            true_label=self.data.true_label,
             progress=self.progress,
         ).data.isel({names.ALPHA: 0}, drop=True)
         level = study["guaranteed_level"].variable

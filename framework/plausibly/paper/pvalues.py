@@ -175,7 +175,7 @@ def uniformity(study: Study) -> xr.Dataset:
             study.calibrated(rows, METHODS[name], seed=study.seed),
             data.predictions[rows],
             data.plausibilities[rows],
-            true=None if data.true is None else data.true[rows],
+            true_label=None if data.true_label is None else data.true_label[rows],
             seed=study.seed,
         )
         counts = [np.histogram(p, bins=BINS, range=(0, 1))[0] for p in one["p_value"].values]

@@ -503,7 +503,7 @@ def study_subject(
         alphas=[str(alpha) for alpha in study.alphas],
         cluster=study.examples.cluster,
         stratify=study.splits.stratify,
-        true=study.evaluation.true_label,
+        true_label=study.evaluation.true_label,
         groups=columns,
         ties=study.evaluation.ties,
         seed=study.seed,

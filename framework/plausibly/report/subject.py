@@ -104,7 +104,7 @@ class Reported:
     groups: Sequence[str] | None = None
     cluster: str | None = None
     stratify: str | None = None
-    true: str | None = None
+    true_label: str | None = None
     ties: Ties = "first"
     seed: int = 0
     compared: xr.Dataset | None = None
@@ -139,7 +139,13 @@ class Subject(Reported):
             for name in self.groups:
                 _check_coordinate(name, there)
             return list(self.groups)
-        apart = {self.cluster, self.stratify, self.true, self.options.text, self.options.thumbnail}
+        apart = {
+            self.cluster,
+            self.stratify,
+            self.true_label,
+            self.options.text,
+            self.options.thumbnail,
+        }
         apart |= {one.name for one in owners(self.predictions)}
         return [
             name

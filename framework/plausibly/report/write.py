@@ -202,7 +202,7 @@ def write_report(
     labels: xr.Dataset | Path | str | None = None,
     by: str | Sequence[str] | None = None,
     cluster: str | None = None,
-    true: str | None = None,
+    true_label: str | None = None,
     ties: Ties = "first",
     seed: int = 0,
     only_common: bool = False,
@@ -238,7 +238,7 @@ def write_report(
     by : str or sequence of str, optional
         Coordinates whose groups, and their crossings, are compared. By default all with at most
         30 values.
-    cluster, true : str, optional
+    cluster, true_label : str, optional
         With a predictor: coordinates of examples that belong together, and of known labels.
     ties, seed, only_common
         With a predictor, see `plausibly.evaluate`.
@@ -287,7 +287,7 @@ def write_report(
         "methods": methods,
         "alphas": alphas,
         "cluster": cluster,
-        "true": true,
+        "true_label": true_label,
     }
     found = _opened(source)
     if isinstance(found, tuple):
@@ -301,7 +301,9 @@ def write_report(
     options = attrs.evolve(options, title=title or sources.default_title(""))
     data = ("predictions", "annotations", "plausibilities")
     if isinstance(found, ConformalPredictor):
-        sources.only(given, (*data, "alphas", "cluster", "true"), "a predictor: it has its own")
+        sources.only(
+            given, (*data, "alphas", "cluster", "true_label"), "a predictor: it has its own"
+        )
         typed = np.asarray(0.1 if alphas is None else alphas, dtype=object).ravel().tolist()
         read_alphas(typed)
         reported = Reported(
@@ -311,7 +313,7 @@ def write_report(
             alphas=typed,
             groups=groups,
             cluster=cluster,
-            true=true,
+            true_label=true_label,
             ties=ties,
             seed=seed,
         )

@@ -302,7 +302,7 @@ def run_study(
             sizes=splits.sizes,
             seed=study.seed,
             ties=study.evaluation.ties,
-            true=study.evaluation.true_label,
+            true_label=study.evaluation.true_label,
             processes=processes,
             checkpoint=checkpoint,
             progress=progress,
