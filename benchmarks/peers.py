@@ -1,8 +1,8 @@
 """Calibrate and predict beside plain numpy and the other conformal libraries, on the same arrays.
 
 Run it with ``python benchmarks/peers.py``; libraries that are not installed are left out: MAPIE,
-crepes, puncc and TorchCP. All get probabilities and one voted label an example, since that is what
-they know, through a model that answers with the probabilities it is given.
+crepes, puncc and TorchCP. All get probabilities and one majority vote an example, since that is
+what they know, through a model that answers with the probabilities it is given.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MODULES = {
 
 @attrs.frozen(kw_only=True, eq=False)
 class Case:
-    """Probabilities of calibration and test examples, and the voted labels of the former."""
+    """Probabilities of calibration and test examples, and the majority votes of the former."""
 
     calibration: Floats
     voted: Ints
@@ -153,7 +153,7 @@ def ours(case: Case, score: str) -> dict[str, Callable[[], object]]:
     model, votes, test = case.labelled()
 
     def calibrated() -> plausibly.ConformalPredictor:
-        return plausibly.calibrate(model, votes, calibrator="voted", score=score)
+        return plausibly.calibrate(model, votes, calibrator="majority-vote", score=score)
 
     return {
         "labelled": lambda: calibrated().predict(test, ALPHA),
@@ -256,7 +256,7 @@ def p_values(case: Case, rounds: int) -> Iterator[Row]:
     if crepes is None:
         return
     model, votes, _ = case.labelled()
-    predictor = plausibly.calibrate(model, votes, calibrator="voted")
+    predictor = plausibly.calibrate(model, votes, calibrator="majority-vote")
     scores = 1 - case.calibration[np.arange(len(case.voted)), case.voted]
 
     def by_crepes() -> object:

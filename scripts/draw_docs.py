@@ -176,7 +176,7 @@ def votes() -> str:
             drawn.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="7" fill="none" stroke="{INK}"/>')
     drawn.append(_text(600, 28, "90% sets for 2,000 other points cover", size=13))
     y = 62
-    titles = (("voted", "calibrated on majority votes"), ("expected", "on all answers"))
+    titles = (("majority-vote", "calibrated on majority votes"), ("expected", "on all answers"))
     for calibrator, name in titles:
         predictor = plausibly.calibrate(
             toy.predictions.isel(half), toy.plausibilities.isel(half), calibrator=calibrator

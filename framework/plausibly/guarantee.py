@@ -30,7 +30,7 @@ class Printer(Protocol):
         ...
 
 
-Target = Literal["aggregated", "voted", "mass", "risk"]
+Target = Literal["aggregated", "majority-vote", "mass", "risk"]
 
 Needs = Literal["mean", "each", "smoothed"]
 """What a combiner reads: the mean p-value, each replicate's, or the mean with ties split."""
@@ -136,8 +136,8 @@ class Claim:
     ----------
     covers : str
         What is covered, in words.
-    target : {"aggregated", "voted", "mass", "risk"}
-        Whether the claim is about labels drawn from the plausibilities, about the voted label,
+    target : {"aggregated", "majority-vote", "mass", "risk"}
+        Whether the claim is about labels drawn from the plausibilities, about the majority vote,
         about the share of the plausibilities in a set, or about a risk on average.
     event : str
         For the targets "mass" and "risk": what is probable, or what is small on average.
@@ -199,7 +199,7 @@ class Claim:
     def per(self) -> str:
         """Each of what the claim holds, such as ``'each value of "site"'``; empty: overall only."""
         if self.by == BY_LABEL:
-            who = "is voted" if self.target == "voted" else "an expert gives"
+            who = "is the majority vote" if self.target == "majority-vote" else "an expert gives"
             return f"each label, where it is the label that {who}"
         return f'each value of "{self.by}"' if self.by else ""
 
@@ -263,7 +263,7 @@ class Guarantee(Claim):
         if self.target == "risk":
             text = f"E[{self.event}] <= {self.bound()}"
         else:
-            symbol = "vote" if self.target == "voted" else "Y"
+            symbol = "vote" if self.target == "majority-vote" else "Y"
             text = f"P({self.event or f'{symbol} in C(X)'}) >= {self.bound()}"
         if self.per:
             text += f", for {self.per}"
@@ -296,7 +296,7 @@ class Guarantee(Claim):
 
     def short(self) -> str:
         """Return what is guaranteed of what experts say, as tables print it."""
-        return "nothing" if self.target == "voted" else self.shown_level()
+        return "nothing" if self.target == "majority-vote" else self.shown_level()
 
     def rows(self) -> list[tuple[str, str]]:
         """Return title and text of each part, in reading order."""

@@ -18,7 +18,7 @@ LEAVE_OUT = 0.1
 DELTA = 1e-4
 
 PROCEDURES: Mapping[str, Method] = {
-    "voted": {"calibrator": "voted"},
+    "majority-vote": {"calibrator": "majority-vote"},
     "one draw": {"calibrator": {"name": "monte-carlo", "draws": 1}},
     "average": {"calibrator": {"name": "monte-carlo", "draws": 10}},
     "expected": PLAIN,

@@ -21,10 +21,10 @@ PAC: Mapping[float, tuple[int, float]] = {0.1: (650, 0.1), 0.01: (635, 0.2)}
 65 and 127 held-out examples are numbers at which the exact bound is nearly all of delta.
 """
 
-_PAPER = {"voted": "", "one draw": "1 - alpha", "average": "1 - 2 alpha"}
+_PAPER = {"majority-vote": "", "one draw": "1 - alpha", "average": "1 - 2 alpha"}
 _PAPER["ecdf"] = "(1 - alpha)(1 - delta)"
 _PROVED = {
-    "voted": "none for answers",
+    "majority-vote": "none for answers",
     "ecdf": "1 - alpha of this calibration",
     "pac": "1 - alpha of this calibration",
 }

@@ -105,7 +105,7 @@ def test_accuracy_by_hand() -> None:
     np.testing.assert_allclose(found["accuracy_mean"].values, [0.3125, 0.875])
     np.testing.assert_allclose(found["draw_accuracy"].values[:, 0], [0.25, 0.25, 0.5, 0.25])
     # the mean plausibilities are (.5, .35, .15) and (.3, .475, .225): a and b
-    np.testing.assert_allclose(found["voted"].values, [0.25, 1.0])
+    np.testing.assert_allclose(found["majority-vote"].values, [0.25, 1.0])
     np.testing.assert_allclose(found["level_mass"].values, [1.75, 0.25])
     np.testing.assert_allclose(found["level_accuracy"].values, [[0.625 / 1.75, 1.0], [0.0, 0.0]])
 

@@ -31,7 +31,7 @@ SMOOTHED: Table = {"name": "average", "smoothed": True}
 INNER: dict[str, Table] = {
     "expected": {"name": "expected"},
     "draws": DRAWS,
-    "votes": {"name": "voted"},
+    "votes": {"name": "majority-vote"},
     "risk": {"name": "risk", "by": "risk"},
     "mass": {"name": "mass-coverage", "leave_out": 0.2},
     "systematic": CALIBRATORS["systematic"],
@@ -151,7 +151,11 @@ def test_mass_of_one_label_is_expected(leave_out: float) -> None:
     lam = plausibilities(N, one_hot=True)
     mass = calibrated({"name": "mass-coverage", "leave_out": leave_out}, lam=lam)
     same(mass, calibrated({"name": "expected"}, lam=lam), TEST)
-    same(calibrated({"name": "voted"}, lam=lam), calibrated(DRAWS | {"draws": 1}, lam=lam), TEST)
+    same(
+        calibrated({"name": "majority-vote"}, lam=lam),
+        calibrated(DRAWS | {"draws": 1}, lam=lam),
+        TEST,
+    )
 
 
 @pytest.mark.parametrize("scores", ["mean", "separate", "pooled"])

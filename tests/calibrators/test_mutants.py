@@ -42,7 +42,7 @@ def goes_red(method: Method, change: Change | None = None, *, breaks: bool = Tru
         ("weights: expected", {"name": "expected"}),
         ("weights: 2 draws", drawing(2)),
         ("group: 1 draws", drawing(1)),
-        ("group: votes", {"name": "voted"}),
+        ("group: votes", {"name": "majority-vote"}),
         ("label: expected", {"name": "expected"}),
         ("patients: expected", {"name": "expected"}),
         ("patients: 2 draws", drawing(2)),

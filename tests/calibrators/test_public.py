@@ -285,7 +285,7 @@ def test_promises_name_what_they_are_of() -> None:
         "risk": "E[risk left out] <= 0.20",
         "mass": "P(C(X) holds 0.80 of the plausibilities of X) >= 0.80",
     }
-    votes = calibrated(inside("mondrian", "label", "voted")).guarantee("0.2").statement()
+    votes = calibrated(inside("mondrian", "label", "majority-vote")).guarantee("0.2").statement()
     assert votes == "P(vote in C(X)) >= 0.80, for each label, where it is the label that is voted"
 
 

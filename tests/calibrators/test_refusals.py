@@ -15,7 +15,7 @@ SMOOTHED: Table = {"name": "average", "smoothed": True}
 PLAIN: dict[str, Table] = {
     "expected": {"name": "expected"},
     "draws": {"name": "monte-carlo", "draws": 3},
-    "votes": {"name": "voted"},
+    "votes": {"name": "majority-vote"},
     **CALIBRATORS,
 }
 

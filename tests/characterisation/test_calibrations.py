@@ -19,7 +19,7 @@ CALIBRATORS: dict[str, dict[str, object]] = {
     "expected": {"name": "expected"},
     "monte-carlo": {"name": "monte-carlo", "draws": 3},
     "monte-carlo systematic": {"name": "monte-carlo", "draws": 3, "systematic": True},
-    "voted": {"name": "voted"},
+    "majority-vote": {"name": "majority-vote"},
     "augmentation mean": {"name": "augmentation", "scores": "mean"},
     "augmentation pooled": {"name": "augmentation", "scores": "pooled"},
     "augmentation separate": {"name": "augmentation", "scores": "separate"},

@@ -25,7 +25,7 @@ cluster = "patient"
 [[methods]]
 name = "all"
 [[methods]]
-calibrator = "voted"
+calibrator = "majority-vote"
 [[methods]]
 calibrator = { name = "monte-carlo", draws = 4 }
 combiner = "maximum"

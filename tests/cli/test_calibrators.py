@@ -59,8 +59,8 @@ def field(ran: Ran, title: str) -> str:
 GUARANTEES = {
     "expected": f"""alpha 0.25: on average 0.75 of what experts say is covered, {CONDITION}
         Needs 3 calibration examples, has 30; any alpha from 0.033.""",
-    "voted": f"""alpha 0.1: the voted label is covered with probability 0.90, {CONDITION} Nothing is
-        promised of what experts say. {NEEDS}""",
+    "majority-vote": f"""alpha 0.1: the majority vote is covered with probability 0.90, {CONDITION}
+        Nothing is promised of what experts say. {NEEDS}""",
     MONDRIAN: """alpha 0.1: for each value of "site", on average 0.90 of what experts say is
         covered, if calibration and new examples are exchangeable within each value of "site" and
         the model saw none of them. Needs 9 calibration examples in each, has 10 to 20.""",

@@ -63,7 +63,7 @@ def test_each_shell_gets_its_answer(shell: str) -> None:
         ("plugins info monte", ["monte-carlo"]),
         ("plugins check soft", ["soft-label", "soft-label"]),
         ("--disable-plugin crowd-k", ["crowd-kit"]),
-        ("reproduce voted", ["voted-undercovers"]),
+        ("reproduce voted", ["majority-vote-undercovers"]),
         ("demo --data t", ["toy"]),
         ("aggregate --dry", ["--dry-run"]),
     ],

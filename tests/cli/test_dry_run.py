@@ -34,8 +34,8 @@ COMMANDS = {  # and what each would write
     PREDICT: ["sets.csv", "sets.json"],
     "run study.toml -o deep/out": [f"deep/out/{name}" for name in STUDIED],
     f"sensitivity {OF_BOTH} --splits 50 {BY_TWO}": [],
-    "reproduce voted-undercovers -o figures": [
-        *("figures/voted-undercovers.png", "figures/voted-undercovers.csv")
+    "reproduce majority-vote-undercovers -o figures": [
+        *("figures/majority-vote-undercovers.png", "figures/majority-vote-undercovers.csv")
     ],
     "demo --data toy -o demo": ["demo/sets.csv", "demo/study.toml", "demo/plausibilities.csv"],
     "plugins new thesis-pl --kind aggregator": ["thesis-pl"],

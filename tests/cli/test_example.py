@@ -38,14 +38,14 @@ def test_votes_cover_less_of_the_answers_than_all_answers() -> None:
     done("example")
     coverage = {}
     inputs = "-a votes.csv -p probabilities.csv"
-    for name in ("expected", "voted"):
+    for name in ("expected", "majority-vote"):
         done(f"calibrate {inputs} --calibrator {name} -o {name}.nc")
         done(f"predict {name}.nc -p new_probabilities.csv --alpha 0.1 -o {name}.csv")
         measured = done(f"evaluate {name}.csv -a new_votes.csv --json").document
         coverage[name] = measured["results"][0]["aggregated_coverage"]["mean"]
     assert coverage == {
         "expected": pytest.approx(0.903, abs=5e-4),
-        "voted": pytest.approx(0.847, abs=5e-4),
+        "majority-vote": pytest.approx(0.847, abs=5e-4),
     }
 
 

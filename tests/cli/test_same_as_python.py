@@ -17,8 +17,8 @@ METHODS: dict[str, dict[str, object]] = {
         "draws": 7,
         "seed": 3,
     },
-    "--calibrator voted --score log-probability": {
-        "calibrator": "voted",
+    "--calibrator majority-vote --score log-probability": {
+        "calibrator": "majority-vote",
         "score": "log-probability",
     },
 }

@@ -50,7 +50,7 @@ def calibrated(
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("calibrator", ["monte-carlo", "voted"])
+@pytest.mark.parametrize("calibrator", ["monte-carlo", "majority-vote"])
 @pytest.mark.parametrize("like", LIKES, ids=str)
 def test_by_threshold_as_by_p_value(
     like: str | dict[str, object], calibrator: str, dtype: str

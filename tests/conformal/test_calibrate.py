@@ -44,7 +44,7 @@ def test_draws_is_a_parameter_of_the_calibrator() -> None:
     assert p.summary.m == 3
     assert plausibly.calibrate(predictions, lam, calibrator="monte-carlo").summary.m == 10
     with pytest.raises(InputError, match="draws"):
-        plausibly.calibrate(predictions, lam, calibrator="voted", draws=3)
+        plausibly.calibrate(predictions, lam, calibrator="majority-vote", draws=3)
     with pytest.raises(InputError, match="draws"):
         plausibly.calibrate(predictions, lam, calibrator="monte-carlo", draws=0)
 
@@ -213,7 +213,7 @@ def test_inputs_are_never_changed() -> None:
     before = predictions.copy(deep=True), lam.copy(deep=True)
     predictions.values.flags.writeable = False
     lam.values.flags.writeable = False
-    for calibrator in ("expected", "monte-carlo", "voted"):
+    for calibrator in ("expected", "monte-carlo", "majority-vote"):
         p = plausibly.calibrate(predictions, lam, calibrator=calibrator)
         p.predict(predictions, 0.2)
     xr.testing.assert_identical(predictions, before[0])

@@ -33,7 +33,7 @@ PAIRS = [
     ("expected", "pac"),
     ("monte-carlo", "maximum"),
     ("monte-carlo", "ecdf"),
-    ("voted", "held-out-rank"),
+    ("majority-vote", "held-out-rank"),
 ]
 
 
@@ -214,7 +214,7 @@ class NamelessCalibrator:
     """A calibrator of such a class: it is not needed any more, so it may be saved."""
 
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
-        return CalibrationScores(scores=data.scores_at(data.voted()[None, :]))
+        return CalibrationScores(scores=data.scores_at(data.majority_vote()[None, :]))
 
 
 def test_objects_of_unregistered_classes_cannot_be_saved(tmp_path: Path) -> None:

@@ -39,18 +39,18 @@ def drawn(n: int, held_out: int) -> tuple[Claim, CalibrationSummary]:
     return Claim(covers="a label"), CalibrationSummary(n=n, m=10, n_held_out=held_out)
 
 
-@pytest.mark.parametrize("calibrator", ["expected", "monte-carlo", "voted"])
+@pytest.mark.parametrize("calibrator", ["expected", "monte-carlo", "majority-vote"])
 @pytest.mark.parametrize("combiner", sorted(LEVELS))
 def test_levels_of_every_pair(calibrator: str, combiner: str) -> None:
-    """As the design's table of guarantees has them; of the vote only for voted."""
+    """As the design's table of guarantees has them; of the vote only for majority-vote."""
     if (calibrator, combiner) == ("expected", "maximum"):
         return
     p = plausibly.calibrate(*world(40), calibrator=calibrator, combiner=combiner)
     promise = p.guarantee("0.1")
     assert promise.level == LEVELS[combiner]
-    assert promise.target == ("voted" if calibrator == "voted" else "aggregated")
-    assert ("voted label" in promise.covers) is (calibrator == "voted")
-    if calibrator == "voted":
+    assert promise.target == ("majority-vote" if calibrator == "majority-vote" else "aggregated")
+    assert ("majority vote" in promise.covers) is (calibrator == "majority-vote")
+    if calibrator == "majority-vote":
         assert promise.short() == "nothing"
     how = "independent draws of one distribution" if combiner in ("ecdf", "pac") else "exchangeable"
     assert promise.assumptions[0] == f"calibration and new examples are {how}"
@@ -183,8 +183,8 @@ SEPARATE: Component = {"name": "augmentation", "scores": "separate"}
         ({"name": "monte-carlo", "draws": 1}, "average", "probability", [LABELS]),
         ({"name": "monte-carlo", "draws": 3}, "maximum", APS, [LABELS, UNIFORMS]),
         ("expected", "held-out-rank", "probability", [LABELS]),
-        ("voted", "held-out-rank", "probability", []),
-        ("voted", "held-out-rank", APS, [UNIFORMS]),
+        ("majority-vote", "held-out-rank", "probability", []),
+        ("majority-vote", "held-out-rank", APS, [UNIFORMS]),
         ("monte-carlo", "pac", APS, [UNIFORMS]),
         (SEPARATE, "maximum", "probability", []),
         (SEPARATE, "held-out-rank", "probability", [LABELS]),

@@ -59,7 +59,7 @@ def test_predictors_of_copies_are_the_same() -> None:
     model[3] = np.array([-0.0, 1.0, 0.0])
     lam = shares(generator.multinomial(4, [0.5, 0.3, 0.2], 300))
     before = model.values.copy()
-    for calibrator in ("expected", "voted", "monte-carlo"):
+    for calibrator in ("expected", "majority-vote", "monte-carlo"):
         identity = plausibly.calibrate(model, lam, calibrator=calibrator)
         copied = plausibly.calibrate(model, lam, calibrator=calibrator, score=Copied())
         for name in ("ordered", "cumulative"):
@@ -101,7 +101,7 @@ def test_masses_and_votes_in_blocks(cells: int, data: st.DataObject) -> None:
         patch.setattr(blocks, "_WORTH", cells)
         patch.setattr(blocks, "cores", lambda: 3)
         atoms = calibration.atoms()
-        voted = calibration.voted()
+        voted = calibration.majority_vote()
     row, label = np.nonzero(units)
     assert atoms.row.tolist() == row.tolist()
     assert atoms.label.tolist() == label.tolist()

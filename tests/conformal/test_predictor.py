@@ -198,9 +198,9 @@ def test_the_repr_says_what_it_is(predictor: ConformalPredictor) -> None:
         "ConformalPredictor  expected + average, score probability, n 100, 4 labels"
     )
     assert lines[1].endswith("guaranteed 0.90")
-    small = plausibly.calibrate(*world(12), calibrator="voted")
+    small = plausibly.calibrate(*world(12), calibrator="majority-vote")
     assert repr(small).splitlines()[2] == (
-        "  alpha 0.05  threshold -inf  guaranteed 0.95, vacuous of the voted label"
+        "  alpha 0.05  threshold -inf  guaranteed 0.95, vacuous of the majority vote"
     )
 
 
@@ -248,7 +248,7 @@ def test_voted_coverage_breaks_ties_in_the_order_of_the_calibration(tmp_path: Pa
     for sets in (p.predict(turned, 0.4), read_sets(tmp_path / "sets.csv")):
         again = plausibly.evaluate(sets, truth.isel(label=[1, 2, 3, 0])).data
         assert float(again.voted_coverage_mean) == float(straight.voted_coverage_mean)
-        np.testing.assert_array_equal(again.voted_coverage, straight.voted_coverage)
+        np.testing.assert_array_equal(again.majority_vote_coverage, straight.majority_vote_coverage)
         np.testing.assert_array_equal(again.aggregated_coverage, straight.aggregated_coverage)
 
 
@@ -290,7 +290,7 @@ def test_an_alpha_of_many_digits_never_gets_a_smaller_set() -> None:
     scores = np.stack([np.arange(1.0, 10.0), np.zeros(9)], axis=1)
     predictions = labelled(scores, attrs={"scale": "any"})
     lam = labelled(np.tile([1.0, 0.0], (9, 1)))
-    p = plausibly.calibrate(predictions, lam, calibrator="voted")
+    p = plausibly.calibrate(predictions, lam, calibrator="majority-vote")
     assert Fraction(0.3) < Fraction(3, 10)
     assert float(p.threshold(Fraction(0.3))) == 2.0
     assert float(p.threshold("0.3")) == float(p.threshold(Fraction(3, 10))) == 3.0

@@ -101,7 +101,7 @@ def test_it_is_the_threshold_of_the_voted_calibration() -> None:
     generator = np.random.default_rng(1)
     values = generator.dirichlet(np.ones(4), 60)
     lam = labelled(generator.dirichlet(np.ones(4), 60))
-    predictor = plausibly.calibrate(labelled(values), lam, calibrator="voted")
+    predictor = plausibly.calibrate(labelled(values), lam, calibrator="majority-vote")
     voted = values[np.arange(60), lam.values.argmax(axis=1)]
     assert plausibly.score_threshold(voted, 0.1) == predictor.threshold(0.1)
 

@@ -40,10 +40,10 @@ def percent(share: float) -> str:
 
 def row(method: dict[str, Any]) -> str:  # Any: a method of the document
     """Return a method's line of the table, from the document's numbers."""
-    level = "none" if method["guarantee"]["target"] == "voted" else "0.90"
+    level = "none" if method["guarantee"]["target"] == "majority-vote" else "0.90"
     return (
         f"{method['name']:<31}{decimals(method['aggregated_coverage']):>11}"
-        f"{decimals(method['voted_coverage']):>15}{method['set_size']:>9.2f}{level:>11}"
+        f"{decimals(method['majority_vote_coverage']):>15}{method['set_size']:>9.2f}{level:>11}"
     )
 
 

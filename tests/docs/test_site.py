@@ -107,7 +107,13 @@ def test_the_glossary_has_every_word_once() -> None:
     assert {
         *("example", "label", "annotator", "response", "annotations", "plausibilities"),
         *("predictions", "score", "draw", "calibration", "held-out", "test", "replicate"),
-        *("combiner", "prediction set", "threshold", "aggregated coverage", "voted coverage"),
+        *(
+            "combiner",
+            "prediction set",
+            "threshold",
+            "aggregated coverage",
+            "coverage of the majority vote",
+        ),
         *("true coverage", "set size", "guarantee"),
     } <= set(terms)
 

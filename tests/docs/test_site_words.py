@@ -179,7 +179,11 @@ def test_the_table_of_methods_states_the_levels(
     views = plausibly.read_predictions("views.csv", view="view")
     lam = plausibly.aggregate(plausibly.read_annotations("votes.csv"))
     alpha = Fraction(1, 10)
-    words = {"voted": "the majority vote", "mass": "holds 1 - t", "risk": "mean risk left out"}
+    words = {
+        "majority-vote": "the majority vote",
+        "mass": "holds 1 - t",
+        "risk": "mean risk left out",
+    }
     for row in tables(DOCS / "choosing.md")[0][1:]:
         calibrator, combiner = (*re.findall(r"`([^`]+)`", row[0]), "average")[:2]
         name, _, parameter = calibrator.rstrip(")").partition("(")

@@ -24,7 +24,7 @@ from plausibly.registry import Registry
 __all__ = ["computed"]
 
 METHODS: dict[str, MethodTable] = {
-    "voted": {"calibrator": "voted", "score": "grumbling"},
+    "majority-vote": {"calibrator": "majority-vote", "score": "grumbling"},
     "drawn": {"calibrator": "monte-carlo", "combiner": "maximum"},
     "nothing": {
         "calibrator": "monte-carlo",
@@ -177,7 +177,7 @@ def test_what_differs_is_told(tmp_path: Path, changes: dict[str, object], told: 
     predictions, lam = world(60)
     known = predictions.assign_coords(known=("example", lam.idxmax("label").values))
     options = {**OPTIONS, "splits": 1, "checkpoint": tmp_path}
-    methods = {"voted": {"calibrator": "voted"}}
+    methods = {"majority-vote": {"calibrator": "majority-vote"}}
     compare(known, lam, methods, **options)  # type: ignore[arg-type]  # by name
     with pytest.raises(InputError) as refused:
         compare(known, lam, methods, **{**options, **changes})  # type: ignore[arg-type]  # by name
@@ -187,7 +187,7 @@ def test_what_differs_is_told(tmp_path: Path, changes: dict[str, object], told: 
 def test_other_data_and_methods_are_told(tmp_path: Path) -> None:
     predictions, lam = world(60)
     methods: dict[str, MethodTable] = {
-        "a": {"calibrator": "voted"},
+        "a": {"calibrator": "majority-vote"},
         "b": {"calibrator": {"name": "monte-carlo", "draws": 3}},
     }
 

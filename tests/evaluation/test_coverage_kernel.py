@@ -41,8 +41,12 @@ def test_every_row_is_what_fractions_say(
         assert coverage.sizes(sets)[place] == sum(inside)
         assert coverage.tie_counts(lam)[place] == len(oracle.tied_labels(row))
         for ties in TIES:
-            got = coverage.voted(sets, lam, ties, uniform if ties == "random" else None)[place]
-            assert got == float(oracle.voted(inside, row, ties, float(uniform[place]))), ties
+            got = coverage.majority_vote(sets, lam, ties, uniform if ties == "random" else None)[
+                place
+            ]
+            assert got == float(oracle.majority_vote(inside, row, ties, float(uniform[place]))), (
+                ties
+            )
 
 
 def test_float32_is_summed_in_float64() -> None:
@@ -70,8 +74,8 @@ def test_a_row_alone_is_the_row_in_a_batch(labels: int) -> None:
         alone = slice(row, row + 1)
         assert coverage.aggregated(sets[alone], lam[alone]) == batch[row]
         for ties in ("first", "fractional"):
-            one = coverage.voted(sets[alone], lam[alone], ties)
-            assert one == coverage.voted(sets, lam, ties)[row]
+            one = coverage.majority_vote(sets[alone], lam[alone], ties)
+            assert one == coverage.majority_vote(sets, lam, ties)[row]
     assert np.array_equal(coverage.sizes(sets), sets.sum(axis=1))
 
 
@@ -80,14 +84,14 @@ def test_a_random_vote_is_drawn_evenly_and_belongs_to_its_uniform() -> None:
     sets = np.zeros((3000, 3), dtype=bool)
     sets[:, 1] = True
     uniform = (np.arange(3000) + 0.5) / 3000
-    held = coverage.voted(sets, lam, "random", uniform)
+    held = coverage.majority_vote(sets, lam, "random", uniform)
     assert held.sum() == 1000
     assert held[1000:2000].all()
 
 
 def test_a_random_vote_without_uniforms_is_refused() -> None:
     with pytest.raises(ValueError, match="one uniform an example"):
-        coverage.voted(np.ones((1, 2), dtype=bool), np.ones((1, 2)) / 2, "random")
+        coverage.majority_vote(np.ones((1, 2), dtype=bool), np.ones((1, 2)) / 2, "random")
 
 
 @pytest.mark.realdata
@@ -108,4 +112,4 @@ def test_golden_cases(shared: Path, key: str, ties: Ties) -> None:
         exact = oracle.aggregated(inside, list(map(float, lam[row])))
         assert oracle.within_one_ulp(float(measured[row]), exact)
     np.testing.assert_array_max_ulp(measured, golden["aggregated"], maxulp=1)
-    np.testing.assert_array_max_ulp(coverage.voted(sets, lam, ties), golden[key], maxulp=1)
+    np.testing.assert_array_max_ulp(coverage.majority_vote(sets, lam, ties), golden[key], maxulp=1)

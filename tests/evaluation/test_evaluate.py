@@ -45,10 +45,12 @@ def test_every_example_is_what_fractions_say(ties: Ties) -> None:
             assert one["set_size"] == sum(inside)
             assert one["true_coverage"] == inside[place % 4]
             if ties != "random":
-                assert one["voted_coverage"] == float(oracle.voted(inside, row, ties))
+                assert one["majority_vote_coverage"] == float(
+                    oracle.majority_vote(inside, row, ties)
+                )
             else:
                 held = {inside[label] for label in oracle.tied_labels(row)}
-                assert bool(one["voted_coverage"]) in held
+                assert bool(one["majority_vote_coverage"]) in held
     tied = sum(len(oracle.tied_labels(row)) > 1 for row in lam.values.tolist())
     assert found.attrs["tied_share"] == tied / 60 > 0
     assert (found.attrs["ties"], found.attrs["seed"], found.attrs["labels"]) == (ties, 3, 4)
@@ -66,7 +68,7 @@ def test_averages_and_shares() -> None:
     assert found["share_empty"] == float((sizes == 0).mean())
     assert found["share_singleton"] == float((sizes == 1).mean())
     assert found["n"] == 101
-    voted = interval(found["voted_coverage"].values)
+    voted = interval(found["majority_vote_coverage"].values)
     assert float(found["voted_coverage_low"]) == pytest.approx(voted.low)
     size = interval(sizes.values.astype(float), top=3)
     assert float(found["set_size_high"]) == pytest.approx(size.high)
@@ -81,7 +83,7 @@ def test_groups_are_evaluations_of_their_examples() -> None:
     for site in ("north", "south"):
         mine = sets["site"].values == site
         alone = evaluate(sets[mine], lam[mine], cluster="patient", ties="fractional").data
-        for quantity in ("aggregated_coverage", "voted_coverage", "set_size"):
+        for quantity in ("aggregated_coverage", "majority_vote_coverage", "set_size"):
             for end in AVERAGES:
                 group = found[f"group_{quantity}_{end}"].sel(site=site).values
                 np.testing.assert_allclose(group, alone[f"{quantity}_{end}"].values, rtol=1e-12)
@@ -129,9 +131,11 @@ def test_an_empty_stratum_has_no_figures() -> None:
 
 def test_other_seeds_draw_other_votes() -> None:
     sets, lam = oracle.case(200, 3, votes=2)
-    one, two = (evaluate(sets, lam, ties="random", seed=seed)["voted_coverage"] for seed in (0, 1))
+    one, two = (
+        evaluate(sets, lam, ties="random", seed=seed)["majority_vote_coverage"] for seed in (0, 1)
+    )
     assert (one != two).any()
-    xr.testing.assert_identical(one, evaluate(sets, lam, ties="random")["voted_coverage"])
+    xr.testing.assert_identical(one, evaluate(sets, lam, ties="random")["majority_vote_coverage"])
 
 
 def test_float32_plausibilities() -> None:

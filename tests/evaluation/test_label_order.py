@@ -83,5 +83,5 @@ def test_a_study_with_ties_at_random_has_the_same_bits() -> None:
         for order in (list(range(11)), *ORDERS)
     )
     for again in others:
-        for name in ("aggregated_coverage", "voted_coverage", "set_size"):
+        for name in ("aggregated_coverage", "majority_vote_coverage", "set_size"):
             np.testing.assert_array_equal(first[name].values, again[name].values)

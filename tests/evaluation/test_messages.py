@@ -37,7 +37,7 @@ def test_a_close_true_label_is_suggested() -> None:
 
 def test_methods_are_named_after_their_components() -> None:
     methods: Methods = [
-        "voted",
+        "majority-vote",
         {},
         {"calibrator": {"name": "monte-carlo", "draws": 3}, "combiner": "average"},
         {"combiner": {"name": "ecdf", "delta": 0.01}, "calibrator": "monte-carlo"},
@@ -46,7 +46,7 @@ def test_methods_are_named_after_their_components() -> None:
     ]
     found = read_methods(methods)
     assert list(found) == [
-        "voted",
+        "majority-vote",
         "expected",
         "monte-carlo(draws=3), average",
         "monte-carlo, ecdf(delta=0.01)",
@@ -59,4 +59,4 @@ def test_methods_are_named_after_their_components() -> None:
         "combiner": "average",
         "draws": 2,
     }
-    assert list(read_methods({"a": {}, "b": {"calibrator": "voted"}})) == ["a", "b"]
+    assert list(read_methods({"a": {}, "b": {"calibrator": "majority-vote"}})) == ["a", "b"]

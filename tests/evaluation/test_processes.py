@@ -24,7 +24,7 @@ from plausibly.plugin import CALIBRATOR, CalibrationData, CalibrationScores, Key
 from plausibly.registry import Registry
 
 METHODS: dict[str, MethodTable] = {
-    "voted": {"calibrator": "voted", "score": Grumbling()},
+    "majority-vote": {"calibrator": "majority-vote", "score": Grumbling()},
     "drawn": {"calibrator": {"name": "monte-carlo", "draws": 3}, "combiner": "maximum"},
     "ecdf": {"calibrator": "monte-carlo", "combiner": "ecdf"},
     "random": {"calibrator": "expected", "score": "aps"},
@@ -205,4 +205,4 @@ def test_warnings_are_errors_where_they_are_heard_again() -> None:
         warnings.simplefilter("error", FutureWarning)
         warnings.simplefilter("ignore", UserWarning)
         with pytest.raises(Tired, match="and tired"):
-            compare(predictions, lam, {"m": METHODS["voted"]}, splits=4, alphas=0.3)
+            compare(predictions, lam, {"m": METHODS["majority-vote"]}, splits=4, alphas=0.3)

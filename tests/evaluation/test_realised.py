@@ -16,8 +16,8 @@ def test_each_is_sorted_on_its_own() -> None:
     tied = evaluate(sets, lam, ties="fractional").data
     for name, values in {
         "aggregated_coverage": first["aggregated_coverage"],
-        "voted_coverage": first["voted_coverage"],
-        "tied_coverage": tied["voted_coverage"],
+        "majority_vote_coverage": first["majority_vote_coverage"],
+        "tied_coverage": tied["majority_vote_coverage"],
         "largest_plausibility": first["largest_plausibility"],
     }.items():
         np.testing.assert_array_equal(found[name], np.sort(values.values, axis=0))

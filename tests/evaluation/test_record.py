@@ -20,7 +20,10 @@ def test_a_study_is_read_as_it_was_written(
     tmp_path: Path, seed: int, more: dict[str, object]
 ) -> None:
     predictions, lam = world(60)
-    methods = {"Stimmen, gezählt": {"calibrator": "voted"}, "b": {"calibrator": "monte-carlo"}}
+    methods = {
+        "Stimmen, gezählt": {"calibrator": "majority-vote"},
+        "b": {"calibrator": "monte-carlo"},
+    }
     study = quiet(
         predictions,
         lam,
@@ -46,7 +49,9 @@ def test_a_study_is_read_as_it_was_written(
 
 def test_the_attributes_are_the_settings(tmp_path: Path) -> None:
     predictions, lam = world(60)
-    study = quiet(predictions, lam, ["voted"], alphas=["0.10", 0.2], splits=1, stratify="site")
+    study = quiet(
+        predictions, lam, ["majority-vote"], alphas=["0.10", 0.2], splits=1, stratify="site"
+    )
     assert study.attrs["alphas"] == '["0.10", "0.2"]'
     assert study.attrs["version"] == plausibly.__version__
     assert set(study.attrs) == {

@@ -27,7 +27,7 @@ from plausibly.plugin import (
 )
 
 METHODS = [
-    {"calibrator": "voted"},
+    {"calibrator": "majority-vote"},
     {"calibrator": "monte-carlo", "combiner": "average"},
     {"calibrator": "monte-carlo", "combiner": "maximum"},
 ]
@@ -81,7 +81,13 @@ def test_dims_are_there_where_they_were_asked_for_and_change_no_cell() -> None:
     # Ten draws are the default, and all of the calibration side has 30 examples in pairs.
     assert (by_size["n_calibration"] == 30).all()
     for one in (by_draws.sel(draws=10), by_size.isel(size=0)):
-        for name in ("aggregated_coverage", "voted_coverage", "set_size", "vacuous", "guaranteed"):
+        for name in (
+            "aggregated_coverage",
+            "majority_vote_coverage",
+            "set_size",
+            "vacuous",
+            "guaranteed",
+        ):
             assert np.array_equal(one[name].values, plain[name].values)
         # In full they are those with the most draws and the largest size.
         assert one.attrs["guarantees"] == plain.attrs["guarantees"]
@@ -109,10 +115,10 @@ def test_more_sizes_change_none_of_the_others() -> None:
 
 def test_groups_are_whole_in_every_size() -> None:
     predictions, lam = world(60)
-    study = quiet(predictions, lam, ["voted"], splits=4, sizes=[7, 20], group="patient")
+    study = quiet(predictions, lam, ["majority-vote"], splits=4, sizes=[7, 20], group="patient")
     assert (study["n_calibration"] == [6, 20]).all()
     with pytest.raises(InputError) as small:
-        compare(predictions, lam, ["voted"], splits=2, sizes=[1], group="patient")
+        compare(predictions, lam, ["majority-vote"], splits=2, sizes=[1], group="patient")
     assert (small.value.name, small.value.details["size"]) == ("sizes-range", 1)
 
 
@@ -123,7 +129,7 @@ def test_a_warning_of_some_sizes_says_of_which() -> None:
             compare(
                 predictions,
                 lam,
-                ["voted", {"calibrator": "monte-carlo", "combiner": "maximum"}],
+                ["majority-vote", {"calibrator": "monte-carlo", "combiner": "maximum"}],
                 splits=2,
                 sizes=[5, 8, 20],
                 draws=[1, 3],
@@ -140,7 +146,9 @@ def test_a_warning_of_some_sizes_says_of_which() -> None:
         "0.90, vacuous",
     ]
     _, told = heard(
-        lambda: compare(predictions, lam, ["voted"], splits=2, sizes=[5, 20], alphas=0.1).data
+        lambda: (
+            compare(predictions, lam, ["majority-vote"], splits=2, sizes=[5, 20], alphas=0.1).data
+        )
     )
     assert told[0].startswith("warning n-too-small: every set is every label at alpha 0.1 (at size")
     assert "(at size 5)" in told[0]

@@ -56,7 +56,7 @@ def test_strata_are_evaluations_of_their_examples() -> None:
         alone = evaluate(SETS[mine], LAM[mine], ties="fractional").data
         one = found.isel(stratum=place)
         assert one["count"] == mine.sum() > 0
-        for quantity in ("aggregated_coverage", "voted_coverage", "set_size"):
+        for quantity in ("aggregated_coverage", "majority_vote_coverage", "set_size"):
             for end in ("mean", "low", "high"):
                 assert float(one[f"{quantity}_{end}"]) == pytest.approx(
                     float(alone[f"{quantity}_{end}"]), rel=1e-12

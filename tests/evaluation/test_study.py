@@ -21,9 +21,9 @@ from plausibly.kernels.types import Floats
 from plausibly.protocols import ScoreFunction
 from refusals import refused
 
-MEASURES = ("aggregated_coverage", "voted_coverage", "set_size", "share_empty")
+MEASURES = ("aggregated_coverage", "majority_vote_coverage", "set_size", "share_empty")
 METHODS = [
-    {"calibrator": "voted"},
+    {"calibrator": "majority-vote"},
     {"calibrator": "monte-carlo", "combiner": "average"},
     {"calibrator": "monte-carlo", "combiner": "held-out-rank"},
     {"calibrator": "expected"},
@@ -70,7 +70,7 @@ def test_the_guarantees_stand_beside_the_figures() -> None:
     predictions, lam = oracle.world(60)
     study = compare(predictions, lam, METHODS, alphas=[0.2, 0.5 - 0.1], splits=2, seed=1).data
     assert study["method"].values.tolist() == [
-        "voted",
+        "majority-vote",
         "monte-carlo, average",
         "monte-carlo, held-out-rank",
         "expected",
@@ -81,7 +81,7 @@ def test_the_guarantees_stand_beside_the_figures() -> None:
     assert not study["vacuous"].any()
     assert "true_coverage" not in study
     stated = json.loads(study.attrs["guarantees"])
-    assert stated["voted"][0]["target"] == "voted"
+    assert stated["majority-vote"][0]["target"] == "majority-vote"
     assert stated["expected"][1]["alpha"] == "2/5"
     assert {name: study.attrs[name] for name in ("n", "labels", "seed", "test", "ties")} == {
         "n": 60,
@@ -90,8 +90,8 @@ def test_the_guarantees_stand_beside_the_figures() -> None:
         "test": 0.5,
         "ties": "first",
     }
-    assert json.loads(study.attrs["methods"])["voted"] == {
-        "calibrator": "voted",
+    assert json.loads(study.attrs["methods"])["majority-vote"] == {
+        "calibrator": "majority-vote",
         "score": "probability",
         "combiner": "average",
     }
@@ -198,7 +198,7 @@ def test_a_warning_of_some_splits_says_of_how_many() -> None:
 def test_alpha_large_is_said_once_as_it_was_typed() -> None:
     predictions, lam = oracle.world(30)
     with pytest.warns(PlausiblyWarning, match=r"alpha 0\.9 asks") as heard:
-        compare(predictions, lam, ["expected", "voted"], alphas=[0.9], splits=3)
+        compare(predictions, lam, ["expected", "majority-vote"], alphas=[0.9], splits=3)
     assert len(heard) == 1
 
 
@@ -225,11 +225,11 @@ def test_the_table_of_a_study() -> None:
     study = xr.Dataset(
         {
             "aggregated_coverage": (dims, coverage),
-            "voted_coverage": (dims, np.full((3, 2, 1), 0.9)),
+            "majority_vote_coverage": (dims, np.full((3, 2, 1), 0.9)),
             "set_size": (dims, np.full((3, 2, 1), 2.216)),
         },
         coords={
-            "method": ["voted", "monte-carlo, average", "monte-carlo, ecdf"],
+            "method": ["majority-vote", "monte-carlo, average", "monte-carlo, ecdf"],
             "alpha": [0.1],
             "guaranteed": (("method", "alpha"), [["nothing"], ["0.90"], ["0.8999, vacuous"]]),
             "guaranteed_level": (("method", "alpha"), [[math.nan], [0.9], [0.8999]]),
@@ -242,11 +242,11 @@ def test_the_table_of_a_study() -> None:
         "monte-carlo, average        0.901   0.006          0.900      2.22  0.90",
         "monte-carlo, ecdf           1.000   0.000          0.900      2.22  0.8999,",
         "                                                                    vacuous",
-        'Verdict: with "voted", sets cover 86% of the answers, without a guarantee; with',
+        'Verdict: with "majority-vote", sets cover 86% of the answers, without a guarantee; with',
         '"monte-carlo, average", 90%.',
     ]
     twice = xr.concat([study, study.assign_coords(alpha=[0.15])], dim="alpha")
     lines = Study(twice.isel(split=[0])).lines()
     assert lines[1] == "alpha 0.1"
     assert "alpha 0.15" in lines
-    assert [line.split()[2] for line in lines if line.startswith("voted")] == ["-", "-"]
+    assert [line.split()[2] for line in lines if line.startswith("majority-vote")] == ["-", "-"]

@@ -1,4 +1,4 @@
-"""p-values of voted, drawn and true labels, their distances from uniform, and the figure."""
+"""p-values of majority votes, drawn and true labels, and their distances from uniform."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ def test_p_values_are_those_of_the_predictor_at_the_labels() -> None:
     )
     found = p_value_uniformity(predictor, predictions, lam, true_label=true)
     p = predictor.p_values(predictions)
-    assert found["of"].values.tolist() == ["voted", "drawn", "true"]
+    assert found["of"].values.tolist() == ["majority-vote", "drawn", "true"]
     for place, name in enumerate(predictions["example"].values):
         one, row = found["p_value"].sel(example=name), lam.sel(example=name)
         voted = labels[int(np.argmax(row.values))]
-        assert one.sel(of="voted") == p.sel(example=name, label=voted)
+        assert one.sel(of="majority-vote") == p.sel(example=name, label=voted)
         assert one.sel(of="true") == p.sel(example=name, label=labels[place % 4])
         plausible = p.sel(example=name).values[row.values > 0]
         assert float(one.sel(of="drawn")) in plausible
-    missed = found.sel(of="voted")
+    missed = found.sel(of="majority-vote")
     values = missed["p_value"].values
     for alpha in (0.05, 0.1, 0.2):
         share = interval((values <= alpha).astype(float))
@@ -69,20 +69,22 @@ def test_p_values_are_those_of_the_predictor_at_the_labels() -> None:
 
 
 def test_voted_calibration_keeps_voted_labels_and_breaks_drawn_ones() -> None:
-    found = p_value_uniformity(*made("voted", n=600))
+    found = p_value_uniformity(*made("majority-vote", n=600))
     assert found["promised"].values.tolist() == [True, False]
-    assert found["p_super_uniform"].sel(of="voted") > 0.05
+    assert found["p_super_uniform"].sel(of="majority-vote") > 0.05
     assert found["p_super_uniform"].sel(of="drawn") < 1e-3
     ours = p_value_uniformity(*made(n=600))
     assert ours["p_super_uniform"].sel(of="drawn") > 0.05
-    assert ours["ks_below"].sel(of="voted") > 0.1  # the vote is covered more than it needs be
-    assert ours["p_super_uniform"].sel(of="voted") > 0.5
+    assert (
+        ours["ks_below"].sel(of="majority-vote") > 0.1
+    )  # the vote is covered more than it needs be
+    assert ours["p_super_uniform"].sel(of="majority-vote") > 0.5
 
 
 def test_the_two_sided_test_is_that_of_two_samples() -> None:
     """One drawn label each: p-values are ranks among the calibration scores."""
-    predictor, predictions, lam = made("voted", n=300)
-    found = p_value_uniformity(predictor, predictions, lam).sel(of="voted")
+    predictor, predictions, lam = made("majority-vote", n=300)
+    found = p_value_uniformity(predictor, predictions, lam).sel(of="majority-vote")
     voted = lam["label"].values[np.argmax(lam.values, axis=1)]
     rows = xr.DataArray(voted, dims="example", coords={"example": lam["example"]})
     new = predictions.sel(label=rows).values
@@ -114,10 +116,10 @@ def test_examples_of_one_patient_count_for_less() -> None:
     )
     lam2 = xr.concat([lam, lam.assign_coords(example=[f"copy {i}" for i in range(200)])], "example")
     twice = twice.assign_coords(scan=("example", np.tile(np.arange(200), 2)))
-    found = p_value_uniformity(predictor, twice, lam2, cluster="scan").sel(of="voted")
-    assert float(found["ks"]) == pytest.approx(float(plain["ks"].sel(of="voted")))
+    found = p_value_uniformity(predictor, twice, lam2, cluster="scan").sel(of="majority-vote")
+    assert float(found["ks"]) == pytest.approx(float(plain["ks"].sel(of="majority-vote")))
     assert float(found["effective"]) == pytest.approx(100, rel=0.05)
-    alone = p_value_uniformity(predictor, twice, lam2).sel(of="voted")
+    alone = p_value_uniformity(predictor, twice, lam2).sel(of="majority-vote")
     assert float(alone["effective"]) == pytest.approx(400 / 3)
 
 
@@ -160,7 +162,10 @@ def test_crema_d_by_actor(shared: Path) -> None:
     """Voted calibration: drawn labels get far more small p-values than promised."""
     predictions, lam = oracle.real(shared, "crema_d", "actor")
     old = predictions["actor"].values % 2 == 0
-    for calibrator, promised, broken in (("voted", "voted", "drawn"), ("expected", "drawn", None)):
+    for calibrator, promised, broken in (
+        ("majority-vote", "majority-vote", "drawn"),
+        ("expected", "drawn", None),
+    ):
         predictor = calibrate(predictions[old], lam[old], calibrator=calibrator)
         found = p_value_uniformity(predictor, predictions[~old], lam[~old], cluster="actor")
         assert float(found["p_super_uniform"].sel(of=promised)) > 0.05

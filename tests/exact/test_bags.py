@@ -105,7 +105,7 @@ def test_ecdf_s_marginal_claim() -> None:
 
 def test_voted_keeps_it_of_the_vote_only() -> None:
     said_worst = Fraction(-1)
-    calibrator = resolve(CALIBRATOR, "voted")
+    calibrator = resolve(CALIBRATOR, "majority-vote")
     average = combiner(AVERAGE)
     for bag in bags((5, 2, 31), 40):
         voted: Law = {}

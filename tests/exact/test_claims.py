@@ -51,7 +51,9 @@ def test_levels_are_the_enumerated_ones(pair: Pair) -> None:
     for text in ALPHAS:
         promise = predictor.guarantee(text)
         assert (promise.level, promise.confidence) == level(pair.rule, Fraction(text))
-        assert promise.target == ("voted" if pair.calibrator == "voted" else "aggregated")
+        assert promise.target == (
+            "majority-vote" if pair.calibrator == "majority-vote" else "aggregated"
+        )
         assert promise.alpha == Fraction(text)
 
 

@@ -117,7 +117,7 @@ def test_float32_scores_are_compared_as_float32() -> None:
     predictor = plausibly.calibrate(
         table(low, names, ["a", "b"]),
         plausibilities_of(votes, names, ["a", "b"], counted=True),
-        calibrator="voted",
+        calibrator="majority-vote",
     )
     wide = table(np.array([[0.1, 0.0999]]), ["new"], ["a", "b"])
     assert predictor.threshold("0.2").dtype == np.float32

@@ -22,7 +22,7 @@ pytestmark = [
 ]
 
 CORE: Mapping[str, Mapping[str, object]] = {
-    "voted": {"calibrator": "voted"},
+    "majority-vote": {"calibrator": "majority-vote"},
     "monte-carlo, average": {"calibrator": "monte-carlo", "draws": 10},
     "expected": {"calibrator": "expected"},
 }
@@ -40,7 +40,7 @@ ALL: Mapping[str, Mapping[str, object]] = {
 # Aggregated coverage and mean set size over 100 random halves (DESIGN, section 3).
 DESIGN: Mapping[str, Mapping[str, tuple[float, float]]] = {
     "crema_d": {
-        "voted": (0.756, 1.27),
+        "majority-vote": (0.756, 1.27),
         "monte-carlo, average": (0.900, 2.24),
         "expected": (0.900, 2.24),
         "maximum": (0.906, 2.32),
@@ -48,7 +48,7 @@ DESIGN: Mapping[str, Mapping[str, tuple[float, float]]] = {
         "ecdf": (0.950, 3.01),
     },
     "imagenet16h": {
-        "voted": (0.816, 1.88),
+        "majority-vote": (0.816, 1.88),
         "monte-carlo, average": (0.902, 4.23),
         "expected": (0.902, 4.23),
         "maximum": (0.915, 4.83),
@@ -56,7 +56,7 @@ DESIGN: Mapping[str, Mapping[str, tuple[float, float]]] = {
         "ecdf": (1.000, 16.0),
     },
     "lidc_malignancy": {
-        "voted": (0.857, 2.22),
+        "majority-vote": (0.857, 2.22),
         "monte-carlo, average": (0.900, 2.52),
         "expected": (0.899, 2.51),
         "maximum": (0.913, 2.63),
@@ -106,11 +106,11 @@ def shown(name: str, splits: int, found: Measured) -> str:
 
 def check(name: str, found: Measured, *, near: float) -> None:
     """Raise AssertionError where a figure is not what theory and the design say."""
-    assert found["voted"][0] < 0.89, name
+    assert found["majority-vote"][0] < 0.89, name
     for method in ("monte-carlo, average", "expected"):
         assert abs(found[method][0] - 0.90) <= 0.01, (name, method)
     assert abs(found["monte-carlo, average"][0] - found["expected"][0]) < 0.003
-    assert found["voted"][2] < found["expected"][2]
+    assert found["majority-vote"][2] < found["expected"][2]
     for method, (coverage, size) in DESIGN.get(name, {}).items():
         assert abs(found[method][0] - coverage) <= near, (name, method)
         assert abs(found[method][2] - size) <= 10 * near * size, (name, method)

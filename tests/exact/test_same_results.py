@@ -157,12 +157,12 @@ def test_maximum_contains_average(world: World) -> None:
 @FEW
 @given(world=worlds(most=20, draws=6))
 def test_a_seed_names_the_draws(world: World) -> None:
-    """The same seed gives the same predictor; expected and voted calibration use none."""
+    """The same seed gives the same predictor; expected and majority-vote use none."""
     pairs = {str(pair): pair for pair in PAIRS}
     for name in ("expected x average", "voted x average", "monte-carlo x average"):
         one, two = calibrate(pairs[name], world), calibrate(pairs[name], world)
         assert_same(world, one, two)
-    for calibrator in ("expected", "voted"):
+    for calibrator in ("expected", "majority-vote"):
         seeded = [
             plausibly.calibrate(
                 world.predictions, world.plausibilities, calibrator=calibrator, seed=seed

@@ -62,7 +62,7 @@ def plausibilities(votes: NDArray[np.int64], names: list[str]) -> xr.DataArray:
 def coverages(
     pair: Pair, n: int, runs: int, *, ties: bool, test: int = 400
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return aggregated and voted coverage of each of many calibrations."""
+    """Return aggregated and coverage of the majority vote of each of many calibrations."""
     aggregated, voted = np.zeros(runs), np.zeros(runs)
     names = [f"{i}" for i in range(n)]
     for run in range(runs):
@@ -82,7 +82,9 @@ def coverages(
     return aggregated, voted
 
 
-CLAIMING = [pair for pair in PAIRS if pair.calibrator != "voted" and pair.rule.name != "ecdf"]
+CLAIMING = [
+    pair for pair in PAIRS if pair.calibrator != "majority-vote" and pair.rule.name != "ecdf"
+]
 VOTED = [pair for pair in PAIRS if str(pair) in ("voted x average", "voted x held-out-rank")]
 
 

@@ -23,7 +23,7 @@ SOME_CUTS = [(5, 7), (3, 0, 9)]
 CALIBRATORS: list[object] = [
     "expected",
     "monte-carlo",
-    "voted",
+    "majority-vote",
     "mass-coverage",
     {"name": "mondrian", "by": "site"},
     {"name": "label-conditional"},

@@ -156,7 +156,7 @@ def test_where_nothing_is_left_out_nothing_is_listed() -> None:
 def test_results_without_examples_have_no_worst() -> None:
     with refused(
         "examples-unmeasured",
-        "found variables aggregated_coverage, voted_coverage, set_size, … (7 in all)",
+        "found variables aggregated_coverage, majority_vote_coverage, set_size, … (7 in all)",
     ):
         made("study").plausibly.worst()
 

@@ -68,7 +68,10 @@ def all_differ(numbers: xr.Dataset) -> xr.Dataset:
 
 WRONG: dict[str, tuple[Callable[[xr.Dataset], xr.Dataset], str]] = {
     "toy": (all_differ, "the same sets"),
-    "voted-undercovers": (uncover(-0.3, "true_coverage"), "true labels short in every split"),
+    "majority-vote-undercovers": (
+        uncover(-0.3, "true_coverage"),
+        "true labels short in every split",
+    ),
     "monte-carlo": (uncover(0.05, "true_coverage"), "true labels at 0.95"),
     "variability": (swapped("draw", "coverage_over_labels"), "less spread over labels"),
     "ecdf": (uncover(-0.1, "corrected_level"), "corrected within the band"),
@@ -116,7 +119,7 @@ def test_numbers_in_claims() -> None:
 
 
 def test_the_gap_of_the_toy_is_large() -> None:
-    voted, drawn = made("voted-undercovers").numbers, made("monte-carlo").numbers
+    voted, drawn = made("majority-vote-undercovers").numbers, made("monte-carlo").numbers
     assert voted.sizes["split"] == SPLITS
     gap = float(drawn["true_coverage"].mean() - voted["true_coverage"].mean())
     assert gap > 0.1

@@ -134,7 +134,7 @@ def test_what_a_predictor_covers_is_counted_by_hand() -> None:
     assert one["aggregated_coverage"] == pytest.approx((lam * inside).sum(axis=1).mean())
     assert one["set_size"] == pytest.approx(inside.sum(axis=1).mean())
     assert one["true_coverage"] == pytest.approx(inside[np.arange(len(true)), true].mean())
-    assert one["voted_coverage"] == pytest.approx(
+    assert one["majority_vote_coverage"] == pytest.approx(
         inside[np.arange(len(true)), lam.argmax(axis=1)].mean()
     )
 
@@ -159,7 +159,7 @@ def test_the_table_states_the_papers_levels_and_ours() -> None:
     assert paper[procedures.MANY] == pytest.approx(0.8)
     assert paper[procedures.ECDF] == pytest.approx(0.9 * 0.9999)
     assert proved[procedures.MANY] == pytest.approx(0.9)
-    assert np.isnan(proved["voted"])
+    assert np.isnan(proved["majority-vote"])
     assert numbers["coverage_over_labels"].sizes["repetition"] == SPLITS
     assert np.ptp(numbers["coverage_over_labels"].sel({"method": "expected"}).values) == 0
     extra = numbers["method"].values[numbers["extra_split"].values]

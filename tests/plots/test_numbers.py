@@ -25,7 +25,7 @@ def dashed(axes: object) -> list[float]:
 
 def test_coverage_of_an_evaluation() -> None:
     one, axes = at("evaluation"), draw("coverage", "evaluation")
-    names = ("aggregated_coverage", "voted_coverage")
+    names = ("aggregated_coverage", "majority_vote_coverage")
     assert points(axes) == [(float(one[f"{name}_mean"]), row) for row, name in enumerate(names)]
     assert spans(axes) == [(float(one[f"{n}_low"]), float(one[f"{n}_high"])) for n in names]
     assert dashed(axes) == [0.8]
@@ -136,7 +136,12 @@ def test_the_highest_risk_is_on_top() -> None:
 
 def test_realised_coverage_rises() -> None:
     one, axes = at("realised"), draw("realised", "realised")
-    names = ("voted_coverage", "tied_coverage", "aggregated_coverage", "largest_plausibility")
+    names = (
+        "majority_vote_coverage",
+        "tied_coverage",
+        "aggregated_coverage",
+        "largest_plausibility",
+    )
     for name, line in zip(names, axes.lines, strict=True):
         assert line.get_ydata()[1:].tolist() == one[name].values.tolist()
         assert line.get_xdata().tolist() == (np.arange(61) / 60).tolist()
@@ -160,7 +165,7 @@ def test_p_values() -> None:
 def test_coverage_by_alpha() -> None:
     found, axes = made("evaluation"), draw("alphas", "evaluation")
     lines = axes.lines[:2]
-    for name, line in zip(("aggregated_coverage", "voted_coverage"), lines, strict=True):
+    for name, line in zip(("aggregated_coverage", "majority_vote_coverage"), lines, strict=True):
         np.testing.assert_allclose(line.get_xdata(), [0.8, 0.9])
         np.testing.assert_allclose(line.get_ydata(), found[f"{name}_mean"].sel(alpha=[0.2, 0.1]))
     means = made("study")["aggregated_coverage"].mean("split")

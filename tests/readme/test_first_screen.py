@@ -51,7 +51,7 @@ def test_the_first_screen_is_what_the_demo_finds(project: Path) -> None:
     assert [int(number.replace(",", "")) for number in numbers.groups()] == [
         len(found.subject),
         100 - round(100 * float(study.ALPHA)),
-        round(100 * voted["voted_coverage"]),
+        round(100 * voted["majority_vote_coverage"]),
         round(100 * voted["aggregated_coverage"]),
         round(100 * expected["aggregated_coverage"]),
     ]

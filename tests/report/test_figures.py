@@ -58,7 +58,7 @@ def test_sets_and_figures_are_those_of_the_predictor(made: Made, report: ReportD
         assert view.vote.aggregated.mean == pytest.approx(covered.mean())
         for shown_as, name in (
             (view.vote.aggregated, "aggregated_coverage"),
-            (dict(view.vote.voted)["first"], "voted_coverage"),
+            (dict(view.vote.voted)["first"], "majority_vote_coverage"),
             (view.vote.size, "set_size"),
         ):
             mean, low, high = (float(found[f"{name}_{end}"]) for end in ("mean", "low", "high"))
@@ -135,7 +135,7 @@ def test_labels_that_experts_part_over_are_counted_by_pairs(made: Made, report: 
 
 def test_halves_calibrate_each_other(made: Made, study: ReportData) -> None:
     assert study.cases.shown == 150
-    assert [method.name for method in study.methods] == ["everyone", "largest", "voted"]
+    assert [method.name for method in study.methods] == ["everyone", "largest", "majority-vote"]
     assert [method.reference for method in study.methods] == [False, False, True]
     half = split(hash_names(made.predictions["example"].values), split_keys(0, 0))
     for test in (half, ~half):

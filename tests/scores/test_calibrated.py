@@ -29,7 +29,7 @@ def tied(predictions: xr.DataArray) -> xr.DataArray:
     return predictions.copy(data=(eighths / 8).astype(predictions.dtype))
 
 
-@pytest.mark.parametrize("calibrator", ["expected", "monte-carlo", "voted"])
+@pytest.mark.parametrize("calibrator", ["expected", "monte-carlo", "majority-vote"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("case", CASES)
 def test_sets_by_threshold_are_sets_by_p_value(case: str, dtype: str, calibrator: str) -> None:

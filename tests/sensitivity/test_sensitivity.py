@@ -20,7 +20,7 @@ from plausibly.plugin import ANNOTATION, resolve
 from sensitivity_world import LABELS, crowd
 
 NAMES = ["label-frequency", "worker-agreement", "one-coin"]
-MEASURES = ("aggregated_coverage", "voted_coverage", "set_size", "sets_changed")
+MEASURES = ("aggregated_coverage", "majority_vote_coverage", "set_size", "sets_changed")
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def test_two_names_for_one_aggregator(world: tuple[xr.DataArray, xr.Dataset]) ->
     # Any: names and tables of aggregators
     twins: dict[str, Any] = {"one": "worker-agreement", "two": {"name": "worker-agreement"}}
     found = sensitivity(*world, twins, splits=2).data
-    for name in ("aggregated_coverage", "voted_coverage"):
+    for name in ("aggregated_coverage", "majority_vote_coverage"):
         assert len(np.unique(found[name].isel(split=0))) == 1
     for name in ("sets_changed", "total_variation", "top_changed"):
         assert (found[name] == 0).all()

@@ -200,7 +200,7 @@ def test_a_fraction_that_equals_a_float_stands_for_itself() -> None:
     assert Fraction(0.2) == 0.2
     alphas: list[AlphaLike] = [0.2, Fraction(0.2), "0.2"]
     for order in (alphas, alphas[::-1]):
-        fresh = plausibly.calibrate(predictions, lam, calibrator="voted")
+        fresh = plausibly.calibrate(predictions, lam, calibrator="majority-vote")
         for alpha in (*order, *order):
             kept = fresh.predict_array(row, alpha)
             assert kept.tolist() == [isinstance(alpha, Fraction), False]
@@ -219,7 +219,7 @@ def test_what_is_no_alpha_is_refused_each_time() -> None:
 
 
 def test_warnings_are_said_once_an_alpha() -> None:
-    predictor = calibrated(calibrator={"name": "voted"})
+    predictor = calibrated(calibrator={"name": "majority-vote"})
     assert predictor is not None
     row = np.full(3, 0.3)
     with warnings.catch_warnings(record=True) as caught:

@@ -24,7 +24,7 @@ LABELS, EXAMPLES = 40, 60
 CALIBRATORS: dict[str, dict[str, object]] = {
     "expected": {"name": "expected"},
     "monte-carlo": {"name": "monte-carlo", "draws": 4},
-    "voted": {"name": "voted"},
+    "majority-vote": {"name": "majority-vote"},
     "mondrian": {"name": "mondrian", "by": "group"},
     "mondrian by label": {"name": "mondrian", "by": "label"},
     "weighted": {"name": "weighted", "by": "odds"},

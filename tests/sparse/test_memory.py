@@ -90,7 +90,7 @@ def test_coverage_by_chunks_of_rows(sparse: xr.Dataset) -> None:
         for start in range(0, 4 * ROWS, ROWS):
             some = slots.take(slice(start, start + ROWS))
             covered = coverage.aggregated(inside, some)
-            coverage.voted(inside, some, "fractional")
+            coverage.majority_vote(inside, some, "fractional")
             coverage.tie_counts(some)
     assert 0.3 < covered.mean() < 0.7
 

@@ -50,8 +50,8 @@ def test_kernels_give_the_bits_of_the_dense_array(values: Floats, seed: int) -> 
     assert coverage.aggregated(sets, some).tobytes() == dense.tobytes()
     for policy in coverage.TIES:
         uniform = rng.random(len(values)) if policy == "random" else None
-        expected = coverage.voted(sets, values, policy, uniform)
-        assert coverage.voted(sets, some, policy, uniform).tobytes() == expected.tobytes()
+        expected = coverage.majority_vote(sets, values, policy, uniform)
+        assert coverage.majority_vote(sets, some, policy, uniform).tobytes() == expected.tobytes()
     np.testing.assert_array_equal(coverage.tie_counts(some), coverage.tie_counts(values))
 
 

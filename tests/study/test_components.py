@@ -29,10 +29,10 @@ def test_nested_components_run_as_the_inner_ones_alone(world: World) -> None:
         SMALLEST
         + """\
 name = "nested"
-calibrator = { name = "wrapped", inner = { name = "wrapped", inner = "voted" } }
+calibrator = { name = "wrapped", inner = { name = "wrapped", inner = "majority-vote" } }
 [[methods]]
 name = "alone"
-calibrator = "voted"
+calibrator = "majority-vote"
 [splits]
 count = 3
 """,
@@ -42,7 +42,7 @@ count = 3
     assert nested.tolist() == alone.tolist()
     write_study(result)
     text = Path("plausibly-out/resolved.toml").read_text()
-    assert 'calibrator.inner.inner.name = "voted"\n' in text
+    assert 'calibrator.inner.inner.name = "majority-vote"\n' in text
     again = prepare("plausibly-out/resolved.toml").study.methods[0].calibrator
     assert again == result.prepared.study.methods[0].calibrator
 
@@ -68,7 +68,7 @@ def test_what_is_wrong_inside_nested_components_has_its_path(world: World) -> No
         '6 methods[0].calibrator.many[0].draw: no such parameter; did you mean "draws"?'
     ]
     assert rows(f"{SMALLEST}calibrator = {{ name = 'wrapped', inner = 'votde' }}\n") == [
-        '6 methods[0].calibrator.inner: no calibrator "votde"; did you mean "voted"? '
+        '6 methods[0].calibrator.inner: no calibrator "votde"; did you mean "majority-vote"? '
         "All: plausibly plugins list --kind calibrator"
     ]
 

@@ -28,7 +28,7 @@ path = "actors.csv"
 [[methods]]
 name = "everyone"
 [[methods]]
-calibrator = "voted"
+calibrator = "majority-vote"
 [[methods]]
 calibrator = { name = "monte-carlo", draws = 10 }
 [splits]
@@ -61,7 +61,7 @@ def test_crema_d(folder: Path, shared: Path) -> None:
     # Measured on 100 halves of the same data, independently of this program.
     for name, coverage, size in (
         ("everyone", 0.900, 2.24),
-        ("voted", 0.756, 1.27),
+        ("majority-vote", 0.756, 1.27),
         ("monte-carlo(draws=10)", 0.900, 2.24),
     ):
         assert found[name]["aggregated_coverage"] == pytest.approx(coverage, abs=0.004)
@@ -71,12 +71,12 @@ def test_crema_d(folder: Path, shared: Path) -> None:
     predictions, lam = (array.assign_coords(example=names) for array in (predictions, lam))
     methods: dict[str, dict[str, object] | Calibrator] = {
         "everyone": {},
-        "voted": {"calibrator": "voted"},
+        "majority-vote": {"calibrator": "majority-vote"},
         "monte-carlo(draws=10)": {"calibrator": "monte-carlo", "draws": 10},
     }
     expected = plausibly.compare(predictions, lam, methods, splits=10, seed=1).data
     stored = xr.load_dataset("plausibly-out/results.nc", engine="scipy")
-    for measure in ("aggregated_coverage", "voted_coverage", "set_size"):
+    for measure in ("aggregated_coverage", "majority_vote_coverage", "set_size"):
         np.testing.assert_array_equal(stored[measure].values, expected[measure].values)
     first = written(folder / "plausibly-out")
     assert run("run", "plausibly-out/resolved.toml").code == 0

@@ -39,7 +39,7 @@ def test_the_smallest_study() -> None:
 def test_every_table_of_a_study() -> None:
     found = study(WHOLE)
     names = [calibration.name for calibration in found.methods]
-    assert names == ["everyone", "voted", "monte-carlo(draws=4), maximum"]
+    assert names == ["everyone", "majority-vote", "monte-carlo(draws=4), maximum"]
     assert found.alphas == (Decimal("0.1"), Decimal("0.25"))
     assert found.splits == Splits(count=6)
     assert found.examples == Examples(path=Path("patients.csv"), cluster="patient")
@@ -151,9 +151,10 @@ ONE = {
     ("count = 6", "test = 1"): "25 splits.test: must be < 1.0, got 1.0",
     ("count = 6", "tset = 0.5"): '25 splits.tset: no such key; did you mean "test"?',
     ('folder = "out"', "folder = 3"): "29 output.folder: expected a path, found 3",
-    ('calibrator = "voted"', 'calibrator = "votde"'): "18 methods[1].calibrator: no "
-    'calibrator "votde"; did you mean "voted"? All: plausibly plugins list --kind calibrator',
-    ('calibrator = "voted"', "draws = 3"): "18 methods[1].draws: no such key; it has name, "
+    ('calibrator = "majority-vote"', 'calibrator = "votde"'): "18 methods[1].calibrator: no "
+    'calibrator "votde"; did you mean "majority-vote"? All: plausibly plugins list --kind '
+    "calibrator",
+    ('calibrator = "majority-vote"', "draws = 3"): "18 methods[1].draws: no such key; it has name, "
     "calibrator, score, combiner, allow_no_guarantee",
     ("draws = 4", "draws = 0"): "21 methods[2].calibrator.draws: must be >= 1, got 0",
     ("draws = 4", "drwas = 4"): "21 methods[2].calibrator.drwas: monte-carlo has no such "
@@ -163,10 +164,12 @@ ONE = {
     "plausibly plugins list --kind calibrator",
     ('combiner = "maximum"', 'name = "everyone"'): "22 methods[2].name: methods[0] is "
     'called "everyone" too; give it another name',
-    ('calibrator = "voted"\n', 'calibrator = "voted"\nname = ""\n'): "19 methods[1].name: "
-    "expected a name, found an empty text; leave it out",
-    ('name = "everyone"', 'calibrator = "voted"'): "17 methods[1]: methods[0] is called "
-    '"voted" too; give it another name',
+    (
+        'calibrator = "majority-vote"\n',
+        'calibrator = "majority-vote"\nname = ""\n',
+    ): "19 methods[1].name: expected a name, found an empty text; leave it out",
+    ('name = "everyone"', 'calibrator = "majority-vote"'): "17 methods[1]: methods[0] is called "
+    '"majority-vote" too; give it another name',
     ("alphas = [0.1, 0.25]", 'predictions = "p.csv"'): "2 predictions: expected a table, found the "
     'text "p.csv"; write [predictions], and below it path = "p.csv"',
 }
@@ -233,7 +236,7 @@ def test_a_study_of_plausibilities() -> None:
 
 NAMED: list[list[dict[str, object]]] = [
     [{}],
-    [{"calibrator": "voted"}],
+    [{"calibrator": "majority-vote"}],
     [{"combiner": "average"}],
     [{"calibrator": "monte-carlo", "combiner": "maximum", "score": "log-probability"}],
     [{"calibrator": {"name": "monte-carlo", "draws": 3}}, {"score": "probability"}],

@@ -131,8 +131,8 @@ def test_origins() -> None:
     assert found["annotations.missing"] == ([], "default")
     assert found["methods[0].name"] == ("everyone", "line 15")
     assert found["methods[0].calibrator.name"] == ("expected", "default")
-    assert found["methods[1].name"] == ("voted", "default")
-    assert found["methods[1].calibrator.name"] == ("voted", "line 18")
+    assert found["methods[1].name"] == ("majority-vote", "default")
+    assert found["methods[1].calibrator.name"] == ("majority-vote", "line 18")
     assert found["methods[2].calibrator.draws"] == (4, "line 21")
     assert found["examples.cluster"] == ("patient", "line 13")
     assert found["splits.test"] == (0.5, "default")
@@ -189,7 +189,7 @@ def test_a_study_is_shown_as_toml_with_the_origins_beside(world: World) -> None:
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith("seed = 1              # line 1\nalphas = [0.1, 0.25]  # line 2\n\n[")
     assert '\naggregator.name = "label-frequency"  # default for single-label\n' in ran.out
-    assert 'name = "voted"              # made from the components\n' in ran.out
+    assert 'name = "majority-vote"              # made from the components\n' in ran.out
     assert SHOWN in ran.out
     world.write("shown.toml", ran.out)
     again = run("config", "show", "shown.toml", "--json").document
@@ -296,7 +296,7 @@ def test_a_study_that_is_made_in_python_takes_names_tables_and_objects() -> None
         predictions=Predictions(path=Path("p")),
         methods=(
             Method(**method),
-            Method(calibrator=registry.resolve(CALIBRATOR, "voted")),
+            Method(calibrator=registry.resolve(CALIBRATOR, "majority-vote")),
         ),
         annotations=Annotations(**annotations),
     )

@@ -27,8 +27,8 @@ METHODS: dict[str, dict[str, object] | Calibrator] = {
         "score": {"name": "probability"},
         "combiner": {"name": "average", "smoothed": False},
     },
-    "voted": {
-        "calibrator": {"name": "voted"},
+    "majority-vote": {
+        "calibrator": {"name": "majority-vote"},
         "score": {"name": "probability"},
         "combiner": {"name": "average", "smoothed": False},
     },

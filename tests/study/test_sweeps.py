@@ -46,7 +46,7 @@ def test_the_keys_are_the_arguments_of_compare(world: World) -> None:
             plausibly.aggregate(plausibly.read_annotations("votes.csv")),
             {
                 "everyone": {},
-                "voted": {"calibrator": "voted"},
+                "majority-vote": {"calibrator": "majority-vote"},
                 "last": {"calibrator": "monte-carlo", "combiner": "maximum"},
             },
             alphas=["0.25"],

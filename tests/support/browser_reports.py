@@ -35,7 +35,7 @@ class World:
     thumbnail: str = ""
     own_scores: bool = False
     alphas: Sequence[str] = ("0.1", "0.05")
-    methods: Sequence[str] = ("expected", "voted")
+    methods: Sequence[str] = ("expected", "majority-vote")
     worst: str = "kept"
     seed: int = 1
 
@@ -210,7 +210,9 @@ class _Made:
             for s in low_sites
         ]
         promised = (
-            None if world.methods[method] == "voted" else 1 - float(Fraction(world.alphas[alpha]))
+            None
+            if world.methods[method] == "majority-vote"
+            else 1 - float(Fraction(world.alphas[alpha]))
         )
         findings = [
             Finding(
@@ -358,7 +360,10 @@ class _Made:
             ),
             methods=tuple(
                 Section(
-                    name=name, about=f"{name}, combiner average", score=0, reference=name == "voted"
+                    name=name,
+                    about=f"{name}, combiner average",
+                    score=0,
+                    reference=name == "majority-vote",
                 )
                 for name in world.methods
             ),
@@ -397,7 +402,7 @@ class _Made:
                         sentence="P-values are as they should be.",
                     )
                     for m in range(len(world.methods))
-                    for of in ("drawn", "voted")
+                    for of in ("drawn", "majority-vote")
                 ),
             ),
             provenance=Section(

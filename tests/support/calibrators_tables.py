@@ -95,7 +95,13 @@ DRAWN = tuple(
     Method(f"{m} draws", drawing(m), plain(), m=m, apart=True, counts=True) for m in (1, 2)
 )
 VOTED = Method(
-    "votes", {"name": "voted"}, plain(voted), part=voted, target="vote", apart=True, counts=True
+    "votes",
+    {"name": "majority-vote"},
+    plain(voted),
+    part=voted,
+    target="vote",
+    apart=True,
+    counts=True,
 )
 RISK = Method(
     "risk", wrapped("risk", "risk"), plain(lost, largest), part=lost, own=largest, target="risk"
@@ -116,7 +122,7 @@ BY_LABEL = (
     ),
     Method(
         "label: votes",
-        wrapped("mondrian", "label", {"name": "voted"}),
+        wrapped("mondrian", "label", {"name": "majority-vote"}),
         of_vote,
         given="label",
         target="vote",

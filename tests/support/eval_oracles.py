@@ -22,10 +22,10 @@ def tied_labels(lam: Sequence[float]) -> list[int]:
     return [label for label, p in enumerate(lam) if p == largest]
 
 
-def voted(
+def majority_vote(
     inside: Sequence[bool], lam: Sequence[float], ties: str, uniform: float = 0.0
 ) -> Fraction:
-    """Whether a set holds the voted label, under a tie policy."""
+    """Whether a set holds the majority vote, under a tie policy."""
     tied = tied_labels(lam)
     held = [bool(inside[label]) for label in tied]
     if ties == "any":

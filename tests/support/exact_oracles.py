@@ -18,7 +18,7 @@ ONE = Fraction(1)
 
 @dataclass(frozen=True)
 class Drawn:
-    """Monte Carlo or voted calibration: `scores[j][i]` is the score of example i's j-th label."""
+    """Monte Carlo or majority vote: `scores[j][i]` is the score of example i's j-th label."""
 
     scores: tuple[tuple[float, ...], ...]
 

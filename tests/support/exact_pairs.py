@@ -25,7 +25,7 @@ RULES = (
     Rule("ecdf", Fraction(3, 10), two_sided=False),
     Rule("pac", Fraction(1, 5)),
 )
-CALIBRATORS = ("expected", "monte-carlo", "voted")
+CALIBRATORS = ("expected", "monte-carlo", "majority-vote")
 
 
 Oracle: TypeAlias = tuple[Calibration, list[Fraction]]
@@ -89,7 +89,7 @@ def oracle(pair: Pair, world: World) -> Oracle:
     masses = [world.masses[i] for i in first]
     if pair.calibrator == "expected":
         calibration: Calibration = expected(scores, masses)
-    elif pair.calibrator == "voted":
+    elif pair.calibrator == "majority-vote":
         calibration = drawn(scores, [[vote(row) for row in masses]])
     else:
         keyed = uniforms(world, "calibrator", world.draws)
@@ -100,7 +100,7 @@ def oracle(pair: Pair, world: World) -> Oracle:
     keyed = uniforms(world, "held-out-label")
     rhos = []
     for i in aside:
-        if pair.calibrator == "voted":
+        if pair.calibrator == "majority-vote":
             label = vote(world.masses[i])
         else:
             label = label_at(world.masses[i], keyed[i][0])

@@ -57,7 +57,7 @@ def _at_least(number: int) -> Callable[[CalibrationData, Keys], tuple[Calibratio
 
 
 def _voted(data: CalibrationData) -> CalibrationScores:
-    return CalibrationScores(scores=data.scores_at(data.voted()[None, :]))
+    return CalibrationScores(scores=data.scores_at(data.majority_vote()[None, :]))
 
 
 def _wide(found: CalibrationScores, data: CalibrationData) -> CalibrationScores:

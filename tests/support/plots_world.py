@@ -83,7 +83,10 @@ def answers() -> xr.Dataset:
     )
 
 
-METHODS = {"_votes $a$": {"calibrator": "voted"}, "expected <b>": {"calibrator": "expected"}}
+METHODS = {
+    "_votes $a$": {"calibrator": "majority-vote"},
+    "expected <b>": {"calibrator": "expected"},
+}
 
 
 def _evaluation() -> xr.Dataset:

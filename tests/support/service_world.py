@@ -17,7 +17,10 @@ N = 40
 ALPHAS = ("0.05", "0.3", "0.6")
 
 DRAWS: Table = {"name": "monte-carlo", "draws": 4}
-PLAIN: dict[str, Table] = {"expected": {"name": "expected"}, "voted": {"name": "voted"}}
+PLAIN: dict[str, Table] = {
+    "expected": {"name": "expected"},
+    "majority-vote": {"name": "majority-vote"},
+}
 ALL: dict[str, Table] = {**PLAIN, **CALIBRATORS}
 
 SCORES = sorted(entry.name for entry in default().entries(SCORE))

@@ -40,7 +40,7 @@ Component = Mapping[str, Any]
 EXPECTED: Component = {"name": "expected"}
 DRAWN: Component = {"name": "monte-carlo", "draws": 4}
 EVEN: Component = {**DRAWN, "systematic": True}
-VOTED: Component = {"name": "voted"}
+VOTED: Component = {"name": "majority-vote"}
 RISK: Component = {"name": "risk", "by": "risk"}
 MASS: Component = {"name": "mass-coverage", "leave_out": 0.1}
 
@@ -261,7 +261,7 @@ def left_out(data: Simulated, sets: NDArray[np.bool_], promise: Guarantee) -> Nu
     # A promise for this calibration holds with its confidence.
     bound = float(1 - level * (promise.confidence or 1))
     said: Numbers = data.lam
-    if promise.target == "voted":
+    if promise.target == "majority-vote":
         said = np.eye(said.shape[1])[said.argmax(axis=1)]
     missing: Numbers = said * ~sets
     if "label" in promise.per:

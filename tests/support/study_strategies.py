@@ -26,7 +26,7 @@ def component(name: str, **keys: st.SearchStrategy[object]) -> st.SearchStrategy
 
 PLAIN = (
     component("expected")
-    | component("voted")
+    | component("majority-vote")
     | component("monte-carlo", draws=st.integers(1, 10**20))
 )
 CALIBRATORS = PLAIN | st.recursive(

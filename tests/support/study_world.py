@@ -52,7 +52,7 @@ cluster = "patient"
 name = "everyone"
 
 [[methods]]
-calibrator = "voted"
+calibrator = "majority-vote"
 
 [[methods]]
 calibrator = { name = "monte-carlo", draws = 4 }

@@ -164,12 +164,12 @@ def uncertainty_adjusted_accuracy(
     Returns
     -------
     Dataset
-        Over the dim ``top``: `accuracy_mean`, ``*_low`` and ``*_high`` over examples; `voted`, the
-        accuracy for the vote of the mean plausibilities, which knows of no uncertainty;
-        `draw_accuracy` (draw, top), of each draw: their spread is what annotations leave open; and
-        `example_accuracy` (example, top). With `risk`, over ``level``: `level_mass`, in examples,
-        and `level_accuracy` (level, top), of the examples whose most plausible label has the
-        level.
+        Over the dim ``top``: `accuracy_mean`, ``*_low`` and ``*_high`` over examples;
+        `majority-vote`, the accuracy for the vote of the mean plausibilities, which knows of no
+        uncertainty; `draw_accuracy` (draw, top), of each draw: their spread is what annotations
+        leave open; and `example_accuracy` (example, top). With `risk`, over ``level``:
+        `level_mass`, in examples, and `level_accuracy` (level, top), of the examples whose most
+        plausible label has the level.
 
     Raises
     ------
@@ -222,7 +222,7 @@ def uncertainty_adjusted_accuracy(
     result = xr.Dataset(
         {
             **intervals.variables("accuracy", list(map(means, accuracy.T)), (TOP,)),
-            "voted": (TOP, vote),
+            "majority-vote": (TOP, vote),
             "draw_accuracy": ((names.DRAW, TOP), draw_accuracy),
             "example_accuracy": ((names.EXAMPLE, TOP), accuracy),
         },

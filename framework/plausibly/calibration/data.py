@@ -91,8 +91,8 @@ class CalibrationData:
         Conformity scores in the dtype of the predictions; larger = fits better; passed as
         ``scores=``. What is read through `scores_at` and `scores_of` never makes an array of all.
     stored : Dense or Sparse
-        Plausibilities, passed as ``plausibilities=``. What is read through `draw`, `voted` and
-        `atoms` never makes a dense array of sparse ones.
+        Plausibilities, passed as ``plausibilities=``. What is read through `draw`, `majority-vote`
+        and `atoms` never makes a dense array of sparse ones.
     denominator : ndarray of int64, (example,), or None
         Totals of which the plausibilities are counts.
     examples : Examples
@@ -235,7 +235,7 @@ class CalibrationData:
             raise lacking(name, sorted(self.label_coordinates), "labels", source=source)
         return complete(self.label_coordinates[name], name, source=source, of="labels")
 
-    def voted(self) -> NDArray[np.int32]:
+    def majority_vote(self) -> NDArray[np.int32]:
         """Return the label code (example,) of the largest plausibility, the first where tied."""
         return self.stored.argmax()
 

@@ -123,7 +123,8 @@ class PValues:
             raise IncompatibleComponents(
                 "pair-incompatible",
                 "average(smoothed=True) splits ties among equal masses with one shared test score",
-                expected="calibrator expected, monte-carlo, voted, or mondrian around one of them",
+                expected="calibrator expected, monte-carlo, majority-vote, or mondrian around one "
+                "of them",
                 hint="average(smoothed=False)",
                 source="combiner average",
             )

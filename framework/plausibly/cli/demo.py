@@ -114,7 +114,7 @@ def _document(result: Result, data: Data, splits: int, seed: int) -> dict[str, o
     methods = []
     for method in map(str, compared[METHOD].values):
         one = compared.sel({METHOD: method})
-        names = ("aggregated_coverage", "voted_coverage", "true_coverage", "group_coverage")
+        names = ("aggregated_coverage", "majority_vote_coverage", "true_coverage", "group_coverage")
         means = {n: float(one[n].mean()) if n in one else None for n in (*names, "set_size")}
         spread = float(one["aggregated_coverage"].std(ddof=1)) if splits > 1 else None
         methods.append(

@@ -38,7 +38,7 @@ def promise_text(promise: Guarantee, predictor: ConformalPredictor | None = None
         each = f"for {promise.per}, " if promise.per else ""
         conditions = " and ".join(promise.assumptions)
         parts = [f"{alpha}: {each}{_covered(promise)}, if {conditions}."]
-    if promise.target == "voted":
+    if promise.target == "majority-vote":
         parts.append(f"Nothing is promised of {_EXPERTS}.")
     if promise.target == "risk":
         parts.append("Nothing is promised of coverage.")
@@ -51,8 +51,8 @@ def promise_text(promise: Guarantee, predictor: ConformalPredictor | None = None
 
 def _covered(promise: Guarantee) -> str:
     level, covers = promise.bound(), promise.covers
-    if promise.target == "voted":
-        return f"the voted label is covered with probability {level}"
+    if promise.target == "majority-vote":
+        return f"the majority vote is covered with probability {level}"
     if promise.target == "mass":
         return f"with probability {level} a set holds {covers}"
     if promise.target == "risk":

@@ -71,7 +71,7 @@ def reproduce(
     paper's claim held. Offline; needs the extra demo.
 
     plausibly reproduce --list
-    plausibly reproduce voted-undercovers monte-carlo
+    plausibly reproduce majority-vote-undercovers monte-carlo
     plausibly reproduce all --out figures --splits 20
     plausibly reproduce procedures -a votes.csv -p probabilities.csv --alpha 0.1
     plausibly reproduce all --derm uncertain_ground_truth/data

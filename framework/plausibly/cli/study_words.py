@@ -166,7 +166,7 @@ def _method(one: xr.Dataset) -> dict[str, object]:
             "vacuous_splits": int(here["vacuous"].sum()),
             "guaranteed": here["guaranteed_level"].item(),
         }
-        coverages = ("aggregated_coverage", "voted_coverage", "true_coverage")
+        coverages = ("aggregated_coverage", "majority_vote_coverage", "true_coverage")
         for measure in (*coverages, BY_GROUP, "set_size", "share_empty"):
             if measure in here or measure in coverages:
                 figures[measure] = here[measure].mean().item() if measure in here else None

@@ -419,7 +419,7 @@ class ArrayPredictor:
         ]
         for alpha in _SHOWN_ALPHAS:
             guarantee = self._at(alpha)[1]
-            of = " of the voted label" if guarantee.target == "voted" else ""
+            of = " of the majority vote" if guarantee.target == "majority-vote" else ""
             each = f" for {guarantee.per}" if guarantee.per else ""
             kept = f"guaranteed {guarantee.shown_level()}{of}{each}"
             lines.append(

@@ -150,7 +150,11 @@ def check_pair(
 
 def held_out_scores(held: CalibrationData, calibration: CalibrationScores, keys: Keys) -> Floats:
     """Return the scores of the one label of each held-out example."""
-    codes = held.voted() if calibration.claim.target == "voted" else held.draw(1, keys)[0]
+    codes = (
+        held.majority_vote()
+        if calibration.claim.target == "majority-vote"
+        else held.draw(1, keys)[0]
+    )
     if held.augmented is None or calibration.augmentation not in ("separate", "pooled"):
         return held.scores_at(codes)
     rows = np.arange(len(held))
@@ -182,7 +186,7 @@ def claim_of(
     if joint:
         conditions = (*conditions, _JOINT.format(joint))
         notes = (*notes, _JOINT_HELD_OUT) if held_out else notes
-    if held_out and claim.target != "voted" and DRAWN_LABELS not in random:
+    if held_out and claim.target != "majority-vote" and DRAWN_LABELS not in random:
         random = (*random, DRAWN_LABELS)
     if randomised:
         random = (*random, UNIFORMS)

@@ -127,7 +127,7 @@ def _below(best: Floats, values: Floats) -> NDArray[np.float64]:
 
 
 def votable(scores: Floats, tau: float) -> Bools:
-    """Return the labels that are voted, alone or tied, under some vector that conforms."""
+    """Return labels that are a majority vote, alone or tied, under some vector that conforms."""
     values = scores.astype(np.float64)
     ordered = -np.sort(-values, axis=1)
     total, mean = values.copy(), values.copy()
@@ -173,8 +173,8 @@ _MOST_POINTS = 1_000_000
 
 _VOTES = attrs.evolve(
     _CLAIM,
-    target="voted",
-    covers="the voted label of a new example, however ties are broken",
+    target="majority-vote",
+    covers="the majority vote of a new example, however ties are broken",
     event="",
     why=f"{_CLAIM.why}, and the set holds every label that a vector of the region votes for",
     notes=("nothing is promised of labels drawn from the plausibilities",),

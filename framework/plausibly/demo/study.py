@@ -42,7 +42,7 @@ _DRAWN: MethodTable = {"calibrator": "monte-carlo", "draws": DRAWS}
 METHODS: Mapping[str, MethodTable] = {
     EXPECTED: {"calibrator": "expected"},
     f"{DRAWS} drawn answers (monte-carlo)": _DRAWN,
-    VOTED: {"calibrator": "voted"},
+    VOTED: {"calibrator": "majority-vote"},
 }
 """Methods that the demo compares; the first makes the predictor."""
 
@@ -73,7 +73,7 @@ class Result:
     sets: xr.DataArray
 
 
-_MEASURES = ("aggregated_coverage", "voted_coverage", "true_coverage", "set_size")
+_MEASURES = ("aggregated_coverage", "majority_vote_coverage", "true_coverage", "set_size")
 
 
 def figures(study: xr.Dataset, method: str) -> dict[str, float]:
@@ -105,7 +105,7 @@ def table(result: Result) -> list[str]:
         level = one["guaranteed_level"]
         lines.append(
             f"{name:<31}{decimal(one['aggregated_coverage']):>11}"
-            f"{decimal(one['voted_coverage']):>15}{one['set_size']:>9.2f}"
+            f"{decimal(one['majority_vote_coverage']):>15}{one['set_size']:>9.2f}"
             f"{'none' if np.isnan(level) else rounded(level):>11}"
         )
     return lines

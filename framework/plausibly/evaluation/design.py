@@ -128,7 +128,7 @@ def read_methods(methods: Methods) -> dict[str, Method]:
             expected="a list of tables with calibrator, score, combiner, "
             "or a mapping of names to them",
             found=repr(wrong[0]),
-            hint='methods=[{"calibrator": "voted"}, {"calibrator": "expected"}]',
+            hint='methods=[{"calibrator": "majority-vote"}, {"calibrator": "expected"}]',
         )
     by_name: dict[str, Method] = {}
     for name, entry in entries:

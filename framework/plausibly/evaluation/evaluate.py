@@ -218,8 +218,8 @@ def evaluate(
     Evaluation
         Prints its table and verdict; `coverage` and `set_size` are its main figures, and `data`
         holds all of them. By example: `aggregated_coverage` = ``sum_k lambda_k 1[k in C(x)]``,
-        `voted_coverage`, `true_coverage` (with `true_label`), `mass_coverage` (whether the set
-        holds the share of the plausibilities that calibrator ``mass-coverage`` was asked for),
+        `majority_vote_coverage`, `true_coverage` (with `true_label`), `mass_coverage` (whether the
+        set holds the share of the plausibilities that calibrator ``mass-coverage`` was asked for),
         `set_size`, (example[, alpha]), and `largest_plausibility`.
         On average: ``*_mean``, ``*_low`` and ``*_high`` of these, `share_empty`,
         `share_singleton` ([alpha]) and `n`. The same with the prefix ``stratum_`` over the dim
@@ -334,7 +334,7 @@ def _guaranteed(
         """Yield each group or label with the weights of its examples, one outcome per alpha."""
         columns = list(outcomes[name].T)
         if by_label:
-            voted = promise.target == "voted"
+            voted = promise.target == "majority-vote"
             votes = prepared.plausibilities.stored.argmax()[prepared.order] if voted else None
             for code, (lam, held) in enumerate(prepared.columns()):
                 yield prepared.labels[code], lam if votes is None else (votes == code) * 1.0, held
@@ -369,7 +369,7 @@ def _guaranteed(
 
 QUANTITIES = {
     AGGREGATED: "all answers",
-    "voted_coverage": "majority vote",
+    "majority_vote_coverage": "majority vote",
     "true_coverage": "true label",
     "mass_coverage": "enough answers",
 }
@@ -446,7 +446,7 @@ def _verdict(plane: xr.Dataset, *, short: bool = False) -> str:
         text = f"{found.words[0].upper()}{found.words[1:]}"
         if not promise.vacuous:
             of = {
-                "voted": " of the majority votes",
+                "majority-vote": " of the majority votes",
                 "mass": f" of sets with {with_zeros(bounded(promise.share or 1))} of the answers",
             }.get(promise.target, "")
             measured = _figure(plane, COVERAGE[promise.target], "")
@@ -459,7 +459,7 @@ def _verdict(plane: xr.Dataset, *, short: bool = False) -> str:
             bound = with_zeros(promise.bound())
             text += f": {bound}{of} {how}, measured {decimal(measured.mean)}{found.remark}"
         text += "."
-        if promise.target == "voted":
+        if promise.target == "majority-vote":
             text += f" The coverage of all answers, {answers}, is not guaranteed."
         if promise.target == "aggregated" and not promise.by and not short:
             # Where the sets cover clearly less than the guaranteed average.

@@ -161,8 +161,8 @@ class BySetSize(Grouper):
     Notes
     -----
     Over the dim ``size`` (text, with ``size_from`` and ``size_to``, both inside): `count` of sets,
-    and `aggregated_coverage` and `voted_coverage` as ``*_mean``, ``*_low`` and ``*_high``, all
-    ``(size[, alpha])``. Raises ``edges-malformed``.
+    and `aggregated_coverage` and `majority_vote_coverage` as ``*_mean``, ``*_low`` and ``*_high``,
+    all ``(size[, alpha])``. Raises ``edges-malformed``.
 
     References
     ----------
@@ -219,8 +219,8 @@ class ByRange(Grouper):
     Notes
     -----
     Over the dim ``stratum`` (text, with the numbers ``stratum_from`` and ``stratum_to``): `count`
-    of examples, and `aggregated_coverage`, `voted_coverage` and `set_size`, each as ``*_mean``,
-    ``*_low`` and ``*_high``, ``(stratum[, alpha])``. Raises ``edges-malformed`` and
+    of examples, and `aggregated_coverage`, `majority_vote_coverage` and `set_size`, each as
+    ``*_mean``, ``*_low`` and ``*_high``, ``(stratum[, alpha])``. Raises ``edges-malformed`` and
     ``strata-of-text``.
 
     Intervals are of each range on its own, not of all together, and edges that were chosen after
@@ -484,8 +484,8 @@ def sorted_coverage(
     Dataset
         Over the dim ``share``, ``1/n, 2/n, ..., 1``, the share of examples up to this place, each
         sorted on its own, ``(share[, alpha])``: `aggregated_coverage`,
-        ``sum_k lambda_ik 1[k in C_i]``; `voted_coverage`, a step function, where a tied vote is its
-        first label; `tied_coverage`, where each of L tied labels has credit 1/L; and
+        ``sum_k lambda_ik 1[k in C_i]``; `majority_vote_coverage`, a step function, where a tied
+        vote is its first label; `tied_coverage`, where each of L tied labels has credit 1/L; and
         `largest_plausibility`, (share). The attribute `tied_share` is the share of tied votes.
 
     Raises
@@ -503,8 +503,8 @@ def sorted_coverage(
     n, alpha_dims = result.attrs["n"], prepared.alpha_dims
     columns = {
         AGGREGATED: first.outcomes[AGGREGATED],
-        "voted_coverage": first.outcomes["voted_coverage"],
-        "tied_coverage": tied["voted_coverage"],
+        "majority_vote_coverage": first.outcomes["majority_vote_coverage"],
+        "tied_coverage": tied["majority_vote_coverage"],
     }
     result = result.assign_coords({SHARE: np.arange(1, n + 1) / n})
     for name, values in columns.items():

@@ -60,8 +60,8 @@ def measure(values: Bools, targets: Targets) -> Measures:
     planes, lam = np.moveaxis(np.atleast_3d(values), 2, 0), targets.plausibilities
     found = {
         AGGREGATED: [coverage.aggregated(plane, lam) for plane in planes],
-        "voted_coverage": [
-            coverage.voted(plane, lam, targets.ties, targets.uniform, targets.order)
+        "majority_vote_coverage": [
+            coverage.majority_vote(plane, lam, targets.ties, targets.uniform, targets.order)
             for plane in planes
         ],
     }

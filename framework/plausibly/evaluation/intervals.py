@@ -243,7 +243,11 @@ def _betting_low(shares: Doubles, weights: Doubles, miss: float) -> float:
 
 
 AMBIGUITY = "ambiguity"
-COVERAGE = {"aggregated": AGGREGATED, "voted": "voted_coverage", "mass": "mass_coverage"}
+COVERAGE = {
+    "aggregated": AGGREGATED,
+    "majority-vote": "majority_vote_coverage",
+    "mass": "mass_coverage",
+}
 """What is measured of what is guaranteed, by its target."""
 
 GUARANTEED, CELL = "guaranteed", "guaranteed_cell"

@@ -162,7 +162,11 @@ class Sensitivity(Result):
             return dict(zip(self.names, cells, strict=True))
 
         found = self.data
-        measured = [AGGREGATED, "voted_coverage", *([BY_GROUP] if BY_GROUP in found else [])]
+        measured = [
+            AGGREGATED,
+            "majority_vote_coverage",
+            *([BY_GROUP] if BY_GROUP in found else []),
+        ]
         measured += [SET_SIZE, "sets_changed"]
         distances = ("total_variation", "top_changed", "largest_plausibility")
         return {
@@ -274,7 +278,7 @@ def sensitivity(
     Returns
     -------
     Sensitivity
-        Prints its tables. In `data`: `aggregated_coverage` and `voted_coverage`,
+        Prints its tables. In `data`: `aggregated_coverage` and `majority_vote_coverage`,
         (calibrated_with, judged_by, split, alpha), and `set_size`, (calibrated_with, split,
         alpha): means over the test examples; `sets_changed`, the share of test examples whose set
         is not that of the reference. Over all examples:
@@ -338,7 +342,7 @@ def sensitivity(
     recorded: list[Recorded] = []
     hashes = hash_names(model[names.EXAMPLE].values)
     size, reference_row = len(known), known.index(chosen)
-    by_judge = [AGGREGATED, "voted_coverage", *([] if groups is None else [BY_GROUP])]
+    by_judge = [AGGREGATED, "majority_vote_coverage", *([] if groups is None else [BY_GROUP])]
     measures = {name: np.empty((size, size, splits, len(typed))) for name in by_judge}
     measures |= {name: np.empty((size, splits, len(typed))) for name in (SET_SIZE, "sets_changed")}
     with ticking(progress, "comparing aggregators") as tick:

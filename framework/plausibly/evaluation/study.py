@@ -103,7 +103,7 @@ class Study(Result):
                 "method": name,
                 "aggregated_coverage": float(one[AGGREGATED].values.mean()),
                 "spread": number(_spread(one)),
-                "voted_coverage": float(one["voted_coverage"].mean()),
+                "majority_vote_coverage": float(one["majority_vote_coverage"].mean()),
                 "set_size": float(one[SET_SIZE].mean()),
                 "guaranteed": str(one["guaranteed"].item()),
             }
@@ -192,7 +192,7 @@ def compare(
         Coordinate of the examples whose groups stay on one side, such as the patient; held-out
         parts of the calibration follow it too.
     stratify : str or DataArray, (example,), optional
-        Coordinate of the examples, or values by name, such as the voted label
+        Coordinate of the examples, or values by name, such as the majority vote
         ``plausibilities.idxmax("label")``: every value has the share `test` of its examples on the
         test side, but for one example. With `group`, each of whose groups has one value, as far as
         whole groups allow.
@@ -224,14 +224,14 @@ def compare(
     -------
     Study
         Prints its table and verdict. In `data`:
-        `aggregated_coverage`, `voted_coverage`, `set_size` and `share_empty`: means over the test
-        examples of a split, (method, split, alpha[, draws][, size]), and `true_coverage` with
-        `true_label`; with `group`, `group_coverage`, the mean over groups of the mean aggregated
-        coverage within, which ``grouped`` is about; `vacuous`, whether every set is every label;
-        `n_test`, (split,), and `n_calibration`, (split[, size]). Coordinates `guaranteed` (text)
-        and `guaranteed_level` (NaN for none), (method, alpha[, draws][, size]): of
-        `aggregated_coverage`. Attributes hold the settings, and the guarantees of the first split
-        as JSON, with the most draws and the largest size.
+        `aggregated_coverage`, `majority_vote_coverage`, `set_size` and `share_empty`: means over
+        the test examples of a split, (method, split, alpha[, draws][, size]), and `true_coverage`
+        with `true_label`; with `group`, `group_coverage`, the mean over groups of the mean
+        aggregated coverage within, which ``grouped`` is about; `vacuous`, whether every set is
+        every label; `n_test`, (split,), and `n_calibration`, (split[, size]). Coordinates
+        `guaranteed` (text) and `guaranteed_level` (NaN for none), (method, alpha[, draws][,
+        size]): of `aggregated_coverage`. Attributes hold the settings, and the guarantees of the
+        first split as JSON, with the most draws and the largest size.
 
         Select one method by ``study.data.sel({"method": name})``: as a keyword, ``method`` is how
         xarray's own ``sel`` fills gaps.
@@ -463,7 +463,9 @@ def _table(rows: list[tuple[str, xr.Dataset]]) -> list[str]:
     ]
     for name, (_, one) in zip(shown, rows, strict=True):
         covered = float(one[AGGREGATED].values.mean())
-        voted, size = (float(one[measure].mean()) for measure in ("voted_coverage", SET_SIZE))
+        voted, size = (
+            float(one[measure].mean()) for measure in ("majority_vote_coverage", SET_SIZE)
+        )
         stated = with_zeros(str(one["guaranteed"].item())).replace("nothing", "none")
         of = f" {per(str(one[BY_GROUP].attrs['group']))}" if BY_GROUP in one else ""
         of = of if of in stated else ""

@@ -21,7 +21,7 @@ from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Ints
 
 OF = "of"
-VOTED, DRAWN, TRUE = "voted", "drawn", "true"
+VOTED, DRAWN, TRUE = "majority-vote", "drawn", "true"
 _QUANTILES = np.linspace(0.05, 0.95, 19)
 _SAME = 1e-12  # p-values are ratios of integers: nearer than this they are one
 
@@ -39,7 +39,8 @@ def p_value_uniformity(
     seed: int = 0,
     only_common: bool = False,
 ) -> xr.Dataset:
-    """Return p-values of the voted, a drawn and the true label, and how far from uniform they are.
+    """Return p-values of the majority vote, a drawn and the true label, and how far from uniform
+    they are.
 
     Parameters
     ----------
@@ -66,8 +67,8 @@ def p_value_uniformity(
     Returns
     -------
     Dataset
-        Over the dim ``of`` (``voted``: the first most plausible label in the predictor's order;
-        ``drawn``; ``true_label``, where it is known): `p_value`, (of, example); `ks_above`,
+        Over the dim ``of`` (``majority-vote``: the first most plausible label in the predictor's
+        order; ``drawn``; ``true_label``, where it is known): `p_value`, (of, example); `ks_above`,
         ``D+ = sup_t (F(t) - t)``, more small p-values than there may be; `ks_below`,
         ``D- = sup_t (t - F(t))``, fewer than there might be; `ks`, the larger of both;
         `p_super_uniform`, for the hypothesis ``P(p <= t) <= t`` for every t, from D+ alone;
@@ -158,7 +159,7 @@ def p_value_uniformity(
         for promise, alpha in zip(promises, levels, strict=True)
     )
     if holds and (units is not None or not claim.cluster):
-        promised = {"aggregated": DRAWN, "voted": VOTED}.get(claim.target, "")
+        promised = {"aggregated": DRAWN, "majority-vote": VOTED}.get(claim.target, "")
     order = inputs.drawn_order(hashes, seed)
     clusters = None if clusters is None else clusters[order]
     averaging = Averaging(clusters, len(labels), interval_method, confidence, [names.ALPHA])

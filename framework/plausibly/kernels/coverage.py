@@ -1,4 +1,4 @@
-"""Coverage of prediction sets: of plausibilities, of their voted label, and the set sizes.
+"""Coverage of prediction sets: of plausibilities, of their majority vote, and the set sizes.
 
 Every function walks over blocks of rows, so that temporaries stay small, and sums each row from
 its own values alone, in whole numbers: an example has the same coverage alone and in a batch, dense
@@ -71,14 +71,14 @@ def tie_counts(plausibilities: Floats | Dense) -> NDArray[np.int64]:
     return counts
 
 
-def voted(
+def majority_vote(
     sets: Bools,
     plausibilities: Floats | Dense,
     ties: Ties = "first",
     uniform: NDArray[np.float64] | None = None,
     order: Ints | None = None,
 ) -> NDArray[np.float64]:
-    """Return whether each set holds the voted label, the one with the largest plausibility."""
+    """Return whether each set holds the majority vote, the one with the largest plausibility."""
     if ties == "random" and uniform is None:
         raise ValueError('ties "random" needs one uniform an example')
     stored = as_stored(plausibilities)

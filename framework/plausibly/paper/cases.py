@@ -31,9 +31,9 @@ from plausibly.plots import examples, style
 from plausibly.plots.style import Look, ascending
 
 ALPHA, STRICTER = "0.27", "0.1"
-VOTED, MONTE_CARLO, ECDF = "voted", "Monte Carlo", "ECDF Monte Carlo"
+VOTED, MONTE_CARLO, ECDF = "majority-vote", "Monte Carlo", "ECDF Monte Carlo"
 METHODS: dict[str, MethodTable] = {
-    VOTED: {"calibrator": "voted"},
+    VOTED: {"calibrator": "majority-vote"},
     MONTE_CARLO: monte_carlo(),
     ECDF: monte_carlo(combiner="ecdf"),
     "expected": {"calibrator": "expected"},
@@ -56,9 +56,9 @@ def claim_by_method(numbers: xr.Dataset, level: float) -> Claim:
         f"{name} {mean_spread(covered[name])} with {size[name]:.2f} labels" for name in METHODS
     )
     return Claim(
-        says=f"voted calibration misses {level:g} aggregated coverage, Monte Carlo and ECDF "
-        "Monte Carlo reach it with larger sets, the latter with more spread",
-        measured=f"{measured}; voted falls short by {decimal(short)}",
+        says=f"calibration on the majority vote misses {level:g} aggregated coverage, Monte Carlo "
+        "and ECDF Monte Carlo reach it with larger sets, the latter with more spread",
+        measured=f"{measured}; the majority vote falls short by {decimal(short)}",
         parts={
             "voted short": short > CLOSE,
             f"{MONTE_CARLO} at {level:g}": close(covered[MONTE_CARLO], level),
@@ -86,14 +86,14 @@ def _sets_of_one_split(study: Study, methods: tuple[str, ...]) -> tuple[Bools, B
 
 
 def by_example(study: Study) -> xr.Dataset:
-    """Return voted, tied and aggregated coverage and largest plausibility, (example,)."""
+    """Return majority-vote, tied and aggregated coverage and largest plausibility, (example,)."""
     rows, sets = _sets_of_one_split(study, tuple(METHODS))
     lam = study.data.plausibilities.values[rows]
     covered = [coverage.aggregated(one, lam) for one in sets]
     return xr.Dataset(
         {
-            "voted": (names.EXAMPLE, coverage.voted(sets[0], lam)),
-            "tied": (names.EXAMPLE, coverage.voted(sets[0], lam, "fractional")),
+            "majority-vote": (names.EXAMPLE, coverage.majority_vote(sets[0], lam)),
+            "tied": (names.EXAMPLE, coverage.majority_vote(sets[0], lam, "fractional")),
             "labels_tied": (names.EXAMPLE, coverage.tie_counts(lam)),
             "largest_plausibility": (names.EXAMPLE, lam.max(axis=1)),
             "aggregated": ((METHOD, names.EXAMPLE), np.stack(covered)),
@@ -113,8 +113,8 @@ def draw_by_example(numbers: xr.Dataset) -> Drawing:
     aggregated = numbers["aggregated"]
     places = np.arange(1, numbers.sizes[names.EXAMPLE] + 1)
     curves = [
-        (above, numbers["voted"], style.VOTED, "voted label"),
-        (above, numbers["tied"], style.TRUE, "voted label, credit 1/L for L tied"),
+        (above, numbers["majority-vote"], style.VOTED, "majority vote"),
+        (above, numbers["tied"], style.TRUE, "majority vote, credit 1/L for L tied"),
         (above, aggregated[0], style.AGGREGATED, "plausibilities (aggregated)"),
     ]
     for one, look in zip(aggregated, page.METHOD_LOOKS, strict=False):
@@ -133,7 +133,9 @@ def draw_by_example(numbers: xr.Dataset) -> Drawing:
 
 def claim_by_example(numbers: xr.Dataset, level: float) -> Claim:
     one = numbers["aggregated"].sel({METHOD: VOTED}).values
-    voted, tied, mean = (float(each.mean()) for each in (numbers["voted"], numbers["tied"], one))
+    voted, tied, mean = (
+        float(each.mean()) for each in (numbers["majority-vote"], numbers["tied"], one)
+    )
     partly = float(((one > 0) & (one < 1)).mean())
     ties = float((numbers["labels_tied"] > 1).mean())
     return Claim(
@@ -209,7 +211,7 @@ def draw_ambiguous(numbers: xr.Dataset) -> Drawing:
             for method, there, look in zip(COMPARED, inside, _LOOKS, strict=True)
         ]
         name = str(one["shown"].values)[-_WIDTH:]
-        title = f"{name}: voted {before:.2f}, Monte Carlo {after:.2f}"
+        title = f"{name}: majority vote {before:.2f}, Monte Carlo {after:.2f}"
         labels, model = name_texts(one[names.LABEL].values), one["prediction"].values
         examples.draw_bars(panel, labels, lam, model, marks, width=_WIDTH, title=title)
     page.key_above(drawn, panels[0], 4)
@@ -237,7 +239,7 @@ BARS_STRICT = attrs.evolve(BARS, alpha=STRICTER)
 COUNTS = (1, DRAWS)
 RULE = "rule"
 RULES = ("standard quantile", "Algorithm 1")
-_MEASURES = ("voted_coverage", "aggregated_coverage", "set_size")
+_MEASURES = ("majority_vote_coverage", "aggregated_coverage", "set_size")
 
 
 def standard(alpha: Fraction, n: int, draws: int) -> Fraction:

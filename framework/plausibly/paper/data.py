@@ -143,7 +143,7 @@ PREDICTIONS = tuple(f"dermatology_predictions{number}.txt" for number in range(4
 _ROUNDED = 0.02
 """How far a row of four-digit probabilities may be from summing to one."""
 
-# A made-up model that puts the voted condition among its first three in about 72% of the cases.
+# A made-up model that puts the majority vote among its first three in about 72% of the cases.
 _SHARP, _NOISE, _COMMON = 1.0, 2.0, 0.2
 
 

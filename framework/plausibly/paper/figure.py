@@ -27,7 +27,7 @@ from plausibly.progress import Tick
 TEST = 0.5
 DRAWS = 10
 METHOD, SPLIT, REPEAT = "method", "split", "repetition"
-MEASURES = ("aggregated_coverage", "voted_coverage", "true_coverage", "set_size")
+MEASURES = ("aggregated_coverage", "majority_vote_coverage", "true_coverage", "set_size")
 
 
 def monte_carlo(draws: int = DRAWS, **others: str) -> MethodTable:
@@ -84,7 +84,7 @@ class Study:
         lam = self.data.plausibilities.values[rows]
         found = {
             "aggregated_coverage": coverage.aggregated(sets, lam),
-            "voted_coverage": coverage.voted(sets, lam),
+            "majority_vote_coverage": coverage.majority_vote(sets, lam),
             "set_size": coverage.sizes(sets),
         }
         if self.data.true_label is not None:

@@ -146,7 +146,7 @@ def finish(page: Drawing, title: str, numbers: xr.Dataset) -> Drawing:
 
 Measure: TypeAlias = tuple[str, str, Look]
 COVERED = (
-    ("voted_coverage", "voted, ", style.VOTED),
+    ("majority_vote_coverage", "majority vote, ", style.VOTED),
     ("aggregated_coverage", "aggregated, ", style.AGGREGATED),
 )
 SIZES = (("set_size", "", style.SIZE),)

@@ -44,7 +44,7 @@ class Procedure:
 
 ONE, MANY, ECDF = "Algorithm 1, m = 1", f"Algorithm 1, m = {DRAWS}", "Algorithm 2 (ecdf)"
 PROCEDURES: dict[str, Procedure] = {
-    "voted": Procedure({"calibrator": "voted"}),
+    "majority-vote": Procedure({"calibrator": "majority-vote"}),
     ONE: Procedure(monte_carlo(1), "1 - alpha", (1, 0)),
     MANY: Procedure(monte_carlo(), "1 - 2 alpha", (2, 0)),
     ECDF: Procedure(monte_carlo(combiner="ecdf"), "(1 - alpha)(1 - delta)", (1, 1), extra=True),

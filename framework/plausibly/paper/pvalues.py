@@ -113,7 +113,7 @@ CORRECTED: dict[str, MethodTable] = {
 def coverage(study: Study) -> xr.Dataset:
     """Return aggregated coverage and set size, (method, split)."""
     kept = ["aggregated_coverage", "set_size"]
-    corrected, method = study.compared(CORRECTED)[kept], {"calibrator": "voted"}
+    corrected, method = study.compared(CORRECTED)[kept], {"calibrator": "majority-vote"}
 
     def measure(_: int, rows: Bools) -> list[float]:
         predictor = study.calibrated(rows, method, seed=study.seed, lam=study.data.sure)
@@ -226,7 +226,7 @@ def claim_uniformity(numbers: xr.Dataset, level: float) -> Claim:
         each = ", ".join(f"{kind} labels {decimal(far)}" for kind, far in one.items())
         texts.append(f"calibrated {method}: {each}")
     return Claim(
-        says="p-values of voted labels are uniform when votes calibrate and skewed with Monte "
+        says="p-values of majority votes are uniform when votes calibrate and skewed with Monte "
         "Carlo, those of drawn labels the other way round",
         measured=f"distances from uniform, {'; '.join(texts)}; 0.01 level {decimal(limit)}",
         parts={

@@ -44,7 +44,13 @@ class Entry:
 
 _FIGURES = (
     ("toy", "2.1", "the toy, scores and p-values of two points", "toy:TOY", ""),
-    ("voted-undercovers", "2.2", "calibrated on votes, true labels are missed", "toy:VOTED", "own"),
+    (
+        "majority-vote-undercovers",
+        "2.2",
+        "calibrated on votes, true labels are missed",
+        "toy:VOTED",
+        "own",
+    ),
     ("monte-carlo", "3.2", "calibrated on drawn labels, the gap closes", "toy:MONTE_CARLO", "own"),
     ("variability", "3.2", "spread over drawn labels, m, calibration size", "toy:VARYING", "own"),
     ("ecdf", "3.4", "averaged and corrected p-values, with the band", "pvalues:P_VALUES", ""),
@@ -55,7 +61,13 @@ _FIGURES = (
     ("multi-label", "4.2", "overlaid digits, covered in part or wholly", "images:MULTI_LABEL", ""),
     ("augmentation", "4.3", "calibrated on augmented images too", "images:AUGMENTATION", ""),
     ("naive-quantile", "C", "the standard quantile on drawn labels", "cases:NAIVE", "own"),
-    ("p-values", "C", "p-values of voted, drawn and true labels", "pvalues:UNIFORMITY", "own"),
+    (
+        "p-values",
+        "C",
+        "p-values of majority votes, drawn and true labels",
+        "pvalues:UNIFORMITY",
+        "own",
+    ),
     ("procedures", "3.5", "the table of procedures, measured", "procedures:TABLE", "own"),
     ("derm-realised", "4.1 and C", "skin: coverage case by case", "cases:REALISED", "derm"),
     ("derm-coverage", "4.1", "skin: coverage and set size", "cases:COVERAGE", "derm"),

@@ -41,7 +41,7 @@ def both_ways(study: Study) -> xr.Dataset:
     data = toy_data(POINTS, study.seed)
     sure, cells = data.sure, (SHOWN, names.LABEL)
     calibrated = partial(
-        study.calibrated, method={"calibrator": "voted"}, seed=study.seed, lam=sure
+        study.calibrated, method={"calibrator": "majority-vote"}, seed=study.seed, lam=sure
     )
 
     def measure(_: int, rows: Bools) -> tuple[float, int]:
@@ -64,7 +64,7 @@ def both_ways(study: Study) -> xr.Dataset:
             "point": ((names.EXAMPLE, AXIS), data.points.isel(few).values),
             "posterior": ((names.EXAMPLE, names.LABEL), posterior.values),
             "true_label": (names.EXAMPLE, sure.isel(few).values.argmax(axis=1)),
-            "voted_label": (names.EXAMPLE, posterior.values.argmax(axis=1)),
+            "majority_vote": (names.EXAMPLE, posterior.values.argmax(axis=1)),
             "region": (("first", "second"), region),
             "score": (cells, pair.values),
             "p_value": (cells, predictor.p_values(pair).values),
@@ -92,7 +92,7 @@ def draw_both_ways(numbers: xr.Dataset) -> Drawing:
     points = numbers["point"].values
     mixed = numbers["posterior"].values @ _RGB
     posterior.scatter(*points.T, s=10, c=np.clip(mixed, 0, 1), linewidths=0)
-    for panel, name in ((true, "true_label"), (voted, "voted_label")):
+    for panel, name in ((true, "true_label"), (voted, "majority_vote")):
         for code, (hue, mark) in enumerate(zip(_HUES, _MARKS, strict=True)):
             there = points[numbers[name].values == code]
             label = str(numbers[names.LABEL].values[code])
@@ -101,7 +101,7 @@ def draw_both_ways(numbers: xr.Dataset) -> Drawing:
     titles = {
         "true posterior (mixed colours)": posterior,
         "true labels": true,
-        "voted labels": voted,
+        "majority votes": voted,
         "what the network says, and two points": regions,
     }
     for title, panel in titles.items():
@@ -156,7 +156,7 @@ TOY = Figure(partial(toy_data, POINTS), ALPHA, both_ways, draw_both_ways, claim_
 
 _STRETCH, _EDGE, _BINS = 0.19, 0.005, 80
 _LOOKS = {
-    "voted_coverage": ("voted label", style.VOTED),
+    "majority_vote_coverage": ("majority vote", style.VOTED),
     "true_coverage": ("true label", style.TRUE),
     "aggregated_coverage": ("plausibilities (aggregated)", style.AGGREGATED),
 }
@@ -186,8 +186,8 @@ def claim_gap(numbers: xr.Dataset, level: float, *, voted: bool) -> Claim:
     hidden, of = "true_coverage", "true labels"
     if hidden not in numbers:
         hidden, of = "aggregated_coverage", "plausibilities"
-    there, votes = numbers[hidden].values, numbers["voted_coverage"].values
-    covered = f"{of} {mean_spread(there)}, voted labels {mean_spread(votes)}"
+    there, votes = numbers[hidden].values, numbers["majority_vote_coverage"].values
+    covered = f"{of} {mean_spread(there)}, majority votes {mean_spread(votes)}"
     if not voted:
         return Claim(
             says=f"Monte Carlo calibration covers {of} at {level:g} on average",
@@ -199,7 +199,7 @@ def claim_gap(numbers: xr.Dataset, level: float, *, voted: bool) -> Claim:
         measured=f"{covered}; short by {decimal(level - float(there.mean()))} on average, by "
         f"{decimal(level - float(there.max()))} or more in every split",
         parts={
-            f"voted labels at {level:g}": close(votes, level),
+            f"majority votes at {level:g}": close(votes, level),
             f"{of} short in every split": bool(there.max() < level - CLOSE),
         },
     )
@@ -208,8 +208,8 @@ def claim_gap(numbers: xr.Dataset, level: float, *, voted: bool) -> Claim:
 VOTED = Figure(
     partial(toy_data, POINTS),
     ALPHA,
-    partial(gap, {"calibrator": "voted"}),
-    partial(draw_gap, "Calibrated on voted labels, sets miss what the vote hides"),
+    partial(gap, {"calibrator": "majority-vote"}),
+    partial(draw_gap, "Calibrated on majority votes, sets miss what the vote hides"),
     partial(claim_gap, voted=True),
 )
 MONTE_CARLO = attrs.evolve(

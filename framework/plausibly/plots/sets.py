@@ -349,8 +349,8 @@ OF_LABELS = {VOTED: style.VOTED, DRAWN: style.AGGREGATED, TRUE: style.TRUE}
 """How p-values of each kind of label are drawn."""
 
 _CURVES = {
-    "voted_coverage": (style.VOTED, "voted label"),
-    "tied_coverage": (style.TRUE, "voted label, credit 1/L for L tied"),
+    "majority_vote_coverage": (style.VOTED, "majority vote"),
+    "tied_coverage": (style.TRUE, "majority vote, credit 1/L for L tied"),
     "aggregated_coverage": (style.AGGREGATED, "plausibilities (aggregated)"),
 }
 
@@ -439,7 +439,7 @@ def uniformity(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
 
 
 def p_values(result: xr.Dataset, *, bins: int = BINS, axes: Axes | None = None) -> Axes:
-    """Draw histograms of the p-values of voted, drawn and true labels.
+    """Draw histograms of the p-values of majority votes, drawn and true labels.
 
     As densities: where p-values are uniform every bar has the height 1. At the left there are too
     many where sets cover less than promised.

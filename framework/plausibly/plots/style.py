@@ -114,7 +114,7 @@ SIZE = Look(colour=ORANGE, hatch="\\\\\\", marker="v")
 
 MEASURES: Mapping[str, Look] = {
     "aggregated_coverage": AGGREGATED,
-    "voted_coverage": VOTED,
+    "majority_vote_coverage": VOTED,
     "true_coverage": TRUE,
     "mass_coverage": MASS,
     "set_size": SIZE,

@@ -414,7 +414,7 @@ def _verdict_sentence(
         covered = Interval(one.mean, one.low, one.high)
     level, share = promise.bound(), _share(covered)
     what = {
-        "voted": f"{share} of the votes of {words.annotators}",
+        "majority-vote": f"{share} of the votes of {words.annotators}",
         "mass": f"{bounded(promise.share or 1)} or more of what {words.annotators} say, for "
         f"{share} of the {words.examples}",
     }.get(promise.target, f"{share} of what {words.annotators} say")
@@ -735,7 +735,9 @@ def level_of(promise: Guarantee) -> float | None:
 def vote(subject: Subject, found: Measured, voted: Measured | None) -> Section:
     evaluation = found.evaluation
     aggregated = interval(evaluation, AGGREGATED)
-    votes = tuple((policy, interval(one, "voted_coverage")) for policy, one in found.votes.items())
+    votes = tuple(
+        (policy, interval(one, "majority_vote_coverage")) for policy, one in found.votes.items()
+    )
     sentence = (
         f"These sets hold {measured_text(aggregated)} of what "
         f"{subject.words.annotators} say, and {measured_text(votes[0][1])} of their votes."
@@ -775,7 +777,7 @@ def realised(subject: Subject, found: Measured) -> Section:
         f"{words.annotators} said of their {words.example}; {little} less than half of it.",
         share=tuple(curve["share"].values[places].tolist()),
         aggregated=tuple(covered[places].tolist()),
-        voted=tuple(curve["voted_coverage"].values[places].tolist()),
+        voted=tuple(curve["majority_vote_coverage"].values[places].tolist()),
         largest=tuple(curve["largest_plausibility"].values[places].tolist()),
     )
 

@@ -61,7 +61,7 @@ from plausibly.study.run import (
 
 FIRST = 0
 HALF = 0.5
-VOTED = "voted"
+VOTED = "majority-vote"
 _WORDS = '[report] words = { example = "nodule" }'
 
 Data: TypeAlias = "xr.DataArray | xr.Dataset | Path | str"
@@ -207,7 +207,7 @@ def subject_of_study(one: Compared, options: Options, *, disabled: Sequence[str]
         raise
     with without_plugins(tuple(disabled)):
         methods = [_sets(one, half, name, table) for name, table in one.methods.items()]
-        if all(promise.target != "voted" for made in methods for promise in made.promises):
+        if all(promise.target != "majority-vote" for made in methods for promise in made.promises):
             # Sets calibrated on votes, to compare with.
             score = next(iter(one.methods.values())).get("score", "probability")
             name = VOTED if VOTED not in one.methods else "calibrated on votes"

@@ -72,8 +72,8 @@ def gather(subject: Subject) -> ReportData:
             here = found[place][at]
             weak = sections.weak(subject, here, promise, groups)
             targets = [one.promises[at].target for one in subject.methods]
-            beside = targets[place] != "voted" and "voted" in targets
-            voted = found[targets.index("voted")][at] if beside else None
+            beside = targets[place] != "majority-vote" and "majority-vote" in targets
+            voted = found[targets.index("majority-vote")][at] if beside else None
             views.append(
                 Section(
                     method=place,

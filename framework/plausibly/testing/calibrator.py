@@ -272,7 +272,7 @@ def coverage(calibrator: Calibrator, fixture: Population) -> None:
         for trial in range(_TRIALS):
             new = trial * (n + 1) + n
             found = calibrator.calibrate(people.data(slice(new - n, new)), _KEYS)
-            if found.claim.target not in ("aggregated", "voted"):
+            if found.claim.target not in ("aggregated", "majority-vote"):
                 return  # it says nothing of a label
             p_values[trial] = _p_of_new(found, people, new)
         # CalibrationScores that have test scores of their own promise less.
@@ -283,7 +283,9 @@ def coverage(calibrator: Calibrator, fixture: Population) -> None:
 def _p_of_new(found: CalibrationScores, people: Population, new: int) -> float:
     """Return the mean p-value of the label that is to be covered, of one new example."""
     said = people.plausibilities[new]
-    label = int(np.argmax(said)) if found.claim.target == "voted" else int(people.label[new])
+    label = (
+        int(np.argmax(said)) if found.claim.target == "majority-vote" else int(people.label[new])
+    )
     pools = Pools(found)
     if found.claim.by == BY_LABEL:
         pools = pools.groups[label]

@@ -10,8 +10,8 @@ _CALIBRATORS = {
         "every label of every example, with its plausibility as mass (the default)",
     ),
     "monte-carlo": ("expected:MonteCarlo", "labels drawn from the plausibilities"),
-    "voted": (
-        "expected:Voted",
+    "majority-vote": (
+        "expected:MajorityVote",
         "the label with the largest plausibility: no guarantee for the others",
     ),
     "mondrian": (

@@ -1,4 +1,4 @@
-"""Calibrators that compare with the labels of examples: expected, drawn, voted, augmented."""
+"""Calibrators that compare with the labels of examples: expected, drawn, majority vote, augmented."""
 
 from __future__ import annotations
 
@@ -84,24 +84,24 @@ class MonteCarlo:
 
 
 @attrs.frozen(kw_only=True)
-class Voted:
-    """Compare with the score of the voted label of each calibration example.
+class MajorityVote:
+    """Compare with the score of the majority vote of each calibration example.
 
     Atoms ``E(X_i, argmax lambda_i)``, mass 1. Ties go to the first label in the order of the
-    calibration predictions. The guarantee is of the voted label and says nothing of the
+    calibration predictions. The guarantee is of the majority vote and says nothing of the
     plausibilities: the other opinions may be left out.
     """
 
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return one replicate: the score of the vote of each example."""
-        codes = data.voted()[None, :]
+        codes = data.majority_vote()[None, :]
         return CalibrationScores(
             scores=data.scores_at(codes),
             label=codes,
             claim=Claim(
-                covers="the voted label of a new example: its largest plausibility, the first of "
+                covers="the majority vote of a new example: its largest plausibility, the first of "
                 "ties",
-                target="voted",
+                target="majority-vote",
             ),
         )
 

@@ -58,7 +58,7 @@ class Wrapper(Calibrator):
         return IncompatibleComponents(
             "pair-incompatible",
             f"calibrator {self.name} cannot have {type(self.inner).__name__} inside",
-            expected="expected, monte-carlo, voted, or another that goes with it",
+            expected="expected, monte-carlo, majority-vote, or another that goes with it",
             found=reason,
             hint='inner = { name = "expected" }',
             source=f"calibrator {self.name}",

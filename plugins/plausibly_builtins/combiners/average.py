@@ -125,7 +125,8 @@ class Average:
                 ),
             )
         why = {
-            "voted": "the score of the new example's vote is exchangeable with those of n others",
+            "majority-vote": "the score of the new example's vote is exchangeable with those of n "
+            "others",
             "aggregated": "the new score is one of n + 1 exchangeable shares of plausibility "
             "(risk control)",
         }.get(claim.target, "")
