@@ -1,4 +1,4 @@
-"""Calibrators that compare with the labels of examples: expected, drawn, majority vote, augmented."""
+"""Calibrators by the labels they compare with: expected, drawn, majority vote, augmented."""
 
 from __future__ import annotations
 
