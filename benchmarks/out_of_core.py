@@ -56,7 +56,7 @@ def write_store(path: Path, examples: int, labels: int, chunk: int) -> None:
 
 
 def opinions(examples: xr.DataArray, labels: xr.DataArray, slots: int = 4) -> xr.Dataset:
-    """Return sparse plausibilities of a few labels an example."""
+    """Return sparse plausibilities of a few labels per example."""
     rng = np.random.default_rng(1)
     n, k = examples.size, labels.size
     first = rng.integers(0, k - slots, n)[:, None]

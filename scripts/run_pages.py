@@ -66,7 +66,7 @@ class Shown:
 
     @property
     def right(self) -> bool:
-        """Whether the page shows what was printed, but for the sizes of files."""
+        """True if the page shows what was printed, but for the sizes of files."""
         return _SIZE.sub("", self.block.body) == _SIZE.sub("", self.printed)
 
 

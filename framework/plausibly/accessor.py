@@ -160,14 +160,14 @@ class _Accessor(Generic[D]):
                 found="several methods, each with its own" if stated else f"a {kind} without one",
                 hint="predictor.guarantee(0.1)",
             )
-        promises = [Guarantee.from_json(one) for one in stated]
-        if alpha is None and len(promises) == 1:
-            return promises[0]
+        guarantees = [Guarantee.from_json(one) for one in stated]
+        if alpha is None and len(guarantees) == 1:
+            return guarantees[0]
         exact = None if alpha is None else read_alpha(alpha)
-        for promise in promises:
-            if promise.alpha == exact:
-                return promise
-        there = [f"{float(promise.alpha):g}" for promise in promises]
+        for guarantee in guarantees:
+            if guarantee.alpha == exact:
+                return guarantee
+        there = [f"{float(guarantee.alpha):g}" for guarantee in guarantees]
         raise InputError(
             "guarantee-alpha",
             f"this {kind} is of {listed(f'alpha {one}' for one in there)}",

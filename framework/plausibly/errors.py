@@ -33,7 +33,7 @@ def listed(items: Iterable[object], *, most: int = 3) -> str:
 
 
 SLASHES = "write the path with / for each backslash, or between single quotation marks"
-"""What to do where TOML read a backslash of a path as the start of an escape."""
+"""Hint where TOML read a backslash of a path as the start of an escape."""
 
 _JOINERS = "\u200c\u200d"  # part of words of several languages, and of emoji
 

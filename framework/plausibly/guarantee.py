@@ -1,4 +1,4 @@
-"""What calibrators claim of prediction sets, and what is guaranteed of them at one alpha."""
+"""Claims of calibrators about prediction sets, and guarantees at one alpha."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _RATIO = re.compile(r"-?[0-9]{1,999}(/[1-9][0-9]{0,999})?")
 
 
 class Printer(Protocol):
-    """What IPython prints with."""
+    """Printer of IPython."""
 
     def text(self, obj: str) -> None:
         """Print a text as it is."""
@@ -33,7 +33,7 @@ class Printer(Protocol):
 Target = Literal["aggregated", "majority-vote", "mass", "risk"]
 
 Needs = Literal["mean", "each", "smoothed"]
-"""What a combiner reads: the mean p-value, each replicate's, or the mean with ties split."""
+"""p-values that a combiner reads: the mean, each replicate's, or the mean with ties split."""
 
 NEW_LABEL = "a label drawn from a new example's plausibilities: what an expert would say of it"
 NOT_CLAIMED = (
@@ -130,7 +130,7 @@ class Exchangeable:
 
 @attrs.frozen(kw_only=True)
 class Claim:
-    """What a calibrator claims of prediction sets, whatever alpha is.
+    """Claim of a calibrator about prediction sets, for any alpha.
 
     Attributes
     ----------
@@ -229,13 +229,13 @@ class Guarantee(Claim):
     alpha : Fraction
         The miscoverage rate that was asked for, exactly as typed.
     level : Fraction or None
-        Lower bound of the coverage; None where nothing is promised. Of a risk, 1 minus its bound.
+        Lower bound of the coverage; None where nothing is guaranteed. Of a risk, 1 minus its bound.
     over : str
         What the probability is taken over.
     confidence : Fraction or None
-        For promises about this one calibration: they hold with at least this probability over it.
+        For guarantees about this one calibration: they hold with at least this probability over it.
     vacuous : bool
-        True where the promise is kept by giving every label.
+        True where the guarantee is kept by giving every label.
     has : int
         Number of examples that decide vacuity: calibration or held-out ones.
     needed : int or None
@@ -257,7 +257,7 @@ class Guarantee(Claim):
     groups: tuple[tuple[str, float], ...] = ()
 
     def statement(self) -> str:
-        """Return the promise as one formula."""
+        """Return the guarantee as one formula."""
         if self.level is None:
             return "no guarantee"
         if self.target == "risk":
@@ -273,7 +273,7 @@ class Guarantee(Claim):
         return f"{text} (vacuous: every label)" if self.vacuous else text
 
     def bound(self) -> str:
-        """Return the level, or what the risk is at most, as text that promises no more than it.
+        """Return the level, or what the risk is at most, as text that guarantees no more than it.
 
         Exactly where alpha is a decimal; a level that is no simple multiple of it is rounded.
         """
@@ -295,7 +295,7 @@ class Guarantee(Claim):
         return f"{shown}, vacuous" if self.vacuous else shown
 
     def short(self) -> str:
-        """Return what is guaranteed of what experts say, as tables print it."""
+        """Return what is guaranteed about annotators' answers, as tables print it."""
         return "nothing" if self.target == "majority-vote" else self.shown_level()
 
     def rows(self) -> list[tuple[str, str]]:

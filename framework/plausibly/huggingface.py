@@ -139,7 +139,7 @@ def predictions(
         raise InputError(
             "rows-differ",
             f"rows are {len(values):,}, and examples are {len(names):,}",
-            expected="one name a row",
+            expected="one name per row",
             found=f"{len(names):,}",
             hint="examples=[...], in the order in which the pipeline was given them",
             source="examples",

@@ -1,4 +1,4 @@
-"""How far a long computation is: on a terminal, in a notebook, or told to a function."""
+"""Progress of long computations: on a terminal, in a notebook, or passed to a function."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class Bar:
 
 @attrs.frozen(repr=False)
 class Reached:
-    """How far something is, as a notebook shows it: without a widget, so that it can be saved."""
+    """Progress as HTML for a notebook, without a widget, so that it can be saved."""
 
     what: str
     done: int

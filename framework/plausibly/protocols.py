@@ -123,7 +123,7 @@ class Aggregator(Protocol):
     @property
     @optional
     def joint(self) -> bool:
-        """Whether the plausibilities of an example depend on the other examples."""
+        """True if the plausibilities of an example depend on the other examples."""
         return False
 
     @optional
@@ -145,16 +145,16 @@ class ScoreFunction(Protocol):
 
     @property
     def randomised(self) -> bool:
-        """Whether `score` needs one uniform an example."""
+        """True if `score` needs one uniform per example."""
 
     @property
     def reads(self) -> ScoreInput:
-        """Whether `score` wants probabilities or log-probabilities."""
+        """True if `score` wants probabilities or log-probabilities."""
 
     @property
     @optional
     def identity(self) -> bool:
-        """Whether scores are the numbers as they are read, which are then compared as they come."""
+        """True if scores are the numbers as they are read, which are then compared as they come."""
         return False
 
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:

@@ -145,7 +145,7 @@ def _names_differ(names: Sequence[str], rows: int, of: str) -> InputError:
     return InputError(
         "names-differ",
         f"examples= has {several(len(names), 'name')}, and {of} {several(rows, 'row')}",
-        expected="one name a row",
+        expected="one name per row",
         found=counted(len(names)),
         hint="name all examples of the data set; DataLoader(..., drop_last=False)",
         source="examples",

@@ -65,7 +65,7 @@ class Around(Aggregator):
 
     @property
     def joint(self) -> bool:
-        """Whether the inner aggregator learns from all examples."""
+        """True if the inner aggregator learns from all examples."""
         return self.inner is not None and self.inner.joint
 
     def inner_for(self, table: xr.Dataset) -> Aggregator:

@@ -54,7 +54,7 @@ class Example:
 
     @property
     def one_sided(self) -> bool:
-        """Whether some group of labels never loses to a label outside it, or never meets one."""
+        """True if some group of labels never loses to a label outside it, or never meets one."""
         return not _strongly_connected(self.above)
 
 

@@ -211,7 +211,7 @@ def test_weights_that_are_not_whole_are_chances() -> None:
     np.testing.assert_allclose(
         found.values.mean(axis=(0, 1)), np.array(weights) / 2.25, atol=4 * 0.29 / np.sqrt(20_000)
     )
-    # three responses an example are drawn, and the total stays
+    # three responses per example are drawn, and the total stays
     np.testing.assert_allclose(found.values * 3, np.rint(found.values * 3), atol=1e-12)
     total = np.bincount(
         spy.seen[0]["response_example"].values, weights=spy.seen[0]["response_weight"].values

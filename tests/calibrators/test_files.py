@@ -1,4 +1,4 @@
-"""Predictors of every calibrator as files: the same answers, the same promise, no code."""
+"""Predictors of every calibrator as files: the same answers, the same guarantee, no code."""
 
 from __future__ import annotations
 

@@ -272,7 +272,7 @@ def test_new_examples_without_a_group() -> None:
 
 
 @quiet
-def test_promises_name_what_they_are_of() -> None:
+def test_guarantees_name_what_they_are_of() -> None:
     statements = {
         name: calibrated(CALIBRATORS[name]).guarantee("0.2").statement()
         for name in ("group", "label", "weights", "patients", "risk", "mass")
@@ -313,8 +313,8 @@ def test_as_many_as_needed(table: Table, combiner: str, alpha: str, needed: int)
         predictor = plausibly.calibrate(
             given, lam, calibrator=table, combiner=combiner, only_common=True
         )
-        promise = predictor.guarantee(alpha)
-        assert (promise.vacuous, promise.needed) == (vacuous, needed)
+        guarantee = predictor.guarantee(alpha)
+        assert (guarantee.vacuous, guarantee.needed) == (vacuous, needed)
         low = given.isel(example=[0]) * 0
         low.attrs = given.attrs
         assert predictor.predict(low.assign_coords(example=["new"]), alpha).all() == vacuous

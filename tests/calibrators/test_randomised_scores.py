@@ -1,4 +1,4 @@
-"""Randomised scores of augmentations: one uniform an example, the same for all of them."""
+"""Randomised scores of augmentations: one uniform per example, the same for all of them."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def calibrate(
         ("group of weights", 'ranks that mix the values of "site"'),
         ("patients", 'examples of one "patient", which may be alike'),
         ("risk", "a mean, of which a rank says nothing"),
-        ("mass", "one label of each, and the promise is about all of them"),
+        ("mass", "one label of each, and the guarantee is about all of them"),
     ],
 )
 def test_ranks_of_held_out_examples(name: str, found: str, rule: str) -> None:
@@ -50,14 +50,14 @@ def test_ranks_of_held_out_examples(name: str, found: str, rule: str) -> None:
         calibrate(CALIBRATORS[name], rule)
 
 
-ONLY_MEAN = "expected one p-value a replicate found only their mean: no label is drawn"
+ONLY_MEAN = "expected one p-value per replicate found only their mean: no label is drawn"
 APART = ("maximum", "bonferroni", "median", "exchangeable-average", "geometric", "e-value")
 NOT_APART = ("group", "label", "label of draws", "weights", "patients", "risk", "mass")
 UNEQUAL = "expected atoms that all weigh the same found masses or weights that differ"
 SPLITS = "splits ties among equal masses with one shared test score"
 PAIRS: list[tuple[Table, Table | str, int, str]] = [
     *((CALIBRATORS[name], rule, 0, ONLY_MEAN) for rule in APART for name in NOT_APART),
-    *((views(s), "maximum", 2, "expected one p-value a replicate") for s in ("mean", "pooled")),
+    *((views(s), "maximum", 2, "expected one p-value per replicate") for s in ("mean", "pooled")),
     *(
         (CALIBRATORS[name], "e-value", 0, UNEQUAL)
         for name in ("weights of draws", "patients of draws")

@@ -88,7 +88,7 @@ def test_pairs_that_claim_a_level(
 def beyond(
     study: Study, names: list[str], effort: Effort, *, n: int, ties: bool
 ) -> dict[str, list[list[float]]]:
-    """Return the combiners with which more is left out than promised, and by how much."""
+    """Return the combiners with which more is left out than guaranteed, and by how much."""
     found = {name: excesses(study, name, effort, n=n, ties=ties) for name in names}
     return {
         name: excess.mean(axis=1).round(4).tolist()

@@ -80,8 +80,8 @@ def test_proved_is_what_the_guarantee_says(shared: Path, name: str) -> None:
         calibrator=method["calibrator"],  # type: ignore[arg-type]  # a name or a table
         combiner=method.get("combiner", "average"),  # type: ignore[arg-type]  # as above
     )
-    promise = predictor.guarantee("0.1")
-    assert (promise.level, promise.target) == (PROVED[name], "aggregated")
+    guarantee = predictor.guarantee("0.1")
+    assert (guarantee.level, guarantee.target) == (PROVED[name], "aggregated")
     assert (predictor.summary.n_held_out > 0) == (name in ("held-out-rank", "ecdf", "pac"))
     assert predictor.n == 1200
 

@@ -148,7 +148,7 @@ def test_answers_of_every_pair(calibrator: str) -> None:
     nets.compare(f"calibrations/{calibrator.replace(' ', '_')}.txt", lines)
 
 
-def promise(predictor: plausibly.ConformalPredictor, alpha: str) -> str:
+def guarantee(predictor: plausibly.ConformalPredictor, alpha: str) -> str:
     """Return a guarantee as data, without its sentences of explanation."""
     found = predictor.guarantee(Fraction(alpha))
     parts = {
@@ -177,5 +177,5 @@ def test_guarantees_of_every_pair(calibrator: str) -> None:
         predictor = calibrated(calibrator, combiner, 0)
         if isinstance(predictor, str):
             continue
-        lines += [f"{combiner} at {alpha}: {promise(predictor, alpha)}" for alpha in nets.ALPHAS]
+        lines += [f"{combiner} at {alpha}: {guarantee(predictor, alpha)}" for alpha in nets.ALPHAS]
     nets.compare(f"guarantees/{calibrator.replace(' ', '_')}.txt", lines)

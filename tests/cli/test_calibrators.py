@@ -1,4 +1,4 @@
-"""Calibrators by group, weight, view or risk: what commands say of them, ask for and promise."""
+"""Calibrators by group, weight, view or risk: what commands say of them, ask for and guarantee."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ GUARANTEES = {
     "expected": f"""alpha 0.25: on average 0.75 of what experts say is covered, {CONDITION}
         Needs 3 calibration examples, has 30; any alpha from 0.033.""",
     "majority-vote": f"""alpha 0.1: the majority vote is covered with probability 0.90, {CONDITION}
-        Nothing is promised of what experts say. {NEEDS}""",
+        Nothing is guaranteed about what experts say. {NEEDS}""",
     MONDRIAN: """alpha 0.1: for each value of "site", on average 0.90 of what experts say is
         covered, if calibration and new examples are exchangeable within each value of "site" and
         the model saw none of them. Needs 9 calibration examples in each, has 10 to 20.""",
@@ -72,7 +72,7 @@ GUARANTEES = {
         "patient", each with its examples, are exchangeable and the model saw none of them. Needs 9
         values of "patient", has 15; any alpha from 0.063.""",
     RISK: f"""alpha 0.5: on average the "risk" of the labels that a set leaves out, each times its
-        plausibility is at most 0.50, {CONDITION} Nothing is promised of coverage. Needs 7
+        plausibility is at most 0.50, {CONDITION} Nothing is guaranteed about coverage. Needs 7
         calibration examples, has 30; any alpha from 0.13.""",
     MASS: f"""alpha 0.1: with probability 0.90 a set holds a share of 0.80 of the plausibilities of
         a new example: of what experts would say of it, {CONDITION} {NEEDS}""",
@@ -81,9 +81,9 @@ GUARANTEES = {
 
 @pytest.mark.parametrize("calibrator", GUARANTEES)
 def test_guarantees(world: World, calibrator: str) -> None:
-    promise = " ".join(GUARANTEES[calibrator].split())
-    ran = calibrated(calibrator, f"--alpha {promise.split()[1].rstrip(':')}")
-    assert field(ran, "guarantee") == promise
+    guarantee = " ".join(GUARANTEES[calibrator].split())
+    ran = calibrated(calibrator, f"--alpha {guarantee.split()[1].rstrip(':')}")
+    assert field(ran, "guarantee") == guarantee
     asks = '"site" of every new example (-e)' if calibrator == MONDRIAN else ""
     assert field(ran, "asks for") == asks
     assert predicted(KNOWN if asks else NEW).code == 0
@@ -100,10 +100,10 @@ def test_a_guarantee_for_this_calibration(world: World) -> None:
 
 
 def test_a_guarantee_in_vain(world: World) -> None:
-    assert "so that a risk of 0.10 is promised in vain. Nothing is" in calibrated(RISK).text
+    assert "so that a risk of 0.10 is vacuous. Nothing is" in calibrated(RISK).text
     ran = calibrated(SEPARATE, "--alpha 0.01", SEEN)
     assert ran.err.startswith("warning n-too-small: ")
-    assert "is promised in vain" in field(ran, "guarantee")
+    assert "is vacuous" in field(ran, "guarantee")
 
 
 # ---- by group and by label
@@ -129,14 +129,14 @@ def test_by_a_group_that_new_examples_must_have(world: World) -> None:
 def test_thresholds_by_group_as_data(world: World) -> None:
     found = calibrated(MONDRIAN, "--json").document
     assert found["asks_of_new"] == ["site"]
-    (promise,) = found["guarantees"]
+    (guarantee,) = found["guarantees"]
     expected = plausibly.load_predictor("p.nc").threshold(0.1)
-    assert promise["threshold_by"] == "site"
-    assert promise["threshold"] == {
+    assert guarantee["threshold_by"] == "site"
+    assert guarantee["threshold"] == {
         site: float(expected.sel(site=site)) for site in ("north", "south")
     }
     document = predicted(f"{KNOWN} --json").document
-    assert document["results"][0]["threshold"] == promise["threshold"]
+    assert document["results"][0]["threshold"] == guarantee["threshold"]
     plain = calibrated("expected", "--json").document["guarantees"][0]
     assert (plain["threshold_by"], plain["threshold"]) == (None, pytest.approx(0.2))
 

@@ -101,7 +101,7 @@ def test_strict_counts_warnings_as_a_failed_check(world: World) -> None:
         "  found     30\n"
         "  hint      alpha 0.033 works with 30; or annotate 69 more\n"
     )
-    assert "alpha 0.01: every set is every label, so that 0.99 is promised in" in warned.out
+    assert "alpha 0.01: every set is every label, so that 0.99 is guaranteed in" in warned.out
     world.path("predictor.nc").unlink()
     strict = typed(words, "--strict")
     assert (strict.code, strict.out) == (3, warned.out)

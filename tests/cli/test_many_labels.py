@@ -23,7 +23,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def write_votes(folder: Path, examples: int, labels: int) -> None:
-    """Write five votes an example, of which some agree, and the names of all labels."""
+    """Write five votes per example, of which some agree, and the names of all labels."""
     names = [f"label {code}" for code in range(labels)]
     (folder / "labels.txt").write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
     rng = np.random.default_rng(0)

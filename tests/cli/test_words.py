@@ -12,8 +12,8 @@ import pytest
 
 from cli_world import CALIBRATE, EVALUATE, World, typed
 from plausibly.cli import app
+from plausibly.cli.guarantee import guarantee_text
 from plausibly.cli.output import Output
-from plausibly.cli.promise import promise_text
 from plausibly.guarantee import Guarantee
 
 
@@ -27,7 +27,7 @@ def test_a_guarantee_for_every_alpha(world: World) -> None:
 def test_guarantees_of_strangers() -> None:
     alpha = Fraction(1, 10)
     nothing = Guarantee(alpha=alpha, level=None, why="no proof")
-    assert promise_text(nothing) == "alpha 0.1: no guarantee; no proof."
+    assert guarantee_text(nothing) == "alpha 0.1: no guarantee; no proof."
     other = Guarantee(
         alpha=alpha,
         level=1 - alpha,
@@ -36,7 +36,7 @@ def test_guarantees_of_strangers() -> None:
         conditions=("all is well",),
         why="",
     )
-    assert promise_text(other) == (
+    assert guarantee_text(other) == (
         "alpha 0.1: the worst label is covered with probability 0.90, if all is well."
     )
 

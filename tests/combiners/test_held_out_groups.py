@@ -1,4 +1,4 @@
-"""What is promised by ranks among held-out examples where patients have several."""
+"""What is guaranteed by ranks among held-out examples where patients have several."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def clinic(sizes: list[int]) -> tuple[xr.DataArray, xr.DataArray]:
 
 @pytest.mark.parametrize("combiner", ["held-out-rank", "pac", "ecdf"])
 def test_one_example_of_each_held_out_patient_is_ranked(combiner: str) -> None:
-    """The others of its patient are set aside too, and the promise is for a new patient."""
+    """The others of its patient are set aside too, and the guarantee is for a new patient."""
     sizes = [1, 4, 30, 2, 3, 1, 5, 2, 1, 30]
     predictions, lam = clinic(sizes)
     table = {"name": combiner, "held_out": 0.4}
@@ -93,10 +93,10 @@ def test_one_example_of_each_held_out_patient_is_ranked(combiner: str) -> None:
     away = keyed_share(Fraction(2, 5), hashes, Keys(2).child("held-out"), patient)
     assert len(set(patient[away])) == predictor.summary.n_held_out == 4
     assert predictor.metadata.calibrated_on == (~away).sum() < sum(sizes) - 4
-    promise = predictor.guarantee("0.3")
-    assert promise.cluster == "patient"
-    assert 'random one of a new "patient"' in promise.covers
-    assert any('values of "patient"' in one for one in promise.assumptions)
+    guarantee = predictor.guarantee("0.3")
+    assert guarantee.cluster == "patient"
+    assert 'random one of a new "patient"' in guarantee.covers
+    assert any('values of "patient"' in one for one in guarantee.assumptions)
     order = np.random.default_rng(1).permutation(len(hashes))
     again = calibrate(predictions[order], lam)
     found, expected = again.p_values(predictions), predictor.p_values(predictions)
@@ -110,8 +110,8 @@ def test_too_few_patients_are_counted_as_such() -> None:
 
 def test_groups_are_of_no_matter_where_nothing_is_held_out() -> None:
     predictions, lam = clinic([1, 4, 30])
-    promise = plausibly.calibrate(predictions, lam, group="patient").guarantee("0.1")
-    assert promise.cluster == ""
+    guarantee = plausibly.calibrate(predictions, lam, group="patient").guarantee("0.1")
+    assert guarantee.cluster == ""
     inside = {"name": "grouped", "by": "patient"}
     assert plausibly.calibrate(predictions, lam, calibrator=inside).guarantee("0.1").cluster == (
         "patient"

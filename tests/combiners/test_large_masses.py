@@ -189,6 +189,6 @@ def test_pac_needs_the_least_number(alpha: str, delta: float, needed: int) -> No
         combiner={"name": "pac", "delta": delta},
     )
     summary = predictor.summary
-    promise = predictor.combiner.guarantee(predictor.pools.calibration.claim, summary, share)
-    assert promise.needed == needed
-    assert promise.vacuous is (summary.n_held_out < needed)
+    guarantee = predictor.combiner.guarantee(predictor.pools.calibration.claim, summary, share)
+    assert guarantee.needed == needed
+    assert guarantee.vacuous is (summary.n_held_out < needed)

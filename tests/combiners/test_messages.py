@@ -43,17 +43,17 @@ def test_allowed_and_said(name: str) -> None:
     p = plausibly.calibrate(
         *world(40), calibrator="monte-carlo", combiner=name, allow_no_guarantee=True
     )
-    promise = p.guarantee("0.1")
-    assert promise.level is None
-    assert promise.statement() == promise.short() == promise.shown_level() == "no guarantee"
-    assert str(promise).splitlines()[0] == "no guarantee"
-    assert [title for title, _ in promise.rows()] == ["why"]
-    assert promise.why == f"a guarantee needs {EXPECTED[name]}"
+    guarantee = p.guarantee("0.1")
+    assert guarantee.level is None
+    assert guarantee.statement() == guarantee.short() == guarantee.shown_level() == "no guarantee"
+    assert str(guarantee).splitlines()[0] == "no guarantee"
+    assert [title for title, _ in guarantee.rows()] == ["why"]
+    assert guarantee.why == f"a guarantee needs {EXPECTED[name]}"
     assert repr(p).splitlines()[1].endswith("no guarantee")
     sets = p.predict(world(20, start=100)[0], "0.1")
     (stated,) = json.loads(sets.attrs["guarantees"])
     assert (stated["level"], stated["statement"]) == (None, "no guarantee")
-    assert Guarantee.from_json(stated) == promise
+    assert Guarantee.from_json(stated) == guarantee
 
 
 @pytest.mark.parametrize("name", [*CLAIMING, *NONE])

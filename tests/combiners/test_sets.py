@@ -96,19 +96,19 @@ def test_the_numbers_of_a_rule(name: str, m: int) -> None:
     least = FACTORS[name](m)
     for text in ("0.1", "0.05", "0.29", "0.5"):
         alpha = Fraction(text)
-        promise = combiner(name).guarantee(*drawn(19, m), alpha)
-        assert promise.level == 1 - alpha
-        assert promise.needed is not None
-        assert (promise.needed + 1) * float(alpha) >= least * (1 - 1e-12)
-        assert promise.needed * float(alpha) < least
-        assert promise.vacuous is (promise.needed > 19)
+        guarantee = combiner(name).guarantee(*drawn(19, m), alpha)
+        assert guarantee.level == 1 - alpha
+        assert guarantee.needed is not None
+        assert (guarantee.needed + 1) * float(alpha) >= least * (1 - 1e-12)
+        assert guarantee.needed * float(alpha) < least
+        assert guarantee.vacuous is (guarantee.needed > 19)
         if least < 20:
-            assert promise.least_alpha == pytest.approx(least / 20, rel=1e-15)
+            assert guarantee.least_alpha == pytest.approx(least / 20, rel=1e-15)
 
 
 def test_where_no_alpha_is_large_enough() -> None:
-    promise = combiner("bonferroni").guarantee(*drawn(9, 10), Fraction(1, 10))
-    assert (promise.vacuous, promise.needed, promise.least_alpha) == (True, 99, None)
+    guarantee = combiner("bonferroni").guarantee(*drawn(9, 10), Fraction(1, 10))
+    assert (guarantee.vacuous, guarantee.needed, guarantee.least_alpha) == (True, 99, None)
 
 
 @pytest.mark.parametrize("like", MERGING)

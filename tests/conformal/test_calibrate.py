@@ -174,7 +174,7 @@ class Forgetful:
 
 def test_a_combiner_that_does_not_check_is_caught_at_calibration() -> None:
     """Not at the first prediction."""
-    with pytest.raises(IncompatibleComponents, match="one p-value a replicate"):
+    with pytest.raises(IncompatibleComponents, match="one p-value per replicate"):
         plausibly.calibrate(*world(20), combiner=Forgetful())
 
 

@@ -1,4 +1,4 @@
-"""Every pair states what it promises, of what, and what would make it say something."""
+"""Every pair states what it guarantees, of what, and what would make it say something."""
 
 from __future__ import annotations
 
@@ -46,17 +46,17 @@ def test_levels_of_every_pair(calibrator: str, combiner: str) -> None:
     if (calibrator, combiner) == ("expected", "maximum"):
         return
     p = plausibly.calibrate(*world(40), calibrator=calibrator, combiner=combiner)
-    promise = p.guarantee("0.1")
-    assert promise.level == LEVELS[combiner]
-    assert promise.target == ("majority-vote" if calibrator == "majority-vote" else "aggregated")
-    assert ("majority vote" in promise.covers) is (calibrator == "majority-vote")
+    guarantee = p.guarantee("0.1")
+    assert guarantee.level == LEVELS[combiner]
+    assert guarantee.target == ("majority-vote" if calibrator == "majority-vote" else "aggregated")
+    assert ("majority vote" in guarantee.covers) is (calibrator == "majority-vote")
     if calibrator == "majority-vote":
-        assert promise.short() == "nothing"
+        assert guarantee.short() == "nothing"
     how = "independent draws of one distribution" if combiner in ("ecdf", "pac") else "exchangeable"
-    assert promise.assumptions[0] == f"calibration and new examples are {how}"
-    assert promise.why
-    assert promise.reference
-    assert (promise.confidence == 1 - DELTA) is (combiner == "pac")
+    assert guarantee.assumptions[0] == f"calibration and new examples are {how}"
+    assert guarantee.why
+    assert guarantee.reference
+    assert (guarantee.confidence == 1 - DELTA) is (combiner == "pac")
 
 
 @pytest.mark.parametrize("alpha", ["0.1", "0.05", "0.01", "0.29", "0.333333", "0.000001", "0.999"])
@@ -77,11 +77,11 @@ def test_rank_rules_are_vacuous_iff_alpha_times_n_plus_one_is_below_the_factor(
     needed = next(n for n in range(10**7) if exact * (n + 1) >= factor) if exact > 0.001 else None
     for n in (1, 8, 9, 10, 19, 99, 100):
         facts = drawn(7, n) if held else drawn(n, 0)
-        promise = component.guarantee(*facts, exact)
-        assert promise.vacuous is (exact * (n + 1) < factor)
-        assert promise.has == n
-        assert promise.needed == (math.ceil(factor / exact) - 1 if needed is None else needed)
-        assert promise.least_alpha == factor / (n + 1)
+        guarantee = component.guarantee(*facts, exact)
+        assert guarantee.vacuous is (exact * (n + 1) < factor)
+        assert guarantee.has == n
+        assert guarantee.needed == (math.ceil(factor / exact) - 1 if needed is None else needed)
+        assert guarantee.least_alpha == factor / (n + 1)
 
 
 def test_the_band_needs_the_stated_number() -> None:
@@ -92,18 +92,18 @@ def test_the_band_needs_the_stated_number() -> None:
         needed = math.floor(exact) + 1
         assert needed == (496 if sides == 2 else 461)
         for h in (needed - 1, needed):
-            promise = component.guarantee(*drawn(50, h), ALPHA)
-            assert promise.vacuous is (h < needed)
-            assert promise.needed == needed
+            guarantee = component.guarantee(*drawn(50, h), ALPHA)
+            assert guarantee.vacuous is (h < needed)
+            assert guarantee.needed == needed
 
 
 def test_pac_needs_the_stated_number() -> None:
     """(1 - alpha)^h <= delta."""
     component = resolve(COMBINER, "pac")
     for h in (87, 88):
-        promise = component.guarantee(*drawn(50, h), ALPHA)
-        assert promise.vacuous is ((1 - ALPHA) ** h > DELTA)
-        assert promise.needed == 88
+        guarantee = component.guarantee(*drawn(50, h), ALPHA)
+        assert guarantee.vacuous is ((1 - ALPHA) ** h > DELTA)
+        assert guarantee.needed == 88
 
 
 def test_a_guarantee_reads_on_its_own() -> None:
@@ -123,11 +123,11 @@ def test_a_guarantee_reads_on_its_own() -> None:
 
 
 def test_a_vacuous_guarantee_says_so_first() -> None:
-    promise = plausibly.calibrate(*world(5)).guarantee("0.1")
-    assert promise.statement() == "P(Y in C(X)) >= 0.90 (vacuous: every label)"
-    assert promise.short() == "0.90, vacuous"
+    guarantee = plausibly.calibrate(*world(5)).guarantee("0.1")
+    assert guarantee.statement() == "P(Y in C(X)) >= 0.90 (vacuous: every label)"
+    assert guarantee.short() == "0.90, vacuous"
     assert "says something with 9 calibration examples or more; there are 5" in str(
-        promise
+        guarantee
     ).replace("\n            ", " ")
 
 
@@ -141,9 +141,9 @@ def test_no_guarantee_is_said_in_words() -> None:
 
 def test_json_keeps_fractions_exact() -> None:
     p = plausibly.calibrate(*world(40), combiner="pac")
-    promise = p.guarantee("0.123456")
-    assert promise.to_json()["level"] == "109568/125000".replace("109568/125000", "13696/15625")
-    assert Guarantee.from_json(promise.to_json()) == promise
+    guarantee = p.guarantee("0.123456")
+    assert guarantee.to_json()["level"] == "109568/125000".replace("109568/125000", "13696/15625")
+    assert Guarantee.from_json(guarantee.to_json()) == guarantee
 
 
 @pytest.mark.parametrize(
@@ -226,16 +226,18 @@ def test_weights_need_independent_examples_and_a_ratio() -> None:
     for needed in ("independent draws", "answers given an example", "cannot have", "other data"):
         assert needed in said
     outside = {"name": "mondrian", "by": "site", "inner": inside}
-    promise = plausibly.calibrate(predictions, lam, calibrator=outside).guarantee("0.1")
+    guarantee = plausibly.calibrate(predictions, lam, calibrator=outside).guarantee("0.1")
     everything = "; ".join(alone.assumptions[:-1])
-    assert promise.assumptions == (
+    assert guarantee.assumptions == (
         f'{everything}; all of this within each value of "site"',
         alone.assumptions[-1],
     )
     for name, count in (("north", 30), ("south", 10)):
         own = weight[site == name]
         worth = own.sum() ** 2 / (own**2).sum()
-        assert f"{name}: the weights are worth {worth:,.4g} equal ones, of {count}" in promise.notes
+        assert (
+            f"{name}: the weights are worth {worth:,.4g} equal ones, of {count}" in guarantee.notes
+        )
 
 
 def test_groups_of_groups_are_exchangeable_within_each() -> None:
@@ -243,12 +245,12 @@ def test_groups_of_groups_are_exchangeable_within_each() -> None:
     predictions = predictions.assign_coords(site=("example", np.repeat(["a", "b"], 20)))
     inside = {"name": "grouped", "by": "patient"}
     table = {"name": "mondrian", "by": "site", "inner": inside}
-    promise = plausibly.calibrate(predictions, lam, calibrator=table).guarantee("0.1")
-    assert promise.assumptions[0] == (
+    guarantee = plausibly.calibrate(predictions, lam, calibrator=table).guarantee("0.1")
+    assert guarantee.assumptions[0] == (
         'calibration and new values of "patient", each with its examples, are exchangeable within '
         'each value of "site"'
     )
-    assert promise.cluster == "patient"
+    assert guarantee.cluster == "patient"
 
 
 @pytest.mark.parametrize("seven", [1, 7])
@@ -278,10 +280,10 @@ def test_a_bound_never_says_more_than_the_number(seven: int, up: bool) -> None:
     ],
 )
 def test_a_statement_says_the_level_or_less(alpha: Fraction, statement: str) -> None:
-    promise = resolve(COMBINER, "average").guarantee(*drawn(10**8, 0), Fraction(alpha))
-    assert promise.statement() == statement
-    assert promise.shown_level() == statement.removeprefix("P(Y in C(X)) >= ")
-    risk = attrs.evolve(promise, target="risk", event="risk left out")
+    guarantee = resolve(COMBINER, "average").guarantee(*drawn(10**8, 0), Fraction(alpha))
+    assert guarantee.statement() == statement
+    assert guarantee.shown_level() == statement.removeprefix("P(Y in C(X)) >= ")
+    risk = attrs.evolve(guarantee, target="risk", event="risk left out")
     shown = Fraction(risk.statement().removeprefix("E[risk left out] <= "))
     assert shown >= Fraction(alpha)
     assert (shown == Fraction(alpha)) is isinstance(alpha, str)
@@ -289,7 +291,7 @@ def test_a_statement_says_the_level_or_less(alpha: Fraction, statement: str) -> 
 
 def test_a_small_delta_is_no_certainty() -> None:
     table = {"name": "pac", "delta": 1e-5}
-    promise = resolve(COMBINER, table).guarantee(*drawn(50, 400), ALPHA)
-    assert promise.statement().endswith("with probability 0.99999 over the calibration")
-    assert "too: 0.899991" not in promise.notes[0]
-    assert "too: 0.8999" in promise.notes[0]
+    guarantee = resolve(COMBINER, table).guarantee(*drawn(50, 400), ALPHA)
+    assert guarantee.statement().endswith("with probability 0.99999 over the calibration")
+    assert "too: 0.899991" not in guarantee.notes[0]
+    assert "too: 0.8999" in guarantee.notes[0]

@@ -143,7 +143,7 @@ def saying(path: Path, **changes: Any) -> None:  # Any: what JSON holds
         {"calibration__claim__share": "1e-99999999"},
         {"calibration__claim__target": "truth"},
         {"calibration__claim__conditions": "none"},
-        {"calibration__claim__notes": ["another promise"]},
+        {"calibration__claim__notes": ["another guarantee"]},
         {"calibration__claim__covers": "the true label"},
         {"metadata__seed": "0"},
         {"metadata__scale": "odd"},
@@ -213,7 +213,7 @@ def test_a_changed_byte_is_one_error_or_changes_nothing(
     assert errors > 20
 
 
-def test_the_fingerprint_is_of_the_promise_and_the_reference_too() -> None:
+def test_the_fingerprint_is_of_the_guarantee_and_the_reference_too() -> None:
     predictions, lam = world(40)
     one = plausibly.calibrate(predictions, lam, combiner={"name": "pac", "delta": 0.2})
     other = plausibly.calibrate(predictions, lam, combiner={"name": "pac", "delta": 0.3})

@@ -167,7 +167,7 @@ def test_log_probabilities_of_arbitrary_scores_are_refused() -> None:
 
 @attrs.frozen(kw_only=True)
 class Jittered(ScoreFunction):
-    """A randomised score: the probability and one uniform an example."""
+    """A randomised score: the probability and one uniform per example."""
 
     randomised: bool = True
     reads: ScoreInput = "probability"
@@ -231,8 +231,8 @@ def test_vacuous_below_the_number_and_not_at_it(combiner: str, alpha: str, held_
     for more, vacuous in ((held_out, False), (held_out - 1, True)):
         predictions, lam = world(2 * more, seed=2, dtype="float64")
         p = plausibly.calibrate(predictions, lam, combiner=combiner)
-        promise = p.guarantee(alpha)
-        assert (promise.has, promise.needed) == (more, held_out)
+        guarantee = p.guarantee(alpha)
+        assert (guarantee.has, guarantee.needed) == (more, held_out)
         stated = p.combiner.guarantee(p.pools.calibration.claim, p.summary, Fraction(alpha))
         assert stated.vacuous is vacuous
 
@@ -261,7 +261,7 @@ def test_voted_coverage_breaks_ties_in_the_order_of_the_calibration(tmp_path: Pa
 )
 def test_enough_examples_and_still_vacuous(unit: str, hint: str) -> None:
     """Ties at the least value, not the number of examples, are then to blame."""
-    promise = plausibly.Guarantee(
+    guarantee = plausibly.Guarantee(
         alpha=Fraction(1, 10),
         level=Fraction(9, 10),
         why="",
@@ -271,7 +271,7 @@ def test_enough_examples_and_still_vacuous(unit: str, hint: str) -> None:
         unit=unit,
     )
     with warned("sets-vacuous", f"found too many of 500 {unit} there {hint}"):
-        warn_if_vacuous(promise, "ecdf")
+        warn_if_vacuous(guarantee, "ecdf")
 
 
 def test_scores_that_tie_at_minus_infinity_are_vacuous() -> None:

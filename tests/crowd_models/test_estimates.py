@@ -39,7 +39,7 @@ each = pytest.mark.parametrize("aggregator", ALL, ids=repr)
 
 
 def bits(found: xr.DataArray, like: xr.DataArray) -> bool:
-    """Whether two results are equal by name, bit for bit."""
+    """True if two results are equal by name, bit for bit."""
     found = found.sel(example=like["example"].values, label=like["label"].values)
     return np.array_equal(found.values, like.values)
 
@@ -121,7 +121,7 @@ def test_a_label_that_nobody_says_has_none(aggregator: Aggregator) -> None:
 
 
 def test_thousands_of_responses_an_example_do_not_underflow() -> None:
-    """Two hundred responses an example, each with chances far from 1: 1e-2^200 is no float."""
+    """Two hundred responses per example, each with chances far from 1: 1e-2^200 is no float."""
     found = crowd(
         np.random.default_rng(0), examples=30, annotators=200, labels=5, each=200, skill=(0.2, 0.4)
     )

@@ -1,4 +1,4 @@
-"""Aggregators that learn from all examples: said, checked, and what it does to the promise."""
+"""Aggregators that learn from all examples: said, checked, and what it does to the guarantee."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ MODELS: dict[str, Aggregator] = {
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_estimated_together_every_bag_keeps_its_promise(name: str) -> None:
+def test_estimated_together_every_bag_keeps_its_guarantee(name: str) -> None:
     """A symmetric function of exchangeable examples is exchangeable: no bag falls below."""
     with quiet():
         found = measured(MODELS[name], 13, 6)

@@ -14,7 +14,7 @@ import pytest
 import plausibly
 from crowd_models_worlds import quiet, table_of
 
-# One column a task, one letter an annotator a to e, "-" where nothing was said.
+# One column per task, one letter an annotator a to e, "-" where nothing was said.
 VOTES = (
     "zz-xx yyyyx zx--z -yzyy -x-zx yyx-y -zzxz yyy-x x-zyx xxx-y "
     "yx-y- -zzyz -xxxz xxzyy y-zzy -zzzz y-yxy yyzzy -zz-y xyxxx"

@@ -62,9 +62,9 @@ def test_sets_travel_with_their_guarantee(tmp_path: Path) -> None:
     sets = read_sets(tmp_path / "sets.csv")
     assert (sets.squeeze().transpose(*found.sets.dims).values == found.sets.values).all()
     assert list(sets.example.values) == list(found.sets.example.values)
-    (promise,) = json.loads(sets.attrs["guarantees"])
-    assert promise["level"] == "9/10"
-    assert promise["target"] == "aggregated"
+    (guarantee,) = json.loads(sets.attrs["guarantees"])
+    assert guarantee["level"] == "9/10"
+    assert guarantee["target"] == "aggregated"
     assert sets.attrs["fingerprint"] == found.sets.attrs["fingerprint"]
 
 

@@ -42,7 +42,7 @@ def test_on_the_command_line(good: Environment, world: World) -> None:
     assert "guarantee alpha 0.1: on average 0.90 of what experts say" in said
     well(run("predict", "p.nc", "-p", "new.csv", "-o", "sets.csv"))
     about = json.loads(world.path("sets.json").read_text("utf-8"))
-    assert [promise["level"] for promise in about["guarantees"]] == ["9/10"]
+    assert [guarantee["level"] for guarantee in about["guarantees"]] == ["9/10"]
     said = well(run("evaluate", "sets.csv", "-a", "new_pairs.csv", *by))
     assert said.startswith("alpha 0.1 examples coverage 95% interval set size all answers 20 ")
 

@@ -99,7 +99,7 @@ class Module:
 
 
 class NoGrad:
-    """Whether gradients are off."""
+    """True if gradients are off."""
 
     on = False
 

@@ -98,7 +98,7 @@ def test_shuffled_loaders_are_refused_or_name_their_rows(
     np.testing.assert_allclose(named.sel(example=order).values, still.values, atol=1e-5)
 
 
-def test_sets_cover_what_they_promise(
+def test_sets_cover_what_they_guarantee(
     torch: Torch, digits: tuple[Torch, Torch], network: Torch
 ) -> None:
     x, y = digits

@@ -90,7 +90,7 @@ def test_a_random_vote_is_drawn_evenly_and_belongs_to_its_uniform() -> None:
 
 
 def test_a_random_vote_without_uniforms_is_refused() -> None:
-    with pytest.raises(ValueError, match="one uniform an example"):
+    with pytest.raises(ValueError, match="one uniform per example"):
         coverage.majority_vote(np.ones((1, 2), dtype=bool), np.ones((1, 2)) / 2, "random")
 
 

@@ -32,7 +32,7 @@ def judged(
 ) -> xr.DataArray:
     """Sets that hold the certain label of `covered` examples, and no other label."""
     held = np.arange(examples) < covered
-    promise = Guarantee(
+    guarantee = Guarantee(
         alpha=Fraction(1, 10),
         level=None if level is None else Fraction(level),
         target=target,
@@ -45,7 +45,7 @@ def judged(
         np.stack([held, ~held, np.zeros_like(held)], axis=1),
         dims=("example", "label"),
         coords={"example": [f"e{i}" for i in range(examples)], "label": LABELS, "alpha": 0.1},
-        attrs={"guarantees": json.dumps([promise.to_json()]), "calibration_overlap": overlap},
+        attrs={"guarantees": json.dumps([guarantee.to_json()]), "calibration_overlap": overlap},
     )
 
 
@@ -140,7 +140,7 @@ def test_decimals() -> None:
     assert decimal(0.671, 2) == "0.67"
 
 
-def test_no_group_is_called_weak_that_may_keep_the_promise() -> None:
+def test_no_group_is_called_weak_that_may_keep_the_guarantee() -> None:
     sets = judged(364).assign_coords(site=("example", np.resize(["a", "b"], 400)))
     assert evaluate(sets, certain(), by="site").verdict() == (
         "Consistent with the guarantee: 0.90 on average, measured 0.910. No site is shown to be "

@@ -108,7 +108,7 @@ def _parts(predictions: xr.DataArray, folds: int) -> dict[str, int]:
     return dict(zip(called, (places * folds // len(called)).tolist(), strict=True))
 
 
-def test_exchangeable_annotators_are_covered_as_promised_and_an_odd_one_shows() -> None:
+def test_exchangeable_annotators_are_covered_as_guaranteed_and_an_odd_one_shows() -> None:
     predictions, records = world(600, 5, odd=0.6)
     found = leave_one_annotator_out(predictions, table(records), alphas=0.2)
     assert found["alpha"].values.tolist() == [0.2]

@@ -1,4 +1,4 @@
-"""Promises that are not of one label: how much of the opinions a set holds, and what it risks."""
+"""Guarantees that are not of one label: how much of the opinions a set holds, and what it risks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def evaluated(calibrator: str | dict[str, object], alpha: str | list[str] = "0.2
     return plausibly.evaluate(predictor.predict(new, alpha), of_new).data
 
 
-def test_mass_coverage_is_measured_as_it_is_promised() -> None:
+def test_mass_coverage_is_measured_as_it_is_guaranteed() -> None:
     found = evaluated({"name": "mass-coverage", "leave_out": 0.25}, ["0.2", "0.4"])
     wanted = found.aggregated_coverage >= 0.75 - 1e-9
     np.testing.assert_array_equal(found.mass_coverage.values, wanted.values)
@@ -51,7 +51,7 @@ def test_the_table_and_the_verdict_say_so() -> None:
 
 
 @pytest.mark.parametrize("calibrator", ["expected", {"name": "risk", "by": "risk"}])
-def test_it_is_measured_where_it_is_promised_only(calibrator: str | dict[str, object]) -> None:
+def test_it_is_measured_where_it_is_guaranteed_only(calibrator: str | dict[str, object]) -> None:
     assert "mass_coverage" not in evaluated(calibrator)
 
 

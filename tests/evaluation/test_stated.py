@@ -47,7 +47,7 @@ def predictor(calibrator: dict[str, str], sizes: dict[str, int]) -> plausibly.Co
     return plausibly.calibrate(model, model.copy(), calibrator=calibrator)
 
 
-def promised(sets: xr.DataArray, of: plausibly.ConformalPredictor) -> xr.DataArray:
+def guaranteed(sets: xr.DataArray, of: plausibly.ConformalPredictor) -> xr.DataArray:
     model = sets.astype(float).drop_vars("alpha").copy(data=np.full(sets.shape, 1 / 3))
     carried = of.predict(model.assign_coords(label=LABELS), 0.2).attrs
     return sets.assign_attrs(carried)
@@ -61,7 +61,7 @@ HELD = np.concatenate([np.arange(200) < 190, np.arange(200) < 190, np.arange(30)
 def test_a_guarantee_for_each_site_is_judged_in_each() -> None:
     sets, lam = certain(HELD, [0] * 430, site=SITES)
     large = {"north": 300, "south": 300, "west": 3000, "east": 60}
-    found = evaluate(promised(sets, predictor(MONDRIAN, large)), lam, by="site").data
+    found = evaluate(guaranteed(sets, predictor(MONDRIAN, large)), lam, by="site").data
     assert float(found["aggregated_coverage_mean"]) > 0.9
     assert Evaluation(found).verdict() == (
         'Below the guarantee for 1 of 3 values of "site" (lowest: west, 0.467, 0.272 to 0.672): '
@@ -79,14 +79,14 @@ def test_a_guarantee_for_each_site_is_judged_in_each() -> None:
 def test_each_site_is_set_beside_what_calibrations_of_its_own_size_vary() -> None:
     sets, lam = certain(HELD, [0] * 430, site=SITES)
     small = {"north": 3000, "south": 3000, "west": 30}
-    found = evaluate(promised(sets, predictor(MONDRIAN, small)), lam, by="site").data
+    found = evaluate(guaranteed(sets, predictor(MONDRIAN, small)), lam, by="site").data
     assert "lowest: west" in Evaluation(found).verdict()
     assert "by no more than calibrations of 30 examples vary" in Evaluation(found).verdict()
 
 
 def test_without_the_sites_a_guarantee_for_each_is_not_judged() -> None:
     sets, lam = certain(HELD, [0] * 430, site=SITES)
-    sets = promised(sets, predictor(MONDRIAN, {"north": 30, "south": 30, "west": 30}))
+    sets = guaranteed(sets, predictor(MONDRIAN, {"north": 30, "south": 30, "west": 30}))
     said = evaluate(sets, lam).verdict()
     assert "Not checked" in said
     assert 'by="site"' in said
@@ -99,11 +99,11 @@ def test_a_guarantee_for_each_label_is_judged_by_the_mass_of_each() -> None:
     lam[-40:] = [0.5, 0.0, 0.5]
     sets[-40:] = [True, False, True]
     of = predictor({"name": "mondrian", "by": "label"}, {"x": 3000})
-    found = evaluate(promised(sets, of), lam).data
+    found = evaluate(guaranteed(sets, of), lam).data
     assert found["guaranteed_n"].values.tolist() == [320, 60, 20]
     assert found["guaranteed_mean"].values.tolist() == [1, 0.4, 1]
     assert "for 1 of 3 labels (lowest: b, 0.400" in Evaluation(found).verdict()
-    turned = evaluate(promised(sets[:, ::-1], of), lam).data
+    turned = evaluate(guaranteed(sets[:, ::-1], of), lam).data
     counts = turned["guaranteed_n"].sel(guaranteed_cell=LABELS)
     assert counts.values.tolist() == [320, 60, 20]
 
@@ -116,7 +116,7 @@ OF_PATIENTS = np.concatenate([np.arange(100) < 45, np.ones(200)])
 def test_a_guarantee_for_new_patients_is_judged_by_patients(cluster: str | None) -> None:
     of = predictor({"name": "grouped", "by": "patient"}, {"x": 3000})
     sets, lam = certain(OF_PATIENTS, [0] * 300, patient=PATIENTS)
-    found = evaluate(promised(sets, of), lam, cluster=cluster).data
+    found = evaluate(guaranteed(sets, of), lam, cluster=cluster).data
     assert float(found["aggregated_coverage_mean"]) > 0.8
     assert float(found["guaranteed_mean"]) == pytest.approx(47 / 102)
     alone = interval(np.append(OF_PATIENTS[:100], [1.0, 1.0]))
@@ -126,7 +126,7 @@ def test_a_guarantee_for_new_patients_is_judged_by_patients(cluster: str | None)
         .verdict()
         .startswith('Below the guarantee: 0.80 of a new "patient" on average, measured 0.461')
     )
-    bare = evaluate(promised(sets, of).drop_vars("patient"), lam.drop_vars("patient")).data
+    bare = evaluate(guaranteed(sets, of).drop_vars("patient"), lam.drop_vars("patient")).data
     assert "Not checked" in Evaluation(bare).verdict()
 
 
@@ -134,7 +134,7 @@ def test_in_chunks_the_same_is_judged() -> None:
     dask = pytest.importorskip("dask")
     of = predictor({"name": "grouped", "by": "patient"}, {"x": 300})
     sets, lam = certain(OF_PATIENTS, [0] * 300, patient=PATIENTS)
-    sets = promised(sets, of)
+    sets = guaranteed(sets, of)
     with dask.config.set(scheduler="synchronous"):
         later = evaluate(sets.chunk({"example": 70}), lam).data
     assert Evaluation(later).verdict() == evaluate(sets, lam).verdict()

@@ -63,14 +63,14 @@ def test_p_values_are_those_of_the_predictor_at_the_labels() -> None:
         share = interval((values <= alpha).astype(float))
         assert float(missed["missed_mean"].sel(alpha=alpha)) == pytest.approx(share.mean)
         assert float(missed["missed_high"].sel(alpha=alpha)) == pytest.approx(share.high)
-    assert found["promised"].values.tolist() == [False, True, False]
+    assert found["guaranteed"].values.tolist() == [False, True, False]
     assert found["effective"].values.tolist() == [100.0] * 3
     assert found.attrs["n_calibration"] == 200
 
 
 def test_voted_calibration_keeps_voted_labels_and_breaks_drawn_ones() -> None:
     found = p_value_uniformity(*made("majority-vote", n=600))
-    assert found["promised"].values.tolist() == [True, False]
+    assert found["guaranteed"].values.tolist() == [True, False]
     assert found["p_super_uniform"].sel(of="majority-vote") > 0.05
     assert found["p_super_uniform"].sel(of="drawn") < 1e-3
     ours = p_value_uniformity(*made(n=600))
@@ -96,7 +96,7 @@ def test_the_two_sided_test_is_that_of_two_samples() -> None:
 
 
 def test_chance_is_called_chance() -> None:
-    """In 200 worlds that keep the promise, few are called broken at 0.05."""
+    """In 200 worlds that keep the guarantee, few are called broken at 0.05."""
     rng = np.random.default_rng(0)
     broken = 0
     for _ in range(200):
@@ -159,23 +159,23 @@ def test_names_must_match() -> None:
 
 @pytest.mark.realdata
 def test_crema_d_by_actor(shared: Path) -> None:
-    """Voted calibration: drawn labels get far more small p-values than promised."""
+    """Voted calibration: drawn labels get far more small p-values than guaranteed."""
     predictions, lam = oracle.real(shared, "crema_d", "actor")
     old = predictions["actor"].values % 2 == 0
-    for calibrator, promised, broken in (
+    for calibrator, guaranteed, broken in (
         ("majority-vote", "majority-vote", "drawn"),
         ("expected", "drawn", None),
     ):
         predictor = calibrate(predictions[old], lam[old], calibrator=calibrator)
         found = p_value_uniformity(predictor, predictions[~old], lam[~old], cluster="actor")
-        assert float(found["p_super_uniform"].sel(of=promised)) > 0.05
+        assert float(found["p_super_uniform"].sel(of=guaranteed)) > 0.05
         if broken is not None:
             assert float(found["p_super_uniform"].sel(of=broken)) < 1e-6
             assert float(found["missed_mean"].sel(of=broken, alpha=0.1)) > 0.2
 
 
 @pytest.mark.parametrize("combiner", ["fisher", "ecdf", "pac"])
-def test_what_is_no_guarantee_on_average_is_not_promised(combiner: str) -> None:
+def test_what_is_no_guarantee_on_average_is_not_guaranteed(combiner: str) -> None:
     p, lam = oracle.world(300)
     predictor = calibrate(
         p[:200],
@@ -185,23 +185,23 @@ def test_what_is_no_guarantee_on_average_is_not_promised(combiner: str) -> None:
         allow_no_guarantee=True,
     )
     found = p_value_uniformity(predictor, p[200:], lam[200:])
-    assert not found["promised"].values.any()
+    assert not found["guaranteed"].values.any()
 
 
-def test_a_promise_for_new_patients_is_tested_on_patients() -> None:
+def test_a_guarantee_for_new_patients_is_tested_on_patients() -> None:
     p, lam = oracle.world(300)
     patient = np.concatenate([np.arange(250), np.repeat([250, 251], 25)])
     p = p.assign_coords(patient=("example", patient))
     predictor = calibrate(p[:150], lam[:150], calibrator={"name": "grouped", "by": "patient"})
     found = p_value_uniformity(predictor, p[150:], lam[150:]).sel(of="drawn")
-    assert bool(found["promised"])
+    assert bool(found["guaranteed"])
     # 102 patients are tested, beside 150 that calibrated.
     assert float(found["effective"]) == pytest.approx(1 / (1 / 102 + 1 / 150))
     share = (found["p_value"].values <= 0.1).astype(float)
     by_patient = np.append(share[:100], [share[100:125].mean(), share[125:].mean()])
     assert float(found["missed_mean"].sel(alpha=0.1)) == pytest.approx(by_patient.mean())
     bare = p_value_uniformity(predictor, p[150:].drop_vars("patient"), lam[150:])
-    assert not bare["promised"].values.any()
+    assert not bare["guaranteed"].values.any()
 
 
 @said(__file__)

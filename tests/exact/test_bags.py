@@ -19,8 +19,8 @@ from exact_checks import (
     check_average,
     check_drawn,
     check_expected,
+    check_guarantee,
     check_masses,
-    check_promise,
     check_split,
 )
 from exact_mutants import DELTA
@@ -29,7 +29,7 @@ from exact_product import (
     combiner,
     decide_by_p,
     decide_by_threshold,
-    decide_promised,
+    decide_guaranteed,
     p_values,
     pools_of,
     product_p,
@@ -79,10 +79,10 @@ def test_held_out_rank_keeps_one_minus_alpha() -> None:
 @pytest.mark.parametrize(
     "rule", [Rule("ecdf", DELTA), Rule("ecdf", DELTA, two_sided=False), Rule("pac", DELTA)]
 )
-def test_promises_for_one_calibration(rule: Rule) -> None:
+def test_guarantees_for_one_calibration(rule: Rule) -> None:
     """`ecdf` and `pac`: with probability 1 - delta over the held-out part."""
     pools = pools_of(Drawn(((0.5, 2.5, 4.5), (1.5, 6.5, 8.5), (3.5, 5.5, 7.5))))
-    check_promise(decide_promised(rule, pools), DELTA)
+    check_guarantee(decide_guaranteed(rule, pools), DELTA)
 
 
 def test_ecdf_s_marginal_claim() -> None:

@@ -49,12 +49,12 @@ def distinct(pair: Pair, n: int) -> ConformalPredictor:
 def test_levels_are_the_enumerated_ones(pair: Pair) -> None:
     predictor = distinct(pair, 40)
     for text in ALPHAS:
-        promise = predictor.guarantee(text)
-        assert (promise.level, promise.confidence) == level(pair.rule, Fraction(text))
-        assert promise.target == (
+        guarantee = predictor.guarantee(text)
+        assert (guarantee.level, guarantee.confidence) == level(pair.rule, Fraction(text))
+        assert guarantee.target == (
             "majority-vote" if pair.calibrator == "majority-vote" else "aggregated"
         )
-        assert promise.alpha == Fraction(text)
+        assert guarantee.alpha == Fraction(text)
 
 
 def says_nothing(rule: Rule, count: int, alpha: Fraction) -> bool:
@@ -74,21 +74,21 @@ def test_vacuity_and_the_number_that_would_end_it(pair: Pair) -> None:
     for n in SIZES:
         predictor = distinct(pair, n)
         for text in ALPHAS:
-            alpha, promise = Fraction(text), predictor.guarantee(text)
-            assert promise.has == (n // 2 if pair.rule.splits else n)
-            assert promise.needed is not None
-            assert says_nothing(pair.rule, promise.needed - 1, alpha) or promise.needed == 1
-            assert not says_nothing(pair.rule, promise.needed, alpha)
-            assert promise.vacuous == (float(predictor.threshold(text)) == -np.inf)
-            vacuous = says_nothing(pair.rule, promise.has, alpha)
-            assert vacuous == (promise.has < promise.needed)
+            alpha, guarantee = Fraction(text), predictor.guarantee(text)
+            assert guarantee.has == (n // 2 if pair.rule.splits else n)
+            assert guarantee.needed is not None
+            assert says_nothing(pair.rule, guarantee.needed - 1, alpha) or guarantee.needed == 1
+            assert not says_nothing(pair.rule, guarantee.needed, alpha)
+            assert guarantee.vacuous == (float(predictor.threshold(text)) == -np.inf)
+            vacuous = says_nothing(pair.rule, guarantee.has, alpha)
+            assert vacuous == (guarantee.has < guarantee.needed)
             # A coarse first split may tie held-out examples at the bottom, never the reverse.
-            assert promise.vacuous >= vacuous
+            assert guarantee.vacuous >= vacuous
             if not pair.rule.splits:
-                assert promise.vacuous == vacuous
-            assert promise.least_alpha is not None
+                assert guarantee.vacuous == vacuous
+            assert guarantee.least_alpha is not None
             if not vacuous:
-                assert promise.least_alpha <= float(alpha) * (1 + 1e-12)
+                assert guarantee.least_alpha <= float(alpha) * (1 + 1e-12)
 
 
 def test_held_out_shares_are_read_as_they_were_typed() -> None:

@@ -4,7 +4,7 @@
 wrong rules, then the project's own code with one line replaced. A slip's check names the test that
 goes red: `check_average` and `check_expected` are `test_decisions_at_the_boundaries`, `check_drawn`
 `test_average_keeps_one_minus_alpha`, `check_split` `test_held_out_rank_keeps_one_minus_alpha`,
-`check_promise` `test_promises_for_one_calibration`.
+`check_guarantee` `test_guarantees_for_one_calibration`.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from exact_checks import check_average, check_drawn, check_expected, check_promise, check_split
+from exact_checks import check_average, check_drawn, check_expected, check_guarantee, check_split
 from exact_mutants import DELTA, MUTANTS, Mutant
 from exact_oracles import Drawn, Rule
 from exact_product import (
     decide_by_p,
     decide_by_threshold,
-    decide_promised,
+    decide_guaranteed,
     pools_of,
     product_p,
 )
@@ -72,9 +72,9 @@ def ranks_in_bags() -> None:
     check_split(product_p(Rule("held-out-rank")))
 
 
-def promise(name: str) -> Callable[[], None]:
+def guarantee(name: str) -> Callable[[], None]:
     bag = Drawn(((0.5, 2.5, 4.5), (1.5, 6.5, 8.5), (3.5, 5.5, 7.5)))
-    return lambda: check_promise(decide_promised(Rule(name, DELTA), pools_of(bag)), DELTA)
+    return lambda: check_guarantee(decide_guaranteed(Rule(name, DELTA), pools_of(bag)), DELTA)
 
 
 def share_of_ranks(self: HeldOutRank, p: PValues, held_out: PValues | None) -> Floats:
@@ -154,14 +154,14 @@ SLIPS = (
     Slip(
         "plausibly_builtins.combiners.held_out._band",
         lambda delta, sides, count: 0,
-        promise("ecdf"),
-        "no band: promise",
+        guarantee("ecdf"),
+        "no band: guarantee",
     ),
     Slip(
         "scipy.special.bdtri",
         lambda counts, trials, delta: (counts + 1) / (trials + 1),
-        promise("pac"),
-        "plain rank for Clopper-Pearson: promise",
+        guarantee("pac"),
+        "plain rank for Clopper-Pearson: guarantee",
     ),
 )
 

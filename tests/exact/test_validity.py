@@ -110,7 +110,7 @@ def test_votes_are_covered_and_experts_are_not(pair: Pair) -> None:
 
 
 @pytest.mark.parametrize("name", ["expected x average", "monte-carlo x average"])
-def test_coverage_is_not_much_more_than_promised(name: str) -> None:
+def test_coverage_is_not_much_more_than_guaranteed(name: str) -> None:
     """Without ties between examples: below 1 - alpha + 2 / N, and a margin."""
     pair = next(pair for pair in PAIRS if str(pair) == name)
     aggregated, _ = coverages(pair, n=200, runs=40, ties=False)

@@ -377,7 +377,7 @@ def test_names_that_cannot_be_stored() -> None:
     assert error.what == "the frame has 1 example without a usable name"
 
 
-# ---- one row a vote
+# ---- one row per vote
 
 
 @pytest.mark.parametrize("make", makes())

@@ -93,7 +93,7 @@ def test_a_wide_table_whose_labels_are_called_like_columns(tmp_path: Path) -> No
 
 
 def test_thousands_of_labels_stay_sparse(tmp_path: Path) -> None:
-    """200,000 x 20,000 floats would be 32 GB; the table has three rows an example at most."""
+    """200,000 x 20,000 floats would be 32 GB; the table has three rows per example at most."""
     n, size = 2_000, 20_000
     label = np.sort(np.random.default_rng(0).choice(size, (n, 3)), axis=1)
     label[:, 1:] += np.cumsum(label[:, 1:] == label[:, :-1], axis=1)

@@ -1,4 +1,4 @@
-"""Prediction sets, and the promise beside them."""
+"""Prediction sets, and the guarantee beside them."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_what_stands_in_the_files(tmp_path: Path) -> None:
     assert len(facts.pop("table_digest")) == 32
     assert facts.pop("table_escaped") is False
     assert facts == {
-        "about": "what the prediction sets in the table of the same name promise",
+        "about": "what the prediction sets in the table of the same name guarantee",
         "alphas": [0.1],
         "dims": ["example", "label"],
         "examples": 3,
@@ -117,15 +117,15 @@ def test_no_cell_is_a_formula_where_that_is_asked_for(tmp_path: Path) -> None:
     xr.testing.assert_identical(read_sets(tmp_path / "sets.csv"), sets)
 
 
-# ---- without the promise
+# ---- without the guarantee
 
 
-def test_sets_without_their_json_promise_nothing(tmp_path: Path) -> None:
+def test_sets_without_their_json_guarantee_nothing(tmp_path: Path) -> None:
     write_sets(simple(), tmp_path / "sets.csv")
     (tmp_path / "sets.json").unlink()
     assert warned(lambda: read_sets(tmp_path / "sets.csv")) == (
         "warning guarantee-missing: sets.csv has no sets.json beside it "
-        "expected the guarantee that plausibly predict writes there found sets that promise "
+        "expected the guarantee that plausibly predict writes there found sets that guarantee "
         "nothing do put sets.json back beside it, or predict again"
     )
     with pytest.warns(UserWarning, match="guarantee-missing"):

@@ -182,13 +182,14 @@ def test_simulated_coverage_keeps_the_level() -> None:
     assert abs(float(covered.sel(alpha=0.3)) - 0.7) < 0.06
 
 
-def test_sets_are_p_values_above_alpha_and_carry_their_promise() -> None:
+def test_sets_are_p_values_above_alpha_and_carry_their_guarantee() -> None:
     predictions, lam = augmented(50)
     new, _ = augmented(9, seed=1, start=900)
     p = plausibly.joint_rank(predictions, lam, new)
     assert p.dims == ("example", "label")
     assert p.attrs == {
-        "promise": "labels with p > alpha: P(Y in C(X)) >= 1 - alpha, if examples are exchangeable",
+        "guarantee": "labels with p > alpha: P(Y in C(X)) >= 1 - alpha, if examples are "
+        "exchangeable",
         "calibration_overlap": 0,
     }
     sets = plausibly.joint_rank(predictions, lam, new, [0.1, 0.25])
@@ -196,9 +197,9 @@ def test_sets_are_p_values_above_alpha_and_carry_their_promise() -> None:
         np.testing.assert_array_equal(sets.sel(alpha=alpha).values, (p > alpha).values)
     one = plausibly.joint_rank(predictions, lam, new, 0.1)
     assert float(one["alpha"]) == 0.1
-    (promise,) = (Guarantee.from_json(g) for g in json.loads(one.attrs["guarantees"]))
-    assert promise.statement() == "P(Y in C(X)) >= 0.90"
-    assert promise.assumptions[0] == (
+    (guarantee,) = (Guarantee.from_json(g) for g in json.loads(one.attrs["guarantees"]))
+    assert guarantee.statement() == "P(Y in C(X)) >= 0.90"
+    assert guarantee.assumptions[0] == (
         "calibration and new examples are exchangeable, each with all its augmentations"
     )
     assert (

@@ -93,7 +93,7 @@ def test_bits_in_any_chunks(
     assert measured(one.chunk(example=cut), narrow.chunk(example=7)).identical(whole)
 
 
-def test_only_common_examples_and_promised_shares() -> None:
+def test_only_common_examples_and_guaranteed_shares() -> None:
     made = plausibly.calibrate(
         CAL, plausibilities(CAL), calibrator={"name": "mass-coverage", "leave_out": 0.4}
     )

@@ -63,15 +63,15 @@ def test_pieces_are_escaped() -> None:
 
 
 def test_a_guarantee() -> None:
-    promise = parts()[0].guarantee(0.1)
-    piece = shown(promise)
+    guarantee = parts()[0].guarantee(0.1)
+    piece = shown(guarantee)
     assert piece.text.startswith("P(Y in C(X)) >= 0.90")
-    assert piece.cells == [list(row) for row in promise.rows()]
-    assert str(promise).startswith("P(Y in C(X)) >= 0.90\n  of what   ")
+    assert piece.cells == [list(row) for row in guarantee.rows()]
+    assert str(guarantee).startswith("P(Y in C(X)) >= 0.90\n  of what   ")
     printed = SimpleNamespace(text=lambda obj: said.append(obj))
     said: list[str] = []
-    promise._repr_pretty_(printed, False)
-    assert said == [str(promise)]
+    guarantee._repr_pretty_(printed, False)
+    assert said == [str(guarantee)]
     wild = Guarantee(alpha=Fraction(1, 10), level=None, why=HOSTILE)
     assert HOSTILE in shown(wild).text
     assert "script" not in shown(wild).tags

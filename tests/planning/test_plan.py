@@ -185,7 +185,7 @@ def test_fewer_responses_spread_more() -> None:
     last = found.sel(responses=5)
     assert float(last["responses_distance"]) == 0
     np.testing.assert_allclose(last["responses_spread"], found["spread"], rtol=1e-12)
-    # one response an example: every draw is that one
+    # one response per example: every draw is that one
     single = found["responses_spread"].sel(responses=1)
     assert float(single.max("draws").sel(n=300) - single.min("draws").sel(n=300)) < 1e-12
 
@@ -241,7 +241,7 @@ def test_no_responses_where_none_are_asked_for() -> None:
     assert "responses" not in planned(responses=[]).dims
 
 
-# ---- the promise itself, by simulation
+# ---- the guarantee itself, by simulation
 
 
 @pytest.mark.slow

@@ -96,7 +96,8 @@ def test_labels_that_nobody_names() -> None:
     each = fitted(said, unmentioned="each")
     assert each["a"] == pytest.approx(3.5 / 6.0, rel=1e-12)
     assert each["Ä"] == each["0"] == pytest.approx(0.5 / 6.0, rel=1e-10)
-    # where what is not named is not known, labels that nobody names are as plausible as the prior
+    # where what is not named is not known, labels that no annotator names are as plausible as the
+    # prior
     unknown = fitted([(9.0, [["a"], ["b"]])], "unknown", unmentioned="each")
     assert unknown["Ä"] == pytest.approx(0.25, rel=1e-9)
 

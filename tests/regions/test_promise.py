@@ -1,4 +1,4 @@
-"""What regions promise, by enumeration: every example of a bag is once the new one."""
+"""What regions guarantee, by enumeration: every example of a bag is once the new one."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def random_bag(random: Random, size: int, labels: int, values: int, parts: Seque
 
 
 Missed = Callable[[Bag, int, Sequence[Fraction]], Sequence[bool]]
-"""Whether the promise at each alpha is broken for one test example of a bag."""
+"""True if the guarantee at each alpha is broken for one test example of a bag."""
 
 
 def excess(bag: Bag, missed: Missed) -> Fraction:

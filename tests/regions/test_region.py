@@ -106,7 +106,7 @@ def test_annotations_are_aggregated_by_the_default_of_their_kind() -> None:
     np.testing.assert_array_equal(a.ordered, b.ordered)
 
 
-def test_sets_carry_their_promise(region: PlausibilityRegion, fresh: Pair) -> None:
+def test_sets_carry_their_guarantee(region: PlausibilityRegion, fresh: Pair) -> None:
     predictions, _ = fresh
     sets = region.label_sets(predictions, [0.1, 0.3], leave_out="0.2")
     assert sets.dims == ("alpha", "example", "label")
@@ -120,8 +120,8 @@ def test_sets_carry_their_promise(region: PlausibilityRegion, fresh: Pair) -> No
     assert sets.attrs["calibration_overlap"] == 0
     votes = region.vote_sets(predictions, 0.1)
     assert votes.dims == predictions.dims
-    (promise,) = json.loads(votes.attrs["guarantees"])
-    assert promise["statement"] == "P(vote in C(X)) >= 0.90"
+    (guarantee,) = json.loads(votes.attrs["guarantees"])
+    assert guarantee["statement"] == "P(vote in C(X)) >= 0.90"
     assert region.guarantee(0.1).statement() == "P(lambda in R(X)) >= 0.90"
     of_what = str(region.guarantee(0.1)).splitlines()[1]
     assert " ".join(of_what.split()) == (

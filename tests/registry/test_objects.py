@@ -92,7 +92,7 @@ class MyCalibrator:
 
 @attrs.frozen(kw_only=True)
 class MyCombiner:
-    """The mean, and its promise."""
+    """The mean, and its guarantee."""
 
     held_out: ClassVar[float] = 0.0
     needs: ClassVar[Needs] = "mean"

@@ -82,7 +82,7 @@ def test_a_guarantee_that_is_not_kept_is_called_so(made: Made) -> None:
     assert report.view(0, 0).weak.sentence.startswith("In ")
 
 
-def test_votes_promise_nothing_of_what_experts_say(made: Made) -> None:
+def test_votes_guarantee_nothing_of_what_experts_say(made: Made) -> None:
     report = of_compared(made)
     verdict = report.view(2, 0).verdict
     assert "of the votes of annotators (measured " in verdict.sentence

@@ -72,7 +72,7 @@ def test_uniforms_left_out(name: str) -> None:
     assert refused.value.name == "uniform-missing"
     assert str(refused.value) == (
         f"error uniform-missing: score {name} is randomised, and was given no uniforms\n"
-        "  expected  one uniform an example, of shape (2, 1)\n"
+        "  expected  one uniform per example, of shape (2, 1)\n"
         f'  hint      uniform=..., or score "{name}" without randomised = true'
     )
 

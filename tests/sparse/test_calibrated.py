@@ -53,8 +53,8 @@ def answers(predictor: ConformalPredictor) -> list[object]:
         warnings.simplefilter("ignore", PlausiblyWarning)
         sets = predictor.predict(new, [0.1, 0.35])
         p = predictor.p_values(new)
-        promise = predictor.guarantee(0.1).to_json()
-    return [sets.values.tobytes(), p.values.tobytes(), promise, dict(sets.attrs)]
+        guarantee = predictor.guarantee(0.1).to_json()
+    return [sets.values.tobytes(), p.values.tobytes(), guarantee, dict(sets.attrs)]
 
 
 def demand_same(first: object, second: object) -> None:

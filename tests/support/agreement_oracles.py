@@ -67,7 +67,7 @@ def counted_table(text: str) -> xr.Dataset:
 
 
 def coders(text: str) -> list[tuple[object, object, object]]:
-    """Return the records of a matrix of one row an annotator, with dots for what is missing."""
+    """Return the records of a matrix of one row per annotator, with dots for what is missing."""
     return [
         (f"u{column:02d}", f"c{row}", value)
         for row, line in enumerate(text.strip().splitlines())

@@ -209,7 +209,7 @@ class _Made:
             )
             for s in low_sites
         ]
-        promised = (
+        guaranteed = (
             None
             if world.methods[method] == "majority-vote"
             else 1 - float(Fraction(world.alphas[alpha]))
@@ -234,10 +234,10 @@ class _Made:
                 findings=tuple(findings),
                 guarantee=Section(
                     statement="no guarantee"
-                    if promised is None
-                    else f"P(Y in C(X)) >= {promised:.2f}",
-                    level=promised,
-                    shown="nothing" if promised is None else f"{promised:.2f}"[1:],
+                    if guaranteed is None
+                    else f"P(Y in C(X)) >= {guaranteed:.2f}",
+                    level=guaranteed,
+                    shown="nothing" if guaranteed is None else f"{guaranteed:.2f}"[1:],
                     rows=(("of what", "what an expert would say"), ("if", "exchangeable")),
                 ),
             ),
@@ -257,7 +257,7 @@ class _Made:
             realised=self.realised(cases, covered),
             weak=Section(
                 sentence="In 1 of 3 groups the sets cover clearly less.",
-                level=promised,
+                level=guaranteed,
                 parts=tuple(parts),
                 note="Intervals hold for all groups together.",
                 nothing="",
@@ -273,7 +273,7 @@ class _Made:
                 sentence="Most is left out of these.", cases=tuple(range(min(5, n)))
             ),
             splits=Section(
-                sentence="Over 100 splits, coverage stays near what is promised.",
+                sentence="Over 100 splits, coverage stays near what is guaranteed.",
                 aggregated=tuple(self.random.gauss(0.9, 0.01) for _ in range(100)),
                 mean=0.9,
                 spread=0.01,
@@ -393,7 +393,7 @@ class _Made:
                     Section(
                         method=m,
                         of=of,
-                        promised=of == "drawn",
+                        guaranteed=of == "drawn",
                         counts=tuple(self.random.randrange(40, 60) for _ in range(20)),
                         ks_above=0.01,
                         ks_below=0.02,

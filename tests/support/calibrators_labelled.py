@@ -89,7 +89,7 @@ CALIBRATORS: dict[str, Table] = {
     "mass": {"name": "mass-coverage", "leave_out": 0.2},
     "systematic": {"name": "monte-carlo", "draws": 4, "systematic": True},
 }
-"""Calibrators that read one row an example."""
+"""Calibrators that read one row per example."""
 
 AUGMENTED: dict[str, Table] = {
     "mean": {"name": "augmentation", "scores": "mean"},

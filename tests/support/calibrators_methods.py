@@ -46,7 +46,7 @@ class View:
 
 @dataclass(frozen=True)
 class Method:
-    """A calibrator as a table, its equation (its `part` and `own` mass too), and its promise."""
+    """A calibrator as a table, its equation (its `part` and `own` mass too), and its guarantee."""
 
     name: str
     table: dict[str, object]
@@ -145,7 +145,7 @@ class Method:
         return all(isclose(*pair, rel_tol=1e-15) for pair in zip(found, wanted, strict=True))
 
     def level(self, rule: str) -> Fraction:
-        """Return the factor c of the promise P(p <= alpha) <= c alpha."""
+        """Return the factor c of the guarantee P(p <= alpha) <= c alpha."""
         if self.reads == "separate":
             return Fraction(2 if rule == "average" else 1)
         return Fraction(1, 2) if rule == "twice-average" else Fraction(1)
@@ -196,7 +196,7 @@ def check(
     compared: bool = True,
     change: Change | None = None,
 ) -> None:
-    """The promise holds at every attained alpha, of every group or label where it says so."""
+    """The guarantee holds at every attained alpha, of every group or label where it says so."""
     rules = method.combiners if rules is None else rules
     for world in worlds:
         laws = method.laws(world, rules, compared=compared, change=change)

@@ -183,7 +183,7 @@ def of_vote(world: World, case: Case, k: int, s: Scores, j: int | None) -> Fract
     return Fraction(below + 1, len(members) + 1)
 
 
-# Merging rules, of one p-value a replicate in their order
+# Merging rules, of one p-value per replicate in their order
 
 
 def average(p: Sequence[Fraction]) -> Fraction:
@@ -238,4 +238,4 @@ MERGING: dict[str, Callable[[Sequence[Fraction]], Fraction]] = {
     "exchangeable-average": exchangeable_average,
     "exchangeable-median": exchangeable_median,
 }
-"""Rules whose results are fractions, and that need one p-value a replicate."""
+"""Rules whose results are fractions, and that need one p-value per replicate."""

@@ -88,7 +88,7 @@ def check_smoothed(
     compared: bool = True,
     rule: PValueCombiner | None = None,
 ) -> None:
-    """The promise holds at every alpha, of every group or label where it says so."""
+    """The guarantee holds at every alpha, of every group or label where it says so."""
     for world in worlds:
         for parts in pieces(method, world, compared=compared, rule=rule).values():
             for alpha in turns(parts):

@@ -1,4 +1,4 @@
-"""Every calibrator that claims a guarantee, with its equation and its promise."""
+"""Every calibrator that claims a guarantee, with its equation and its guarantee."""
 
 from __future__ import annotations
 

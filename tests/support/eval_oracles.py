@@ -25,7 +25,7 @@ def tied_labels(lam: Sequence[float]) -> list[int]:
 def majority_vote(
     inside: Sequence[bool], lam: Sequence[float], ties: str, uniform: float = 0.0
 ) -> Fraction:
-    """Whether a set holds the majority vote, under a tie policy."""
+    """True if a set holds the majority vote, under a tie policy."""
     tied = tied_labels(lam)
     held = [bool(inside[label]) for label in tied]
     if ties == "any":
@@ -40,7 +40,7 @@ def majority_vote(
 
 
 def within_one_ulp(measured: float, exact: Fraction) -> bool:
-    """Whether a double is the exact value or next to it."""
+    """True if a double is the exact value or next to it."""
     nearest = float(exact)
     return abs(measured - nearest) <= max(math.ulp(nearest), math.ulp(measured))
 
@@ -66,7 +66,7 @@ def cluster_t(
 def case(
     examples: int, labels: int, *, seed: int = 0, votes: int = 4, alphas: Sequence[float] = ()
 ) -> tuple[xr.DataArray, xr.DataArray]:
-    """Random sets and plausibilities of a few votes an example, with many ties."""
+    """Random sets and plausibilities of a few votes per example, with many ties."""
     rng = np.random.default_rng(seed)
     names = [f"e{i:04d}" for i in range(examples)]
     answers = [f"l{k}" for k in range(labels)]

@@ -148,7 +148,7 @@ def held_outs(
             yield chance * rest, [scores[0]] * count + values
 
 
-def check_promise(keeps: Keeps, delta: Fraction) -> None:
+def check_guarantee(keeps: Keeps, delta: Fraction) -> None:
     """With probability 1 - delta over the held-out part, coverage given it is 1 - alpha."""
     scores = [float(value) for value in range(10)]
     chances = [Fraction(1, 10)] * 10
@@ -162,4 +162,4 @@ def check_promise(keeps: Keeps, delta: Fraction) -> None:
                 if covered < 1 - alpha:
                     broken[alpha] += chance
         assert max(broken.values()) <= delta, (h, broken)
-    assert not covered_all, "a rule that keeps every label promises nothing"
+    assert not covered_all, "a rule that keeps every label guarantees nothing"

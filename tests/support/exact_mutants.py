@@ -15,8 +15,8 @@ from exact_checks import (
     check_average,
     check_drawn,
     check_expected,
+    check_guarantee,
     check_masses,
-    check_promise,
     check_split,
 )
 from exact_oracles import (
@@ -132,7 +132,7 @@ def first_replicate_of_least(bag: Bag, outcome: Outcome) -> list[Fraction]:
 
 
 def repeated_labels(bag: Bag, outcome: Outcome) -> list[Fraction]:
-    """Held-out rank that counts ten labels an example and still adds one."""
+    """Held-out rank that counts ten labels per example and still adds one."""
     calibration = calibration_of(bag, outcome)
     rhos = [calibration.mean(s) for s in outcome.held for _ in range(10)]
     return [
@@ -191,6 +191,6 @@ MUTANTS = (
     Mutant("least for largest", lambda: check_drawn(first_replicate_of_least)),
     Mutant("held-out + 1 with ten labels", lambda: check_split(repeated_labels)),
     Mutant("held-out share without + 1", lambda: check_split(rank_without_one)),
-    Mutant("pac one too far", lambda: check_promise(pac_one_too_far, DELTA)),
-    Mutant("ecdf without band", lambda: check_promise(plain_share, DELTA)),
+    Mutant("pac one too far", lambda: check_guarantee(pac_one_too_far, DELTA)),
+    Mutant("ecdf without band", lambda: check_guarantee(plain_share, DELTA)),
 )

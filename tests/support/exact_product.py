@@ -110,7 +110,7 @@ def decide_by_threshold(
     return [s >= tau for s in scores]
 
 
-def decide_promised(rule: Rule, pools: Pools) -> Keeps:
+def decide_guaranteed(rule: Rule, pools: Pools) -> Keeps:
     """Return decisions given held-out scores, by p-value and, where few are held out, by tau."""
     built_in = combiner(rule)
 

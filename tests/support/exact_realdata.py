@@ -21,7 +21,7 @@ def load(shared: Path, name: str) -> tuple[xr.DataArray, xr.DataArray]:
     Raises
     ------
     KeyError
-        Where the file lacks what its README promises.
+        Where the file lacks what its README guarantees.
     """
     arrays = np.load(shared / "data" / name / "data.npz", allow_pickle=False)
     counts, probabilities = arrays["counts"], arrays["probs"]

@@ -34,7 +34,7 @@ class Mean:
         return p.mean()
 
     def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
-        """Return the promise of 1 - alpha."""
+        """Return the guarantee of 1 - alpha."""
         return summary.guarantee_of_rank(claim, alpha, why="risk control", reference="the docs")
 
 
@@ -45,7 +45,7 @@ def _combine(change: Callable[[PValues], Floats], **members: object) -> object:
     return changed(Mean, combine=combine, **members)
 
 
-def _promise(change: Callable[[Guarantee], Guarantee]) -> object:
+def _guarantee(change: Callable[[Guarantee], Guarantee]) -> object:
     def guarantee(
         self: Mean, claim: Claim, summary: CalibrationSummary, alpha: Fraction
     ) -> Guarantee:
@@ -103,8 +103,8 @@ MUTANTS = {
     "float32": Mutant(_combine(_narrow)),
     "held-out-needed": Mutant(changed(Mean, held_out=0.5)),
     "mean-only": Mutant(_combine(_fails_without_each)),
-    "guarantee-stated": Mutant(_promise(lambda found: attrs.evolve(found, why=" "))),
-    "guarantee-falls": Mutant(_promise(_less_at_the_least)),
-    "vacuity-told": Mutant(_promise(lambda found: attrs.evolve(found, vacuous=False))),
+    "guarantee-stated": Mutant(_guarantee(lambda found: attrs.evolve(found, why=" "))),
+    "guarantee-falls": Mutant(_guarantee(_less_at_the_least)),
+    "vacuity-told": Mutant(_guarantee(lambda found: attrs.evolve(found, vacuous=False))),
     "super-uniform": Mutant(_combine(lambda p: p.each().min(axis=0), needs="each")),
 }

@@ -36,7 +36,7 @@ class Smoothed(ScoreFunction):
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
         """Return scores (..., label)."""
         if uniform is None:
-            raise ValueError("a uniform an example")
+            raise ValueError("a uniform per example")
         likelier = probabilities[..., None, :] > probabilities[..., :, None]
         before = (likelier * probabilities[..., None, :]).sum(axis=-1)
         scores: Floats = -(before + uniform * probabilities).astype(probabilities.dtype)

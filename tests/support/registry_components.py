@@ -94,7 +94,7 @@ class Least:
         raise NotImplementedError
 
     def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
-        """Return nothing: these tests promise nothing."""
+        """Return nothing: these tests guarantee nothing."""
         raise NotImplementedError
 
 

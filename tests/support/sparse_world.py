@@ -27,7 +27,7 @@ def mentions(
     weighted: bool = False,
     parents: Sequence[str] | None = None,
 ) -> AnnotationTable:
-    """Return a table with five responses an example, or one with five labels.
+    """Return a table with five responses per example, or one with five labels.
 
     Parameters
     ----------

@@ -241,35 +241,35 @@ def calibrated(study: Study, data: Simulated, combiner: Component, seed: int) ->
 
 
 def claimed(study: Study) -> list[str]:
-    """Return the combiners with which a study promises something."""
+    """Return the combiners with which a study guarantees something."""
     data = simulated(study, 1, n=12, test=1, ties=False)
     found = []
     for name, combiner in combiners().items():
         try:
-            promise = calibrated(study, data, combiner, 0).guarantee("0.1")
+            guarantee = calibrated(study, data, combiner, 0).guarantee("0.1")
         except IncompatibleComponents:
             continue
-        if promise.level is not None:
+        if guarantee.level is not None:
             found.append(name)
     return found
 
 
-def left_out(data: Simulated, sets: NDArray[np.bool_], promise: Guarantee) -> Numbers:
-    """Return what a promise bounds, less its bound: (example,) or, by label, (example, label)."""
-    level = promise.level
+def left_out(data: Simulated, sets: NDArray[np.bool_], guarantee: Guarantee) -> Numbers:
+    """Return what a guarantee bounds, less its bound: (example,) or, by label, (example, label)."""
+    level = guarantee.level
     assert level is not None
-    # A promise for this calibration holds with its confidence.
-    bound = float(1 - level * (promise.confidence or 1))
+    # A guarantee for this calibration holds with its confidence.
+    bound = float(1 - level * (guarantee.confidence or 1))
     said: Numbers = data.lam
-    if promise.target == "majority-vote":
+    if guarantee.target == "majority-vote":
         said = np.eye(said.shape[1])[said.argmax(axis=1)]
     missing: Numbers = said * ~sets
-    if "label" in promise.per:
+    if "label" in guarantee.per:
         return missing - bound * said
-    if promise.target == "risk":
+    if guarantee.target == "risk":
         missing = missing * np.asarray(data.new["risk"].values)
     left: Numbers = missing.sum(axis=1)
-    if promise.target == "mass":
+    if guarantee.target == "mass":
         left = np.where(left > 0.1 + 1e-9, 1.0, 0.0)
     return left - bound
 
@@ -285,7 +285,7 @@ def _of(values: Numbers, world: NDArray[np.int64], count: int) -> Numbers:
 def excesses(
     study: Study, name: str, effort: Effort, *, n: int, ties: bool, by: str | None = None
 ) -> Numbers:
-    """Return by how much each world leaves out more than promised: (alpha, world, 1 or label).
+    """Return by how much each world leaves out more than guaranteed: (alpha, world, 1 or label).
 
     Parameters
     ----------
@@ -298,7 +298,7 @@ def excesses(
     ties : bool
         Whether scores are tenths.
     by : str, optional
-        Of what each to ask for the promise, where that is not what is promised.
+        Of what each to ask for the guarantee, where that is not what is guaranteed.
     """
     combiner = combiners()[name]
     count = effort.worlds(study, combiner)
@@ -313,8 +313,8 @@ def excesses(
             sets = _sets(predictor, data.new, direct=combiner["name"] in _BY_THRESHOLD)
         one = []
         for alpha, kept in zip(ALPHAS, sets, strict=True):
-            promise = predictor.guarantee(alpha)
-            asked = promise if by is None else attrs.evolve(promise, by=by)
+            guarantee = predictor.guarantee(alpha)
+            asked = guarantee if by is None else attrs.evolve(guarantee, by=by)
             one.append(_of(left_out(data, kept, asked), data.world, together))
         found.append(np.stack(one))
     return np.concatenate(found, axis=1)

@@ -23,7 +23,7 @@ def labelled(
     """Return an array over examples and labels, behind augmentations where it has these.
 
     Examples are names, or what stands before their numbers; labels are names, of which the first
-    are taken. More coordinates are one value an example, or a dim and its values.
+    are taken. More coordinates are one value per example, or a dim and its values.
     """
     array = values if isinstance(values, da.Array) else np.asarray(values)
     n, k = array.shape[-2:]

@@ -84,5 +84,5 @@ def test_one_calibration_uses_four_of_them(installed: Environment, tmp_path: Pat
         "evaluate", "sets.csv", "-a", "new_votes.csv", "--json", cwd=tmp_path
     )
     (result,) = json.loads(evaluated.out)["results"]
-    # Bonferroni's rule promises .80 and gives more; the seed is fixed.
+    # Bonferroni's rule guarantees .80 and gives more; the seed is fixed.
     assert result["aggregated_coverage"]["mean"] >= 0.8

@@ -66,9 +66,9 @@ def test_coverage_is_demanded_but_for_chance() -> None:
     with pytest.raises(Broken) as caught:
         demand_coverage(p_values, [1 - alpha / 2 for alpha in ALPHAS], "labels")
     assert str(caught.value) == (
-        "at alpha 0.10 it promises 0.95 of labels; 900 of 1000 simulated ones were covered, 0.90"
+        "at alpha 0.10 it guarantees 0.95 of labels; 900 of 1000 simulated ones were covered, 0.90"
     )
-    with pytest.raises(Broken, match=r"promises 1\.00 of labels"):
+    with pytest.raises(Broken, match=r"guarantees 1\.00 of labels"):
         demand_coverage(p_values, [Fraction(1)] * len(ALPHAS), "labels")
     assert min(ALPHAS) == Fraction(1, 20)
 

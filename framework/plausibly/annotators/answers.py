@@ -148,7 +148,7 @@ class Answers:
                 "more than once",
                 expected="answers of different annotators: one is compared with itself otherwise",
                 found=f"several about {listed(dict.fromkeys(again))}",
-                hint="keep one response an annotator and example",
+                hint="keep one response per annotator and example",
                 source="annotations",
                 details={"examples": list(dict.fromkeys(again))},
                 stacklevel=3,
@@ -196,7 +196,7 @@ class Answers:
 
     @cached_property
     def paired(self) -> Bools:
-        """Which examples (example,) have two answers or more."""
+        """True for examples (example,) with two answers or more."""
         return self.answers >= 2
 
     @cached_property
@@ -247,7 +247,7 @@ class Answers:
 
     @cached_property
     def leading(self) -> Bools:
-        """Which labels of `support` have the most of their example, ties included."""
+        """True for labels of `support` with the most answers of their example, ties included."""
         most = np.zeros(self.n)
         np.maximum.at(most, self.support.example, self.support.mass)
         return self.support.mass >= most[self.support.example] * (1 - TIED)
@@ -359,7 +359,7 @@ Sums: TypeAlias = Mapping[str, Doubles]
 
 @attrs.frozen(kw_only=True, eq=False)
 class Resampling:
-    """How examples are resampled."""
+    """Resampling of examples."""
 
     hashes: Hashes
     of: Ints
@@ -433,7 +433,7 @@ def matrix(
 
 
 def column(values: Floats | Ints | Bools) -> Matrix:
-    """Return one number an example as a feature, (example, 1)."""
+    """Return one number per example as a feature, (example, 1)."""
     place = np.arange(len(values))
     return matrix(values, place, 0 * place, (len(values), 1))
 

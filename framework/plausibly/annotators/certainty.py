@@ -1,4 +1,4 @@
-"""How certain annotations are, and accuracy that knows it: from plausibilities that were drawn."""
+"""Certainty of annotations, and accuracy under uncertainty, from drawn plausibilities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each annotator is worth, by any aggregator that estimates it: one table for all."""
+"""Reliability of each annotator, by any aggregator that estimates it, in one table."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class PValues:
     weight : ndarray, broadcast to (*query), or None
         Weights of the queries.
     uniform : ndarray, broadcast to (*query), or None
-        One uniform a test example, for p-values that split ties.
+        One uniform per test example, for p-values that split ties.
     order : ndarray of int, (replicate, *query), or None
         Order of the replicates of each query, random where they are not alike.
     """
@@ -153,7 +153,7 @@ class PValues:
         """
         scores, weight = self.scores, self.weight
         if scores is None or not self.pools.calibration.separate:
-            raise _undeclared("each", "one p-value a replicate")
+            raise _undeclared("each", "one p-value per replicate")
         own = self.pools.calibration.augmentation == "separate"
         found = []
         for place, pool in enumerate(self.pools.each):

@@ -1,4 +1,4 @@
-"""What a calibrator answers: the scores, with masses, that a test score is compared with."""
+"""Calibration scores, with masses, that a test score is compared with."""
 
 from __future__ import annotations
 
@@ -155,12 +155,12 @@ class CalibrationScores:
 
     @property
     def counting(self) -> bool:
-        """Whether every atom is an example and weighs as much as any other."""
+        """True if every atom is an example and weighs as much as any other."""
         return self.units is None and self.weight is None
 
     @property
     def alone(self) -> bool:
-        """Whether new examples are compared by one score of theirs and nothing else."""
+        """True if new examples are compared by one score of theirs and nothing else."""
         plain = self.augmentation == "none" and self.test_mass == 1
         return plain and self.group is None and self.weight is None
 

@@ -85,7 +85,7 @@ def threshold(
 
 @attrs.frozen(kw_only=True)
 class Metadata:
-    """What a predictor remembers of how it was made."""
+    """Record of how a predictor was calibrated."""
 
     scale: str
     seed: int
@@ -96,7 +96,7 @@ class Metadata:
     calibrated_on: int
     augmentations: tuple[str, ...] = ()
     reading: Mapping[str, str] = attrs.field(factory=dict, eq=False)
-    """How the file of predictions was read: `example`, `variable`, `augmentation`."""
+    """Parameters with which predictions were read: `example`, `variable`, `augmentation`."""
 
 
 REMEMBERED = 128
@@ -117,7 +117,7 @@ def score_threshold(
     ----------
     scores : ndarray, (example,) or (draw, example)
         Conformity score of the label of each calibration example, larger = fits better; with
-        several labels drawn for each example, one row a draw. float32 or float64.
+        several labels drawn for each example, one row per draw. float32 or float64.
     alpha : number or text
 
     Returns

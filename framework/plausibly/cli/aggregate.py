@@ -130,7 +130,7 @@ def _formed(
         raise InputError(
             "option-unfit",
             f"{out.name}: {what}",
-            expected=f"one row an example, and the ending {' or '.join(ARRAY_ENDINGS)}",
+            expected=f"one row per example, and the ending {' or '.join(ARRAY_ENDINGS)}",
             found=got,
             hint=do,
             source="--form",

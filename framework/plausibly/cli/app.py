@@ -42,7 +42,7 @@ SUMMARIES = {
     "config": "Study files: check one, show it filled in, the schema.",
     "plugins": "Components, and the plugins that offer them.",
 }
-"""What the help says of each command, in its order. Modules are called as their commands are."""
+"""Summary of each command, in the order of the help. A module has the name of its command."""
 
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 

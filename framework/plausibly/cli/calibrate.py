@@ -37,7 +37,7 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     plausibly calibrate -a votes.csv -p cal.parquet -e patients.csv \
       --calibrator '{name = "mondrian", by = "site"}' --alpha 0.1,0.05
     """
-    from plausibly.cli import promise
+    from plausibly.cli import guarantee
     from plausibly.conformal import FORMAT
     from plausibly.conformal.calibrate import calibrate as calibrated
     from plausibly.data.names import EXAMPLE, several
@@ -107,7 +107,7 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
             write=[out],
         )
         return
-    thresholds = promise.thresholds(predictor, alphas)
+    thresholds = guarantee.thresholds(predictor, alphas)
     with output.working(f"writing {out.name}"):
         predictor.save(out, names=names)
 
@@ -118,14 +118,14 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
             {**predictor.guarantee(alpha).to_json(), **threshold}
             for alpha, threshold in zip(alphas, thresholds, strict=True)
         ],
-        "asks_of_new": list(promise.of_new(predictor)),
+        "asks_of_new": list(guarantee.of_new(predictor)),
         "fingerprint": predictor.fingerprint,
         "saved": {"path": out, "format": FORMAT, "names": names},
     }
     matched_all = model.predictions.sizes[EXAMPLE] == predictor.n
     same = "every example matched by name" if matched_all else "examples by name"
     kept = "scores and name hashes, no examples" if names else "scores, no names"
-    command = promise.next_command(predictor, out, alphas[0], "sets.csv")
+    command = guarantee.next_command(predictor, out, alphas[0], "sets.csv")
     if options.found_without_flags(loaded, "new.predictions"):
         command = ["plausibly", "predict"]
     rows[1] = ("predictions", f"{model.text}; {same}")
@@ -133,8 +133,8 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
         [
             *rows,
             ("chosen", layout.choices(chosen)),
-            *promise.promise_rows(predictor, alphas, "guarantee"),
-            ("asks for", promise.needed_of_new(predictor)),
+            *guarantee.guarantee_rows(predictor, alphas, "guarantee"),
+            ("asks for", guarantee.needed_of_new(predictor)),
             ("saved", f"{out} ({layout.size(out)}, format {FORMAT}): {kept}"),
             ("next", layout.command_line(command, indent=16)),
         ]

@@ -28,7 +28,7 @@ def convert(
     dry_run: dry.DryRun = False,
 ) -> None:
     r"""Write annotations of any format as one table that keeps everything: every response in
-    words, its state, labels that nobody named, examples that nobody answered.
+    words, its state, labels that no annotator named, examples without answers.
 
     plausibly convert -a export.json -o votes.csv
     plausibly convert -a votes.tsv --columns example=item,annotator=rater,label=dx \

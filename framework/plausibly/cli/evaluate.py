@@ -157,7 +157,7 @@ def _parts(
     """Yield name, results, their dimension, and the attributes for JSON, as they are printed."""
     from functools import partial
 
-    from plausibly.cli.promise import of_new
+    from plausibly.cli.guarantee import of_new
     from plausibly.data.names import EXAMPLE, LABEL, quoted
     from plausibly.data.plausibilities import Plausibilities
     from plausibly.errors import InputError

@@ -16,54 +16,57 @@ from plausibly.guarantee import BY_LABEL, NEW_LABEL, Guarantee, bounded
 _EXPERTS = "what experts say"
 
 
-def promise_rows(
+def guarantee_rows(
     predictor: ConformalPredictor, alphas: Sequence[AlphaLike], title: str, prefix: str = ""
 ) -> list[tuple[str, str]]:
-    """Return what a predictor promises at each alpha, and each note on it once."""
-    promises = [predictor.guarantee(alpha) for alpha in alphas]
-    notes = dict.fromkeys(note for promise in promises for note in promise.notes)
-    rows = [(title, f"{prefix}{promise_text(promise, predictor)}") for promise in promises]
+    """Return what a predictor guarantees at each alpha, and each note on it once."""
+    guarantees = [predictor.guarantee(alpha) for alpha in alphas]
+    notes = dict.fromkeys(note for guarantee in guarantees for note in guarantee.notes)
+    rows = [(title, f"{prefix}{guarantee_text(guarantee, predictor)}") for guarantee in guarantees]
     return [*rows, *(("note", note) for note in notes)]
 
 
-def promise_text(promise: Guarantee, predictor: ConformalPredictor | None = None) -> str:
-    """Return what sets at one alpha promise, in words."""
-    alpha = f"alpha {float(promise.alpha):g}"
-    if promise.level is None:
-        return f"{alpha}: no guarantee; {promise.why}."
-    if promise.vacuous:
-        level = f"{'a risk of ' if promise.target == 'risk' else ''}{promise.bound()}"
-        parts = [f"{alpha}: every set is every label, so that {level} is promised in vain."]
+def guarantee_text(guarantee: Guarantee, predictor: ConformalPredictor | None = None) -> str:
+    """Return what sets at one alpha guarantee, in words."""
+    alpha = f"alpha {float(guarantee.alpha):g}"
+    if guarantee.level is None:
+        return f"{alpha}: no guarantee; {guarantee.why}."
+    if guarantee.vacuous:
+        level = f"{'a risk of ' if guarantee.target == 'risk' else ''}{guarantee.bound()}"
+        parts = [
+            f"{alpha}: every set is every label, vacuous: every set contains all labels, so "
+            f"{level} says nothing."
+        ]
     else:
-        each = f"for {promise.per}, " if promise.per else ""
-        conditions = " and ".join(promise.assumptions)
-        parts = [f"{alpha}: {each}{_covered(promise)}, if {conditions}."]
-    if promise.target == "majority-vote":
-        parts.append(f"Nothing is promised of {_EXPERTS}.")
-    if promise.target == "risk":
-        parts.append("Nothing is promised of coverage.")
-    if promise.level == 1 - 2 * promise.alpha:
-        parts.append(f"That is 1 - 2 alpha, not 1 - alpha: {promise.why}.")
-    if promise.needed is not None:
-        parts.append(_needs(promise, counted(promise.needed), predictor))
+        each = f"for {guarantee.per}, " if guarantee.per else ""
+        conditions = " and ".join(guarantee.assumptions)
+        parts = [f"{alpha}: {each}{_covered(guarantee)}, if {conditions}."]
+    if guarantee.target == "majority-vote":
+        parts.append(f"Nothing is guaranteed about {_EXPERTS}.")
+    if guarantee.target == "risk":
+        parts.append("Nothing is guaranteed about coverage.")
+    if guarantee.level == 1 - 2 * guarantee.alpha:
+        parts.append(f"That is 1 - 2 alpha, not 1 - alpha: {guarantee.why}.")
+    if guarantee.needed is not None:
+        parts.append(_needs(guarantee, counted(guarantee.needed), predictor))
     return " ".join(parts)
 
 
-def _covered(promise: Guarantee) -> str:
-    level, covers = promise.bound(), promise.covers
-    if promise.target == "majority-vote":
+def _covered(guarantee: Guarantee) -> str:
+    level, covers = guarantee.bound(), guarantee.covers
+    if guarantee.target == "majority-vote":
         return f"the majority vote is covered with probability {level}"
-    if promise.target == "mass":
+    if guarantee.target == "mass":
         return f"with probability {level} a set holds {covers}"
-    if promise.target == "risk":
+    if guarantee.target == "risk":
         # What its parts mean stands behind the colon.
         return f"on average {covers.rpartition(': ')[0] or covers} is at most {level}"
     more = ""
     if covers.startswith(NEW_LABEL):
         rest = covers.removeprefix(NEW_LABEL).removeprefix("; ")
         covers, more = _EXPERTS, f" ({rest})" if rest else ""
-    if promise.confidence is not None:
-        sure = f"with probability {bounded(promise.confidence)} over calibrations"
+    if guarantee.confidence is not None:
+        sure = f"with probability {bounded(guarantee.confidence)} over calibrations"
         return f"{sure}, {level} of {covers} is covered{more}"
     if covers != _EXPERTS:
         comma = "," if "," in covers else ""
@@ -71,22 +74,22 @@ def _covered(promise: Guarantee) -> str:
     return f"on average {level} of {covers} is covered{more}"
 
 
-def _needs(promise: Guarantee, needed: str, predictor: ConformalPredictor | None) -> str:
+def _needs(guarantee: Guarantee, needed: str, predictor: ConformalPredictor | None) -> str:
     """Return from which n on sets say something."""
     calibration = None if predictor is None else predictor.pools.calibration
     if calibration is not None and calibration.claim.by:
         masses = calibration.group_sizes()
         ends = dict.fromkeys(f"{mass:,.4g}" for mass in (min(masses), max(masses)))
-        each = f"{needed} {promise.unit} in each"
+        each = f"{needed} {guarantee.unit} in each"
         if calibration.claim.by == BY_LABEL:
             each = f"a plausibility mass of {needed} for each"
         return f"Needs {each}, has {' to '.join(ends)}."
     if calibration is not None and calibration.weight is not None:
-        most = float(promise.alpha / (1 - promise.alpha)) * float(calibration.weight.sum())
+        most = float(guarantee.alpha / (1 - guarantee.alpha)) * float(calibration.weight.sum())
         return f'Where "{calibration.claim.weights}" is more than {most:.4g}, a set is every label.'
-    least = promise.least_alpha
+    least = guarantee.least_alpha
     any_alpha = f"; any alpha from {rounded_up(least)}" if least else ""
-    return f"Needs {needed} {promise.unit}, has {counted(promise.has)}{any_alpha}."
+    return f"Needs {needed} {guarantee.unit}, has {counted(guarantee.has)}{any_alpha}."
 
 
 # Any: one number, numbers by group, or None

@@ -1,4 +1,4 @@
-"""How results look: titled lines and tables, in the width, characters and colours of a stream."""
+"""Layout of results: titled lines and tables, in the width, characters and colours of a stream."""
 
 from __future__ import annotations
 

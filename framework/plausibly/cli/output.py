@@ -1,4 +1,4 @@
-"""What a command says, and where: results on stdout, messages and progress on stderr."""
+"""Output of a command: results on stdout, messages and progress on stderr."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Tick: TypeAlias = Callable[[int, int], None]
 
 _VIEWS = {
     "augmentations-missing": '-p with a row for each view of an example, and view="COLUMN"',
-    "augmentations-unread": "--calibrator augmentation, or -p with one row an example",
+    "augmentations-unread": "--calibrator augmentation, or -p with one row per example",
 }
 
 
@@ -55,7 +55,7 @@ class Interrupted(InputError):
 
 @dataclass(eq=False)
 class Output:
-    """Where a command prints."""
+    """Streams to which a command prints."""
 
     command: str
     json: bool = False

@@ -32,7 +32,7 @@ def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> No
     """
     import numpy as np
 
-    from plausibly.cli import promise
+    from plausibly.cli import guarantee
     from plausibly.conformal.load import load_predictor
     from plausibly.data import names
     from plausibly.data.names import several
@@ -87,7 +87,7 @@ def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> No
         if in_store and chunks is not None:
             sets = read_sets(out, chunks=chunks)  # what is computed already
 
-    thresholds = promise.thresholds(predictor, alphas)
+    thresholds = guarantee.thresholds(predictor, alphas)
     sizes = np.atleast_2d(sets.sum(names.LABEL).transpose(..., names.EXAMPLE).values)
     counts = [np.bincount(row).tolist() for row in sizes]
     means = [float(row.mean()) for row in sizes]

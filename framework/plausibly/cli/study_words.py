@@ -1,4 +1,4 @@
-"""What is said of a study before it runs and after: blocks for people, the same as data."""
+"""Texts about a study before and after it runs, and the same as data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import attrs
 import xarray as xr
 
 from plausibly.cli import layout
-from plausibly.cli.promise import needed_of_new, next_command, promise_rows
+from plausibly.cli.guarantee import guarantee_rows, needed_of_new, next_command
 from plausibly.config.resolved import component_table
 from plausibly.data import names
 from plausibly.data.names import several
@@ -94,10 +94,10 @@ def outcome(
     report: Path | None = None,
     instead: str = "",
 ) -> list[layout.Row]:
-    """Return what is promised, where it is weak, what was written, and how to go on."""
+    """Return what is guaranteed, where it is weak, what was written, and how to go on."""
     study, method = result.prepared.study, result.first
     rows: list[layout.Row] = [
-        *promise_rows(result.predictor, study.alphas, "guaranteed", f"{method}, ")
+        *guarantee_rows(result.predictor, study.alphas, "guaranteed", f"{method}, ")
     ]
     for one in result.groups[:1]:
         widened = f", widened for {several(one.groups, 'group')}" if one.groups > 1 else ""

@@ -281,7 +281,7 @@ class Predictions:
 
 @attrs.frozen(kw_only=True, field_transformer=_keys)
 class Examples:
-    """Which examples take part, and what is known about them.
+    """Examples that take part, and their columns.
 
     path: Columns about the examples: patient, site.
     example: Column of the table that names the examples.
@@ -314,7 +314,7 @@ class Labels:
 
 @attrs.frozen(kw_only=True, field_transformer=_keys)
 class Plugins:
-    """Which plugins take part.
+    """Plugins to leave out.
 
     disable: Plugins or distributions to run without.
     """
@@ -382,12 +382,12 @@ class New:
 
 
 NO_COLUMNS = ("label", "set-size", "ambiguity")
-"""What every set can be measured by."""
+"""Measures by which every set can be grouped."""
 
 
 @attrs.frozen(kw_only=True, field_transformer=_keys)
 class Evaluation:
-    """How sets are measured.
+    """Measures of prediction sets.
 
     by: Measure by a column, label, set-size or ambiguity; site:device for both.
     true_label: Column of --examples with a known label.
@@ -408,7 +408,7 @@ class Evaluation:
 
     @property
     def columns(self) -> tuple[str, ...] | None:
-        """What to measure by that is a column, and none of several columns at once."""
+        """Single columns among `by`."""
         if self.by is None:
             return None
         return tuple(dict.fromkeys(n for n in self.by if n not in NO_COLUMNS and ":" not in n))
@@ -416,7 +416,7 @@ class Evaluation:
 
 @attrs.frozen(kw_only=True, field_transformer=_keys)
 class Report:
-    """What the report shows besides its figures.
+    """Texts and pictures of the report.
 
     title: Heading. None: made from the names of the files.
     words: Words for an example and an annotator: {example = "nodule"}.
@@ -434,7 +434,7 @@ class Report:
 
 @attrs.frozen(kw_only=True, field_transformer=_keys)
 class Output:
-    """Where results are written.
+    """Files of results.
 
     folder: Folder of the results of a study.
     predictor: The predictor.
@@ -456,7 +456,7 @@ class Output:
 
 @attrs.frozen(kw_only=True, field_transformer=_keys)
 class Compute:
-    """How arrays larger than memory are computed.
+    """Computation of arrays larger than memory.
 
     chunks: Examples to read at a time: Zarr, netCDF, npy, Parquet.
     scheduler: Dask scheduler of chunks: its address, local or threads. None: threads.
@@ -468,7 +468,7 @@ class Compute:
 
 @attrs.frozen(kw_only=True, field_transformer=_keys)
 class Plan:
-    """How many examples, answers and draws to compare; the keys are parameters of `plausibly.plan`.
+    """Numbers of examples, answers and draws to compare: parameters of `plausibly.plan`.
 
     within: Largest distance of coverage from 1 - alpha.
     confidence: Share of calibrations that should be as close.
@@ -492,7 +492,7 @@ class Plan:
 
 @attrs.frozen(kw_only=True, field_transformer=_keys)
 class Agreement:
-    """How agreement is measured; the keys are parameters of `plausibly.agreement`.
+    """Measures of agreement: parameters of `plausibly.agreement`.
 
     annotators: Compare each annotator with the others.
     order: The labels from one end to the other: low,medium,high.

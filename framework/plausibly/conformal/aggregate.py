@@ -84,7 +84,7 @@ def aggregate(
     seed : int
         For aggregators that draw; keyed by example.
     unanswered : {"error", "drop"}
-        What to do with examples that nobody answered. Dropped ones are counted in
+        What to do with examples without answers. Dropped ones are counted in
         ``attrs["left_out"]``.
     sparse : bool
         Return the sparse form, for thousands of labels: only what is above 0. Aggregators with

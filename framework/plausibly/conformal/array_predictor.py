@@ -43,7 +43,7 @@ class Scoring:
 
     @cached_property
     def identity(self) -> bool:
-        """Whether scores are the numbers as given."""
+        """True if scores are the numbers as given."""
         plain = self.scale != "logit" and self.component.reads == "probability"
         return plain and self.component.identity
 
@@ -154,7 +154,7 @@ class ArrayPredictor:
 
     @cached_property
     def fingerprint(self) -> str:
-        """32 hexadecimal digits that change with all that is predicted, promised or shown."""
+        """32 hexadecimal digits that change with all that is predicted, guaranteed or shown."""
         components = {
             "score": self.components["score"] or {"name": repr(self.score)},
             "combiner": self.components["combiner"] or {"name": repr(self.combiner)},
@@ -199,7 +199,7 @@ class ArrayPredictor:
 
     @cached_property
     def _scoring(self) -> Scoring:
-        """How predictions become scores."""
+        """Score function with the scale and the seed."""
         metadata = self.metadata
         return Scoring(
             component=self.score, called=metadata.score, scale=metadata.scale, seed=metadata.seed
@@ -215,14 +215,14 @@ class ArrayPredictor:
 
     @property
     def _has_threshold(self) -> bool:
-        """Whether a label is in the set by its score alone, given its group."""
+        """True if a label is in the set by its score alone, given its group."""
         calibration = self.pools.calibration
         separate = calibration.augmentation == "separate"
         return not (calibration.claim.weights or separate or self.combiner.needs == "smoothed")
 
     @property
     def needs_only_scores(self) -> bool:
-        """Whether `predict_array` works: nothing else is read of a new example."""
+        """True if `predict_array` works: nothing else is read of a new example."""
         calibration = self.pools.calibration
         plain = calibration.augmentation in ("none", "pooled") and not calibration.by_examples
         return self._has_threshold and plain and not self.score.randomised
@@ -282,7 +282,7 @@ class ArrayPredictor:
             warn_if_vacuous(guarantee, self.metadata.combiner)
 
     def guarantee(self, alpha: AlphaLike) -> Guarantee:
-        """Return what sets at `alpha` promise: level, of what, over what, if what, and why."""
+        """Return what sets at `alpha` guarantee: level, of what, over what, if what, and why."""
         return self._at(read_alpha(alpha))[1]
 
     def threshold_array(self, alpha: AlphaLike) -> Floats:
@@ -395,7 +395,7 @@ class ArrayPredictor:
             raise InputError(
                 "uniform-missing",
                 f"score {self.metadata.score} is randomised, and plain rows have no names",
-                expected="one uniform an example, of shape (examples, 1)",
+                expected="one uniform per example, of shape (examples, 1)",
                 hint="uniform=..., or predict() with named examples",
                 source="predictions",
             )

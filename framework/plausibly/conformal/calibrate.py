@@ -50,7 +50,7 @@ _JOINT = (
     "plausibilities are those that {} would estimate from calibration and new examples together"
 )
 _JOINT_HELD_OUT = (
-    "held-out examples share that estimate and are not independent: a promise with probability "
+    "held-out examples share that estimate and are not independent: a guarantee with probability "
     "over the calibration is not proved for them"
 )
 _TRIED = 32  # scores with which a combiner is tried
@@ -113,7 +113,8 @@ def check_pair(
     if data.augmented is not None and calibration.augmentation == "none":
         raise IncompatibleComponents(
             "augmentations-unread",
-            f"calibrator {calibrator} reads one row an example, and predictions have augmentations",
+            f"calibrator {calibrator} reads one row per example, and predictions have "
+            "augmentations",
             expected="predictions over example and label",
             found=f"{len(data.augmented)} augmentations",
             hint="calibrator augmentation, or predictions.isel(augmentation=0)",
@@ -131,11 +132,11 @@ def check_pair(
         elif claim.cluster:
             got = f'examples of one "{claim.cluster}", which may be alike'
         elif claim.target == "mass":
-            got = "one label of each, and the promise is about all of them"
+            got = "one label of each, and the guarantee is about all of them"
         elif claim.target == "risk":
             got = "a mean, of which a rank says nothing"
     if not got and needs == "each" and not calibration.separate:
-        expected, got = "one p-value a replicate", "only their mean: no label is drawn"
+        expected, got = "one p-value per replicate", "only their mean: no label is drawn"
         do = "combiner average, or calibrator monte-carlo"
     if got:
         raise IncompatibleComponents(
@@ -273,8 +274,8 @@ def calibrate(
         order of the predictions' columns the same seed draws other labels.
     group : str, optional
         Coordinate of the predictions, such as a patient: combiners that set examples aside then set
-        aside that share of its values, and rank among one random example of each. What they promise
-        is for a random example of a new value.
+        aside that share of its values, and rank among one random example of each. What they
+        guarantee is for a random example of a new value.
     only_common : bool
         Leave out the examples that only one side has, instead of refusing.
     allow_no_guarantee : bool

@@ -53,7 +53,7 @@ def gathered(plausibilities: Form, *, source: str = "plausibilities") -> xr.Data
 
 @attrs.frozen(eq=False)
 class Ask:
-    """Which scores of one chunk are wanted: places in the chunk, and labels."""
+    """Requested scores of one chunk: places in the chunk, and labels."""
 
     part: Part
     row: Ints

@@ -42,7 +42,7 @@ def named_chunks(array: xr.DataArray, source: str, what: str) -> Named:
         raise InputError(
             "chunks-unfit",
             f"{source}: chunks and the dim {dim} do not go together",
-            expected="one row an example, over example and label",
+            expected="one row per example, over example and label",
             found=", ".join(map(str, array.dims)),
             hint=f"{what}.load(), or {what}.isel({dim}=0)",
             source=source,

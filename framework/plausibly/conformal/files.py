@@ -71,7 +71,7 @@ def checksum(arrays: Mapping[str, Numbers], text: str) -> str:
 
 @attrs.frozen(kw_only=True)
 class _Calibration:
-    """What decides, beside the atoms, how new examples are compared with them."""
+    """Settings by which new examples are compared with the scores."""
 
     claim: Claim
     groups: tuple[str, ...]
@@ -83,7 +83,7 @@ class _Calibration:
 
 @attrs.frozen(kw_only=True)
 class _About:
-    """What the JSON text of a file says."""
+    """Contents of the JSON text of a file."""
 
     labels: tuple[str, ...]
     score: dict[str, Any]  # Any: parameters of a component

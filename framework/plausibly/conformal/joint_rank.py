@@ -1,6 +1,6 @@
 """Joint ranks of augmented examples: one p-value from all augmentations, with 1 - alpha.
 
-Merging one p-value an augmentation costs a factor of two in general, since each has a test score
+Merging one p-value per augmentation costs a factor of two in general, since each has a test score
 of its own. Ranks that are added up within the bag of calibration examples *and* the candidate are
 symmetric in all of them, and nothing is lost. The rule ranks whole examples and needs the
 calibration scores when it predicts, which is why it is a function and no combiner.
@@ -123,7 +123,7 @@ def joint_rank(
     if alpha is None:
         p = test.like_input(share(counts, n + 1), "p_values")
         overlap = examples.common(test.examples)
-        return p.assign_attrs({"promise": _PROMISE, OVERLAP: overlap})
+        return p.assign_attrs({"guarantee": _PROMISE, OVERLAP: overlap})
     uniforms = (UNIFORMS,) if component.randomised else ()
     guarantees = tuple(
         CalibrationSummary(n=n).guarantee_of_rank(_CLAIM, one, random=uniforms)

@@ -177,7 +177,7 @@ _VOTES = attrs.evolve(
     covers="the majority vote of a new example, however ties are broken",
     event="",
     why=f"{_CLAIM.why}, and the set holds every label that a vector of the region votes for",
-    notes=("nothing is promised of labels drawn from the plausibilities",),
+    notes=("nothing is guaranteed about labels drawn from the plausibilities",),
 )
 
 
@@ -265,7 +265,7 @@ class PlausibilityRegion:
         return over_alphas(alpha, [xr.DataArray(value, name="threshold") for value in values])
 
     def guarantee(self, alpha: AlphaLike) -> Guarantee:
-        """Return what the region at `alpha` promises."""
+        """Return what the region at `alpha` guarantees."""
         return self._summary.guarantee_of_rank(_CLAIM, read_alpha(alpha))
 
     def read(self, predictions: xr.DataArray) -> tuple[NewExamples, Floats]:
@@ -370,7 +370,7 @@ class PlausibilityRegion:
         ``P(lambda(C) >= 1 - leave_out) >= 1 - alpha``, and aggregated coverage of at least
         ``(1 - leave_out)(1 - alpha)``.
 
-        The calibrator `mass-coverage` promises the same, with smaller sets as a rule.
+        The calibrator `mass-coverage` guarantees the same, with smaller sets as a rule.
 
         Parameters
         ----------

@@ -201,12 +201,12 @@ class Rows:
 
     @cached_property
     def counts(self) -> bool:
-        """Whether responses count a whole number of times."""
+        """True if responses count a whole number of times."""
         return whole(self.weight)
 
     @cached_property
     def one_each(self) -> bool:
-        """Whether each response has one mention, as in most tables."""
+        """True if each response has one mention, as in most tables."""
         response = self.response
         # Mentions stand in the order of responses.
         return response.size == self.example.size and bool((response[1:] > response[:-1]).all())
@@ -396,7 +396,7 @@ def answered_rows(
     ------
     InputError
         What `check_table` raises, or ``example-unanswered`` where an example has no response that
-        names a label.
+        names per label.
     """
     rows = Rows.of(check_table(table, accepts, source=source))
     check_answered(rows, source=source)

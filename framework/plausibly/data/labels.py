@@ -41,7 +41,7 @@ _KNOWN = frozenset(
 )
 
 Places = Callable[[Sequence[int]], str]
-"""Where rows of a table of labels stand, as messages say it: ``lines 2, 5``."""
+"""Places of rows of a table of labels, as in messages: ``lines 2, 5``."""
 
 
 def split_aliases(cell: str) -> list[str]:
@@ -182,7 +182,7 @@ def renamed_columns(array: xr.DataArray, table: xr.Dataset, *, source: str) -> x
             "label-twice",
             f"{source} has {several(len(columns), 'column')} of the label {quoted(twice)}, under "
             f"other names ({listed(columns)})",
-            expected="one column a label; probabilities of one label add up, other scores do not",
+            expected="one column per label; probabilities of one label add up, other scores do not",
             hint="add the columns up where they are made, or keep one",
             source=source,
             details={"label": twice},
@@ -192,7 +192,7 @@ def renamed_columns(array: xr.DataArray, table: xr.Dataset, *, source: str) -> x
 
 @attrs.frozen(kw_only=True, eq=False)
 class Hierarchy:
-    """Which label stands above which.
+    """Parents of labels.
 
     Attributes
     ----------

@@ -359,7 +359,7 @@ class Names:
 
     @cached_property
     def usable(self) -> bool:
-        """Whether none is there twice, empty, or with a NUL in it, which files cannot keep."""
+        """True if none is there twice, empty, or with a NUL in it, which files cannot keep."""
         if self._ordered is not None and np.all(self._ordered[1:] != self._ordered[:-1]):
             return True
         known = self.distinct

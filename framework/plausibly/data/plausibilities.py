@@ -130,7 +130,7 @@ class Plausibilities:
 
     @property
     def in_chunks(self) -> bool:
-        """Whether the numbers are not read yet."""
+        """True if the numbers are not read yet."""
         return is_lazy(self.array)
 
     def averaged(self) -> Plausibilities:

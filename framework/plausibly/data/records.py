@@ -58,8 +58,8 @@ def check_responses(table: xr.Dataset, kind: str, *, labels_once: bool = False) 
             again,
             "response-twice",
             "answers again",
-            expected="one response an annotator and example",
-            hint="keep one response an annotator and example",
+            expected="one response per annotator and example",
+            hint="keep one response per annotator and example",
         )
     if labels_once:
         pair = rows.response.astype(np.int64) * rows.labels + rows.label
@@ -154,10 +154,10 @@ def check_once(columns: Columns) -> None:
     raise InputError(
         "response-twice",
         f"{name} answered {several(len(examples), 'example')} again ({listed(examples)})",
-        expected="one response an annotator and example",
+        expected="one response per annotator and example",
         found=f"up to {count.max()}"
         + (f", also by {several(others, 'other annotator')}" if others else ""),
-        hint="keep one response an annotator and example",
+        hint="keep one response per annotator and example",
         source="annotations",
         details={"annotators": sorted(set(by)), "records": known[again].tolist()},
     )
@@ -167,7 +167,7 @@ Mention: TypeAlias = tuple[str, int, float]
 """Label, rank block (1 where there are no ranks), weight (1 where there are no weights)."""
 
 Answer: TypeAlias = tuple[Mention, ...]
-"""What one response names; an empty one is an empty answer."""
+"""Entries of one response; an empty one is an empty answer."""
 
 _MOST_SHOWN = 80
 
@@ -462,7 +462,7 @@ def _labels(
             raise InputError(
                 "annotations-empty",
                 "annotations name no label",
-                expected="an answer that names a label, or declared labels",
+                expected="an answer that names per label, or declared labels",
                 found=f"{several(answer.size, 'empty answer')}",
                 hint="labels=[...], or look at what the file holds",
                 source="annotations",

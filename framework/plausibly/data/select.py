@@ -92,7 +92,7 @@ def select_annotations(
 
 
 def answered(table: xr.Dataset) -> list[str]:
-    """Return the names of the examples with a response that names a label."""
+    """Return the names of the examples with a response that names per label."""
     rows = Rows.of(check_table(table))
     return name_texts(table.indexes[names.EXAMPLE][rows.votes > 0])
 
@@ -265,9 +265,9 @@ def _check_once(parts: Sequence[xr.Dataset], united: Mapping[str, list[str]]) ->
         "response-twice",
         f"{united[names.ANNOTATOR][annotator[0]]} answered {again} in two tables "
         f"({listed(examples)})",
-        expected="one response an annotator and example",
+        expected="one response per annotator and example",
         found=f"{several(twice.size, 'response')} in more than one table",
-        hint="keep one response an annotator and example",
+        hint="keep one response per annotator and example",
         source="annotations",
         details={"examples": [united[names.EXAMPLE][code] for code in example]},
     )

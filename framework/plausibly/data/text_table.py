@@ -140,7 +140,7 @@ class TextTable:
                 raise InputError(
                     "column-nested",
                     f'{self.source} holds no plain values in column "{name}"',
-                    expected="one text or number a row",
+                    expected="one text or number per row",
                     found=self.nested[name],
                     hint="write one row a value",
                     source=self.source,

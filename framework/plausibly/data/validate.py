@@ -73,13 +73,13 @@ class Predictions(Named):
 
     @property
     def numbered(self) -> bool:
-        """Whether the names of the examples are row numbers, for want of any."""
+        """True if the names of the examples are row numbers, for want of any."""
         return names.NUMBERED in self.array.attrs
 
 
 SCALES = ("probability", "logit", "independent", "any")
 SUM_WITHIN = 0.01
-"""How far from 1 the probabilities of an example may sum."""
+"""Tolerance of the sum of the probabilities of an example."""
 _WITHIN = {"probability": SUM_WITHIN, "plausibility": 1e-6}
 _HARD_SHARE, _HARD_LEAST, _SEVERAL = 0.95, 20, 2
 
@@ -137,7 +137,7 @@ def check_numbers(array: xr.DataArray, scale: str, source: str) -> None:
             do = 'fix these rows, or bad_rows="drop"'
     elif scale == "independent":
         bad, name, fault = values > 1, "probabilities-above-one", "above 1"
-        expected, got = "0 to 1, one probability a label", span(values)
+        expected, got = "0 to 1, one probability per label", span(values)
         do = 'scale="any", if they are scores'
     else:
         sums = row_sums(values)

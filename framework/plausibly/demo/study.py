@@ -186,7 +186,7 @@ PANELS = {
     "aggregated_coverage": ("aggregated coverage", ".3f"),
     "set_size": ("labels in a prediction set", ".2f"),
 }
-"""What is drawn: the title of the axis, and how its means are written."""
+"""Title of the axis of each measure, and the format of its means."""
 
 
 def drawing() -> ModuleType:

@@ -218,7 +218,7 @@ class Nouns:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Judged:
-    """What a model says of examples, beside what experts say of them."""
+    """A model's predictions of examples, with the annotators' answers."""
 
     predictions: xr.DataArray
     plausibilities: xr.DataArray

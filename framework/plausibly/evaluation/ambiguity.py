@@ -1,4 +1,4 @@
-"""How spread each distribution over labels is."""
+"""Entropy of each distribution over labels."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ T = TypeVar("T")
 
 @attrs.frozen(kw_only=True)
 class Method:
-    """What `calibrate` is asked for."""
+    """Arguments of `calibrate`."""
 
     calibrator: ComponentLike[Calibrator] = "expected"
     score: ComponentLike[ScoreFunction] = DEFAULT_SCORE
@@ -216,18 +216,18 @@ class Stated:
     short: str
 
     @classmethod
-    def by(cls, promise: Guarantee) -> Stated:
-        level = None if promise.level is None else float(promise.level)
-        short = attrs.evolve(promise, vacuous=False).short()
-        if promise.cluster and level is not None:
-            short = f"{short} {per(promise.cluster)}"
-        aggregated = promise.target == "aggregated" and not promise.cluster
+    def by(cls, guarantee: Guarantee) -> Stated:
+        level = None if guarantee.level is None else float(guarantee.level)
+        short = attrs.evolve(guarantee, vacuous=False).short()
+        if guarantee.cluster and level is not None:
+            short = f"{short} {per(guarantee.cluster)}"
+        aggregated = guarantee.target == "aggregated" and not guarantee.cluster
         return cls(level, level if aggregated and level is not None else math.nan, short)
 
 
 @attrs.frozen(kw_only=True, eq=False)
 class Outcome:
-    """What one split gave."""
+    """Results of one split."""
 
     number: int
     n_test: int
@@ -303,15 +303,15 @@ class Design:
                     read = as_asked(predictor, new, keys)
                     sets = sets_of(predictor, read, self.alphas)
                     means = [exact_means(one, targets, groups) for one in sets]
-                    promises = [predictor.guarantee(alpha) for alpha in self.alphas]
-                for alpha, promise in enumerate(promises):
+                    by_alpha = [predictor.guarantee(alpha) for alpha in self.alphas]
+                for alpha, guarantee in enumerate(by_alpha):
                     where = (place, alpha, columns, at)
                     for measured, value in means[alpha].items():
                         found.setdefault(measured, np.empty(self.shape))[where] = value
-                    vacuous[where] = promise.vacuous
-                    stated[where] = Stated.by(promise)
+                    vacuous[where] = guarantee.vacuous
+                    stated[where] = Stated.by(guarantee)
                 if at == largest and (not changes or column == most):
-                    guarantees[name] = [one.to_json() for one in promises]
+                    guarantees[name] = [one.to_json() for one in by_alpha]
         return Outcome(
             number=number,
             n_test=int(test.sum()),

@@ -142,7 +142,7 @@ class Evaluation(Result):
         left_out = {names.LEFT_OUT: read_left_out(self.data.attrs)}
         results = []
         for plane in planes(self.data):
-            promise = _promise(plane)
+            guarantee = _guarantee(plane)
             parts = [("strata", AMBIGUITY, _STRATUM)]
             if "by" in plane.attrs:
                 parts.append(("groups", str(plane.attrs["by"]), _GROUP))
@@ -152,7 +152,7 @@ class Evaluation(Result):
                     {dim: part[dim].item(), "n": int(part[f"{prefix}n"]), **_figures(part, prefix)}
                     for part in each(plane, dim)
                 ]
-            result["guarantee"] = None if promise is None else promise.to_json()
+            result["guarantee"] = None if guarantee is None else guarantee.to_json()
             if f"{GUARANTEED}_mean" in plane:
                 result[GUARANTEED] = [
                     {
@@ -261,7 +261,7 @@ def evaluate(
     )
     groups = None if by is None else inputs.codes_of(prepared.coordinate(by))
     # The guaranteed share of the plausibilities at each alpha, where there is one.
-    by_alpha = {float(one.alpha): one.share for one in inputs.promises_of(prepared.attrs)}
+    by_alpha = {float(one.alpha): one.share for one in inputs.guarantees_of(prepared.attrs)}
     alphas = prepared.sets.coords.get(names.ALPHA, np.array([]))
     wanted = [by_alpha.get(float(alpha)) for alpha in np.atleast_1d(alphas)]
     shares = np.array(wanted, dtype=np.float64) - _SLACK if wanted and None not in wanted else None
@@ -315,32 +315,32 @@ def _guaranteed(
     groups: tuple[NDArray[np.generic], Ints] | None,
 ) -> xr.Dataset:
     """Return the guaranteed mean, measured: of each group or label, or of new clusters."""
-    promise = next(iter(inputs.promises_of(prepared.attrs)), None)
-    name = "" if promise is None else COVERAGE.get(promise.target, "")
-    if promise is None or not (promise.by or promise.cluster) or name not in outcomes:
+    guarantee = next(iter(inputs.guarantees_of(prepared.attrs)), None)
+    name = "" if guarantee is None else COVERAGE.get(guarantee.target, "")
+    if guarantee is None or not (guarantee.by or guarantee.cluster) or name not in outcomes:
         return xr.Dataset()
-    by_label, averaging, units = promise.by == BY_LABEL, prepared.averaging, None
-    if promise.cluster:
-        values = inputs.known_values(promise.cluster, prepared.arrays)
+    by_label, averaging, units = guarantee.by == BY_LABEL, prepared.averaging, None
+    if guarantee.cluster:
+        values = inputs.known_values(guarantee.cluster, prepared.arrays)
         if values is None:
             return xr.Dataset()
         units = inputs.codes_of(values[prepared.order])[1]
         averaging = attrs.evolve(averaging, clusters=units)
     in_chunks = is_lazy(prepared.sets) or prepared.plausibilities.in_chunks
-    if in_chunks if by_label else promise.by not in ("", by):
+    if in_chunks if by_label else guarantee.by not in ("", by):
         return xr.Dataset()
 
     def cells() -> Iterator[tuple[str, Doubles, Sequence[Doubles]]]:
         """Yield each group or label with the weights of its examples, one outcome per alpha."""
         columns = list(outcomes[name].T)
         if by_label:
-            voted = promise.target == "majority-vote"
+            voted = guarantee.target == "majority-vote"
             votes = prepared.plausibilities.stored.argmax()[prepared.order] if voted else None
             for code, (lam, held) in enumerate(prepared.columns()):
                 yield prepared.labels[code], lam if votes is None else (votes == code) * 1.0, held
-        elif groups is not None and promise.by:
+        elif groups is not None and guarantee.by:
             titles = group_names(groups[0])
-            for title in sorted({*titles.tolist(), *(title for title, _ in promise.groups)}):
+            for title in sorted({*titles.tolist(), *(title for title, _ in guarantee.groups)}):
                 yield title, (titles == title)[groups[1]] * 1.0, columns
         else:
             yield "", np.ones(len(prepared.order)), columns
@@ -361,7 +361,7 @@ def _guaranteed(
         },
         coords={CELL: text_array(titles)},
     )
-    kept = {CELL: promise.by, names.ALPHA: averaging.alpha_dims}
+    kept = {CELL: guarantee.by, names.ALPHA: averaging.alpha_dims}
     return found.isel({dim: 0 for dim, there in kept.items() if not there}, drop=True)
 
 
@@ -418,52 +418,52 @@ def _parts(plane: xr.Dataset, dim: str, prefix: str, indent: str = "") -> list[F
     return [_figure(part, AGGREGATED, f"{indent}{part[dim].item()}", prefix) for part in parts]
 
 
-def _promise(plane: xr.Dataset) -> Guarantee | None:
-    stated, alpha = inputs.promises_of(plane.attrs), alpha_of(plane)
+def _guarantee(plane: xr.Dataset) -> Guarantee | None:
+    stated, alpha = inputs.guarantees_of(plane.attrs), alpha_of(plane)
     if alpha is None:
         return stated[0] if len(stated) == 1 else None
-    return next((promise for promise in stated if float(promise.alpha) == alpha), None)
+    return next((guarantee for guarantee in stated if float(guarantee.alpha) == alpha), None)
 
 
 def _verdict(plane: xr.Dataset, *, short: bool = False) -> str:
     """Return how what was measured at one alpha compares with the guarantee."""
-    promise = _promise(plane)
+    guarantee = _guarantee(plane)
     answers = decimal(_figure(plane, AGGREGATED, "").mean)
-    if promise is None or promise.level is None:
+    if guarantee is None or guarantee.level is None:
         text = f"No guarantee; the sets cover {answers} of the answers."
-    elif promise.target == "risk":
+    elif guarantee.target == "risk":
         text = (
-            f"Guaranteed: {with_zeros(promise.statement())}; coverage_by with ByRisk measures it. "
-            f"Coverage is not guaranteed: {answers} of the answers."
+            f"Guaranteed: {with_zeros(guarantee.statement())}; coverage_by with ByRisk measures "
+            f"it. Coverage is not guaranteed: {answers} of the answers."
         )
-    elif f"{COVERAGE[promise.target]}_mean" not in plane:
+    elif f"{COVERAGE[guarantee.target]}_mean" not in plane:
         text = (
-            f"Guaranteed: {with_zeros(promise.statement())}; not checked. The sets cover {answers} "
-            "of the answers."
+            f"Guaranteed: {with_zeros(guarantee.statement())}; not checked. The sets cover "
+            f"{answers} of the answers."
         )
     else:
-        found = judgement(plane, promise)
+        found = judgement(plane, guarantee)
         text = f"{found.words[0].upper()}{found.words[1:]}"
-        if not promise.vacuous:
+        if not guarantee.vacuous:
             of = {
                 "majority-vote": " of the majority votes",
-                "mass": f" of sets with {with_zeros(bounded(promise.share or 1))} of the answers",
-            }.get(promise.target, "")
-            measured = _figure(plane, COVERAGE[promise.target], "")
-            if promise.cluster and found.covered and not promise.by:
-                measured, of = found.covered, f'{of} of a new "{promise.cluster}"'
+                "mass": f" of sets with {with_zeros(bounded(guarantee.share or 1))} of the answers",
+            }.get(guarantee.target, "")
+            measured = _figure(plane, COVERAGE[guarantee.target], "")
+            if guarantee.cluster and found.covered and not guarantee.by:
+                measured, of = found.covered, f'{of} of a new "{guarantee.cluster}"'
             how = "on average"
-            if promise.confidence is not None:
-                share = with_zeros(bounded(promise.confidence))
+            if guarantee.confidence is not None:
+                share = with_zeros(bounded(guarantee.confidence))
                 how = f"with probability {share} over the calibration"
-            bound = with_zeros(promise.bound())
+            bound = with_zeros(guarantee.bound())
             text += f": {bound}{of} {how}, measured {decimal(measured.mean)}{found.remark}"
         text += "."
-        if promise.target == "majority-vote":
+        if guarantee.target == "majority-vote":
             text += f" The coverage of all answers, {answers}, is not guaranteed."
-        if promise.target == "aggregated" and not promise.by and not short:
+        if guarantee.target == "aggregated" and not guarantee.by and not short:
             # Where the sets cover clearly less than the guaranteed average.
-            level = float(promise.level)
+            level = float(guarantee.level)
             if "by" in plane.attrs:
                 by = str(plane.attrs["by"])
                 lowest = min(_parts(plane, by, _GROUP), key=lambda one: one.mean)
@@ -490,7 +490,7 @@ def _verdict(plane: xr.Dataset, *, short: bool = False) -> str:
 
 @attrs.frozen
 class Judgement:
-    """How a measured coverage compares with the guarantee."""
+    """Comparison of a measured coverage with the guarantee."""
 
     stands: Standing | None
     covered: Figure | None
@@ -498,19 +498,19 @@ class Judgement:
     remark: str = ""
 
 
-def judgement(evaluation: xr.Dataset | Evaluation, promise: Guarantee) -> Judgement:
+def judgement(evaluation: xr.Dataset | Evaluation, guarantee: Guarantee) -> Judgement:
     """Return how an evaluation at one alpha compares with a guarantee, see `Evaluation.verdict`."""
     plane = data_of(evaluation)
-    if promise.vacuous:
+    if guarantee.vacuous:
         return Judgement("vacuous", None, "vacuous: every set contains all labels")
-    if not promise.by and not promise.cluster:
-        cells = [_figure(plane, COVERAGE[promise.target], "")]
+    if not guarantee.by and not guarantee.cluster:
+        cells = [_figure(plane, COVERAGE[guarantee.target], "")]
     elif f"{GUARANTEED}_mean" not in plane:
-        how = f"for {promise.per}: load() the sets to check it"
-        if promise.by not in ("", BY_LABEL, plane.attrs.get("by", "")):
-            how = f'for {promise.per} (by="{promise.by}")'
-        elif promise.cluster:
-            new = f'"{promise.cluster}"'
+        how = f"for {guarantee.per}: load() the sets to check it"
+        if guarantee.by not in ("", BY_LABEL, plane.attrs.get("by", "")):
+            how = f'for {guarantee.per} (by="{guarantee.by}")'
+        elif guarantee.cluster:
+            new = f'"{guarantee.cluster}"'
             how = f"for a new {new}, and the examples have no coordinate {new}"
         return Judgement(None, None, f"not checked, as the guarantee is {how}")
     else:
@@ -518,8 +518,8 @@ def judgement(evaluation: xr.Dataset | Evaluation, promise: Guarantee) -> Judgem
     there = [cell for cell in cells if not math.isnan(cell.mean)]
     if not there:
         return Judgement(None, None, "not checked, without test examples")
-    sizes = dict(promise.groups) or {"": promise.has}
-    level = float(promise.level or 0)
+    sizes = dict(guarantee.groups) or {"": guarantee.has}
+    level = float(guarantee.level or 0)
 
     def standing(cell: Figure) -> Standing:
         """Return how one of the measured coverages compares with the level of the guarantee."""
@@ -530,19 +530,19 @@ def judgement(evaluation: xr.Dataset | Evaluation, promise: Guarantee) -> Judgem
         if cell.high >= level - _ROUNDING:
             return "in line"
         spread, has = 0.0, sizes.get(cell.title, 0)
-        if promise.confidence is None and has:
+        if guarantee.confidence is None and has:
             # Two deviations for one coverage, and as unlikely a distance for the lowest of several.
             times = 2.0 if len(there) == 1 else -float(ndtri(ndtr(-2.0) / len(there)))
-            spread = times * math.sqrt(float(promise.alpha * (1 - promise.alpha)) / has)
+            spread = times * math.sqrt(float(guarantee.alpha * (1 - guarantee.alpha)) / has)
         return "short" if cell.high + spread >= level else "broken"
 
     worst = min(there, key=lambda cell: (list(_AGAINST).index(standing(cell)), cell.high))
     stands, remark = standing(worst), ""
     words, count = _AGAINST[stands], counted(len(there))
-    if promise.by:
+    if guarantee.by:
         below = sum(standing(cell) in ("broken", "short") for cell in there)
         many = f"{counted(below)} of {count}" if below else f"all {count}"
-        groups = "labels" if promise.by == BY_LABEL else f'values of "{promise.by}"'
+        groups = "labels" if guarantee.by == BY_LABEL else f'values of "{guarantee.by}"'
         lowest = f"{worst.title}, {decimal(worst.mean)}, {ends(worst.low, worst.high)}"
         words += f" for {many} {groups} (lowest: {lowest})"
     if stands == "short":

@@ -37,7 +37,7 @@ from plausibly.kernels.types import Bools, Floats, Hashes, Ints
 
 @attrs.frozen(eq=False)
 class Targets:
-    """What sets are compared with: plausibilities, true labels, shares by alpha, and ties."""
+    """Targets of the sets: plausibilities, true labels, shares by alpha, and ties."""
 
     plausibilities: Dense = attrs.field(converter=as_stored)
     true_label: Ints | None = None
@@ -309,7 +309,7 @@ def true_codes(
 _CARRIED = (GUARANTEES, FINGERPRINT, OVERLAP)
 
 
-def promises_of(attributes: Mapping[str, object]) -> list[Guarantee]:
+def guarantees_of(attributes: Mapping[str, object]) -> list[Guarantee]:
     """Return the guarantees that sets carry, one per alpha."""
     stated = json.loads(str(attributes.get(GUARANTEES, "[]")))
     return [Guarantee.from_json(one) for one in stated]
@@ -329,7 +329,7 @@ class EvaluationInputs:
 
     @property
     def arrays(self) -> tuple[xr.DataArray, xr.DataArray | xr.Dataset]:
-        """What has coordinates of the examples and labels."""
+        """Arrays with coordinates of the examples and labels."""
         return self.sets, self.plausibilities.about
 
     @property

@@ -248,12 +248,12 @@ COVERAGE = {
     "majority-vote": "majority_vote_coverage",
     "mass": "mass_coverage",
 }
-"""What is measured of what is guaranteed, by its target."""
+"""Measured coverage by target of the guarantee."""
 
 GUARANTEED, CELL = "guaranteed", "guaranteed_cell"
 _SHARES = (("share_empty", 0), ("share_singleton", 1))
 ROUGH = "rough"
-"""Whether few clusters stand behind an interval; where there are clusters."""
+"""True if few clusters stand behind an interval; where there are clusters."""
 
 Variables: TypeAlias = dict[str, tuple[Sequence[str], NDArray[np.generic]]]
 
@@ -273,12 +273,12 @@ def variables(
 
 
 Measures: TypeAlias = dict[str, Doubles]
-"""What is measured of each set, (example, alpha), by name."""
+"""Measures of each set, (example, alpha), by name."""
 
 
 @attrs.frozen(eq=False)
 class Averaging:
-    """How outcomes are averaged that stand in an order that does not depend on rows."""
+    """Averaging of outcomes in an order that does not depend on rows."""
 
     clusters: Ints | None
     labels: int
@@ -288,7 +288,7 @@ class Averaging:
 
     @property
     def ends(self) -> Sequence[str]:
-        """What there is to say of an interval."""
+        """Figures of an interval."""
         return ENDS if self.clusters is None else (*ENDS, ROUGH)
 
     def interval(

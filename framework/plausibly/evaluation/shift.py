@@ -28,7 +28,7 @@ _FROM = 20
 
 
 class Classifier(Protocol):
-    """What is needed of a classifier; those of scikit-learn have it."""
+    """Methods that a classifier needs; those of scikit-learn have them."""
 
     def fit(self, X: Any, y: Any) -> Any:  # Any: arrays, as scikit-learn takes them
         """Fit to rows of features and labels 0 (source) and 1 (target)."""
@@ -274,7 +274,7 @@ _COPIES = 3  # rows that are equal, at most: more of them are what a coarse mode
 
 @attrs.frozen(kw_only=True)
 class Shift:
-    """How unlike two samples of scores are."""
+    """Distance between two samples of scores."""
 
     distance: float
     p_value: float
@@ -283,7 +283,7 @@ class Shift:
 
     @property
     def suspected(self) -> bool:
-        """Whether chance hardly explains it."""
+        """True if chance hardly explains it."""
         return self.p_value < SUSPECTED
 
 
@@ -383,7 +383,7 @@ def shift_test(calibration: Floats, new: Floats) -> Shift:
     Parameters
     ----------
     calibration, new : ndarray, (example,)
-        One number an example, made in the same way on both sides and without labels, such as the
+        One number per example, made in the same way on both sides and without labels, such as the
         largest score: scores of drawn labels are unlike those of all labels for that reason alone.
 
     Notes

@@ -34,7 +34,7 @@ from plausibly.protocols import SCORE
 Goal: TypeAlias = Literal["set-size", "size-stratified"]
 
 MEASURES: Mapping[str, str] = {"set-size": "set_size", "size-stratified": "violation"}
-"""What is made small, by goal."""
+"""Objective by goal."""
 
 PENALTY, FREE_RANK = "penalty", "free_rank"
 _REASON = "tuned the score"
@@ -107,7 +107,7 @@ class TunedScore:
 
 PENALTIES = (0.0, 0.001, 0.01, 0.1, 0.2, 0.5)
 SIZES = (2, 4, 11, 101)
-"""Where strata of set sizes begin: 0 to 1, 2 to 3, 4 to 10, 11 to 100, and more labels."""
+"""Lower ends of the strata of set sizes: 0 to 1, 2 to 3, 4 to 10, 11 to 100, and more labels."""
 
 
 def tune_raps(
@@ -198,7 +198,7 @@ def tune_raps(
                 source=name,
             )
     if is_augmented(predictions):
-        validate.check_predictions(predictions)  # which says that there is one row an example
+        validate.check_predictions(predictions)  # which says that there is one row per example
     matched, found, _ = matched_inputs(predictions, plausibilities, seed=seed, only_common=False)
     model, lam = matched.array, found.averaged()
     groups = None if group is None else example_values(group, (model, lam.about))

@@ -55,8 +55,9 @@ def p_value_uniformity(
         At which to state the share of p-values that are not larger: what sets at alpha miss.
     cluster : str, optional
         Coordinate of the examples, such as the patient: examples of one are alike, and count for
-        less. Where the predictor promises for a new patient (``grouped``), each patient of the test
-        counts for one, if the examples have that coordinate; else nothing is promised of them.
+        less. Where the predictor guarantees for a new patient (``grouped``), each patient of the
+        test counts for one, if the examples have that coordinate; else nothing is guaranteed about
+        them.
     interval_method, confidence
         Of these shares, see `plausibly.evaluation.intervals.interval`.
     seed : int
@@ -72,8 +73,8 @@ def p_value_uniformity(
         ``D+ = sup_t (F(t) - t)``, more small p-values than there may be; `ks_below`,
         ``D- = sup_t (t - F(t))``, fewer than there might be; `ks`, the larger of both;
         `p_super_uniform`, for the hypothesis ``P(p <= t) <= t`` for every t, from D+ alone;
-        `p_uniform`, for exact uniformity, from `ks`; `promised`, whether the predictor promises,
-        at every alpha and on average over calibrations,
+        `p_uniform`, for exact uniformity, from `ks`; `guaranteed`, whether the predictor
+        guarantees, at every alpha and on average over calibrations,
         ``P(p <= t) <= t`` of this label; `missed_mean`, ``*_low`` and ``*_high``, (of, alpha): the
         share of p-values that are at most alpha; `effective`, on how many examples the tests
         count. The attribute `grid` is the least p-value of any label that was met.
@@ -91,11 +92,11 @@ def p_value_uniformity(
     Notes
     -----
     Conformal p-values are multiples of ``1 / (n + 1)`` or coarser, more so where scores tie, and an
-    average of m of them is not uniform at all: what is promised is ``P(p <= t) <= t``. Only D+
+    average of m of them is not uniform at all: what is guaranteed is ``P(p <= t) <= t``. Only D+
     speaks against that. `p_super_uniform`, ``exp(-2 e D+^2)`` (Massart 1990), is valid for every
     such law, discrete or not: it is largest for the uniform one. D- says how much is given away.
     `p_uniform` is meant for scores without ties; a small one beside a large `p_super_uniform`
-    breaks no promise.
+    breaks no guarantee.
 
     All p-values share one calibration set, so they would not look uniform even with endless test
     data: the tests compare two samples, with ``e = 1 / (1 / n + 1 / h)`` (`effective`), n
@@ -151,15 +152,17 @@ def p_value_uniformity(
     above, below = np.array([distances(row, weights) for row in chosen]).T
     larger = np.maximum(above, below)
     effective = 1.0 / (1.0 / tested + 1.0 / (predictor.summary.n_held_out or predictor.n))
-    claim, promised = predictor.pools.calibration.claim, ""
+    claim, guaranteed = predictor.pools.calibration.claim, ""
     levels = (*exact, Fraction(1, 1000), Fraction(1, 2), Fraction(999, 1000))
-    promises = [predictor.combiner.guarantee(claim, predictor.summary, one) for one in levels]
+    guarantees = [predictor.combiner.guarantee(claim, predictor.summary, one) for one in levels]
     holds = all(
-        promise.level is not None and promise.level >= 1 - alpha and promise.confidence is None
-        for promise, alpha in zip(promises, levels, strict=True)
+        guarantee.level is not None
+        and guarantee.level >= 1 - alpha
+        and guarantee.confidence is None
+        for guarantee, alpha in zip(guarantees, levels, strict=True)
     )
     if holds and (units is not None or not claim.cluster):
-        promised = {"aggregated": DRAWN, "majority-vote": VOTED}.get(claim.target, "")
+        guaranteed = {"aggregated": DRAWN, "majority-vote": VOTED}.get(claim.target, "")
     order = inputs.drawn_order(hashes, seed)
     clusters = None if clusters is None else clusters[order]
     averaging = Averaging(clusters, len(labels), interval_method, confidence, [names.ALPHA])
@@ -177,7 +180,7 @@ def p_value_uniformity(
             "p_super_uniform": (OF, np.exp(-2.0 * effective * np.square(above))),
             "p_uniform": (OF, kstwo.sf(larger, np.maximum(1, np.floor(effective)))),
             "effective": (OF, effective),
-            "promised": (OF, [name == promised for name in codes]),
+            "guaranteed": (OF, [name == guaranteed for name in codes]),
             **variables("missed", missed, (OF, names.ALPHA)),
         },
         coords={
@@ -214,7 +217,7 @@ def describe_uniformity(found: xr.Dataset) -> list[str]:
         above, below = (decimal(float(one[f"ks_{side}"])) for side in ("above", "below"))
         chance = float(one["p_super_uniform"])
         p = "< 0.001" if chance < 0.001 else decimal(chance)
-        answer = "yes" if bool(one["promised"]) else "no"
+        answer = "yes" if bool(one["guaranteed"]) else "no"
         lines.append(f"  {titles[one[OF].item()]:<19}{above:>8}{p:>10}{below:>10}  {answer}")
     note = (
         "D+: the largest excess of the share of p-values up to t over t, and p its probability by "

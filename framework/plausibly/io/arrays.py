@@ -425,7 +425,7 @@ class Wanted:
 
 
 def from_table(path: Path, role: str, wanted: Wanted) -> NamedArray:
-    """Read a CSV, TSV or Parquet file: a column of example names, then a column a label."""
+    """Read a CSV, TSV or Parquet file: a column of example names, then a column per label."""
     if files.opening(path, role, 4) == b"PAR1":
         return from_columns(path.name, text.read_columns(path, role), wanted)
     return wanted.read(text.read_table(path, role=role, unique=False))
@@ -455,7 +455,7 @@ class NamedArray:
     examples, labels : list of str or None
         Names, where the file has them.
     augmentations : list of str or None
-        Names of the augmentations; None where there is one row an example.
+        Names of the augmentations; None where there is one row per example.
     source : str
         Name of the file.
     coordinates : dict
@@ -487,7 +487,7 @@ def shaped(values: Array, source: str, *, augmented: bool = False) -> Array:
             if augmented
             else "two dimensions, example and label, both with entries",
             found=f"shape {values.shape}, type {values.dtype}",
-            hint="save an array with one row an example and one column a label"
+            hint="save an array with one row per example and one column per label"
             + (", and such a plane for each augmentation" if augmented else ""),
             source=source,
         )

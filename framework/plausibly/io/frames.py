@@ -174,7 +174,7 @@ def _raw_names(frame: object) -> Sequence[object]:
             raise InputError(
                 "columns-nested",
                 f"{WHOSE} has {found.nlevels} levels of columns",
-                expected="one name a column",
+                expected="one name per column",
                 found=listed(map(str, found)),
                 hint='frame.columns = ["_".join(name) for name in frame.columns]',
                 source=WHOSE,

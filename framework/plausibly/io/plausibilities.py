@@ -321,7 +321,7 @@ def _read_long(
 
 
 Form = Literal["wide", "long"]
-"""One column a label, or one row a label that is plausible at all."""
+"""One column per label, or one row per label that is plausible at all."""
 
 
 def check_output(path: Path, form: str = "wide") -> None:

@@ -269,7 +269,7 @@ def read_predictions(
     ----------
     path : Path, str, or frame
         The file; or a table in memory, of pandas, polars or pyarrow (extra ``frames``). A table has
-        a column of example names, then one column a label and nothing else. An npz has one array
+        a column of example names, then one column per label and nothing else. An npz has one array
         ``predictions``, ``probs`` or ``probabilities`` (example, label), and may have the names as
         ``labels``, ``label_names`` or ``class_names``, and as ``examples`` or ``names``; these
         words also in the singular; names under any other word are an error. A netCDF file has a
@@ -301,7 +301,7 @@ def read_predictions(
     variable : str, optional
         Variable of a netCDF file, where several have the dims.
     view : str, optional
-        Column of a table with several rows an example, each of another view of it, such as an
+        Column of a table with several rows per example, each of another view of it, such as an
         augmented image. Every example has every view; what is checked of predictions is checked
         of each.
     reader : str, mapping or Reader, optional

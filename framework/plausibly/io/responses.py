@@ -185,7 +185,7 @@ def _resolve_duplicates(
             "response-twice",
             f"{source}: {name} answered {several(len(examples), 'example')} again "
             f"({listed(examples)})" + (f", first in {listed(places)}" if places else ""),
-            expected="one response an annotator and example",
+            expected="one response per annotator and example",
             found=f"up to {counted(max(map(len, again)))}"
             + (f", also by {several(more, 'other annotator')}" if more else ""),
             hint=f"{_ALL} (or {'latest, ' if timed else ''}fractional, first, last)",

@@ -55,7 +55,7 @@ def _read_beside(path: Path, *, table: str) -> dict[str, object]:
             "guarantee-missing",
             f"{table} has no {path.name} beside it",
             expected="the guarantee that plausibly predict writes there",
-            found="sets that promise nothing",
+            found="sets that guarantee nothing",
             hint=f"put {path.name} back beside it, or predict again",
             source=table,
             stacklevel=3,
@@ -213,7 +213,7 @@ def write_sets(sets: xr.DataArray, path: Path | str, *, escape: bool = False) ->
     rows = rows.transpose(ALPHA, EXAMPLE, LABEL)
     examples, labels = (name_texts(rows[dim].values) for dim in (EXAMPLE, LABEL))
     beside: dict[str, object] = {
-        "about": "what the prediction sets in the table of the same name promise",
+        "about": "what the prediction sets in the table of the same name guarantee",
         "alphas": rows[ALPHA].values.astype(float).tolist(),
         "dims": [str(dim) for dim in sets.dims],
         "examples": len(examples),
@@ -275,7 +275,7 @@ def read_sets(path: Path | str, *, chunks: int | None = None) -> xr.DataArray:
     Warns
     -----
     PlausiblyWarning
-        ``guarantee-missing`` where the JSON is not there: these sets promise nothing.
+        ``guarantee-missing`` where the JSON is not there: these sets guarantee nothing.
     """
     path = Path(path)
     if chunks is not None or path.suffix.lower() == ".zarr":

@@ -365,7 +365,7 @@ def line(fields: Iterable[object]) -> str:
 
 
 HeaderRule = bool | Callable[[tuple[str, ...]], bool]
-"""Whether the first row names the columns, or how to tell from that row."""
+"""True if the first row names the columns, or how to tell from that row."""
 
 
 def _names(row: Iterable[str], rule: HeaderRule, opening: str = "") -> tuple[tuple[str, ...], bool]:

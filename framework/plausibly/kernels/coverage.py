@@ -80,7 +80,7 @@ def majority_vote(
 ) -> NDArray[np.float64]:
     """Return whether each set holds the majority vote, the one with the largest plausibility."""
     if ties == "random" and uniform is None:
-        raise ValueError('ties "random" needs one uniform an example')
+        raise ValueError('ties "random" needs one uniform per example')
     stored = as_stored(plausibilities)
     if ties == "random" and order is not None:
         sets, stored = sets[:, order], stored.ordered(order)

@@ -116,7 +116,7 @@ class WeightedSums:
 
     @property
     def exact(self) -> bool:
-        """Whether nothing is rounded."""
+        """True if nothing is rounded."""
         return self.fine == self.bits
 
     @property

@@ -227,7 +227,7 @@ class Places:
 
 
 Rule: TypeAlias = Callable[[Places, Floats | None], Floats]
-"""From places and a uniform an example, (example, 1), to scores (example, place)."""
+"""From places and a uniform per example, (example, 1), to scores (example, place)."""
 
 
 def by_places(probabilities: Floats, uniform: Floats | None, rule: Rule) -> Floats:
@@ -238,7 +238,7 @@ def by_places(probabilities: Floats, uniform: Floats | None, rule: Rule) -> Floa
     probabilities : ndarray, (..., label)
         Where one is NaN, so are all scores of its example.
     uniform : ndarray, (..., 1), or None
-        What the rule gets, as float64: one number an example.
+        What the rule gets, as float64: one number per example.
     rule : callable
         Called with some examples at a time, so that temporaries stay small, and in several threads.
 

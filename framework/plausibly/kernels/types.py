@@ -21,11 +21,11 @@ Column = TypeVar("Column", bound=NDArray[Any])  # Any: what it holds is not look
 
 
 def still(column: Column) -> Column:
-    """Return an array of our own, which nobody changes from here on."""
+    """Return an array of our own, made read-only."""
     column.flags.writeable = False
     return column
 
 
 def unwritable(column: NDArray[Any]) -> NDArray[Any]:  # Any: as for Column
-    """Return a view through which nobody can change an array of somebody else, or a number."""
+    """Return a read-only view of an array, or a number."""
     return still(np.asarray(column).view())

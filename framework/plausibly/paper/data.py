@@ -141,7 +141,7 @@ CONDITIONS = "dermatology_conditions.txt"
 PREDICTIONS = tuple(f"dermatology_predictions{number}.txt" for number in range(4))
 
 _ROUNDED = 0.02
-"""How far a row of four-digit probabilities may be from summing to one."""
+"""Tolerance of the sum of a row of four-digit probabilities."""
 
 # A made-up model that puts the majority vote among its first three in about 72% of the cases.
 _SHARP, _NOISE, _COMMON = 1.0, 2.0, 0.2
@@ -157,7 +157,7 @@ def read(folder: Path, *, simulate: bool = False, seed: int = 1) -> Data:
     if simulate:
         values, source = _simulated(lam, seed), "SIMULATED predictions"
     else:
-        model = "model probabilities, a row a case and a column a condition"
+        model = "model probabilities, a row per case and a column per condition"
         fetch = "fetch it from where the annotations are, or make it up: simulate=True (--simulate)"
         path = _first(folder, PREDICTIONS, model, fetch)
         values, source = _numbers(path, lam.shape), path.name

@@ -24,7 +24,7 @@ ALPHA = "0.1"
 POINTS = 4000
 DELTA = Fraction(1, 10_000)
 _LOW = 0.5
-"""A spread is low that is at most this part of that of one draw an example."""
+"""A spread is low that is at most this part of that of one draw per example."""
 
 
 @attrs.frozen
@@ -136,7 +136,7 @@ def draw(numbers: xr.Dataset) -> Drawing:
     panel.set_yticks([])
     panel.spines["left"].set_visible(False)
     page.key_above(drawn, panel, 5)
-    return page.finish(drawn, "What each procedure promises, and what it does", numbers)
+    return page.finish(drawn, "What each procedure guarantees, and what it does", numbers)
 
 
 def _spread(one: xr.Dataset) -> float:

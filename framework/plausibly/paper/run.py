@@ -132,7 +132,7 @@ def reproduce(
     figures : str or sequence of str
         Names, as ``plausibly reproduce --list`` prints them, or ``"all"``.
     out : Path or str, optional
-        Folder for a picture and a CSV of the numbers a figure, and for ``claims.txt``; without it
+        Folder for a picture and a CSV of the numbers per figure, and for ``claims.txt``; without it
         nothing is written.
     splits : int
         Random splits, or repetitions of whatever is drawn.

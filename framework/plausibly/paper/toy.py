@@ -267,7 +267,7 @@ def draw_variability(numbers: xr.Dataset) -> Drawing:
     by_count = numbers["coverage_over_labels"]
     one = by_count.sel({names.DRAW: 1}).values
     histogram(first, one, style.edges([one], bins=20), style.AGGREGATED, "aggregated")
-    title = "one split, one label an example"
+    title = "one split, one label per example"
     framed(first, covered, "repetitions", title, level=level, room=0.3, columns=2)
     for place, values in enumerate(by_count.values):
         low, high = np.percentile(values, _MIDDLE)
@@ -276,7 +276,7 @@ def draw_variability(numbers: xr.Dataset) -> Drawing:
     second.set_xticks(range(len(COUNTS)), [str(count) for count in COUNTS])
     style.dashed(second, level, axis="y")
     title = "one split: mean and middle 90%"
-    framed(second, "drawn labels an example (m)", covered, title, room=0.3, key="upper right")
+    framed(second, "drawn labels per example (m)", covered, title, room=0.3, key="upper right")
     spread = _spread(numbers)
     fractions = 100 * spread[FRACTION].values
     for one, look, mark in zip(spread, style.OTHERS, "os^D", strict=False):
@@ -284,7 +284,7 @@ def draw_variability(numbers: xr.Dataset) -> Drawing:
     third.set_ylim(0, None)
     x, y = "calibration examples (% of all)", "standard deviation of coverage"
     framed(third, x, y, "over splits", key="upper right", columns=2)
-    return page.finish(drawn, "More drawn labels an example, less spread", numbers)
+    return page.finish(drawn, "More drawn labels per example, less spread", numbers)
 
 
 def _spread(numbers: xr.Dataset) -> xr.DataArray:

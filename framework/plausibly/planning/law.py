@@ -26,7 +26,7 @@ _WINDOW = 20.0  # the edge of what is enough wavers over a few square roots of n
 
 @attrs.frozen(kw_only=True)
 class Shares:
-    """Where the variance of missed mass comes from, L_i the plausibility that a set misses."""
+    """Components of the variance of missed mass; L_i is the plausibility that a set misses."""
 
     between: float
     within: float
@@ -49,7 +49,7 @@ class Shares:
 
 
 ONE_DRAW = Shares(between=0.0, within=1.0)
-"""What is known without a pilot: one draw, whatever the data."""
+"""Variance without a pilot: one draw, for any data."""
 
 
 @attrs.frozen(kw_only=True)
@@ -165,9 +165,9 @@ def needed_by_combiner(
                 calibrator={"name": "monte-carlo", "draws": 2},
                 combiner=combiner,
             )
-            promises = [predictor.guarantee(alpha) for alpha in alphas]
-        needed.append([promise.needed or 1 for promise in promises])
-        counts.append(promises[0].unit)
+            guarantees = [predictor.guarantee(alpha) for alpha in alphas]
+        needed.append([guarantee.needed or 1 for guarantee in guarantees])
+        counts.append(guarantees[0].unit)
     return xr.Dataset(
         {
             "needed": ((names.ALPHA, "combiner"), np.transpose(needed)),

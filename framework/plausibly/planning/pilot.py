@@ -64,7 +64,7 @@ class Responses:
         return cls(table=table, place=place, order=order, counts=counts)
 
     def thinned(self, most: int) -> xr.Dataset:
-        """Return the table with at most so many responses an example."""
+        """Return the table with at most so many responses per example."""
         size = self.table.sizes[names.RESPONSE]
         times = np.bincount(self.place[self.order < most], minlength=size)
         kept = np.flatnonzero(times)

@@ -269,7 +269,7 @@ def plan(
         Those whose least number of examples is given; by default ``average``, ``held-out-rank``,
         ``pac`` and ``ecdf`` with `delta`.
     delta : float
-        Probability with which the promises of ``pac`` and ``ecdf`` may fail.
+        Probability with which the guarantees of ``pac`` and ``ecdf`` may fail.
     resamples : int
         Of the bootstrap, for each n up to the size of the pilot; 0 for none.
     seed : int

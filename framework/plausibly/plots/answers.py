@@ -301,7 +301,7 @@ def annotators(
 ) -> Axes:
     """Draw how each annotator compares, the least first.
 
-    A row an annotator, with the number of answers.
+    A row per annotator, with the number of answers.
 
     Parameters
     ----------

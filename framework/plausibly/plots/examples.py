@@ -123,7 +123,7 @@ def draw_bars(
     width: int = 24,
     title: str = "",
 ) -> None:
-    """Draw bars of an example, a row a label, and at the right a column of marks a set."""
+    """Draw bars of an example, a row per label, and at the right a column of marks a set."""
     place = np.arange(len(labels))
     apart = 0.2 if plausibility is not None and prediction is not None else 0
     if plausibility is not None:

@@ -1,4 +1,4 @@
-"""What a result is, and which figures can be drawn of it."""
+"""Kinds of results, and the figures that can be drawn of each."""
 
 from __future__ import annotations
 
@@ -140,16 +140,16 @@ def with_alpha(title: str, one: xr.Dataset) -> str:
     return title if alpha is None else f"{title}, alpha {alpha:g}"
 
 
-def promised(one: xr.Dataset) -> str:
-    """Return what is guaranteed of these sets, in words; nothing where nothing is known."""
+def guaranteed(one: xr.Dataset) -> str:
+    """Return what is guaranteed for these sets, in words; nothing where nothing is known."""
     alpha = alpha_of(one)
     stated = json.loads(str(one.attrs.get(GUARANTEES, "[]")))
     if alpha is None or not isinstance(stated, list):
         return ""
-    for promise in map(Guarantee.from_json, stated):
-        if abs(float(promise.alpha) - alpha) < 1e-9:
-            text = promise.statement()
-            return text if promise.level is None else f"guaranteed: {text}"
+    for guarantee in map(Guarantee.from_json, stated):
+        if abs(float(guarantee.alpha) - alpha) < 1e-9:
+            text = guarantee.statement()
+            return text if guarantee.level is None else f"guaranteed: {text}"
     return ""
 
 

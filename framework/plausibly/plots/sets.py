@@ -117,7 +117,7 @@ def coverage(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
         for name, title in QUANTITIES.items()
         if f"{name}_mean" in one
     ]
-    title, notes = "What the sets cover", (reading.on_what(one), reading.promised(one))
+    title, notes = "What the sets cover", (reading.on_what(one), reading.guaranteed(one))
     return _intervals(one, points, axes, "coverage", title, *notes, x="coverage (share)")
 
 
@@ -346,7 +346,7 @@ def planning(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
 
 BINS = 20
 OF_LABELS = {VOTED: style.VOTED, DRAWN: style.AGGREGATED, TRUE: style.TRUE}
-"""How p-values of each kind of label are drawn."""
+"""Look of the p-values of each kind of label."""
 
 _CURVES = {
     "majority_vote_coverage": (style.VOTED, "majority vote"),
@@ -401,7 +401,7 @@ def realised(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
 def uniformity(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     """Draw the distribution functions of p-values beside the uniform one.
 
-    Above the diagonal there are more small p-values than promised: sets cover less. As far as the
+    Above the diagonal there are more small p-values than guaranteed: sets cover less. As far as the
     grey band reaches above it, chance alone leads in 95 of 100 cases, by the numbers of calibration
     and test examples.
 
@@ -429,8 +429,8 @@ def uniformity(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
         one, look = result.sel({OF: of}), OF_LABELS[of]
         values = np.sort(one["p_value"].values)
         shares = np.arange(1, len(values) + 1) / len(values)
-        promised = ", promised" if bool(one["promised"]) else ""
-        label = f"{of} labels{promised}: D+ {float(one['ks_above']):.3f}"
+        guaranteed = ", guaranteed" if bool(one["guaranteed"]) else ""
+        label = f"{of} labels{guaranteed}: D+ {float(one['ks_above']):.3f}"
         stroke = {"color": look.colour, "linestyle": look.line, "linewidth": 1.8}
         axes.step([0.0, *values, 1.0], [0.0, *shares, 1.0], where="post", label=label, **stroke)
     axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
@@ -442,7 +442,7 @@ def p_values(result: xr.Dataset, *, bins: int = BINS, axes: Axes | None = None) 
     """Draw histograms of the p-values of majority votes, drawn and true labels.
 
     As densities: where p-values are uniform every bar has the height 1. At the left there are too
-    many where sets cover less than promised.
+    many where sets cover less than guaranteed.
 
     Parameters
     ----------

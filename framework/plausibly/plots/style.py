@@ -98,7 +98,7 @@ _DARK = 0.4  # luminance below which paper counts as dark
 
 @attrs.frozen(kw_only=True)
 class Look:
-    """How one measure or method is drawn wherever it appears: by colour, stroke and mark."""
+    """Colour, stroke and mark of one measure or method, the same in all figures."""
 
     colour: str
     line: str = "-"
@@ -133,7 +133,7 @@ OTHERS: tuple[Look, ...] = (
 
 @attrs.frozen(kw_only=True)
 class Tone:
-    """What is drawn in no colour, on light or on dark paper."""
+    """Greys of axes and text, on light and on dark paper."""
 
     ink: str
     paper: str

@@ -1,4 +1,4 @@
-"""What readers of files need besides: ``from plausibly.plugin.readers import ...``.
+"""Names for readers of files: ``from plausibly.plugin.readers import ...``.
 
 Files as tables of text, JSON, XML and arrays; answers with states and repeats; errors that name the
 file and the line.

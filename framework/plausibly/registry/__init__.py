@@ -1,4 +1,4 @@
-"""Plugins and their components: one hook, one registry, and the same way in for everybody."""
+"""Plugins and their components: one hook and one registry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a component is called in messages and files."""
+"""Names of components in messages and files."""
 
 from __future__ import annotations
 

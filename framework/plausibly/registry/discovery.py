@@ -91,7 +91,7 @@ def checked_entry(
 
 @attrs.define
 class Registrar:
-    """What a plugin's hook receives: the place to put its components.
+    """Argument of a plugin's hook, to which it adds its components.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ class Registrar:
 
 
 class RegisterHook(Protocol):
-    """What a plugin implements: one function that takes the registrar, by this name."""
+    """Hook of a plugin: one function that takes the registrar, by this name."""
 
     def __call__(self, registrar: Registrar) -> None:
         """Add the plugin's components to `registrar`; read nothing, return nothing."""
@@ -183,7 +183,7 @@ OURS = "plausibly"
 
 @attrs.frozen
 class Declared:
-    """One entry point of the group: a plugin that somebody installed."""
+    """One entry point of the group: an installed plugin."""
 
     source: Source
     value: str

@@ -82,7 +82,7 @@ Message = TypeVar("Message", ComponentError, PlausiblyWarning)
 
 @attrs.frozen
 class Source:
-    """Who offers a component: a plugin of an installed distribution, or `THIS_RUN` of none."""
+    """Origin of a component: a plugin of an installed distribution, or `THIS_RUN`."""
 
     plugin: str  # name of the entry point
     distribution: str = ""
@@ -131,7 +131,7 @@ class Entry:
 
     @property
     def key(self) -> tuple[str, str, Source]:
-        """What no two components have in common."""
+        """Key that is unique to a component."""
         return self.kind, self.name, self.source
 
     @property
@@ -208,7 +208,7 @@ class Failure:
 
     @property
     def remedy(self) -> str:
-        """What to do about it, apart from doing without."""
+        """Hint for a fix."""
         if isinstance(self.error, Advised):
             return self.error.advice
         if self.source.builtin:
@@ -304,7 +304,7 @@ class Disabled:
 
     @property
     def undo(self) -> str:
-        """What to do to have the plugin back."""
+        """Hint for enabling the plugin again."""
         return f"take {self.name} out of {self.by}"
 
     def unknown(self, sources: Iterable[Source]) -> PlausiblyWarning:

@@ -114,7 +114,7 @@ class Row:
         return self.state
 
     def answers_to(self, name: str) -> bool:
-        """Return whether somebody who says `name` means this, its plugin or its distribution."""
+        """Return whether `name` is the name of this, its plugin or its distribution."""
         plain = normalised(name)
         if plain in (normalised(self.source.plugin), normalised(self.source.distribution)):
             return True

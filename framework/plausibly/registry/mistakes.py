@@ -34,7 +34,7 @@ class Mistake:
 
     @property
     def hint(self) -> str:
-        """What can be typed instead."""
+        """Replacement that can be typed."""
         return f"write {self.key} = {self.value}" if self.key else self.advice
 
     def __str__(self) -> str:
@@ -80,7 +80,7 @@ class ParameterError(ComponentError):
 
     @property
     def mistakes(self) -> tuple[Mistake, ...]:
-        """Each mistake, for whoever shows the table that this one is part of."""
+        """Each mistake, for messages about the table that contains this one."""
         found = self.details["mistakes"]
         return tuple(Mistake(**m) for m in found) if isinstance(found, list) else ()
 

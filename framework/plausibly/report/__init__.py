@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 REPORT = "report.html"
-"""What the file is called where nobody says another name."""
+"""Default name of the file."""
 
 
 def can_report() -> bool:

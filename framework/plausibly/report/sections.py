@@ -105,7 +105,7 @@ class Measured:
 
 def measured(subject: Subject, method: MethodSets) -> list[Measured]:
     sets, lam = method.sets, subject.plausibilities
-    by = method.promises[0].by
+    by = method.guarantees[0].by
     known = by and by != BY_LABEL and inputs.known_values(by, (sets,)) is not None
     with warnings.catch_warnings():
         # The report states what the measures warn of.
@@ -193,7 +193,7 @@ HIGHEST = 5
 
 
 class Outcomes:
-    """What the sets of all methods and alphas leave out of every example."""
+    """Missed plausibility per example, for all methods and alphas."""
 
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
@@ -341,17 +341,17 @@ SEVERITIES = ("broken", "vacuous", "weak", "kept")
 
 
 def verdict(
-    subject: Subject, found: Measured, promise: Guarantee, weak: Section, checks: Sequence[Check]
+    subject: Subject, found: Measured, guarantee: Guarantee, weak: Section, checks: Sequence[Check]
 ) -> Section:
     words, judged = subject.words, Judgement(None, None, "")
-    measured = f"{COVERAGE.get(promise.target, '')}_mean" in found.evaluation
-    if promise.level is not None and (measured or promise.vacuous):
-        judged = judgement(found.evaluation, promise)
-    sentence = _verdict_sentence(subject, found.evaluation, promise, judged)
+    measured = f"{COVERAGE.get(guarantee.target, '')}_mean" in found.evaluation
+    if guarantee.level is not None and (measured or guarantee.vacuous):
+        judged = judgement(found.evaluation, guarantee)
+    sentence = _verdict_sentence(subject, found.evaluation, guarantee, judged)
     stands = "other" if judged.stands is None else judged.stands.replace(" ", "-")
-    severity = "kept" if judged.stands and promise.target == "aggregated" else "weak"
+    severity = "kept" if judged.stands and guarantee.target == "aggregated" else "weak"
     severity = stands if stands in ("broken", "vacuous") else severity
-    name = "guarantee-none" if promise.level is None else f"guarantee-{stands}"
+    name = "guarantee-none" if guarantee.level is None else f"guarantee-{stands}"
     findings = [Finding(severity, name, sentence)]
     for check in checks:
         if check.state == BROKEN:
@@ -362,15 +362,15 @@ def verdict(
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     if findings[0].severity == "broken" and findings[0].sentence != sentence:
         sentence = f"{findings[0].sentence} {sentence}"
-    rows = promise.rows()
+    rows = guarantee.rows()
     checked = [f"{check.title}: {check.state}" for check in checks if check.state != UNCHECKED]
-    if checked and promise.level is not None:
+    if checked and guarantee.level is not None:
         place = next((at for at, (title, _) in enumerate(rows) if title == "not"), len(rows))
         rows.insert(place, ("checked", "; ".join(checked)))
-    guarantee = Section(
-        statement=promise.statement(),
-        level=level_of(promise),
-        shown=promise.short(),
+    stated = Section(
+        statement=guarantee.statement(),
+        level=level_of(guarantee),
+        shown=guarantee.short(),
         rows=tuple(rows),
     )
     return Section(
@@ -378,61 +378,63 @@ def verdict(
         limits=f"About what {words.annotators} say, not about the truth; about the average "
         f"{words.example}, not every {words.example}.",
         findings=tuple(findings),
-        guarantee=guarantee,
+        guarantee=stated,
     )
 
 
 def _verdict_sentence(
-    subject: Subject, evaluation: xr.Dataset, promise: Guarantee, judged: Judgement
+    subject: Subject, evaluation: xr.Dataset, guarantee: Guarantee, judged: Judgement
 ) -> str:
     words = subject.words
     answers = interval(evaluation, AGGREGATED)
     measured = f"{_share(answers)} of what {words.annotators} say (measured {_ends(answers)})"
     if judged.stands == "vacuous":
         text = (
-            f"At alpha {float(promise.alpha):g} every set is every label: the guarantee of "
-            f"{promise.shown_level().removesuffix(', vacuous')} is kept, and says nothing."
+            f"At alpha {float(guarantee.alpha):g} every set is every label: the guarantee of "
+            f"{guarantee.shown_level().removesuffix(', vacuous')} is kept, and says nothing."
         )
-        if promise.needed is not None:
-            text += f" It says something with {counted(promise.needed)} {promise.unit} or more; "
-            text += f"there are {counted(promise.has)}."
+        if guarantee.needed is not None:
+            text += (
+                f" It says something with {counted(guarantee.needed)} {guarantee.unit} or more; "
+            )
+            text += f"there are {counted(guarantee.has)}."
         return text
-    if promise.level is None:
+    if guarantee.level is None:
         size = f"{interval(evaluation, SET_SIZE).mean or 0:.2f} labels on average"
         return f"Nothing is guaranteed. These sets cover {measured}, with {size}."
-    if promise.target == "risk":
+    if guarantee.target == "risk":
         return (
-            f"These sets are guaranteed a risk of at most {promise.bound()} on "
+            f"These sets are guaranteed a risk of at most {guarantee.bound()} on "
             f"average, if new {words.examples} resemble these. They cover {measured}, of which "
             "nothing is guaranteed."
         )
     if not judged.words:
-        return f"These sets cover {measured}; guaranteed {promise.statement()}."
-    covered = interval(evaluation, COVERAGE[promise.target])
+        return f"These sets cover {measured}; guaranteed {guarantee.statement()}."
+    covered = interval(evaluation, COVERAGE[guarantee.target])
     one = judged.covered
-    if promise.cluster and not promise.by and one is not None:
+    if guarantee.cluster and not guarantee.by and one is not None:
         covered = Interval(one.mean, one.low, one.high)
-    level, share = promise.bound(), _share(covered)
+    level, share = guarantee.bound(), _share(covered)
     what = {
         "majority-vote": f"{share} of the votes of {words.annotators}",
-        "mass": f"{bounded(promise.share or 1)} or more of what {words.annotators} say, for "
+        "mass": f"{bounded(guarantee.share or 1)} or more of what {words.annotators} say, for "
         f"{share} of the {words.examples}",
-    }.get(promise.target, f"{share} of what {words.annotators} say")
+    }.get(guarantee.target, f"{share} of what {words.annotators} say")
     rest = ""
-    if promise.target != "aggregated":
+    if guarantee.target != "aggregated":
         rest = (
             f" Of what {words.annotators} say nothing is guaranteed, and they cover "
             f"{_share(answers)} (measured {_ends(answers)})."
         )
-    if judged.stands == "broken" and not promise.by:
+    if judged.stands == "broken" and not guarantee.by:
         return (
             f"These sets cover less than is guaranteed: {what} (measured {_ends(covered)}; "
             f"guaranteed {level}). The guarantee does not hold here, or these {words.examples} "
             f"are unlike those that calibrated.{rest}"
         )
     resemble = f"if new {words.examples} resemble these"
-    if promise.confidence is not None:
-        resemble += f", with probability {bounded(promise.confidence)} over the calibration"
+    if guarantee.confidence is not None:
+        resemble += f", with probability {bounded(guarantee.confidence)} over the calibration"
     return (
         f"These sets cover {what} (measured {_ends(covered)}; guaranteed {level}, {resemble}): "
         f"{judged.words}{judged.remark}.{rest}"
@@ -587,8 +589,8 @@ def _heat_labels(
     named = [int(code) for code in np.lexsort(-met[::-1]) if met[:, code].any()]
     kept = tuple(sorted(named[:MOST_LABELS]))
     note = (
-        f"Counts pairs of answers to one {words.example} of which one names a label and the other "
-        "another; on the diagonal, pairs that name the same."
+        f"Counts pairs of answers to one {words.example} of which one names per label and the "
+        "other another; on the diagonal, pairs that name the same."
     )
     few = f" The {len(kept)} of {counted(len(named))} labels that are parted over most are shown."
     return kept, note + few if len(named) > len(kept) else note
@@ -598,7 +600,7 @@ _LIKENESSES = ("agreement", "others", "vote", "says_share", "says_others")
 
 
 def _annotators(found: xr.Dataset, shown: Sequence[str], place: NDArray[np.int64]) -> list[Section]:
-    """Return a row an annotator with answers: those who differ first, then by likeness."""
+    """Return a row per annotator with answers: those who differ first, then by likeness."""
     label = dict(zip(name_texts(found[names.LABEL].values), place.tolist(), strict=True))
     rows = [
         Section(
@@ -663,13 +665,13 @@ def uniformity(subject: Subject) -> list[Section]:
             values, of = kind["p_value"].values, str(kind[OF].item())
             above, p = float(kind["ks_above"]), float(kind["p_super_uniform"])
             few = "more small ones than may" if p < SUSPECT else "as few small ones as there may"
-            nothing = "" if kind["promised"] else "; nothing is guaranteed of them"
+            nothing = "" if kind["guaranteed"] else "; nothing is guaranteed about them"
             count = several(len(values), subject.words.example)
             found.append(
                 Section(
                     method=place,
                     of=of,
-                    promised=bool(kind["promised"]),
+                    guaranteed=bool(kind["guaranteed"]),
                     counts=tuple(np.histogram(values, bins=BINS, range=(0.0, 1.0))[0].tolist()),
                     ks_above=above,
                     ks_below=float(kind["ks_below"]),
@@ -689,7 +691,7 @@ def p_value_text(value: float) -> str:
 def method_checks(subject: Subject, place: int, found: Sequence[Section]) -> list[Check]:
     """Return the checks of one method: those of the examples, and of its p-values."""
     title = f"p-values of {subject.methods[place].name} are no smaller than guaranteed"
-    own = (one for one in found if one.method == place and one.promised)
+    own = (one for one in found if one.method == place and one.guaranteed)
     state = {True: HELD, False: BROKEN}
     return [
         *subject.checks,
@@ -726,9 +728,9 @@ MOST_PARTS = 60
 _SAME = 0.005  # of coverage: what rounds to no opinion in a hundred
 
 
-def level_of(promise: Guarantee) -> float | None:
+def level_of(guarantee: Guarantee) -> float | None:
     """Return the level that is guaranteed for annotators' answers, None where there is none."""
-    level = promise.level if promise.target == "aggregated" else None
+    level = guarantee.level if guarantee.target == "aggregated" else None
     return None if level is None else float(level)
 
 
@@ -785,10 +787,10 @@ def realised(subject: Subject, found: Measured) -> Section:
 def weak(
     subject: Subject,
     found: Measured,
-    promise: Guarantee,
+    guarantee: Guarantee,
     group_values: Mapping[str, tuple[tuple[int, int], ...]],
 ) -> Section:
-    level = level_of(promise)
+    level = level_of(guarantee)
     strata = [
         _part(one, level, "ambiguity", f"largest plausibility {one[AMBIGUITY].item()}", at)
         for at, one in enumerate(each(found.evaluation, AMBIGUITY))
@@ -853,7 +855,7 @@ def _weak_sentence(
     weakest = min(every, key=lambda part: part.covered.mean or 0.0)
     if level is None:
         return (
-            f"Nothing is guaranteed of what {words.annotators} say; least is covered of one part, "
+            f"Nothing is guaranteed about what {words.annotators} say; least is covered of one part, "
             f"{weakest.title}: {measured_text(weakest.covered)}."
         )
     clear = [part for part in groups if part.clear]

@@ -93,7 +93,7 @@ def method_sets(
             parts.append((new.values, new_p.values, new_scores[:, place]))
     values, p, scores = (np.concatenate(each)[order] for each in zip(*parts, strict=True))
     # The weakest guarantee holds of all predictors.
-    promises = [
+    guarantees = [
         min(
             (one.predictor.guarantee(alpha) for one in tested),
             key=lambda one: (one.level is not None, one.level or 0, not one.vacuous, one.has),
@@ -111,10 +111,10 @@ def method_sets(
         dims=dims,
         coords={
             **{key: value.variable for key, value in _plane(predictions).coords.items()},
-            names.ALPHA: [float(promise.alpha) for promise in promises],
+            names.ALPHA: [float(guarantee.alpha) for guarantee in guarantees],
         },
         attrs={
-            GUARANTEES: json.dumps([promise.to_json() for promise in promises]),
+            GUARANTEES: json.dumps([guarantee.to_json() for guarantee in guarantees]),
             FINGERPRINT: " ".join(one.predictor.fingerprint for one in tested),
             OVERLAP: int(sum(overlap)),
             LABEL_ORDER: json.dumps(list(first.labels)),
@@ -129,7 +129,7 @@ def method_sets(
         p=p,
         scores=scores,
         score=metadata.score,
-        promises=promises,
+        guarantees=guarantees,
     )
 
 
@@ -207,7 +207,9 @@ def subject_of_study(one: Compared, options: Options, *, disabled: Sequence[str]
         raise
     with without_plugins(tuple(disabled)):
         methods = [_sets(one, half, name, table) for name, table in one.methods.items()]
-        if all(promise.target != "majority-vote" for made in methods for promise in made.promises):
+        if all(
+            guarantee.target != "majority-vote" for made in methods for guarantee in made.guarantees
+        ):
             # Sets calibrated on votes, to compare with.
             score = next(iter(one.methods.values())).get("score", "probability")
             name = VOTED if VOTED not in one.methods else "calibrated on votes"

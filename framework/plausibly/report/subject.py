@@ -90,7 +90,7 @@ class MethodSets:
     p: Floats
     scores: Floats
     score: str
-    promises: Sequence[Guarantee]
+    guarantees: Sequence[Guarantee]
 
 
 @attrs.frozen(kw_only=True, eq=False)

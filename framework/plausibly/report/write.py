@@ -68,17 +68,17 @@ def gather(subject: Subject) -> ReportData:
     views: list[Section] = []
     for place, method in enumerate(subject.methods):
         checks = sections.method_checks(subject, place, uniform)
-        for at, promise in enumerate(method.promises):
+        for at, guarantee in enumerate(method.guarantees):
             here = found[place][at]
-            weak = sections.weak(subject, here, promise, groups)
-            targets = [one.promises[at].target for one in subject.methods]
+            weak = sections.weak(subject, here, guarantee, groups)
+            targets = [one.guarantees[at].target for one in subject.methods]
             beside = targets[place] != "majority-vote" and "majority-vote" in targets
             voted = found[targets.index("majority-vote")][at] if beside else None
             views.append(
                 Section(
                     method=place,
                     alpha=at,
-                    verdict=sections.verdict(subject, here, promise, weak, checks),
+                    verdict=sections.verdict(subject, here, guarantee, weak, checks),
                     vote=sections.vote(subject, here, voted),
                     realised=sections.realised(subject, here),
                     weak=weak,
@@ -161,7 +161,7 @@ def _provenance(subject: Subject) -> Section:
 
 
 Source: TypeAlias = "StudyResult | ConformalPredictor | Compared | xr.Dataset | Path | str"
-"""What a report is about: a study, its folder or file, what `compare` gave, or a predictor."""
+"""Source of a report: a study, its folder or file, the result of `compare`, or a predictor."""
 
 _SIGN = b'<meta name="generator" content="plausibly">'
 

@@ -231,7 +231,7 @@ def named(annotations: Annotations, rows: Rows) -> Annotations:
                 "annotations name their examples, and the rows of X have no names",
                 expected="names to match by",
                 found=f"{listed(unlike)}, and rows 0 to {len(rows.names) - 1}",
-                hint="examples=[...], one name a row; or X as a pandas frame, named by its index",
+                hint="examples=[...], one name per row; or X as a pandas frame, named by its index",
                 source="X",
                 details={"examples": unlike},
             )

@@ -163,7 +163,7 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         X : array-like or frame
             What the estimator takes; the index of a pandas frame names its rows.
         y : array-like, (row,), or Dataset or DataArray
-            One label a row. Of an annotation table or of plausibilities, matched with X by name,
+            One label per row. Of an annotation table or of plausibilities, matched with X by name,
             the label with the largest plausibility is taken, the first of equal ones.
         **fit_params
             For the estimator's `fit`, such as ``sample_weight``; routed where scikit-learn's
@@ -206,8 +206,9 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
 
             - an annotation table or plausibilities (xarray, dense or sparse), matched with X by
               the names of examples;
-            - a frame with columns ``example``, ``annotator``, ``label``: one answer a row;
-            - a frame with a column a label, of numbers, or with a column an annotator, of labels;
+            - a frame with columns ``example``, ``annotator``, ``label``: one answer per row;
+            - a frame with a column per label, of numbers, or with a column per annotator, of
+            labels;
               a pandas frame is matched with a pandas X by the index, others by position;
             - an array, also a sparse one, (row, label) of numbers in the order of ``classes_``:
               floats are plausibilities, flags are votes, and of whole numbers `kind` says what they
@@ -218,7 +219,7 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
             What the answers in such lists are: ``"single-label"``, ``"label-set"``,
             ``"partial-ranking"``, ``"soft-label"``. Needed for rankings, and for whole numbers in
             arrays, and in frames where they could be labels: ``"counts"`` of votes, a column a
-            label, or ``"single-label"``, a column an annotator.
+            label, or ``"single-label"``, a column per annotator.
         examples : sequence, optional
             Names of the rows of X, where it is no pandas frame with an index of names.
         coordinates : mapping of str to sequence, optional
@@ -374,7 +375,7 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         return float(evaluate(sets, lam).coverage)
 
     def guarantee(self, alpha: AlphaLike | None = None) -> Guarantee:
-        """Return what sets at `alpha` promise: level, of what, over what, if what, and why."""
+        """Return what sets at `alpha` guarantee: level, of what, over what, if what, and why."""
         return self._calibrated().guarantee(self._one_alpha(alpha))
 
     def _chosen(self) -> Any:  # Any: as above

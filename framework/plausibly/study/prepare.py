@@ -167,7 +167,7 @@ _ADVICE = {
     "examples": "[examples] path, a table with such a column",
     "labels": "[labels] path, a table with such a column",
     "augmentations-missing": '[predictions] augmentation = "COLUMN", of a table with them in rows',
-    "augmentations-unread": 'calibrator = "augmentation", or a file with one row an example',
+    "augmentations-unread": 'calibrator = "augmentation", or a file with one row per example',
 }
 
 

@@ -220,7 +220,7 @@ def read_model(
         raise InputError(
             "views-unread",
             f"{source} has several views of each example, and the predictor reads one",
-            expected="one row an example",
+            expected="one row per example",
             found=f"{several(len(views), 'view')} ({listed(views)})",
             hint="keep the rows of one view, chosen without looking at any result, "
             "and leave predictions.augmentation out",

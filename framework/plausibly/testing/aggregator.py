@@ -192,14 +192,14 @@ def read_only_inputs(aggregator: Aggregator, table: xr.Dataset) -> None:
 
 @_each
 def declared_labels(aggregator: Aggregator, table: xr.Dataset) -> None:
-    """A declared label that nobody names is there, with plausibilities like the others'."""
+    """A declared label that no annotator names is there, with plausibilities like the others'."""
     wider = data.widened(table, UNNAMED)
     found = _aggregate(aggregator, wider)
     has = texts(found, names.LABEL) if names.LABEL in found.indexes else []
     absent = [name for name in texts(wider, names.LABEL) if name not in has]
     demand(not absent, f"declared labels are missing in the result: {', '.join(absent)}")
     off = _missed(_by_name(found, wider))
-    demand(off <= _SUM, f"with a label that nobody names, a sum misses 1 by {off}")
+    demand(off <= _SUM, f"with a label that no annotator names, a sum misses 1 by {off}")
 
 
 @_each

@@ -27,7 +27,7 @@ from plausibly.testing.rules import Broken, RuleSet, demand, enter_common, same
 
 ALPHAS = (Fraction(1, 20), Fraction(1, 10), Fraction(1, 5), Fraction(1, 2))
 
-# A component that keeps its promise fails by chance once in a million times, over all alphas.
+# A component that keeps its guarantee fails by chance once in a million times, over all alphas.
 _CHANCE = 1e-6 / len(ALPHAS)
 _VOTES = 5
 _LABELS = 3
@@ -88,19 +88,23 @@ def population(stream: str, size: int, labels: int = _LABELS) -> Population:
 
 
 def demand_coverage(p_values: Floats, levels: Sequence[Fraction | None], of_what: str) -> None:
-    """Demand that sets made from p-values of true labels cover as often as is promised."""
+    """Demand that sets made from p-values of true labels cover as often as is guaranteed."""
     from scipy.special import bdtr
 
     trials = len(p_values)
-    for alpha, promised in zip(ALPHAS, levels, strict=True):
-        if promised is None:
+    for alpha, guaranteed in zip(ALPHAS, levels, strict=True):
+        if guaranteed is None:
             continue
         hits = int(np.count_nonzero(p_values > float(alpha)))
-        tail = float(bdtr(hits, trials, float(promised))) if promised < 1 else float(hits == trials)
+        tail = (
+            float(bdtr(hits, trials, float(guaranteed)))
+            if guaranteed < 1
+            else float(hits == trials)
+        )
         demand(
             tail > _CHANCE,
-            f"at alpha {rounded(alpha)} it promises {bounded(promised, typed=False)} of {of_what}; "
-            f"{hits} of {trials} simulated ones were covered, {rounded(hits / trials)}",
+            f"at alpha {rounded(alpha)} it guarantees {bounded(guaranteed, typed=False)} of "
+            f"{of_what}; {hits} of {trials} simulated ones were covered, {rounded(hits / trials)}",
         )
 
 
@@ -275,7 +279,7 @@ def coverage(calibrator: Calibrator, fixture: Population) -> None:
             if found.claim.target not in ("aggregated", "majority-vote"):
                 return  # it says nothing of a label
             p_values[trial] = _p_of_new(found, people, new)
-        # CalibrationScores that have test scores of their own promise less.
+        # CalibrationScores that have test scores of their own guarantee less.
         missed = 2 if found.augmentation == "separate" and len(found.scores) > 1 else 1
         demand_coverage(p_values, [1 - missed * alpha for alpha in ALPHAS], found.claim.covers)
 

@@ -220,7 +220,7 @@ def check_calibrator(
 def check_p_value_combiner(
     combiner: PValueCombiner, *, expected_failures: Expected | None = None
 ) -> Report:
-    """Check that a combiner keeps its rules, and its promise on simulated nulls.
+    """Check that a combiner keeps its rules, and its guarantee on simulated nulls.
 
     Parameters
     ----------

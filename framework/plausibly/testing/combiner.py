@@ -86,7 +86,9 @@ def _combined(combiner: PValueCombiner, case: Case) -> Floats:
     return np.asarray(combiner.combine(case.p, case.held_out))
 
 
-def _promised(combiner: PValueCombiner, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
+def _guaranteed(
+    combiner: PValueCombiner, summary: CalibrationSummary, alpha: Fraction
+) -> Guarantee:
     try:
         found: object = combiner.guarantee(_CLAIM, summary, alpha)
     except IncompatibleComponents as error:
@@ -100,7 +102,7 @@ def _behaves(combiner: PValueCombiner, fixture: CombinerFixture) -> object:
     case = fixture.case()
     combined = _combined(combiner, case)
     try:
-        return [combined, *(str(_promised(combiner, case.summary, alpha)) for alpha in ALPHAS)]
+        return [combined, *(str(_guaranteed(combiner, case.summary, alpha)) for alpha in ALPHAS)]
     except DoesNotApply as reason:
         return [combined, str(reason)]
 
@@ -110,7 +112,7 @@ enter_common(RULES, _behaves)
 
 @RULES.rule_alone
 def held_out_share(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
-    """What it wants to be held out is a share of the examples, less than all of them."""
+    """`held_out` is a share of the examples, less than all of them."""
     demand(0 <= combiner.held_out < 1, f"held_out is {combiner.held_out}")
 
 
@@ -218,7 +220,7 @@ def mean_only(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
 def guarantee_stated(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
     """The guarantee says at which level, of what, if what, and why."""
     for alpha in ALPHAS:
-        found = _promised(combiner, fixture.summary(), alpha)
+        found = _guaranteed(combiner, fixture.summary(), alpha)
         demand(found.alpha == alpha, f"asked for alpha {alpha} it answers for {found.alpha}")
         demand(found.why.strip(), "it does not say why")
         demand(found.covers == _LABEL, "it does not pass on what the calibrator says is covered")
@@ -226,17 +228,17 @@ def guarantee_stated(combiner: PValueCombiner, fixture: CombinerFixture) -> None
         demand(kept, "it drops an assumption of the calibrator")
         for share in (found.level, found.confidence):
             exact = share is None or isinstance(share, Fraction)
-            demand(exact and (share is None or 0 <= share <= 1), f"it promises {share!r}")
+            demand(exact and (share is None or 0 <= share <= 1), f"it guarantees {share!r}")
         demand(Guarantee.from_json(found.to_json()) == found, "it does not survive a file")
 
 
 @RULES.rule
 def guarantee_falls(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
-    """A larger alpha never promises more."""
-    levels = [_promised(combiner, fixture.summary(), alpha).level for alpha in ALPHAS]
+    """A larger alpha never guarantees more."""
+    levels = [_guaranteed(combiner, fixture.summary(), alpha).level for alpha in ALPHAS]
     for (low, less), (high, more) in pairwise(zip(ALPHAS, levels, strict=True)):
         falls = more is None or (less is not None and more <= less)
-        demand(falls, f"at alpha {high} it promises {more}, at {low} only {less}")
+        demand(falls, f"at alpha {high} it guarantees {more}, at {low} only {less}")
 
 
 @RULES.rule
@@ -248,7 +250,7 @@ def vacuity_told(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
         case = fixture.case(fixture.atoms(n), worst, np.full(h, 2.0))
         least = float(_combined(combiner, case)[0])
         for alpha in ALPHAS:
-            said = _promised(combiner, case.summary, alpha)
+            said = _guaranteed(combiner, case.summary, alpha)
             every = least > float(alpha)
             if said.level is not None and said.vacuous != every:
                 held = f" and {h} held out" if fixture.share > 0 else ""
@@ -275,7 +277,7 @@ def super_uniform(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
             others = PValues.of(pools, people.own(slice(start + n, new))) if aside else None
             p = PValues.of(pools, people.own(slice(new, new + 1)))
             p_values[trial] = np.asarray(combiner.combine(p, others))[0]
-        promised = [_promised(combiner, summary, alpha) for alpha in ALPHAS]
-        # A promise for single calibrations holds for all but a share of them.
-        levels = [one.level and one.level * (one.confidence or 1) for one in promised]
+        guaranteed = [_guaranteed(combiner, summary, alpha) for alpha in ALPHAS]
+        # A guarantee for single calibrations holds for all but a share of them.
+        levels = [one.level and one.level * (one.confidence or 1) for one in guaranteed]
         demand_coverage(p_values, levels, _LABEL)

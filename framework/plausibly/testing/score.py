@@ -71,7 +71,7 @@ enter_common(
 
 @RULES.rule
 def shape(score: ScoreFunction, fixture: ScoreFixture) -> None:
-    """It gives one number a label, for one example, for many, and for stacks of many."""
+    """It gives one number per label, for one example, for many, and for stacks of many."""
     rows = fixture.rows()
     for batch in (rows, rows[0], rows.reshape(3, 4, _LABELS)):
         fixture.demand_scores(score, batch)

@@ -10,7 +10,7 @@ _COMBINERS = {
     "maximum": ("average:Maximum", "largest p-value: the union of the sets"),
     "ecdf": ("held_out:Ecdf", "held-out distribution function with a confidence band"),
     "held-out-rank": ("held_out:HeldOutRank", "rank among the p-values of held-out examples"),
-    "pac": ("held_out:Pac", "held-out order statistic: a promise for this calibration"),
+    "pac": ("held_out:Pac", "held-out order statistic: a guarantee for this calibration"),
     "bonferroni": ("merging:Bonferroni", "m times the least p-value"),
     "median": ("merging:Median", "twice the median p-value"),
     "geometric": ("merging:Geometric", "e times the geometric mean"),

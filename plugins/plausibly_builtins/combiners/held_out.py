@@ -108,7 +108,7 @@ class Ecdf(HeldOut):
     held_out : float
         Share of the calibration examples that is set aside.
     delta : float
-        Probability with which the promise may fail.
+        Probability with which the guarantee may fail.
     band : {"two-sided", "one-sided"}
         The one-sided band has ``log(1 / delta)`` and needs delta <= 1/2.
 
@@ -209,7 +209,7 @@ class Pac(HeldOut):
     held_out : float
         Share of the calibration examples that is set aside.
     delta : float
-        Probability with which the promise may fail.
+        Probability with which the guarantee may fail.
 
     References
     ----------

@@ -377,7 +377,7 @@ class DawidSkene(Estimated):
 class OneCoin(Estimated):
     """Plausibility of a label = its chance of being the one true label, given who said what.
 
-    The model of `dawid-skene` with one number an annotator: q says the true label with chance
+    The model of `dawid-skene` with one number per annotator: q says the true label with chance
     ``c_q``, and each of the K - 1 others with ``(1 - c_q) / (K - 1)``. All labels of the table
     count, also those that nobody says::
 

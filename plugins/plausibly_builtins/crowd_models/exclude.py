@@ -103,7 +103,7 @@ class Exclude(Around):
 
     @property
     def joint(self) -> bool:
-        """Whether who is left out, or the inner aggregator, depends on all examples."""
+        """True if who is left out, or the inner aggregator, depends on all examples."""
         return super().joint or self.below is not None or self.fewer_than > 1
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:

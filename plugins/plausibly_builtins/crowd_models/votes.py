@@ -40,7 +40,7 @@ class WorkerAgreement(Aggregator):
     weights are whole numbers, else to 12 digits), and w_r is the `response_weight`. There is no
     model and nothing to converge; it is as linear in the votes as label frequency, once the weights
     are known. They come from the whole table, so that an example's plausibilities depend on all
-    other examples (`joint`). With few responses an example, one's own vote decides often.
+    other examples (`joint`). With few responses per example, one's own vote decides often.
 
     Attributes
     ----------

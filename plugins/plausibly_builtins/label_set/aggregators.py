@@ -103,7 +103,7 @@ class Spread(Around):
 
     @property
     def joint(self) -> bool:
-        """Whether the inner aggregator learns from all examples, or the shares do."""
+        """True if the inner aggregator learns from all examples, or the shares do."""
         return self.unseen == "overall" or super().joint
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:

@@ -168,7 +168,7 @@ class _Alike:
         return found
 
     def step(self, log_share: Column) -> tuple[Column, Column]:
-        """Return Newton's step (example, place), and how much it promises (example,)."""
+        """Return Newton's step (example, place), and how much it guarantees (example,)."""
         share = np.exp(log_share)
         total = self.prior.sum(axis=1, keepdims=True)
         slope = self.prior - total * share
@@ -199,8 +199,8 @@ class _Alike:
         bend += mean[:, :, None] / size + _diagonal(np.repeat(_RIDGE * mean, size, axis=1))
         way: Column = np.linalg.solve(bend, slope[:, :, None])[:, :, 0]
         way *= np.minimum(1.0, _LONGEST / np.abs(way).max(axis=1, initial=1e-300))[:, None]
-        promise: Column = (way * slope).sum(axis=1)
-        return way, promise
+        guarantee: Column = (way * slope).sum(axis=1)
+        return way, guarantee
 
     def _by_size(self) -> list[tuple[Codes, Codes]]:
         """Return stages whose blocks have one size, and the places of their labels."""
@@ -245,8 +245,8 @@ def fit(
         change[which], going = np.inf, np.arange(which.size)
         while going.size and steps[which].max() < iterations:
             part, here, at = alike.part(going), logs[going], which[going]
-            way, promise = part.step(here)
-            logs[going], objective[at], full = _higher(part, here, objective[at], way, promise)
+            way, guarantee = part.step(here)
+            logs[going], objective[at], full = _higher(part, here, objective[at], way, guarantee)
             change[at] = np.abs(np.exp(logs[going]) - np.exp(here)).max(axis=1)
             steps[at] += 1
             going = going[~(full & (change[at] <= tolerance))]
@@ -256,7 +256,7 @@ def fit(
 
 
 def _higher(
-    alike: _Alike, here: Column, before: Column, way: Column, promise: Column
+    alike: _Alike, here: Column, before: Column, way: Column, guarantee: Column
 ) -> tuple[Column, Column, NDArray[np.bool_]]:
     """Return a place on the way that is no lower, what is reached, and whether at its end."""
     there, reached = here.copy(), before.copy()
@@ -268,7 +268,7 @@ def _higher(
         part = alike.part(left)
         tried = _normalised(here[left] + scale * way[left])
         value = part.objective(tried)
-        good = value >= before[left] + 1e-4 * scale * promise[left] - slack[left]
+        good = value >= before[left] + 1e-4 * scale * guarantee[left] - slack[left]
         there[left[good]], reached[left[good]] = tried[good], value[good]
         full[left[good]] = scale == 1.0
         left = left[~good]

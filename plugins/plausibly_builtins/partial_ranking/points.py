@@ -75,7 +75,8 @@ class Borda(Shares):
     is the number of labels that any response of the example names: a ranking that is short still
     puts its labels above all others. Where it is ``unknown``, it is the number of labels that b
     itself names, since nothing is known of others (the modified Borda count). In both cases a
-    ranking gives nothing to labels that it does not name, and labels that nobody names get nothing.
+    ranking gives nothing to labels that it does not name, and labels that no annotator names get
+    nothing.
 
     Points fall in equal steps, so plausibilities are flatter than inverse ranks: one ranking
     a > b > c gives 1/2, 1/3, 1/6, and 6/11, 3/11, 2/11 by inverse rank. Single labels give label

@@ -47,7 +47,7 @@ class Adaptive(ScoreFunction):
             raise InputError(
                 "uniform-missing",
                 f"score {self.name} is randomised, and was given no uniforms",
-                expected=f"one uniform an example, of shape {wanted}",
+                expected=f"one uniform per example, of shape {wanted}",
                 hint=f'uniform=..., or score "{self.name}" without randomised = true',
                 source=f"score {self.name}",
             )

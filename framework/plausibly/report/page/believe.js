@@ -50,7 +50,7 @@ function splitFigure(splits, level) {
   return figure({
     says: splits.sentence,
     of: `${counted(splits.aggregated.length, "split")}, one dot each`,
-    legend: [["dot", "coverage of one split"], level !== null && ["promise", "guaranteed on average"]].filter(Boolean),
+    legend: [["dot", "coverage of one split"], level !== null && ["guarantee", "guaranteed on average"]].filter(Boolean),
     drawing: svg,
     table: {
       caption: "Coverage of each split", head: ["split", "covered of what was said"],

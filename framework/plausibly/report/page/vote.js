@@ -25,7 +25,7 @@ const votedOf = (vote) => (vote.voted.find(([policy]) => policy === state.ties) 
 function methodBars(method, code) {
   const { vote, verdict } = DATA.views[code * DATA.alphas.length + state.alpha];
   const line = (style, label, title, value) => make("div.line", {}, make("span.label.small", {}, label),
-    put(bar(style, value, title), make("i.promised", { style: { left: width(1 - alphaValue()) } })),
+    put(bar(style, value, title), make("i.guaranteed", { style: { left: width(1 - alphaValue()) } })),
     make("span.number", {}, share(value.mean)));
   return make("div.method", { "data-shown": code === state.method },
     make("p", { title: method.about }, make("b", {}, named(method.name)), method.reference && " (to compare)", make("span.soft.small", {},
@@ -51,7 +51,7 @@ function drawVote() {
     policies.length > 1 && tiesSwitch(policies),
     figure({
       of: `Mean of ${examples(CASES.total)}; lines end at 95% intervals`,
-      legend: [["said", "what was said"], ["voted", "the vote"], ["promise", `1 − alpha, ${share(1 - alphaValue(), 2)}`]],
+      legend: [["said", "what was said"], ["voted", "the vote"], ["guarantee", `1 − alpha, ${share(1 - alphaValue(), 2)}`]],
       drawing: make("div.methods", {}, DATA.methods.map(methodBars), axis(0, 1, [0, 0.25, 0.5, 0.75, 1])),
       table: {
         caption: "Coverage and size by method",

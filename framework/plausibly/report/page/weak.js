@@ -20,7 +20,7 @@ function partLine(part, scale, level) {
     make("span.label", {}, make("span.clip", {}, named(part.title), " ", make("small", {}, `n ${count(part.n)}`)),
       part.clear && make("span.unseen", {}, ", clearly below what is guaranteed")),
     make("span.rail", { "aria-hidden": "true" },
-      level !== null && make("i.promised", { style: { left: scale.at(level) } }),
+      level !== null && make("i.guaranteed", { style: { left: scale.at(level) } }),
       low !== null && make("i.from-to", { style: { left: scale.at(low), width: width((high - low) / (1 - scale.low)) } }),
       mean !== null && make(part.clear ? "i.point.weak" : "i.point", { style: { left: scale.at(mean) } })),
     make("span.number", {}, share(mean)));
@@ -49,7 +49,7 @@ function drawWeak() {
     weak.parts.length > 0 && figure({
       of: [weak.note, make("span.choose", {}, ` Choose a row to see its ${WORDS.examples}.`)],
       operable: true,
-      legend: [["dot", "covered of what was said"], ["triangle", "clearly less than guaranteed"], ["promise", "guaranteed on average"]],
+      legend: [["dot", "covered of what was said"], ["triangle", "clearly less than guaranteed"], ["guarantee", "guaranteed on average"]],
       drawing: make("div.kinds", {},
         Object.keys(KINDS).map((kind) => partLines(kind, weak.parts, scale, weak.level)),
         make("div", { "aria-hidden": "true" }, axis(scale.low, 1, scale.ticks))),
