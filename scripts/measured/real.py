@@ -192,10 +192,10 @@ def of_a_new_group(real: Real, count: int) -> dict[str, Measured]:
         own = np.unique(groups[half.test], return_inverse=True)[1]
         return float((np.bincount(own, weights=half.held) / np.bincount(own)).mean())
 
-    grouped: Method = {"calibrator": {"name": "grouped", "by": "group"}}
+    grouped: Method = {"calibrator": {"name": "clustered", "by": "group"}}
     return over_splits(
         real,
-        {"expected": (PLAIN, of_groups), "grouped": (grouped, of_groups)},
+        {"expected": (PLAIN, of_groups), "clustered": (grouped, of_groups)},
         count,
         by_group=True,
     )

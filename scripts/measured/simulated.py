@@ -92,7 +92,7 @@ def new_patient(runs: int, *, n: int = 30, test: int = 500) -> dict[str, Mean]:
 
     methods: dict[str, Method] = {
         "expected": {"calibrator": "expected"},
-        "grouped": {"calibrator": {"name": "grouped", "by": "patient"}},
+        "clustered": {"calibrator": {"name": "clustered", "by": "patient"}},
     }
     return coverage(make, methods, runs, seed=4)
 

@@ -133,7 +133,7 @@ def _simulated(found: Mapping[str, simulated.Mean]) -> Table:
 
 def patients(data: Path, effort: Effort) -> Table:
     """Return coverage of a random example of a new patient, and the size of sets."""
-    header: list[Cell] = ["data", "`expected`", "labels per set", "`grouped`", "labels per set"]
+    header: list[Cell] = ["data", "`expected`", "labels per set", "`clustered`", "labels per set"]
     one = simulated.new_patient(effort.runs)
     first, second = (Figure(m.mean, m.error) for m in one.values())
     table: Table = [header, ["30 simulated patients", first, "", second, ""]]

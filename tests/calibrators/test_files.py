@@ -79,7 +79,7 @@ FINE = (0.123457, 1.0, 2.5)
     "table",
     [
         {"name": "risk", "by": "risk"},
-        inside("grouped", "patient", {"name": "risk", "by": "risk"}),
+        inside("clustered", "patient", {"name": "risk", "by": "risk"}),
         inside("weighted", "weight", {"name": "risk", "by": "risk"}),
         inside("mondrian", "site", {"name": "risk", "by": "risk"}),
     ],

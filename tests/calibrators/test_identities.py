@@ -65,7 +65,7 @@ TEST = predictions(12, prefix="new", seed=1, values=8)
 
 
 @pytest.mark.parametrize("name", list(INNER))
-@pytest.mark.parametrize("wrapper", [("mondrian", "same"), ("grouped", "alone")])
+@pytest.mark.parametrize("wrapper", [("mondrian", "same"), ("clustered", "alone")])
 def test_one_group_and_groups_of_one(name: str, wrapper: tuple[str, str]) -> None:
     same(calibrated(inside(*wrapper, INNER[name])), calibrated(INNER[name]), TEST)
     if name in ("draws", "votes", "systematic"):

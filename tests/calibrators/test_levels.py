@@ -22,7 +22,7 @@ from plausibly.kernels.random import Keys
 from plausibly.protocols import CALIBRATOR
 from plausibly.registry import resolve
 
-WITHIN = wrapped("mondrian", "group", wrapped("grouped", "patient"))
+WITHIN = wrapped("mondrian", "group", wrapped("clustered", "patient"))
 
 SHAPES = {
     None: ((4, 3, 12), (6, 2, 12)),
@@ -56,19 +56,19 @@ def test_the_enumeration_is_complete() -> None:
         assert sum((case.chance for case in spaced_cases(world, 2)), Fraction(0)) == 1
 
 
-def patients_in(world: World, group: str) -> list[tuple[str, list[int]]]:
+def patients_in(world: World, cluster: str) -> list[tuple[str, list[int]]]:
     """Return the patients who have examples of a group, with these."""
     found = []
     for one in sorted(set(world.patient)):
         theirs = [
-            i for i in range(world.size) if (world.patient[i], world.group[i]) == (one, group)
+            i for i in range(world.size) if (world.patient[i], world.group[i]) == (one, cluster)
         ]
         if theirs:
             found.append((one, theirs))
     return found
 
 
-def law_within(world: World, group: str, *, by_share: bool) -> Law:
+def law_within(world: World, cluster: str, *, by_share: bool) -> Law:
     """Return the law in one group of patients who may have examples in several.
 
     A new patient is any of those who have examples there; with `by_share` as often as a random
@@ -76,7 +76,7 @@ def law_within(world: World, group: str, *, by_share: bool) -> Law:
     """
     product = Product(WITHIN, world)
     oracle = in_group(grouped())
-    inside = patients_in(world, group)
+    inside = patients_in(world, cluster)
     odds = [
         Fraction(len(theirs), world.patient.count(one) if by_share else len(theirs))
         for one, theirs in inside

@@ -299,7 +299,7 @@ def test_guarantees_name_what_they_are_of() -> None:
         ({"name": "risk", "by": "risk"}, "average", "0.5", 4),
         ({"name": "risk", "by": "risk"}, "twice-average", "0.5", 9),
         (inside("mondrian", "same"), "average", "0.2", 4),
-        (inside("grouped", "alone"), "average", "0.2", 4),
+        (inside("clustered", "alone"), "average", "0.2", 4),
         ({"name": "mass-coverage"}, "average", "0.2", 4),
     ],
     ids=str,

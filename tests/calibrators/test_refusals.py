@@ -99,14 +99,14 @@ INSIDE = [
     ("mondrian", inside("mondrian", "label"), "name one coordinate that has both"),
     ("weighted", inside("mondrian", "site"), "put mondrian outside, weighted inside"),
     ("weighted", inside("weighted", "weight"), "put mondrian outside"),
-    ("weighted", inside("grouped", "patient"), "weights are one an example"),
-    ("weighted", inside("grouped", "alone"), "weights are one an example"),
-    ("grouped", inside("mondrian", "site"), OUTSIDE),
-    ("grouped", inside("weighted", "weight"), OUTSIDE),
-    ("grouped", inside("grouped", "patient"), "groups inside groups"),
-    ("grouped", inside("grouped", "alone"), "groups inside groups"),
+    ("weighted", inside("clustered", "patient"), "weights are one an example"),
+    ("weighted", inside("clustered", "alone"), "weights are one an example"),
+    ("clustered", inside("mondrian", "site"), OUTSIDE),
+    ("clustered", inside("weighted", "weight"), OUTSIDE),
+    ("clustered", inside("clustered", "patient"), "groups inside groups"),
+    ("clustered", inside("clustered", "alone"), "groups inside groups"),
 ]
-BY = {"mondrian": "site", "weighted": "weight", "grouped": "patient"}
+BY = {"mondrian": "site", "weighted": "weight", "clustered": "patient"}
 
 
 @pytest.mark.parametrize(("outer", "table", "reason"), INSIDE)
@@ -121,8 +121,8 @@ def test_wrappers_that_do_not_nest(outer: str, table: Table, reason: str) -> Non
     [
         ({"name": "risk", "by": "risk"}, "found atoms that are not of one label of one example"),
         ({"name": "mass-coverage"}, "found atoms that are not of one label of one example"),
-        (inside("grouped", "patient"), "found atoms that are not of one label of one example"),
-        (inside("grouped", "alone"), "found atoms that are not of one label of one example"),
+        (inside("clustered", "patient"), "found atoms that are not of one label of one example"),
+        (inside("clustered", "alone"), "found atoms that are not of one label of one example"),
         (inside("weighted", "weight"), "found masses of a label without weights"),
         *((views(scores), "") for scores in ("mean", "separate", "pooled")),
     ],

@@ -47,7 +47,7 @@ CLAIMED = {
     "weighted, drawn": [*MEANS, *MERGED],
     "weighted, risk": MEANS,
     "weighted, mass": MEANS,
-    "grouped": MASSES,
+    "clustered": MASSES,
     "grouped, drawn": [*MASSES, *MERGED],
     "grouped, risk": MASSES,
     "grouped, mass": MASSES,
@@ -129,7 +129,9 @@ def test_levels_are_kept_one_by_one(name: str, n: int, ties: bool, effort: Effor
     assert beyond(ALONE[name], asked, effort, n=n, ties=ties) == {}
 
 
-@pytest.mark.parametrize("name", ["mondrian, drawn", "systematic", "grouped", "augmentation, mean"])
+@pytest.mark.parametrize(
+    "name", ["mondrian, drawn", "systematic", "clustered", "augmentation, mean"]
+)
 def test_worlds_apart_are_calibrations_of_their_own(name: str) -> None:
     """What the studies rest on: the sets of a world are those of its own calibration."""
     study = STUDIES[name]

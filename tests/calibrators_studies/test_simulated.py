@@ -53,7 +53,7 @@ def test_weights_restore_coverage_under_a_shift(sizes: dict[str, int]) -> None:
 )
 def test_an_example_of_a_new_patient_is_covered(sizes: dict[str, int]) -> None:
     found = simulated.new_patient(**sizes)
-    plain, grouped = found["expected"], found["grouped"]
+    plain, grouped = found["expected"], found["clustered"]
     assert plain.mean + MARGIN * plain.error < LEVEL - 0.05
     assert keeps(grouped)
     # Thirty patients: at most 2 / (G + 1) more than was asked.

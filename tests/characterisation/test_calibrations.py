@@ -28,7 +28,7 @@ CALIBRATORS: dict[str, dict[str, object]] = {
     "mondrian site grouped": {
         "name": "mondrian",
         "by": "site",
-        "inner": {"name": "grouped", "by": "patient"},
+        "inner": {"name": "clustered", "by": "patient"},
     },
     "mondrian site weighted": {
         "name": "mondrian",
@@ -36,9 +36,9 @@ CALIBRATORS: dict[str, dict[str, object]] = {
         "inner": {"name": "weighted", "by": "weight"},
     },
     "weighted": {"name": "weighted", "by": "weight"},
-    "grouped": {"name": "grouped", "by": "patient"},
+    "clustered": {"name": "clustered", "by": "patient"},
     "grouped monte-carlo": {
-        "name": "grouped",
+        "name": "clustered",
         "by": "patient",
         "inner": {"name": "monte-carlo", "draws": 2},
     },
@@ -72,7 +72,7 @@ COMBINERS: dict[str, dict[str, object]] = {
     "pac": {"name": "pac", "delta": 0.4},
 }
 CHUNKED = ("average", "average smoothed", "held-out-rank", "maximum", "pac")
-FRACTIONAL = {"grouped", "mondrian site grouped", "mass-coverage"}
+FRACTIONAL = {"clustered", "mondrian site grouped", "mass-coverage"}
 """Calibrators whose plausibilities here are floats without a denominator."""
 
 

@@ -21,7 +21,7 @@ MONDRIAN = '{name = "mondrian", by = "site"}'
 WEIGHTED = '{name = "weighted", by = "weight"}'
 BY_LABEL = '{name = "mondrian", by = "label"}'
 RISK = '{name = "risk", by = "risk"}'
-GROUPED = '{name = "grouped", by = "patient"}'
+CLUSTERED = '{name = "clustered", by = "patient"}'
 MASS = '{name = "mass-coverage", leave_out = 0.2}'
 SEPARATE = '{name = "augmentation", scores = "separate"}'
 CONDITION = "if calibration and new examples are exchangeable and the model saw none of them."
@@ -67,7 +67,7 @@ GUARANTEES = {
     BY_LABEL: f"""alpha 0.2: for each label, where it is the label that an expert gives, on average
         0.80 of what experts say is covered, {CONDITION} Needs a plausibility mass of 4 for each,
         has 9 to 11.""",
-    GROUPED: """alpha 0.1: on average 0.90 of what experts say is covered
+    CLUSTERED: """alpha 0.1: on average 0.90 of what experts say is covered
         (the example is a random one of a new "patient"), if calibration and new values of
         "patient", each with its examples, are exchangeable and the model saw none of them. Needs 9
         values of "patient", has 15; any alpha from 0.063.""",

@@ -81,12 +81,12 @@ def options(command: str) -> set[str]:
     return set(re.findall(r"--[a-z][a-z-]*", typed(command, "--help").out))
 
 
-def every_command(group: str = "") -> Iterator[str]:
+def every_command(cluster: str = "") -> Iterator[str]:
     """Yield the empty name, and the name of every command and group, as their helps list them."""
-    yield group
-    listed = run(*group.split(), "--help").out.partition("\nCommands:\n")[2]
+    yield cluster
+    listed = run(*cluster.split(), "--help").out.partition("\nCommands:\n")[2]
     for name in re.findall(r"^  ([a-z]+) ", listed, re.M):
-        yield from every_command(f"{group} {name}".strip())
+        yield from every_command(f"{cluster} {name}".strip())
 
 
 def folders() -> Iterator[Path]:

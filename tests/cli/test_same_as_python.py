@@ -81,7 +81,7 @@ def test_groups_are_held_out_whole(world: World) -> None:
     table = plausibly.read_examples("patients.csv")
     predictions = predictions.assign_coords(patient=("example", table["patient"].values))
     lam = plausibly.aggregate(plausibly.read_annotations("votes.csv"))
-    expected = plausibly.calibrate(predictions, lam, combiner="held-out-rank", group="patient")
+    expected = plausibly.calibrate(predictions, lam, combiner="held-out-rank", cluster="patient")
     assert plausibly.load_predictor("predictor.nc").fingerprint == expected.fingerprint
 
 

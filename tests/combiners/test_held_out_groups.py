@@ -85,7 +85,7 @@ def test_one_example_of_each_held_out_patient_is_ranked(combiner: str) -> None:
     predictions, lam = clinic(sizes)
     table = {"name": combiner, "held_out": 0.4}
     calibrate = partial(
-        plausibly.calibrate, calibrator="monte-carlo", combiner=table, group="patient", seed=2
+        plausibly.calibrate, calibrator="monte-carlo", combiner=table, cluster="patient", seed=2
     )
     predictor = calibrate(predictions, lam)
     hashes = hash_names(predictions["example"].values)
@@ -105,14 +105,14 @@ def test_one_example_of_each_held_out_patient_is_ranked(combiner: str) -> None:
 
 def test_too_few_patients_are_counted_as_such() -> None:
     with refused("calibration-empty", "1 group"):
-        plausibly.calibrate(*clinic([30]), combiner="held-out-rank", group="patient")
+        plausibly.calibrate(*clinic([30]), combiner="held-out-rank", cluster="patient")
 
 
 def test_groups_are_of_no_matter_where_nothing_is_held_out() -> None:
     predictions, lam = clinic([1, 4, 30])
-    guarantee = plausibly.calibrate(predictions, lam, group="patient").guarantee("0.1")
+    guarantee = plausibly.calibrate(predictions, lam, cluster="patient").guarantee("0.1")
     assert guarantee.cluster == ""
-    inside = {"name": "grouped", "by": "patient"}
+    inside = {"name": "clustered", "by": "patient"}
     assert plausibly.calibrate(predictions, lam, calibrator=inside).guarantee("0.1").cluster == (
         "patient"
     )

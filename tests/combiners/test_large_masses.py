@@ -47,7 +47,7 @@ def test_two_equal_views_give_twice_the_p_value() -> None:
     np.testing.assert_allclose(doubled, np.minimum(1.0, 2 * alone), rtol=1e-12)
 
 
-@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("clustered", [False, True])
 def test_the_harmonic_mean_keeps_its_level(grouped: bool) -> None:
     """Mean coverage over 16 calibrations at alpha 0.1, with masses that are no dyadic numbers."""
     rng, calibrations, fresh = np.random.default_rng(5), 16, 300
@@ -64,7 +64,7 @@ def test_the_harmonic_mean_keeps_its_level(grouped: bool) -> None:
         old = labelled(views[:, :n])
         if grouped:
             calibrator = {
-                "name": "grouped",
+                "name": "clustered",
                 "by": "patient",
                 "inner": {"name": "monte-carlo", "draws": 2},
             }

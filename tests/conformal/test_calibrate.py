@@ -119,13 +119,13 @@ def test_groups_are_taken_whole_and_whatever_their_sizes() -> None:
 def test_the_group_is_a_coordinate_of_the_predictions() -> None:
     """A missing coordinate is named, with those there are."""
     predictions, lam = world(60)
-    p = plausibly.calibrate(predictions, lam, combiner="held-out-rank", group="patient")
+    p = plausibly.calibrate(predictions, lam, combiner="held-out-rank", cluster="patient")
     # Ten of twenty patients, with one example of each.
     assert (p.summary.n, p.summary.n_held_out) == (30, 10)
     assert p.pools.calibration.denominator is not None
     assert len(p.pools.calibration.denominator) == 30
     with refused("coordinate-missing", '"site"', "found patient"):
-        plausibly.calibrate(predictions, lam, combiner="held-out-rank", group="site")
+        plausibly.calibrate(predictions, lam, combiner="held-out-rank", cluster="site")
 
 
 def test_too_few_examples_to_hold_any_out() -> None:

@@ -190,7 +190,7 @@ SEPARATE: Component = {"name": "augmentation", "scores": "separate"}
         (SEPARATE, "held-out-rank", "probability", [LABELS]),
         (SEPARATE, "exchangeable-average", "probability", ["the order of the augmentations"]),
         (
-            {"name": "grouped", "by": "patient", "inner": {"name": "monte-carlo", "draws": 1}},
+            {"name": "clustered", "by": "patient", "inner": {"name": "monte-carlo", "draws": 1}},
             "average",
             "probability",
             [LABELS],
@@ -243,7 +243,7 @@ def test_weights_need_independent_examples_and_a_ratio() -> None:
 def test_groups_of_groups_are_exchangeable_within_each() -> None:
     predictions, lam = world(40)
     predictions = predictions.assign_coords(site=("example", np.repeat(["a", "b"], 20)))
-    inside = {"name": "grouped", "by": "patient"}
+    inside = {"name": "clustered", "by": "patient"}
     table = {"name": "mondrian", "by": "site", "inner": inside}
     guarantee = plausibly.calibrate(predictions, lam, calibrator=table).guarantee("0.1")
     assert guarantee.assumptions[0] == (

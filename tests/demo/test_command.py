@@ -66,7 +66,7 @@ def check_screen(ran: Ran, document: dict[str, Any], answers: str, examples: str
 def test_the_whole_of_it_on_nodules() -> None:
     found = ran_demo("--json").document
     assert found["command"] == "demo"
-    assert (found["examples"], found["groups"], found["group"]) == (1378, 689, "patient")
+    assert (found["examples"], found["clusters"], found["cluster"]) == (1378, 689, "patient")
     assert (found["alpha"], found["splits"], found["seed"]) == (0.1, SPLITS, 1)
     assert found["warnings"] == []
     assert found["methods"][1]["draws"] == 10

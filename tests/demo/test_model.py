@@ -44,7 +44,7 @@ def world() -> tuple[xr.DataArray, xr.DataArray]:
 
 
 def predict(features: xr.DataArray, lam: xr.DataArray) -> xr.DataArray:
-    return out_of_fold(features, lam, group="patient", folds=FOLDS, keys=KEYS)
+    return out_of_fold(features, lam, cluster="patient", folds=FOLDS, keys=KEYS)
 
 
 def folds(features: xr.DataArray) -> NDArray[np.int64]:

@@ -18,7 +18,7 @@ def test_the_study_is_one_of_compare(name: subjects.Name) -> None:
     found = result(name).study
     assert list(found.method.values) == list(study.EVERY)
     assert found.attrs["n"] == len(subject(name))
-    assert found.attrs.get("group") == subject(name).group
+    assert found.attrs.get("cluster") == subject(name).cluster
     assert found.attrs["seed"] == SEED
     assert ("true_coverage" in found) == (name == "toy")
 
@@ -68,10 +68,10 @@ def test_the_sets_are_those_of_the_first_split(name: subjects.Name) -> None:
         true = data.true_label.sel(example=found.sets.example)
         covered = plausibly.evaluate(found.sets, lam, true_label=true).data.true_coverage_mean
         assert float(covered) == pytest.approx(float(measured.true_coverage))
-    if data.group is not None:
-        tested = set(found.sets[data.group].values)
+    if data.cluster is not None:
+        tested = set(found.sets[data.cluster].values)
         calibrates = ~data.predictions.example.isin(found.sets.example)
-        assert not tested & set(data.predictions[data.group].values[calibrates.values])
+        assert not tested & set(data.predictions[data.cluster].values[calibrates.values])
 
 
 def test_a_demo_repeats_itself_and_seeds_differ() -> None:

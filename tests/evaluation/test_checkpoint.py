@@ -37,7 +37,7 @@ OPTIONS: dict[str, object] = {
     "alphas": ["0.1", 0.25],
     "sizes": [12, 20],
     "draws": [1, 3],
-    "group": "patient",
+    "cluster": "patient",
     "stratify": "site",
     "seed": 4,
 }
@@ -153,7 +153,7 @@ def other(tmp_path: Path, **changes: object) -> InputError:
 
 def test_another_study_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    error = other(Path("kept"), seed=5, group=None)
+    error = other(Path("kept"), seed=5, cluster=None)
     assert str(error) == (
         "error checkpoint-other: kept keeps splits of another study\n"
         "  expected  the same data, methods and settings, with any number of splits\n"

@@ -84,7 +84,7 @@ def test_every_label_has_no_difference_of_thresholds() -> None:
 def test_rows_in_any_order_and_groups_on_one_side() -> None:
     order = np.random.default_rng(0).permutation(240)
     first, second = (
-        monte_carlo_error(predictions, lam, draws=(2,), seeds=2, group="patient")
+        monte_carlo_error(predictions, lam, draws=(2,), seeds=2, cluster="patient")
         for predictions, lam in (
             (PREDICTIONS, LAM),
             (PREDICTIONS[order, ::-1], LAM[order[::-1]].transpose()),

@@ -143,10 +143,10 @@ def test_one_who_alone_answered_an_example_is_measured_there_without_others() ->
 def test_rows_in_any_order_and_groups_in_one_part() -> None:
     predictions, records = world()
     rng = np.random.default_rng(0)
-    first = leave_one_annotator_out(predictions, table(records), group="patient")
+    first = leave_one_annotator_out(predictions, table(records), cluster="patient")
     shuffled = [records[place] for place in rng.permutation(len(records))]
     second = leave_one_annotator_out(
-        predictions[rng.permutation(60), ::-1].transpose(), table(shuffled), group="patient"
+        predictions[rng.permutation(60), ::-1].transpose(), table(shuffled), cluster="patient"
     )
     second = second.sel(example=first["example"], annotator=first["annotator"])
     xr.testing.assert_allclose(first, second, rtol=1e-12)

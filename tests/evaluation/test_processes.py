@@ -42,7 +42,7 @@ def test_the_result_and_the_warnings_are_those_of_one_process() -> None:
             METHODS,
             alphas=["0.1", 0.25],
             splits=6,
-            group="patient",
+            cluster="patient",
             stratify="site",
             sizes=[8, 30],
             draws=[2, 3],

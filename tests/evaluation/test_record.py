@@ -15,7 +15,7 @@ from plausibly.evaluation import Study
 
 
 @pytest.mark.parametrize("seed", [3, -(10**30)])
-@pytest.mark.parametrize("more", [{}, {"draws": [1, 20], "sizes": [5, 20], "group": "patient"}])
+@pytest.mark.parametrize("more", [{}, {"draws": [1, 20], "sizes": [5, 20], "cluster": "patient"}])
 def test_a_study_is_read_as_it_was_written(
     tmp_path: Path, seed: int, more: dict[str, object]
 ) -> None:

@@ -69,7 +69,7 @@ def test_every_cell_is_a_calibration_on_a_subset() -> None:
 
 def test_dims_are_there_where_they_were_asked_for_and_change_no_cell() -> None:
     predictions, lam = world(60)
-    options: dict[str, object] = {"alphas": 0.2, "splits": 3, "group": "patient", "seed": 1}
+    options: dict[str, object] = {"alphas": 0.2, "splits": 3, "cluster": "patient", "seed": 1}
     plain = quiet(predictions, lam, METHODS, **options)
     assert plain["set_size"].dims == ("method", "split", "alpha")
     assert plain["n_calibration"].dims == ("split",)
@@ -115,10 +115,10 @@ def test_more_sizes_change_none_of_the_others() -> None:
 
 def test_groups_are_whole_in_every_size() -> None:
     predictions, lam = world(60)
-    study = quiet(predictions, lam, ["majority-vote"], splits=4, sizes=[7, 20], group="patient")
+    study = quiet(predictions, lam, ["majority-vote"], splits=4, sizes=[7, 20], cluster="patient")
     assert (study["n_calibration"] == [6, 20]).all()
     with pytest.raises(InputError) as small:
-        compare(predictions, lam, ["majority-vote"], splits=2, sizes=[1], group="patient")
+        compare(predictions, lam, ["majority-vote"], splits=2, sizes=[1], cluster="patient")
     assert (small.value.name, small.value.details["size"]) == ("sizes-range", 1)
 
 

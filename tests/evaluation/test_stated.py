@@ -114,7 +114,7 @@ OF_PATIENTS = np.concatenate([np.arange(100) < 45, np.ones(200)])
 
 @pytest.mark.parametrize("cluster", [None, "patient"])
 def test_a_guarantee_for_new_patients_is_judged_by_patients(cluster: str | None) -> None:
-    of = predictor({"name": "grouped", "by": "patient"}, {"x": 3000})
+    of = predictor({"name": "clustered", "by": "patient"}, {"x": 3000})
     sets, lam = certain(OF_PATIENTS, [0] * 300, patient=PATIENTS)
     found = evaluate(guaranteed(sets, of), lam, cluster=cluster).data
     assert float(found["aggregated_coverage_mean"]) > 0.8
@@ -132,7 +132,7 @@ def test_a_guarantee_for_new_patients_is_judged_by_patients(cluster: str | None)
 
 def test_in_chunks_the_same_is_judged() -> None:
     dask = pytest.importorskip("dask")
-    of = predictor({"name": "grouped", "by": "patient"}, {"x": 300})
+    of = predictor({"name": "clustered", "by": "patient"}, {"x": 300})
     sets, lam = certain(OF_PATIENTS, [0] * 300, patient=PATIENTS)
     sets = guaranteed(sets, of)
     with dask.config.set(scheduler="synchronous"):
@@ -153,12 +153,12 @@ def world_of_patients(n: int = 120) -> tuple[xr.DataArray, xr.DataArray]:
 
 def test_a_study_sets_the_level_beside_the_mean_over_patients() -> None:
     model, lam = world_of_patients()
-    of_patients = {"name": "grouped", "by": "patient"}
+    of_patients = {"name": "clustered", "by": "patient"}
     methods: dict[str, dict[str, object]] = {
         "new": {"calibrator": of_patients},
         "all": {"calibrator": "expected"},
     }
-    study = plausibly.compare(model, lam, methods, alphas=[0.2], splits=3, group="patient").data
+    study = plausibly.compare(model, lam, methods, alphas=[0.2], splits=3, cluster="patient").data
     named = study.sel({"method": "new"})
     assert np.isnan(named["guaranteed_level"]).all()
     assert float(study.sel({"method": "all"})["guaranteed_level"][0]) == 0.8
@@ -168,18 +168,20 @@ def test_a_study_sets_the_level_beside_the_mean_over_patients() -> None:
         model[~test],
         lam[~test],
         calibrator=of_patients,
-        group="patient",
+        cluster="patient",
         seed=split_seed(0, 0),
     )
     covered = evaluate(predictor.predict(model[test], 0.2), lam[test]).data
-    assert float(named["group_coverage"][0, 0]) == pytest.approx(float(covered["guaranteed_mean"]))
-    mean = float(named["group_coverage"].mean())
+    assert float(named["cluster_coverage"][0, 0]) == pytest.approx(
+        float(covered["guaranteed_mean"])
+    )
+    mean = float(named["cluster_coverage"].mean())
     row, below = Study(study).lines()[2:4]
     assert row.split()[0::5] == ["new", "none"]
     assert below.split() == ["per", '"patient"', f"{mean:.3f}", "0.80"]
     assert below.index("0.80") == row.index("none")
     alone = plausibly.compare(model, lam, methods, alphas=[0.2], splits=2).data
-    assert "group_coverage" not in alone
+    assert "cluster_coverage" not in alone
 
 
 def test_aggregators_are_compared_by_the_mean_over_patients() -> None:
@@ -191,13 +193,13 @@ def test_aggregators_are_compared_by_the_mean_over_patients() -> None:
         table,
         ["label-frequency", "worker-agreement"],
         alphas=[0.2],
-        calibrator={"name": "grouped", "by": "patient"},
+        calibrator={"name": "clustered", "by": "patient"},
         splits=2,
-        group="patient",
+        cluster="patient",
     ).data
     assert np.isnan(found["guaranteed_level"]).all()
-    assert not found["group_coverage"].equals(found["aggregated_coverage"])
+    assert not found["cluster_coverage"].equals(found["aggregated_coverage"])
     shown = "\n".join(Sensitivity(found).lines())
-    mean = float(found["group_coverage"].mean("split")[0, 0, 0])
+    mean = float(found["cluster_coverage"].mean("split")[0, 0, 0])
     assert "(mean of groups)" in shown
     assert f"{mean:.3f}" in shown

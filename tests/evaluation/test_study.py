@@ -40,7 +40,7 @@ def test_a_study_is_calibrate_predict_evaluate_on_each_split() -> None:
         alphas=["0.1", "0.25"],
         splits=3,
         test=0.4,
-        group="patient",
+        cluster="patient",
         seed=5,
         true_label=true,
     ).data
@@ -55,7 +55,7 @@ def test_a_study_is_calibrate_predict_evaluate_on_each_split() -> None:
                 predictions[~test],
                 lam[~test],
                 seed=split_seed(5, number),
-                group="patient",
+                cluster="patient",
                 **method,  # type: ignore[arg-type]  # names of components only
             )
             sets = predictor.predict(predictions[test], [0.1, 0.25])
@@ -99,7 +99,7 @@ def test_the_guarantees_stand_beside_the_figures() -> None:
 
 def test_the_order_of_rows_labels_and_dims_does_not_matter() -> None:
     predictions, lam = oracle.world(80)
-    first = compare(predictions, lam, METHODS, splits=3, ties="random", group="patient").data
+    first = compare(predictions, lam, METHODS, splits=3, ties="random", cluster="patient").data
     order = np.random.default_rng(2).permutation(80)
     second = compare(
         predictions[order].transpose(),
@@ -107,7 +107,7 @@ def test_the_order_of_rows_labels_and_dims_does_not_matter() -> None:
         METHODS,
         splits=3,
         ties="random",
-        group="patient",
+        cluster="patient",
     ).data
     xr.testing.assert_identical(first, second)
 
@@ -180,7 +180,7 @@ def test_a_warning_of_some_splits_says_of_how_many() -> None:
     predictions = predictions.assign_coords(site=("example", sizes))
     with pytest.warns(PlausiblyWarning) as heard:
         study = compare(
-            predictions, lam, {"e": {}}, alphas=0.075, splits=8, group="site", test=0.45
+            predictions, lam, {"e": {}}, alphas=0.075, splits=8, cluster="site", test=0.45
         ).data
     often = int(study["vacuous"].sum())
     assert 0 < often < 8

@@ -192,7 +192,7 @@ def test_a_guarantee_for_new_patients_is_tested_on_patients() -> None:
     p, lam = oracle.world(300)
     patient = np.concatenate([np.arange(250), np.repeat([250, 251], 25)])
     p = p.assign_coords(patient=("example", patient))
-    predictor = calibrate(p[:150], lam[:150], calibrator={"name": "grouped", "by": "patient"})
+    predictor = calibrate(p[:150], lam[:150], calibrator={"name": "clustered", "by": "patient"})
     found = p_value_uniformity(predictor, p[150:], lam[150:]).sel(of="drawn")
     assert bool(found["guaranteed"])
     # 102 patients are tested, beside 150 that calibrated.

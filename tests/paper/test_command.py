@@ -155,7 +155,7 @@ def test_figures_with_data_of_their_own_are_refused(folder: Path) -> None:
         ({"splits": True}, "splits-range"),
         ({"form": "pdf"}, "form-unknown"),
         ({"predictions": 1}, "figure-data"),
-        ({"group": "patient"}, "figure-data"),
+        ({"cluster": "patient"}, "figure-data"),
     ],
 )
 def test_python_refuses_the_same(options: dict[str, object], name: str) -> None:

@@ -62,7 +62,7 @@ def test_the_first_screen_is_what_the_demo_finds(project: Path) -> None:
         assert one["set_size"] == pytest.approx(size, abs=0.03), name
     # The rank among one nodule of each of 172 held-out patients is a guarantee on new patients.
     ranked = found.study.sel({"method": "10 drawn, held-out-rank"})
-    assert float(ranked["group_coverage"].mean()) == pytest.approx(156 / 173, abs=0.005)
+    assert float(ranked["cluster_coverage"].mean()) == pytest.approx(156 / 173, abs=0.005)
     means = found.study["aggregated_coverage"].mean("split")[:, 0]
     below = (means < 0.98 * (1 - means["alpha"])) & found.study["guaranteed_level"][:, 0].isnull()
     assert [str(name) for name in below["method"][below].values] == [study.VOTED]

@@ -39,7 +39,7 @@ def test_made_described_and_made_again(
 ) -> None:
     if name.startswith("crowd-kit:"):  # whose library is no part of the extra `all`
         crowd_kit_standin.install(monkeypatch)
-    needed = {"by": "site"} if name in ("mondrian", "weighted", "grouped", "risk") else {}
+    needed = {"by": "site"} if name in ("mondrian", "weighted", "clustered", "risk") else {}
     made = default().create(KIND[kind], {"name": name, **needed})
     table = default().describe(KIND[kind], made)
     assert table["name"] == name

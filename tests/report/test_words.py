@@ -114,9 +114,9 @@ def test_known_examples_on_both_sides_break_an_assumption(made: Made) -> None:
     shared = attrs.evolve(made, predictions=made.predictions.assign_coords(patient=patients))
     report = of_compared(shared)
     broken = [check for check in report.believe.checks if check.state == "broken"]
-    assert [check.name for check in broken] == ["group-on-both-sides"]
+    assert [check.name for check in broken] == ["cluster-on-both-sides"]
     assert report.believe.sentence == (
         "1 assumption is broken: no patient on both sides; 2 cannot be checked from data."
     )
-    assert report.view(0, 0).verdict.findings[0].name == "group-on-both-sides"
+    assert report.view(0, 0).verdict.findings[0].name == "cluster-on-both-sides"
     assert "patient" not in [column.name for column in report.groups]

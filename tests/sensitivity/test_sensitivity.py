@@ -157,9 +157,9 @@ def test_drawn_plausibilities_are_judged_by_their_mean(
 
 
 def test_groups_stay_on_one_side(world: tuple[xr.DataArray, xr.Dataset]) -> None:
-    found = sensitivity(*world, NAMES[:2], splits=2, group="patient").data
+    found = sensitivity(*world, NAMES[:2], splits=2, cluster="patient").data
     alone = sensitivity(*world, NAMES[:2], splits=2).data
-    assert found.attrs["group"] == "patient"
+    assert found.attrs["cluster"] == "patient"
     assert not np.allclose(found["set_size"], alone["set_size"])
 
 

@@ -28,7 +28,7 @@ CALIBRATORS: dict[str, dict[str, object]] = {
     "mondrian": {"name": "mondrian", "by": "group"},
     "mondrian by label": {"name": "mondrian", "by": "label"},
     "weighted": {"name": "weighted", "by": "odds"},
-    "grouped": {"name": "grouped", "by": "patient"},
+    "clustered": {"name": "clustered", "by": "patient"},
     "risk": {"name": "risk", "by": "risk"},
     "mass-coverage": {"name": "mass-coverage", "leave_out": 0.3},
 }

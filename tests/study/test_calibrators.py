@@ -41,7 +41,7 @@ calibrator = { name = "mondrian", by = "site", inner = { name = "monte-carlo", d
 [[methods]]
 calibrator = { name = "weighted", by = "weight" }
 [[methods]]
-calibrator = { name = "grouped", by = "patient" }
+calibrator = { name = "clustered", by = "patient" }
 [[methods]]
 calibrator = { name = "risk", by = "risk" }
 [[methods]]
@@ -164,8 +164,8 @@ def test_patients_with_several_examples_have_a_way_out(world: World) -> None:
     end = STUDY[STUDY.index("[splits]") :].replace("3", "1")
     world.write("study.toml", text + "[[methods]]\n" + end)
     assert (
-        '  hint      calibrator = { name = "grouped", by = "patient" }; or compare with\n'
+        '  hint      calibrator = { name = "clustered", by = "patient" }; or compare with\n'
         '            [examples] one_per = "patient" and another -o; report both\n'
     ) in run("run", "study.toml").err
-    world.write("study.toml", text + method.replace("CAL", "grouped") + end)
-    assert "group-repeats" not in run("run", "study.toml").err
+    world.write("study.toml", text + method.replace("CAL", "clustered") + end)
+    assert "cluster-repeats" not in run("run", "study.toml").err

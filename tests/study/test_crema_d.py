@@ -99,6 +99,6 @@ def test_the_same_study_of_plausibilities_by_actor(folder: Path, shared: Path) -
         ran = run("run", name, "-o", Path(name).stem, "--json")
         assert ran.code == 0
         heard = [one["name"] for one in ran.document["warnings"]]
-        assert heard == ["group-repeats", "examples-alike"]
+        assert heard == ["cluster-repeats", "examples-alike"]
         documents.append(ran.document["methods"])
     assert documents[0] == documents[1]

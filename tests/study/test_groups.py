@@ -51,7 +51,7 @@ def test_patients_on_both_sides_are_warned_of(world: World) -> None:
     test = np.isin(result.prepared.predictions["example"].values, result.sets["example"].values)
     both = set(patients[test]) & set(patients[~test])
     assert heard == [
-        f"warning group-on-both-sides: {len(both)} patients are in calibration and in test\n"
+        f"warning cluster-on-both-sides: {len(both)} patients are in calibration and in test\n"
         "  expected  each patient on one side\n"
         f"  found     {2 * len(both)} of 30 examples shared\n"
         '  hint      [examples] cluster = "patient"'
@@ -65,7 +65,7 @@ def test_patients_on_both_sides_are_warned_of(world: World) -> None:
 def test_patients_with_several_examples_are_warned_of(world: World) -> None:
     result, heard = ran(world, WHOLE)
     assert [one.splitlines()[0] for one in heard] == [
-        "warning group-repeats: there are 30 examples of 15 patients"
+        "warning cluster-repeats: there are 30 examples of 15 patients"
     ]
     assert int(result.compared["n_test"].min()) % 2 == 0
 
@@ -90,7 +90,7 @@ def test_one_example_a_patient(world: World) -> None:
         {"everyone": {}},
         alphas=["0.3", "0.25"],
         splits=6,
-        group="patient",
+        cluster="patient",
         seed=1,
     ).data
     measured = result.compared["aggregated_coverage"].sel({"method": "everyone"}).values
@@ -136,9 +136,9 @@ def test_the_smaller_groups_are_asked_first() -> None:
     one = groups_of(made, "patient")
     assert (one.examples, one.groups, one.several, plural(one.name)) == (4, 3, 1, "patients")
     test = np.array([True, True, False, False])
-    with pytest.warns(PlausiblyWarning, match="group-on-both-sides: 1 families are in"):
+    with pytest.warns(PlausiblyWarning, match="cluster-on-both-sides: 1 families are in"):
         warn_of_groups(made, test, None)
-    with pytest.warns(PlausiblyWarning, match="group-repeats: there are 4 examples of 3 pat"):
+    with pytest.warns(PlausiblyWarning, match="cluster-repeats: there are 4 examples of 3 pat"):
         warn_of_groups(made, test, "patient")
 
 

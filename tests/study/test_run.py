@@ -87,7 +87,7 @@ def test_the_same_as_data(world: World) -> None:
 def test_three_calibrations_are_those_of_compare(world: World) -> None:
     predictions, lam = inputs()
     expected = plausibly.compare(
-        predictions, lam, METHODS, alphas=["0.1", "0.25"], splits=6, group="patient", seed=1
+        predictions, lam, METHODS, alphas=["0.1", "0.25"], splits=6, cluster="patient", seed=1
     ).data
     xr.testing.assert_identical(ran("study.toml").compared, expected)
 
@@ -99,7 +99,7 @@ def test_sets_are_those_of_the_first_split_and_the_predictor_saw_all(world: Worl
     groups = predictions["patient"].values
     test = split(hash_names(predictions["example"].values), split_keys(1, 0), groups=groups)
     predictor = plausibly.calibrate(
-        predictions[~test], lam[~test], seed=split_seed(1, 0), group="patient"
+        predictions[~test], lam[~test], seed=split_seed(1, 0), cluster="patient"
     )
     sets = predictor.predict(predictions[test], ["0.1", "0.25"])
     stored = read_sets("out/sets.csv")
@@ -113,7 +113,7 @@ def test_sets_are_those_of_the_first_split_and_the_predictor_saw_all(world: Worl
     measured = result.compared["aggregated_coverage"].sel({"method": "everyone", "split": 0}).values
     np.testing.assert_allclose(coverage, measured, rtol=1e-15)
 
-    everything = plausibly.calibrate(predictions, lam, seed=1, group="patient")
+    everything = plausibly.calibrate(predictions, lam, seed=1, cluster="patient")
     saved = plausibly.load_predictor("out/predictor.nc")
     assert saved.fingerprint == everything.fingerprint == result.predictor.fingerprint
     assert (saved.n, saved.metadata.aggregator) == (30, "label-frequency")
@@ -202,7 +202,7 @@ def test_a_study_from_python_needs_no_file(world: World) -> None:
 
 def test_progress_is_told_of_every_split(world: World) -> None:
     steps: list[tuple[int, int]] = []
-    with pytest.warns(PlausiblyWarning, match="group-repeats"):
+    with pytest.warns(PlausiblyWarning, match="cluster-repeats"):
         run_study("study.toml", progress=lambda done, total: steps.append((done, total)))
     assert steps == [(number, 6) for number in range(1, 7)]
 

@@ -62,7 +62,7 @@ def by_patient(inner: Method) -> Method:
     return replace(
         inner,
         name=f"patients: {inner.name}",
-        table=wrapped("grouped", "patient", inner.table),
+        table=wrapped("clustered", "patient", inner.table),
         oracle=grouped(inner.part, inner.own),
         by_patient=True,
         counts=False,
@@ -133,7 +133,7 @@ WEIGHTED = (
     by_group(by_weight(EXPECTED)),
     by_group(by_weight(DRAWN[1])),
 )
-GROUPED = tuple(map(by_patient, (*PLAIN, RISK, holding(Fraction(0)))))
+CLUSTERED = tuple(map(by_patient, (*PLAIN, RISK, holding(Fraction(0)))))
 LOST = (RISK, *map(holding, (Fraction(0), TENTH, HALF, THIRD)))
 SPACED = tuple(
     Method(
@@ -148,7 +148,7 @@ SPACED = tuple(
     for m in (1, 2, 3)
 )
 
-METHODS = (*BY_GROUP, *BY_LABEL, *WEIGHTED, *GROUPED, *LOST, *SPACED)
+METHODS = (*BY_GROUP, *BY_LABEL, *WEIGHTED, *CLUSTERED, *LOST, *SPACED)
 
 
 def augmented(reads: Reads, part: Part) -> tuple[Method, ...]:
@@ -165,7 +165,7 @@ AUGMENTED = (
 )
 
 SMOOTHED = (
-    *(*PLAIN, *BY_GROUP, *BY_LABEL, *GROUPED, *LOST, *SPACED),
+    *(*PLAIN, *BY_GROUP, *BY_LABEL, *CLUSTERED, *LOST, *SPACED),
     *(one for one in AUGMENTED if one.reads != "separate" and not one.shifted),
 )
 """Calibrators whose ties can be split: equal weights, one score."""

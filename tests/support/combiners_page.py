@@ -107,7 +107,7 @@ def sets() -> str:
             methods,
             alphas=["0.1"],
             splits=SPLITS,
-            group=subject.group,
+            cluster=subject.cluster,
         ).data.isel(alpha=0)
     mean = study.mean("split")
     body = [

@@ -121,10 +121,10 @@ STUDIES: Mapping[str, Study] = {
     "weighted, drawn": Study(_wrapped("weighted", "weight", DRAWN), SHIFT),
     "weighted, risk": Study(_wrapped("weighted", "weight", RISK), SHIFT),
     "weighted, mass": Study(_wrapped("weighted", "weight", MASS), SHIFT),
-    "grouped": Study(_wrapped("grouped", "patient", EXPECTED), PATIENTS),
-    "grouped, drawn": Study(_wrapped("grouped", "patient", DRAWN), PATIENTS),
-    "grouped, risk": Study(_wrapped("grouped", "patient", RISK), PATIENTS),
-    "grouped, mass": Study(_wrapped("grouped", "patient", MASS), PATIENTS),
+    "clustered": Study(_wrapped("clustered", "patient", EXPECTED), PATIENTS),
+    "grouped, drawn": Study(_wrapped("clustered", "patient", DRAWN), PATIENTS),
+    "grouped, risk": Study(_wrapped("clustered", "patient", RISK), PATIENTS),
+    "grouped, mass": Study(_wrapped("clustered", "patient", MASS), PATIENTS),
     "augmentation, mean": Study(_augmentation("mean"), COPIES),
     "augmentation, separate": Study(_augmentation("separate"), COPIES),
     "augmentation, pooled": Study(_augmentation("pooled"), ONE_OF_COPIES),
@@ -140,7 +140,7 @@ ALONE: Mapping[str, Study] = {
 VOTES: Mapping[str, Study] = {
     "mondrian, voted": Study(VOTED, SITES),
     "weighted, voted": Study(_wrapped("weighted", "weight", VOTED), SHIFT),
-    "grouped, voted": Study(_wrapped("grouped", "patient", VOTED), PATIENTS),
+    "grouped, voted": Study(_wrapped("clustered", "patient", VOTED), PATIENTS),
     "label, voted": Study(_wrapped("mondrian", "label", VOTED), UNLIKE, alone=True),
 }
 """With one replicate every rule is one of the same p-value: only in the long form."""

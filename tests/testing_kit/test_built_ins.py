@@ -34,7 +34,7 @@ LABELS = ("b c", "Ä", "0")
 NEEDED: dict[str, dict[str, Any]] = {
     "mondrian": {"by": "group"},
     "weighted": {"by": "weight"},
-    "grouped": {"by": "group"},
+    "clustered": {"by": "group"},
     "risk": {"by": "risk"},
     "bootstrap": {"draws": 2},
     "plackett-luce-draws": {"draws": 2, "warm_up": 5},

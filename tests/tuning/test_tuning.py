@@ -141,7 +141,7 @@ def test_tuning_examples_are_a_share_by_name(
 
 def test_groups_stay_on_one_side(data: tuple[xr.DataArray, xr.DataArray]) -> None:
     predictions, lam = data
-    tuned = plausibly.tune_raps(predictions, lam, group="patient", splits=2)
+    tuned = plausibly.tune_raps(predictions, lam, cluster="patient", splits=2)
     inside = predictions.sel(example=list(tuned.tuned_on))["patient"].values
     outside = tuned.rest(predictions)["patient"].values
     assert not set(inside) & set(outside)

@@ -80,7 +80,7 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
             lam,
             **settings.chosen_method.arguments(),
             seed=settings.seed,
-            group=settings.examples.cluster,
+            cluster=settings.examples.cluster,
         )
     predictor = reading.remembering(predictor, settings, (answers.component or {}).get("name"))
     calibrator = predictor.components["calibrator"] or {"name": predictor.metadata.calibrator}

@@ -114,7 +114,12 @@ def _document(result: Result, data: Data, splits: int, seed: int) -> dict[str, o
     methods = []
     for method in map(str, compared[METHOD].values):
         one = compared.sel({METHOD: method})
-        names = ("aggregated_coverage", "majority_vote_coverage", "true_coverage", "group_coverage")
+        names = (
+            "aggregated_coverage",
+            "majority_vote_coverage",
+            "true_coverage",
+            "cluster_coverage",
+        )
         means = {n: float(one[n].mean()) if n in one else None for n in (*names, "set_size")}
         spread = float(one["aggregated_coverage"].std(ddof=1)) if splits > 1 else None
         methods.append(
@@ -133,8 +138,8 @@ def _document(result: Result, data: Data, splits: int, seed: int) -> dict[str, o
         "about": subject.about,
         "examples": len(subject),
         "labels": compared.attrs["labels"],
-        "group": subject.group,
-        "groups": compared.attrs.get("groups"),
+        "cluster": subject.cluster,
+        "clusters": compared.attrs.get("clusters"),
         "model": subject.fitted,
         "alpha": float(study.ALPHA),
         "splits": compared.sizes[SPLIT],

@@ -116,7 +116,7 @@ def reproduce(
         data = {
             "predictions": predictions,
             "plausibilities": to_dense(lam) if is_sparse(lam) else lam,
-            "group": settings.examples.cluster,
+            "cluster": settings.examples.cluster,
             "name": answers.source,
         }
     elif flags:

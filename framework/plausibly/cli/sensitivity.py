@@ -84,7 +84,7 @@ def sensitivity(
             combiner=method.combiner,
             splits=min(splits, 1) if dry_run else splits,
             test=settings.splits.test,
-            group=settings.examples.cluster,
+            cluster=settings.examples.cluster,
             seed=settings.seed,
             reference=reference,
             unanswered=settings.annotations.unanswered,

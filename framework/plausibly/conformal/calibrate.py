@@ -173,13 +173,13 @@ def claim_of(
     calibration: CalibrationScores,
     *,
     held_out: int,
-    group: str,
+    cluster: str,
     resampled: bool,
     randomised: bool,
     joint: str,
 ) -> Claim:
     """Return what a calibrator claims, with what the data and the combiner add to it."""
-    claim = calibration.claim.of_new(group) if group else calibration.claim
+    claim = calibration.claim.of_new(cluster) if cluster else calibration.claim
     conditions, notes, random = claim.conditions, claim.notes, claim.random
     if resampled:
         notes = (*notes, _RESAMPLED)
@@ -245,7 +245,7 @@ def calibrate(
     aggregator: ComponentLike[Aggregator] | None = None,
     draws: int | None = None,
     seed: int = 0,
-    group: str | None = None,
+    cluster: str | None = None,
     only_common: bool = False,
     allow_no_guarantee: bool = False,
 ) -> ConformalPredictor:
@@ -272,7 +272,7 @@ def calibrate(
     seed : int
         Seed of draws and held-out examples, which are keyed by the examples' names. In another
         order of the predictions' columns the same seed draws other labels.
-    group : str, optional
+    cluster : str, optional
         Coordinate of the predictions, such as a patient: combiners that set examples aside then set
         aside that share of its values, and rank among one random example of each. What they
         guarantee is for a random example of a new value.
@@ -319,11 +319,11 @@ def calibrate(
     scoring = Scoring(component=the_score, called=called["score"], scale=model.scale, seed=seed)
     data = calibration_data(model, found, scoring)
     groups = None
-    if group is not None:
-        coordinate = model.array.coords.get(group)
+    if cluster is not None:
+        coordinate = model.array.coords.get(cluster)
         if coordinate is None or coordinate.dims != (names.EXAMPLE,):
             known = sorted(coordinates_over(names.EXAMPLE, [model.array]))
-            raise lacking(group, known, "examples", source="group")
+            raise lacking(cluster, known, "examples", source="cluster")
         groups = group_names(coordinate.values)
     away = np.zeros(len(data), dtype=np.bool_)
     if the_combiner.held_out != 0:
@@ -357,7 +357,7 @@ def calibrate(
     claim = claim_of(
         calibration,
         held_out=aside.size,
-        group=group if aside.size and group else "",
+        cluster=cluster if aside.size and cluster else "",
         randomised=the_score.randomised,
         resampled=data.resampled is not None,
         joint=str(found.array.attrs.get(names.JOINT, "")),

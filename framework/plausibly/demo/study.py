@@ -84,7 +84,7 @@ def figures(study: xr.Dataset, method: str) -> dict[str, float]:
 
 
 def _halves(subject: Subject, splits: int) -> str:
-    by = "" if subject.group is None else f" split by {subject.group}"
+    by = "" if subject.cluster is None else f" split by {subject.cluster}"
     return f"{counted(splits)} random {'half' if splits == 1 else 'halves'}{by}"
 
 
@@ -146,8 +146,8 @@ def study_text(subject: Subject, splits: int, seed: int, methods: Mapping[str, M
         if "draws" in one:
             one["calibrator"] = {"name": one["calibrator"], "draws": one.pop("draws")}
     source["predictions"] = {"path": PREDICTIONS}
-    if subject.group is not None:
-        source["examples"] = {"path": f"{subject.group}s.csv", "cluster": subject.group}
+    if subject.cluster is not None:
+        source["examples"] = {"path": f"{subject.cluster}s.csv", "cluster": subject.cluster}
     return toml_text(
         {
             "seed": seed,
@@ -243,7 +243,7 @@ def run(
         splits=splits,
         test=TEST,
         seed=seed,
-        group=subject.group,
+        cluster=subject.cluster,
         true_label=subject.true_label,
         progress=progress,
     ).data
@@ -258,7 +258,7 @@ def first_sets(subject: Subject, seed: int) -> xr.DataArray:
         subject.predictions[~test],
         subject.plausibilities[~test],
         seed=split_seed(seed, 0),
-        group=subject.group,
+        cluster=subject.cluster,
     )
     return predictor.predict(subject.predictions[test], ALPHA)
 
@@ -281,8 +281,8 @@ def write_data(subject: Subject, folder: Path) -> list[str]:
         with replacing(folder / answers) as part:
             write_plausibilities(lam, part)
             check_unedited(folder / answers, part.read_bytes())
-    if subject.group is not None:
-        tables[f"{subject.group}s.csv"] = model[subject.group].to_series().to_frame()
+    if subject.cluster is not None:
+        tables[f"{subject.cluster}s.csv"] = model[subject.cluster].to_series().to_frame()
     for name, table in tables.items():
         _write(folder / name, table.to_csv(lineterminator="\n"))
     return [answers, *(name for name in tables if name != answers)]

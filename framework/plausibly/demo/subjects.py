@@ -162,13 +162,13 @@ def out_of_fold(
     features: xr.DataArray,
     plausibilities: xr.DataArray,
     *,
-    group: str,
+    cluster: str,
     folds: int = FOLDS,
     keys: Keys,
 ) -> xr.DataArray:
     """Return predictions of a multinomial logistic regression that did not see what it predicts."""
     linear = fitting()
-    fold = group_folds(features[group].values.astype(np.str_), folds, keys)
+    fold = group_folds(features[cluster].values.astype(np.str_), folds, keys)
     lam: NDArray[np.float64] = plausibilities.values
     x: NDArray[np.float64] = features.values
     found = np.zeros(lam.shape)
@@ -184,7 +184,7 @@ def out_of_fold(
     coords = {
         names.EXAMPLE: features[names.EXAMPLE].values,
         names.LABEL: plausibilities[names.LABEL].values,
-        group: (names.EXAMPLE, features[group].values),
+        cluster: (names.EXAMPLE, features[cluster].values),
     }
     dims, attributes = (names.EXAMPLE, names.LABEL), {names.SCALE: "probability"}
     return xr.DataArray(found, coords, dims, name="predictions", attrs=attributes)
@@ -222,7 +222,7 @@ class Judged:
 
     predictions: xr.DataArray
     plausibilities: xr.DataArray
-    group: str | None = None
+    cluster: str | None = None
     true_label: xr.DataArray | None = None
     about: str
 
@@ -231,7 +231,9 @@ class Judged:
 
     @property
     def groups(self) -> NDArray[np.str_] | None:
-        return None if self.group is None else self.predictions[self.group].values.astype(np.str_)
+        return (
+            None if self.cluster is None else self.predictions[self.cluster].values.astype(np.str_)
+        )
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -248,9 +250,11 @@ def _nodules(seed: int) -> Subject:
     most = lam.values.max(axis=1, keepdims=True)
     agreed = float((most > 1 - _TIE).mean())
     return Subject(
-        predictions=out_of_fold(found.features, lam, group=PATIENT, keys=Keys(seed, "demo/folds")),
+        predictions=out_of_fold(
+            found.features, lam, cluster=PATIENT, keys=Keys(seed, "demo/folds")
+        ),
         plausibilities=lam,
-        group=PATIENT,
+        cluster=PATIENT,
         about=f"{counted(len(patients))} lung nodules of {counted(len(set(patients)))} patients; "
         f"{counted(int(ratings.sum()))} malignancy grades ({LIDC_LABELS[0]} to {LIDC_LABELS[-1]}) "
         f"by {ratings.min()} or {ratings.max()} radiologists per nodule, who all agree on "

@@ -88,7 +88,7 @@ def manifest(design: Design) -> dict[str, Any]:  # Any: what JSON holds
         "seed": design.seed,
         "alphas": [str(alpha) for alpha in design.alphas],
         "test": str(design.test),
-        "group": design.group,
+        "cluster": design.cluster,
         "ties": design.ties,
         "draws": design.draws,
         "sizes": design.sizes,

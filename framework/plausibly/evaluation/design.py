@@ -92,14 +92,14 @@ class Method:
         chosen: Bools,
         *,
         seed: int,
-        group: str | None,
+        cluster: str | None,
     ) -> ConformalPredictor:
         """Return a predictor that these examples calibrated."""
         return calibrate(
             predictions.isel({names.EXAMPLE: chosen}),
             plausibilities.isel({names.EXAMPLE: chosen}),
             seed=seed,
-            group=group,
+            cluster=cluster,
             **attrs.asdict(self, recurse=False),
         )
 
@@ -198,7 +198,7 @@ def with_draws(calibrator: T, draws: int) -> T | None:
     return evolve(calibrator, **changes) if changes else None
 
 
-BY_GROUP = "group_coverage"
+BY_GROUP = "cluster_coverage"
 """The mean over groups of the mean aggregated coverage within."""
 
 
@@ -248,7 +248,7 @@ class Design:
     methods: Mapping[str, Method]
     alphas: Sequence[AlphaLike]
     test: float
-    group: str | None = None
+    cluster: str | None = None
     groups: Values | None = None
     strata: Values | None = None
     seed: int = 0
@@ -298,7 +298,11 @@ class Design:
                     method = attrs.evolve(method, calibrator=calibrator)
                 with record_warnings(recorded, split=number, method=name, size=size, draws=draws):
                     predictor = method.calibrated(
-                        self.predictions, self.plausibilities, subset, seed=seed, group=self.group
+                        self.predictions,
+                        self.plausibilities,
+                        subset,
+                        seed=seed,
+                        cluster=self.cluster,
                     )
                     read = as_asked(predictor, new, keys)
                     sets = sets_of(predictor, read, self.alphas)
@@ -337,7 +341,7 @@ class Design:
         for size, inside in zip(self.sizes, subsets, strict=True):
             if size > len(rows) or not inside.any():
                 there = several(len(rows), "example")
-                whole = "" if self.group is None else f', and whole values of "{self.group}"'
+                whole = "" if self.cluster is None else f', and whole values of "{self.cluster}"'
                 raise InputError(
                     "sizes-range",
                     f"split {number} has no {size:,} calibration examples",

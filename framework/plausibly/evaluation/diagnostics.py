@@ -48,7 +48,7 @@ def monte_carlo_error(
     seeds: int = 20,
     score: ComponentLike[ScoreFunction] = "probability",
     test: float = 0.5,
-    group: str | None = None,
+    cluster: str | None = None,
     confidence: float = 0.95,
     seed: int = 0,
     progress: Progress | None = None,
@@ -110,7 +110,7 @@ def monte_carlo_error(
     typed = inputs.as_typed(alphas)
     model = validate.check_predictions(predictions)
     model, lam = inputs.matched(model, inputs.as_plausibilities(plausibilities))
-    groups = None if group is None else inputs.example_values(group, (model, lam))
+    groups = None if cluster is None else inputs.example_values(cluster, (model, lam))
     hashes = hash_names(model[names.EXAMPLE].values)
     tested = split(hashes, Keys(seed).child("monte-carlo-error"), test=test, groups=groups)
     order = np.argsort(hashes, kind="stable")  # no sum depends on the order of the rows
@@ -183,7 +183,7 @@ def leave_one_annotator_out(
     combiner: ComponentLike[PValueCombiner] = "average",
     annotators: Sequence[str] | None = None,
     folds: int = 2,
-    group: str | None = None,
+    cluster: str | None = None,
     interval_method: IntervalMethod = "auto",
     confidence: float = 0.95,
     seed: int = 0,
@@ -205,7 +205,7 @@ def leave_one_annotator_out(
         Annotators to leave out, one at a time; by default all with a response.
     folds : int
         Examples are cut into so many parts; sets for one part are calibrated on the others.
-    group : str, optional
+    cluster : str, optional
         Coordinate of the predictions, such as the patient, whose groups stay in one part, and which
         intervals count instead of examples.
     interval_method, confidence
@@ -274,7 +274,7 @@ def leave_one_annotator_out(
             source="annotations",
             details={"annotators": lost},
         )
-    groups = None if group is None else inputs.example_values(group, (model,))
+    groups = None if cluster is None else inputs.example_values(cluster, (model,))
     hashes = hash_names(model[names.EXAMPLE].values)
     # Whole groups, in the order of their keys, are in one part.
     unit, member = units_of(hashes, groups)
@@ -307,7 +307,7 @@ def leave_one_annotator_out(
                 score=score,
                 combiner=combiner,
                 seed=seed,
-                group=group,
+                cluster=cluster,
             )
             sets = predictor.predict(model.isel({names.EXAMPLE: test}), typed)
             shared = rest_rows[test] >= 0

@@ -485,14 +485,14 @@ def matched_with(
     return here.array, second
 
 
-def with_groups(
-    model: xr.DataArray, group: str | None, lam: xr.DataArray
+def with_clusters(
+    model: xr.DataArray, cluster: str | None, lam: xr.DataArray
 ) -> tuple[xr.DataArray, NDArray[np.generic] | None]:
     """Return predictions with the coordinate by which they are split, and its values."""
-    if group is None:
+    if cluster is None:
         return model, None
-    groups = example_values(group, (model, lam))
-    return model.assign_coords({group: (names.EXAMPLE, groups)}), groups
+    groups = example_values(cluster, (model, lam))
+    return model.assign_coords({cluster: (names.EXAMPLE, groups)}), groups
 
 
 def as_typed(alphas: Alphas) -> list[AlphaLike]:

@@ -188,7 +188,7 @@ class Sensitivity(Result):
 
     def _measure(self) -> str:
         """Return the name of the mean that is guaranteed: over groups, where it is one."""
-        stated, texts = per(str(self.data.attrs.get("group", ""))), self.data["guaranteed"].values
+        stated, texts = per(str(self.data.attrs.get("cluster", ""))), self.data["guaranteed"].values
         of_groups = BY_GROUP in self.data and all(stated in text for text in texts.ravel())
         return BY_GROUP if of_groups else AGGREGATED
 
@@ -240,7 +240,7 @@ def sensitivity(
     draws: int | None = None,
     splits: int = 100,
     test: float = 0.5,
-    group: str | None = None,
+    cluster: str | None = None,
     seed: int = 0,
     reference: str | None = None,
     unanswered: Literal["error", "drop"] = "error",
@@ -287,7 +287,7 @@ def sensitivity(
         `largest_plausibility`, its mean, (judged_by). Coordinates `guaranteed` and
         `guaranteed_level`, (calibrated_with, alpha): of coverage by the same aggregator, and by
         no other; the level is NaN where it is of another mean. With `group` also
-        `group_coverage`, the mean over groups of the means within, which ``grouped`` is about.
+        `cluster_coverage`, the mean over groups of the means within, which ``clustered`` is about.
         Attributes hold the settings.
 
     Raises
@@ -337,7 +337,7 @@ def sensitivity(
         means[name] = mean_over_draws(lam).values.astype(np.float64, copy=False)
         notes[name] = {"left_out": left_out} if left_out else {}
         notes[name] |= {"joint": True} if names.JOINT in lam.attrs else {}
-    model, groups = inputs.with_groups(model, group, lam)
+    model, groups = inputs.with_clusters(model, cluster, lam)
     typed = inputs.as_typed(alphas)
     recorded: list[Recorded] = []
     hashes = hash_names(model[names.EXAMPLE].values)
@@ -352,7 +352,7 @@ def sensitivity(
             for name, lam in versions.items():
                 with record_warnings(recorded, split=number, method=name):
                     predictor = made.calibrated(
-                        model, lam, ~tested, seed=split_seed(seed, number), group=group
+                        model, lam, ~tested, seed=split_seed(seed, number), cluster=cluster
                     )
                     sets.append(sets_of(predictor, new, typed))
                     stated.append([Stated.by(predictor.guarantee(alpha)) for alpha in typed])
@@ -409,6 +409,6 @@ def sensitivity(
         "method": json.dumps(method.table()),
         "notes": json.dumps(notes),
         "version": version("plausibly"),
-        **({} if group is None else {"group": group}),
+        **({} if cluster is None else {"cluster": cluster}),
     }
     return Sensitivity(with_left_out(result, read_left_out(model.attrs)))

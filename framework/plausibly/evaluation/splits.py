@@ -65,21 +65,22 @@ def check_share(test: object) -> None:
         )
 
 
-def check_strata(groups: Values, strata: Values, *, group: str, stratify: str) -> None:
-    """Raise `InputError` ``stratify-group`` where a group lies in several strata."""
+def check_strata(groups: Values, strata: Values, *, cluster: str, stratify: str) -> None:
+    """Raise `InputError` ``stratify-cluster`` where a cluster lies in several strata."""
     pairs = np.unique(np.stack([group_names(groups), group_names(strata)], axis=1), axis=0)
     distinct, strewn = np.unique(pairs[:, 0], return_counts=True)
     if (strewn > 1).any():
         mixed = distinct[strewn > 1]
         raise InputError(
-            "stratify-group",
-            f'{counted(len(mixed))} of {counted(len(distinct))} values of "{group}" lie in several '
-            f'strata of "{stratify}"',
+            "stratify-cluster",
+            f'{counted(len(mixed))} of {counted(len(distinct))} values of "{cluster}" lie in '
+            f'several strata of "{stratify}"',
             expected="groups that stay whole, each in one stratum",
             found=f"several for {listed(mixed)}",
-            hint=f'stratify by a coordinate that "{group}" determines, or leave out one of the two',
+            hint=f'stratify by a coordinate that "{cluster}" determines, or leave out one of the '
+            "two",
             source=stratify,
-            details={"group": group, "stratify": stratify, "groups": mixed.tolist()},
+            details={"cluster": cluster, "stratify": stratify, "clusters": mixed.tolist()},
         )
 
 
@@ -118,13 +119,13 @@ def split(
         places = _places(np.lexsort((units, own.uniform(units)[:, 0])), codes)
         chosen = (places < numbers[codes])[member]
     if not 0 < chosen.sum() < len(hashes):
-        whole = "" if groups is None else f" in {several(len(np.unique(groups)), 'group')}"
+        whole = "" if groups is None else f" in {several(len(np.unique(groups)), 'cluster')}"
         raise InputError(
             "split-empty",
             f"a test share of {test} leaves one side of a split without examples",
-            expected="an example, or a whole group, on each side",
+            expected="an example, or a whole cluster, on each side",
             found=f"{several(len(hashes), 'example')}{whole}, {counted(chosen.sum())} to test",
-            hint="another test share, more examples, or splits without a group",
+            hint="another test share, more examples, or splits without a cluster",
         )
     return chosen
 

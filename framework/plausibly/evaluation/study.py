@@ -117,7 +117,7 @@ class Study(Result):
         known, alphas = self.data.attrs, planes(self.data)
         rates = [f"alpha {float(plane[names.ALPHA]):g}" for plane in alphas]
         examples = f" of {several(int(known['n']), 'example')}" if "n" in known else ""
-        by = f" by {known['group']}" if "group" in known else ""
+        by = f" by {known['cluster']}" if "cluster" in known else ""
         alpha = f", {rates[0]}" if len(alphas) == 1 else ""
         head = f"Study: {several(self.data.sizes[SPLIT], 'split')}{examples}{by}{alpha}"
         tables: list[str] = []
@@ -156,7 +156,7 @@ def compare(
     alphas: Alphas = (0.1,),
     splits: int = 100,
     test: float = 0.5,
-    group: str | None = None,
+    cluster: str | None = None,
     stratify: str | xr.DataArray | None = None,
     draws: int | Sequence[int] | None = None,
     sizes: int | Sequence[int] | None = None,
@@ -188,14 +188,14 @@ def compare(
         How many; the first ones do not depend on it.
     test : float
         Share of the examples to measure on; the others calibrate.
-    group : str, optional
+    cluster : str, optional
         Coordinate of the examples whose groups stay on one side, such as the patient; held-out
         parts of the calibration follow it too.
     stratify : str or DataArray, (example,), optional
         Coordinate of the examples, or values by name, such as the majority vote
         ``plausibilities.idxmax("label")``: every value has the share `test` of its examples on the
-        test side, but for one example. With `group`, each of whose groups has one value, as far as
-        whole groups allow.
+        test side, but for one example. With `cluster`, each of whose values has one value, as far
+        as whole groups allow.
     draws : int or sequence of int, optional
         Numbers of draws, along a dim ``draws``: in the place of the parameter ``draws`` of each
         calibrator that has one, also inside another. Methods without one are calibrated once, and
@@ -226,8 +226,8 @@ def compare(
         Prints its table and verdict. In `data`:
         `aggregated_coverage`, `majority_vote_coverage`, `set_size` and `share_empty`: means over
         the test examples of a split, (method, split, alpha[, draws][, size]), and `true_coverage`
-        with `true_label`; with `group`, `group_coverage`, the mean over groups of the mean
-        aggregated coverage within, which ``grouped`` is about; `vacuous`, whether every set is
+        with `true_label`; with `cluster`, `cluster_coverage`, the mean over clusters of the mean
+        aggregated coverage within, which ``clustered`` is about; `vacuous`, whether every set is
         every label; `n_test`, (split,), and `n_calibration`, (split[, size]). Coordinates
         `guaranteed` (text) and `guaranteed_level` (NaN for none), (method, alpha[, draws][,
         size]): of `aggregated_coverage`. Attributes hold the settings, and the guarantees of the
@@ -260,12 +260,12 @@ def compare(
     model = Predictions.from_xarray(predictions).array
     model, lam = inputs.matched(model, inputs.as_plausibilities(plausibilities))
     labels = name_texts(model[names.LABEL].values)
-    model, groups = inputs.with_groups(model, group, lam)
+    model, groups = inputs.with_clusters(model, cluster, lam)
     stratum, strata = stratify if isinstance(stratify, str) else "stratify", None
     if stratify is not None:
         strata = inputs.values_by_name(stratify, (model, lam), "stratify", stratum)
     if groups is not None and strata is not None:
-        check_strata(groups, strata, group=str(group), stratify=stratum)
+        check_strata(groups, strata, cluster=str(cluster), stratify=stratum)
     recorded: list[Recorded] = []
     with record_warnings(recorded):
         exact = read_alphas(alphas)
@@ -277,7 +277,7 @@ def compare(
         methods=made,
         alphas=typed,
         test=test,
-        group=group,
+        cluster=cluster,
         groups=groups,
         strata=strata,
         seed=seed,
@@ -339,7 +339,7 @@ def compare(
         },
     ).isel({dim: 0 for dim, values in further.items() if values is None})
     if BY_GROUP in study:
-        study[BY_GROUP].attrs["group"] = group
+        study[BY_GROUP].attrs["cluster"] = cluster
     if design.draws is not None:
         uses = [design.uses_draws(name) for name in made]
         study = study.assign_coords(uses_draws=(METHOD, uses))
@@ -355,7 +355,7 @@ def compare(
         "version": version("plausibly"),
     }
     if groups is not None:
-        study.attrs |= {"group": group, "groups": len(np.unique(groups))}
+        study.attrs |= {"cluster": cluster, "clusters": len(np.unique(groups))}
     if strata is not None:
         study.attrs |= {"stratify": stratum, "strata": len(np.unique(strata))}
     return Study(study)
@@ -467,7 +467,7 @@ def _table(rows: list[tuple[str, xr.Dataset]]) -> list[str]:
             float(one[measure].mean()) for measure in ("majority_vote_coverage", SET_SIZE)
         )
         stated = with_zeros(str(one["guaranteed"].item())).replace("nothing", "none")
-        of = f" {per(str(one[BY_GROUP].attrs['group']))}" if BY_GROUP in one else ""
+        of = f" {per(str(one[BY_GROUP].attrs['cluster']))}" if BY_GROUP in one else ""
         of = of if of in stated else ""
         first, *more = textwrap.wrap(stated.replace(of, ""), room, break_long_words=False)
         lines.append(

@@ -121,7 +121,7 @@ def tune_raps(
     randomised: bool = False,
     goal: Goal = "set-size",
     splits: int = 10,
-    group: str | None = None,
+    cluster: str | None = None,
     seed: int = 0,
 ) -> TunedScore:
     """Choose penalty and free ranks of the score `raps` on examples of their own.
@@ -155,7 +155,7 @@ def tune_raps(
         fewer than ``1 / alpha`` sets over all splits do not count.
     splits : int
         Number of inner splits.
-    group : str, optional
+    cluster : str, optional
         Coordinate of the examples whose groups stay on one side of every split, such as the
         patient.
     seed : int
@@ -201,7 +201,7 @@ def tune_raps(
         validate.check_predictions(predictions)  # which says that there is one row per example
     matched, found, _ = matched_inputs(predictions, plausibilities, seed=seed, only_common=False)
     model, lam = matched.array, found.averaged()
-    groups = None if group is None else example_values(group, (model, lam.about))
+    groups = None if cluster is None else example_values(cluster, (model, lam.about))
     hashes = hash_names(model[names.EXAMPLE].values)
     chosen = split(hashes, Keys(seed).child("tuning"), test=share, groups=groups)
     tuning, needed = int(chosen.sum()), 2 * (math.ceil(1 / level) - 1)

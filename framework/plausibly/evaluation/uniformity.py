@@ -55,7 +55,7 @@ def p_value_uniformity(
         At which to state the share of p-values that are not larger: what sets at alpha miss.
     cluster : str, optional
         Coordinate of the examples, such as the patient: examples of one are alike, and count for
-        less. Where the predictor guarantees for a new patient (``grouped``), each patient of the
+        less. Where the predictor guarantees for a new patient (``clustered``), each patient of the
         test counts for one, if the examples have that coordinate; else nothing is guaranteed about
         them.
     interval_method, confidence

@@ -98,7 +98,7 @@ def nodules(seed: int) -> Data:
         "regression out of fold, split by patient",
         predictions=found.predictions,
         plausibilities=found.plausibilities,
-        group=found.group,
+        cluster=found.cluster,
     )
 
 
@@ -113,7 +113,7 @@ def given(
     predictions: xr.DataArray,
     plausibilities: xr.DataArray | xr.Dataset,
     *,
-    group: str | None = None,
+    cluster: str | None = None,
     name: str = "yours",
 ) -> Data:
     """Return data of a user, checked and matched by name."""
@@ -123,16 +123,16 @@ def given(
         as_plausibilities(plausibilities), labels, source="plausibilities", other="predictions"
     )
     model, lam = align.match_examples(model, lam)
-    if group is not None:
-        groups = example_values(group, (model, lam))
-        model = model.assign_coords({group: (names.EXAMPLE, groups)})
+    if cluster is not None:
+        groups = example_values(cluster, (model, lam))
+        model = model.assign_coords({cluster: (names.EXAMPLE, groups)})
     examples, of_labels = several(len(model), "example"), several(len(labels), "label")
     return Data(
         name=name,
         about=f"{name}: {examples}, {of_labels}",
         predictions=model,
         plausibilities=lam,
-        group=group,
+        cluster=cluster,
     )
 
 

@@ -73,7 +73,7 @@ class Study:
         call: Callable[..., ConformalPredictor] = calibrate  # it checks each argument by name
         known = self.data.plausibilities if lam is None else lam
         model = self.data.predictions[~rows]
-        return call(model, known[~rows], **method, seed=seed, group=self.data.group)
+        return call(model, known[~rows], **method, seed=seed, cluster=self.data.cluster)
 
     def measured(
         self, predictor: ConformalPredictor, rows: Bools, alpha: AlphaLike | None = None
@@ -100,7 +100,7 @@ class Study:
             alphas=[self.alpha],
             splits=self.splits,
             test=TEST,
-            group=self.data.group,
+            cluster=self.data.cluster,
             seed=self.seed,
             true_label=self.data.true_label,
             progress=self.progress,

@@ -120,7 +120,7 @@ def reproduce(
     simulate: bool = False,
     predictions: xr.DataArray | None = None,
     plausibilities: xr.DataArray | xr.Dataset | None = None,
-    group: str | None = None,
+    cluster: str | None = None,
     name: str = "yours",
     told: Callable[[Reproduced], object] | None = None,
     progress: Callable[[str, int, int], object] | None = None,
@@ -149,7 +149,7 @@ def reproduce(
         Whether to simulate the predictions of the skin case; pictures and tables say so.
     predictions, plausibilities : DataArray, (example, label), optional
         Data in place of each figure's own, for the figures that can be made from any.
-    group : str, optional
+    cluster : str, optional
         Coordinate of these examples whose groups stay on one side of a split.
     name : str
         What these data are called.
@@ -178,8 +178,8 @@ def reproduce(
     """
     data = skin = None
     if predictions is not None and plausibilities is not None:
-        data = given(predictions, plausibilities, group=group, name=name)
-    elif not (predictions is None and plausibilities is None and group is None):
+        data = given(predictions, plausibilities, cluster=cluster, name=name)
+    elif not (predictions is None and plausibilities is None and cluster is None):
         missing = "predictions" if predictions is None else "plausibilities"
         raise InputError(
             "figure-data",

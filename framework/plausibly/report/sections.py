@@ -855,8 +855,8 @@ def _weak_sentence(
     weakest = min(every, key=lambda part: part.covered.mean or 0.0)
     if level is None:
         return (
-            f"Nothing is guaranteed about what {words.annotators} say; least is covered of one part, "
-            f"{weakest.title}: {measured_text(weakest.covered)}."
+            f"Nothing is guaranteed about what {words.annotators} say; least is covered of one "
+            f"part, {weakest.title}: {measured_text(weakest.covered)}."
         )
     clear = [part for part in groups if part.clear]
     guaranteed = "is guaranteed on average"

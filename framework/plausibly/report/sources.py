@@ -53,8 +53,8 @@ from plausibly.study.run import (
     PREDICTOR,
     RESOLVED,
     RESULTS,
+    clustered_by,
     first_predictor,
-    grouped_by,
     methods,
     resolved_text,
 )
@@ -239,7 +239,7 @@ def _sets(
             # The study warned of the same method.
             warnings.simplefilter("ignore", PlausiblyWarning)
             predictor = method.calibrated(
-                model, one.plausibilities, ~test, seed=seed, group=one.cluster
+                model, one.plausibilities, ~test, seed=seed, cluster=one.cluster
             )
         new = as_asked(predictor, model.isel({names.EXAMPLE: test}), split_keys(one.seed, FIRST))
         tested.append(Tested(predictor=predictor, predictions=new))
@@ -248,7 +248,7 @@ def _sets(
 
 def _checks(one: Compared, half: Bools, words: Words) -> list[Check]:
     """Return whether examples belong together or are copies, across the halves."""
-    apart, many, model, found = "group-on-both-sides", words.examples, one.predictions, []
+    apart, many, model, found = "cluster-on-both-sides", words.examples, one.predictions, []
     if one.cluster is None:
         for other in owners(model):
             codes = codes_of(example_values(other.name, [model]))[1]
@@ -265,7 +265,7 @@ def _checks(one: Compared, half: Bools, words: Words) -> list[Check]:
         text = f"{counted(group.groups)} {groups} stay whole in every split."
         found.append(Check(apart, f"no {one.cluster} on both sides", HELD, text))
         if group.several and not all(
-            grouped_by(table.get("calibrator"), one.cluster) for table in one.methods.values()
+            clustered_by(table.get("calibrator"), one.cluster) for table in one.methods.values()
         ):
             text = (
                 f"{counted(group.several)} of {counted(group.groups)} {groups} have several "
@@ -273,7 +273,7 @@ def _checks(one: Compared, half: Bools, words: Words) -> list[Check]:
                 f'[examples] one_per = "{one.cluster}".'
             )
             title = f"{many} of one {one.cluster} are like any others"
-            found.append(Check("group-repeats", title, UNCHECKED, text))
+            found.append(Check("cluster-repeats", title, UNCHECKED, text))
         values = example_values(one.cluster, [model])
     first = {names.AUGMENTATION: 0} if names.AUGMENTATION in model.dims else {}
     with warnings.catch_warnings():
@@ -415,7 +415,7 @@ def compared_results(
         annotations=table,
         methods={name: attrs.asdict(one, recurse=False) for name, one in found.items()},
         alphas=[str(alpha) for alpha in json.loads(str(result.attrs["alphas"]))],
-        cluster=result.attrs.get("group"),
+        cluster=result.attrs.get("cluster"),
         stratify=stratify if stratify in model.coords else None,
         groups=by,
         ties=inputs.check_ties(str(result.attrs["ties"])),

@@ -192,7 +192,7 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         kind: str | None = None,
         examples: Sequence[object] | None = None,
         coordinates: Coordinates | None = None,
-        group: str | None = None,
+        cluster: str | None = None,
         only_common: bool = False,
     ) -> Self:
         """Calibrate on examples that the model has not seen, and all that experts said of them.
@@ -224,7 +224,7 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
             Names of the rows of X, where it is no pandas frame with an index of names.
         coordinates : mapping of str to sequence, optional
             More that is known of each row, such as its group, for calibrators that read it.
-        group : str, optional
+        cluster : str, optional
             The coordinate whose groups are held out whole, for combiners that hold out.
         only_common : bool
             Leave out the rows that only one side has, instead of refusing.
@@ -260,7 +260,7 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
             aggregator=self.aggregator,
             draws=self.draws,
             seed=self.seed,
-            group=group,
+            cluster=cluster,
             only_common=only_common,
         )
         return self

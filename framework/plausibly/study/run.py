@@ -44,10 +44,10 @@ from plausibly.study.prepare import Prepared, StudyLike, groups_of, owners, plur
 from plausibly.study.reading import remembering
 
 
-def assumptions(predictions: xr.DataArray, group: str | None) -> list[str]:
+def assumptions(predictions: xr.DataArray, cluster: str | None) -> list[str]:
     """Return in words what holds of the examples, and what their files cannot show."""
-    sides = [] if group is None else [f"no {group} on both sides"]
-    belonging = owners(predictions) if group is None else [groups_of(predictions, group)]
+    sides = [] if cluster is None else [f"no {cluster} on both sides"]
+    belonging = owners(predictions) if cluster is None else [groups_of(predictions, cluster)]
     repeats = [
         f"{counted(one.several)} of {counted(one.groups)} {plural(one.name)} "
         f"{'has' if one.several == 1 else 'have'} several"
@@ -57,32 +57,32 @@ def assumptions(predictions: xr.DataArray, group: str | None) -> list[str]:
     return ["no example twice", *sides, *repeats, unknown]
 
 
-def grouped_by(calibrator: object, group: str) -> bool:
-    """Return whether a calibrator, as a table, is for examples of new values of `group`."""
+def clustered_by(calibrator: object, cluster: str) -> bool:
+    """Return whether a calibrator, as a table, is for examples of new values of `cluster`."""
     if not isinstance(calibrator, Mapping):
         return False
-    if calibrator.get("name") == "grouped" and calibrator.get("by") == group:
+    if calibrator.get("name") == "clustered" and calibrator.get("by") == cluster:
         return True
-    return grouped_by(calibrator.get("inner"), group)
+    return clustered_by(calibrator.get("inner"), cluster)
 
 
 def warn_of_groups(
-    predictions: xr.DataArray, test: Bools, group: str | None, *, grouped: bool = False
+    predictions: xr.DataArray, test: Bools, cluster: str | None, *, grouped: bool = False
 ) -> None:
     """Warn where examples that may be alike stand on both sides of a split, or on one side."""
-    if group is not None:
-        one = groups_of(predictions, group)
+    if cluster is not None:
+        one = groups_of(predictions, cluster)
         if one.several and not grouped:
             of = f"{counted(one.groups)} {plural(one.name)}"
             warn(
-                "group-repeats",
+                "cluster-repeats",
                 f"there are {several(one.examples, 'example')} of {of}",
-                expected=f"exchangeable examples; those of one {group} may be alike",
+                expected=f"exchangeable examples; those of one {cluster} may be alike",
                 found=f"{counted(one.several)} with several examples",
-                hint=f'calibrator = {{ name = "grouped", by = "{group}" }}; or compare with '
-                f'[examples] one_per = "{group}" and another -o; report both',
-                source=group,
-                details={"group": group, "groups": one.groups, "examples": one.examples},
+                hint=f'calibrator = {{ name = "clustered", by = "{cluster}" }}; or compare with '
+                f'[examples] one_per = "{cluster}" and another -o; report both',
+                source=cluster,
+                details={"cluster": cluster, "clusters": one.groups, "examples": one.examples},
                 stacklevel=3,
             )
         return
@@ -92,13 +92,13 @@ def warn_of_groups(
         if both.size:
             shared = int(np.isin(codes, both).sum())
             warn(
-                "group-on-both-sides",
+                "cluster-on-both-sides",
                 f"{counted(both.size)} {plural(one.name)} are in calibration and in test",
                 expected=f"each {one.name} on one side",
                 found=f"{counted(shared)} of {several(one.examples, 'example')} shared",
                 hint=f'[examples] cluster = "{one.name}"',
                 source=one.name,
-                details={"group": one.name, "groups": both.size, "examples": shared},
+                details={"cluster": one.name, "clusters": both.size, "examples": shared},
                 stacklevel=3,
             )
             return
@@ -296,7 +296,7 @@ def run_study(
             alphas=study.alphas,
             splits=splits.count,
             test=splits.test,
-            group=cluster,
+            cluster=cluster,
             stratify=splits.stratify,
             draws=splits.draws,
             sizes=splits.sizes,
@@ -319,7 +319,7 @@ def run_study(
             strata=strata,
         )
         grouped = cluster is not None and all(
-            grouped_by(table["calibrator"], cluster) for table in tables.values()
+            clustered_by(table["calibrator"], cluster) for table in tables.values()
         )
         warn_of_groups(model, test, cluster, grouped=grouped)
         # Copies share all augmentations of an example, the first as well.
@@ -370,7 +370,7 @@ def _calibrated(ready: Prepared, which: Bools | slice, *, seed: int) -> Conforma
         ready.plausibilities.isel({names.EXAMPLE: which}),
         **ready.study.methods[0].arguments(),
         seed=seed,
-        group=ready.study.examples.cluster,
+        cluster=ready.study.examples.cluster,
     )
 
 

@@ -19,8 +19,8 @@ _CALIBRATORS = {
         "apart by a group that is known of new examples, or by label",
     ),
     "weighted": ("wrapped:Weighted", "weighted by likelihood ratios, for covariate shift"),
-    "grouped": (
-        "wrapped:Grouped",
+    "clustered": (
+        "wrapped:Clustered",
         "several examples of a patient: for an example of a new patient",
     ),
     "augmentation": (

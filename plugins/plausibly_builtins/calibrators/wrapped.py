@@ -180,7 +180,7 @@ def _together(parts: Sequence[CalibrationScores]) -> CalibrationScores:
 
 
 @attrs.frozen(kw_only=True)
-class Grouped(Wrapper):
+class Clustered(Wrapper):
     """Let each group, such as a patient, weigh as much as any other, whatever its examples.
 
     ``p(s) = (sum_g (1 / n_g) sum_(i in g) mass_i(s) + 1) / (G + 1)`` over G groups with n_g
@@ -200,7 +200,7 @@ class Grouped(Wrapper):
     2022.
     """
 
-    name: ClassVar[str] = "grouped"
+    name: ClassVar[str] = "clustered"
 
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return the inner calibrator's atoms, masses divided among the examples of a group."""
