@@ -137,15 +137,15 @@ def test_label_cells_need_labels_of_examples(inner: Table, reason: str) -> None:
 
 @pytest.mark.parametrize("scores", ["mean", "separate", "pooled"])
 def test_augmentation_without_augmentations(scores: str) -> None:
-    do = "do xarray.concat(parts, dim='augmentation'), or calibrator expected"
-    with refused("augmentations-missing", f"found dims example, label {do}"):
+    hint = "do xarray.concat(parts, dim='augmentation'), or calibrator expected"
+    with refused("augmentations-missing", f"found dims example, label {hint}"):
         calibrate(views(scores))
 
 
 @pytest.mark.parametrize("table", PLAIN.values(), ids=PLAIN)
 def test_augmentations_that_nobody_reads(table: Table) -> None:
-    do = "do calibrator augmentation, or predictions.isel(augmentation=0)"
-    with refused("augmentations-unread", str(table["name"]), f"found 2 augmentations {do}"):
+    hint = "do calibrator augmentation, or predictions.isel(augmentation=0)"
+    with refused("augmentations-unread", str(table["name"]), f"found 2 augmentations {hint}"):
         calibrate(table, augmentations=2)
 
 

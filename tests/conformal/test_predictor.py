@@ -207,8 +207,8 @@ def test_the_repr_says_what_it_is(predictor: ConformalPredictor) -> None:
 def test_message_23_says_how_many_examples_are_missing() -> None:
     predictions, lam = world(12)
     p = plausibly.calibrate(predictions, lam)
-    do = "do alpha 0.077 works with 12; or annotate 7 more"
-    with warned("n-too-small", "expected 19 calibration examples or more found 12", do):
+    hint = "do alpha 0.077 works with 12; or annotate 7 more"
+    with warned("n-too-small", "expected 19 calibration examples or more found 12", hint):
         sets = p.predict(predictions, 0.05)
     assert sets.all()
     with warnings.catch_warnings():

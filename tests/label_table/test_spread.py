@@ -243,8 +243,8 @@ def test_dropped_parents_are_counted() -> None:
 
 def test_refused_parents_are_named() -> None:
     votes = [("x", "tinea"), ("y", "dermatitis"), ("y", "eczema")]
-    do = 'do parents = "uniform", "frequency" or "drop"'
-    with refused("parents-named", '"dermatitis"', "found 1 example (y)", do):
+    hint = 'do parents = "uniform", "frequency" or "drop"'
+    with refused("parents-named", '"dermatitis"', "found 1 example (y)", hint):
         plausibly.aggregate(table_of(TREE, votes), "spread", parents="error")
     fine = plausibly.aggregate(table_of(TREE, votes[:1]), "spread", parents="error")
     assert name_texts(fine["label"].values) == ["eczema", "contact", "tinea"]

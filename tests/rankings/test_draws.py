@@ -201,9 +201,9 @@ def test_a_slow_chain_is_told() -> None:
         "  (chain) may still depend on where they began\n"
         "  expected  1% of the start or less"
     )
-    share, _, do = tail.partition("%\n")
+    share, _, hint = tail.partition("%\n")
     assert 1 < int(share) <= 100
-    enough = re.fullmatch(r"  do        warm_up = (\d+), or a larger prior, such as 1", do)
+    enough = re.fullmatch(r"  do        warm_up = (\d+), or a larger prior, such as 1", hint)
     assert enough is not None
     longer = PlackettLuceDraws(draws=2, warm_up=int(enough[1])).aggregate(annotations, KEYS)
     assert json.loads(longer.attrs["convergence"])["left"] < 0.01

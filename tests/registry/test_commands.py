@@ -236,20 +236,20 @@ class TestCheck:
     def test_for_programs(self, world: Plugins) -> None:
         ran = run("plugins", "check", "house:house-min", "--json")
         assert ran.code == 3
-        whose = {"plugin": "house", "distribution": "house-rules", "version": "1.3"}
+        source = {"plugin": "house", "distribution": "house-rules", "version": "1.3"}
         component = {"kind": "combiner", "component": "house-min"}
         assert ran.document == {
             "command": "plugins check",
             "checked": [
                 {
-                    **whose,
+                    **source,
                     **component,
                     "state": "failed",
                     "stage": "check",
                     "reason": "",
                     "problems": [
                         {
-                            **whose,
+                            **source,
                             **component,
                             "member": "combine",
                             "expected": "combine(p, held_out)",

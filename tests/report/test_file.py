@@ -211,7 +211,7 @@ def test_a_picture_that_cannot_be_put_in(
 def test_arguments_that_mean_nothing_are_refused(made: Made, tmp_path: Path) -> None:
     study = compared(made)
     data = {"predictions": made.predictions, "annotations": made.annotations}
-    for source, options, what, do in (
+    for source, options, what, hint in (
         (study, {}, "the report lacks predictions", "predictions=..., annotations=..."),
         (study, data, "the report lacks methods", "methods=methods"),
         (
@@ -238,5 +238,5 @@ def test_arguments_that_mean_nothing_are_refused(made: Made, tmp_path: Path) -> 
             plausibly.write_report(source, tmp_path / "report.html", **options)
         told = " ".join(str(caught.value).split())
         assert what in told
-        assert do in told
+        assert hint in told
     assert not list(tmp_path.iterdir())

@@ -86,21 +86,21 @@ def reliability(
     """
     table = check_table(annotations)
     component = registry.resolve(AGGREGATOR, aggregator, params or None)
-    whose = called(AGGREGATOR, component)
+    source = called(AGGREGATOR, component)
     check_table(table, component.accepts)
     kept = answered(table)
     if len(kept) < table.sizes[names.EXAMPLE]:
         table = select_annotations(table, example=kept)
-    with calling(f"aggregator {whose}", "reliability"):
+    with calling(f"aggregator {source}", "reliability"):
         estimate: object = component.reliability(read_only(table))
     if estimate is None:
         raise InputError(
             "reliability-none",
-            f"aggregator {whose} does not estimate what annotators are worth",
+            f"aggregator {source} does not estimate what annotators are worth",
             expected="a method reliability(annotations)",
             found="nothing of that name",
             hint="dawid-skene, one-coin or worker-agreement, which do",
-            source=f"aggregator {whose}",
+            source=f"aggregator {source}",
         )
     wanted = name_texts(table.indexes[names.ANNOTATOR])
     problem = ""
@@ -115,11 +115,11 @@ def reliability(
     if problem or not isinstance(estimate, xr.Dataset):
         raise ComponentError(
             "reliability-malformed",
-            f"aggregator {whose} gives no table of the annotators",
+            f"aggregator {source} gives no table of the annotators",
             expected=f"a Dataset with weight over {several(len(wanted), 'annotator')}",
             found=problem,
             hint="fix its method reliability",
-            source=f"aggregator {whose}",
+            source=f"aggregator {source}",
         )
     found = estimate.reindex({names.ANNOTATOR: wanted})
     rows = Rows.of(table)
@@ -153,7 +153,7 @@ def reliability(
             NOTE: (names.ANNOTATOR, text_array(notes)),
         },
         coords=found.coords,
-        attrs={**found.attrs, AGGREGATOR_NAME: whose},
+        attrs={**found.attrs, AGGREGATOR_NAME: source},
     )
     return made.assign_attrs({UNKNOWN_RESPONSES: float(responses[-1])}) if responses[-1] else made
 

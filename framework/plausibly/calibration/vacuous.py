@@ -18,25 +18,25 @@ def warn_if_vacuous(guarantee: Guarantee, combiner: str) -> None:
     held_out, count = unit.startswith("held-out"), counted(guarantee.has)
     least, needed = guarantee.least_alpha, guarantee.needed
     works = "" if least is None or least >= 1 else rounded_up(least)
-    what, whose = f"every set is every label at alpha {alpha}", "predictor"
+    what, source = f"every set is every label at alpha {alpha}", "predictor"
     if needed is None or guarantee.has >= needed:
         name, got = "sets-vacuous", f"too many of {count} {unit} there"
         expected = "scores that tell labels apart"
-        do = "a larger alpha, or another score"
+        hint = "a larger alpha, or another score"
         if held_out:
             expected = "fewer p-values at their least value"
-            do = f"combiner average (no split), more {unit}, or a larger alpha"
+            hint = f"combiner average (no split), more {unit}, or a larger alpha"
     else:
         expected, got = f"{counted(needed)} {unit} or more", count
         if held_out:
-            name, whose = "guarantee-vacuous", f"combiner {combiner}"
+            name, source = "guarantee-vacuous", f"combiner {combiner}"
             what = f"{combiner} gives every label at alpha {alpha}"
-            do = f"combiner average (no split), or alpha {works}"
-            do = do if works else "combiner average (no split), or hold more examples out"
+            hint = f"combiner average (no split), or alpha {works}"
+            hint = hint if works else "combiner average (no split), or hold more examples out"
         else:
-            name, do = "n-too-small", f"annotate {counted(needed - guarantee.has)} more"
-            do = f"alpha {works} works with {count}; or {do}" if works else do
-    warn(name, what, expected=expected, found=got, hint=do, source=whose, stacklevel=4)
+            name, hint = "n-too-small", f"annotate {counted(needed - guarantee.has)} more"
+            hint = f"alpha {works} works with {count}; or {hint}" if works else hint
+    warn(name, what, expected=expected, found=got, hint=hint, source=source, stacklevel=4)
 
 
 def warn_of_small_groups(

@@ -123,16 +123,16 @@ def _formed(
     if form is None and labels > MANY_LABELS:
         form = "long" if not can_be_sparse else "wide" if drawn else "sparse"
     if form == "sparse" and (drawn or not can_be_sparse):
-        what, got, do = "draws of plausibilities are not sparse", "draws", "--form wide"
+        what, got, hint = "draws of plausibilities are not sparse", "draws", "--form wide"
         if not drawn:
             what, got = "plausibilities are not sparse in this format", out.suffix
-            do = f"-o {out.with_suffix('.npz')}, or --form long"
+            hint = f"-o {out.with_suffix('.npz')}, or --form long"
         raise InputError(
             "option-unfit",
             f"{out.name}: {what}",
             expected=f"one row per example, and the ending {' or '.join(ARRAY_ENDINGS)}",
             found=got,
-            hint=do,
+            hint=hint,
             source="--form",
         )
     if isinstance(lam, xr.DataArray):

@@ -348,10 +348,10 @@ def check(
     failed = {one.source for one in results if one.state == "failed"}
     documents: list[dict[str, object]] = []
     for one in results:
-        whose = {**source_as_data(one.source), "kind": one.kind, "component": one.name}
-        problems = [{**whose, **attrs.asdict(problem)} for problem in one.problems]
+        source = {**source_as_data(one.source), "kind": one.kind, "component": one.name}
+        problems = [{**source, **attrs.asdict(problem)} for problem in one.problems]
         state = {name: getattr(one, name) for name in ("state", "stage", "reason")}
-        documents.append({**whose, **state, "problems": problems, "hint": one.hint})
+        documents.append({**source, **state, "problems": problems, "hint": one.hint})
     output.document |= {"checked": documents, "failed": len(failed)}
     shown = [one for one in results if names or not one.source.builtin or one.state == "failed"]
     width = max((len(one.source.where) for one in shown), default=0)
@@ -361,8 +361,8 @@ def check(
         # One line for each plugin of ours that needs an extra, with what to type.
         ours = [one for one in results if one.source.builtin]
         lacking = Counter((o.source.plugin, o.hint) for o in ours if o.state == "needs extra")
-        for (plugin, do), count in sorted(lacking.items()):
-            output.show(f"EXTRA   {plural(count, 'component')} of {plugin}:  {do}")
+        for (plugin, hint), count in sorted(lacking.items()):
+            output.show(f"EXTRA   {plural(count, 'component')} of {plugin}:  {hint}")
         fine = [one for one in ours if one.state == "ok"]
         offering = plural(len({one.source for one in fine}), "plugin")
         output.show(f"ok      {plural(len(fine), 'component')} of {offering} of plausibly")

@@ -124,9 +124,9 @@ def _check_source(study: Path | None, loaded: Draft) -> None:
             raise _unclear("what to report is not said", "neither", "plausibly report out")
         if not (predicted and answered):
             path = loaded.settings.output.predictor
-            do = f"plausibly report --predictor {path} -p new.csv -a new_votes.csv"
+            hint = f"plausibly report --predictor {path} -p new.csv -a new_votes.csv"
             lacking = f"no {'-a' if predicted else '-p'}"
-            raise _unclear("a predictor alone is no report", lacking, do)
+            raise _unclear("a predictor alone is no report", lacking, hint)
         options.check_answers(loaded, new=True)
         return
     if "output.predictor" in loaded.typed:

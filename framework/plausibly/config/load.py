@@ -470,12 +470,12 @@ class Located:
     def text(self) -> str:
         """Path, what is wrong, and what to do about it, in one line."""
         text = f"{self.where}: {self.mistake.text}" if self.where else self.mistake.text
-        do = "" if self.mistake.unknown else self.hint
-        if not do or do in text:
+        hint = "" if self.mistake.unknown else self.hint
+        if not hint or hint in text:
             return text
-        if text.endswith("?") and do.startswith("all: "):
-            return f"{text} A{do[1:]}"
-        return f"{text}; {do}"
+        if text.endswith("?") and hint.startswith("all: "):
+            return f"{text} A{hint[1:]}"
+        return f"{text}; {hint}"
 
     @property
     def where(self) -> str:

@@ -159,16 +159,16 @@ def aggregated(
         dropped = table.sizes[names.EXAMPLE] - len(kept)
         table = select_annotations(table, example=kept) if dropped else table
     keys, name = Keys(seed, "aggregator"), called(AGGREGATOR, component)
-    whose, table = f"aggregator {name}", read_only(table)
+    source, table = f"aggregator {name}", read_only(table)
     check_answered(Rows.of(table))
     found: object = None
     if table.sizes[names.LABEL] > FEW_LABELS if sparse is None else sparse:
         method = "aggregate_sparse"
-        with calling(whose, method):
+        with calling(source, method):
             found = component.aggregate_sparse(table, keys)
     if found is None:
         method = "aggregate"
-        with calling(whose, method):
+        with calling(source, method):
             found = component.aggregate(table, keys)
     expected, others = "a DataArray (example, label) of plausibilities", []
     got, plausibilities = f"a {type(found).__name__}", None
@@ -188,7 +188,7 @@ def aggregated(
         expected, got = "the examples and labels of the annotations", "; ".join(others)
     if plausibilities is None or others:
         what = f"{method}() returned no plausibilities"
-        raise failed(whose, what, expected=expected, found=got)
+        raise failed(source, what, expected=expected, found=got)
     array = plausibilities.array
     if component.joint:
         array = array.assign_attrs({names.JOINT: name})

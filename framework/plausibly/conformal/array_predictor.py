@@ -58,11 +58,11 @@ class Scoring:
             # One an example, the same for its augmentations.
             one = Keys(self.seed).child("score").uniform(examples.hashes)
             uniform = np.array(np.broadcast_to(one, (*values.shape[:-1], 1)))
-        whose = f"score {self.called}"
+        source = f"score {self.called}"
         given = np.array(self._read(values), copy=True, order="C")
         if uniform is not None:
             uniform = unwritable(uniform)
-        with calling(whose, "score"):
+        with calling(source, "score"):
             scores = np.asarray(self.component.score(given, uniform))
         got = ""
         if scores.shape != values.shape:
@@ -80,11 +80,11 @@ class Scoring:
         if got:
             raise IncompatibleComponents(
                 "score-malformed",
-                f"{whose} returned what cannot be compared",
+                f"{source} returned what cannot be compared",
                 expected=f"numbers of shape {values.shape}, finite or -inf",
                 found=got,
                 hint="fix the score function's score()",
-                source=whose,
+                source=source,
             )
         # Adding zero turns -0.0 into 0.0, which compare equal but are different bits.
         # What was handed over is a copy that nobody else has.
@@ -464,8 +464,8 @@ def combine(
     combiner: PValueCombiner, name: str, p: PValues, held_out: PValues | None
 ) -> NDArray[np.float64]:
     """Return a combiner's p-values of queries, (*query): checked."""
-    whose = f"combiner {name}"
-    with calling(whose, "combine"):
+    source = f"combiner {name}"
+    with calling(source, "combine"):
         values: object = combiner.combine(p, held_out)
     got = ""
     if not isinstance(values, np.ndarray):
@@ -482,7 +482,7 @@ def combine(
         got = f"{values[wrong][0]:.4g}" if wrong.any() else ""
     if got:
         raise failed(
-            whose,
+            source,
             "combine() returned no p-values",
             expected=f"float64 of shape {p.numerators.shape}, above 0 and at most 1",
             found=got,
@@ -494,8 +494,8 @@ def guarantee_of(
     combiner: PValueCombiner, name: str, claim: Claim, summary: CalibrationSummary, alpha: Fraction
 ) -> Guarantee:
     """Return the guarantee that a combiner states of a calibration: checked."""
-    whose = f"combiner {name}"
-    with calling(whose, "guarantee"):
+    source = f"combiner {name}"
+    with calling(source, "guarantee"):
         stated: object = combiner.guarantee(claim, summary, alpha)
     if not isinstance(stated, Guarantee):
         got = f"a {type(stated).__name__}"
@@ -515,7 +515,7 @@ def guarantee_of(
         if not got:
             return stated
     raise failed(
-        whose,
+        source,
         "guarantee() returned none that can be stated",
         expected=f"a Guarantee for alpha {alpha}, its level a Fraction from 0 to 1",
         found=got,

@@ -121,7 +121,7 @@ def check_pair(
             source=f"calibrator {calibrator}",
         )
     expected = got = ""
-    do, claim = "combiner average", calibration.claim
+    hint, claim = "combiner average", calibration.claim
     if held_out:
         expected = "held-out examples among which a new one is as likely at every rank"
         if claim.by:
@@ -137,14 +137,14 @@ def check_pair(
             got = "a mean, of which a rank says nothing"
     if not got and needs == "each" and not calibration.separate:
         expected, got = "one p-value per replicate", "only their mean: no label is drawn"
-        do = "combiner average, or calibrator monte-carlo"
+        hint = "combiner average, or calibrator monte-carlo"
     if got:
         raise IncompatibleComponents(
             "pair-incompatible",
             f"combiner {combiner} does not go with calibrator {calibrator}",
             expected=expected,
             found=got,
-            hint=do,
+            hint=hint,
             source=f"combiner {combiner}",
         )
 

@@ -54,9 +54,9 @@ def named_chunks(array: xr.DataArray, source: str, what: str) -> Named:
 
 def predictions_in_chunks(predictions: xr.DataArray, scale: str | None = None) -> Predictions:
     """Return predictions under checked names, each chunk of which is checked when it is read."""
-    whose = "predictions"
-    found = named_chunks(predictions, whose, whose)
-    scale = known_scale(found.array, whose, scale)
+    source = "predictions"
+    found = named_chunks(predictions, source, source)
+    scale = known_scale(found.array, source, scale)
     return Predictions(
         array=found.array.assign_attrs({names.SCALE: scale}),
         examples=found.examples,

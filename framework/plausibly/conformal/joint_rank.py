@@ -87,16 +87,16 @@ def joint_rank(
     InputError
         ``augmentations-expected``, or where inputs are malformed or do not match.
     """
-    for array, whose in ((predictions, "predictions"), (new, "new")):
+    for array, source in ((predictions, "predictions"), (new, "new")):
         if not is_augmented(array):
             raise InputError(
                 "augmentations-expected",
-                f"{whose}: joint ranks are added up over augmentations, and there are none",
+                f"{source}: joint ranks are added up over augmentations, and there are none",
                 expected="dims augmentation, example and label",
                 found="no dim augmentation",
                 hint='xarray.concat(parts, dim="augmentation"); or plausibly.calibrate for single '
                 "rows",
-                source=whose,
+                source=source,
             )
     model, found, _ = matched_inputs(
         predictions, plausibilities, seed=seed, only_common=only_common

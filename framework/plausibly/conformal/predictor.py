@@ -75,13 +75,13 @@ def _lazy(
     check_scale(predictions, scale)
     label_order(known.labels, predictor._label_names)  # each label is one of the predictor's
     wanted = [name for name in (calibration.by_examples, calibration.claim.weights) if name]
-    whose = f"calibrator {predictor.metadata.calibrator}"
+    source = f"calibrator {predictor.metadata.calibrator}"
     found = map_chunks(
         _of_chunk,
         known.array,
         known.examples,
         np.float64 if alphas is None else np.bool_,
-        *(new_values(known.array, name, source=whose) for name in wanted),
+        *(new_values(known.array, name, source=source) for name in wanted),
         source="predictions",
         planes=None if alphas is None else len(alphas),
         wanted=wanted,
@@ -97,7 +97,7 @@ def _lazy(
         order=slice(None),
         dims=tuple(map(str, predictions.dims)),
     )
-    return test, groups_of(known.array, calibration, whose), found
+    return test, groups_of(known.array, calibration, source), found
 
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)

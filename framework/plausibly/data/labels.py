@@ -68,16 +68,16 @@ def read_aliases(
                 rows = sorted((row, row_of[found.get(alias, alias)]))
                 one, other = (quoted(labels[place]) for place in rows)
                 what = f"gives the alias {quoted(alias)} to {one} and to {other}"
-                do = "keep it at one of them"
+                hint = "keep it at one of them"
                 if alias in row_of:
                     what = f"gives the label {quoted(alias)} to {quoted(label)} as an alias"
-                    do = f"remove the row of {quoted(alias)}, or take the alias away"
+                    hint = f"remove the row of {quoted(alias)}, or take the alias away"
                 raise InputError(
                     "alias-ambiguous",
                     f"{source} {what}{f' ({places(rows)})' if places else ''}",
                     expected="aliases of one label each, which are no labels themselves",
                     found=f"answers {quoted(alias)} that could be either",
-                    hint=do,
+                    hint=hint,
                     source=source,
                     details={"alias": alias, "labels": [labels[place] for place in rows]},
                 )
@@ -95,8 +95,8 @@ def aliases_of(table: xr.Dataset | xr.DataArray) -> dict[str, str]:
         return {}
     cells = table[names.ALIAS].values.tolist()
     texts = ["" if is_missing(cell) else name_text(cell) for cell in cells]
-    whose = str(table.attrs.get("source", "the table of labels"))
-    return read_aliases(name_texts(table[names.LABEL].values), texts, source=whose)
+    source = str(table.attrs.get("source", "the table of labels"))
+    return read_aliases(name_texts(table[names.LABEL].values), texts, source=source)
 
 
 def merge_aliases(

@@ -576,19 +576,19 @@ def _dims_differ(
 ) -> InputError:
     lost = [dim for dim in wanted if dim not in array.dims]
     surplus = [str(dim) for dim in array.dims if dim not in wanted]
-    do = f"{what}.expand_dims({lost[0]}=[...])" if lost else ""
+    hint = f"{what}.expand_dims({lost[0]}=[...])" if lost else ""
     if lost and surplus:
-        do = f'{what}.rename({{"{surplus[0]}": "{lost[0]}"}})'
+        hint = f'{what}.rename({{"{surplus[0]}": "{lost[0]}"}})'
     elif surplus == [DRAW]:
-        do = f'take the mean over draws: {what}.mean("draw"), or calibrate on annotations'
+        hint = f'take the mean over draws: {what}.mean("draw"), or calibrate on annotations'
     elif surplus:
-        do = f"take one entry of each other dim: {what}.isel({surplus[0]}=0)"
+        hint = f"take one entry of each other dim: {what}.isel({surplus[0]}=0)"
     return InputError(
         "dims-differ",
         f"{does(source, 'have')} the dims {listed(array.dims) or 'none'}",
         expected="example and label",
         found=f"no {listed(lost)}" if lost else f"{listed(surplus)} besides",
-        hint=do,
+        hint=hint,
         source=source,
     )
 

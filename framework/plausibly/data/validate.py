@@ -117,7 +117,7 @@ def check_numbers(array: xr.DataArray, scale: str, source: str) -> None:
     if are_sound(values, scale):
         return
     ours, least, most = scale == "plausibility", float(values.min()), float(values.max())
-    do, word, labels = "fix these rows", "", None
+    hint, word, labels = "fix these rows", "", None
     if not (isfinite(least) and isfinite(most)):
         bad = ~np.isfinite(values)
         word = "NaN" if np.isnan(values[bad]).all() else "NaN or infinite numbers"
@@ -126,19 +126,19 @@ def check_numbers(array: xr.DataArray, scale: str, source: str) -> None:
         name = "plausibilities-not-finite" if ours else "probabilities-not-finite"
         fault, expected = "", "finite numbers"
         got = f"{counted(int(bad.sum()))} {word} in {listed(map(quoted, labels))}"
-        do = do if ours else 'predict these again, or bad_rows="drop", which is recorded'
+        hint = hint if ours else 'predict these again, or bad_rows="drop", which is recorded'
     elif least < 0:
         name = "plausibilities-negative" if ours else "probabilities-negative"
         bad, fault = values < 0, "below 0"
         expected, got = "0 to 1", span(values)
         if not ours and (most > 1 or least < -1):
-            got, do = f"{got}, which look like logits", 'scale="logit", if they are'
+            got, hint = f"{got}, which look like logits", 'scale="logit", if they are'
         elif not ours:
-            do = 'fix these rows, or bad_rows="drop"'
+            hint = 'fix these rows, or bad_rows="drop"'
     elif scale == "independent":
         bad, name, fault = values > 1, "probabilities-above-one", "above 1"
         expected, got = "0 to 1, one probability per label", span(values)
-        do = 'scale="any", if they are scores'
+        hint = 'scale="any", if they are scores'
     else:
         sums = row_sums(values)
         bad = (np.abs(sums - 1) > _WITHIN[scale])[..., None]
@@ -146,13 +146,13 @@ def check_numbers(array: xr.DataArray, scale: str, source: str) -> None:
         fault, got = f"sum to {span(off, 'up to')}", ""
         if ours:
             name, expected = "plausibilities-do-not-sum", f"1 within {_WITHIN[scale]:g}"
-            do = 'fix these rows, or lam / lam.sum("label"), if they are weights'
+            hint = 'fix these rows, or lam / lam.sum("label"), if they are weights'
         elif (np.abs(off / 100 - 1) <= SUM_WITHIN).all():
             name, expected = "rows-do-not-sum", f"1 within {SUM_WITHIN}; are they percentages?"
-            do = "normalise=True"
+            hint = "normalise=True"
         else:
             name, expected = "rows-do-not-sum", f"1 within {SUM_WITHIN}; is a label missing?"
-            do = 'add its column, normalise=True, or scale="independent"'
+            hint = 'add its column, normalise=True, or scale="independent"'
     faulty = bad.reshape(-1, *bad.shape[-2:]).any(axis=(0, 2))
     rows = name_texts(array.indexes[names.EXAMPLE][faulty])
     raise InputError(
@@ -163,7 +163,7 @@ def check_numbers(array: xr.DataArray, scale: str, source: str) -> None:
         f"({listed(rows)})",
         expected=expected,
         found=got,
-        hint=do,
+        hint=hint,
         source=source,
         details={"examples": rows, **({} if labels is None else {"labels": labels})},
     )

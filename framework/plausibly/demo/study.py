@@ -310,5 +310,5 @@ def _write(path: Path, text: str, *older: str) -> None:
 
 def check_unedited(path: Path, *contents: bytes) -> None:
     """Raise ``output-occupied`` where a file holds something else: it may have been edited."""
-    ours, do = "what this demo writes there", f"-o {path.parent}-2"
-    check_ours(path, lambda there: there.read_bytes() in contents, ours, hint=do)
+    ours, hint = "what this demo writes there", f"-o {path.parent}-2"
+    check_ours(path, lambda there: there.read_bytes() in contents, ours, hint=hint)

@@ -260,17 +260,17 @@ def leave_one_annotator_out(
     left_out = there if annotators is None else name_texts(annotators)
     lost = not_among(left_out, there)
     if lost or not there:
-        expected, got, do = f"some of {listed(there)}", listed(lost), "annotators=None for all"
+        expected, got, hint = f"some of {listed(there)}", listed(lost), "annotators=None for all"
         if not there:
             expected = "an annotator for each answer, or some"
             got = f"{counted(table.sizes[names.RESPONSE])} responses of unknown annotators"
-            do = "read a file of single answers, not counts"
+            hint = "read a file of single answers, not counts"
         raise InputError(
             "annotators-unknown",
             "the annotators to leave out have no answer",
             expected=expected,
             found=got,
-            hint=do,
+            hint=hint,
             source="annotations",
             details={"annotators": lost},
         )

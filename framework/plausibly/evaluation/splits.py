@@ -40,15 +40,15 @@ def out_of_range(argument: str, value: object, *, expected: str, hint: str) -> I
 def check_count(argument: str, value: object, *, usual: int) -> None:
     """Raise `InputError` ``ARGUMENT-range`` unless it is a whole number from 1 on."""
     if not is_whole(value):
-        expected, do = "a whole number from 1 on", f"{argument}={usual}"
-        raise out_of_range(argument, repr(value), expected=expected, hint=do)
+        expected, hint = "a whole number from 1 on", f"{argument}={usual}"
+        raise out_of_range(argument, repr(value), expected=expected, hint=hint)
 
 
 def check_resamples(value: object) -> int:
     """Return the number of resamples, or raise ``resamples-range``."""
     if not isinstance(value, int | np.integer) or not is_whole(value, minimum=0) or value == 1:
-        expected, do = "2 or more, or 0 for none", "resamples=200"
-        raise out_of_range("resamples", repr(value), expected=expected, hint=do)
+        expected, hint = "2 or more, or 0 for none", "resamples=200"
+        raise out_of_range("resamples", repr(value), expected=expected, hint=hint)
     return int(value)
 
 

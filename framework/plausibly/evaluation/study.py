@@ -371,8 +371,8 @@ def read_numbers(argument: str, value: int | Sequence[int] | None) -> tuple[int,
     if wrong or twice or not numbers:
         wrong = f"{listed(twice)} more than once" if twice else wrong or "none"
         expected = "whole numbers from 1 on, each once"
-        do = "draws=[1, 5, 10]" if argument == "draws" else "sizes=[50, 100, 200]"
-        raise out_of_range(argument, wrong, expected=expected, hint=do)
+        hint = "draws=[1, 5, 10]" if argument == "draws" else "sizes=[50, 100, 200]"
+        raise out_of_range(argument, wrong, expected=expected, hint=hint)
     return tuple(map(int, numbers))
 
 

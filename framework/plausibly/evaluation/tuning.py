@@ -207,13 +207,13 @@ def tune_raps(
     tuning, needed = int(chosen.sum()), 2 * (math.ceil(1 / level) - 1)
     if tuning < needed:  # half of them would calibrate vacuous sets only
         enough = Fraction(needed, len(chosen))
-        do = f"share={rounded(math.ceil(100 * enough) / 100)}, or " if 2 * enough <= 1 else ""
+        hint = f"share={rounded(math.ceil(100 * enough) / 100)}, or " if 2 * enough <= 1 else ""
         raise InputError(
             "tuning-too-small",
             f"{names.several(tuning, 'example')} are too few to tune on at alpha {float(level):g}",
             expected=f"{counted(needed)} or more, half of which calibrate each candidate",
             found=f"{counted(tuning)} of {counted(len(chosen))}",
-            hint=f"{do}more examples, or a larger alpha",
+            hint=f"{hint}more examples, or a larger alpha",
             source="share",
         )
     # By name, so that sums do not depend on the order of rows.

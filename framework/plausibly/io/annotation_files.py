@@ -169,13 +169,13 @@ def read_annotation_file(
     """
     path = Path(path)
     head = files.opening(path, _ROLE, 8)
-    whose = path.name
+    source = path.name
     table: AnnotationTable | None
     if not head.startswith((*arrays.SIGNATURES, b"PK")):
         table = _from_rows(path, kind)
     elif kind is not None:
         raise files.meaningless(
-            whose,
+            source,
             "kind",
             f"arrays, and kind {quoted(kind)}",
             "a CSV or Parquet file, whose rows can be read alone",
@@ -184,16 +184,16 @@ def read_annotation_file(
     else:
         about, stored = datasets.read_arrays(path, _ROLE, head)
         if about is None:
-            raise datasets.damaged(whose, "it does not say that it is an annotation table")
-        dataset, _ = datasets.decode(about, _KIND, whose, stored)
-        table = _as_written(dataset, whose)
+            raise datasets.damaged(source, "it does not say that it is an annotation table")
+        dataset, _ = datasets.decode(about, _KIND, source, stored)
+        table = _as_written(dataset, source)
     if table is None:
-        raise datasets.damaged(whose, "its parts do not fit together")
+        raise datasets.damaged(source, "its parts do not fit together")
     if labels is None:
         return table
     known = name_texts(table.indexes[names.LABEL])
     label: Ints = table[names.MENTION_LABEL].values
-    check_known([known[code] for code in np.unique(label)], labels, whose, "has the label")
+    check_known([known[code] for code in np.unique(label)], labels, source, "has the label")
     fill = {name: "" for name, item in table.variables.items() if item.dtype.kind in "UO"}
     wider = table.reindex({names.LABEL: list(labels)}, fill_value=fill)
     new = positions(labels, known)[label]
@@ -212,8 +212,8 @@ def _as_written(dataset: xr.Dataset, source: str) -> AnnotationTable | None:
 
 def _from_rows(path: Path, kind: str | None) -> AnnotationTable:
     rows, about = datasets.read_rows(path, _ROLE)
-    whose = path.name
-    text.distinct(rows.header, whose)
+    source = path.name
+    text.distinct(rows.header, source)
     named, columns = _read_rows(rows)
 
     def coded(known: Mapping[str, Sequence[str]]) -> dict[str, Any]:  # Any: of `build_table`
@@ -240,7 +240,7 @@ def _from_rows(path: Path, kind: str | None) -> AnnotationTable:
             with calling(f"annotation {kind}", "validate"):
                 annotation.validate(table)
         except InputError as error:
-            error.what = f"{whose}: {error.what}"
+            error.what = f"{source}: {error.what}"
             raise
         return table
     if about is None:
@@ -248,14 +248,14 @@ def _from_rows(path: Path, kind: str | None) -> AnnotationTable:
         guess = "partial-ranking" if _BLOCK in rows.header else guess
         raise InputError(
             "table-incomplete",
-            f"{whose} does not say what its rows cannot",
+            f"{source} does not say what its rows cannot",
             expected='the column "about" as plausibly wrote it (Parquet: the metadata), with the '
             "kind of answer, all labels and what else there is",
             found="rows alone",
             hint=f"write it again; or {_as_kind(guess)}, to read them alone",
-            source=whose,
+            source=source,
         )
-    dataset, _ = datasets.decode(about, _KIND, whose)
+    dataset, _ = datasets.decode(about, _KIND, source)
     known = {dim: name_texts(dataset[dim].values) for dim in _CODED if dim in dataset.variables}
     known.setdefault(names.EXAMPLE, named[names.EXAMPLE])
     if len(known) == len(_CODED) and all(not not_among(named[dim], known[dim]) for dim in _CODED):
@@ -263,18 +263,18 @@ def _from_rows(path: Path, kind: str | None) -> AnnotationTable:
         variables = {
             name: xr.Variable(name.partition("_")[0], values) for name, values in placed.items()
         }
-        same = _as_written(dataset.assign(variables), whose)
+        same = _as_written(dataset.assign(variables), source)
         if same is not None:
             return same
     raise InputError(
         "table-changed",
-        f"{whose} has other rows than were written",
+        f"{source} has other rows than were written",
         expected="rows that fit the digest in the file",
         found=f"{several(columns[names.RESPONSE_EXAMPLE].size, 'response')}, "
         f"{several(columns[names.MENTION_LABEL].size, 'mention')}",
         hint=f"copy it again; or {_as_kind(str(dataset.attrs.get(names.KIND)))}, to read "
         "them as they stand",
-        source=whose,
+        source=source,
     )
 
 

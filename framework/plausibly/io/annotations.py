@@ -138,7 +138,7 @@ def read_annotations(
         file = Path(path)
         if not file.is_dir():
             files.existing(file, _ROLE)
-        whose = file.name
+        source = file.name
         component = (
             _recognised(file, options)
             if reader is None
@@ -146,7 +146,7 @@ def read_annotations(
         )
     else:
         frame = frames.text_table(path)
-        whose = frame.source
+        source = frame.source
         component = _reader_of_frames(frame, reader, options)
     found = called(READER, component)
 
@@ -161,8 +161,8 @@ def read_annotations(
                 is_ours = isinstance(made, AnnotationTable)
                 return made if is_ours else check_table(made, source=f"reader {found}")
         except InputError as error:
-            if whose not in error.what:  # which an author's reader may leave out
-                error.what = f"{whose}: {error.what}"
+            if source not in error.what:  # which an author's reader may leave out
+                error.what = f"{source}: {error.what}"
             raise
 
     table = read(None) if about is None else _read_declared(read, about)
@@ -172,8 +172,8 @@ def read_annotations(
     with calling(f"annotation {kind}", "validate"):
         annotation.validate(table)
     # What was declared is meant.
-    warn_alike(table, whose, (EXAMPLE, ANNOTATOR, *([] if about is not None else [LABEL])))
-    read_from = table.assign_attrs(reader=found, source=whose)
+    warn_alike(table, source, (EXAMPLE, ANNOTATOR, *([] if about is not None else [LABEL])))
+    read_from = table.assign_attrs(reader=found, source=source)
     # Only `build_table` makes one of ours, with its codes checked and in order.
     return read_from if isinstance(read_from, AnnotationTable) else rebuilt(read_from)
 
@@ -198,9 +198,9 @@ def _reader_of_frames(
     if component is not None and type(component).from_table is not Reader.from_table:
         return component
     absent = [role for role in NEEDED if role not in table.header]
-    do = 'reader="long-table"' + (f", {columns_hint([table.header], absent)}" if absent else "")
+    hint = 'reader="long-table"' + (f", {columns_hint([table.header], absent)}" if absent else "")
     if len(guessed(table.header, absent)) < len(absent):
-        do = (
+        hint = (
             'reader="wide-table", where each column is of an annotator; "counts" or '
             '"soft-labels", where it is of a label'
         )
@@ -216,7 +216,7 @@ def _reader_of_frames(
         what,
         expected=f"one of {listed(known, most=9)}",
         found=f"columns {listed(map(quoted, table.header))}",
-        hint=do,
+        hint=hint,
         source=table.source,
         details={"columns": list(table.header), "readers": known},
     )
@@ -274,8 +274,8 @@ def _candidates(
             refused[entry.name] = reason
             # Another reader's option is no fault, and an extra is named where nothing is found.
             if reason.name not in ("component-parameter", "extra-missing"):
-                do = f"plausibly plugins check {entry.name}"
-                _warn_of(entry.name, "cannot be asked", reason, do)
+                hint = f"plausibly plugins check {entry.name}"
+                _warn_of(entry.name, "cannot be asked", reason, hint)
     return found, refused
 
 
@@ -356,7 +356,7 @@ def _unknown(
             found="whole numbers, of which nothing says what they are",
             hint="; ".join(meant.values()),
         )
-    do = 'plausibly plugins list --kind reader; name one: reader="NAME"'
+    hint = 'plausibly plugins list --kind reader; name one: reader="NAME"'
     if rows and not head.startswith(b"PAR1"):
         lines = head.decode("utf-8-sig", "replace").splitlines()
         first = next((line for line in lines if line), "")
@@ -365,9 +365,9 @@ def _unknown(
         got = f"Parquet with {listed(rows[0])}"
     marked_up = head.lstrip().startswith((b"{", b"[", b"<"))
     if meant:
-        do = "; ".join(meant.values())
+        hint = "; ".join(meant.values())
     elif rows and not marked_up and len(rows[0]) > 1:
-        do += " (wide-table, if each column is of an annotator)"
+        hint += " (wide-table, if each column is of an annotator)"
     extra = [why.what for why in refusals.values() if why.name == "extra-missing"]
     if extra:
         got += f"; not asked: {listed(extra)}"
@@ -376,7 +376,7 @@ def _unknown(
         f"no reader recognises {path.name}",
         expected=f"one of {several(len(names), 'format')} ({listed(names)})",
         found=got,
-        hint=do,
+        hint=hint,
         source=path.name,
         details={"readers": names, "columns": list(rows[0]) if rows else []},
     )
@@ -417,12 +417,12 @@ def build_annotations(
     [0.5, 0.5, 0.0]
     """
     component = registry.resolve(ANNOTATION, kind)
-    held, whose = list(records), f"annotation {component.name}"
+    held, source = list(records), f"annotation {component.name}"
 
     def build(declared: list[str] | None) -> xr.Dataset:
-        with calling(whose, "build"):
+        with calling(source, "build"):
             table = component.build(held, declared)
-        return check_table(table, source=whose)
+        return check_table(table, source=source)
 
     if labels is None:
         return rebuilt(build(None))

@@ -104,10 +104,10 @@ def parse_npy(data: bytes, source: str) -> Array:
 
 def read_npz(path: Path | str, role: str) -> dict[str, Array]:
     """Return all arrays of an ``.npz`` file by name."""
-    whose = Path(path).name
+    source = Path(path).name
     data = files.contents(path, role)
     if not data:
-        raise files.empty(whose, "arrays as numpy.savez writes them")
+        raise files.empty(source, "arrays as numpy.savez writes them")
     arrays: dict[str, Array] = {}
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -117,15 +117,15 @@ def read_npz(path: Path | str, role: str) -> dict[str, Array]:
             for name in archive.namelist():
                 if name.endswith(".npy"):
                     inner = name.removesuffix(".npy")
-                    arrays[inner] = parse_npy(archive.read(name), f"{whose}, array {inner}")
+                    arrays[inner] = parse_npy(archive.read(name), f"{source}, array {inner}")
     except InputError:
         raise
     except Exception as reason:  # zipfile and zlib raise a dozen kinds on damage
         cut = isinstance(reason, zipfile.BadZipFile) and "CRC" not in str(reason)
         if cut and data.startswith(b"PK"):
             ends = "its directory"
-            raise files.truncated(whose, ends, whole="a whole npz", size=len(data)) from reason
-        raise _damaged(whose, reason) from reason
+            raise files.truncated(source, ends, whole="a whole npz", size=len(data)) from reason
+        raise _damaged(source, reason) from reason
     return arrays
 
 
@@ -340,23 +340,25 @@ class Wanted:
         names, views = table.column(self.example), None
         if not self.ours:
             text.check_named(table, self.example, EXAMPLE)
-        do = "remove what is no label from the file"
+        hint = "remove what is no label from the file"
         repeated = self.view is None and len(set(names)) < len(names)
         may_be_views = repeated and not self.plausibilities
         if may_be_views:
-            do += ', or view="COLUMN", if it names views of an example'
+            hint += ', or view="COLUMN", if it names views of an example'
         some = [columns[position] for position in rest] if columns else []
         words = [column for column in some if column.content != "number"]
         if words:
             got = listed(column.type for column in words)
-            raise text.not_numeric(table.source, [column.name for column in words], _REST, got, do)
+            raise text.not_numeric(
+                table.source, [column.name for column in words], _REST, got, hint
+            )
         if columns:
             arrays = [column.numbers() for column in some]
             single = all(array.dtype == np.float32 for array in arrays)
             values: Array = np.stack(arrays, axis=1)
             values = values.astype(np.float32 if single else np.float64, copy=False)
         else:
-            values = numbers(table, rest, rest=_REST, hint=do)
+            values = numbers(table, rest, rest=_REST, hint=hint)
         if self.view is not None:
             values, names, views = stacked(values, table, self.example, self.view)
         elif may_be_views:
@@ -373,23 +375,23 @@ class Wanted:
 
     def number_columns(self, table: TextTable) -> list[int]:
         """Return the positions of the columns of numbers."""
-        whose, header = table.source, table.header
+        source, header = table.source, table.header
         # An unnamed column elsewhere is none, such as the last one where lines end in a comma.
         index = next((name for name in _INDEX if name in header and (name or not header[0])), None)
         mine = self.ours or index in (self.example, self.view)
         if index is not None and not mine:
             at = header.index(index)
             some = f"{listed(table.columns[at][:3])}, … " if table.columns[at] else "a column "
-            kind = "parquet" if whose.endswith(".parquet") else "csv"
+            kind = "parquet" if source.endswith(".parquet") else "csv"
             raise InputError(
                 "index-column",
-                f"column {at + 1} of {whose} looks like the index of a pandas data frame",
+                f"column {at + 1} of {source} looks like the index of a pandas data frame",
                 expected="a column of example names and one column of numbers per label",
                 found=f"{some}under the name {quoted(index)}",
-                hint=f'df.to_{kind}("{whose}", index=False)'
+                hint=f'df.to_{kind}("{source}", index=False)'
                 if self.example in header
                 else f"example={quoted(index)}, if it names the examples",
-                source=whose,
+                source=source,
                 details={"column": index},
             )
         guess = near(self.example, header)
@@ -406,20 +408,20 @@ class Wanted:
             hint = f"view={quoted(guess)}, if that column names the views" if guess else ""
             if self.view == self.example:
                 expected = "another column than the one that names the examples"
-                raise files.meaningless(whose, "view", quoted(self.view), expected, hint)
+                raise files.meaningless(source, "view", quoted(self.view), expected, hint)
             table.need([self.view], hint=hint or "leave view out")
             taken.append(header.index(self.view))
         rest = [position for position in range(len(header)) if position not in taken]
         if not self.plausibilities:
-            text.distinct([header[position] for position in rest], whose)
+            text.distinct([header[position] for position in rest], source)
         if not rest:
             raise InputError(
                 "columns-missing",
-                f"{whose} has no column of numbers",
+                f"{source} has no column of numbers",
                 expected=_REST,
                 found=f"only {listed(quoted(header[position]) for position in sorted(taken))}",
                 hint="add one column per label",
-                source=whose,
+                source=source,
             )
         return rest
 
@@ -507,10 +509,10 @@ def from_npz(
 
     Where `augmented` says that there may be augmentations, these have names in the file too.
     """
-    whose = path.name
+    source = path.name
     stored = read_npz(path, role)
-    values = one_of(stored, arrays, whose)
-    values = shaped(values, whose, augmented=augmented and values.ndim == 3)
+    values = one_of(stored, arrays, source)
+    values = shaped(values, source, augmented=augmented and values.ndim == 3)
     rest = {name: array for name, array in stored.items() if array is not values}
     named: dict[str, list[str]] = {}
     for words, size in zip(
@@ -522,17 +524,17 @@ def from_npz(
         keys = fit or [name for name in there if name.endswith("s")]
         # The order of planes is never guessed either.
         if keys or words is AUGMENTATION_ARRAYS:
-            array = one_of(stored, tuple(keys) or words, whose)
-            named[words[0]] = texts_of(array, whose, words[0])
-            _check_count(named[words[0]], size, whose, words[0])
+            array = one_of(stored, tuple(keys) or words, source)
+            named[words[0]] = texts_of(array, source, words[0])
+            _check_count(named[words[0]], size, source, words[0])
             del rest[keys[0]]
     if "labels" not in named:
-        _check_read(rest, LABEL, values.shape[-1], whose)
+        _check_read(rest, LABEL, values.shape[-1], source)
     return NamedArray(
         values=values,
         examples=named.get("examples"),
         labels=named.get("labels"),
-        source=whose,
+        source=source,
         augmentations=named.get("augmentations"),
         unread=rest,
     )
@@ -620,26 +622,26 @@ def labelled(
     found: NamedArray, *, labels: Names | None = None, examples: Names | None = None, name: str
 ) -> xr.DataArray:
     """Return the numbers under names: the file's own, else those that were given."""
-    whose, size = found.source, found.values.shape[-2:]
+    source, size = found.source, found.values.shape[-2:]
     if found.labels is None and labels is None:
         raise InputError(
             "labels-unnamed",
-            f"{whose} has {several(size[1], 'column')} and no label names",
+            f"{source} has {several(size[1], 'column')} and no label names",
             expected="names in column order; an order is never guessed",
             found=f"beside them {listed(f'{n} {a.shape}' for n, a in found.unread.items())}"
             if found.unread
             else "",
             hint='labels="labels.txt" (one name per line)',
-            source=whose,
+            source=source,
         )
     if found.examples is not None and examples is not None:
         raise InputError(
             "examples-named",
-            f"{whose} names its examples itself",
+            f"{source} names its examples itself",
             expected="names for a file without them",
             found=f"{listed(found.examples)} in the file",
             hint="leave examples out; plausibly.io.with_coordinates attaches their coordinates",
-            source=whose,
+            source=source,
         )
     tables: list[xr.Dataset] = []
     columns = found.labels
@@ -649,17 +651,17 @@ def labelled(
         leaves = Hierarchy.of_table(tables[-1]).leaves
         if len(leaves) == size[1]:  # the labels that stand above no other
             columns = [columns[code] for code in leaves]
-        _check_count(columns, size[1], whose, "labels")
+        _check_count(columns, size[1], source, "labels")
     rows = _numbered(size[0]) if found.examples is None else found.examples
     if examples is not None:
-        _check_read(found.unread, EXAMPLE, size[0], whose)
+        _check_read(found.unread, EXAMPLE, size[0], source)
         tables.append(table_from(examples, EXAMPLE))
         rows = names_of(tables[-1], EXAMPLE)
-        _check_count(rows, size[0], whose, "examples")
-    check_names(columns or [], LABEL, source=whose)
+        _check_count(rows, size[0], source, "examples")
+    check_names(columns or [], LABEL, source=source)
     named: dict[str, NDArray[np.str_]] = {}
     if found.augmentations is not None:
-        check_names(found.augmentations, AUGMENTATION, source=whose)
+        check_names(found.augmentations, AUGMENTATION, source=source)
         named[AUGMENTATION] = text_array(found.augmentations)
     named |= {EXAMPLE: text_array(rows), LABEL: text_array(columns or [])}
     numbered = found.examples is None and examples is None

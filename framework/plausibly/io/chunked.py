@@ -41,26 +41,28 @@ def from_chunks(
 ) -> NamedArray:
     """Return numbers over examples and labels whose values are a Dask array."""
     check_chunks(chunks)
-    whose, ending = path.name, path.suffix.lower()
+    source, ending = path.name, path.suffix.lower()
     examples: list[str] | None = None
     labels: list[str] | None = None
     if arrays.is_zarr(path) or files.opening(path, role, 8).startswith(arrays.SIGNATURES):
         dataset = arrays.load(path, role, lazy=True)
-        array = in_chunks(arrays.variable_of(dataset, variable, usual, whose), chunks)
-        return arrays.of_variable(dataset, read_coordinates(array), whose)
+        array = in_chunks(arrays.variable_of(dataset, variable, usual, source), chunks)
+        return arrays.of_variable(dataset, read_coordinates(array), source)
     if ending == ".npy":
         values = _npy(path, role, chunks)
     elif ending == ".parquet":
         values, examples, labels = _parquet(path, role, chunks, example)
     else:
         raise files.meaningless(
-            whose,
+            source,
             "chunks",
             path.suffix or "no ending",
             "a file that can be read in parts: .zarr, .nc, .npy or .parquet",
             f"leave chunks out, or write it as {path.with_suffix('.zarr').name}",
         )
-    return NamedArray(values=shaped(values, whose), examples=examples, labels=labels, source=whose)
+    return NamedArray(
+        values=shaped(values, source), examples=examples, labels=labels, source=source
+    )
 
 
 def check_chunks(chunks: int) -> None:
@@ -117,10 +119,10 @@ def _parquet(
 ) -> tuple[Any, list[str], list[str]]:  # Any: an array that stands for another
     """Return columns of labels by whole row groups, and the names of examples and labels."""
     files.existing(path, role)
-    header, whose = text.names(path), path.name
-    text.distinct(header, whose)
+    header, source = text.names(path), path.name
+    text.distinct(header, source)
     cells: tuple[list[str], ...] = tuple([] for _ in header)
-    table = TextTable(source=whose, header=header, columns=cells, lines=(), unit="row")
+    table = TextTable(source=source, header=header, columns=cells, lines=(), unit="row")
     labels = [header[place] for place in arrays.Wanted(example).number_columns(table)]
     with text.parquet_file(path) as file:
         groups = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]

@@ -55,19 +55,19 @@ def existing(path: Path | str, role: str) -> Path:
     except (FileNotFoundError, NotADirectoryError):
         names = _neighbours(path.parent)
         guess = near(path.name, names)
-        do = f"fix the path; there is nothing in {path.parent} either"
+        hint = f"fix the path; there is nothing in {path.parent} either"
         if not set("\b\t\n\f\r").isdisjoint(str(path)):  # TOML reads "data\\test.csv" with a tab
-            do = SLASHES
+            hint = SLASHES
         elif guess is not None:
-            do = f"did you mean {path.parent / guess}?"
+            hint = f"did you mean {path.parent / guess}?"
         elif names:
-            do = f"fix the path; {path.parent} holds {listed(names)}"
+            hint = f"fix the path; {path.parent} holds {listed(names)}"
         raise InputError(
             "file-missing",
             f'{role} "{path}": there is no such file',
             expected="a file",
             found="none",
-            hint=do,
+            hint=hint,
             source=str(path),
             details={"path": str(path), "near": guess},
         ) from None
@@ -209,9 +209,9 @@ def decode(data: bytes, source: str) -> str:
     # An archive ends with the names of what is in it.
     if data.startswith(ZIP) and b"xl/workbook.xml" in data:
         raise not_text(source, "an Excel workbook", "save its sheet as CSV UTF-8")
-    for magic, got, do in _BINARY:
+    for magic, got, hint in _BINARY:
         if data.startswith(magic):
-            raise not_text(source, got, do)
+            raise not_text(source, got, hint)
     start = 3 if data.startswith(b"\xef\xbb\xbf") else 0
     try:
         text = data[start:].decode("utf-8")

@@ -79,11 +79,11 @@ class FrameColumn(Column):
 
 def columns_of(frame: Any) -> tuple[str, list[FrameColumn]]:  # Any: `datasets` is not imported
     """Return what a frame is called in messages, and its columns in order."""
-    whose, called = WHOSE, dict[str, tuple[str, ...]]()
+    source, called = WHOSE, dict[str, tuple[str, ...]]()
     kind = f"{type(frame).__module__.partition('.')[0]} {type(frame).__name__}"
-    lazy = do = ""
+    lazy = hint = ""
     if hasattr(frame, "with_format"):
-        whose, features = _DATA_SET, getattr(frame, "features", None)
+        source, features = _DATA_SET, getattr(frame, "features", None)
         # The names behind the numbers of the columns that are of labels.
         for name, feature in features.items() if isinstance(features, Mapping) else ():
             listed_names = getattr(feature, "names", None)
@@ -92,32 +92,32 @@ def columns_of(frame: Any) -> tuple[str, list[FrameColumn]]:  # Any: `datasets` 
         if isinstance(frame, Mapping):
             raise InputError(
                 "split-unnamed",
-                f"{whose} has {several(len(frame), 'split')}",
+                f"{source} has {several(len(frame), 'split')}",
                 expected="one of them",
                 found=listed(map(quoted, frame)),
                 hint=f'data["{next(iter(frame), "train")}"]',
-                source=whose,
+                source=source,
             )
         if hasattr(frame, "__len__"):
             frame = frame.with_format("arrow")[:]
         else:
-            lazy, do = "streamed", "load_dataset(...) without streaming"
+            lazy, hint = "streamed", "load_dataset(...) without streaming"
     if isinstance(frame, pd.DataFrame):
         frame = _with_index(frame)
     if callable(getattr(frame, "collect", None)):
-        lazy, do = "lazy", "frame.collect()"
+        lazy, hint = "lazy", "frame.collect()"
     if lazy:
         raise InputError(
             "frame-lazy",
-            f"{whose} is {lazy}",
+            f"{source} is {lazy}",
             expected="columns in memory",
             found=kind,
-            hint=do,
-            source=whose,
+            hint=hint,
+            source=source,
         )
-    nw = extras.require("narwhals.stable.v1", extra="frames", source=whose)
+    nw = extras.require("narwhals.stable.v1", extra="frames", source=source)
     names = [name_text(name) for name in _raw_names(frame)]
-    distinct(names, whose, _RENAME)
+    distinct(names, source, _RENAME)
     try:
         native = nw.from_native(frame, eager_only=True)
     except TypeError:
@@ -127,19 +127,19 @@ def columns_of(frame: Any) -> tuple[str, list[FrameColumn]]:  # Any: `datasets` 
             expected="the path of a file, or a frame of pandas, polars, pyarrow or datasets",
             found=kind,
             hint="pandas.DataFrame(...)",
-            source=whose,
+            source=source,
         ) from None
     series = list(native.iter_columns())
     if not series or not len(series[0]):
         raise InputError(
             "frame-empty",
-            f"{whose} is empty",
+            f"{source} is empty",
             expected="columns with one row or more",
             found=f"{len(series)} columns without a row" if series else "no column",
             hint="look at how it was selected or read",
-            source=whose,
+            source=source,
         )
-    return whose, [
+    return source, [
         FrameColumn(
             name_text(one.name),
             _content(one),

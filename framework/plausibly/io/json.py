@@ -212,13 +212,13 @@ def _check(text: str, source: str, line: int) -> None:
     levels: list[_Level] = []
     for match in _TOKEN.finditer(text):
         token, start, top = match[0], match.start(), levels[-1] if levels else None
-        name = says = expected = got = do = ""
+        name = says = expected = got = hint = ""
         if token in ("[", "{"):
             levels.append(_Level(keys={} if token == "{" else None))
             if len(levels) > DEEPEST:
                 name, says, got = "json-too-deep", "is nested too deep", "more"
                 expected = f"at most {DEEPEST} lists and objects within each other"
-                do = "look at what wrote it"
+                hint = "look at what wrote it"
         elif token in ("]", "}"):
             del levels[-1:]
         elif token == "," and top is not None:
@@ -227,7 +227,7 @@ def _check(text: str, source: str, line: int) -> None:
             key: str = json.loads(token, strict=False)
             if key.encode("utf-8", "ignore").decode() != key:
                 name, says, got = "json-surrogate", "holds half a character", shortened(token)
-                expected, do = "both halves of a surrogate pair", "write it again as UTF-8"
+                expected, hint = "both halves of a surrogate pair", "write it again as UTF-8"
             elif top is not None and top.keys is not None and top.key is None:
                 if key in top.keys:
                     name, says = (
@@ -239,12 +239,12 @@ def _check(text: str, source: str, line: int) -> None:
                     got = f"lines {first} and {again},"
                     got = f"twice on line {first}," if first == again else got
                     expected = "each key of an object once"
-                    do = "remove one of them, or write it again"
+                    hint = "remove one of them, or write it again"
                 else:
                     top.keys[key], top.key = start, key
         elif token in _CONSTANTS:
             name, says, got = "json-constant", f"holds {token}", token
-            expected, do = "a number, or null", "write null where there is no number"
+            expected, hint = "a number, or null", "write null where there is no number"
         if name:
             at = line + text.count("\n", 0, start)
             steps = "".join(level.step for level in levels)
@@ -256,7 +256,7 @@ def _check(text: str, source: str, line: int) -> None:
                 f"{source} line {counted(at)} {says}",
                 expected=expected,
                 found=got if deep else f"{got} at {place}{unknown}",
-                hint=do,
+                hint=hint,
                 source=source,
                 details={"line": at, "place": "" if deep else place},
             )

@@ -251,8 +251,8 @@ def read_labels(path: Path | str) -> xr.Dataset:
     if not is_table(path):
         return _one_a_line(path, LABEL)
     table = text.read_table(path, role="labels")
-    do = f"write label above the names, or end the file's name in .txt: {path.stem}.txt"
-    table.need([LABEL], hint=do)
+    hint = f"write label above the names, or end the file's name in .txt: {path.stem}.txt"
+    table.need([LABEL], hint=hint)
     return _dataset(table.seen(), LABEL)
 
 
@@ -329,16 +329,16 @@ def with_coordinates(array: Labelled, table: xr.Dataset) -> Labelled:
     wanted = name_texts(array[on].values)
     lacking = [name for name in wanted if name not in here]
     if lacking:
-        whose = str(table.attrs.get("source", f"the {dim} table"))
+        source = str(table.attrs.get("source", f"the {dim} table"))
         pair = next(iter(near_pairs(lacking, here)), None)
         raise InputError(
             f"{dim}s-incomplete",
-            f"{whose} lacks {counted(len(lacking))} of {counted(len(wanted))} {dim}s "
+            f"{source} lacks {counted(len(lacking))} of {counted(len(wanted))} {dim}s "
             f"({listed(lacking)})",
             expected=f"a row for every {dim}",
             found=f"{quoted(pair[1])} there and {quoted(pair[0])} here" if pair else "other names",
             hint="add those rows, or fix the names",
-            source=whose,
+            source=source,
             details={"missing": lacking},
         )
     rows = [here[name] for name in wanted]

@@ -146,14 +146,14 @@ def _wide(array: xr.DataArray, path: Path) -> _Rows:
 
 def _read_wide(path: Path, head: bytes, about: str | None) -> xr.DataArray:
     """Return plausibilities in a table with one column per label."""
-    whose = path.name
+    source = path.name
     drawn = datasets.begins(path, head, [DRAW, EXAMPLE])
     view = DRAW if drawn else None
     wanted = Wanted(EXAMPLE, view, plausibilities=True, ours=about is not None)
     found = arrays.from_table(path, _ROLE, wanted)
     values, labels = found.values, found.labels or []
     if about is not None:
-        known, more = datasets.decode(about, _KIND, whose)
+        known, more = datasets.decode(about, _KIND, source)
         first = len(labels) - known.sizes.get(LABEL, 0)
         here = {EXAMPLE: found.examples, LABEL: labels[first:]}
         here |= {DRAW: found.augmentations} if drawn else {}
@@ -164,11 +164,11 @@ def _read_wide(path: Path, head: bytes, about: str | None) -> xr.DataArray:
                     raise ValueError(f"its {dim}s are not {listed(named)}")
             dims = (EXAMPLE, LABEL) if not drawn else (DRAW, EXAMPLE, LABEL)
             values = values[..., first:].astype(np.dtype(str(more["type"])))
-            return _array_of(known.assign({PLAUSIBILITIES: (dims, values)}), whose)
+            return _array_of(known.assign({PLAUSIBILITIES: (dims, values)}), source)
         except (KeyError, TypeError, ValueError, SyntaxError) as reason:
-            raise damaged(whose, reason) from reason
+            raise damaged(source, reason) from reason
     first = int(labels[:1] == [DENOMINATOR])
-    text.distinct(labels[first:], whose)
+    text.distinct(labels[first:], source)
     rest = attrs.evolve(found, values=values[..., first:], labels=labels[first:])
     array = arrays.labelled(rest, name=PLAUSIBILITIES)
     if drawn:
@@ -180,9 +180,9 @@ def _read_wide(path: Path, head: bytes, about: str | None) -> xr.DataArray:
     table = text.read_table(path, role=_ROLE, unique=False)
     pairs = set(zip(table.column(EXAMPLE), table.column(DENOMINATOR), strict=True))
     if len(pairs) > array.sizes[EXAMPLE]:
-        raise _not_totals(whose, "other totals in other draws")
+        raise _not_totals(source, "other totals in other draws")
     total = dict(pairs)
-    counts = _read_totals([total[name] for name in found.examples or []], whose)
+    counts = _read_totals([total[name] for name in found.examples or []], source)
     # The shares of float32 that were written are float32 again.
     single = array.values.astype(np.float32)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -243,12 +243,12 @@ def _read_long(
     table: TextTable, about: str | None, *, sparse: bool | None
 ) -> xr.DataArray | xr.Dataset:
     """Return plausibilities in a long table, sparse where that is asked for."""
-    whose, drawn = table.source, table.header[0] == DRAW
+    source, drawn = table.source, table.header[0] == DRAW
     dims = (DRAW, EXAMPLE, LABEL) if drawn else (EXAMPLE, LABEL)
     if not {*dims, VALUE} <= {*table.header}:
-        raise damaged(whose, f"its columns are {listed(table.header)}")
+        raise damaged(source, f"its columns are {listed(table.header)}")
     if about is None and ABOUT in table.header:
-        raise damaged(whose, f'cells of column "{ABOUT}" are lost')
+        raise damaged(source, f'cells of column "{ABOUT}" are lost')
     column = {name: table.column(name) for name in dims}
     place = table.header.index(VALUE)
     rest = "one plausibility per row"
@@ -259,13 +259,13 @@ def _read_long(
         if drawn:
             beside[DRAW] = as_values(seen[DRAW])
     else:
-        beside, more = datasets.decode(about, _KIND, whose)
+        beside, more = datasets.decode(about, _KIND, source)
         try:
             values = values.astype(np.dtype(str(more["type"])))
             if values.dtype.kind != "f" or not {*beside.indexes} >= {EXAMPLE, LABEL}:
                 raise ValueError(f"{values.dtype}, names of {listed(beside.indexes)}")
         except (KeyError, TypeError, ValueError, SyntaxError) as reason:
-            raise damaged(whose, reason) from reason
+            raise damaged(source, reason) from reason
     # Draws may have no names; each has rows.
     sizes = {dim: beside.sizes.get(dim, len(texts)) for dim, texts in seen.items()}
     places = []
@@ -276,12 +276,12 @@ def _read_long(
         if unknown:
             raise InputError(
                 "table-changed",
-                f"{whose} has {several(len(unknown), dim)} that it does not know "
+                f"{source} has {several(len(unknown), dim)} that it does not know "
                 f"({listed(map(quoted, unknown))})",
                 expected="the names that it says it has",
                 found=several(len(known), dim),
                 hint=f'write it again, or remove the column "{ABOUT}" (Parquet: the metadata)',
-                source=whose,
+                source=source,
             )
     again = np.flatnonzero(pd.DataFrame(dict(enumerate(places))).duplicated())
     if again.size:
@@ -293,22 +293,22 @@ def _read_long(
             expected="one row per label of an example",
             found=f"{several(again.size, 'row')} too many",
             hint="keep one of them",
-            source=whose,
+            source=source,
         )
     example, label = places[-2:]
     if DENOMINATOR in table.header:
-        totals = _read_totals(table.column(DENOMINATOR), whose)
+        totals = _read_totals(table.column(DENOMINATOR), source)
         found = np.zeros(sizes[EXAMPLE], np.int64)
         found[example] = totals
         if (found[example] != totals).any():
-            raise _not_totals(whose, "several totals of one example")
+            raise _not_totals(source, "several totals of one example")
         beside = beside.assign_coords({DENOMINATOR: (EXAMPLE, found)})
     shape = tuple(sizes.values())
     if sparse is None:
         sparse = sizes[LABEL] > FEW_LABELS
     # As large as the array has to look, of one number, for what is checked of its coordinates.
     shell = np.broadcast_to(values.dtype.type(0), shape)
-    array = _array_of(beside.assign({PLAUSIBILITIES: (dims, shell)}), whose)
+    array = _array_of(beside.assign({PLAUSIBILITIES: (dims, shell)}), source)
     if not sparse or drawn:
         dense = np.zeros(shape, values.dtype)
         dense[tuple(places)] = values
@@ -316,7 +316,7 @@ def _read_long(
     filled = np.flatnonzero(values)
     order = filled[np.lexsort((label[filled], example[filled]))]
     slots = Sparse.of_pairs(example[order], label[order], values[order], (shape[0], shape[1]))
-    checked_rows(slots.weight, array, whose)
+    checked_rows(slots.weight, array, source)
     return sparse_dataset(slots, array.coords.to_dataset(), array.attrs)
 
 
@@ -327,12 +327,12 @@ Form = Literal["wide", "long"]
 def check_output(path: Path, form: str = "wide") -> None:
     """Raise ``ending-unknown``, ``option-unfit`` or ``extra-missing`` before writing."""
     ending = files.check_ending(path, datasets.ENDINGS)
-    got, do = f'form "{form}"', 'form="long", or leave it out'
+    got, hint = f'form "{form}"', 'form="long", or leave it out'
     if form == "long":
-        got, do = f"the ending {ending}", f'path="{path.with_suffix(".parquet")}", or form wide'
+        got, hint = f"the ending {ending}", f'path="{path.with_suffix(".parquet")}", or form wide'
     if form != "wide" and (form != "long" or ending in datasets.ARRAY_ENDINGS):
         expected = 'form "wide", or "long" for .csv and .parquet'
-        raise files.meaningless(path.name, "form", got, expected, do)
+        raise files.meaningless(path.name, "form", got, expected, hint)
 
 
 def write_plausibilities(

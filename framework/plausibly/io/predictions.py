@@ -167,17 +167,17 @@ def _model(named: Sequence[NamedPrediction], model: str | None, source: str) -> 
         return models[0] if model is None else model
     if model is None:
         name, what = "models-several", f"holds predictions by {len(models)} models"
-        do = f'model="{models[-1]}", or another of them'
+        hint = f'model="{models[-1]}", or another of them'
     else:
         guess = near(model, models)
         name, what = "model-unknown", f"holds no prediction by {quoted(model)}"
-        do = f'did you mean model="{guess}"?' if guess else "name one of those"
+        hint = f'did you mean model="{guess}"?' if guess else "name one of those"
     raise InputError(
         name,
         f"{source} {what}",
         expected="one model of the file",
         found=listed(quoted(one) if one else "a model without name" for one in models),
-        hint=do,
+        hint=hint,
         source=source,
         details={"models": models},
     )
@@ -225,14 +225,14 @@ def in_export(
             'reader="label-studio"',
             source=path.name,
         )
-    whose = f"reader {name}"
+    source = f"reader {name}"
     about = None if labels is None else table_from(labels, LABEL)
     declared = None if about is None else names_of(about, LABEL)
-    with calling(whose, "predictions"):
+    with calling(source, "predictions"):
         found: object = component.predictions(path, declared, model)
     if not isinstance(found, xr.DataArray):
         raise failed(
-            whose,
+            source,
             "predictions() returned no predictions",
             expected="a DataArray (example, label)",
             found=f"a {type(found).__name__}",
@@ -326,40 +326,40 @@ def read_predictions(
         With the name of the file and the rows, for whatever cannot be used as it is.
     """
     file = Path(path) if isinstance(path, (str, os.PathLike)) else None
-    whose = frames.WHOSE if file is None else file.name
+    source = frames.WHOSE if file is None else file.name
     unfit: dict[str, object]
     column = None if example == EXAMPLE else example
     if reader is not None:
         if file is None:
-            raise meaningless(whose, "reader", f"{reader}", "a file")
+            raise meaningless(source, "reader", f"{reader}", "a file")
         unfit = {"variable": variable, "view": view, "examples": examples, "rename": rename}
         unfit |= {"strip": strip or None, "chunks": chunks, "example": column}
-        _refuse(unfit, whose, "a file of predictions alone")
+        _refuse(unfit, source, "a file of predictions alone")
         array = in_export(file, reader, labels, model)
         scale = scale or "any"
     else:
         if chunks is None:
             found = _read(path, example, variable, view)
         elif file is None:
-            raise meaningless(whose, "chunks", f"{chunks}", "a file")
+            raise meaningless(source, "chunks", f"{chunks}", "a file")
         else:
             rows = None if bad_rows == "error" else bad_rows
             unfit = {"normalise": normalise or None, "bad_rows": rows, "view": view}
-            _refuse(unfit, whose, "a file that is read whole")
+            _refuse(unfit, source, "a file that is read whole")
             found = chunked.from_chunks(
                 file, _ROLE, chunks, variable=variable, usual=_USUAL, example=example
             )
-        whose = found.source
-        _refuse({"model": model}, whose, 'an export, with reader="..."')
+        source = found.source
+        _refuse({"model": model}, source, 'an export, with reader="..."')
         array = arrays.labelled(found, labels=labels, examples=examples, name=_ROLE)
         known = name_texts(array[LABEL].values)
         known = [label.strip() for label in known] if strip else known
-        check_known(list(rename or {}), known, whose, "has no label to rename called")
+        check_known(list(rename or {}), known, source, "has no label to rename called")
         known = [(rename or {}).get(label, label) for label in known]
-        check_names(known, LABEL, source=whose)
+        check_names(known, LABEL, source=source)
         array = array.assign_coords({LABEL: (LABEL, text_array(known))})
         if labels is not None and found.labels is not None:
-            array = arrays.declared(array, labels, whose)
+            array = arrays.declared(array, labels, source)
         scale = scale or "probability"
     if bad_rows == "drop":
         # An example stays only with all its views.
@@ -368,13 +368,13 @@ def read_predictions(
         dropped = int((~finite).sum())
         if dropped == finite.size:
             only = f"{several(dropped, 'bad row')} only"
-            raise files.empty(whose, "a row of finite numbers", only)
+            raise files.empty(source, "a row of finite numbers", only)
         array = with_left_out(array.isel({EXAMPLE: finite}), {"bad rows": dropped})
     elif bad_rows != "error":
-        raise meaningless(whose, "bad_rows", bad_rows, "error or drop")
+        raise meaningless(source, "bad_rows", bad_rows, "error or drop")
     if normalise:
         if scale != "probability":
-            raise meaningless(whose, "normalise", f"scale {scale}", "scale probability")
+            raise meaningless(source, "normalise", f"scale {scale}", "scale probability")
         values = array.values
         total = values.sum(axis=-1, dtype=np.float64, keepdims=True)
         # Rows that cannot be divided are left for the check to name.
@@ -383,8 +383,8 @@ def read_predictions(
         divided = (values / np.where(fit, total, 1.0)).astype(values.dtype if is_float else float)
         array = array.copy(data=divided).assign_attrs({NORMALISED: 1})
     if chunks is not None:
-        return array.assign_attrs({SCALE: validate.known_scale(array, whose, scale)})
-    return Predictions.from_xarray(array, source=whose, scale=scale).array
+        return array.assign_attrs({SCALE: validate.known_scale(array, source, scale)})
+    return Predictions.from_xarray(array, source=source, scale=scale).array
 
 
 def _refuse(options: Mapping[str, object], source: str, expected: str) -> None:

@@ -319,23 +319,23 @@ def read_sets(path: Path | str, *, chunks: int | None = None) -> xr.DataArray:
 
 def _rows_of(table: TextTable) -> tuple[list[str], list[float], NDArray[np.bool_]]:
     """Return examples, alphas and bits (row, label) of a table of prediction sets."""
-    whose, cells = table.source, table.columns[len(COLUMNS) :]
+    source, cells = table.source, table.columns[len(COLUMNS) :]
     if table.header[: len(COLUMNS)] != COLUMNS or not cells:
-        raise _unknown(whose, f"columns {listed(table.header, most=5)}")
+        raise _unknown(source, f"columns {listed(table.header, most=5)}")
     if not len(table):
-        raise files.empty(whose, "one row a prediction set", "a header and no rows")
+        raise files.empty(source, "one row a prediction set", "a header and no rows")
     other = {cell for column in cells for cell in column} - {"0", "1"}
     if other:
-        raise _unknown(whose, f'"{min(other)}" in a column of 0 and 1')
+        raise _unknown(source, f'"{min(other)}" in a column of 0 and 1')
     examples, alphas = (list(dict.fromkeys(column)) for column in table.columns[:2])
     try:
         numbers = [float(alpha) for alpha in alphas]
     except ValueError:
-        raise _unknown(whose, "an alpha that is no number") from None
+        raise _unknown(source, "an alpha that is no number") from None
     if not all(0 < number < 1 for number in numbers):
-        raise _unknown(whose, f"alpha {min(numbers)} to {max(numbers)}")
+        raise _unknown(source, f"alpha {min(numbers)} to {max(numbers)}")
     if list(zip(*table.columns[:2], strict=True)) != [(e, a) for a in alphas for e in examples]:
-        raise _unknown(whose, "rows that are not every example at every alpha, in order")
+        raise _unknown(source, "rows that are not every example at every alpha, in order")
     return examples, numbers, np.array([[cell == "1" for cell in column] for column in cells]).T
 
 

@@ -150,7 +150,7 @@ def unreadable(
 
 def _fault(text: str) -> str | None:
     """Return what to do about a number in another form; None where it is no number at all."""
-    return next((do for form, do in _FAULTS.items() if form.fullmatch(text.strip())), None)
+    return next((hint for form, hint in _FAULTS.items() if form.fullmatch(text.strip())), None)
 
 
 def plain(texts: Sequence[str]) -> NDArray[np.int64] | NDArray[np.float64] | None:
@@ -468,22 +468,22 @@ def read_table(
     InputError
         Also ``line-unlike`` where a JSON value is no record, and what `read_json` says.
     """
-    whose, head = Path(path).name, files.opening(path, role)
+    source, head = Path(path).name, files.opening(path, role)
     if _records(head):
         return _json_table(path, role, head)
     if head.startswith(b"PAR1"):
         typed = read_columns(path, role)
         if not typed:
-            raise files.empty(whose, "a table with one row per entry")
+            raise files.empty(source, "a table with one row per entry")
         if unique:
-            distinct([column.name for column in typed], whose)
-        return table_of(whose, typed, repeats=repeats)
+            distinct([column.name for column in typed], source)
+        return table_of(source, typed, repeats=repeats)
     data = files.contents(path, role)
     if repeats and len(data) >= _LARGE and find_spec("pyarrow") is not None:
         table = _by_arrow(data, Path(path), header, delimiter)
         if table is not None:
             return table
-    text = decode(data, whose)
+    text = decode(data, source)
     used = sniff(text, Path(path).suffix) if delimiter is None else delimiter
     columns: list[list[str]] = []
     lines: list[int] = []
@@ -491,7 +491,7 @@ def read_table(
     names, named = tuple[str, ...](), True
     text = undeclared(text)
     opening = text[: files.HEAD]
-    for rows, starts in parse(text, whose, used):
+    for rows, starts in parse(text, source, used):
         if not names:
             names, named = _names(rows[0], header, opening)
             columns = [[] for _ in names]
@@ -505,7 +505,7 @@ def read_table(
             for index, column in enumerate(columns):
                 column += [row[index] for row in rows]
     if not names:
-        raise files.empty(whose, "a table with one row per entry")
+        raise files.empty(source, "a table with one row per entry")
     if wrong:
         line, row = wrong[0]
         shown = " | ".join(shortened(field, 20) for field in row[:6])
@@ -515,16 +515,16 @@ def read_table(
         long = f'quote labels that contain {mark}: "a{used} b"'
         raise InputError(
             "row-width",
-            f"{whose} line {counted(line)} has {several(len(row), 'field')}",
+            f"{source} line {counted(line)} has {several(len(row), 'field')}",
             expected=f"{len(names)} ({listed(names)})",
             found=f"{shown}{others}",
             hint=long if len(row) > len(names) else "complete that line, or remove it",
-            source=whose,
+            source=source,
             details={"lines": [line for line, _ in wrong], "width": len(names)},
         )
     if named and unique:
-        distinct(names, whose)
-    return TextTable(source=whose, header=names, columns=tuple(columns), lines=lines, named=named)
+        distinct(names, source)
+    return TextTable(source=source, header=names, columns=tuple(columns), lines=lines, named=named)
 
 
 def _records(head: bytes) -> list[dict[str, object]]:
@@ -537,13 +537,13 @@ def _records(head: bytes) -> list[dict[str, object]]:
 
 def _json_table(path: Path | str, role: str, head: bytes) -> TextTable:
     """Return JSON records as a table: null, and a key that is not there, is an empty cell."""
-    whose, unit = Path(path).name, "line"
+    source, unit = Path(path).name, "line"
     if head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"["):
         every = read_json(path, role)
         unit, entries = "row", list(enumerate(every if isinstance(every, list) else [], start=1))
     else:
         entries = read_json_lines(path, role)
-    records = dict(json_records(entries, whose, unit))
+    records = dict(json_records(entries, source, unit))
     header, *rows = _cells(list(records.values()))
     nested = {
         key: "a list or an object"
@@ -553,7 +553,7 @@ def _json_table(path: Path | str, role: str, head: bytes) -> TextTable:
     }
     columns = tuple(map(list, zip(*rows, strict=True)))
     return TextTable(
-        source=whose, header=header, columns=columns, lines=list(records), unit=unit, nested=nested
+        source=source, header=header, columns=columns, lines=list(records), unit=unit, nested=nested
     )
 
 

@@ -49,8 +49,8 @@ def check_share(argument: str, value: object, usual: float, most: Fraction = Fra
     """Return a number between 0 and `most`, or raise ``ARGUMENT-range``."""
     number = exact(value)
     if number is None or not 0 < number < most:
-        expected, do = f"0 < {argument} < {float(most):g}", f"{argument}={usual:g}"
-        raise out_of_range(argument, value, expected=expected, hint=do)
+        expected, hint = f"0 < {argument} < {float(most):g}", f"{argument}={usual:g}"
+        raise out_of_range(argument, value, expected=expected, hint=hint)
     return float(number)
 
 
@@ -320,8 +320,8 @@ def plan(
     numbers: set[float] = set()
     for one in draws or ():
         if one not in (EXPECTED, math.inf) and not is_whole(one):
-            do = 'draws=[1, 10, "expected"]'
-            raise out_of_range("draws", repr(one), expected="1, 2, 3, … or expected", hint=do)
+            hint = 'draws=[1, 10, "expected"]'
+            raise out_of_range("draws", repr(one), expected="1, 2, 3, … or expected", hint=hint)
         numbers.add(math.inf if one in (EXPECTED, math.inf) else int(one))
     if not piloted and numbers - {1}:
         raise InputError(

@@ -62,7 +62,7 @@ def checked_entry(
     if kind not in KINDS:
         message, what = "component-kind", f'offers "{name}" as something plausibly does not know'
         expected = f"one of the kinds {listed((k.name for k in KINDS), most=len(KINDS))}"
-        got, do = (
+        got, hint = (
             getattr(kind, "name", kind),
             "from plausibly.plugin import AGGREGATOR, or another kind",
         )
@@ -70,20 +70,20 @@ def checked_entry(
         message, what = "component-name", f"offers {an(kind.name)} by a name that is none"
         expected, got = "lower-case letters, digits and single hyphens", name
         plain = re.sub(r"[^a-z0-9]+", "-", str(name).lower()).strip("-")
-        do = f'call it "{plain}"' if plain else "give it such a name"
+        hint = f'call it "{plain}"' if plain else "give it such a name"
     elif not (_TARGET.fullmatch(target) if isinstance(target, str) else callable(target)):
         message, what = "component-target", f'offers no class for the {kind.name} "{name}"'
         expected, got = 'a class, a function, or where to find it: "package.module:Name"', target
-        do = "pass the class itself, without calling it"
+        hint = "pass the class itself, without calling it"
         if isinstance(target, str):
-            do = "write the module, a colon, and the name in it"
+            hint = "write the module, a colon, and the name in it"
     if message:
         raise ComponentError(
             message,
             f"{source} {what}",
             expected=expected,
             found=repr(got),
-            hint=do,
+            hint=hint,
             source=source.plugin,
         )
     return Entry(kind.name, name, target, source, summary, extra, suffixes)

@@ -225,15 +225,15 @@ class Failure:
 
     def message(self, message: type[Message], then: str) -> Message:
         """Return the failure as a warning or an error."""
-        do, name = self.remedy, self.source.distribution
+        hint, name = self.remedy, self.source.distribution
         if name and not self.source.builtin:
-            do = f"plausibly plugins check {self.source.plugin}, or pip uninstall {name}"
+            hint = f"plausibly plugins check {self.source.plugin}, or pip uninstall {name}"
         return message(
             "plugin-failed",
             f"{self.subject} stopped at {self.stage}",
             expected=EXPECTED[self.stage],
             found=f'"{self.reason}"; {then}',
-            hint=do,
+            hint=hint,
             source=self.source.plugin,
             details={
                 **attrs.asdict(self.source, filter=attrs.filters.exclude("builtin")),

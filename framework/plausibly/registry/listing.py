@@ -125,8 +125,8 @@ class Row:
 
     @property
     def what(self) -> str:
-        whose = f"{self.source.plugin}:{self.name}"
-        return f"{self.kind} {whose}" if self.kind else f"plugin {self.source.plugin}"
+        source = f"{self.source.plugin}:{self.name}"
+        return f"{self.kind} {source}" if self.kind else f"plugin {self.source.plugin}"
 
     def lines(self) -> list[str]:
         """Return one line per problem: what, member, expected, found; or the reason."""

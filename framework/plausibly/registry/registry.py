@@ -261,7 +261,7 @@ class Registry:
         from plausibly.registry.mistakes import Mistakes, ParameterError
         from plausibly.registry.parameters import Strict, signature, with_others
 
-        kind, whose = KIND_BY_NAME[entry.kind], f'{entry.kind} "{entry.name}"'
+        kind, source = KIND_BY_NAME[entry.kind], f'{entry.kind} "{entry.name}"'
         try:
             target = entry.load()
         except ComponentError as error:
@@ -273,10 +273,10 @@ class Registry:
             component = self._converter.build(target, params or {})
         except Mistakes as error:
             mistakes = [with_others(m, entry, self.entries) for m in error.mistakes]
-            raise ParameterError.about(whose, mistakes, signature(target)) from error.__cause__
+            raise ParameterError.about(source, mistakes, signature(target)) from error.__cause__
         if not entry.source.builtin:  # the suite holds what we ship to its Protocol
             try:
-                _check(kind, component, whose, entry.source)
+                _check(kind, component, source, entry.source)
             except ComponentError as error:
                 self._broken.setdefault(entry.key, Failure(entry.source, "check", error, (entry,)))
                 raise
@@ -436,13 +436,13 @@ class Registry:
         alike = [bare] if bare in known else get_close_matches(name, known, n=1)
         close = next((known[one] for one in alike or get_close_matches(bare, known, n=1)), None)
         what, expected, shown = f'no {kind.name} "{name}"', "a name from plugins list", None
-        do = f"plausibly plugins list --kind {kind.name}"
+        hint = f"plausibly plugins list --kind {kind.name}"
         if close is not None:
             shown = close.name if close.source.builtin and not close.extra else close.qualified
             expected += f'; did you mean "{shown}"?'
             if missing(close.source.distribution, close.extra):
                 needed = f"{close.source.distribution}[{close.extra}]"
-                do = f'pip install "{needed}" (that one needs the extra)'
+                hint = f'pip install "{needed}" (that one needs the extra)'
         named = Disabled(plugin, "this name")
         whole = [f for f in failures if f.component is None]  # plugins, not single components
         failed = [
@@ -463,10 +463,10 @@ class Registry:
         if failed:
             what += f": {failed[0].source} {failed[0].state}"
             got = "; ".join(f.reason for f in failed)
-            do = failed[0].warning().hint
+            hint = failed[0].warning().hint
         elif off:
             source, by = off[0]
-            what, got, do = f"{what}: {source} is disabled", by.reason, by.undo
+            what, got, hint = f"{what}: {source} is disabled", by.reason, by.undo
             expected = "the name of a plugin that is on"
         elif elsewhere:
             got = f"{an(elsewhere[0])} of that name"
@@ -481,7 +481,7 @@ class Registry:
             what,
             expected=expected,
             found=got,
-            hint=do,
+            hint=hint,
             source=name,
             details={
                 "kind": kind.name,
@@ -552,10 +552,10 @@ def _check(kind: Kind[Any], component: object, source: str, origin: Source) -> N
     found = problems(component, kind.protocol)
     required = required_members(kind.protocol)
     if isinstance(component, type) or len(found) >= len(required):
-        got, do = repr(component), f"plausibly plugins list --kind {kind.name}"
+        got, hint = repr(component), f"plausibly plugins list --kind {kind.name}"
         if isinstance(component, type):
             name = component.__name__
-            got, do = f"the class {name}", f"{name}(), with parentheses"
+            got, hint = f"the class {name}", f"{name}(), with parentheses"
         elif len(got) >= 40:
             got = an(type(component).__name__)
         raise ComponentError(
@@ -563,7 +563,7 @@ def _check(kind: Kind[Any], component: object, source: str, origin: Source) -> N
             f"this is no {kind.name}: {got}",
             expected="a name, a table with a name, or an object that has "
             f"{listed(required, most=9)}",
-            hint=do,
+            hint=hint,
             source=kind.name,
             details={"kind": kind.name, "members": [p.member for p in found]},
         )

@@ -365,9 +365,9 @@ def data(
     needed = {"predictions": predictions, "annotations or plausibilities": opinions}
     for name, value in needed.items():
         if value is None:
-            do = 'write_report(source, "report.html", predictions=..., annotations=...)'
+            hint = 'write_report(source, "report.html", predictions=..., annotations=...)'
             expected = f"{', and '.join(needed)}, of the same examples"
-            raise _unfit(f"the report lacks {name}", expected, "none", do, name)
+            raise _unfit(f"the report lacks {name}", expected, "none", hint, name)
     model = read_predictions(predictions) if isinstance(predictions, Path | str) else predictions
     table = read_annotations(annotations) if isinstance(annotations, Path | str) else annotations
     if isinstance(plausibilities, Path | str):

@@ -57,15 +57,15 @@ class Rows:
         """Return the names of the rows of X: those of its index, where it names them."""
         shape: tuple[int, ...] | None = getattr(x, "shape", None)
         size = int(shape[0]) if shape else len(x)  # type: ignore[arg-type]  # a list of rows
-        whose = "the index of X"
+        source = "the index of X"
         index: Iterable[object] | None = naming_index(x)
         if examples is not None:
-            index, whose = examples, "examples"
-            check_length(len(name_texts(examples)), size, whose)
+            index, source = examples, "examples"
+            check_length(len(name_texts(examples)), size, source)
         if index is None:
             return cls(list(map(str, range(size))), named=False)
         texts = name_texts(index)
-        check_names(texts, names.EXAMPLE, source=whose)
+        check_names(texts, names.EXAMPLE, source=source)
         return cls(texts, named=True)
 
     def labelled(

@@ -491,17 +491,17 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         return self.predictor_
 
     def _not_conformalized(self) -> NotConformalized:
-        whose, fitted = type(self).__name__, hasattr(self, "estimator_")
-        do = "conformalize(X_calibration, annotations)"
+        source, fitted = type(self).__name__, hasattr(self, "estimator_")
+        hint = "conformalize(X_calibration, annotations)"
         if not fitted:
-            do = f"fit(X_train, y_train), or estimator=FrozenEstimator(model); then {do}"
+            hint = f"fit(X_train, y_train), or estimator=FrozenEstimator(model); then {hint}"
         return NotConformalized(
             "not-conformalized",
-            f"{whose} is not calibrated yet",
+            f"{source} is not calibrated yet",
             expected="conformalize before sets, p-values and guarantees",
             found="a fitted model" if fitted else "no model",
-            hint=do,
-            source=whose,
+            hint=hint,
+            source=source,
         )
 
     def _sets(

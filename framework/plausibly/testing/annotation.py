@@ -52,17 +52,19 @@ def fixture_for(
     labels: Sequence[str] | None = None,
 ) -> AnnotationFixture | NoData:
     """Return the given records, else those that the kind offers in ``example()``."""
-    do = 'records=[("case 1", "r1", answer), ...] and labels=[...], or a method example() of both'
+    hint = 'records=[("case 1", "r1", answer), ...] and labels=[...], or a method example() of both'
     if records is None:
         offered = data.example_of(annotation)
         if offered is None:
-            return NoData("there are no records to try it on", do)
+            return NoData("there are no records to try it on", hint)
         records, found = offered
         labels = found if labels is None else labels
     originals = tuple((example, annotator, answer) for example, annotator, answer in records)
     known = any(annotator is not None for _, annotator, _ in originals)
     if not known or len({name_text(record[0]) for record in originals}) < 2:
-        return NoData("the records are not about two examples, with an annotator that is known", do)
+        return NoData(
+            "the records are not about two examples, with an annotator that is known", hint
+        )
     if labels is None:
         table = annotation.build(copy.deepcopy(list(originals)), None)
         labels = texts(table, names.LABEL)

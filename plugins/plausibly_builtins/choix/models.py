@@ -65,8 +65,8 @@ class Choix(Aggregator):
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
         """Return plausibilities (example, label): the softmax of the utilities of each example."""
-        whose = f"aggregator choix:{self.called}"
-        estimate = getattr(require("choix", extra="ranking", source=whose), self.estimate)
+        source = f"aggregator choix:{self.called}"
+        estimate = getattr(require("choix", extra="ranking", source=source), self.estimate)
         asked = attrs.asdict(self, recurse=False)
         parameters = {_THEIRS[name]: value for name, value in asked.items()}
         rows = answered_rows(annotations, self.accepts)
@@ -78,7 +78,7 @@ class Choix(Aggregator):
                 expected="responses that count a whole number of times",
                 found=f"{names.RESPONSE_WEIGHT} that is none",
                 hint="aggregator choix:i-lsr, choix:lsr or plackett-luce",
-                source=whose,
+                source=source,
             )
         examples = examples_of(rows)
         if one_sided := [at for at, one in enumerate(examples) if one.one_sided]:
@@ -125,7 +125,7 @@ class Choix(Aggregator):
                 expected="an estimate that settles",
                 found=f'"{" ".join(str(next(iter(failed.values()))).split())}"',
                 hint=f"{more}a larger regularisation, or aggregator plackett-luce",
-                source=whose,
+                source=source,
                 details={"examples": shown},
             )
         return rows.plausibilities(found)

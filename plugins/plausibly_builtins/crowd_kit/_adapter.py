@@ -249,18 +249,18 @@ class CrowdKit(Aggregator):
         library = require("crowdkit", extra="crowd", source=self._whose)
         version = f"crowd-kit {library.__version__}"
         instead = _INSTEAD.get(self.called, "dawid-skene")
-        do = f"aggregator {instead}, which is plausibly's own"
+        hint = f"aggregator {instead}, which is plausibly's own"
         expected = "plausibilities of every example"
         if "__sklearn_tags__" in found:
             expected = f"a scikit-learn that {version} fits, such as 1.6"
             found = f"scikit-learn {metadata.version('scikit-learn')}"
-            do += '; or pip install "scikit-learn<1.7"'
+            hint += '; or pip install "scikit-learn<1.7"'
         return InputError(
             "crowd-kit-failed",
             f"{version} gives no plausibilities by {self.called}",
             expected=expected,
             found=" ".join(found.split()),
-            hint=do,
+            hint=hint,
             source=self._whose,
             details=details,
         )

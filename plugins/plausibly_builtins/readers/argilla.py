@@ -72,8 +72,8 @@ class Answer:
         if isinstance(value, list) and _is_ranked(value):
             return "ranks"
         expected = "a label, a number, a list of labels, or labels with ranks from 1"
-        do = "choose a question about labels; spans and tables are not read"
-        raise base.Shape("answer-unfit", do).refused(self.place, expected, value)
+        hint = "choose a question about labels; spans and tables are not read"
+        raise base.Shape("answer-unfit", hint).refused(self.place, expected, value)
 
     def as_kind(self, kind: str) -> list[str] | list[list[str]]:
         """Return the value as its kind of answer reads it; the rank null is no rank."""
@@ -294,9 +294,9 @@ class Argilla(base.Scored, base.Export):
         if places:
             what = f" has no status of {several(len(places), 'response')} ({listed(places)})"
             expected = "submitted, draft or discarded"
-            do = "export flat records, which have it: dataset.records.to_list(flatten=True)"
+            hint = "export flat records, which have it: dataset.records.to_list(flatten=True)"
             got = "no status: each counts, also what may be a draft or discarded"
-            base.warn_of(path.name, "status-missing", what, expected, got, do)
+            base.warn_of(path.name, "status-missing", what, expected, got, hint)
         responses = [
             Response(
                 example=name,
@@ -356,19 +356,19 @@ class Argilla(base.Scored, base.Export):
         of = f": answers to {quoted(question)} are"
         if "label" in first and len(first) > 1:
             got = listed(f"{_FORMS[form][0]} ({place})" for form, place in first.items())
-            do = "put the records of one form into a file of their own"
-            raise base.refused("answers-mixed", f"{of} of two forms", "one form", got, do)
+            hint = "put the records of one form into a file of their own"
+            raise base.refused("answers-mixed", f"{of} of two forms", "one form", got, hint)
         form = "ranks" if "ranks" in first else next(iter(first), None)
         if form is None:
             return self.kind or "single-label"
         called, kinds = _FORMS[form]
         got = f"{called}, first {first[form]}"
         if self.kind is not None and self.kind not in kinds:
-            do = base.as_argument("argilla", kind=kinds[0]) + ", or leave kind out"
-            raise base.refused("kind-unfit", f"{of} {called}", f"kind {self.kind}", got, do)
+            hint = base.as_argument("argilla", kind=kinds[0]) + ", or leave kind out"
+            raise base.refused("kind-unfit", f"{of} {called}", f"kind {self.kind}", got, hint)
         if self.kind is None and form == "list":
-            do = base.as_argument("argilla", question=question, kind="label-set")
-            do += ', or "partial-ranking"'
+            hint = base.as_argument("argilla", question=question, kind="label-set")
+            hint += ', or "partial-ranking"'
             expected = "the kind: the export writes both as lists"
-            raise base.refused("kind-unclear", f"{of} either sets or rankings", expected, got, do)
+            raise base.refused("kind-unclear", f"{of} either sets or rankings", expected, got, hint)
         return self.kind or kinds[0]

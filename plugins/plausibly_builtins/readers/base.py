@@ -194,17 +194,17 @@ def columns_missing(table: TextTable, noun: str, expected: str, hint: str) -> In
 
 def only_predictions(reader: str, tasks: str, *, predicted: bool) -> InputError:
     """Return the error about an export without answers, perhaps one of predictions."""
-    got, do = f"{tasks} without answers", "export again when they are answered"
+    got, hint = f"{tasks} without answers", "export again when they are answered"
     if predicted:
         got = f"{tasks} with predictions only"
-        do = f'plausibly.read_predictions(path, reader="{reader}") reads the predictions'
-    return refused("annotations-empty", " holds no answer", "answers of annotators", got, do)
+        hint = f'plausibly.read_predictions(path, reader="{reader}") reads the predictions'
+    return refused("annotations-empty", " holds no answer", "answers of annotators", got, hint)
 
 
 def predictions_ranked(noun: str) -> InputError:
     what, expected = f": {noun} are rankings", "labels with scores"
-    do = "choose another one, whose answers are labels"
-    return refused("predictions-ranked", what, expected, "labels in order", do)
+    hint = "choose another one, whose answers are labels"
+    return refused("predictions-ranked", what, expected, "labels in order", hint)
 
 
 @attrs.frozen
@@ -329,9 +329,9 @@ def choose(
     what, meant = f" has {len(options)} {plural}", options[0]
     if wanted is not None:
         what, meant = f" has no {key} {short(wanted)}", near(wanted, options) or options[0]
-    do, got = as_argument(reader, **{key: short(meant)[1:-1]}), listed(map(short, options))
+    hint, got = as_argument(reader, **{key: short(meant)[1:-1]}), listed(map(short, options))
     details = {plural: list(options)}
-    raise refused(names[wanted is not None], what, f"the name of one {key}", got, do, **details)
+    raise refused(names[wanted is not None], what, f"the name of one {key}", got, hint, **details)
 
 
 def example_names(
@@ -348,25 +348,25 @@ def example_names(
         if all(names):
             return names
         there += [name] if any(entry.get(name) for _, entry in found) else []
-    do = as_argument(reader, example="KEY") + ", a key that names all of them"
+    hint = as_argument(reader, example="KEY") + ", a key that names all of them"
     if key is None and not there:
         what = ": nothing has an id; examples are called by their place, from 0"
         expected = "names that stay when examples come or go"
-        warn_of(source, "examples-numbered", what, expected, "", do)
+        warn_of(source, "examples-numbered", what, expected, "", hint)
         return [str(at) for at in range(len(found))]
     name = (there or keys)[0]
     place, entry = next((at, entry) for at, entry in found if not text_of(entry.get(name)))
     got = shown(entry, name) if entry.get(name) is None else json_shown(entry[name])
     what, expected = f" {place} names no example", f"text or a number under {quoted(name)}"
-    raise refused("example-unnamed", what, expected, got, do, place=place)
+    raise refused("example-unnamed", what, expected, got, hint, place=place)
 
 
 def check_annotator(annotator: str | None, where: str) -> None:
     """Raise ``annotator-unfit`` for the option `annotator` where the export has annotators."""
     if annotator is not None:
         expected = "an annotator only for a file that names none"
-        got, do = quoted(annotator), "leave annotator out"
-        raise refused("annotator-unfit", f" {where}", expected, got, do)
+        got, hint = quoted(annotator), "leave annotator out"
+        raise refused("annotator-unfit", f" {where}", expected, got, hint)
 
 
 # ---- values of JSON

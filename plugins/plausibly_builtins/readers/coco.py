@@ -77,9 +77,9 @@ class Coco(base.Export):
             first = listed(f".annotations[{at}]" for at in places)
             what = f": {number} with a place inside the image ({first})"
             expected, got = "annotations of whole images", listed(keys)
-            do = base.as_argument("coco", instances=True)
-            do += ", if an instance means that its image shows the category"
-            raise base.refused("instances-refused", what, expected, got, do, annotations=places)
+            hint = base.as_argument("coco", instances=True)
+            hint += ", if an instance means that its image shows the category"
+            raise base.refused("instances-refused", what, expected, got, hint, annotations=places)
         named = any(entry.get("annotator") is not None for entry in annotations)
         if named:
             base.check_annotator(self.annotator, "names its annotators")
@@ -133,12 +133,12 @@ def _named(entries: Sequence[base.Entry], noun: str, name: str) -> dict[str, str
                 raise _SHAPE.refused(f"{place}.{key}", "a text or number", None, got)
         identity, called = str(entry["id"]), str(entry[name])
         if identity in found or called in by_name:
-            what, do = f": {place} has the id of another {noun}, {identity}", base.AGAIN
+            what, hint = f": {place} has the id of another {noun}, {identity}", base.AGAIN
             if identity not in found:
                 what = f": {place} has the name of another {noun}, {quoted(called)}"
-                do = base.as_argument("coco", example="id") if noun == "image" else do
+                hint = base.as_argument("coco", example="id") if noun == "image" else hint
             got = f"{found.get(identity, called)} before"
-            raise base.refused(f"{noun}-twice", what, f"each {noun} once", got, do, place=place)
+            raise base.refused(f"{noun}-twice", what, f"each {noun} once", got, hint, place=place)
         found[identity] = by_name[called] = called
     return found
 

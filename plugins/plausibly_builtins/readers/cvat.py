@@ -104,11 +104,11 @@ class Cvat(base.Export):
         if self.attribute is not None and not responses:
             inner = (item for tag in tags for item in tag.all("attribute"))
             seen = sorted({item.attributes.get("name", "") for item in inner})
-            do = base.as_argument("cvat", attribute=seen[0]) if seen else "leave attribute out"
+            hint = base.as_argument("cvat", attribute=seen[0]) if seen else "leave attribute out"
             got = listed(map(quoted, seen)) or "tags without attributes"
             what = f": no tag has the attribute {quoted(self.attribute)}"
             expected = "an attribute of the tags"
-            raise base.refused("attribute-missing", what, expected, got, do, attributes=seen)
+            raise base.refused("attribute-missing", what, expected, got, hint, attributes=seen)
         return self.gathered(
             self.kind,
             responses,

@@ -157,8 +157,8 @@ def _check_entries(entries: list[zipfile.ZipInfo]) -> None:
 
 
 def _zip_unfit(what: str, expected: str, found: str) -> InputError:
-    do = "to_dense it into a folder, and name that folder; or export it again"
-    return base.refused("zip-unfit", f" {what}", expected, found or "less", do)
+    hint = "to_dense it into a folder, and name that folder; or export it again"
+    return base.refused("zip-unfit", f" {what}", expected, found or "less", hint)
 
 
 def _is_ours(name: str) -> bool:
@@ -178,9 +178,9 @@ def _check_names(names: list[str]) -> None:
     }
     for what in (what for what, is_wrong in wrong.items() if is_wrong):
         expected = "one file per member, all exported alike"
-        do = "put the files of one export into a folder of their own"
+        hint = "put the files of one export into a folder of their own"
         got = listed(names) or "none"
-        raise base.refused("export-unclear", f" {what}", expected, got, do, files=names)
+        raise base.refused("export-unclear", f" {what}", expected, got, hint, files=names)
 
 
 @attrs.frozen(kw_only=True)
@@ -263,8 +263,8 @@ class Doccano(base.Export):
                 if subjects.setdefault(name, subject) != subject:  # ids of two projects
                     what = f": example {name} is another one elsewhere"
                     expected, got = json_shown(subjects[name]), json_shown(subject)
-                    do = f"read each project by itself; or {_BY_TEXT}"
-                    raise base.refused("example-differs", what, expected, got, do)
+                    hint = f"read each project by itself; or {_BY_TEXT}"
+                    raise base.refused("example-differs", what, expected, got, hint)
                 for who, found in self._labels(
                     fields, member, is_json=starts[source] in (b"{", b"[")
                 ).items():
@@ -295,9 +295,9 @@ class Doccano(base.Export):
         key = next((key for key in wanted if key in fields), None)
         if key is None:
             got = listed(map(quoted, fields)) or "no key"
-            do = base.as_argument("doccano", field="KEY") + ", a key that is there"
+            hint = base.as_argument("doccano", field="KEY") + ", a key that is there"
             expected = f"the key {quoted(wanted[0])}"
-            raise base.refused("key-missing", " has no labels", expected, got, do)
+            raise base.refused("key-missing", " has no labels", expected, got, hint)
         value = fields[key]
         entries = value if isinstance(value, list) else [value] if value not in (None, "") else []
         # Only CSV has cells; a label of JSON is one label, whatever is in it.
@@ -322,9 +322,9 @@ class Doccano(base.Export):
         if isinstance(value, JsonNumber) and value not in self.label_names:
             number = str(value[:40])
             what, expected = f" has the number {number} for a label", "names of labels"
-            do = base.as_argument("doccano", label_names={number: "NAME"}) + ", for each number"
+            hint = base.as_argument("doccano", label_names={number: "NAME"}) + ", for each number"
             got = f"{number}, whose name is in no file"
-            raise base.refused("labels-numbered", what, expected, got, do)
+            raise base.refused("labels-numbered", what, expected, got, hint)
         if not isinstance(value, str):
             raise base.refused("label-unfit", " has no text for a label", "text", json_shown(value))
         return self.label_names[value] if isinstance(value, JsonNumber) else value
@@ -332,8 +332,10 @@ class Doccano(base.Export):
 
 def _spans(value: object) -> InputError:
     expected = "labels of whole examples; spans say where something is"
-    do = "export a project for classification"
-    return base.refused("spans-unfit", " labels parts of its text", expected, json_shown(value), do)
+    hint = "export a project for classification"
+    return base.refused(
+        "spans-unfit", " labels parts of its text", expected, json_shown(value), hint
+    )
 
 
 def _is_text(value: object) -> TypeGuard[str]:

@@ -151,8 +151,8 @@ class Counts(LabelColumns):
             what = f" line {counted(line)} holds no counts as {quoted(field)}"
             expected = 'an object of label and votes, such as {"cat": 3, "dog": 1}'
             got = json_shown(counter) if field in entry else listed(map(base.short, entry)) or "{}"
-            do, seen = base.as_argument("counts", field="KEY"), list(entry)
-            raise base.refused("key-missing", what, expected, got, do, line=line, seen=seen)
+            hint, seen = base.as_argument("counts", field="KEY"), list(entry)
+            raise base.refused("key-missing", what, expected, got, hint, line=line, seen=seen)
         for label, number in counter.items():
             if not (isinstance(number, JsonNumber) and COUNT.fullmatch(number) and label):
                 what = f", {field}: no number of votes for {base.short(label)}"
@@ -210,8 +210,8 @@ class Counts(LabelColumns):
         for name, rows in wrong.items():
             if _is_text(table.column(name), rows):
                 return name
-        do = example_hint("counts", table)
-        raise base.columns_missing(table, "names of examples", "a column example", do)
+        hint = example_hint("counts", table)
+        raise base.columns_missing(table, "names of examples", "a column example", hint)
 
     def _table(
         self,
@@ -295,8 +295,8 @@ def _check_counts(table: TextTable, wrong: Mapping[str, list[int]], named: str) 
         what = f" holds no counts in column{'s' * (len(words) > 1)} {listed(map(quoted, words))}"
         expected = "one column that names the examples, then counts"
         got = f"{quoted(table.column(words[0])[wrong[words[0]][0]])} and the like"
-        do = base.as_argument("counts", ignore=words)
-        raise base.refused("columns-not-counts", what, expected, got, do, columns=words)
+        hint = base.as_argument("counts", ignore=words)
+        raise base.refused("columns-not-counts", what, expected, got, hint, columns=words)
     cells = sorted((row, name) for name, rows in wrong.items() for row in rows)
     if cells:
         row, name = cells[0]
@@ -304,11 +304,11 @@ def _check_counts(table: TextTable, wrong: Mapping[str, list[int]], named: str) 
         got = quoted(cell) + (f" ({several(len(cells), 'such cell')})" if cells[1:] else "")
         where = table.place(row).removeprefix(table.source)
         what = f"{where}, column {quoted(name)} is not a number of votes"
-        do, lines = base.AGAIN, sorted({table.lines[at] for at, _ in cells})
+        hint, lines = base.AGAIN, sorted({table.lines[at] for at, _ in cells})
         if "." in cell:
-            do = base.as_argument("soft-labels", example=named) + ", if these are shares"
+            hint = base.as_argument("soft-labels", example=named) + ", if these are shares"
         expected = "a whole number, 0 or more, without signs or commas"
-        raise base.refused("count-unreadable", what, expected, got, do, lines=lines)
+        raise base.refused("count-unreadable", what, expected, got, hint, lines=lines)
     if not wrong:
         expected = "one column that names the examples, then one per label"
         raise base.columns_missing(table, "counts", expected, "add one column per label")
@@ -323,12 +323,12 @@ def _warn_of_sums(
     if len(columns) < 3 or sums.sum() != 1:
         return
     name = columns[int(sums.argmax())]
-    do = f"write the file without {quoted(name)}"
+    hint = f"write the file without {quoted(name)}"
     if form == "table":
-        do = base.as_argument("counts", ignore=[name])
+        hint = base.as_argument("counts", ignore=[name])
     what, got = f": column {quoted(name)} is the sum of the others", listed(map(quoted, columns))
-    do, error = f"{do}, if it is a total", "column-of-sums"
-    base.warn_of(source, error, what, "labels only", f"columns {got}", do, columns=[name])
+    hint, error = f"{hint}, if it is a total", "column-of-sums"
+    base.warn_of(source, error, what, "labels only", f"columns {got}", hint, columns=[name])
 
 
 def _has_array(path: Path, name: str) -> bool:
@@ -414,8 +414,8 @@ class SoftLabels(LabelColumns):
         self.check_rows(table)
         examples, annotators = self._name_columns(table.header)
         if examples is None:
-            do = example_hint("soft-labels", table)
-            raise base.columns_missing(table, "names of examples", "a column example", do)
+            hint = example_hint("soft-labels", table)
+            raise base.columns_missing(table, "names of examples", "a column example", hint)
         wanted = [name for name in (examples, annotators) if name is not None]
         columns = [name for name in table.header if name not in (*wanted, *self.ignore)]
         typed = base.as_argument("soft-labels", ignore=["COLUMN"])
@@ -465,8 +465,8 @@ class SoftLabels(LabelColumns):
             expected = f"{listed(map(quoted, wanted))}: a weight by label, or a list of them"
             got = listed(map(base.short, entry)) if key is None else json_shown(found)
             what = f" line {counted(line)} holds no weights"
-            do, seen = base.as_argument("soft-labels", field="KEY"), list(entry)
-            raise base.refused("key-missing", what, expected, got, do, line=line, seen=seen)
+            hint, seen = base.as_argument("soft-labels", field="KEY"), list(entry)
+            raise base.refused("key-missing", what, expected, got, hint, line=line, seen=seen)
         return {label: json_shown(weight) for label, weight in found.items()}
 
     def _gathered(
@@ -583,8 +583,8 @@ def labels_in_order(width: int, labels: base.Labels, noun: str, place: str = "")
     if labels is not None:
         what += f" and {counted(len(labels))} labels"
         raise base.refused("names-count", what, expected, listed(labels), "name each once")
-    do = 'labels="labels.txt" (one name per line)'
-    raise base.refused("labels-unnamed", f"{what} and no label names", expected, "", do)
+    hint = 'labels="labels.txt" (one name per line)'
+    raise base.refused("labels-unnamed", f"{what} and no label names", expected, "", hint)
 
 
 def labels_of(reader: str, found: NamedArray, labels: base.Labels) -> list[str]:
@@ -602,9 +602,9 @@ def check_columns(reader: str, columns: Sequence[str], labels: Sequence[str]) ->
         what = f" has numbers for {listed(map(quoted, outside))}"
         expected = f"columns among the {several(len(labels), 'declared label')}"
         got = f"{several(len(outside), 'column')} besides"
-        do = base.as_argument(reader, ignore=outside)
-        do = f"did you mean {quoted(meant)}? fix it, or {do}" if meant else do
-        raise base.refused("label-unknown", what, expected, got, do, labels=outside)
+        hint = base.as_argument(reader, ignore=outside)
+        hint = f"did you mean {quoted(meant)}? fix it, or {hint}" if meant else hint
+        raise base.refused("label-unknown", what, expected, got, hint, labels=outside)
 
 
 def example_hint(reader: str, table: TextTable) -> str:
@@ -629,8 +629,8 @@ def check_names(
         others = f", and {several(len(again) - 1, 'other name')} again" if again[1:] else ""
         what = f" names the {noun} {base.short(again[0])} twice"
         got = f"{place(first)} and {place(second)}{others}"
-        do, details = "keep one, or rename it", {f"{noun}s": again}
-        raise base.refused(f"{noun}-twice", what, "each name once", got, do, **details)
+        hint, details = "keep one, or rename it", {f"{noun}s": again}
+        raise base.refused(f"{noun}-twice", what, "each name once", got, hint, **details)
     unfit = [at for at, name in enumerate(names) if not name or "\0" in name]
     if unfit:
         what = f" has {several(len(unfit), noun)} without a usable name"

@@ -379,8 +379,8 @@ class LabelStudioOptions(base.TimedExport):
             what = f": {many} marked as ground truth ({listed(truths)})"
             expected = "annotators' answers"
             got = "annotations that may be the truth that others were measured by"
-            do = base.as_argument(self.reader, ground_truth="drop") + ', or "count" to count them'
-            base.warn_of(source, "ground-truth-counted", what, expected, got, do)
+            hint = base.as_argument(self.reader, ground_truth="drop") + ', or "count" to count them'
+            base.warn_of(source, "ground-truth-counted", what, expected, got, hint)
         return self.gathered(
             kind,
             responses,
@@ -508,10 +508,10 @@ class LabelStudioMin(LabelStudioOptions):
         what = ": which key holds the answers is not clear"
         expected = "the name of the control; the data of a task stand beside it"
         got = listed(map(quoted, keys)) or "no key but those of the export itself"
-        do = _SHAPE.hint
+        hint = _SHAPE.hint
         if keys:
-            do = base.as_argument(self.reader, control=keys[-1]) + ", or another of them"
-        raise base.refused("control-unnamed", what, expected, got, do, keys=keys)
+            hint = base.as_argument(self.reader, control=keys[-1]) + ", or another of them"
+        raise base.refused("control-unnamed", what, expected, got, hint, keys=keys)
 
 
 def _annotation(record: base.Entry, place: str, control: Control) -> list[Result]:
@@ -523,8 +523,8 @@ def _annotation(record: base.Entry, place: str, control: Control) -> list[Result
         key = quoted(keys[0])
         what, expected = f" {place} is no annotation and holds {key}", "a key of answers only"
         got = f"{key} among the data of the task, which the answer overwrites or loses to"
-        do = "export as JSON, where answers and data stand apart"
-        raise base.refused("control-collides", what, expected, got, do)
+        hint = "export as JSON, where answers and data stand apart"
+        raise base.refused("control-collides", what, expected, got, hint)
     regions = tuple(region for key in keys for region in _regions(key, record[key], place))
     times = {key: record.get(key) for key in ("created_at", "updated_at")}
     fields = {"id": record[_ID], "completed_by": record.get("annotator"), **times}

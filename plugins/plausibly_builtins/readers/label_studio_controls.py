@@ -112,8 +112,8 @@ class Control:
         if known != path:
             what = f" {at}: {quoted(label)} names two places of the taxonomy"
             got = f"{' > '.join(known)} and {' > '.join(path)}"
-            do = as_argument(self.reader, taxonomy="path") if leaf else "rename one of them"
-            raise refused("taxonomy-ambiguous", what, "one place per label", got, do)
+            hint = as_argument(self.reader, taxonomy="path") if leaf else "rename one of them"
+            raise refused("taxonomy-ambiguous", what, "one place per label", got, hint)
         return label
 
     def _ranks(self, region: Region, at: str) -> list[list[str]]:
@@ -134,9 +134,9 @@ class Control:
         unknown = [name for name in lists if name not in self.buckets]
         if unknown:
             what = f" {at}: nothing says which bucket of {quoted(region.control)} is the best"
-            do = as_argument(self.reader, buckets=[*self.buckets, *unknown]) + ", the best first"
+            hint = as_argument(self.reader, buckets=[*self.buckets, *unknown]) + ", the best first"
             found, got = list(lists), listed(map(quoted, lists))
-            raise refused("buckets-unordered", what, "their order", got, do, buckets=found)
+            raise refused("buckets-unordered", what, "their order", got, hint, buckets=found)
         return [lists[name] for name in self.buckets if lists.get(name)]
 
 
@@ -151,13 +151,15 @@ def choose_control(regions: Iterable[Region], control: Control, *, numbers: bool
     if not control.name and len(names) > 1:
         matches = [_NUMBERED.fullmatch(name) for name in names]
         before = {match[1] for match in matches if match}
-        do = as_argument(control.reader, control=names[0]) + ", or another of them"
+        hint = as_argument(control.reader, control=names[0]) + ", or another of them"
         if all(matches) and len(before) == 1:
             pattern = as_argument(control.reader, control=f"{before.pop()}{_INDEX}")
-            do += f"; {pattern} makes each index an example"
+            hint += f"; {pattern} makes each index an example"
         what = f" holds answers to {several(len(names), 'control')}"
         expected = "one control, whose choices are the labels"
-        raise refused("controls-several", what, expected, _typed(types, names), do, controls=names)
+        raise refused(
+            "controls-several", what, expected, _typed(types, names), hint, controls=names
+        )
     if control.name:
         names = [name for name in types if control.index(name) is not None]
         if types and not names:
@@ -167,20 +169,20 @@ def choose_control(regions: Iterable[Region], control: Control, *, numbers: bool
     kinds = sorted({kind for name in names for kind in types[name]})
     if len(kinds) > 1:
         what = f": control {quoted(control.name)} has values of {len(kinds)} types"
-        do = "give the controls different names, or read the tasks of each type alone"
-        raise refused("control-mixed", what, "one type per control", listed(kinds), do)
+        hint = "give the controls different names, or read the tasks of each type alone"
+        raise refused("control-mixed", what, "one type per control", listed(kinds), hint)
     if types and not set(kinds) & set(fit):
         names = names or list(types)
         if all(types[name] <= set(NUMBERS) for name in names):
             what = f": {_typed(types, names)} holds numbers, not labels"
             got = "numbers, whose order and distance labels do not have"
-            do = as_argument(control.reader, numbers="label") + " takes each number as a label"
-            raise refused("control-number", what, "labels", got, do, controls=names)
+            hint = as_argument(control.reader, numbers="label") + " takes each number as a label"
+            raise refused("control-number", what, "labels", got, hint, controls=names)
         what = f": the values of {_typed(types, names)} are no labels of a task"
         expected = f"a control of type {', '.join(NAMING[:-1])} or {NAMING[-1]}"
-        do = "set the project up with Choices, Taxonomy, Ranker or Pairwise"
+        hint = "set the project up with Choices, Taxonomy, Ranker or Pairwise"
         got = f"only {_typed(types)}"
-        raise refused("control-unfit", what, expected, got, do, controls=names)
+        raise refused("control-unfit", what, expected, got, hint, controls=names)
     return attrs.evolve(control, type=kinds[0] if kinds else None)
 
 
@@ -193,6 +195,8 @@ def unknown_control(
     control: Control, known: Sequence[str], found: str, **details: object
 ) -> InputError:
     meant = near(control.name, known)
-    do = f"did you mean {as_argument(control.reader, control=meant)}?" if meant else "name another"
+    hint = (
+        f"did you mean {as_argument(control.reader, control=meant)}?" if meant else "name another"
+    )
     what = f" holds no answer to a control {quoted(control.name)}"
-    return refused("control-unknown", what, "a control with answers", found, do, **details)
+    return refused("control-unknown", what, "a control with answers", found, hint, **details)

@@ -228,8 +228,8 @@ class LongTable(base.TableExport):
         if unknown:
             meant = near(unknown[0], _ROLES)
             what, expected = f": a long table has no {quoted(unknown[0])}", listed(_ROLES, most=6)
-            do = f"did you mean {meant}?" if meant else "map example, annotator or label"
-            raise base.refused("columns-unknown", what, expected, listed(mapped), do)
+            hint = f"did you mean {meant}?" if meant else "map example, annotator or label"
+            raise base.refused("columns-unknown", what, expected, listed(mapped), hint)
         platform = self.preset or (self._platform(table.header) if table.named else None)
         if platform is None or platform == "crowd-kit":
             columns = Columns(called=self._usual(table.header, named=table.named))
@@ -244,8 +244,8 @@ class LongTable(base.TableExport):
             raise base.refused("annotations-empty", what, "one row per vote", got)
         if self.golden is not None and not columns.golden:
             expected = "GOLDEN:… of Toloka, or Figure Eight's _golden"
-            got, do = several(len(table.header), "column"), "leave golden out"
-            raise base.refused("columns-missing", " has no known answers", expected, got, do)
+            got, hint = several(len(table.header), "column"), "leave golden out"
+            raise base.refused("columns-missing", " has no known answers", expected, got, hint)
         return columns
 
     def _usual(self, header: Sequence[str], *, named: bool = True) -> dict[str, str]:
@@ -350,8 +350,8 @@ class LongTable(base.TableExport):
             tasks = several(len({task[row] for row in known}), "task")
             votes = f"{several(len(known), 'vote')}, {table.places(known)}"
             what, expected = f": the answer to {tasks} is known ({votes})", "tasks without one"
-            do = base.as_argument("long-table", golden="drop") + ', or "count"'
-            base.warn_of(table.source, "answers-known", what, expected, "each vote counts", do)
+            hint = base.as_argument("long-table", golden="drop") + ', or "count"'
+            base.warn_of(table.source, "answers-known", what, expected, "each vote counts", hint)
         return set(known if self.golden == "drop" else ())
 
     def _plain(
@@ -429,8 +429,8 @@ def _platform_columns(
             others = [n for n in table.header if n[:1] != "_" and not n.endswith(_NO_ANSWER)]
             found = [n for n in others if f"{n}_gold" in table.header] or others
         if not found:
-            do = base.as_argument("long-table", answer="COLUMN")
-            raise base.columns_missing(table, "answers", f"one such as {of.answers}NAME", do)
+            hint = base.as_argument("long-table", answer="COLUMN")
+            raise base.columns_missing(table, "answers", f"one such as {of.answers}NAME", hint)
         label = _the_answer("columns", found)
     return Columns(
         called={**called, **mapped, "label": label},
@@ -513,9 +513,9 @@ def _from_json(
 
 def _unreadable(table: TextTable, row: int, value: object) -> InputError:
     expected = '{"QUESTION": {"label": "A"}}, or {"QUESTION": {"A": true, "B": false}}'
-    do = "name another question or column as answer; fix it otherwise"
+    hint = "name another question or column as answer; fix it otherwise"
     what, got = " has an answer that names no label", base.short(repr(value))
-    return base.row_refused(table, row, "answer-unreadable", what, expected, got, do)
+    return base.row_refused(table, row, "answer-unreadable", what, expected, got, hint)
 
 
 def _read(

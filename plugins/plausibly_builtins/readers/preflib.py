@@ -77,8 +77,8 @@ def read_profile(path: Path, source: str) -> Profile:
         if kind not in TYPES:
             expected = f"one of {listed(TYPES, most=len(TYPES))}"
             got = "# DATA TYPE" if typed else "no DATA TYPE in the header"
-            do = "name a file of orders or categories" if typed else "add a line # DATA TYPE: toi"
-            raise base.refused("type-unfit", f" is of type {base.short(kind)}", expected, got, do)
+            hint = "name a file of orders or categories" if typed else "add a line # DATA TYPE: toi"
+            raise base.refused("type-unfit", f" is of type {base.short(kind)}", expected, got, hint)
         categories = _names(fields, "CATEGORY", "CATEGORIES") if kind == "cat" else ()
         alternatives = _names(fields, "ALTERNATIVE", "ALTERNATIVES")
         unique = next((key for key in _UNIQUE if key in fields), _UNIQUE[kind == "cat"])
@@ -92,8 +92,8 @@ def read_profile(path: Path, source: str) -> Profile:
                 twice = [before, ballot.line]
                 what = f" lists one ballot in lines {' and '.join(map(counted, twice))}"
                 got = "two lines; the order within braces means nothing"
-                do = "add the two counts up in one line"
-                raise base.refused("order-twice", what, "each ballot once", got, do, lines=twice)
+                hint = "add the two counts up in one line"
+                raise base.refused("order-twice", what, "each ballot once", got, hint, lines=twice)
         voted = sum(ballot.count for ballot in ballots)
         for noun, (line, stated), number in (
             ("voters", voters, voted),
@@ -228,16 +228,16 @@ def _check(ballot: Ballot, kind: str, alternatives: Sequence[str], categories: i
             raise _broken(line, f"a group per category, {categories}, an empty one as {{}}", got)
         return
     if not all(groups):
-        what, do = " ranks no alternative", "remove it, and count anew in the header"
-        raise base.line_refused(line, "ballot-empty", what, "one or more at every rank", "{}", do)
+        what, hint = " ranks no alternative", "remove it, and count anew in the header"
+        raise base.line_refused(line, "ballot-empty", what, "one or more at every rank", "{}", hint)
     tied = kind.startswith("s") and any(len(group) > 1 for group in groups)
     if tied or (kind.endswith("c") and ballot.size < number):
         wider = f"t{kind[1:]}" if tied else f"{kind[:2]}i"
         what = " holds a tie" if tied else " leaves alternatives out"
         expected = f"{'strict' if tied else 'complete'} orders, as {kind} files have"
         got = f"{several(ballot.size, 'alternative')} in {several(len(groups), 'rank')}"
-        do = f'"# DATA TYPE: {wider}", or fix that line'
-        raise base.line_refused(line, "type-unfit", what, expected, got, do)
+        hint = f'"# DATA TYPE: {wider}", or fix that line'
+        raise base.line_refused(line, "type-unfit", what, expected, got, hint)
 
 
 @attrs.frozen(kw_only=True)
@@ -293,9 +293,9 @@ class PrefLib(base.Export):
             what = f" holds {lines}{several(number, 'alternative')}, first {shorter[0]}"
             expected = "the meaning of that, which the format leaves open: excluded = the others "
             expected += "come after all that are named; unknown = they were not compared"
-            do = base.as_argument("preflib", unlisted="excluded")
-            do += ' where voters could name every label, "unknown" where they could not'
-            raise base.refused("unlisted-unsaid", what, expected, "no word", do, places=shorter)
+            hint = base.as_argument("preflib", unlisted="excluded")
+            hint += ' where voters could name every label, "unknown" where they could not'
+            raise base.refused("unlisted-unsaid", what, expected, "no word", hint, places=shorter)
         # A declared label that was on no ballot was not compared.
         beyond = labels is not None and not set(labels) <= set(first.alternatives)
         return self.gathered(
@@ -321,8 +321,8 @@ class PrefLib(base.Export):
             with base.about(profile.source):
                 if path.stem in found:
                     what = f" is of example {path.stem}, as {found[path.stem].source} is"
-                    do = "move one of them elsewhere; a file of another type has the same ballots"
-                    raise base.refused("example-twice", what, "one file per example", "two", do)
+                    hint = "move one of them elsewhere; a file of another type has the same ballots"
+                    raise base.refused("example-twice", what, "one file per example", "two", hint)
             found[path.stem] = profile
         if not found:
             expected = "files that end in " + listed(f".{kind}" for kind in TYPES)
@@ -334,13 +334,13 @@ class PrefLib(base.Export):
                 if differ:
                     what = f" has other alternatives than {first.source}"
                     got = f"only one of the two has {listed(map(base.short, differ))}"
-                    do = "read those files one by one, or fix the names"
+                    hint = "read those files one by one, or fix the names"
                     name, expected = "alternatives-differ", "the same names in every file"
-                    raise base.refused(name, what, expected, got, do, alternatives=differ)
+                    raise base.refused(name, what, expected, got, hint, alternatives=differ)
                 if (first.type == "cat") != (other.type == "cat"):
                     what = f" is of type {other.type}, {first.source} of type {first.type}"
-                    expected, do = "either orders or categories", "put them into two folders"
-                    raise base.refused("types-mixed", what, expected, "both", do)
+                    expected, hint = "either orders or categories", "put them into two folders"
+                    raise base.refused("types-mixed", what, expected, "both", hint)
         return found
 
     def _responses(self, example: str, profile: Profile) -> Iterator[Response]:
@@ -365,8 +365,8 @@ class PrefLib(base.Export):
             return categories.index(chosen)
         if self.category is not None:
             got = f"type {profile.type}, category {quoted(self.category)}"
-            expected, do = "a file of type cat, or no category", "leave category out"
-            raise base.refused("category-unfit", " has no categories", expected, got, do)
+            expected, hint = "a file of type cat, or no category", "leave category out"
+            raise base.refused("category-unfit", " has no categories", expected, got, hint)
         return None
 
 

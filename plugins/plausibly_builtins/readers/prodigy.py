@@ -165,8 +165,10 @@ class Prodigy(base.Scored, base.TimedExport):
             first.setdefault(line.view(), line.place)
         if len(first) > 1:
             got = listed(f"{view} in {place}" for view, place in first.items())
-            do = "put each into a file of its own"
-            raise base.refused("views-several", " holds answers of two views", "one view", got, do)
+            hint = "put each into a file of its own"
+            raise base.refused(
+                "views-several", " holds answers of two views", "one view", got, hint
+            )
         (view,) = first
         offered = [_ACCEPT, _REJECT]
         if view == _CHOICE:
@@ -195,5 +197,7 @@ class Prodigy(base.Scored, base.TimedExport):
             return "single-label"
         what = " does not say whether several options could be chosen"
         expected = "an answer with two options, or the kind of the answers"
-        do = base.as_argument("prodigy", kind="single-label") + ', or "label-set"'
-        raise base.refused("kind-unclear", what, expected, "at most one option in each answer", do)
+        hint = base.as_argument("prodigy", kind="single-label") + ', or "label-set"'
+        raise base.refused(
+            "kind-unclear", what, expected, "at most one option in each answer", hint
+        )

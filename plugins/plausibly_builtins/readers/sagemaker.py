@@ -80,8 +80,8 @@ def _kind_of_job(done: Sequence[base.PlacedEntry], attribute: str) -> base.Kind 
     if len(kinds) > 1:
         (first, one), (second, other), *_ = kinds.values()
         what = f": {attribute} is of different jobs in {first} and {second}"
-        do = "split the manifest by job"
-        raise base.refused("types-mixed", what, "one type of job", f"{one}, {other}", do)
+        hint = "split the manifest by job"
+        raise base.refused("types-mixed", what, "one type of job", f"{one}, {other}", hint)
     return next(iter(kinds), "single-label")
 
 
@@ -104,8 +104,8 @@ def _merged(
         before = called.setdefault(str(number), name)
         if before != name:
             what = f" {place}: {attribute} {number} is called {quoted(name)}"
-            expected, do = "one name for each number", "split the manifest by job"
-            raise base.refused("class-differs", what, expected, f"{quoted(before)} before", do)
+            expected, hint = "one name for each number", "split the manifest by job"
+            raise base.refused("class-differs", what, expected, f"{quoted(before)} before", hint)
         labels.append(name)
     state = states.CONSOLIDATED if labels else states.EMPTY
     if labels and about.get("human-annotated") == "no":
@@ -199,8 +199,8 @@ class SageMaker(base.Export):
         if any(_has_answers(entry) and not _attributes(entry) for _, entry in entries):
             what = " holds answers about one object, which it does not name"
             expected = "the folder worker-response, whose folders name the objects"
-            do = "name that folder"
-            raise base.refused("folder-expected", what, expected, "one file of it", do)
+            hint = "name that folder"
+            raise base.refused("folder-expected", what, expected, "one file of it", hint)
         if all(_is_request(entry) for _, entry in entries):
             votes: list[Response] = []
             for place, entry in entries:
@@ -255,10 +255,10 @@ class SageMaker(base.Export):
         for answer, value in zip(answers, values, strict=True):
             labels = [] if value is None else base.form_labels(value)
             if labels is None:
-                do = "read another field: " + base.as_argument("sagemaker", field="FIELD")
+                hint = "read another field: " + base.as_argument("sagemaker", field="FIELD")
                 what = f" {answer.place}: field {quoted(field)} holds no label"
                 expected, got = "a label, or labels", json_shown(value)
-                raise base.refused("answer-invalid", what, expected, got, do)
+                raise base.refused("answer-invalid", what, expected, got, hint)
             responses.append(attrs.evolve(answer, answer=labels or None))
         return self.gathered(kind, responses, declared, source=source, examples=examples)
 
@@ -276,5 +276,5 @@ class SageMaker(base.Export):
         what = f": workers filled {listed(map(quoted, fields)) or 'no field'}"
         expected = f"the field {quoted(self.field)}" if self.field else "one field with labels"
         got = f"labels in {listed(map(quoted, likely)) or 'none'}"
-        do = base.as_argument("sagemaker", field=(likely or ["FIELD"])[0])
-        raise base.refused(name, what, expected, got, do, fields=fields)
+        hint = base.as_argument("sagemaker", field=(likely or ["FIELD"])[0])
+        raise base.refused(name, what, expected, got, hint, fields=fields)

@@ -34,8 +34,8 @@ class Selectors(Reader):
         """Return the annotation table in the file, of kind ``partial-ranking``."""
         with about(path.name):
             if labels is None:
-                what, do = " holds no label names", 'labels="labels.txt" (one name per line)'
-                raise refused("labels-unnamed", what, "names in their order", "", do)
+                what, hint = " holds no label names", 'labels="labels.txt" (one name per line)'
+                raise refused("labels-unnamed", what, "names in their order", "", hint)
             cases = _filled(read_json(path, expected="nested lists of indices"), 0, "")
             examples: list[int] = []
             mentions: list[tuple[int, int, int]] = []
@@ -68,14 +68,14 @@ def _ranks(blocks: object, labels: Sequence[str], where: str) -> dict[int, int]:
             if label is None or not 0 <= label < len(labels):
                 many = several(len(labels), "label")
                 expected = f"an index from 0 to {len(labels) - 1}: {many} are declared"
-                got, do = json_shown(index), 'declare all, in order: labels="labels.txt"'
+                got, hint = json_shown(index), 'declare all, in order: labels="labels.txt"'
                 what = f"{place} names label {got}"
-                raise refused("label-index", what, expected, got, do, place=place[2:])
+                raise refused("label-index", what, expected, got, hint, place=place[2:])
             if label in ranks:
                 what = f"{where} ranks {quoted(labels[label])} twice"
-                got, do = f"ranks {ranks[label]} and {rank}", "fix or remove it"
+                got, hint = f"ranks {ranks[label]} and {rank}", "fix or remove it"
                 details = {"place": where[2:], "label": labels[label]}
-                raise refused("ranking-repeats", what, "each label once", got, do, **details)
+                raise refused("ranking-repeats", what, "each label once", got, hint, **details)
             ranks[label] = rank
     return ranks
 
@@ -84,5 +84,5 @@ def _filled(content: object, level: int, place: str) -> list[object]:
     if isinstance(content, list) and content:
         return content
     what, expected = f"{place} is not {_LEVELS[level]}", f"{_LEVELS[level]}, not empty"
-    got, do = json_shown(content), "fix or remove it"
-    raise refused("selectors-shape", what, expected, got, do, place=place[2:] or "the file")
+    got, hint = json_shown(content), "fix or remove it"
+    raise refused("selectors-shape", what, expected, got, hint, place=place[2:] or "the file")

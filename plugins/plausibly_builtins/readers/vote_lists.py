@@ -93,8 +93,8 @@ class VoteLists(base.Export):
             what = f" line {counted(line)} holds {'votes twice' if keys else 'no votes'}"
             expected = f"one key among {listed(map(quoted, self._keys()))}"
             got = listed(map(base.short, keys or entry)) or "an empty object"
-            do, seen = base.as_argument("vote-lists", field="KEY"), list(entry)
-            raise base.refused("key-missing", what, expected, got, do, line=line, seen=seen)
+            hint, seen = base.as_argument("vote-lists", field="KEY"), list(entry)
+            raise base.refused("key-missing", what, expected, got, hint, line=line, seen=seen)
         votes = entry[keys[0]]
         if isinstance(votes, list) and _is_votes(votes):
             return [str(vote) for vote in votes]

@@ -133,8 +133,8 @@ class WideTable(base.TableExport):
             kept = f"{several(cells.total(), 'label')} {listed(map(quoted, cells))}"
             what, name = f": {kept} are kept as text", "labels-like-decimals"
             expected = "names of labels; are they whole numbers, made decimals by empty cells?"
-            do = base.as_argument("wide-table", integers=True) + ", if they are"
-            base.warn_of(table.source, name, what, expected, "", do, labels=dict(cells))
+            hint = base.as_argument("wide-table", integers=True) + ", if they are"
+            base.warn_of(table.source, name, what, expected, "", hint, labels=dict(cells))
 
     def _responses(
         self, table: TextTable, annotators: Places, names: Sequence[str]
@@ -202,8 +202,8 @@ def _check_header(table: TextTable) -> None:
     if unnamed:
         places = listed(place + 1 for place in unnamed)
         what = f" has {several(len(unnamed), 'column')} without a name ({places})"
-        expected, do = "the name of an annotator", f"name them in the first row, or {_NO_HEADER}"
-        raise base.refused("columns-unnamed", what, expected, "an empty cell", do)
+        expected, hint = "the name of an annotator", f"name them in the first row, or {_NO_HEADER}"
+        raise base.refused("columns-unnamed", what, expected, "an empty cell", hint)
 
 
 def _names_first(table: TextTable, wanted: Places, declared: Sequence[str] | None) -> bool:
@@ -218,8 +218,8 @@ def _names_first(table: TextTable, wanted: Places, declared: Sequence[str] | Non
         return False
     what = f": column {quoted(name)} is taken for the names of the examples"
     expected, got = "a column example, or its name", "another text in each row, which is no label"
-    do = base.as_argument("wide-table", example=name) + ", to say that it is"
-    base.warn_of(table.source, "example-column", what, expected, got, do, column=name)
+    hint = base.as_argument("wide-table", example=name) + ", to say that it is"
+    base.warn_of(table.source, "example-column", what, expected, got, hint, column=name)
     return True
 
 
@@ -245,9 +245,9 @@ def _check_unclear(
     labels = set().union(*(table.columns[place] for place, _ in wanted))
     if table.named and labels.issuperset(names):
         what = ": every column is called as a label that its rows name"
-        do = f"{_NO_HEADER}; {base.as_argument('wide-table', annotators=names)}, if it is"
+        hint = f"{_NO_HEADER}; {base.as_argument('wide-table', annotators=names)}, if it is"
         expected, got = "names of annotators in the first row", listed(map(quoted, names))
-        raise base.refused("header-unclear", what, expected, got, do)
+        raise base.refused("header-unclear", what, expected, got, hint)
     if len(table) >= (2 if example is None else _ROWS):
         unclear = _apart(table, wanted, declared)
         if unclear:
@@ -258,13 +258,13 @@ def _check_unclear(
 def _unclear(
     table: TextTable, unclear: Sequence[str], what: str, *, named: bool = False
 ) -> InputError:
-    do = base.as_argument("wide-table", ignore=unclear) + ", if it is of no annotator"
+    hint = base.as_argument("wide-table", ignore=unclear) + ", if it is of no annotator"
     if not named:
         typed = base.as_argument("wide-table", example=unclear[0])
-        do = f"{typed}, if it names the examples; {do}"
+        hint = f"{typed}, if it names the examples; {hint}"
     what, expected = f": column {quoted(unclear[0])} {what}", "labels, one column per annotator"
     got = listed(map(quoted, table.column(unclear[0])))
-    return base.refused("columns-unclear", what, expected, got, do, columns=unclear)
+    return base.refused("columns-unclear", what, expected, got, hint, columns=unclear)
 
 
 def _positions(table: TextTable) -> tuple[list[str], list[str]]:
@@ -278,8 +278,8 @@ def _positions(table: TextTable) -> tuple[list[str], list[str]]:
         if row == 0 and table.named and line > due:
             what, got = f" has blank rows before line {counted(line)}", line - due
             expected = "examples from the first row on, since nothing names them"
-            do = f"remove them, or {base.as_argument('wide-table', example='COLUMN')}"
-            raise base.refused("rows-blank", what, expected, several(got, "blank row"), do)
+            hint = f"remove them, or {base.as_argument('wide-table', example='COLUMN')}"
+            raise base.refused("rows-blank", what, expected, several(got, "blank row"), hint)
         for _ in range(line - due):
             blank.append(str(len(names) + len(blank)))
         names.append(str(len(names) + len(blank)))
