@@ -1,6 +1,6 @@
 """Prediction sets that cover what experts say, with a guarantee you can read.
 
-The way of the data: `read_annotations` and `read_predictions`, `aggregate` to plausibilities,
+Data flow: `read_annotations` and `read_predictions`, `aggregate` to plausibilities,
 `calibrate`, `ConformalPredictor.predict`, `evaluate`. Everything is imported when it is first used.
 """
 

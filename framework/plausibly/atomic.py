@@ -146,7 +146,7 @@ def _claimed(folder: Path) -> Iterator[Path]:
     while True:
         hidden = Path(tempfile.mkdtemp(prefix=_HIDDEN, dir=folder))
         with contextlib.ExitStack() as stack:
-            # Where folders cannot be locked, nobody takes it for one that was left.
+            # Where folders cannot be locked, no process takes it for one that was left.
             with contextlib.suppress(FileNotFoundError):
                 stack.enter_context(_locked(hidden, wait=True))
             # Another process may have removed it before it was locked.

@@ -63,7 +63,7 @@ def bounded(value: Fraction | float, *, up: bool = False, typed: bool = True) ->
     up : bool
         Whether an upper bound, as of a risk, is rounded up instead of down.
     typed : bool
-        Whether a decimal of up to twelve digits is what somebody typed, and is printed as it is.
+        Whether a decimal of up to twelve digits was typed, and is printed as it is.
     """
     exact = value if isinstance(value, Fraction) else Fraction(str(value))
     far = min(exact, 1 - exact)

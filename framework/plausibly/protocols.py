@@ -177,7 +177,7 @@ class PValueCombiner(Protocol):
 
     @property
     def needs(self) -> Needs:
-        """Which p-values `combine` reads: only the mean one, each replicate's, or smoothed ones."""
+        """p-values that `combine` reads: only the mean one, each replicate's, or smoothed ones."""
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
         """Return one p-value a query; non-decreasing in each p-value that it is given."""

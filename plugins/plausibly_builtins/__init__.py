@@ -1,1 +1,1 @@
-"""What plausibly ships: plugins like anyone's, built on the public `plausibly.plugin`."""
+"""Built-in components: plugins on top of the public `plausibly.plugin`."""

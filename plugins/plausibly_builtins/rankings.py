@@ -30,7 +30,7 @@ Blocks: TypeAlias = list[tuple[float, list[list[int]]]]
 
 @attrs.frozen(kw_only=True)
 class Example:
-    """What was said of one example: labels that a response names, the rest, and stages.
+    """Answers on one example: labels that a response names, the rest, and stages.
 
     A place is an index into the codes `labels`, in the order of their names; the place after the
     last stands for the `rest`, if they take part in the model. No stage has nothing below it.
@@ -46,7 +46,7 @@ class Example:
 
     @property
     def above(self) -> Bools:
-        """Which places some stage puts above which."""
+        """True where some stage puts one place above another."""
         found = np.zeros((self.size, self.size), bool)
         for block, below, _ in self.stages:
             found[np.ix_(block, below)] = True

@@ -34,7 +34,7 @@ def test_nobody_answers_what_another_answers() -> None:
     made = world(60, annotators=("ann",))
     report = of_new(made)
     assert report.disagreement.nothing == (
-        "No example has answers of two annotators: nobody can disagree."
+        "No example has answers of two annotators: disagreement cannot be measured."
     )
 
 

@@ -110,8 +110,8 @@ def score_threshold(
 
     A label belongs into the set of a new example where its score is at least the threshold: the
     label of one draw is then in the set with probability ``1 - alpha`` on average over draws, as
-    with `calibrate` and the combiner ``average``. It takes no names and checks no model: whoever
-    calls it has put scores and labels side by side. Nothing is kept for p-values or a file.
+    with `calibrate` and the combiner ``average``. It takes no names and checks no model:
+    the caller has put scores and labels side by side. Nothing is kept for p-values or a file.
 
     Parameters
     ----------

@@ -256,7 +256,7 @@ def _text(error: Exception) -> str:
 _HELP = """Prediction sets that cover what experts say, with a guarantee you can read.
 
 \b
-The way of your data:
+Main workflow:
   plausibly calibrate -a votes.csv -p probabilities.csv -o predictor.nc
   plausibly predict predictor.nc -p new.csv --alpha 0.1 -o sets.csv
   plausibly evaluate sets.csv -a new_votes.csv

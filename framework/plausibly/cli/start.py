@@ -1,4 +1,4 @@
-"""Where the command starts: a process of a pool imports this, and not the command line."""
+"""Entry point: a process of a pool imports this, and not the command line."""
 
 from __future__ import annotations
 

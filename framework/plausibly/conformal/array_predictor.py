@@ -34,7 +34,7 @@ Scale: TypeAlias = Literal["probability", "logit", "independent", "any"]
 
 @attrs.frozen(kw_only=True)
 class Scoring:
-    """How predictions on a scale become conformity scores; the seed is that of uniforms."""
+    """Conformity scores of predictions on a scale; the seed is that of uniforms."""
 
     component: ScoreFunction
     called: str
@@ -87,7 +87,7 @@ class Scoring:
                 source=source,
             )
         # Adding zero turns -0.0 into 0.0, which compare equal but are different bits.
-        # What was handed over is a copy that nobody else has.
+        # What was handed over is a copy of our own.
         return np.add(same, values.dtype.type(0), out=same if same is given else None)
 
     def _read(self, values: Floats) -> Floats:
@@ -353,7 +353,7 @@ class ArrayPredictor:
 
     @cached_property
     def _row_thresholds(self) -> Callable[[AlphaLike], Floats]:
-        """What scores of plain rows are compared with; warns where every set is every label."""
+        """Threshold of scores of plain rows; warns if every set contains all labels."""
 
         # By alpha as it was given, so that a service pays for its Fraction once; and by its type,
         # since a number of another type may equal a float and stand for another decimal.

@@ -9,7 +9,7 @@ import xarray as xr
 
 
 def _open(array: xr.DataArray | xr.Dataset) -> object:
-    """Return what `.plausibly` is: looked up by name, since figures stand on a higher floor."""
+    """Return what `.plausibly` is: looked up by name, since figures are in a higher layer."""
     opened: object = import_module("plausibly.accessor").of(array)
     return opened
 

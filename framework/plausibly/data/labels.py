@@ -215,7 +215,7 @@ class Hierarchy:
     ) -> Hierarchy:
         """Return the hierarchy of labels, each with the name of its parent or the empty text.
 
-        Parents that are no label among these are left out: nobody stands above, then.
+        Parents that are no label among these are left out.
 
         Parameters
         ----------

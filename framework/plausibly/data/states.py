@@ -17,7 +17,7 @@ suggestion          count         a machine's suggestion, accepted unchanged
 consolidated        count         a result of several votes that are not in the file
 ==================  ============  ============================================================
 
-An example without response was not assigned, or nobody got to it: it has no state here, and
+An example without response was not assigned or not reached: it has no state here, and
 `plausibly.aggregate` has a policy of its own for it (`unanswered`). What is dropped stays in the
 table as a response without mention, so that it is counted in the summary.
 """

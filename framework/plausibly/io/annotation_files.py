@@ -119,7 +119,7 @@ def _columns_of(table: xr.Dataset) -> dict[str, Sequence[str | None] | Array]:
 
 
 def is_annotation_file(path: Path, head: bytes) -> bool:
-    """Return whether `write_annotations` wrote a file, or somebody who edited what it wrote.
+    """Return whether `write_annotations` wrote a file, also one that was edited since.
 
     Parameters
     ----------

@@ -321,7 +321,7 @@ _INDEX = ("", "Unnamed: 0", "__index_level_0__")
 
 @attrs.frozen
 class Wanted:
-    """Which columns of a table are not of labels, and whether it holds plausibilities of ours."""
+    """Columns of a table that are not labels, and whether plausibly wrote it."""
 
     example: str
     view: str | None = None

@@ -45,7 +45,7 @@ class JsonNumber(str):
 
 
 class _Refused(Exception):
-    """What the strict reading refuses; where that is, is looked for afterwards."""
+    """Refusal of the strict parser; its place is looked for afterwards."""
 
 
 def _constant(_: str) -> NoReturn:

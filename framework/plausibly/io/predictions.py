@@ -50,7 +50,7 @@ from plausibly.registry.entries import calling, failed
 
 @attrs.frozen(kw_only=True)
 class NamedPrediction:
-    """What a model said of one example.
+    """Prediction of a model for one example.
 
     Attributes
     ----------

@@ -34,7 +34,7 @@ class Response:
     example : str
         Name of the example, as written.
     annotator : str or None
-        Who responded; None = nobody knows.
+        Name of the annotator; None = unknown.
     answer : object
         What the kind of answer reads: a label (or a list of one), a list of labels, rank blocks, a
         mapping of label to weight; None where there is none.
@@ -230,7 +230,7 @@ _UNKNOWN = "unknown"
 
 @attrs.frozen(kw_only=True)
 class ResponseOptions(Reader):
-    """What every reader of responses lets its user say: a base for the reader's attrs class.
+    """Options of every reader of responses: a base for the reader's attrs class.
 
     Attributes
     ----------

@@ -37,7 +37,7 @@ def disagreement(result: xr.Dataset, *, most: int = MOST, axes: Axes | None = No
     result : Dataset
         From `plausibly.annotators.label_disagreement`.
     most : int
-        Labels that are shown: those that annotators part over most, where there are more. Rows
+        Labels that are shown: those that annotators disagree on most, where there are more. Rows
         then do not sum to 100, and how many labels there are is said.
     axes
         As for `coverage`.
@@ -60,9 +60,9 @@ def disagreement(result: xr.Dataset, *, most: int = MOST, axes: Axes | None = No
     agree = f"{100 * float(np.trace(together)):.0f} of 100 {pairs} agree"
     style.heading(
         axes,
-        "Over which labels annotators part",
+        "On which labels annotators disagree",
         f"per 100 answers of a row; {on}{several(n, 'example')}; {agree}",
-        reading.some_of(len(kept), len(shares), "label", "those they part over most"),
+        reading.some_of(len(kept), len(shares), "label", "those they disagree on most"),
     )
     return axes
 

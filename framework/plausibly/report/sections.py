@@ -524,13 +524,14 @@ def disagreement(subject: Subject, shown: Sequence[str]) -> Section:
     parted = max((one for one in cells if one.a != one.b), key=lambda one: one.pairs, default=None)
     nothing = sentence = f"All {words.annotators} agree on every {words.example}."
     if not found.attrs["compared"]:
-        nothing = f"No {words.example} has answers of two {words.annotators}: nobody can disagree."
+        nothing = f"No {words.example} has answers of two {words.annotators}: disagreement cannot "
+        "be measured."
         sentence = nothing
     elif parted is not None:
         same, nothing = round(100 * float(found["value"].sel(measure="percent"))), ""
         sentence = (
-            f"Two {words.annotators} agree on {same} of 100 {words.examples}; most often they part "
-            f"over {quoted(labels[parted.a])} and {quoted(labels[parted.b])}."
+            f"Two {words.annotators} agree on {same} of 100 {words.examples}; most often they "
+            f"disagree over {quoted(labels[parted.a])} and {quoted(labels[parted.b])}."
         )
     titles, rows = measure_titles(kind), []
     for one in each(found, "measure"):
@@ -626,7 +627,7 @@ def _who(found: Agreement, shown: Sequence[str]) -> str:
     low = np.array(shown)[found["annotator_low"].values.astype(bool)].tolist()
     span = f"from {decimal(np.nanmin(agreements))} to {decimal(np.nanmax(agreements))}"
     if not low:
-        return f"Nobody stands out: likeness with others runs {span}."
+        return f"No annotator stands out: likeness with others runs {span}."
     named = ", ".join(low[:5]) + (f" and {counted(len(low) - 5)} more" if len(low) > 5 else "")
     agree = "agrees" if len(low) == 1 else "agree"
     return (

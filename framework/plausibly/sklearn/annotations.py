@@ -240,7 +240,7 @@ def named(annotations: Annotations, rows: Rows) -> Annotations:
 
 @attrs.frozen
 class Reading:
-    """What annotations in memory are read for: the rows of X, the labels, and their kind."""
+    """Reading of annotations in memory: the rows of X, the labels, and their kind."""
 
     rows: Rows
     labels: Labels

@@ -286,7 +286,7 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         -------
         ndarray of bool, (row, label) or (row, label, alpha)
             Columns in the order of ``classes_``. After ``set_output("pandas")`` a frame with a
-            column a label; several alphas are the outer level of its columns.
+            column per label; several alphas are the outer level of its columns.
         """
         wanted = self.alpha if alpha is None else alpha
         sets = self._sets(X, wanted, Rows.of(X, examples), coordinates)

@@ -209,7 +209,7 @@ Problem: TypeAlias = tuple[str, InputError]
 
 @attrs.define(kw_only=True, eq=False)
 class Read:
-    """What the files of a study hold; None for those that are not there or could not be read."""
+    """Contents of the files of a study; None for missing or unreadable files."""
 
     labels: xr.Dataset | None = None
     examples: xr.Dataset | None = None

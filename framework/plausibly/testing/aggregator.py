@@ -225,7 +225,7 @@ def zero_examples(aggregator: Aggregator, table: xr.Dataset) -> None:
 
 @RULES.rule
 def one_label(aggregator: Aggregator, tables: Tables) -> None:
-    """Where there is one label, its plausibility is 1."""
+    """A single label has plausibility 1."""
     every = [data.table_of(kind, data.LABELS[:1]) for kind in tables]
     made = [table for table in every if table is not None]
     if not made:
@@ -272,12 +272,12 @@ def lazy_stays_lazy(aggregator: Aggregator, table: xr.Dataset) -> None:
 
 @_each
 def denominator_true(aggregator: Aggregator, table: xr.Dataset) -> None:
-    """Where the result has a denominator, its rows are whole multiples of 1 over it."""
+    """Rows of a result with a denominator are whole multiples of 1 over it."""
     found = _aggregate(aggregator, table)
     if names.DENOMINATOR in found.coords:
         total = found[names.DENOMINATOR]
         whole = total.dims == (names.EXAMPLE,) and total.dtype.kind in "iu" and (total > 0).all()
-        demand(whole, "denominator is no positive whole number an example")
+        demand(whole, "denominator is no positive whole number per example")
         units = (found * total).values
         off = float(np.abs(units - np.rint(units)).max(initial=0))
         demand(off <= _SUM, f"a plausibility is {off:.3g} off a whole number of units")
@@ -296,7 +296,7 @@ def coordinates_kept(aggregator: Aggregator, table: xr.Dataset) -> None:
 
 @_each
 def sparse_same(aggregator: Aggregator, table: xr.Dataset) -> None:
-    """Where it has a sparse form, that is what `aggregate` gives, to the last bit."""
+    """A sparse form is what `aggregate` returns, to the last bit."""
     if aggregator.aggregate_sparse(table, _KEYS) is None:
         return
     turned = [data.permuted(table, dim) for dim in (names.EXAMPLE, names.LABEL)]

@@ -117,7 +117,7 @@ def validates(annotation: Annotation, fixture: AnnotationFixture) -> None:
 
 @RULES.rule
 def declared_labels(annotation: Annotation, fixture: AnnotationFixture) -> None:
-    """Declared labels are all there, in their order, also those that nobody names."""
+    """Declared labels are all there, in their order, also those that no annotator names."""
     declared = [UNNAMED, *reversed(fixture.labels)]
     table = annotation.build(fixture.records(), declared)
     demand(texts(table, names.LABEL) == declared, "the labels are not as declared")

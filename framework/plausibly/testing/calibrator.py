@@ -210,7 +210,7 @@ def example_alone(calibrator: Calibrator, fixture: Population) -> None:
 
 @RULES.rule
 def seed_respected(calibrator: Calibrator, fixture: Population) -> None:
-    """Where it draws, other seeds draw otherwise."""
+    """Other seeds give other draws, if it draws."""
     data = fixture.data()
     first, *others = [_p_values(calibrator.calibrate(data, Keys(s, "kit"))) for s in range(6)]
     # The same data under other names: what changes was drawn.
@@ -238,7 +238,7 @@ def impossible_labels(calibrator: Calibrator, fixture: Population) -> None:
     found = _calibrate(calibrator, _with_scores(data, scores))
     weighty = slice(None) if found.units is None else found.units > 0
     never = not (found.scores[:, weighty] == _NEVER).any()
-    demand(never, "an atom is the score of a label that nobody finds plausible")
+    demand(never, "an atom is the score of a label without plausibility")
 
 
 @RULES.rule

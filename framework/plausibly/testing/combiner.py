@@ -156,7 +156,7 @@ def query_alone(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
 
 @RULES.rule
 def monotone(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
-    """Where a p-value that it is given rises, the result does not fall."""
+    """The result does not fall if a p-value rises."""
     grid = np.linspace(-0.1, 1.1, 121)
     rising = np.diff(_combined(combiner, fixture.case(queries=grid)))
     demand(rising.min() >= 0, f"a larger score lowers the p-value by {-rising.min():.3g}")
@@ -243,7 +243,7 @@ def guarantee_falls(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
 
 @RULES.rule
 def vacuity_told(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
-    """Where every set is every label, the guarantee says that it is vacuous; else it does not."""
+    """The guarantee is vacuous if every set contains all labels, and only then."""
     worst = np.array([-np.inf])
     for n, h in ((2, 3), (9, 12), (30, 40), (200, 200)):
         # Held-out scores above all others: the worst query stands alone at the bottom.

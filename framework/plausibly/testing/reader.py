@@ -142,7 +142,7 @@ def file_unchanged(reader: Reader, fixture: ReaderFixture) -> None:
 
 @RULES.rule
 def declared_labels(reader: Reader, fixture: ReaderFixture) -> None:
-    """Declared labels are all there, in their order, also those that nobody names."""
+    """Declared labels are all there, in their order, also those that no annotator names."""
     seen = texts(fixture.read(reader), names.LABEL)
     declared = list(fixture.labels or [*reversed(seen), UNNAMED])
     table = reader.read(fixture.path, declared)

@@ -30,7 +30,7 @@ W = TypeVar("W")
 
 
 class Broken(AssertionError):
-    """What a component does instead of what a rule wants."""
+    """Behaviour of a component that a rule does not allow."""
 
 
 class DoesNotApply(Exception):
@@ -374,7 +374,7 @@ _SEVERAL: Mapping[State, str] = {
 
 @attrs.frozen
 class Result:
-    """What one rule found.
+    """Result of one rule.
 
     Attributes
     ----------
@@ -396,7 +396,7 @@ class Result:
 
 @attrs.frozen(kw_only=True)
 class Report:
-    """What all rules of a kind found of one component; prints as one line.
+    """Results of all rules of a kind for one component; prints as one line.
 
     Attributes
     ----------

@@ -87,7 +87,7 @@ def float32_kept(score: ScoreFunction, fixture: ScoreFixture) -> None:
 
 @RULES.rule
 def identity(score: ScoreFunction, fixture: ScoreFixture) -> None:
-    """Where it says `identity`, its scores are the numbers that it reads."""
+    """With `identity`, its scores are the numbers that it reads."""
     if score.identity:
         rows = fixture.rows()
         demand(same(fixture.score(score, rows), rows), "it says identity, and gives other numbers")

@@ -121,7 +121,7 @@ class Answers:
 
     @property
     def texts(self) -> list[str]:
-        """What crowd-kit calls the labels: texts, which it mistakes for nothing else."""
+        """Names of the labels for crowd-kit: texts, which it mistakes for nothing else."""
         return [f"label{code:06}" for code in range(self.used.size)]
 
     @property

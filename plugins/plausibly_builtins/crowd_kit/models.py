@@ -242,7 +242,7 @@ class Kos(CrowdKit):
 
     Examples tell annotators which label the others favour, annotators tell examples how far they
     agree, in turn, from random weights. It gives labels alone, so a row is one 1 and zeros. Where
-    both labels weigh the same, which they do where nobody who answered has answered anything else,
+    both labels weigh the same, which they do if its annotators have answered no other example,
     it gives none, and the table is refused. It does not say what an annotator is worth.
 
     Attributes

@@ -151,7 +151,7 @@ class Cells:
 
     @cached_property
     def diagonal(self) -> NDArray[np.bool_]:
-        """Where the label of a pair is the true one: (label, pair)."""
+        """True if the label of a pair is the true one: (label, pair)."""
         found: NDArray[np.bool_] = self.pairs[1] == np.arange(self.labels)[:, None]
         return found
 
@@ -286,7 +286,7 @@ class DawidSkene(Estimated):
         N_qkl      =  sum of w_r lambda_ik over responses r of q that say l
 
     w_r is the `response_weight` (1 where the table has none). The start is label frequency; a label
-    that nobody says of any example has no plausibility, unless `label_smoothing` gives it some.
+    that no annotator gives has no plausibility, unless `label_smoothing` gives it some.
 
     What is covered by sets that are calibrated on these plausibilities is *the label that the model
     believes in*, not what an annotator would say: they are often nearly 0 or 1 where annotators
@@ -379,7 +379,7 @@ class OneCoin(Estimated):
 
     The model of `dawid-skene` with one number per annotator: q says the true label with chance
     ``c_q``, and each of the K - 1 others with ``(1 - c_q) / (K - 1)``. All labels of the table
-    count, also those that nobody says::
+    count, also those that no annotator gives::
 
         lambda_ik  =  p_k prod_r P(l_r | k, q_r)^w_r  /  the same, summed over labels
         p_k        =  (sum_i lambda_ik + label_smoothing) / (n + K label_smoothing)

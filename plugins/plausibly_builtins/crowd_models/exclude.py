@@ -55,9 +55,9 @@ class Exclude(Around):
     1. whom you name (`annotators`);
     2. who gave fewer than `fewer_than` answers (their total `response_weight`);
     3. whose weight, as the aggregator `by` estimates it from the responses that 1 and 2 leave, is
-       below `below`. All are judged at once, and nobody again without the others.
+       below `below`. All are judged at once, and none again without the others.
 
-    Nobody is left out silently: the attribute `left_out` counts the responses, and `excluded` names
+    Exclusions are recorded: the attribute `left_out` counts the responses, and `excluded` names
     the annotators, as JSON, each with the reason. They stay in the table, as annotators without a
     response. Responses of unknown annotators are kept. Where none of the three is asked for, nobody
     is left out, with a warning.

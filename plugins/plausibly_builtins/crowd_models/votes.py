@@ -96,7 +96,7 @@ class WeightedVote(Aggregator):
     i, w_r their `response_weight` and a_q the weight of annotator q. Weights come from outside, so
     that an example's plausibilities are its own affair: take them from a qualification test, or
     from `plausibly.reliability` of *other* examples. An annotator of weight 0 is left out, as by
-    `plausibly.select_annotations`, but examples that nobody else answered are refused.
+    `plausibly.select_annotations`, but examples without other answers are refused.
 
     Attributes
     ----------

@@ -322,7 +322,7 @@ class PlackettLuce(Aggregator):
         Labels that no response of the example names get nothing, and are not in the model
         (default); or are in the model as one label, whose plausibility they share equally; or each
         as a label with a prior of its own. Then the more labels are declared, the more plausibility
-        goes to those that nobody thought of: with `prior` 0.5 and 400 labels most of it.
+        goes to labels that no ranking names: with `prior` 0.5 and 400 labels most of it.
     tolerance : float
         It has converged where a full step changes no plausibility by more.
     iterations : int

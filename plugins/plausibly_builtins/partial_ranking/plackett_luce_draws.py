@@ -43,7 +43,7 @@ _BLOCK = 10  # sweeps whose uniforms are made at once
 
 @attrs.frozen(kw_only=True, eq=False)
 class Chains:
-    """What is the same in every sweep: which item (place of an example) is in or below a stage."""
+    """Constants of a sweep: items (places of an example) in or below a stage."""
 
     size: Codes  # items of each example
     shape: Column  # of the gamma variable that an item is, given arrival times
@@ -103,7 +103,7 @@ class Chains:
 
     @cached_property
     def uniforms(self) -> tuple[Codes, ...]:
-        """How many uniforms a sweep takes of each example, and the places of each use among them.
+        """Number of uniforms of a sweep per example, and the places of each use among them.
 
         The uses are two for each single, item and example, and one for each place of a copy.
         """

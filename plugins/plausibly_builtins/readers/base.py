@@ -1,4 +1,4 @@
-"""What readers share: refusals of a file, names, times, JSON Lines, tables and arrays.
+"""Shared parts of readers: refusals of a file, names, times, JSON Lines, tables and arrays.
 
 Each format is a file of its own; `Export` makes the table of what it finds. Where that stands:
 

@@ -87,7 +87,7 @@ class Result:
 
 @attrs.frozen(kw_only=True)
 class Task:
-    """What a task holds, or all tasks of one example."""
+    """Contents of a task, or of all tasks of one example."""
 
     place: str = ""
     entries: list[base.Entry] = attrs.field(factory=list)

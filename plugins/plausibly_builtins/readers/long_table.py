@@ -49,7 +49,7 @@ _NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?")
 
 @attrs.frozen(kw_only=True)
 class Platform:
-    """How a platform calls its columns, starts the names of others, and writes states and times."""
+    """Column names of a platform, prefixes of others, and formats of states and times."""
 
     columns: Mapping[str, str] = attrs.field(factory=dict)
     states: Mapping[str, str] = attrs.field(factory=dict)

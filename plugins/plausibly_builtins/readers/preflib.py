@@ -46,7 +46,7 @@ class Ballot:
 
 @attrs.frozen(kw_only=True)
 class Profile:
-    """What a file holds; number i of an alternative or category is at place i - 1."""
+    """Contents of a file; number i of an alternative or category is at place i - 1."""
 
     source: str
     type: str
