@@ -273,7 +273,7 @@ def exact(value: float) -> Fraction:
     """Return a parameter as the decimal that was typed."""
     number = _number(value)
     if number is None:
-        msg = f"expected a number, got {value!r}"
+        msg = f"expected a number, found {value!r}"
         raise ValueError(msg)
     return number
 

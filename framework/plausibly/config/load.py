@@ -128,7 +128,7 @@ def draft(
         with below(name, mistakes), without_plugins(disabled):
             if name in _WITH_PATH and isinstance(value, str):
                 advice = f"write [{name}], and below it path = {written(value)}"
-                text = f"expected a table, got {said(value)}"
+                text = f"expected a table, found {said(value)}"
                 raise Mistakes([Mistake("", text, advice=advice)])
             part = own[name](value) if name in own else strict.value(parameters[name], value)
             parts[name] = part
@@ -160,7 +160,7 @@ def _floats(value: object) -> object:
 def _methods(strict: Strict, parameter: Parameter, value: object) -> object:
     if isinstance(value, Mapping):
         advice = "write [[methods]], with two brackets"
-        raise Mistakes([Mistake("", "expected a list of tables, got a table", advice=advice)])
+        raise Mistakes([Mistake("", "expected a list of tables, found a table", advice=advice)])
     methods = cast("tuple[Method, ...]", strict.value(parameter, value))
     if not methods:
         raise Mistakes([Mistake("", _NO_METHOD)])
@@ -174,7 +174,7 @@ def _methods(strict: Strict, parameter: Parameter, value: object) -> object:
         with below(number, mistakes):
             if not name and isinstance(table, Mapping):
                 if "name" in table:
-                    text = "expected a name, got an empty text"
+                    text = "expected a name, found an empty text"
                     raise Mistakes([Mistake("name", text, advice="leave it out")])
                 name = made_name(table)
             if name in places:

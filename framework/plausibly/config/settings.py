@@ -48,12 +48,14 @@ def counts(_: object, field: attrs.Attribute[Counts], value: Counts) -> None:
     if value is None:
         return
     if not value:
-        raise ValueError("expected one number or more, got none")
+        raise ValueError("expected one number or more, found none")
     for number in value:
         if number < 1:
-            raise ValueError(f"must be >= 1, got {number}")
+            raise ValueError(f"must be >= 1, found {number}")
         if value.count(number) > 1:
-            raise ValueError(f"expected each number once, got {number} {value.count(number)} times")
+            raise ValueError(
+                f"expected each number once, found {number} {value.count(number)} times"
+            )
 
 
 P = TypeVar("P")
@@ -91,7 +93,7 @@ def read_alphas(value: object) -> tuple[Decimal, ...]:
         instead = _unquoted(value)
         raise Wrong(f"a list, each {_RATE}", value, None if instead is None else [instead])
     if not value:
-        raise Mistakes([Mistake("", "expected one number or more, got none", value="[0.1]")])
+        raise Mistakes([Mistake("", "expected one number or more, found none", value="[0.1]")])
     found: list[Mistake] = []
     alphas: list[Decimal] = []
     for number, item in enumerate(value):
@@ -116,7 +118,7 @@ def _alpha(value: object) -> Decimal:
         # From 50 on it is more likely the share that is covered than the share that is missed.
         missed = alpha if alpha < 50 else 100 - alpha
         advice = f"{(100 - missed).normalize():f}% is {(missed / 100).normalize():f}"
-    text = f"expected {_RATE}, got {value}"
+    text = f"expected {_RATE}, found {value}"
     raise Mistakes([Mistake("", text, advice=advice, expected=_RATE, found=str(value))])
 
 

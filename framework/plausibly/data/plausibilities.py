@@ -242,7 +242,7 @@ def check_sparse_form(sparse: xr.Dataset) -> xr.Dataset:
             raise _invalid(f"{name} is missing", f"a variable {name} over {listed(dims)}")
         if set(sparse[name].dims) != set(dims):
             got = listed(sparse[name].dims) or "none"
-            raise _invalid(f"{name} has other dims", f"dims {listed(dims)}; got {got}")
+            raise _invalid(f"{name} has other dims", f"dims {listed(dims)}; found {got}")
     sparse = sparse.transpose(names.EXAMPLE, names.SLOT, ...)
     for dim, noun in ((names.EXAMPLE, names.EXAMPLE), (names.LABEL_NAME, names.LABEL)):
         check_names(name_texts(sparse.indexes[dim]), noun, source="sparse plausibilities")

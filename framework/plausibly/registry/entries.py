@@ -110,7 +110,7 @@ def reason_of(error: BaseException) -> str:
     """Return why something failed, in one line."""
     if isinstance(error, InputError):
         expectation = f": expected {error.expected}" if error.expected else ""
-        return f"{error.what}{expectation}" + (f", got {error.found}" if error.found else "")
+        return f"{error.what}{expectation}" + (f", found {error.found}" if error.found else "")
     text = " ".join(str(error).split())
     if text and (isinstance(error, ImportError | Advised) or type(error) is LookupError):
         return text

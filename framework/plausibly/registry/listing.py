@@ -133,7 +133,7 @@ class Row:
         where = f", at {self.stage}" if self.stage else ""
         reason = f": {self.reason}" if self.reason else ""
         return [
-            f"{self.what}, member {p.member}: expected {p.expected}, got {p.found}"
+            f"{self.what}, member {p.member}: expected {p.expected}, found {p.found}"
             for p in self.problems
         ] or [f"{self.what}{where}{reason}"]
 

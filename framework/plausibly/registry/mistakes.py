@@ -90,7 +90,7 @@ class Wrong(ValueError):
 
     def __init__(self, expected: str, value: object, instead: object = None) -> None:
         self.expected, self.found, self.instead = expected, said(value), instead
-        super().__init__(f"expected {expected}, got {self.found}")
+        super().__init__(f"expected {expected}, found {self.found}")
 
 
 def said(value: object) -> str:
@@ -151,7 +151,7 @@ def mistakes_in(error: BaseException) -> list[Mistake]:
         text, suggestion = error.what, error.details.get("suggestion")
         if error.name != "component-unknown":
             text += f"; expected {error.expected}" * bool(error.expected)
-            text += f"; got {error.found}" * bool(error.found)
+            text += f"; found {error.found}" * bool(error.found)
         elif suggestion:
             text += f'; did you mean "{suggestion}"?'
         elif error.found:
@@ -161,7 +161,7 @@ def mistakes_in(error: BaseException) -> list[Mistake]:
     # attrs' own validators put the attribute and the value behind their text.
     text = error.args[0] if error.args and isinstance(error.args[0], str) else str(error)
     rule = _OF_ATTRS.fullmatch(text)
-    text = f"{rule['rule']}, got {rule['value']}" if rule else text
+    text = f"{rule['rule']}, found {rule['value']}" if rule else text
     if not isinstance(error, Exception):  # an exit code alone says nothing
         text = f"{type(error).__name__} {text}"
     return [Mistake("", text or type(error).__name__)]

@@ -531,7 +531,7 @@ def disagreement(subject: Subject, shown: Sequence[str]) -> Section:
         same, nothing = round(100 * float(found["value"].sel(measure="percent"))), ""
         sentence = (
             f"Two {words.annotators} agree on {same} of 100 {words.examples}; most often they "
-            f"disagree over {quoted(labels[parted.a])} and {quoted(labels[parted.b])}."
+            f"disagree on {quoted(labels[parted.a])} and {quoted(labels[parted.b])}."
         )
     titles, rows = measure_titles(kind), []
     for one in each(found, "measure"):

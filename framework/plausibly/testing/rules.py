@@ -202,8 +202,8 @@ def refused(call: Callable[[], object], when: str, *, naming: str = "") -> Input
             raise Broken(f'the InputError {when} does not name "{naming}": {error.what}') from error
         return error
     except Exception as error:  # whatever is raised is what the rule tells
-        raise Broken(f"expected an InputError {when}, got {reason_of(error)}") from error
-    raise Broken(f"expected an InputError {when}, got a result")
+        raise Broken(f"expected an InputError {when}, found {reason_of(error)}") from error
+    raise Broken(f"expected an InputError {when}, found a result")
 
 
 def enter_common(rule_set: RuleSet[P, W], behave: Callable[[P, W], object]) -> None:
@@ -213,7 +213,7 @@ def enter_common(rule_set: RuleSet[P, W], behave: Callable[[P, W], object]) -> N
     def protocol(component: P, fixture: W) -> None:
         """It has every member of its Protocol, with the right parameters."""
         found = problems(component, rule_set.kind.protocol)
-        texts = [f"{p.member}: expected {p.expected}, got {p.found}" for p in found]
+        texts = [f"{p.member}: expected {p.expected}, found {p.found}" for p in found]
         demand(not found, "; ".join(texts))
 
     @rule_set.rule_alone
