@@ -287,7 +287,7 @@ class Checked:
 
 def test_validators_speak_with_the_path_of_their_field() -> None:
     lines = mistakes(Checked, {"draws": 0, "kind": "c"})
-    assert lines[0] == "draws: must be >= 1, got 0"
+    assert lines[0] == "draws: must be >= 1, found 0"
     assert lines[1].startswith("kind: 'kind' must be in ['a', 'b']")
 
 

@@ -350,5 +350,5 @@ def test_without_crowd_kit(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtra) as caught:
         resolve(AGGREGATOR, "crowd-kit:glad")
-    assert str(caught.value).endswith('do        pip install "plausibly[crowd]"')
+    assert str(caught.value).endswith('hint      pip install "plausibly[crowd]"')
     assert "aggregator crowd-kit:glad needs crowdkit" in " ".join(str(caught.value).split())

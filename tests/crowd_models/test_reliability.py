@@ -145,7 +145,7 @@ def test_a_plugin_that_answers_something_else(answer: object, found: str) -> Non
     assert " ".join(str(caught.value).split()) == (
         "error reliability-malformed: aggregator Odd gives no table of the annotators "
         f"expected a Dataset with weight over 5 annotators found {found} "
-        "do fix its method reliability"
+        "hint fix its method reliability"
     )
 
 

@@ -81,7 +81,7 @@ EXAMPLES_DIFFER = [
 @pytest.mark.parametrize(("here", "there", "pieces"), EXAMPLES_DIFFER)
 def test_examples_that_differ(here: list[str], there: list[str], pieces: list[str]) -> None:
     keeps = "only_common=True, which keeps 1"
-    with refused("examples-differ", *pieces, f"do fix the names, or {keeps}"):
+    with refused("examples-differ", *pieces, f"hint fix the names, or {keeps}"):
         match_examples(array(here, ["k"]), array(there, ["k"]))
 
 

@@ -213,7 +213,7 @@ def test_predictions_below_zero() -> None:
 def test_rows_that_do_not_sum_to_one() -> None:
     values = np.full((3, 2), 0.5)
     values[0, 0], values[2, 0] = 0.23, 0.48
-    with refused("rows-do-not-sum", 'do add its column, normalise=True, or scale="independent"'):
+    with refused("rows-do-not-sum", 'hint add its column, normalise=True, or scale="independent"'):
         check_predictions(array(values), source="cnn.parquet")
     with refused("rows-do-not-sum", "do normalise=True"):
         check_predictions(array(np.full((2, 2), 50.0)))
@@ -259,7 +259,7 @@ def test_plausibilities_name_the_rows() -> None:
     values[3] = [0.2, 0.2]
     with refused(
         "plausibilities-do-not-sum",
-        'do fix these rows, or lam / lam.sum("label"), if they are weights',
+        'hint fix these rows, or lam / lam.sum("label"), if they are weights',
     ):
         check_plausibilities(array(values))
     values[3] = [-0.25, 1.25]

@@ -215,7 +215,7 @@ def test_variables_that_cannot_be_joined(
         select_annotations(table, example=["c1", "c2"]),
         change(select_annotations(table, example="c3")),
     ]
-    with refused(name, 'do fix it, or leave it out: ann.drop_vars("'):
+    with refused(name, 'hint fix it, or leave it out: ann.drop_vars("'):
         concat_annotations(parts)
 
 

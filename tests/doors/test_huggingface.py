@@ -120,7 +120,7 @@ REFUSED: list[tuple[object, dict[str, object], str, str]] = [
         "label-unknown",
         KNOWN,
     ),
-    (ROWS, {"labels": ["anger", "joy"]}, "label-unknown", "do add it to labels="),
+    (ROWS, {"labels": ["anger", "joy"]}, "label-unknown", "hint add it to labels="),
     ([[*ROWS[0], ROWS[0][0]]], {}, "label-twice", 'example 0 names "anger" twice'),
     (ROWS, {"labels": {"anger": 0, "joy": 1}}, "labels-unfit", "do labels=model.config.id2label"),
     (["joy"], {}, "row-unfit", 'expected [{"label": ..., "score": ...}, ...], or {"labels": [...]'),

@@ -192,7 +192,7 @@ def test_a_reader_that_fails_stops_nobody(tmp_path: Path, own: registry.Registry
     assert warned(lambda: plausibly.read_annotations(path)) == (
         "warning reader-failed: reader broken cannot tell whether it reads votes.csv "
         "expected yes or no found ZeroDivisionError: of course "
-        "do fix its recognises; the other readers were asked"
+        "hint fix its recognises; the other readers were asked"
     )
 
 

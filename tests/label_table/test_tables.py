@@ -69,7 +69,7 @@ UNREAD = [
         "alias-ambiguous",
         'found answers "tinea" that could be either hint remove the row of "tinea"',
     ),
-    ("label,alias,aliases\na,x,y\n", "columns-repeat", 'do put all of them into "alias"'),
+    ("label,alias,aliases\na,x,y\n", "columns-repeat", 'hint put all of them into "alias"'),
     (
         "label,parent\neczema,dermatits\ntinea,dermatits\ndermatitis,\n",
         "parent-unknown",
@@ -82,7 +82,11 @@ UNREAD = [
         "parent-unknown",
         'found "derm" hint did you mean "dermatitis"? fix it',
     ),
-    ("label,parent\ncat,1\ndog,1\n", "parent-unknown", 'do add a row for "1", or give the column'),
+    (
+        "label,parent\ncat,1\ndog,1\n",
+        "parent-unknown",
+        'hint add a row for "1", or give the column',
+    ),
     (
         "label,parent\na,b\nb,c\nc,b\n",
         "parents-circular",

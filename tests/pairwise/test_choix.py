@@ -237,4 +237,4 @@ def test_without_choix(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(MissingExtra) as caught:
         lam("mm", table_of({"x": pairs(EIGHT)}))
     assert "aggregator choix:mm needs choix" in " ".join(str(caught.value).split())
-    assert str(caught.value).endswith('do        pip install "plausibly[ranking]"')
+    assert str(caught.value).endswith('hint      pip install "plausibly[ranking]"')

@@ -135,7 +135,7 @@ def test_what_cannot_be_made_is_refused(words: str, name: str, hint: str, folder
     ran = run("reproduce", *words.split(), "-o", "out")
     assert ran.code == 2
     assert ran.err.startswith(f"error {name}: ")
-    assert f"  do        {hint}" in ran.err
+    assert f"  hint      {hint}" in ran.err
     assert not (folder / "out").exists()
 
 
@@ -144,7 +144,7 @@ def test_figures_with_data_of_their_own_are_refused(folder: Path) -> None:
     ran = run("reproduce", "ecdf", "-a", "votes.csv", "-p", "probabilities.csv", "-o", "out")
     assert ran.code == 2
     assert ran.err.startswith("error figure-own: figure ecdf has data of its own\n")
-    assert ran.err.endswith("  do        leave your data out, or name one of these\n")
+    assert ran.err.endswith("  hint      leave your data out, or name one of these\n")
     assert all(name in ran.err for name in OWN)
 
 

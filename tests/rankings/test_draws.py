@@ -203,7 +203,7 @@ def test_a_slow_chain_is_told() -> None:
     )
     share, _, hint = tail.partition("%\n")
     assert 1 < int(share) <= 100
-    enough = re.fullmatch(r"  do        warm_up = (\d+), or a larger prior, such as 1", hint)
+    enough = re.fullmatch(r"  hint      warm_up = (\d+), or a larger prior, such as 1", hint)
     assert enough is not None
     longer = PlackettLuceDraws(draws=2, warm_up=int(enough[1])).aggregate(annotations, KEYS)
     assert json.loads(longer.attrs["convergence"])["left"] < 0.01

@@ -279,7 +279,7 @@ class TestCheck:
                 Nameless,
                 "score odd:odd, at making: the parameters of tests.registry.test_commands.Nameless"
                 " have types that do not exist at run time: expected annotations that can be"
-                " resolved, to check a table against, got name 'OnlyThere' is not defined",
+                " resolved, to check a table against, found name 'OnlyThere' is not defined",
             ),
             (Stubborn, 'score odd:odd, at making: score "odd": no such model'),
             ("no_such_module_xyz:X", "score odd:odd, at loading: No module named 'no_such_modu"),
@@ -366,7 +366,7 @@ class TestInfo:
             "state    ready\n"
             "class    no_such_module_xyz:Gone\n"
             'unknown  score "gone" of this run cannot be loaded: expected a class or function\n'
-            "         at no_such_module_xyz:Gone, got No module named 'no_such_module_xyz'\n"
+            "         at no_such_module_xyz:Gone, found No module named 'no_such_module_xyz'\n"
             "use      --score '(this run):gone'\n"
         )
 

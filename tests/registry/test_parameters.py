@@ -57,7 +57,7 @@ def test_every_mistake_at_every_depth(plugins: Plugins) -> None:
         "by: expected text, found 7",
         'inner.drwas: no such parameter; did you mean "draws"?',
         'inner.draws: expected an integer, found the text "7"',
-        "many[0].draws: must be >= 1, got 0",
+        "many[0].draws: must be >= 1, found 0",
         'many[1]: no calibrator "drwan"; did you mean "drawn"?',
         "many[2].by: is required: text",
         "many[3]: this is no calibrator: 3; expected a name, a table with a name, or an object "

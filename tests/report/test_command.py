@@ -85,13 +85,13 @@ def test_a_study_ends_with_its_report_and_gives_it_again(world: World) -> None:
 def test_what_changed_since_is_not_reported(world: World) -> None:
     unfinished = run("report", "study.toml").err
     assert unfinished.startswith("error study-unfinished: ")
-    assert unfinished.endswith("  do        plausibly run study.toml\n")
+    assert unfinished.endswith("  hint      plausibly run study.toml\n")
     assert run("run", "study.toml", "--no-report").code == 0
     assert not world.path("out/report.html").exists()
     world.edit("study.toml", "seed = 1", "seed = 2")
     other = run("report", "study.toml").err
     assert other.startswith("error study-changed: the results in out are of another study\n")
-    assert "  do        plausibly run study.toml, " in other
+    assert "  hint      plausibly run study.toml, " in other
     world.edit("votes.csv", "c00,w0,cat", "c00,w0,fox")
     changed = run("report", "out")
     assert changed.code == 2
@@ -177,7 +177,7 @@ def test_what_is_not_clear_is_asked(
     refused = run("report", *words)
     assert refused.code == 2
     assert refused.err.startswith(f"{what}\n")
-    assert f"  do        {hint}\n" in refused.err
+    assert f"  hint      {hint}\n" in refused.err
 
 
 def test_a_column_that_is_not_there_is_named(world: World, predictor: Path) -> None:
@@ -186,7 +186,7 @@ def test_a_column_that_is_not_there_is_named(world: World, predictor: Path) -> N
         *("-e", "new_patients.csv", "--set", "report.text=diagnosys"),
     )
     assert refused.err.startswith("error coordinate-missing: ")
-    assert refused.err.endswith('  do        did you mean "diagnosis"?\n')
+    assert refused.err.endswith('  hint      did you mean "diagnosis"?\n')
 
 
 def test_a_dry_run_says_what_a_report_would_be_on(predictor: Path) -> None:

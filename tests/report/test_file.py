@@ -124,7 +124,7 @@ def test_a_missing_extra_is_named(
     assert str(caught.value).startswith(
         "error extra-missing: the report needs jinja2, which is not installed\n"
     )
-    assert 'do        pip install "plausibly[report]"' in str(caught.value)
+    assert 'hint      pip install "plausibly[report]"' in str(caught.value)
     assert not list(tmp_path.iterdir())
 
 

@@ -145,10 +145,10 @@ ONE = {
         "7 annotations.kind: is given twice; leave kind out of one of them"
     ),
     ('path = "votes.csv"', 'unanswered = "dorp"'): '5 annotations.unanswered: expected "error" or '
-    '"drop", got the text "dorp"; write unanswered = "drop"',
-    ("count = 6", "count = 0"): "25 splits.count: must be >= 1, got 0",
+    '"drop", found the text "dorp"; write unanswered = "drop"',
+    ("count = 6", "count = 0"): "25 splits.count: must be >= 1, found 0",
     ("count = 6", "count = true"): "25 splits.count: expected an integer, found true",
-    ("count = 6", "test = 1"): "25 splits.test: must be < 1.0, got 1.0",
+    ("count = 6", "test = 1"): "25 splits.test: must be < 1.0, found 1.0",
     ("count = 6", "tset = 0.5"): '25 splits.tset: no such key; did you mean "test"?',
     ('folder = "out"', "folder = 3"): "29 output.folder: expected a path, found 3",
     ('calibrator = "majority-vote"', 'calibrator = "votde"'): "18 methods[1].calibrator: no "
@@ -156,7 +156,7 @@ ONE = {
     "calibrator",
     ('calibrator = "majority-vote"', "draws = 3"): "18 methods[1].draws: no such key; it has name, "
     "calibrator, score, combiner, allow_no_guarantee",
-    ("draws = 4", "draws = 0"): "21 methods[2].calibrator.draws: must be >= 1, got 0",
+    ("draws = 4", "draws = 0"): "21 methods[2].calibrator.draws: must be >= 1, found 0",
     ("draws = 4", "drwas = 4"): "21 methods[2].calibrator.drwas: monte-carlo has no such "
     'parameter; did you mean "draws"?',
     ('name = "monte-carlo", ', ""): "21 methods[2].calibrator: a table for a calibrator has "
@@ -289,7 +289,7 @@ def test_several_mistakes_are_listed_and_the_first_is_said_in_the_house_form() -
         {
             "path": "splits.count",
             "line": 25,
-            "text": "splits.count: must be >= 1, got 0",
+            "text": "splits.count: must be >= 1, found 0",
             "hint": "",
         },
     ]

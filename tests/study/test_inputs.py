@@ -128,7 +128,7 @@ def test_a_key_that_depends_on_data_is_checked_beside_mistakes_of_its_own_table(
     world: World,
 ) -> None:
     found = said(world, WHOLE.replace("count = 6", "count = 0").replace('"patient"', '"patent"'))
-    assert " line 25  splits.count: must be >= 1, got 0\n" in found
+    assert " line 25  splits.count: must be >= 1, found 0\n" in found
     assert ' line 13  examples.cluster: examples have no "patent"' in found
 
 

@@ -115,7 +115,7 @@ def test_a_run_that_was_stopped_at_once_leaves_nothing(
     stopping(0)
     told = run("run", "study.toml")
     assert told.code == 130
-    assert "do        run it again; every file is whole, or as it was\n" in told.err
+    assert "hint      run it again; every file is whole, or as it was\n" in told.err
     assert not world.path("out").exists()
 
 

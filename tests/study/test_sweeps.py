@@ -120,7 +120,7 @@ def test_the_resolved_study_has_them(world: World) -> None:
 
 MISTAKES = {
     "draws = []": "7 splits.draws: expected one number or more, found none",
-    "draws = [1, 0]": "7 splits.draws: must be >= 1, got 0",
+    "draws = [1, 0]": "7 splits.draws: must be >= 1, found 0",
     "sizes = [5, 7, 5]": "7 splits.sizes: expected each number once, found 5 2 times",
     "sizes = [5.5]": "7 splits.sizes[0]: expected an integer, found 5.5",
     "sizes = 5": "7 splits.sizes: expected a list, each an integer, found 5",
