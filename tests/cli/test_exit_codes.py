@@ -28,7 +28,7 @@ def broken(*_: object, **__: object) -> None:
 UNEXPECTED = """
 error unexpected: ZeroDivisionError: division by zero
   expected  no such error: the fault is ours, or a plugin's
-  do        run again with --debug, and report what it prints
+  hint      run again with --debug, and report what it prints
 """
 
 
@@ -63,7 +63,7 @@ def test_interruption(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "read_predictions", stopped)
     text = """
         error interrupted: plausibly calibrate was stopped
-          do        run it again; every file is whole, or as it was
+          hint      run it again; every file is whole, or as it was
         """
     failed(typed(CALIBRATE), 130, text)
     ran = typed(CALIBRATE, "--json")

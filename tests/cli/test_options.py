@@ -35,7 +35,7 @@ def test_choices_are_those_of_the_library() -> None:
 # ---- what files call things
 
 HEAD, OTHER = "task,worker,label", "item,rater,answer"
-TABLE = '{task = "item", worker = "rater", label = "answer"}'
+TABLE = '{example = "item", annotator = "rater", label = "answer"}'
 
 
 @pytest.mark.parametrize(

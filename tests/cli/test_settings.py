@@ -82,7 +82,7 @@ def test_any_key_is_set_to_a_toml_value_or_to_text(world: World) -> None:
     sets = [f"--set=annotations.columns.{key}={value}" for key, value in keys.items()]
     done(CALIBRATE, "--set", "annotations.reader=long-table", *sets)
     first = world.path("predictor.nc").read_bytes()
-    table = "{ task = 'item', worker = 'rater', label = 'answer' }"
+    table = "{ example = 'item', annotator = 'rater', label = 'answer' }"
     done(CALIBRATE, "--set", f"annotations.columns={table}")
     assert world.path("predictor.nc").read_bytes() == first
 

@@ -75,7 +75,7 @@ def test_a_study_of_all_of_them(world: World) -> None:
     assert [method["name"] for method in results["methods"]] == [
         "mondrian(by=site, inner=monte-carlo(draws=4))",
         "weighted(by=weight)",
-        "grouped(by=patient)",
+        "clustered(by=patient)",
         "risk(by=risk)",
         "mass-coverage(leave_out=0.2)",
     ]
@@ -101,7 +101,7 @@ def test_what_calibrators_ask_for_is_checked_before_anything_runs(world: World) 
     assert " ".join(ran.out.split()) == (
         "study.toml: 2 mistakes, nothing was run "
         'line 12 methods[0].calibrator: calibrator mondrian needs "sit" of the examples, and '
-        "the predictions have none; expected a coordinate over example found diagnosis, patient, "
+        "the predictions have none; expected a coordinate over example; found diagnosis, patient, "
         'site, … (4 in all); did you mean "site"? '
         'line 18 methods[3].calibrator: calibrator risk needs "rank" of the labels, and the '
         "predictions have none; expected a coordinate over label found risk; [labels] path, a "

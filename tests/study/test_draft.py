@@ -128,10 +128,10 @@ ONE = {
     ): "6 annotations.reader: this is no reader: 7; "
     "expected a name, a table with a name, or an object that has recognises, read; all: "
     "plausibly plugins list --kind reader",
-    ('reader = "long-table"', 'reader = "crowd-tabel"'): "6 annotations.reader: no reader "
-    '"crowd-tabel"; did you mean "long-table"? All: plausibly plugins list --kind reader',
-    ('reader = "long-table"', 'reader = {name = "crowd-tabel"}'): "6 annotations.reader.name: no "
-    'reader "crowd-tabel"; did you mean "long-table"? All: plausibly plugins list --kind reader',
+    ('reader = "long-table"', 'reader = "long-tabel"'): "6 annotations.reader: no reader "
+    '"long-tabel"; did you mean "long-table"? All: plausibly plugins list --kind reader',
+    ('reader = "long-table"', 'reader = {name = "long-tabel"}'): "6 annotations.reader.name: no "
+    'reader "long-tabel"; did you mean "long-table"? All: plausibly plugins list --kind reader',
     ('reader = "long-table"', 'reader = "long-table"\nmising = []'): "7 annotations.mising: "
     'long-table has no such parameter; did you mean "missing"?',
     ('reader = "long-table"', 'reader = "long-table"\nunanswerd = "drop"'): "7 "
@@ -151,8 +151,8 @@ ONE = {
     ("count = 6", "test = 1"): "25 splits.test: must be < 1.0, found 1.0",
     ("count = 6", "tset = 0.5"): '25 splits.tset: no such key; did you mean "test"?',
     ('folder = "out"', "folder = 3"): "29 output.folder: expected a path, found 3",
-    ('calibrator = "majority-vote"', 'calibrator = "votde"'): "18 methods[1].calibrator: no "
-    'calibrator "votde"; did you mean "majority-vote"? All: plausibly plugins list --kind '
+    ('calibrator = "majority-vote"', 'calibrator = "majorty-vote"'): "18 methods[1].calibrator: no "
+    'calibrator "majorty-vote"; did you mean "majority-vote"? All: plausibly plugins list --kind '
     "calibrator",
     ('calibrator = "majority-vote"', "draws = 3"): "18 methods[1].draws: no such key; it has name, "
     "calibrator, score, combiner, allow_no_guarantee",
@@ -160,7 +160,7 @@ ONE = {
     ("draws = 4", "drwas = 4"): "21 methods[2].calibrator.drwas: monte-carlo has no such "
     'parameter; did you mean "draws"?',
     ('name = "monte-carlo", ', ""): "21 methods[2].calibrator: a table for a calibrator has "
-    'no name; expected a key "name" with text found the keys draws; all: '
+    'no name; expected a key "name" with text; found the keys draws; all: '
     "plausibly plugins list --kind calibrator",
     ('combiner = "maximum"', 'name = "everyone"'): "22 methods[2].name: methods[0] is "
     'called "everyone" too; give it another name',
@@ -270,10 +270,11 @@ def test_paths_start_where_they_are_told_to_and_other_values_stay() -> None:
 SEVERAL = """\
 study.toml: 2 mistakes, nothing was run
  line 1   sede: no such key; did you mean "seed"?
- line 25  splits.count: must be >= 1, got 0
+ line 25  splits.count: must be >= 1, found 0
 error config-key: study.toml line 1: sede
-  expected  seed; got sede (mistake 1 of 2, all are listed)
-  do        write seed = 1"""
+  expected  seed
+  found     sede (mistake 1 of 2, all are listed)
+  hint      write seed = 1"""
 
 
 def test_several_mistakes_are_listed_and_the_first_is_said_in_the_house_form() -> None:

@@ -116,7 +116,10 @@ def test_a_folder_that_may_not_be_written(world: World, monkeypatch: pytest.Monk
     monkeypatch.setattr(Path, "mkdir", refuses)
     told = run("run", "study.toml")
     assert told.code == 2
-    assert 'cannot write out\n  expected  a writable folder found "permission denied"' in told.err
+    assert (
+        'cannot write out\n  expected  a writable folder\n  found     "permission denied"'
+        in told.err
+    )
 
 
 def test_where_a_file_lies_there_is_no_folder(world: World) -> None:

@@ -30,11 +30,11 @@ def said(world: World, text: str) -> str:
 
 CHECKED = """\
 study.toml: 6 mistakes, nothing was run
- line 2   alphas[1]: expected a number between 0 and 1, got 5; 95% is 0.05
+ line 2   alphas[1]: expected a number between 0 and 1, found 5; 95% is 0.05
  line 5   annotations.raeder: no such key; did you mean "reader"?
  line 6   annotations.aggregator: no aggregator "inverse-rnk"; did you mean
           "inverse-rank"? All: plausibly plugins list --kind aggregator
- line 12  methods[0].calibrator.draws: expected an integer, got the text "10";
+ line 12  methods[0].calibrator.draws: expected an integer, found the text "10";
           write draws = 10
  line 13  methods[0].combiner.held_out: maximum has no such parameter; ecdf,
           held-out-rank and pac have it
@@ -195,7 +195,7 @@ def test_swapped_files_are_told(world: World) -> None:
 def test_what_to_do_is_said_in_keys(world: World) -> None:
     world.edit("votes.csv", "task,worker,label", "item,rater,answer")
     found = said(world, WHOLE)
-    assert '[annotations] columns = { task = "item", worker = "rater", label =' in found
+    assert '[annotations] columns = { example = "item", annotator = "rater",' in found
     world.edit(
         "study.toml",
         'reader = "long-table"',

@@ -28,7 +28,7 @@ SAID = {
     "reader = "
     '"long-table", columns = { example = "item", annotator = "rater" }',
     'columns={"example": "my item"}, with the positions': "[annotations] columns = "
-    '{ task = "my item" }, with the positions',
+    '{ example = "my item" }, with the positions',
     'example="case id", if that column names the examples': '[predictions] example = "case id", '
     "if that column names the examples",
     'labels="labels.txt" (one name per line)': '[labels] path = "labels.txt" (one name per line)',

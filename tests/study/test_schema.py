@@ -59,7 +59,7 @@ EXAMPLES = {
     "plausibilities": SMALLEST.replace("annotations", "plausibilities"),
     "options": SMALLEST.replace("[pred", 'columns = {example = "item"}\nunnamed = "drop"\n[pred'),
     "reader table": SMALLEST.replace("[pred", 'reader = {name = "counts", array = "n"}\n[pred'),
-    "plugin and name": SMALLEST + 'calibrator = "calibrators:voted"\n',
+    "plugin and name": SMALLEST + 'calibrator = "calibrators:majority-vote"\n',
     "nested": SMALLEST + "calibrator = {name = 'wrapped', inner = 'majority-vote', many = [{name = "
     "'wrapped', inner = {name = 'monte-carlo', draws = 3}}], levels = {a = 1}}\n",
 }
@@ -119,8 +119,8 @@ WRONG = {
     ('path = "votes.csv"', 'path = "votes.csv"\nunanswered = "dorp"'): "$.annotations.unanswered",
     ('path = "votes.csv"', 'path = "votes.csv"\nmissing = "?"'): "$.annotations.missing",
     ('path = "votes.csv"', 'path = "votes.csv"\narray = "counts"'): "$.annotations",
-    ('reader = "long-table"', 'reader = "crowd-tabel"'): "$.annotations.reader",
-    ('calibrator = "majority-vote"', 'calibrator = "votde"'): "$.methods[1].calibrator",
+    ('reader = "long-table"', 'reader = "long-tabel"'): "$.annotations.reader",
+    ('calibrator = "majority-vote"', 'calibrator = "majorty-vote"'): "$.methods[1].calibrator",
     ('calibrator = "majority-vote"', "draws = 3"): "$.methods[1]",
     ("draws = 4", "draws = 0"): "$.methods[2].calibrator",
     ('name = "everyone"', 'name = ""'): "$.methods[0].name",

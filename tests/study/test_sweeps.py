@@ -73,8 +73,8 @@ def test_what_is_told(world: World) -> None:
     assert [row.split("  ")[0] for row in rows] == [
         "everyone, n 10",
         "everyone, n 15",
-        "voted, n 10",
-        "voted, n 15",
+        "majority-vote, n 10",
+        "majority-vote, n 15",
         *(f"monte-carlo…, n {n}, m {m}" for n in (10, 15) for m in (1, 5)),
     ]
     assert max(map(len, told.out.splitlines())) <= 80
