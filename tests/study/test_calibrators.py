@@ -104,7 +104,7 @@ def test_what_calibrators_ask_for_is_checked_before_anything_runs(world: World) 
         "the predictions have none; expected a coordinate over example; found diagnosis, patient, "
         'site, … (4 in all); did you mean "site"? '
         'line 18 methods[3].calibrator: calibrator risk needs "rank" of the labels, and the '
-        "predictions have none; expected a coordinate over label found risk; [labels] path, a "
+        "predictions have none; expected a coordinate over label; found risk; [labels] path, a "
         "table with such a column"
     )
     assert max(map(len, ran.out.splitlines())) <= 80

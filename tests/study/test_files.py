@@ -125,7 +125,7 @@ def test_a_folder_that_may_not_be_written(world: World, monkeypatch: pytest.Monk
 def test_where_a_file_lies_there_is_no_folder(world: World) -> None:
     told = run("run", "study.toml", "-o", "votes.csv")
     assert told.code == 2
-    assert told.err.splitlines()[-3] == "error output-unwritable: cannot write votes.csv"
+    assert told.err.splitlines()[-4] == "error output-unwritable: cannot write votes.csv"
     assert world.path("votes.csv").read_text().startswith("task,worker,label\n")
 
 

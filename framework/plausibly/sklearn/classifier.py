@@ -208,17 +208,16 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
               the names of examples;
             - a frame with columns ``example``, ``annotator``, ``label``: one answer per row;
             - a frame with a column per label, of numbers, or with a column per annotator, of
-            labels;
-              a pandas frame is matched with a pandas X by the index, others by position;
+              labels; a pandas frame is matched with a pandas X by the index, others by position;
             - an array, also a sparse one, (row, label) of numbers in the order of ``classes_``:
               floats are plausibilities, flags are votes, and of whole numbers `kind` says what they
               are;
-            - a sequence with one entry a row of X: a label, a set of labels, a mapping of labels
+            - a sequence with one entry per row of X: a label, a set of labels, a mapping of labels
               to weights, or the list of the answers that several experts gave.
         kind : str, optional
             What the answers in such lists are: ``"single-label"``, ``"label-set"``,
             ``"partial-ranking"``, ``"soft-label"``. Needed for rankings, and for whole numbers in
-            arrays, and in frames where they could be labels: ``"counts"`` of votes, a column a
+            arrays, and in frames where they could be labels: ``"counts"`` of votes, a column per
             label, or ``"single-label"``, a column per annotator.
         examples : sequence, optional
             Names of the rows of X, where it is no pandas frame with an index of names.
