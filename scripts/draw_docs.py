@@ -188,7 +188,7 @@ def votes() -> str:
             _text(400, y + 8, f"{name}: {size:.2f} labels per set", anchor="start", weight="600")
         )
         for measure, what, colour in (
-            ("voted_coverage_mean", "majority votes", EDGE),
+            ("majority_vote_coverage_mean", "majority votes", EDGE),
             ("aggregated_coverage_mean", "all answers", BLUE),
         ):
             value = float(found[measure])

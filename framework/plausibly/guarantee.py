@@ -199,8 +199,9 @@ class Claim:
     def per(self) -> str:
         """Each of what the claim holds, such as ``'each value of "site"'``; empty: overall only."""
         if self.by == BY_LABEL:
-            who = "is the majority vote" if self.target == "majority-vote" else "an expert gives"
-            return f"each label, where it is the label that {who}"
+            voted = self.target == "majority-vote"
+            where = "majority vote" if voted else "label that an expert gives"
+            return f"each label, where it is the {where}"
         return f'each value of "{self.by}"' if self.by else ""
 
     def of_new(self, unit: str) -> Claim:

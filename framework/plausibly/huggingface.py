@@ -130,7 +130,7 @@ def predictions(
         raise InputError(
             "rows-missing",
             "there are no rows of a pipeline",
-            expected="one entry an example",
+            expected="one entry per example",
             found="none",
             hint=_EVERY,
             source=_WHOSE,

@@ -106,7 +106,7 @@ def _values(outputs: Tensor, order: Sequence[str], number: int) -> Floats:
         raise InputError(
             "outputs-shape",
             f"the module gives {values.dtype} of shape {values.shape} for batch {number}",
-            expected=f"floats (examples, {len(order)}): one output a label",
+            expected=f"floats (examples, {len(order)}): one output per label",
             found=str(values.shape),
             hint="call=lambda model, batch: torch.nn.functional.pad(model(batch).reshape(-1, 1), "
             "(1, 0)), if it is the logit of the second label"

@@ -65,8 +65,8 @@ def test_a_missing_soft_label_is_a_skip(skip: object) -> None:
 @pytest.mark.parametrize("empty", [*SKIPS, "", [], (), set()])
 def test_an_empty_label_set_needs_a_word(empty: object) -> None:
     records: lr.Records = [("e", "r", ["a"]), ("e", "q", empty), ("f", None, empty)]
-    got = "found an empty set; 2 such responses, about e, f"
-    with refused("answer-empty", "example e, annotator q", got, 'do empty="drop"'):
+    found = "found an empty set; 2 such responses, about e, f"
+    with refused("answer-empty", "example e, annotator q", found, 'hint empty="drop"'):
         LabelSet().build(records, None)
     dropped = LabelSet(empty="drop").build(records, None)
     assert "not counted: 2 empty" in str(dropped)
@@ -140,8 +140,10 @@ def test_a_second_response_is_refused(kind: Annotation, answer: object) -> None:
 def test_a_label_outside_the_declared_ones_is_refused() -> None:
     records: lr.Records = [("e", "w17", "mellanoma"), ("f", "w17", "q"), ("e", None, "mellanoma")]
     records += [("g", "w17", "melanoma")]
-    got = "found 2 labels outside (3 votes)"
-    with refused("label-unknown", got, 'do did you mean "melanoma"?', 'labels=[..., "mellanoma"]'):
+    found = "found 2 labels outside (3 votes)"
+    with refused(
+        "label-unknown", found, 'hint did you mean "melanoma"?', 'labels=[..., "mellanoma"]'
+    ):
         SingleLabel().build(records, ["melanoma", "naevus"])
     with refused("label-unknown") as caught:
         SingleLabel().build(records, ["melanoma"])

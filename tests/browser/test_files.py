@@ -35,7 +35,7 @@ def test_colours_of_figures_are_those_of_the_palette() -> None:
         if name.isupper() and isinstance(value, str)
     }
     light = css.partition("data-theme")[0]
-    for name in ("said", "majority-vote", "missed", "score", "kept", "accent", "ink"):
+    for name in ("said", "voted", "missed", "score", "kept", "accent", "ink"):
         found = re.search(rf"--{name}: (#\w+)", light)
         assert found, name
         assert found[1] in known

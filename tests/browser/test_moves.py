@@ -48,7 +48,7 @@ def by_missed(data: ReportData, view: int) -> list[str]:
 def test_method_and_alpha_change_everything_below(page: Page, data: ReportData) -> None:
     assert listed_cases(page) == by_missed(data, 0)[:12]
     texts = [page.locator(f"#{id_}-body").inner_text() for id_ in ("verdict", "weak", "sizes")]
-    choose(page, "method", "voted (to compare)")
+    choose(page, "method", "majority-vote (to compare)")
     choose(page, "alpha", "0.05")
     view = data.view(1, 1)
     assert page.locator("#verdict .sentence").inner_text() == view.verdict.sentence

@@ -159,7 +159,7 @@ def test_weights_that_are_none() -> None:
 @pytest.mark.parametrize("name", ["weights", "group of weights"])
 def test_no_threshold_with_weights(name: str) -> None:
     predictor = calibrated(CALIBRATORS[name])
-    reason = "the threshold depends on the weight of the example do predict(...) or p_values(...)"
+    reason = "the threshold depends on the weight of the example hint predict(...) or p_values(...)"
     with refused("threshold-none", reason, kind=IncompatibleComponents):
         predictor.threshold("0.3")
     with refused("array-not-enough", kind=IncompatibleComponents):
@@ -286,7 +286,7 @@ def test_guarantees_name_what_they_are_of() -> None:
         "mass": "P(C(X) holds 0.80 of the plausibilities of X) >= 0.80",
     }
     votes = calibrated(inside("mondrian", "label", "majority-vote")).guarantee("0.2").statement()
-    assert votes == "P(vote in C(X)) >= 0.80, for each label, where it is the label that is voted"
+    assert votes == "P(vote in C(X)) >= 0.80, for each label, where it is the majority vote"
 
 
 # From how many examples on a set says something

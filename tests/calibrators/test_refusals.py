@@ -64,7 +64,7 @@ PAIRS: list[tuple[Table, Table | str, int, str]] = [
     ),
     (AUGMENTED["separate"], "e-value", 2, "expected atoms that all weigh the same"),
     *(
-        (CALIBRATORS[name], SMOOTHED, 0, "do average(smoothed=False)")
+        (CALIBRATORS[name], SMOOTHED, 0, "hint average(smoothed=False)")
         for name in ("weights", "weights of draws", "weights of risk")
     ),
     (AUGMENTED["separate"], SMOOTHED, 2, SPLITS),
@@ -112,7 +112,9 @@ BY = {"mondrian": "site", "weighted": "weight", "clustered": "patient"}
 @pytest.mark.parametrize(("outer", "table", "reason"), INSIDE)
 def test_wrappers_that_do_not_nest(outer: str, table: Table, reason: str) -> None:
     pair = f"calibrator {outer} cannot have {str(table['name']).title()} inside"
-    with refused("pair-incompatible", pair, f"found {reason}", 'do inner = { name = "expected" }'):
+    with refused(
+        "pair-incompatible", pair, f"found {reason}", 'hint inner = { name = "expected" }'
+    ):
         calibrate(inside(outer, BY[outer], table))
 
 
@@ -137,14 +139,14 @@ def test_label_cells_need_labels_of_examples(inner: Table, reason: str) -> None:
 
 @pytest.mark.parametrize("scores", ["mean", "separate", "pooled"])
 def test_augmentation_without_augmentations(scores: str) -> None:
-    hint = "do xarray.concat(parts, dim='augmentation'), or calibrator expected"
+    hint = "hint xarray.concat(parts, dim='augmentation'), or calibrator expected"
     with refused("augmentations-missing", f"found dims example, label {hint}"):
         calibrate(views(scores))
 
 
 @pytest.mark.parametrize("table", PLAIN.values(), ids=PLAIN)
 def test_augmentations_that_nobody_reads(table: Table) -> None:
-    hint = "do calibrator augmentation, or predictions.isel(augmentation=0)"
+    hint = "hint calibrator augmentation, or predictions.isel(augmentation=0)"
     with refused("augmentations-unread", str(table["name"]), f"found 2 augmentations {hint}"):
         calibrate(table, augmentations=2)
 

@@ -130,7 +130,7 @@ def test_flags_in_messages_exist() -> None:
     # What is called from Python has hints with arguments, and flags of whole commands only.
     of_commands = {"cli", "config", "paper"}
     called = [path for path in modules() if of_commands.isdisjoint(path.parts)]
-    assert set().union(*map(told, called)) <= {"--alpha", "--kind", "--upgrade"}
+    assert set().union(*map(told, called)) <= {"--alpha", "--all", "--kind", "--upgrade"}
 
 
 def test_every_option_is_documented() -> None:

@@ -89,7 +89,7 @@ def test_a_stream_that_lacks_a_character_gets_another(world: World) -> None:
         PYTHONIOENCODING="ascii",
     )
     assert ran.returncode == 2
-    assert "new_votes.csv, ...\n" in ran.stderr
+    assert "new_votes.csv, ... (6\n" in ran.stderr
     world.write("votes.csv", world.path("votes.csv").read_text().replace("dog", "loup-garou é"))
     words = "aggregate -a votes.csv -o lam.csv --json"
     ran = python("-m", "plausibly", *words.split(), PYTHONIOENCODING="ascii")

@@ -78,7 +78,7 @@ def test_another_file_or_none(world: World, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_any_key_is_set_to_a_toml_value_or_to_text(world: World) -> None:
     world.replace("votes.csv", "task,worker,label", "item,rater,answer")
-    keys = {"task": "item", "worker": "rater", "label": "answer"}
+    keys = {"example": "item", "annotator": "rater", "label": "answer"}
     sets = [f"--set=annotations.columns.{key}={value}" for key, value in keys.items()]
     done(CALIBRATE, "--set", "annotations.reader=long-table", *sets)
     first = world.path("predictor.nc").read_bytes()
@@ -91,7 +91,7 @@ def test_any_key_is_set_to_a_toml_value_or_to_text(world: World) -> None:
     ("text", "right"),
     [
         ("anotations.path=x", "annotations"),
-        ("annotations.colums.worker=x", "annotations.columns"),
+        ("annotations.colums.annotator=x", "annotations.columns"),
         ("seeds=1", "seed"),
     ],
 )
@@ -99,7 +99,7 @@ def test_a_slip_in_a_key_is_answered_with_the_right_one(
     text: str, right: str, world: World
 ) -> None:
     ran = refused(f"{CALIBRATE} --set {text}", "config-key")
-    assert right in ran.err.partition("\n  do ")[2].split()
+    assert right in ran.err.partition("\n  hint ")[2].split()
 
 
 def test_a_key_of_the_file_that_is_wrong_is_named_with_its_line(world: World) -> None:

@@ -48,7 +48,7 @@ def test_two_equal_views_give_twice_the_p_value() -> None:
 
 
 @pytest.mark.parametrize("clustered", [False, True])
-def test_the_harmonic_mean_keeps_its_level(grouped: bool) -> None:
+def test_the_harmonic_mean_keeps_its_level(clustered: bool) -> None:
     """Mean coverage over 16 calibrations at alpha 0.1, with masses that are no dyadic numbers."""
     rng, calibrations, fresh = np.random.default_rng(5), 16, 300
     sizes = np.array([1, 2, 3, 5, 7, 8, 9, 11, 13, 17, 1, 2, 3, 5, 7, 4, 1, 2, 19, 16])
@@ -62,7 +62,7 @@ def test_the_harmonic_mean_keeps_its_level(grouped: bool) -> None:
         lam = votes(rng, shares, 3)
         calibrator: dict[str, object] = {"name": "augmentation", "scores": "separate"}
         old = labelled(views[:, :n])
-        if grouped:
+        if clustered:
             calibrator = {
                 "name": "clustered",
                 "by": "patient",
@@ -72,7 +72,7 @@ def test_the_harmonic_mean_keeps_its_level(grouped: bool) -> None:
         predictor = plausibly.calibrate(
             old, labelled(lam[:n]), calibrator=calibrator, combiner="harmonic"
         )
-        new = labelled(views[0, n:] if grouped else views[:, n:], "new ")
+        new = labelled(views[0, n:] if clustered else views[:, n:], "new ")
         sets = predictor.predict(new, 0.1).transpose("example", "label").values
         covered.append(float((lam[n:] * sets).sum(axis=1).mean()))
     spread = float(np.std(covered) / math.sqrt(calibrations))

@@ -22,7 +22,7 @@ from refusals import refused, warned
 
 ALPHA = Fraction(1, 10)
 INDEPENDENT = "independent p-values; replicates share the test score"
-ALLOW = "do combiner average (1 - alpha), or allow_no_guarantee=True"
+ALLOW = "hint combiner average (1 - alpha), or allow_no_guarantee=True"
 EXPECTED = {
     "cauchy": "a bound at this alpha; cauchy's holds only as alpha goes to 0",
     "fisher": INDEPENDENT,

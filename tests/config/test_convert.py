@@ -294,7 +294,7 @@ def test_validators_speak_with_the_path_of_their_field() -> None:
 def test_rules_between_fields_speak_for_the_table() -> None:
     assert mistakes(Checked, {"lower": 2.0, "upper": 1.5}) == ["must be above lower"]
     assert STRICT.build(Checked, {"upper": 1.5}) == Checked(upper=1.5)
-    assert mistakes(Checked, {"draws": 13}) == ["13 draws; expected 12 or 14 found 13 | write 12"]
+    assert mistakes(Checked, {"draws": 13}) == ["13 draws; expected 12 or 14; found 13 | write 12"]
 
 
 def test_names_of_fields() -> None:

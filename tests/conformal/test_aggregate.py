@@ -39,7 +39,7 @@ def test_every_kind_has_its_default(kind: str) -> None:
 def test_other_kinds_need_an_aggregator_by_name() -> None:
     with refused(
         "aggregator-unsaid",
-        'do aggregator="NAME"; all: plausibly plugins list --kind aggregator',
+        'hint aggregator="NAME"; all: plausibly plugins list --kind aggregator',
     ):
         default_aggregator("pairwise")
 

@@ -97,7 +97,7 @@ def test_a_percentage_is_told_what_was_meant() -> None:
 
 def test_a_confidence_level_is_doubted() -> None:
     """Message 22: 0.9 is most likely the coverage."""
-    with warned("alpha-large", "cover 10%", "do alpha=0.1 for 90% sets"):
+    with warned("alpha-large", "cover 10%", "hint alpha=0.1 for 90% sets"):
         assert read_alpha(0.9) == Fraction(9, 10)
 
 

@@ -229,7 +229,7 @@ def test_a_coordinate_with_gaps_is_not_called_missing(gap: object) -> None:
     with refused(
         "coordinate-empty",
         "1 of 20 examples",
-        'do fill "site" in, or leave these examples out with sel(example=...)',
+        'hint fill "site" in, or leave these examples out with sel(example=...)',
     ):
         plausibly.calibrate(predictions, lam, calibrator={"name": "mondrian", "by": "site"})
 

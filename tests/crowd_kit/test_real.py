@@ -28,7 +28,7 @@ pytestmark = [
 ]
 
 COMPONENTS = sorted(e.name for e in default().entries(AGGREGATOR) if e.source.plugin == "crowd-kit")
-FIRST_WORKER = {"task": "2", "worker": "1", "label": "3"}
+FIRST_WORKER = {"example": "2", "annotator": "1", "label": "3"}
 
 
 @pytest.fixture(scope="module")

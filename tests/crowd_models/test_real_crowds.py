@@ -16,7 +16,7 @@ from plausibly.plugin import ANNOTATION, resolve
 
 pytestmark = pytest.mark.realdata
 
-FIRST_WORKER = {"task": "2", "worker": "1", "label": "3"}
+FIRST_WORKER = {"example": "2", "annotator": "1", "label": "3"}
 
 
 @pytest.fixture(scope="module")

@@ -117,19 +117,19 @@ def test_a_bare_array_is_refused(check: Check, source: str) -> None:
             lambda a: a.rename(label="class"),
             "example, class",
             "no label",
-            '{whose}.rename({{"class": "label"}})',
+            '{source}.rename({{"class": "label"}})',
         ),
         (
             lambda a: a.expand_dims("augmentation"),
             "augmentation, example, label",
             "augmentation besides",
-            "take one entry of each other dim: {whose}.isel(augmentation=0)",
+            "take one entry of each other dim: {source}.isel(augmentation=0)",
         ),
         (
             lambda a: a.isel(example=0, drop=True),
             "label",
             "no example",
-            "{whose}.expand_dims(example=[...])",
+            "{source}.expand_dims(example=[...])",
         ),
     ],
 )
@@ -150,7 +150,7 @@ def test_other_dims_are_refused(
 @pytest.mark.parametrize(("dim", "count"), [("example", "3 examples"), ("label", "2 labels")])
 def test_dims_without_names_are_refused(check: Check, source: str, dim: str, count: str) -> None:
     given = array(np.full((3, 2), 0.5)).drop_vars(dim)
-    with refused(f"{dim}s-unnamed", count, f"do {source}.assign_coords({dim}=[...])"):
+    with refused(f"{dim}s-unnamed", count, f"hint {source}.assign_coords({dim}=[...])"):
         check(given)
 
 
@@ -215,7 +215,7 @@ def test_rows_that_do_not_sum_to_one() -> None:
     values[0, 0], values[2, 0] = 0.23, 0.48
     with refused("rows-do-not-sum", 'hint add its column, normalise=True, or scale="independent"'):
         check_predictions(array(values), source="cnn.parquet")
-    with refused("rows-do-not-sum", "do normalise=True"):
+    with refused("rows-do-not-sum", "hint normalise=True"):
         check_predictions(array(np.full((2, 2), 50.0)))
     values[0, 0], values[2, 0] = 0.491, 0.509
     check_predictions(array(values))
@@ -232,7 +232,7 @@ def test_scales() -> None:
         check_predictions(each + 0.2, scale="independent")
     with refused("probabilities-negative"):
         check_predictions(logits, scale="independent")
-    with refused("scale-unknown", 'do scale="logit"'):
+    with refused("scale-unknown", 'hint scale="logit"'):
         check_predictions(logits, scale="logits")
 
 
@@ -240,7 +240,7 @@ def test_predictions_that_are_only_zero_and_one() -> None:
     values = np.eye(3)[np.arange(1000) % 3]
     values[:4] = 1 / 3
     with warned(
-        "probabilities-hard", "99.6% of rows", "do save the softmax, not its argmax"
+        "probabilities-hard", "99.6% of rows", "hint save the softmax, not its argmax"
     ) as caught:
         check_predictions(array(values), source="cnn.parquet")
     assert caught[0].filename == __file__

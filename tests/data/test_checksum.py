@@ -169,7 +169,7 @@ def test_the_digest_is_the_same_on_every_machine() -> None:
     ],
 )
 def test_what_is_no_table_is_refused(given_: xr.Dataset, found: str) -> None:
-    with refused("table-unknown", f"found {found}", "do plausibly.read_annotations(path)"):
+    with refused("table-unknown", f"found {found}", "hint plausibly.read_annotations(path)"):
         check_table(given_)
 
 

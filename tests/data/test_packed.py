@@ -110,7 +110,7 @@ def test_a_broken_form_is_refused(
 
 def test_padding_comes_last(sparse: xr.Dataset) -> None:
     hole = changed(changed(sparse, "label", (0, 0), -1), "weight", (0, 0), 0.0)
-    with refused("sparse-invalid", "do plausibly.to_sparse(lam) makes them"):
+    with refused("sparse-invalid", "hint plausibly.to_sparse(lam) makes them"):
         to_dense(hole)
 
 

@@ -36,7 +36,7 @@ def test_listed_without_loading_what_is_heavy(good: Environment, many: Path) -> 
     printed, loaded = told(good, many, "plugins", "list")
     assert len([line for line in printed if " lazy-" in line]) == 40
     assert printed[-1].endswith(" components of 34 plugins, none failed")
-    assert loaded == ["heavy []", "lazy 20 0", "parts []", "ours True"]
+    assert loaded == ["heavy ['typer']", "lazy 20 0", "parts []", "ours True"]
 
 
 def test_help_and_built_ins_scan_nothing(good: Environment, many: Path) -> None:

@@ -72,7 +72,7 @@ def test_a_calibration_from_rows() -> None:
     assert sets.sel(example="0").values.tolist() == [True, False]
 
 
-EVERY = "do pipeline(inputs, top_k=None), of images top_k=len(model.config.id2label)"
+EVERY = "hint pipeline(inputs, top_k=None), of images top_k=len(model.config.id2label)"
 CUT = [ROWS[0], ROWS[1][:1]]
 BEST = [[{"label": label, "score": 0.995}] for label in LABELS]
 KNOWN = (
@@ -96,13 +96,13 @@ REFUSED: list[tuple[object, dict[str, object], str, str]] = [
         [{"label": "joy", "score": 0.9}],
         {},
         "top-one",
-        f"example 0 | got joy 0.9 {EVERY}; of a sing",
+        f"example 0 | found joy 0.9 {EVERY}; of a sing",
     ),
     (
         row({"joy": 0.9, "anger": 0.1}),
         {},
         "top-one",
-        f"example 0 | got joy 0.9 {EVERY}; of a single input",
+        f"example 0 | found joy 0.9 {EVERY}; of a single input",
     ),
     (
         CUT,
@@ -122,7 +122,7 @@ REFUSED: list[tuple[object, dict[str, object], str, str]] = [
     ),
     (ROWS, {"labels": ["anger", "joy"]}, "label-unknown", "hint add it to labels="),
     ([[*ROWS[0], ROWS[0][0]]], {}, "label-twice", 'example 0 names "anger" twice'),
-    (ROWS, {"labels": {"anger": 0, "joy": 1}}, "labels-unfit", "do labels=model.config.id2label"),
+    (ROWS, {"labels": {"anger": 0, "joy": 1}}, "labels-unfit", "hint labels=model.config.id2label"),
     (["joy"], {}, "row-unfit", 'expected [{"label": ..., "score": ...}, ...], or {"labels": [...]'),
     ([None], {}, "row-unfit", "example 0"),
     ([[["joy", 0.9]]], {}, "row-unfit", "example 0"),
@@ -135,11 +135,11 @@ REFUSED: list[tuple[object, dict[str, object], str, str]] = [
         [row({"anger": float("nan"), "joy": 0.5})],
         {},
         "scores-not-finite",
-        "example 0 | got anger nan",
+        "example 0 | found anger nan",
     ),
     ([], {}, "rows-missing", f"found none {EVERY}"),
-    (ROWS, {"examples": ["a"]}, "rows-differ", "2, and examples are 1 | do examples=[...]"),
-    (ROWS, {"examples": ["a", "b", "c"]}, "rows-differ", "2, and examples are 3 | got 3"),
+    (ROWS, {"examples": ["a"]}, "rows-differ", "2, and examples are 1 | hint examples=[...]"),
+    (ROWS, {"examples": ["a", "b", "c"]}, "rows-differ", "2, and examples are 3 | found 3"),
     (ROWS, {"examples": ["a", "a"]}, "example-twice", ""),
 ]
 

@@ -250,13 +250,13 @@ def test_inputs_stay_as_they_are() -> None:
 FRAME = pd.DataFrame(COUNTS, columns=["benign", "malignant", "other"])
 FEW = plausibly.build_annotations("single-label", [("0", None, "benign")], ["benign"])
 UNREAD: list[tuple[object, str | None, str, str]] = [
-    (Path("votes.csv"), None, "annotations-path", 'do plausibly.read_annotations("votes.csv")'),
+    (Path("votes.csv"), None, "annotations-path", 'hint plausibly.read_annotations("votes.csv")'),
     (TABLE, None, "rows-unnamed", "found scan 0, scan 1, scan 10, … (60 in all), and rows 0 to 59"),
     (VOTES[:-1], None, "rows-differ", "found 59 hint pass both from one split, or name the rows"),
     (COUNTS[:, :2], None, "columns-differ", 'found 2 hint kind="single-label", if the columns are'),
     (FRAME, None, "columns-differ", 'found numbers in "benign", "malignant", "other" hint name'),
     (np.zeros((60, 3), dtype=int), "counts", "counts-unfit", "in 0, 1, 2, … (60 in all) expected"),
-    (SHARES.tolist(), None, "answers-unfit", "do numpy.asarray(annotations), if they are plausib"),
+    (SHARES.tolist(), None, "answers-unfit", "hint numpy.asarray(annotations), if they are plaus"),
     ([["benign", "unknown"]] * 60, None, "label-unknown", "unknown"),
     (COUNTS, "soft-label", "kind-unfit", 'found kind "soft-label" hint leave kind= out'),
     (COUNTS, None, "kind-unsaid", 'found 0, 4, 0 hint kind="counts", or kind="single-label"'),
@@ -269,7 +269,7 @@ UNREAD: list[tuple[object, str | None, str, str]] = [
     ([[1, 2]] * 60, "counts", "columns-differ", ""),
     ([[1, 2, 1], [1]] * 30, "counts", "component-unknown", ""),
     (VOTES, "counts", "component-unknown", ""),
-    ([[["unsure"]]] * 60, None, "kind-unsaid", 'do kind="partial-ranking", or kind="label-set"'),
+    ([[["unsure"]]] * 60, None, "kind-unsaid", 'hint kind="partial-ranking", or kind="label-set"'),
     (FEW, None, "labels-differ", "found 1 of them hint declare them where annotations are read"),
 ]
 

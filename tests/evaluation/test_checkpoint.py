@@ -157,10 +157,10 @@ def test_another_study_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert str(error) == (
         "error checkpoint-other: kept keeps splits of another study\n"
         "  expected  the same data, methods and settings, with any number of splits\n"
-        '  found     seed 5, was 4, group null, was "patient"\n'
+        '  found     seed 5, was 4, cluster null, was "patient"\n'
         "  hint      another folder for the checkpoint, or delete this one"
     )
-    assert error.details == {"differences": ["seed 5, was 4", 'group null, was "patient"']}
+    assert error.details == {"differences": ["seed 5, was 4", 'cluster null, was "patient"']}
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_a_folder_of_something_else(
         study(Path("kept"))
     assert str(refused.value).startswith(
         "error checkpoint-unknown: kept is no folder of finished splits\n"
-        "  expected  a folder that is new or empty, or one that a study made; got"
+        "  expected  a folder that is new or empty, or one that a study made\n"
     )
     assert refused.value.found.startswith(found)
     assert refused.value.hint == "another folder for the checkpoint"

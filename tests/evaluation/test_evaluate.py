@@ -69,7 +69,7 @@ def test_averages_and_shares() -> None:
     assert found["share_singleton"] == float((sizes == 1).mean())
     assert found["n"] == 101
     voted = interval(found["majority_vote_coverage"].values)
-    assert float(found["voted_coverage_low"]) == pytest.approx(voted.low)
+    assert float(found["majority_vote_coverage_low"]) == pytest.approx(voted.low)
     size = interval(sizes.values.astype(float), top=3)
     assert float(found["set_size_high"]) == pytest.approx(size.high)
 

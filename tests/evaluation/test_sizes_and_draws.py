@@ -159,15 +159,18 @@ def test_the_table_has_a_row_for_each_size_and_number_of_draws() -> None:
     study = quiet(predictions, lam, METHODS[:2], splits=2, alphas=0.2, sizes=[20, 30], draws=[1, 5])
     rows = [line.partition("  ")[0] for line in Study(study).lines()[2:8]]
     assert rows == [
-        "voted, n 20",
-        "voted, n 30",
+        "majority-vote, n 20",
+        "majority-vote, n 30",
         "monte-carlo…, n 20, m 1",
         "monte-carlo…, n 20, m 5",
         "monte-carlo…, n 30, m 1",
         "monte-carlo…, n 30, m 5",
     ]
     one = study.isel(draws=[0], size=[1])
-    assert [line.split()[0] for line in Study(one).lines()[2:4]] == ["voted,", "monte-carlo…,"]
+    assert [line.split()[0] for line in Study(one).lines()[2:4]] == [
+        "majority-vote,",
+        "monte-carlo…,",
+    ]
 
 
 @attrs.frozen(kw_only=True)

@@ -106,7 +106,7 @@ def test_sizes_are_evaluations_of_their_sets() -> None:
             assert one["count"] == mine.sum()
             if mine.any():
                 alone = evaluate(plane[mine], lam[mine]).data
-                for name in ("aggregated_coverage_low", "voted_coverage_mean"):
+                for name in ("aggregated_coverage_low", "majority_vote_coverage_mean"):
                     assert float(one[name]) == pytest.approx(float(alone[name]), rel=1e-12)
             else:
                 assert np.isnan(one["aggregated_coverage_mean"])

@@ -238,12 +238,12 @@ def test_the_table_of_a_study() -> None:
     assert Study(study).lines() == [
         "Study: 2 splits, alpha 0.1",
         "method                all answers  spread  majority vote  set size  guarantee",
-        "voted                       0.860   0.028          0.900      2.22  none",
+        "majority-vote               0.860   0.028          0.900      2.22  none",
         "monte-carlo, average        0.901   0.006          0.900      2.22  0.90",
         "monte-carlo, ecdf           1.000   0.000          0.900      2.22  0.8999,",
         "                                                                    vacuous",
-        'Verdict: with "majority-vote", sets cover 86% of the answers, without a guarantee; with',
-        '"monte-carlo, average", 90%.',
+        'Verdict: with "majority-vote", sets cover 86% of the answers, without a',
+        'guarantee; with "monte-carlo, average", 90%.',
     ]
     twice = xr.concat([study, study.assign_coords(alpha=[0.15])], dim="alpha")
     lines = Study(twice.isel(split=[0])).lines()

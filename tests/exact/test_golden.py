@@ -89,7 +89,7 @@ def test_thresholds_and_sets_of_the_public_calls(shared: Path) -> None:
         given = given_draws(names(n), codes)
         predictor = plausibly.calibrate(
             table(arrays["scores"], names(n), columns),
-            table(one_hot(codes[0], labels), names(n), columns),
+            table(one_hot(codes[0], labels), names(n), columns).drop_attrs(),
             calibrator=given,
         )
         test = table(arrays["test"], names(len(arrays["test"]), "new"), columns)

@@ -159,7 +159,7 @@ def test_maximum_contains_average(world: World) -> None:
 def test_a_seed_names_the_draws(world: World) -> None:
     """The same seed gives the same predictor; expected and majority-vote use none."""
     pairs = {str(pair): pair for pair in PAIRS}
-    for name in ("expected x average", "voted x average", "monte-carlo x average"):
+    for name in ("expected x average", "majority-vote x average", "monte-carlo x average"):
         one, two = calibrate(pairs[name], world), calibrate(pairs[name], world)
         assert_same(world, one, two)
     for calibrator in ("expected", "majority-vote"):

@@ -85,7 +85,11 @@ def coverages(
 CLAIMING = [
     pair for pair in PAIRS if pair.calibrator != "majority-vote" and pair.rule.name != "ecdf"
 ]
-VOTED = [pair for pair in PAIRS if str(pair) in ("voted x average", "voted x held-out-rank")]
+VOTED = [
+    pair
+    for pair in PAIRS
+    if str(pair) in ("majority-vote x average", "majority-vote x held-out-rank")
+]
 
 
 def least(values: NDArray[np.float64]) -> float:

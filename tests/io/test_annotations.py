@@ -140,9 +140,9 @@ def test_no_reader_recognises_a_table(tmp_path: Path, own: registry.Registry) ->
     readers = [entry.name for entry in own.entries(READER)]
     assert said(lambda: plausibly.read_annotations(path)) == (
         "error format-unknown: no reader recognises export.txt "
-        f"expected one of {len(readers)} formats ({listed(readers)}); "
+        f"expected one of {len(readers)} formats ({listed(readers)}) "
         'found text, first line "id;who;dx" '
-        'do reader="long-table", columns={"example": "id", "annotator": "who", "label": "dx"}'
+        'hint reader="long-table", columns={"example": "id", "annotator": "who", "label": "dx"}'
     )
 
 

@@ -283,7 +283,7 @@ def test_data_sets_of_several_splits_or_streamed() -> None:
     error = refusal(lambda: text_table(splits))
     assert (error.name, error.found) == ("split-unnamed", '"train", "test"')
     assert said(lambda: text_table(Streamed())) == (
-        "error frame-lazy: the data set is streamed expected columns in memory; "
+        "error frame-lazy: the data set is streamed expected columns in memory "
         f"found {__name__.partition('.')[0]} Streamed hint load_dataset(...) without streaming"
     )
 
@@ -399,14 +399,14 @@ def test_the_frame_is_not_changed() -> None:
 
 
 def test_report_4_and_5_other_names_of_columns() -> None:
-    frame = pd.DataFrame(VOTES).rename(columns={"annotator": "performer", "label": "text"})
+    frame = pd.DataFrame(VOTES).rename(columns={"worker": "performer", "label": "text"})
     assert said(lambda: plausibly.read_annotations(frame)) == (
         "error reader-unnamed: the frame has 3 columns, and no reader is named "
         "expected one of " + _readers() + ' found columns "task", "performer", "text" '
-        'do reader="wide-table", where each column is of an annotator; "counts" or "soft-labels", '
-        "where it is of a label"
+        'hint reader="wide-table", where each column is of an annotator; "counts" or '
+        '"soft-labels", where it is of a label'
     )
-    frame = pd.DataFrame(VOTES).rename(columns={"annotator": "performer", "label": "answer"})
+    frame = pd.DataFrame(VOTES).rename(columns={"worker": "performer", "label": "answer"})
     error = refusal(lambda: plausibly.read_annotations(frame))
     assert error.hint == (
         'reader="long-table", '
@@ -419,7 +419,7 @@ def test_report_4_and_5_other_names_of_columns() -> None:
     )
     error = refusal(lambda: plausibly.read_annotations(pd.DataFrame(VOTES)))
     assert error.hint == 'reader="long-table", columns={"example": "task", "annotator": "worker"}'
-    named = pd.DataFrame(VOTES).rename(columns={"example": "example", "annotator": "annotator"})
+    named = pd.DataFrame(VOTES).rename(columns={"task": "example", "worker": "annotator"})
     assert plausibly.read_annotations(named).attrs["reader"] == "long-table"
     error = refusal(lambda: plausibly.read_annotations(frame, "selectors"))
     assert (error.name, error.what) == (

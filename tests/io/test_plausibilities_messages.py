@@ -119,7 +119,7 @@ def test_a_wide_csv_says_what_it_does_not_keep(tmp_path: Path) -> None:
     lam = LAM.assign_attrs(joint="dawid-skene", convergence="{}")
     assert warned(lambda: write_plausibilities(lam, tmp_path / "lam.csv")) == (
         "warning attributes-lost: lam.csv does not keep joint, convergence: how the plausibilities "
-        "were estimated expected a format that does: guarantees then say that they are estimates; "
+        "were estimated expected a format that does: guarantees then say that they are estimates "
         'found a wide CSV hint path="lam.parquet", .npz or .nc, or form long'
     )
     assert read_plausibilities(tmp_path / "lam.csv").attrs == {}

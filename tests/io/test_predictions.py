@@ -316,7 +316,7 @@ def test_arrays_of_another_shape(tmp_path: Path, array: np.ndarray, found: str) 
     assert said(lambda: plausibly.read_predictions(tmp_path / "p.npy", labels=["a"])) == (
         "error array-shape: p.npy holds no table of numbers "
         f"expected two dimensions, example and label, both with entries found {found} "
-        "do save an array with one row per example and one column per label"
+        "hint save an array with one row per example and one column per label"
     )
 
 

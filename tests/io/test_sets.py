@@ -126,7 +126,7 @@ def test_sets_without_their_json_guarantee_nothing(tmp_path: Path) -> None:
     assert warned(lambda: read_sets(tmp_path / "sets.csv")) == (
         "warning guarantee-missing: sets.csv has no sets.json beside it "
         "expected the guarantee that plausibly predict writes there found sets that guarantee "
-        "nothing do put sets.json back beside it, or predict again"
+        "nothing hint put sets.json back beside it, or predict again"
     )
     with pytest.warns(UserWarning, match="guarantee-missing"):
         read = read_sets(tmp_path / "sets.csv")
@@ -169,7 +169,7 @@ def test_a_json_of_other_sets(
     written(tmp_path, "sets.json", json.dumps(facts | {key: value}))
     assert said(lambda: read_sets(tmp_path / "sets.csv")) == (
         f"error sets-mismatch: sets.json is not about sets.csv expected {expected} found {found} "
-        "do keep both files of one prediction together, or predict again"
+        "hint keep both files of one prediction together, or predict again"
     )
 
 

@@ -57,7 +57,7 @@ LABEL_KEY = ("--set", "labels.path=labels.csv")
 SPREAD = ("--aggregator", "spread")
 NAMED = (
     "which stands above labels that {} has expected the 3 labels of {}, or how to get there found "
-    "1 such label in 1 of 30 examples (c03) do "
+    "1 such label in 1 of 30 examples (c03) hint "
 )
 ADVICE = "it gives that to the labels below, in equal shares or by another policy"
 
@@ -190,7 +190,7 @@ def test_agreement_where_a_label_has_no_place(world: World) -> None:
     text = " ".join(ran.err.split())
     assert text.startswith("warning order-partial: 1 of 4 labels")
     assert '("pet")' in text
-    assert "do number them, or --missing pet" in text
+    assert "hint number them, or --missing pet" in text
     assert "ordinal" not in ran.out
     assert "12 as" in ran.out
 

@@ -236,14 +236,14 @@ def test_dropped_parents_are_counted() -> None:
     assert lam.attrs["parents"] == "drop"
     alone = table_of(TREE, [*votes, ("z", "dermatitis")])
     with refused(
-        "parents-alone", "1 example (z)", 'do parents = "uniform" or "frequency", or plaus'
+        "parents-alone", "1 example (z)", 'hint parents = "uniform" or "frequency", or plaus'
     ):
         plausibly.aggregate(alone, "spread", parents="drop")
 
 
 def test_refused_parents_are_named() -> None:
     votes = [("x", "tinea"), ("y", "dermatitis"), ("y", "eczema")]
-    hint = 'do parents = "uniform", "frequency" or "drop"'
+    hint = 'hint parents = "uniform", "frequency" or "drop"'
     with refused("parents-named", '"dermatitis"', "found 1 example (y)", hint):
         plausibly.aggregate(table_of(TREE, votes), "spread", parents="error")
     fine = plausibly.aggregate(table_of(TREE, votes[:1]), "spread", parents="error")

@@ -62,7 +62,7 @@ UNREAD = [
         "label,alias\neczema,tinea\ntinea,\n",
         "alias-ambiguous",
         'the label "tinea" to "eczema" as an alias (lines 2, 3)',
-        'do remove the row of "tinea", or take the alias away',
+        'hint remove the row of "tinea", or take the alias away',
     ),
     (
         "label,alias\ntinea,\neczema,tinea\n",

@@ -109,7 +109,7 @@ def test_only_common_examples_and_guaranteed_shares() -> None:
 
 def test_what_is_known_without_numbers_is_refused_before_reading(sets: xr.DataArray) -> None:
     seen, said = Reads(sets, 5), Reads(LAM, 4)
-    with refused("label-axis-split", "found 2 + 2", 'do sets.chunk({"label": -1})'):
+    with refused("label-axis-split", "found 2 + 2", 'hint sets.chunk({"label": -1})'):
         plausibly.evaluate(sets.chunk(label=2), LAM)
     with pytest.raises(InputError, match="plausibilities: the Dask array cuts"):
         plausibly.evaluate(seen.array, LAM.chunk(label=2))

@@ -154,7 +154,7 @@ def test_no_scheduler_answers(
         "threads, or an address such as tcp://127.0.0.1:8786 found "
     )
     assert "'pigeon'" in said
-    assert said.endswith("do start one (dask scheduler), or --set compute.scheduler=local")
+    assert said.endswith("hint start one (dask scheduler), or --set compute.scheduler=local")
     assert not list(tmp_path.iterdir())
     # Nor is it asked by what is computed later.
     assert CAL.chunk(example=15).identical(CAL.chunk(example=15).compute())

@@ -68,7 +68,7 @@ def test_a_split_label_axis_is_refused(predictor: ConformalPredictor) -> None:
         lambda: plausibly.calibrate(CAL.chunk(label=1), LAM),
     ):
         with refused(
-            "label-axis-split", "found 1 + 1 + 1 + 1", 'do predictions.chunk({"label": -1})'
+            "label-axis-split", "found 1 + 1 + 1 + 1", 'hint predictions.chunk({"label": -1})'
         ):
             ask()
 
@@ -111,7 +111,7 @@ class _Greedy:
 
 
 def test_all_scores_at_once_are_refused() -> None:
-    with refused("scores-in-chunks", "do predictions.load(), where they fit into memory"):
+    with refused("scores-in-chunks", "hint predictions.load(), where they fit into memory"):
         plausibly.calibrate(CAL.chunk(example=5), LAM, calibrator=_Greedy())
 
 

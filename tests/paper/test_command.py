@@ -94,7 +94,7 @@ def test_figures_of_data_of_a_user(folder: Path) -> None:
     assert ran.code == 0, ran.err
     assert [one["name"] for one in ran.document["figures"]] == ["realised", "examples"]
     table = (folder / "out" / "realised.csv").read_text(encoding="utf-8")
-    assert table.splitlines()[1].startswith("votes.csv,voted,")
+    assert table.splitlines()[1].startswith("votes.csv,majority-vote,")
 
 
 def test_python_returns_the_numbers_and_writes_nothing(folder: Path) -> None:

@@ -20,7 +20,7 @@ ALL = pytest.mark.parametrize(("figure", "kind"), FIGURES)
 
 def test_every_figure_is_tried_with_every_kind_that_has_it() -> None:
     tried = {(figure, kind) for figure, kind in FIGURES}
-    renamed = {"clustered": "evaluation", "confusion": "reliability"}
+    renamed = {"grouped": "evaluation", "confusion": "reliability"}
     asked = {(f, renamed.get(k, k)) for f, kinds in reading.FIGURES.items() for k in kinds}
     assert tried == asked
     others = {"example", "region", "threshold"}  # of arrays

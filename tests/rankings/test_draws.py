@@ -195,7 +195,7 @@ def test_a_slow_chain_is_told() -> None:
     with pytest.warns(PlausiblyWarning) as caught:
         PlackettLuceDraws(draws=40, warm_up=20).aggregate(annotations, KEYS)
     (told,) = (str(one.message) for one in caught)
-    head, _, tail = told.partition(" found up to ")
+    head, _, tail = told.partition("\n  found     up to ")
     assert head == (
         "warning not-converged: plackett-luce-draws: after 20 sweeps, draws of 1 example\n"
         "  (chain) may still depend on where they began\n"

@@ -180,7 +180,7 @@ def test_a_grid_that_is_too_large_says_which_fits(region: PlausibilityRegion, fr
 def test_too_few_examples_are_said_with_the_number(fresh: Pair) -> None:
     predictions, lam = fresh
     small = plausibly.calibrate_region(*world(8))
-    hint = "do alpha 0.12 works with 8; or annotate 1 more"
+    hint = "hint alpha 0.12 works with 8; or annotate 1 more"
     with warned("region-vacuous", "expected 9 calibration examples or more found 8", hint):
         assert small.threshold(0.1) == -np.inf
     with warned("region-vacuous"):

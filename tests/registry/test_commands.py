@@ -112,7 +112,7 @@ combiner    house-min  house        house-rules 1.3    failed at check
 combiner    half       pairs        pairs-reader 0.1   failed at registration
 -           -          chatty       chatty-plugin 0.2  disabled
 -           -          empty        nothing-yet 0.2    ready
-failed at check  combiner house:house-min: expected combine(p, held_out), got
+failed at check  combiner house:house-min: expected combine(p, held_out), found
   combine(p_values, alpha)
 failed at registration  pairs (pairs-reader 0.1): No module named 'polars'
 disabled  chatty (chatty-plugin 0.2): Registry(disabled=...) names chatty
@@ -133,12 +133,12 @@ disabled  chatty (chatty-plugin 0.2): Registry(disabled=...) names chatty
 """
 CHECK = """\
 FAILED  house-rules 1.3   combiner house:house-min, member combine: expected
-          combine(p, held_out), got combine(p_values, alpha)
-        do  fix it as the Protocol PValueCombiner of plausibly.plugin says
+          combine(p, held_out), found combine(p_values, alpha)
+        hint  fix it as the Protocol PValueCombiner of plausibly.plugin says
 ok      nothing-yet 0.2   plugin empty: it registers nothing
 FAILED  pairs-reader 0.1  plugin pairs, at registration: No module named
           'polars'
-        do  install what provides polars, or PLAUSIBLY_DISABLE_PLUGINS=pairs
+        hint  install what provides polars, or PLAUSIBLY_DISABLE_PLUGINS=pairs
 ok      thesis-pl 0.2     aggregator thesis:pl
 ok      thesis-pl 0.2     aggregator thesis:tempered: not made: temperature has
           no default
@@ -194,7 +194,7 @@ class TestList:
         assert plain(run("plugins", "check", "glad")) == (
             'EXTRA   glad-plugin 0.2  aggregator glad:glad: needs the extra "crowd":\n'
             "          crowd-kit\n"
-            '        do  pip install "glad-plugin[crowd]"\n'
+            '        hint  pip install "glad-plugin[crowd]"\n'
             "1 plugin, none failed.\n"
         )
 
@@ -306,7 +306,7 @@ class TestCheck:
         assert "aggregator odd:odd, member aggregate: expected" in " ".join(ran.out.split())
         out = plain(run("plugins", "info", "odd"))
         assert "state   ready, but 1 component failed\n" in out
-        assert "state       failed at check: expected aggregate(annotations, keys), got" in out
+        assert "state       failed at check: expected aggregate(annotations, keys), found" in out
         assert "\nuse " not in out
 
     def test_an_extra_that_only_loading_shows(
@@ -314,14 +314,14 @@ class TestCheck:
     ) -> None:
         (tmp_path / "needy_xyz.py").write_text(
             "from plausibly.plugin import require\n"
-            "require('not_there_xyz', extra='parquet', whose='score needy')\n"
+            "require('not_there_xyz', extra='parquet', source='score needy')\n"
         )
         monkeypatch.syspath_prepend(tmp_path)
         registry.default().register(SCORE, "needy", "needy_xyz:Needy")
         assert plain(run("plugins", "check", "needy")) == (
             "EXTRA   registered here  score (this run):needy: score needy needs\n"
             "          not_there_xyz, which is not installed\n"
-            '        do  pip install "plausibly[parquet]"\n'
+            '        hint  pip install "plausibly[parquet]"\n'
             "1 plugin, none failed.\n"
         )
 
@@ -336,7 +336,7 @@ class TestCheck:
         monkeypatch.setattr(registry, "default", lambda: made)
         assert plain(run("plugins", "check"), code=3) == (
             "FAILED  plausibly 0.2  plugin scores, at registration: RuntimeError: no licence\n"
-            "        do  reinstall plausibly: its installation is incomplete\n"
+            "        hint  reinstall plausibly: its installation is incomplete\n"
             "ok      5 components of 2 plugins of plausibly\n"
             "1 of 3 plugins failed.\n"
         )

@@ -258,7 +258,7 @@ def test_a_reader_that_needs_an_extra_is_said_where_nothing_is_found(
 ) -> None:
     (tmp_path / "extra_xyz.py").write_text(
         "from plausibly.plugin import require\n"
-        "require('not_there_xyz', extra='crowd', whose='reader needy')\n"
+        "require('not_there_xyz', extra='crowd', source='reader needy')\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     plausibly.register(READER, "needy", "extra_xyz:Reader")

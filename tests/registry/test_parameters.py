@@ -34,7 +34,7 @@ def test_names_tables_and_objects_inside(plugins: Plugins) -> None:
 def test_one_mistake(plugins: Plugins) -> None:
     error = refused(plugins, {"name": "drawn", "draws": "10"})
     assert str(error) == (
-        'error component-parameter: calibrator "drawn", draws: expected an integer, got\n'
+        'error component-parameter: calibrator "drawn", draws: expected an integer, found\n'
         '  the text "10"\n'
         "  hint      write draws = 10"
     )

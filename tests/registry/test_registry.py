@@ -85,7 +85,7 @@ class TestUnknown:
             plugins.registry().create(AGGREGATOR, "placket-luce")
 
     def test_a_name_of_another_kind(self, plugins: Plugins) -> None:
-        with pytest.raises(ComponentError, match="found a combiner of that name"):
+        with pytest.raises(ComponentError, match=r"found +a combiner of that name"):
             plugins.registry().create(CALIBRATOR, "least")
 
     def test_survives_a_process_border(self, plugins: Plugins) -> None:
@@ -269,7 +269,7 @@ class TestLoading:
     ) -> None:
         (tmp_path / "needs_more_xyz.py").write_text(
             "from plausibly.plugin import require\n"
-            "require('not_there_xyz', extra='crowd', whose='aggregator glad')\n"
+            "require('not_there_xyz', extra='crowd', source='aggregator glad')\n"
         )
         monkeypatch.syspath_prepend(tmp_path)
         made = plugins.registry()

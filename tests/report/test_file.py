@@ -230,7 +230,7 @@ def test_arguments_that_mean_nothing_are_refused(made: Made, tmp_path: Path) -> 
             study,
             {**data, "methods": METHODS, "words": {"exmaple": "scan"}},
             'no word of a report is called "exmaple"',
-            'do words={"example": "nodule"}',
+            'hint words={"example": "nodule"}',
         ),
         (made.annotations, data, "there is no report on a AnnotationTable", "plausibly run wrote"),
     ):

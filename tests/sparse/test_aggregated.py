@@ -70,7 +70,7 @@ def test_labels_above_others_give_on_what_they_have() -> None:
 
 def test_draws_have_no_sparse_form() -> None:
     table = mentions("single-label", 6, 40)
-    with refused("sparse-draws", "do sparse=False"):
+    with refused("sparse-draws", "hint sparse=False"):
         plausibly.aggregate(table, "bootstrap", draws=3, sparse=True)
 
 

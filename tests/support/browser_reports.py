@@ -404,6 +404,7 @@ class _Made:
                     for m in range(len(world.methods))
                     for of in ("drawn", "majority-vote")
                 ),
+                nothing="",
             ),
             provenance=Section(
                 sentence="This command gives this report again.",

@@ -33,10 +33,7 @@ def guarantee_text(guarantee: Guarantee, predictor: ConformalPredictor | None = 
         return f"{alpha}: no guarantee; {guarantee.why}."
     if guarantee.vacuous:
         level = f"{'a risk of ' if guarantee.target == 'risk' else ''}{guarantee.bound()}"
-        parts = [
-            f"{alpha}: every set is every label, vacuous: every set contains all labels, so "
-            f"{level} says nothing."
-        ]
+        parts = [f"{alpha}: vacuous: every set contains all labels, so that {level} says nothing."]
     else:
         each = f"for {guarantee.per}, " if guarantee.per else ""
         conditions = " and ".join(guarantee.assumptions)

@@ -242,7 +242,7 @@ def check_sparse_form(sparse: xr.Dataset) -> xr.Dataset:
             raise _invalid(f"{name} is missing", f"a variable {name} over {listed(dims)}")
         if set(sparse[name].dims) != set(dims):
             got = listed(sparse[name].dims) or "none"
-            raise _invalid(f"{name} has other dims", f"dims {listed(dims)}; found {got}")
+            raise _invalid(f"{name} has other dims", f"dims {listed(dims)}", got)
     sparse = sparse.transpose(names.EXAMPLE, names.SLOT, ...)
     for dim, noun in ((names.EXAMPLE, names.EXAMPLE), (names.LABEL_NAME, names.LABEL)):
         check_names(name_texts(sparse.indexes[dim]), noun, source="sparse plausibilities")
@@ -271,11 +271,12 @@ def check_sparse_form(sparse: xr.Dataset) -> xr.Dataset:
     return sparse
 
 
-def _invalid(what: str, expected: str) -> InputError:
+def _invalid(what: str, expected: str, found: str = "") -> InputError:
     return InputError(
         "sparse-invalid",
         f"sparse plausibilities: {what}",
         expected=expected,
+        found=found,
         hint="plausibly.to_sparse(lam) makes them",
         source="sparse plausibilities",
     )

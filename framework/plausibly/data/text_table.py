@@ -130,7 +130,7 @@ class TextTable:
         ----------
         names : iterable of str
             Columns that the caller is going to read.
-        do : str
+        hint : str
             What the user can type, such as ``columns={"example": "item"}``.
         """
         wanted = list(names)
@@ -142,7 +142,7 @@ class TextTable:
                     f'{self.source} holds no plain values in column "{name}"',
                     expected="one text or number per row",
                     found=self.nested[name],
-                    hint="write one row a value",
+                    hint="write one row per value",
                     source=self.source,
                 )
         if not absent:

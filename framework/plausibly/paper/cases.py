@@ -141,7 +141,7 @@ def claim_by_example(numbers: xr.Dataset, level: float) -> Claim:
     return Claim(
         says=f"calibrated on votes, sets cover the vote at about {level:g} and expert opinion "
         "far less; of many examples they cover a part",
-        measured=f"{several(numbers.sizes[names.EXAMPLE], 'test example')}: voted "
+        measured=f"{several(numbers.sizes[names.EXAMPLE], 'test example')}: majority vote "
         f"{decimal(voted)}, with credit for ties {decimal(tied)}, aggregated {decimal(mean)}; "
         f"covered in part {decimal(partly)}, tied {decimal(ties)}",
         parts={
@@ -226,8 +226,8 @@ def claim_ambiguous(numbers: xr.Dataset, level: float) -> Claim:
     return Claim(
         says="on ambiguous examples Monte Carlo sets cover clearly more plausibility mass than "
         "sets calibrated on votes",
-        measured=f"{int(unclear.sum())} test examples without a label above one half: voted "
-        f"{decimal(before)}, Monte Carlo {decimal(after)}; of all test examples "
+        measured=f"{int(unclear.sum())} test examples without a label above one half: majority "
+        f"vote {decimal(before)}, Monte Carlo {decimal(after)}; of all test examples "
         f"{decimal(more)} gain and {decimal(less)} lose",
         parts={"clearly more": after > before + CLEARLY},
     )

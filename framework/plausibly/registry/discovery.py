@@ -103,6 +103,7 @@ class Registrar:
 
     source: Source
     entries: list[Entry] = attrs.field(factory=list)
+    _names: set[tuple[str, str]] = attrs.field(factory=set, init=False, repr=False, eq=False)
 
     def add(
         self,
@@ -141,7 +142,7 @@ class Registrar:
             If kind, name or target cannot be used, or the plugin already offers this name.
         """
         entry = checked_entry(kind, name, target, self.source, summary, extra, suffixes)
-        if any((e.kind, e.name) == (entry.kind, entry.name) for e in self.entries):
+        if (entry.kind, entry.name) in self._names:
             raise ComponentError(
                 "name-clash",
                 f'{self.source} offers the {kind.name} "{name}" twice',
@@ -150,6 +151,7 @@ class Registrar:
                 hint="give one of the two another name",
                 source=self.source.plugin,
             )
+        self._names.add((entry.kind, entry.name))
         self.entries.append(entry)
 
 

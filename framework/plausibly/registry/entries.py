@@ -202,7 +202,7 @@ class Failure:
     @property
     def reason(self) -> str:
         if self.component is not None and isinstance(self.error, ComponentError):
-            expected = f"expected {self.error.expected}, got " if self.stage == "check" else ""
+            expected = f"expected {self.error.expected}, found " if self.stage == "check" else ""
             return expected + self.error.found
         return reason_of(self.error)
 

@@ -524,8 +524,8 @@ def disagreement(subject: Subject, shown: Sequence[str]) -> Section:
     parted = max((one for one in cells if one.a != one.b), key=lambda one: one.pairs, default=None)
     nothing = sentence = f"All {words.annotators} agree on every {words.example}."
     if not found.attrs["compared"]:
-        nothing = f"No {words.example} has answers of two {words.annotators}: disagreement cannot "
-        "be measured."
+        have = f"No {words.example} has answers of two {words.annotators}"
+        nothing = f"{have}: disagreement cannot be measured."
         sentence = nothing
     elif parted is not None:
         same, nothing = round(100 * float(found["value"].sel(measure="percent"))), ""

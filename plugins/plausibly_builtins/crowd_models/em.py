@@ -91,8 +91,8 @@ class Cells:
         who = np.append(of_annotator, known)[rows.annotator[rows.response[counts]]]
         if number := int((who == known).sum()):
             what = f"{counted(number)} of {several(who.size, 'response')}"
-            without = "plausibly.select_annotations(ann, annotator=ann.annotator.values) leaves "
-            "them out"
+            kept = "plausibly.select_annotations(ann, annotator=ann.annotator.values)"
+            without = f"{kept} leaves them out"
             together = f"{called} takes {what} of unknown annotators as one annotator's"
             are = "is" if number == 1 else "are"
             refuse_or_warn(

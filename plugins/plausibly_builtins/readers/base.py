@@ -164,7 +164,7 @@ class TableExport(Export):
 
 
 def refused(
-    name: str, what: str, expected: str, found: str, hint: str = AGAIN, **details: object
+    name: str, what: str, expected: str, found: str, hint: str = AGAIN, /, **details: object
 ) -> InputError:
     """Return the error about the file that `about` names; `what` follows its name."""
     return InputError(

@@ -1,6 +1,6 @@
 // 7: whether the numbers can be believed. 8: how they were made.
 
-const OF = { drawn: `what ${WORDS.annotators} said`, voted: "the vote", true: "the known label" };
+const OF = { drawn: `what ${WORDS.annotators} said`, "majority-vote": "the vote", true: "the known label" };
 
 /** Returns a histogram of p-values with the line on which all would lie if they were uniform. */
 function pColumns({ counts, n }) {
