@@ -68,7 +68,8 @@ def test_what_is_wrong_inside_nested_components_has_its_path(world: World) -> No
         '6 methods[0].calibrator.many[0].draw: no such parameter; did you mean "draws"?'
     ]
     assert rows(f"{SMALLEST}calibrator = {{ name = 'wrapped', inner = 'majorty-vote' }}\n") == [
-        '6 methods[0].calibrator.inner: no calibrator "majorty-vote"; did you mean "majority-vote"? '
+        '6 methods[0].calibrator.inner: no calibrator "majorty-vote"; did you mean '
+        '"majority-vote"? '
         "All: plausibly plugins list --kind calibrator"
     ]
 
