@@ -17,6 +17,7 @@ from eval_said import check, said
 from planning_world import PREDICTIONS, VOTES, planned
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.plugin import ANNOTATION, resolve
+from refusals import refused
 
 FLAT = PREDICTIONS.copy(data=np.full(PREDICTIONS.shape, 0.25))
 NORTH = PREDICTIONS.assign_coords(site=("example", ["north"] * 300))
@@ -86,3 +87,9 @@ def test_other_examples_and_labels_are_refused_by_name() -> None:
 @said(__file__)
 def test_the_text(call: str, text: str) -> None:
     check(call, text, {**vars(planning_world), **globals()})
+
+
+def test_the_alpha_of_a_small_pilot_can_be_typed() -> None:
+    with refused("pilot-too-small", "alpha 0.084, or plan without a pilot"):
+        plausibly.plan(FEW, SAID, alpha=0.05)
+    plausibly.plan(FEW, SAID, alpha=0.084, resamples=2, n=[20])
