@@ -151,7 +151,7 @@ with warnings.catch_warnings(record=True) as caught:
     except ComponentError as error:
         print(error.what)
 assert all(isinstance(w.message, PlausiblyWarning) for w in caught)
-print(*sorted(w.message.whose for w in caught))
+print(*sorted(w.message.source for w in caught))
 """
     assert python("-c", code, path=wild).splitlines() == [
         'no combiner "half-combiner": half (half-pl 0.1) failed at registration',
