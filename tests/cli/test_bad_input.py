@@ -171,6 +171,12 @@ def test_swapped_files_are_told(sets: World, command: str) -> None:
     refused(swapped, "files-swapped", "-a votes.csv -p probabilities.csv")
 
 
+@pytest.mark.parametrize("command", ["calibrate -o p.nc", "plan"])
+def test_predictions_are_no_plausibilities(world: World, command: str) -> None:
+    again = "--plausibilities ./probabilities.csv -p probabilities.csv"
+    refused(f"{command} {again}", "predictions-as-plausibilities", "probabilities.csv as both")
+
+
 def test_wrong_usage_is_a_document_too(world: World) -> None:
     ran = typed("calibrate --alhpa 0.1 --json")
     assert ran.code == 2

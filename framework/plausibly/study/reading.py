@@ -131,6 +131,16 @@ def read_answers(
     naming = settings.labels
     changes = bool(naming.strip or naming.rename)
     if what == "plausibilities":
+        model = settings.predictions.path
+        if model is not None and model.resolve() == path.resolve():
+            raise InputError(
+                "predictions-as-plausibilities",
+                "predictions are in the place of plausibilities",
+                expected="plausibilities from plausibly aggregate, or annotations",
+                found=f"{path.name} as both",
+                hint="name the annotations instead: -a votes.csv",
+                source=path.name,
+            )
         lam = read_plausibilities(path, sparse=None)
         renamed, unknown = _new_names(lam, naming)
         if changes:
