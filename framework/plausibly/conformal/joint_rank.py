@@ -123,7 +123,7 @@ def joint_rank(
     if alpha is None:
         p = test.like_input(share(counts, n + 1), "p_values")
         overlap = examples.common(test.examples)
-        return p.assign_attrs({"guarantee": _PROMISE, OVERLAP: overlap})
+        return p.assign_attrs({"guarantee": _GUARANTEE, OVERLAP: overlap})
     uniforms = (UNIFORMS,) if component.randomised else ()
     guarantees = tuple(
         CalibrationSummary(n=n).guarantee_of_rank(_CLAIM, one, random=uniforms)
@@ -167,4 +167,4 @@ _CLAIM = Claim(
     random=(DRAWN_LABELS,),
     why="rank sums treat the new example and the calibration examples alike",
 )
-_PROMISE = "labels with p > alpha: P(Y in C(X)) >= 1 - alpha, if examples are exchangeable"
+_GUARANTEE = "labels with p > alpha: P(Y in C(X)) >= 1 - alpha, if examples are exchangeable"

@@ -396,7 +396,7 @@ def answered_rows(
     ------
     InputError
         What `check_table` raises, or ``example-unanswered`` where an example has no response that
-        names per label.
+        names a label.
     """
     rows = Rows.of(check_table(table, accepts, source=source))
     check_answered(rows, source=source)

@@ -462,7 +462,7 @@ def _labels(
             raise InputError(
                 "annotations-empty",
                 "annotations name no label",
-                expected="an answer that names per label, or declared labels",
+                expected="an answer that names a label, or declared labels",
                 found=f"{several(answer.size, 'empty answer')}",
                 hint="labels=[...], or look at what the file holds",
                 source="annotations",

@@ -92,7 +92,7 @@ def select_annotations(
 
 
 def answered(table: xr.Dataset) -> list[str]:
-    """Return the names of the examples with a response that names per label."""
+    """Return the names of the examples with a response that names a label."""
     rows = Rows.of(check_table(table))
     return name_texts(table.indexes[names.EXAMPLE][rows.votes > 0])
 

@@ -118,7 +118,7 @@ class ByLabel(Grouper):
     there is, in examples, and `mass_share`; `examples`, how many give the label any plausibility;
     `covered_mean`, ``*_low`` and ``*_high``, ``sum_i lambda_ik 1[k in C_i] / sum_i lambda_ik``,
     ``(label[, alpha])``; `in_sets_mean`, ``*_low`` and ``*_high``, the share of the sets that hold
-    the label. NaN where no annotator names per label. Intervals are those of a ratio (`interval`
+    the label. NaN where no annotator names a label. Intervals are those of a ratio (`interval`
     with weights ``lambda_ik``): a label with much mass in few examples has a wide one. The mean of
     the shares, weighted by `mass`, is the coverage of all answers.
     """

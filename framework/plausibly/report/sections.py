@@ -590,7 +590,7 @@ def _heat_labels(
     named = [int(code) for code in np.lexsort(-met[::-1]) if met[:, code].any()]
     kept = tuple(sorted(named[:MOST_LABELS]))
     note = (
-        f"Counts pairs of answers to one {words.example} of which one names per label and the "
+        f"Counts pairs of answers to one {words.example} of which one names a label and the "
         "other another; on the diagonal, pairs that name the same."
     )
     few = f" The {len(kept)} of {counted(len(named))} labels that are parted over most are shown."
