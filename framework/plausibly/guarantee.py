@@ -35,13 +35,13 @@ Target = Literal["aggregated", "majority-vote", "mass", "risk"]
 Needs = Literal["mean", "each", "smoothed"]
 """p-values that a combiner reads: the mean, each replicate's, or the mean with ties split."""
 
-NEW_LABEL = "a label drawn from a new example's plausibilities: what an expert would say of it"
-NOT_CLAIMED = (
-    "a claim about the true label, about one example, label or group, "
-    "or about examples unlike these"
+NEW_LABEL = (
+    "Y, a label drawn from the plausibilities of a new example: the answer of an annotator like "
+    "those of the calibration set"
 )
-_NOT_AT_ALL = "not per example, label or group"
-_NOT_OF_EACH = "a claim about the true label or about one example, or about examples unlike these"
+NOT_CLAIMED = "that the true label is covered; anything about other populations"
+_NOT_FOR_EACH = "not for each example, label or group"
+_WIDTH = 79
 
 
 def rounded(value: Fraction | float) -> str:
@@ -76,7 +76,7 @@ def bounded(value: Fraction | float, *, up: bool = False, typed: bool = True) ->
 
 
 EXAMPLES = "calibration examples"
-UNSEEN = "the model saw none of them"
+UNSEEN = "the model was trained on none of them"
 DRAWN_LABELS = "drawn labels"
 UNIFORMS = "the uniforms of the score"
 NO_GUARANTEE = "a guarantee needs "
@@ -116,7 +116,7 @@ class Exchangeable:
             return (
                 "calibration examples are independent draws of one distribution, and new ones, of "
                 "another, are independent of them",
-                "the answers given an example are the same in both",
+                "the answers to an example are distributed alike in both",
                 "examples that calibration cannot have are not among the new ones",
                 f'"{self.weights}" says how much more often new examples are like each, up to a '
                 "factor, and is known or estimated on other data",
@@ -154,7 +154,7 @@ class Claim:
         What else the claim rests on.
     random : tuple of str
         What is random beside the examples, such as drawn labels.
-    why, reference : str
+    reason, reference : str
         The argument where it is another than that of exchangeable examples, and its proof.
     notes : tuple of str
         What else a reader should know.
@@ -169,12 +169,12 @@ class Claim:
     assumption: Exchangeable | None = Exchangeable()
     conditions: tuple[str, ...] = (UNSEEN,)
     random: tuple[str, ...] = ()
-    why: str = ""
+    reason: str = ""
     reference: str = ""
     notes: tuple[str, ...] = ()
 
     @property
-    def assumptions(self) -> tuple[str, ...]:
+    def assumes(self) -> tuple[str, ...]:
         """All that the claim rests on, in words."""
         stated = () if self.assumption is None else self.assumption.sentences()
         if stated and self.by not in ("", BY_LABEL):
@@ -200,7 +200,7 @@ class Claim:
         """Each of what the claim holds, such as ``'each value of "site"'``; empty: overall only."""
         if self.by == BY_LABEL:
             voted = self.target == "majority-vote"
-            where = "majority vote" if voted else "label that an expert gives"
+            where = "majority vote" if voted else "answer of an annotator"
             return f"each label, where it is the {where}"
         return f'each value of "{self.by}"' if self.by else ""
 
@@ -231,7 +231,7 @@ class Guarantee(Claim):
         The miscoverage rate that was asked for, exactly as typed.
     level : Fraction or None
         Lower bound of the coverage; None where nothing is guaranteed. Of a risk, 1 minus its bound.
-    over : str
+    on_average : str
         What the probability is taken over.
     confidence : Fraction or None
         For guarantees about this one calibration: they hold with at least this probability over it.
@@ -249,13 +249,21 @@ class Guarantee(Claim):
 
     alpha: Fraction
     level: Fraction | None
-    over: str = "calibration examples and the new example together"
+    on_average: str = "over calibration set and new example"
     confidence: Fraction | None = None
     vacuous: bool = False
     has: int = 0
     needed: int | None = None
     least_alpha: float | None = None
     groups: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def not_claimed(self) -> str:
+        """What the guarantee does not say; empty where there is none."""
+        if self.level is None:
+            return ""
+        other = {"majority-vote": "that an annotator's answer is covered; ", "risk": "coverage; "}
+        return f"{other.get(self.target, '')}{NOT_CLAIMED}"
 
     def statement(self) -> str:
         """Return the guarantee as one formula."""
@@ -271,7 +279,7 @@ class Guarantee(Claim):
         if self.confidence is not None:
             sure = bounded(self.confidence)
             text += f", with probability {sure} over the calibration"
-        return f"{text} (vacuous: every label)" if self.vacuous else text
+        return f"{text} (vacuous: every set contains all labels)" if self.vacuous else text
 
     def bound(self) -> str:
         """Return the level, or what the risk is at most, as text that guarantees no more than it.
@@ -301,27 +309,32 @@ class Guarantee(Claim):
 
     def rows(self) -> list[tuple[str, str]]:
         """Return title and text of each part, in reading order."""
-        why = ("why", f"{self.why} ({self.reference})" if self.reference else self.why)
+        reason = f"{self.reason} ({self.reference})" if self.reference else self.reason
+        notes = [("note", note) for note in self.notes]
         if self.level is None:
-            return [why, *(("note", note) for note in self.notes)]
+            return [("reason", reason), *notes]
         parts = [
-            ("of what", self.covers),
-            ("over", self.over),
-            ("if", "; ".join(self.assumptions)),
-            why,
+            ("covers", self.covers),
+            ("on average", self.on_average),
+            ("assumes", "; ".join(self.assumes)),
+            ("reason", reason),
         ]
         if self.vacuous and self.needed is not None:
-            more = f"{self.needed:,} {self.unit} or more; there are {self.has:,}"
-            parts.append(("vacuous", f"every set is every label; says something with {more}"))
-        parts += [("note", note) for note in self.notes]
-        parts.append(("not", _NOT_OF_EACH if self.per else NOT_CLAIMED))
-        return parts
+            more = f"at least {self.needed:,} {self.unit} are needed; there are {self.has:,}"
+            parts.append(("vacuous", f"every set contains all labels; {more}"))
+        return [*parts, *notes, ("not claimed", self.not_claimed)]
 
     def __str__(self) -> str:
         lines = [self.statement()]
         for title, words in self.rows():
+            indent = f"  {title:<13}"
             lines += textwrap.wrap(
-                words, 96, initial_indent=f"  {title:<9} ", subsequent_indent=" " * 12
+                words,
+                _WIDTH,
+                initial_indent=indent,
+                subsequent_indent=" " * 15,
+                break_on_hyphens=False,
+                break_long_words=False,
             )
         return "\n".join(lines)
 
@@ -335,7 +348,9 @@ class Guarantee(Claim):
     def to_json(self) -> dict[str, object]:
         """Return plain data; fractions become text, so that nothing is rounded."""
         data: dict[str, object] = converter().unstructure(self)
-        derived = {name: getattr(self, name) for name in ("assumptions", "per", "cluster")}
+        derived = {
+            name: getattr(self, name) for name in ("assumes", "not_claimed", "per", "cluster")
+        }
         return {**data, **derived, "statement": self.statement()}
 
     @classmethod
@@ -394,18 +409,23 @@ class CalibrationSummary:
         claim : Claim
         alpha : Fraction
         reason : str
-            What a guarantee would need, and why that is not so here.
+            What a guarantee would need, and what is missing here.
         reference : str
             Where the lack is shown.
         notes : tuple of str
         """
-        why = f"{NO_GUARANTEE}{reason}"
-        stated = attrs.evolve(claim, unit=EXAMPLES, why=why, reference=reference, notes=notes)
+        stated = attrs.evolve(
+            claim,
+            unit=EXAMPLES,
+            reason=f"{NO_GUARANTEE}{reason}",
+            reference=reference,
+            notes=notes,
+        )
         return Guarantee(
             **attrs.asdict(stated, recurse=False),
             alpha=alpha,
             level=None,
-            over="nothing",
+            on_average="",
             has=self.n_held_out or self.n,
         )
 
@@ -414,7 +434,7 @@ class CalibrationSummary:
         claim: Claim,
         alpha: Fraction,
         *,
-        why: str = "",
+        reason: str = "",
         reference: str = "",
         factor: int = 1,
         held_out: bool = False,
@@ -427,7 +447,7 @@ class CalibrationSummary:
         ----------
         claim : Claim
         alpha : Fraction
-        why, reference : str
+        reason, reference : str
         factor : int
             What the rule multiplies a p-value of this calibration by.
         held_out : bool
@@ -442,7 +462,7 @@ class CalibrationSummary:
             claim,
             alpha,
             1 - alpha / factor,
-            why=why,
+            reason=reason,
             reference=reference,
             needed=max(1, math.ceil(mass / alpha) - 1),
             least_alpha=float(least),
@@ -458,7 +478,7 @@ class CalibrationSummary:
         alpha: Fraction,
         level: Fraction,
         *,
-        why: str,
+        reason: str,
         reference: str,
         needed: int,
         least_alpha: float | None,
@@ -476,7 +496,7 @@ class CalibrationSummary:
         claim : Claim
         alpha, level : Fraction
             Miscoverage rate asked for, and coverage guaranteed.
-        why, reference : str
+        reason, reference : str
             The argument, and where it is proved.
         needed : int
             Examples from which on the sets are not every label, at `alpha`.
@@ -495,11 +515,11 @@ class CalibrationSummary:
         notes : tuple of str
             More to say.
         """
-        over = f"{', '.join((claim.unit, *claim.random, *random))} and the new example together"
+        over = f"over {', '.join(('calibration set', *claim.random, *random))} and new example"
         if confidence is not None:
             others = [one for one in claim.random if one != DRAWN_LABELS]
-            over = f"{' and '.join(('new examples', *others))}, for this one calibration"
-        where = f"for {claim.per}; not per example" if claim.per else _NOT_AT_ALL
+            over = f"over {' and '.join(('new examples', *others))}, for this calibration set"
+        per = f"for {claim.per}; not for each example" if claim.per else _NOT_FOR_EACH
         assumption = claim.assumption
         if independent:
             assumption = attrs.evolve(assumption or Exchangeable(), independent=True)
@@ -509,7 +529,7 @@ class CalibrationSummary:
             assumption=assumption,
             unit=held if held_out else claim.unit,
             random=(*claim.random, *random),
-            why="; ".join(filter(None, (claim.why, why))),
+            reason="; ".join(filter(None, (claim.reason, reason))),
             reference="; ".join(filter(None, (claim.reference, reference))),
             notes=(*claim.notes, *notes),
         )
@@ -517,7 +537,7 @@ class CalibrationSummary:
             **attrs.asdict(stated, recurse=False),
             alpha=alpha,
             level=level,
-            over=f"{over}; {where}",
+            on_average=f"{over}; {per}",
             confidence=confidence,
             vacuous=vacuous,
             has=self.n_held_out if held_out else self.n,

@@ -279,7 +279,7 @@ def test_guarantees_name_what_they_are_of() -> None:
     }
     assert statements == {
         "group": 'P(Y in C(X)) >= 0.80, for each value of "site"',
-        "label": "P(Y in C(X)) >= 0.80, for each label, where it is the label that an expert gives",
+        "label": "P(Y in C(X)) >= 0.80, for each label, where it is the answer of an annotator",
         "weights": "P(Y in C(X)) >= 0.80",
         "patients": "P(Y in C(X)) >= 0.80",
         "risk": "E[risk left out] <= 0.20",

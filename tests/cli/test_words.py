@@ -26,7 +26,7 @@ def test_a_guarantee_for_every_alpha(world: World) -> None:
 
 def test_guarantees_of_strangers() -> None:
     alpha = Fraction(1, 10)
-    nothing = Guarantee(alpha=alpha, level=None, why="no proof")
+    nothing = Guarantee(alpha=alpha, level=None, reason="no proof")
     assert guarantee_text(nothing) == "alpha 0.1: no guarantee; no proof."
     other = Guarantee(
         alpha=alpha,
@@ -34,7 +34,7 @@ def test_guarantees_of_strangers() -> None:
         covers="the worst label",
         assumption=None,
         conditions=("all is well",),
-        why="",
+        reason="",
     )
     assert guarantee_text(other) == (
         "alpha 0.1: the worst label is covered with probability 0.90, if all is well."

@@ -96,7 +96,7 @@ def test_one_example_of_each_held_out_patient_is_ranked(combiner: str) -> None:
     guarantee = predictor.guarantee("0.3")
     assert guarantee.cluster == "patient"
     assert 'random one of a new "patient"' in guarantee.covers
-    assert any('values of "patient"' in one for one in guarantee.assumptions)
+    assert any('values of "patient"' in one for one in guarantee.assumes)
     order = np.random.default_rng(1).permutation(len(hashes))
     again = calibrate(predictions[order], lam)
     found, expected = again.p_values(predictions), predictor.p_values(predictions)

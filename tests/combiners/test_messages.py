@@ -47,8 +47,8 @@ def test_allowed_and_said(name: str) -> None:
     assert guarantee.level is None
     assert guarantee.statement() == guarantee.short() == guarantee.shown_level() == "no guarantee"
     assert str(guarantee).splitlines()[0] == "no guarantee"
-    assert [title for title, _ in guarantee.rows()] == ["why"]
-    assert guarantee.why == f"a guarantee needs {EXPECTED[name]}"
+    assert [title for title, _ in guarantee.rows()] == ["reason"]
+    assert guarantee.reason == f"a guarantee needs {EXPECTED[name]}"
     assert repr(p).splitlines()[1].endswith("no guarantee")
     sets = p.predict(world(20, start=100)[0], "0.1")
     (stated,) = json.loads(sets.attrs["guarantees"])
@@ -97,8 +97,8 @@ def test_exchangeability_of_replicates_is_stated() -> None:
         several = combiner(name).guarantee(*drawn(99), ALPHA)
         alone = combiner(name).guarantee(*drawn(99, 1), ALPHA)
         said = "replicates are exchangeable, as labels drawn alike are"
-        assert (said in several.assumptions) is name.startswith("exchangeable")
-        assert alone.assumptions == ("this", "that")
+        assert (said in several.assumes) is name.startswith("exchangeable")
+        assert alone.assumes == ("this", "that")
         assert any("combiner average already has 1 - alpha" in note for note in several.notes)
 
 

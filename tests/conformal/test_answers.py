@@ -65,7 +65,7 @@ class Combiner:
         return found
 
     def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
-        return summary.guarantee_of_rank(claim, alpha, why="none", reference="none")
+        return summary.guarantee_of_rank(claim, alpha, reason="none", reference="none")
 
 
 def raising(p: object) -> None:
@@ -118,7 +118,7 @@ class Promising:
 
     def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
         found: Guarantee = self.stated(
-            summary.guarantee_of_rank(claim, alpha, why="x", reference="y")
+            summary.guarantee_of_rank(claim, alpha, reason="x", reference="y")
         )
         return found
 

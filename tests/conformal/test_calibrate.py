@@ -169,7 +169,7 @@ class Forgetful:
     def guarantee(
         self, claim: Claim, summary: CalibrationSummary, alpha: Fraction
     ) -> plausibly.Guarantee:
-        return summary.guarantee_of_rank(claim, alpha, why="none", reference="none")
+        return summary.guarantee_of_rank(claim, alpha, reason="none", reference="none")
 
 
 def test_a_combiner_that_does_not_check_is_caught_at_calibration() -> None:

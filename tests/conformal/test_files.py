@@ -206,7 +206,7 @@ class Nameless:
     def guarantee(
         self, claim: Claim, summary: CalibrationSummary, alpha: Fraction
     ) -> plausibly.Guarantee:
-        return summary.guarantee_of_rank(claim, alpha, why="as the average", reference="none")
+        return summary.guarantee_of_rank(claim, alpha, reason="as the average", reference="none")
 
 
 @attrs.frozen(kw_only=True)

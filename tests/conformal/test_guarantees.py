@@ -53,8 +53,8 @@ def test_levels_of_every_pair(calibrator: str, combiner: str) -> None:
     if calibrator == "majority-vote":
         assert guarantee.short() == "nothing"
     how = "independent draws of one distribution" if combiner in ("ecdf", "pac") else "exchangeable"
-    assert guarantee.assumptions[0] == f"calibration and new examples are {how}"
-    assert guarantee.why
+    assert guarantee.assumes[0] == f"calibration and new examples are {how}"
+    assert guarantee.reason
     assert guarantee.reference
     assert (guarantee.confidence == 1 - DELTA) is (combiner == "pac")
 
@@ -107,32 +107,30 @@ def test_pac_needs_the_stated_number() -> None:
 
 
 def test_a_guarantee_reads_on_its_own() -> None:
-    """The block of the design: level, of what, over, if, why, not."""
+    """The level, and five rows of 80 columns."""
     p = plausibly.calibrate(*world(40))
     lines = str(p.guarantee(0.1)).splitlines()
     assert lines[0] == "P(Y in C(X)) >= 0.90"
     assert [line.split("  ")[1] for line in lines[1:] if line[2] != " "] == [
-        "of what",
-        "over",
-        "if",
-        "why",
-        "not",
+        "covers",
+        "on average",
+        "assumes",
+        "reason",
+        "not claimed",
     ]
-    assert max(len(line) for line in lines) <= 96
+    assert max(len(line) for line in lines) <= 80
     assert "calibration and new examples are exchangeable" in str(p.guarantee(0.1))
 
 
 def test_a_vacuous_guarantee_says_so_first() -> None:
     guarantee = plausibly.calibrate(*world(5)).guarantee("0.1")
-    assert guarantee.statement() == "P(Y in C(X)) >= 0.90 (vacuous: every label)"
+    assert guarantee.statement() == "P(Y in C(X)) >= 0.90 (vacuous: every set contains all labels)"
     assert guarantee.short() == "0.90, vacuous"
-    assert "says something with 9 calibration examples or more; there are 5" in str(
-        guarantee
-    ).replace("\n            ", " ")
+    assert "at least 9 calibration examples are needed; there are 5" in str(guarantee)
 
 
 def test_no_guarantee_is_said_in_words() -> None:
-    none = Guarantee(alpha=ALPHA, level=None, why="nothing is proved")
+    none = Guarantee(alpha=ALPHA, level=None, reason="nothing is proved")
     assert none.statement() == "no guarantee"
     assert none.short() == "no guarantee"
     assert none.shown_level() == "no guarantee"
@@ -208,7 +206,7 @@ def test_over_names_what_is_random(
             augmentation=["one", "two"]
         )
     p = plausibly.calibrate(predictions, lam, calibrator=calibrator, combiner=combiner, score=score)
-    over = p.guarantee("0.3").over
+    over = p.guarantee("0.3").on_average
     every = (LABELS, UNIFORMS, "the uniform that", "the order of the augmentations")
     assert [one for one in every if one in over] == random
 
@@ -221,16 +219,16 @@ def test_weights_need_independent_examples_and_a_ratio() -> None:
     predictions = predictions.assign_coords(w=("example", weight), site=("example", site))
     inside = {"name": "weighted", "by": "w"}
     alone = plausibly.calibrate(predictions, lam, calibrator=inside).guarantee("0.1")
-    said = " ".join(alone.assumptions)
+    said = " ".join(alone.assumes)
     assert "exchangeable" not in said
-    for needed in ("independent draws", "answers given an example", "cannot have", "other data"):
+    for needed in ("independent draws", "answers to an example", "cannot have", "other data"):
         assert needed in said
     outside = {"name": "mondrian", "by": "site", "inner": inside}
     guarantee = plausibly.calibrate(predictions, lam, calibrator=outside).guarantee("0.1")
-    everything = "; ".join(alone.assumptions[:-1])
-    assert guarantee.assumptions == (
+    everything = "; ".join(alone.assumes[:-1])
+    assert guarantee.assumes == (
         f'{everything}; all of this within each value of "site"',
-        alone.assumptions[-1],
+        alone.assumes[-1],
     )
     for name, count in (("north", 30), ("south", 10)):
         own = weight[site == name]
@@ -246,7 +244,7 @@ def test_groups_of_groups_are_exchangeable_within_each() -> None:
     inside = {"name": "clustered", "by": "patient"}
     table = {"name": "mondrian", "by": "site", "inner": inside}
     guarantee = plausibly.calibrate(predictions, lam, calibrator=table).guarantee("0.1")
-    assert guarantee.assumptions[0] == (
+    assert guarantee.assumes[0] == (
         'calibration and new values of "patient", each with its examples, are exchangeable within '
         'each value of "site"'
     )

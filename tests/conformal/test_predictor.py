@@ -266,7 +266,7 @@ def test_enough_examples_and_still_vacuous(unit: str, hint: str) -> None:
     guarantee = plausibly.Guarantee(
         alpha=Fraction(1, 10),
         level=Fraction(9, 10),
-        why="",
+        reason="",
         vacuous=True,
         has=500,
         needed=496,
@@ -315,7 +315,7 @@ class Never:
     def guarantee(
         self, claim: Claim, summary: CalibrationSummary, alpha: Fraction
     ) -> plausibly.Guarantee:
-        return summary.guarantee_of_rank(claim, alpha, why="none", reference="none")
+        return summary.guarantee_of_rank(claim, alpha, reason="none", reference="none")
 
 
 @pytest.mark.parametrize("separate", [True, False])

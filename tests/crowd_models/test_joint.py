@@ -98,7 +98,7 @@ def test_the_guarantee_says_so(combiner: str) -> None:
         ).guarantee(0.2)
 
     joint, plain = said("dawid-skene"), said("label-frequency")
-    assert joint.assumptions == (*plain.assumptions, IF.format("dawid-skene"))
+    assert joint.assumes == (*plain.assumes, IF.format("dawid-skene"))
     assert joint.level == plain.level
     assert "dawid-skene would estimate" in " ".join(str(joint).split())
     more = [note for note in joint.notes if note not in plain.notes]

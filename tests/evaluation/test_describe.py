@@ -36,7 +36,7 @@ def judged(
         alpha=Fraction(1, 10),
         level=None if level is None else Fraction(level),
         target=target,
-        why="w",
+        reason="w",
         has=has,
         confidence=None if confidence is None else Fraction(confidence),
         vacuous=vacuous,

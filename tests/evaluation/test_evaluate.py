@@ -158,7 +158,7 @@ def test_true_labels_are_looked_up_by_name() -> None:
 
 def test_sets_carry_their_guarantee_into_the_result() -> None:
     sets, lam = oracle.case(10, 3)
-    guarantee = Guarantee(alpha=Fraction(1, 10), level=Fraction(9, 10), why="because")
+    guarantee = Guarantee(alpha=Fraction(1, 10), level=Fraction(9, 10), reason="because")
     sets = sets.assign_coords(alpha=0.1).assign_attrs(
         guarantees=json.dumps([guarantee.to_json()]),
         fingerprint="b1946ac9",

@@ -199,7 +199,7 @@ def test_sets_are_p_values_above_alpha_and_carry_their_guarantee() -> None:
     assert float(one["alpha"]) == 0.1
     (guarantee,) = (Guarantee.from_json(g) for g in json.loads(one.attrs["guarantees"]))
     assert guarantee.statement() == "P(Y in C(X)) >= 0.90"
-    assert guarantee.assumptions[0] == (
+    assert guarantee.assumes[0] == (
         "calibration and new examples are exchangeable, each with all its augmentations"
     )
     assert (

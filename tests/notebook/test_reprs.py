@@ -67,12 +67,12 @@ def test_a_guarantee() -> None:
     piece = shown(guarantee)
     assert piece.text.startswith("P(Y in C(X)) >= 0.90")
     assert piece.cells == [list(row) for row in guarantee.rows()]
-    assert str(guarantee).startswith("P(Y in C(X)) >= 0.90\n  of what   ")
+    assert str(guarantee).startswith("P(Y in C(X)) >= 0.90\n  covers       ")
     printed = SimpleNamespace(text=lambda obj: said.append(obj))
     said: list[str] = []
     guarantee._repr_pretty_(printed, False)
     assert said == [str(guarantee)]
-    wild = Guarantee(alpha=Fraction(1, 10), level=None, why=HOSTILE)
+    wild = Guarantee(alpha=Fraction(1, 10), level=None, reason=HOSTILE)
     assert HOSTILE in shown(wild).text
     assert "script" not in shown(wild).tags
 

@@ -115,7 +115,7 @@ def test_sets_carry_their_guarantee(region: PlausibilityRegion, fresh: Pair) -> 
         "P(lambda(C(X)) >= 0.80) >= 0.90",
         "P(lambda(C(X)) >= 0.80) >= 0.70",
     ]
-    assert stated[0].notes == ("hence of what experts say 0.72 is covered on average",)
+    assert stated[0].notes == ("hence 0.72 of the annotators' answers are covered on average",)
     assert sets.attrs["fingerprint"] == region.fingerprint
     assert sets.attrs["calibration_overlap"] == 0
     votes = region.vote_sets(predictions, 0.1)
@@ -125,7 +125,7 @@ def test_sets_carry_their_guarantee(region: PlausibilityRegion, fresh: Pair) -> 
     assert region.guarantee(0.1).statement() == "P(lambda in R(X)) >= 0.90"
     of_what = str(region.guarantee(0.1)).splitlines()[1]
     assert " ".join(of_what.split()) == (
-        "of what the plausibilities of a new example, as one vector"
+        "covers the plausibilities of a new example, as one vector"
     )
     assert repr(region).splitlines() == [
         "PlausibilityRegion  score probability, n 60, 4 labels",

@@ -41,9 +41,9 @@ def test_the_verdict_says_what_is_measured_and_guaranteed(made: Made) -> None:
         "About what readers say, not about the truth; about the average scan, not every scan."
     )
     titles = [title for title, _ in verdict.guarantee.rows]
-    assert titles[:4] == ["of what", "over", "if", "why"]
+    assert titles[:4] == ["covers", "on average", "assumes", "reason"]
     assert "checked" in titles
-    assert titles[-1] == "not"
+    assert titles[-1] == "not claimed"
     assert report.subtitle == "120 scans, 4 labels, 3 readers"
 
 

@@ -238,7 +238,7 @@ class _Made:
                     else f"P(Y in C(X)) >= {guaranteed:.2f}",
                     level=guaranteed,
                     shown="nothing" if guaranteed is None else f"{guaranteed:.2f}"[1:],
-                    rows=(("of what", "what an expert would say"), ("if", "exchangeable")),
+                    rows=(("covers", "an answer"), ("assumes", "exchangeable")),
                 ),
             ),
             vote=Section(

@@ -35,7 +35,7 @@ class Mean:
 
     def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
         """Return the guarantee of 1 - alpha."""
-        return summary.guarantee_of_rank(claim, alpha, why="risk control", reference="the docs")
+        return summary.guarantee_of_rank(claim, alpha, reason="risk control", reference="the docs")
 
 
 def _combine(change: Callable[[PValues], Floats], **members: object) -> object:
@@ -93,7 +93,7 @@ def _less_at_the_least(found: Guarantee) -> Guarantee:
 
 
 MUTANTS = {
-    **common(Mean, "guarantee", lambda found: attrs.evolve(found, why="fitted")),
+    **common(Mean, "guarantee", lambda found: attrs.evolve(found, reason="fitted")),
     "held-out-share": Mutant(changed(Mean, held_out=1.0, combine=_with_held_out)),
     "shape": Mutant(_combine(lambda p: p.mean().ravel() if p.size else p.mean())),
     "zero-queries": Mutant(_combine(_needs_queries)),
@@ -103,7 +103,7 @@ MUTANTS = {
     "float32": Mutant(_combine(_narrow)),
     "held-out-needed": Mutant(changed(Mean, held_out=0.5)),
     "mean-only": Mutant(_combine(_fails_without_each)),
-    "guarantee-stated": Mutant(_guarantee(lambda found: attrs.evolve(found, why=" "))),
+    "guarantee-stated": Mutant(_guarantee(lambda found: attrs.evolve(found, reason=" "))),
     "guarantee-falls": Mutant(_guarantee(_less_at_the_least)),
     "vacuity-told": Mutant(_guarantee(lambda found: attrs.evolve(found, vacuous=False))),
     "super-uniform": Mutant(_combine(lambda p: p.each().min(axis=0), needs="each")),

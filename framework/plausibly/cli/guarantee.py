@@ -13,8 +13,6 @@ from plausibly.data.names import quoted
 from plausibly.errors import IncompatibleComponents, counted, listed
 from plausibly.guarantee import BY_LABEL, NEW_LABEL, Guarantee, bounded
 
-_EXPERTS = "what experts say"
-
 
 def guarantee_rows(
     predictor: ConformalPredictor, alphas: Sequence[AlphaLike], title: str, prefix: str = ""
@@ -28,65 +26,62 @@ def guarantee_rows(
 
 def guarantee_text(guarantee: Guarantee, predictor: ConformalPredictor | None = None) -> str:
     """Return what sets at one alpha guarantee, in words."""
-    alpha = f"alpha {float(guarantee.alpha):g}"
+    alpha, bound = f"alpha {float(guarantee.alpha):g}", guarantee.bound()
     if guarantee.level is None:
-        return f"{alpha}: no guarantee; {guarantee.why}."
+        return f"{alpha}: no guarantee; {guarantee.reason}."
     if guarantee.vacuous:
-        level = f"{'a risk of ' if guarantee.target == 'risk' else ''}{guarantee.bound()}"
-        parts = [f"{alpha}: vacuous: every set contains all labels, so that {level} says nothing."]
+        parts = [f"{alpha}: vacuous: every set contains all labels."]
     else:
         each = f"for {guarantee.per}, " if guarantee.per else ""
-        conditions = " and ".join(guarantee.assumptions)
-        parts = [f"{alpha}: {each}{_covered(guarantee)}, if {conditions}."]
+        average = "on average"
+        if guarantee.confidence is not None:
+            sure = bounded(guarantee.confidence)
+            average = f"with probability {sure} over calibration sets, on average over new examples"
+        conditions = " and ".join(guarantee.assumes)
+        parts = [f"{alpha}: {each}{average}, {_covered(guarantee, bound)}, if {conditions}."]
     if guarantee.target == "majority-vote":
-        parts.append(f"Nothing is guaranteed about {_EXPERTS}.")
+        parts.append("Nothing is guaranteed about the annotators' answers.")
     if guarantee.target == "risk":
         parts.append("Nothing is guaranteed about coverage.")
     if guarantee.level == 1 - 2 * guarantee.alpha:
-        parts.append(f"That is 1 - 2 alpha, not 1 - alpha: {guarantee.why}.")
+        parts.append(f"That is 1 - 2 alpha, not 1 - alpha: {guarantee.reason}.")
     if guarantee.needed is not None:
         parts.append(_needs(guarantee, counted(guarantee.needed), predictor))
-    return " ".join(parts)
+    return " ".join(filter(None, parts))
 
 
-def _covered(guarantee: Guarantee) -> str:
-    level, covers = guarantee.bound(), guarantee.covers
-    if guarantee.target == "majority-vote":
-        return f"the majority vote is covered with probability {level}"
-    if guarantee.target == "mass":
-        return f"with probability {level} a set holds {covers}"
+def _covered(guarantee: Guarantee, bound: str) -> str:
+    covers = guarantee.covers
     if guarantee.target == "risk":
-        # What its parts mean stands behind the colon.
-        return f"on average {covers.rpartition(': ')[0] or covers} is at most {level}"
-    more = ""
-    if covers.startswith(NEW_LABEL):
-        rest = covers.removeprefix(NEW_LABEL).removeprefix("; ")
-        covers, more = _EXPERTS, f" ({rest})" if rest else ""
-    if guarantee.confidence is not None:
-        sure = f"with probability {bounded(guarantee.confidence)} over calibrations"
-        return f"{sure}, {level} of {covers} is covered{more}"
-    if covers != _EXPERTS:
-        comma = "," if "," in covers else ""
-        return f"{covers}{comma} is covered with probability {level}"
-    return f"on average {level} of {covers} is covered{more}"
+        return f"{covers}, is at most {bound}"
+    if guarantee.target == "majority-vote":
+        covers = "the majority vote"
+    elif covers.startswith(NEW_LABEL):
+        more = covers.removeprefix(NEW_LABEL).lstrip(";, ")
+        covers = f"an annotator's answer{f' ({more})' if more else ''}"
+    comma = "," if "," in covers else ""
+    return f"a set contains {covers}{comma} with probability at least {bound}"
 
 
 def _needs(guarantee: Guarantee, needed: str, predictor: ConformalPredictor | None) -> str:
-    """Return from which n on sets say something."""
+    """Return with how many examples, or from which alpha on, sets are not all labels."""
     calibration = None if predictor is None else predictor.pools.calibration
     if calibration is not None and calibration.claim.by:
         masses = calibration.group_sizes()
-        ends = dict.fromkeys(f"{mass:,.4g}" for mass in (min(masses), max(masses)))
-        each = f"{needed} {guarantee.unit} in each"
+        there = " to ".join(dict.fromkeys(f"{mass:,.4g}" for mass in (min(masses), max(masses))))
         if calibration.claim.by == BY_LABEL:
-            each = f"a plausibility mass of {needed} for each"
-        return f"Needs {each}, has {' to '.join(ends)}."
+            return f"Each label needs a plausibility mass of {needed}; there is {there}."
+        return f"Each needs {needed} {guarantee.unit}; there are {there}."
     if calibration is not None and calibration.weight is not None:
         most = float(guarantee.alpha / (1 - guarantee.alpha)) * float(calibration.weight.sum())
-        return f'Where "{calibration.claim.weights}" is more than {most:.4g}, a set is every label.'
+        weights = quoted(calibration.claim.weights)
+        return f"Where {weights} is more than {most:.4g}, a set contains all labels."
+    has, unit = counted(guarantee.has), guarantee.unit.removeprefix("calibration ")
+    more = f"At least {needed} {guarantee.unit} are needed. " if guarantee.vacuous else ""
     least = guarantee.least_alpha
-    any_alpha = f"; any alpha from {rounded_up(least)}" if least else ""
-    return f"Needs {needed} {guarantee.unit}, has {counted(guarantee.has)}{any_alpha}."
+    if not least:
+        return f"{more}There are {has}." if more else ""
+    return f"{more}Smallest usable alpha with {has} {unit}: {rounded_up(least)}."
 
 
 # Any: one number, numbers by group, or None

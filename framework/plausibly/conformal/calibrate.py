@@ -370,7 +370,7 @@ def calibrate(
         raise IncompatibleComponents(
             "guarantee-none",
             f"combiner {called['combiner']} has no guarantee for our p-values",
-            expected=stated.why.removeprefix(NO_GUARANTEE),
+            expected=stated.reason.removeprefix(NO_GUARANTEE),
             hint="combiner average (1 - alpha), or allow_no_guarantee=True",
             source=f"combiner {called['combiner']}",
         )

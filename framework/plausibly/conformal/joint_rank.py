@@ -165,6 +165,6 @@ def rank_counts(calibration: Floats, scores: Floats) -> NDArray[np.int64]:
 _CLAIM = Claim(
     assumption=Exchangeable(augmentations=True),
     random=(DRAWN_LABELS,),
-    why="rank sums treat the new example and the calibration examples alike",
+    reason="rank sums treat the new example and the calibration examples alike",
 )
 _GUARANTEE = "labels with p > alpha: P(Y in C(X)) >= 1 - alpha, if examples are exchangeable"

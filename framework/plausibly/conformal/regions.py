@@ -165,7 +165,7 @@ _CLAIM = Claim(
         UNSEEN,
         "the new example's plausibilities come from the same annotation process and aggregator",
     ),
-    why="the new example's expected score is one of n + 1 exchangeable ones",
+    reason="the new example's expected score is one of n + 1 exchangeable ones",
     reference="Stutz et al., arXiv 2307.09302, version 1",
 )
 _MOST_POINTS = 1_000_000
@@ -176,7 +176,7 @@ _VOTES = attrs.evolve(
     target="majority-vote",
     covers="the majority vote of a new example, however ties are broken",
     event="",
-    why=f"{_CLAIM.why}, and the set holds every label that a vector of the region votes for",
+    reason=f"{_CLAIM.reason}, and the set holds every label that a vector of the region votes for",
     notes=("nothing is guaranteed about labels drawn from the plausibilities",),
 )
 
@@ -410,8 +410,9 @@ class PlausibilityRegion:
                 target="mass",
                 covers="the share of a new example's plausibilities that is in its set",
                 event=f"lambda(C(X)) >= {kept}",
-                why=f"{_CLAIM.why}, and every vector of the region has {kept} or more on the set",
-                notes=(f"hence of what experts say {least} is covered on average",),
+                reason=f"{_CLAIM.reason}, and every vector of the region has {kept} or more on "
+                "the set",
+                notes=(f"hence {least} of the annotators' answers are covered on average",),
             )
 
         return self._sets(

@@ -174,8 +174,8 @@ def scores_valid(calibrator: Calibrator, fixture: Population) -> None:
         demand((found.denominator > 0).all(), "an example has no unit of mass")
         within = (found.row >= 0) & (found.row < found.examples)
         demand(within.all(), "an atom belongs to no example")
-    said = found.claim.covers.strip() and all(map(str.strip, found.claim.assumptions))
-    demand(said and found.claim.assumptions, "it does not say what is covered, and if what")
+    said = found.claim.covers.strip() and all(map(str.strip, found.claim.assumes))
+    demand(said and found.claim.assumes, "it does not say what is covered, and if what")
 
 
 @RULES.rule

@@ -222,7 +222,7 @@ def guarantee_stated(combiner: PValueCombiner, fixture: CombinerFixture) -> None
     for alpha in ALPHAS:
         found = _guaranteed(combiner, fixture.summary(), alpha)
         demand(found.alpha == alpha, f"asked for alpha {alpha} it answers for {found.alpha}")
-        demand(found.why.strip(), "it does not say why")
+        demand(found.reason.strip(), "it has no reason")
         demand(found.covers == _LABEL, "it does not pass on what the calibrator says is covered")
         kept = _ASSUMPTION in found.conditions and found.assumption is not None
         demand(kept, "it drops an assumption of the calibrator")

@@ -165,9 +165,9 @@ class Augmentation:
             separate=False,
             augmentation="pooled",
             claim=Claim(
-                covers="a label drawn from the plausibilities of a new example, seen in a random "
-                "one of its augmentations",
-                why="a random augmentation of the new example is one of its m, which weigh as much "
-                "as those of another example",
+                covers="Y, a label drawn from the plausibilities of a new example that is seen in "
+                "a random one of its augmentations",
+                reason="a random augmentation of the new example is one of its m, which weigh as "
+                "much as those of another example",
             ),
         )

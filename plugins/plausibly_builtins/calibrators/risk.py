@@ -65,9 +65,9 @@ class Risk:
             claim=Claim(
                 target="risk",
                 event=f"{self.by} left out",
-                covers=f'the "{self.by}" of the labels that a set leaves out, each times its '
-                "plausibility: what experts would say of a new example",
-                why="the mean loss of n + 1 exchangeable examples is at most alpha, with the "
+                covers=f'the "{self.by}" of the labels that a set leaves out, weighted by their '
+                "plausibilities for a new example",
+                reason="the mean loss of n + 1 exchangeable examples is at most alpha, with the "
                 "largest loss for the new one",
                 reference="conformal risk control, arXiv 2208.02814",
             ),
@@ -127,10 +127,10 @@ class MassCoverage:
                 target="mass",
                 share=1 - share,
                 event=f"C(X) holds {held} of the plausibilities of X",
-                covers=f"a share of {held} of the plausibilities of a new example: of what experts "
-                "would say of it",
-                why="the largest threshold that leaves out no more is exchangeable with those of n "
-                "others",
+                covers=f"a share of {held} of the plausibilities of a new example, the answers "
+                "of its annotators",
+                reason="the largest threshold that leaves out no more is exchangeable with those "
+                "of n others",
                 reference="split conformal prediction, docs/guarantee.md",
             ),
         )

@@ -132,7 +132,7 @@ class Mondrian(Wrapper):
             claim=attrs.evolve(
                 found.claim,
                 by=names.LABEL,
-                why="given the label, the new example is each of n + 1 with the odds of its "
+                reason="given the label, the new example is each of n + 1 with the odds of its "
                 "plausibilities, and counts for one at most",
             ),
             group=found.label.reshape(-1).astype(np.int64),
@@ -219,7 +219,7 @@ class Clustered(Wrapper):
             claim=attrs.evolve(
                 found.claim.of_new(self.by),
                 unit=f'values of "{self.by}"',
-                why=f'each "{self.by}" shares one mass among its examples',
+                reason=f'each "{self.by}" shares one mass among its examples',
                 reference="Lee, Barber & Willett, arXiv 2306.06342",
             ),
         )
@@ -274,7 +274,7 @@ class Weighted(Wrapper):
             claim=attrs.evolve(
                 found.claim,
                 assumption=Exchangeable(weights=self.by),
-                why="the new example is each of n + 1 with odds like the weights",
+                reason="the new example is each of n + 1 with odds like the weights",
                 reference="Tibshirani, Barber, Candès & Ramdas 2019",
                 notes=(
                     *found.claim.notes,

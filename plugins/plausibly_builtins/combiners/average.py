@@ -21,7 +21,7 @@ from plausibly.plugin import (
     PValues,
 )
 
-RISK_CONTROL = "conformal risk control, arXiv 2208.02814; proof in docs/guarantee.md"
+PROOF = "docs/guarantee.md"
 VOVK_WANG = "Vovk & Wang, Combining p-values via averaging, Biometrika 2020"
 EXCHANGEABLE_REPLICATES = "replicates are exchangeable, as labels drawn alike are"
 AVERAGE_SUFFICES = (
@@ -48,7 +48,7 @@ def merged_guarantee(
     alpha: Fraction,
     *,
     factor: Fraction,
-    why: str,
+    reason: str,
     reference: str,
     level: Fraction | None = None,
     exchangeable: bool = False,
@@ -65,7 +65,7 @@ def merged_guarantee(
         claim,
         alpha,
         1 - alpha if level is None else level,
-        why=why,
+        reason=reason,
         reference=reference,
         needed=math.ceil(factor / alpha) - 1,
         # p-values are capped at 1, above every alpha.
@@ -116,7 +116,7 @@ class Average:
                 alpha,
                 factor=Fraction(1),
                 level=max(1 - 2 * alpha, Fraction(0)),
-                why="an average of p-values of any dependence is at most alpha with probability "
+                reason="an average of p-values of any dependence is at most alpha with probability "
                 "at most 2 alpha; replicates have test scores of their own",
                 reference=VOVK_WANG,
                 notes=(
@@ -124,11 +124,9 @@ class Average:
                     "augmentation(scores='mean')",
                 ),
             )
-        why = {
-            "majority-vote": "the score of the new example's vote is exchangeable with those of n "
-            "others",
-            "aggregated": "the new score is one of n + 1 exchangeable shares of plausibility "
-            "(risk control)",
+        reason = {
+            "majority-vote": "split conformal prediction of the majority vote",
+            "aggregated": "conformal risk control, arXiv 2208.02814",
         }.get(claim.target, "")
         if self.smoothed and summary.equal_masses:
             # One of the m own draws is the tie itself, whose share can be next to nothing.
@@ -137,8 +135,8 @@ class Average:
         return summary.guarantee_of_rank(
             claim,
             alpha,
-            why=why,
-            reference=RISK_CONTROL if why else "",
+            reason=reason,
+            reference=PROOF if reason else "",
             random=("the uniform that splits ties",) if self.smoothed else (),
         )
 
@@ -168,14 +166,14 @@ class TwiceAverage:
                 summary,
                 alpha,
                 factor=Fraction(2),
-                why="twice the average of p-values of any dependence is at most alpha with "
+                reason="twice the average of p-values of any dependence is at most alpha with "
                 "probability at most alpha",
                 reference=VOVK_WANG,
             )
         return summary.guarantee_of_rank(
             claim,
             alpha,
-            why="twice the mean is at most alpha where the mean is at most alpha / 2",
+            reason="twice the mean is at most alpha where the mean is at most alpha / 2",
             reference="Vovk & Wang 2020; conformal risk control, arXiv 2208.02814",
             factor=2,
             notes=("the plain average already has 1 - alpha, with smaller sets",),
@@ -201,7 +199,7 @@ class Maximum:
         return summary.guarantee_of_rank(
             claim,
             alpha,
-            why="the first replicate alone keeps 1 - alpha, and the union contains its set",
+            reason="the first replicate alone keeps 1 - alpha, and the union contains its set",
             reference="Vovk, Gammerman & Shafer, Algorithmic learning in a random world, 2005",
         )
 
@@ -275,7 +273,7 @@ class EValue:
             claim,
             alpha,
             1 - alpha,
-            why="a conformal e-value has mean 1 by exchangeability, an average of e-values too, "
+            reason="a conformal e-value has mean 1 by exchangeability, an average of e-values too, "
             "and it reaches 1 / alpha with probability at most alpha (Markov's inequality)",
             reference="Gauthier, Bach & Jordan, arXiv 2503.13050",
             needed=math.floor(1 / alpha),

@@ -80,7 +80,7 @@ class HeldOutRank(HeldOut):
         return summary.guarantee_of_rank(
             claim,
             alpha,
-            why="a new example's rank among the held-out ones is uniform, or larger with ties",
+            reason="a new example's rank among the held-out ones is uniform, or larger with ties",
             reference="split conformal prediction on the mean p-value, docs/guarantee.md",
             held_out=True,
         )
@@ -145,7 +145,7 @@ class Ecdf(HeldOut):
             claim,
             alpha,
             marginal,
-            why="above the band, the corrected p-value is at least the distribution function of "
+            reason="above the band, the corrected p-value is at least the distribution function of "
             f"the mean p-value, with probability {bounded(1 - delta)} over the held-out "
             "examples",
             reference="Dvoretzky, Kiefer & Wolfowitz with Massart's constant, 1990",
@@ -243,7 +243,7 @@ class Pac(HeldOut):
             claim,
             alpha,
             1 - alpha,
-            why="coverage given the calibration is a beta quantile of the held-out ranks, or more",
+            reason="coverage given the calibration is a beta quantile of the held-out ranks, or more",
             reference="Vovk, Conditional validity of inductive conformal predictors, 2012",
             needed=needed,
             least_alpha=least,

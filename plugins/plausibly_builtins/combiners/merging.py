@@ -85,7 +85,7 @@ def unproved(
         return summary.guarantee_of_rank(
             claim,
             alpha,
-            why="there is one replicate, whose p-value is given back as it is",
+            reason="there is one replicate, whose p-value is given back as it is",
             reference="Vovk, Gammerman & Shafer, Algorithmic learning in a random world, 2005",
         )
     return summary.no_guarantee(claim, alpha, reason, reference=reference)
@@ -98,7 +98,7 @@ class Merging:
 
     held_out: ClassVar[float] = 0.0
     needs: ClassVar[Needs] = "each"
-    why: ClassVar[str]
+    reason: ClassVar[str]
     reference: ClassVar[str] = VOVK_WANG
     exchangeable: ClassVar[bool] = False
 
@@ -123,7 +123,7 @@ class Merging:
             summary,
             alpha,
             factor=self._factor(summary.m),
-            why=self.why,
+            reason=self.reason,
             reference=self.reference,
             exchangeable=self.exchangeable,
         )
@@ -140,7 +140,7 @@ class Bonferroni(Merging):
     Vovk & Wang, Combining p-values via averaging, Biometrika 2020 (its means of order -infinity).
     """
 
-    why: ClassVar[str] = (
+    reason: ClassVar[str] = (
         "each of m p-values is at most alpha / m with probability at most alpha / m, "
         "whatever their dependence"
     )
@@ -170,7 +170,7 @@ class Median(Merging):
     Ablehnung führen", Metrika 1978.
     """
 
-    why: ClassVar[str] = (
+    reason: ClassVar[str] = (
         "k of m p-values are at most alpha k / m with probability at most alpha (Markov's "
         "inequality for their number)"
     )
@@ -195,7 +195,7 @@ class Geometric(Merging):
     Vovk & Wang, Combining p-values via averaging, Biometrika 2020 (after Mattner).
     """
 
-    why: ClassVar[str] = (
+    reason: ClassVar[str] = (
         "log(alpha / p) above zero has a mean of at most alpha, and so has its average over "
         "replicates, which must reach 1"
     )
@@ -227,7 +227,7 @@ class Harmonic(Merging):
     Vovk & Wang, Combining p-values via averaging, Biometrika 2020.
     """
 
-    why: ClassVar[str] = (
+    reason: ClassVar[str] = (
         "the average of 1/p, cut off where one replicate decides alone, is bounded in mean"
     )
     reference: ClassVar[str] = f"{VOVK_WANG}; proof in docs/combiners.md"
@@ -288,7 +288,7 @@ class ExchangeableAverage(Merging):
     Gasparin, Wang & Ramdas, Combining exchangeable p-values, arXiv 2404.03484, section 6.
     """
 
-    why: ClassVar[str] = _EXCHANGEABLE_MARKOV
+    reason: ClassVar[str] = _EXCHANGEABLE_MARKOV
     reference: ClassVar[str] = GASPARIN
     exchangeable: ClassVar[bool] = True
 
@@ -313,7 +313,7 @@ class ExchangeableMedian(Merging):
     Gasparin, Wang & Ramdas, Combining exchangeable p-values, arXiv 2404.03484, section 4.
     """
 
-    why: ClassVar[str] = (
+    reason: ClassVar[str] = (
         "in some prefix of exchangeable p-values half are at most alpha / 2 with probability at "
         "most alpha (exchangeable Markov inequality)"
     )
@@ -341,7 +341,7 @@ class ExchangeableGeometric(Merging):
     Gasparin, Wang & Ramdas, Combining exchangeable p-values, arXiv 2404.03484, section 8.
     """
 
-    why: ClassVar[str] = _EXCHANGEABLE_MARKOV
+    reason: ClassVar[str] = _EXCHANGEABLE_MARKOV
     reference: ClassVar[str] = GASPARIN
     exchangeable: ClassVar[bool] = True
 

@@ -119,7 +119,7 @@ class Merge:
 
     def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
         """Promise."""
-        return summary.guarantee_of_rank(claim, alpha, why="because", reference="a book")
+        return summary.guarantee_of_rank(claim, alpha, reason="because", reference="a book")
 
 
 @hookimpl
