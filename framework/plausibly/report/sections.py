@@ -365,10 +365,8 @@ def verdict(
     rows = guarantee.rows()
     checked = [f"{check.title}: {check.state}" for check in checks if check.state != UNCHECKED]
     if checked and guarantee.level is not None:
-        place = next(
-            (at for at, (title, _) in enumerate(rows) if title == "not claimed"), len(rows)
-        )
-        rows.insert(place, ("checked", "; ".join(checked)))
+        # Before "not claimed", the last row.
+        rows.insert(len(rows) - 1, ("checked", "; ".join(checked)))
     stated = Section(
         statement=guarantee.statement(),
         level=level_of(guarantee),

@@ -243,7 +243,7 @@ class Pac(HeldOut):
             claim,
             alpha,
             1 - alpha,
-            reason="coverage given the calibration is a beta quantile of the held-out ranks, or more",
+            reason="coverage of one calibration is a beta quantile of the held-out ranks, or more",
             reference="Vovk, Conditional validity of inductive conformal predictors, 2012",
             needed=needed,
             least_alpha=least,
