@@ -1,4 +1,4 @@
-"""Small tables for notebooks: every text escaped, no script, colours of the page around them."""
+"""Shares as text, and small tables for notebooks: texts escaped, colours of the page, no script."""
 
 from __future__ import annotations
 
@@ -10,6 +10,15 @@ Html = NewType("Html", str)
 """A piece of a page that is complete in itself; plain text becomes one through these functions."""
 
 MOST_ROWS = 10
+
+
+def percent(share: float) -> str:
+    """Return a share in whole percents; only none is 0% and only all is 100%."""
+    if 0 < share < 0.01:
+        return "under 1%"
+    return "over 99%" if 0.99 < share < 1 else f"{100 * share:.0f}%"
+
+
 _TABLE = "border-collapse:collapse;margin:0.3em 0;font-size:0.95em"
 _CELL = "text-align:left;vertical-align:top;padding:0.1em 1em 0.1em 0"
 _TEXT = f"{_CELL};max-width:40em;overflow-wrap:anywhere;white-space:normal"

@@ -16,8 +16,8 @@ def test_a_table_stands_for_the_export(world: World, ending: str) -> None:
     assert (
         ran.out
         == (
-            "annotations  votes.csv (long-table): 30 examples, 3 annotators, 90 responses (3\n"
-            "             each), 3 labels seen; single-label; 70% of examples disputed\n"
+            "annotations  votes.csv (long-table): 30 examples, 3 annotators, 90 answers (3\n"
+            "             per example), 3 labels; annotators disagree on 70% of the examples\n"
             f"saved        table.{ending} ({size})\n"
             f"next         plausibly aggregate -a table.{ending} -o plausibilities.parquet\n"
         )
@@ -64,7 +64,7 @@ def test_draws_are_written(world: World, ending: str) -> None:
     words = f"aggregate -a votes.csv --aggregator bootstrap -o draws.{ending}"
     ran = typed(words)
     assert ran.code == 0, ran.err
-    assert "30 examples x 3 labels, 10 draws of each; in their mean" in " ".join(ran.out.split())
+    assert "30 examples, 3 labels, 10 draws of each; in their mean" in " ".join(ran.out.split())
     table = plausibly.read_annotations("votes.csv")
     xr.testing.assert_identical(
         plausibly.read_plausibilities(f"draws.{ending}"), plausibly.aggregate(table, "bootstrap")

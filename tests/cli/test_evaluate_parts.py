@@ -64,26 +64,25 @@ def test_subgroups_say_that_they_are_many(world: World) -> None:
     words = "-e new_patients.csv --by site:diagnosis --set evaluation.at_least=3"
     (block,) = blocks(evaluated(*words.split()))
     lines = block.splitlines()
-    assert lines[0] == "by group             examples  coverage  95% interval      set size"
-    assert lines[1] == "  site south                7     0.905  0.387 to 0.994        2.14"
+    assert lines[:2] == [
+        "by site, diagnosis (lowest 8 of 10 groups, intervals widened for all)",
+        "                     examples  coverage  95% interval      set size",
+    ]
+    assert lines[2] == "  site south                7     0.905  0.387 to 0.994        2.14"
     # A name that is too long stands on a line of its own.
-    assert lines[4:6] == [
+    assert lines[5:7] == [
         "  site south, diagnosis cat",
         "                            3     0.889  0.218 to 0.996        2.00",
     ]
-    assert " ".join(lines[-2:]) == (
-        "The 8 of 10 groups with the lowest coverage. Intervals hold for all 10 groups together."
-    )
     words = "-e new_patients.csv --by site:diagnosis --set evaluation.at_least=5 --cluster patient"
     (block,) = blocks(evaluated(*words.split()))
-    assert block.endswith(
-        "Intervals hold for all 4 groups together. Left out: 6 of fewer than 5 clusters."
-    )
+    assert block.startswith("by site, diagnosis (intervals widened for 4 groups)\n")
+    assert block.endswith("\nLeft out: 6 groups of fewer than 5 clusters.")
 
 
 def test_one_group_is_as_before(world: World) -> None:
     ran = evaluated("-e", "new_patients.csv", "--by", "site")
-    assert "\nby site\n  north " in ran.out
+    assert "\nby site (intervals widened for 2 groups)\n  north " in ran.out
     assert "subgroups" not in ran.out
 
 
@@ -176,7 +175,7 @@ def test_what_is_refused(world: World, words: str, name: str, piece: str) -> Non
 
 def test_evaluation_on_calibration_examples_is_said(world: World) -> None:
     predicted = typed("predict predictor.nc -p probabilities.csv -o own.csv")
-    assert "note   30 of 30 examples calibrated this predictor: no test of it" in predicted.out
+    assert "note         30 of 30 examples calibrated this predictor; they" in predicted.out
     words = "evaluate own.csv -a votes.csv --by set-size -p probabilities.csv"
     ran = typed(f"{words} --predictor predictor.nc")
     assert ran.code == 0

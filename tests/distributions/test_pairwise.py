@@ -37,7 +37,7 @@ def test_on_the_command_line(good: Environment, world: World) -> None:
 
     by = ["--aggregator", "bradley-terry"]
     said = well(run("calibrate", "-a", "pairs.csv", *by, "-p", "probabilities.csv", "-o", "p.nc"))
-    assert "pairs.csv (pairs:pairwise): 30 examples, 3 annotators, 90 responses" in said
+    assert "pairs.csv (pairs:pairwise, pairwise): 30 examples, 3 annotators, 90 answers" in said
     assert "aggregator pairs:bradley-terry" in said
     assert "guarantee alpha 0.1: on average 0.90 of what experts say" in said
     well(run("predict", "p.nc", "-p", "new.csv", "-o", "sets.csv"))
@@ -84,7 +84,7 @@ def test_in_python(good: Environment, world: World) -> None:
         "[1, 2, 3, 4, 1, 2]",
         'example e, annotator w compares "a" with itself',
     ]
-    assert ran.out.startswith("annotations  30 examples, 3 annotators, 90 responses (3 each)")
+    assert ran.out.startswith("annotations  30 examples, 3 annotators, 90 answers (3 per example)")
 
 
 def test_without_the_plugin_it_is_no_format(good: Environment, world: World) -> None:

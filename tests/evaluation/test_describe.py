@@ -76,14 +76,14 @@ def test_many_groups_show_the_weakest() -> None:
     sets, lam = split_experts()
     sets = sets.assign_coords(ward=("example", np.arange(400) // 25))
     lines = evaluate(sets, lam, by="ward").lines()
-    start = lines.index("by ward: the 8 of 16 with the lowest coverage")
+    start = lines.index("by ward (lowest 8 of 16 groups, intervals widened for all)")
     assert [line.split()[0] for line in lines[start + 1 : start + 5]] == ["12", "13", "14", "15"]
     parts = [line for line in lines if line.startswith("  ") and not line.startswith("   ")]
     assert len(parts) == 3 + 8
     assert len(lines) <= 25
 
 
-def test_several_alphas_have_a_block_each_and_ties_are_said() -> None:
+def test_several_alphas_have_a_block_each_and_ties_are_counted() -> None:
     sets = judged(400).drop_vars("alpha")
     lam = certain()
     lam[:100] = [0.5, 0.5, 0]
@@ -93,7 +93,8 @@ def test_several_alphas_have_a_block_each_and_ties_are_said() -> None:
     assert first.startswith("alpha 0.1  ")
     assert second.startswith("alpha 0.25  ")
     flat = " ".join(first.split())
-    assert "0% are empty, 100% have one label; 25% of the majority votes are tied" in flat
+    assert flat.startswith("alpha 0.1 examples coverage")
+    assert evaluate(both, lam, ties="fractional").attrs["tied_share"] == 0.25
     assert " ".join(second.split()).endswith("No guarantee; the sets cover 0.125 of the answers.")
     assert evaluate(both, lam).verdict().count("\n") == 1
 
@@ -157,7 +158,7 @@ def test_a_rough_interval_is_marked_where_it_stands() -> None:
     lines = evaluate(sets, certain(), by="site", cluster="patient").lines()
     marked = [line.split()[0] for line in lines if line.rstrip("0123456789. ").endswith(" *")]
     assert marked == ["south"]
-    assert "* marks a rough interval" in " ".join(" ".join(lines).split())
+    assert "* a rough interval: fewer than ten clusters" in " ".join(" ".join(lines).split())
 
 
 def test_annotations_are_aggregated_by_default() -> None:

@@ -45,10 +45,10 @@ def test_many_subgroups_show_the_weakest() -> None:
     sets = SETS.assign_coords(ward=("example", np.arange(120) // 6))
     found = coverage_by(sets, LAM, by=ByCoordinate("ward", at_least=1))
     lines = describe_coverage(found)
-    assert lines[0].startswith("by group  ")
-    assert lines[9].startswith("The 8 of 20 groups with the lowest coverage.")
+    assert lines[0] == "by ward (lowest 8 of 20 groups, intervals widened for all)"
+    assert len(lines) == 10
     first = found["subgroup"].values[int(np.argmin(found["aggregated_coverage_high"].values))]
-    assert lines[1].startswith(f"  {first} ") or first in lines[1]
+    assert lines[2].startswith(f"  {first} ") or first in lines[2]
 
 
 def test_names_that_are_too_long_for_the_page_end_in_dots() -> None:

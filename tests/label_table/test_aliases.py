@@ -218,8 +218,8 @@ def test_a_long_table(tmp_path: Path) -> None:
     table = plausibly.read_annotations(votes, labels=labels)
     assert name_texts(table["label"].values) == ["eczema", "psoriasis", "tinea"]
     assert str(table) == (
-        "annotations  2 examples, 3 annotators, 5 responses (2 to 3 each), 3 labels\n"
-        "  single-label; 50% of examples disputed; under another name: 3 "
+        "annotations  2 examples, 3 annotators, 5 answers (2 to 3 per example), 3 labels\n"
+        "  single-label; annotators disagree on 50% of the examples; under another name: 3 "
         '(1 as "Eczema", 1 as "atopic eczema", 1 as "ringworm")'
     )
     assert read_merged(table.attrs) == {"Eczema": 1, "atopic eczema": 1, "ringworm": 1}

@@ -71,9 +71,11 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
 def test_aggregate(world: World) -> None:
     ran = done("aggregate", "-a", "said.csv", *LABELS, *SPREAD, "-o", "lam.csv")
     text = ran.text
-    assert '70% of examples disputed; under another name: 12 (12 as "Katze")' in text
-    assert "chosen aggregator spread (parents uniform)" in text
-    assert "30 examples x 3 labels" in text
+    assert (
+        'annotators disagree on 70% of the examples; under another name: 12 (12 as "Katze")' in text
+    )
+    assert "method aggregator spread (parents uniform)" in text
+    assert "30 examples, 3 labels" in text
     lam = plausibly.io.read_plausibilities("lam.csv")
     row = lam.sel(example="c03")
     assert dict(zip(name_texts(row["label"].values), row.values, strict=True)) == {
@@ -89,7 +91,7 @@ def test_aggregate(world: World) -> None:
 def test_calibrate_predict_and_evaluate(world: World) -> None:
     data = ("-a", "said.csv", "-p", "model.csv", *LABELS)
     ran = done("calibrate", *data, *SPREAD, "-o", "p.nc")
-    assert "predictions model.csv: 30 x 3 float64" in ran.text
+    assert "predictions model.csv: 30 examples, all matched by name" in ran.text
     predictor = plausibly.load_predictor("p.nc")
     assert predictor.labels == ("cat", "dog", "fox")
     done("predict", "p.nc", "-p", "new.csv", "--alpha", "0.1", "-o", "sets.csv")

@@ -43,12 +43,12 @@ from plausibly.evaluation.result import (
     ends,
     figure_line,
     head_line,
-    percent,
     wrapped,
 )
 from plausibly.evaluation.splits import check_resamples
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Ints
+from plausibly.text import percent
 
 TOGETHER, OTHER = "together", "other"
 MEASURE, GROUP = "measure", "group"

@@ -9,6 +9,7 @@ from plausibly.cli import dry, layout, options
 from plausibly.cli.output import Output
 from plausibly.config.load import Draft
 from plausibly.errors import InputError
+from plausibly.text import percent
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -70,7 +71,7 @@ def aggregate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     stored = Plausibilities.of(lam).stored
     tied = int((tie_counts(stored) > 1).sum())
     unanimous = int((stored.weight.max(axis=1) == 1).sum())
-    shares = [layout.share(n, examples) if n else "none" for n in (unanimous, tied)]
+    shares = [percent(n / examples) if n else "none" for n in (unanimous, tied)]
     left_out = read_left_out(lam.attrs)
     aggregator = answers.component or {}
     output.document |= {
@@ -88,11 +89,11 @@ def aggregate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     }
     drawn = ";" if draws is None else f", {several(draws, 'draw')} of each; in their mean"
     kind = f" (the default for {answers.facts['kind']})" if answers.by_default else ""
-    shape = f"{several(examples, 'example')} x {several(len(label_texts), 'label')}{drawn}"
+    shape = f"{several(examples, 'example')}, {several(len(label_texts), 'label')}{drawn}"
     measured = f"{shares[0]} have one certain label, {shares[1]} a tie for the first place"
     rows: list[layout.Row] = [
         (answers.what, answers.text),
-        ("chosen", f"aggregator {layout.component(aggregator)}{kind}"),
+        ("method", f"aggregator {layout.component(aggregator)}{kind}"),
         ("plausibilities", f"{shape} {measured}"),
         ("left out", layout.counts(left_out)),
     ]

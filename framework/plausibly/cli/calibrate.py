@@ -84,24 +84,26 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
         )
     predictor = reading.remembering(predictor, settings, (answers.component or {}).get("name"))
     calibrator = predictor.components["calibrator"] or {"name": predictor.metadata.calibrator}
-    chosen: list[layout.Choice] = [*answers.chosen]
-    for name, table in (
-        ("calibrator", calibrator),
-        ("score", reading.table_of(SCORE, predictor.score)),
-        ("combiner", reading.table_of(COMBINER, predictor.combiner)),
-    ):
-        chosen.append((name, table, not loaded.has(f"method.{name}")))
+    components = {
+        "calibrator": calibrator,
+        "combiner": reading.table_of(COMBINER, predictor.combiner),
+        "score": reading.table_of(SCORE, predictor.score),
+    }
+    method: list[layout.Choice] = [
+        (name, table, not loaded.has(f"method.{name}")) for name, table in components.items()
+    ]
+    method += answers.chosen
     seed, summary = settings.seed, predictor.summary
     drawn = summary.m > 1 or summary.n_held_out or predictor.score.randomised
     if seed or drawn or _has_draws(calibrator):
-        chosen.append(("seed", seed, seed == 0))
-    output.document["chosen"] = {title: table for title, table, _ in chosen}
+        method.append(("seed", seed, seed == 0))
+    output.document["method"] = {title: table for title, table, _ in method}
     if dry_run:
         examples, labels = several(predictor.n, "example"), several(len(predictor.labels), "label")
         dry.show(
             output,
             read=files,
-            rows=[*rows, ("chosen", layout.choices(chosen))],
+            rows=[*rows, ("method", layout.choices(method))],
             would=f"save a predictor of {examples}, {labels}",
             memory=dry.memory_of(predictions, lam),
             write=[out],
@@ -122,20 +124,19 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
         "fingerprint": predictor.fingerprint,
         "saved": {"path": out, "format": FORMAT, "names": names},
     }
-    matched_all = model.predictions.sizes[EXAMPLE] == predictor.n
-    same = "every example matched by name" if matched_all else "examples by name"
-    kept = "scores and name hashes, no examples" if names else "scores, no names"
+    kept = f"no examples, only scores{' and hashed names' if names else ''}"
     command = guarantee.next_command(predictor, out, alphas[0], "sets.csv")
     if options.found_without_flags(loaded, "new.predictions"):
         command = ["plausibly", "predict"]
-    rows[1] = ("predictions", f"{model.text}; {same}")
+    shape = reading.shape_text(model.predictions, matched=predictor.n)
+    rows[1] = ("predictions", f"{model.source}: {shape}")
     output.rows(
         [
             *rows,
-            ("chosen", layout.choices(chosen)),
+            ("method", layout.choices(method)),
             *guarantee.guarantee_rows(predictor, alphas, "guarantee"),
-            ("asks for", guarantee.needed_of_new(predictor)),
-            ("saved", f"{out} ({layout.size(out)}, format {FORMAT}): {kept}"),
+            ("needs", guarantee.needed_of_new(predictor)),
+            ("saved", f"{out} ({layout.size(out)}; {kept})"),
             ("next", layout.command_line(command, indent=16)),
         ]
     )

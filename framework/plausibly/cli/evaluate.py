@@ -77,7 +77,8 @@ def evaluate(output: Output, loaded: Draft) -> None:
         reading.check_renames(settings.labels, answers)
         sets, lam, left_out = reading.matched(settings, sets, answers, path.name)
         predictions = predictor = None
-        if settings.predictions.path is not None:
+        # A settings file names them for predict; where the model is in doubt is measured on demand.
+        if "new.predictions" in loaded.typed:
             if loaded.has("output.predictor"):
                 predictor = load_predictor(settings.output.predictor)
             # Coordinates of the examples are known of the sets.
@@ -115,19 +116,28 @@ def evaluate(output: Output, loaded: Draft) -> None:
         "aggregator": answers.component,
         **evaluation.to_json(),
     }
-    texts = ["\n".join(evaluation.lines())]
+    texts = []
     for name, part, dim, about in parts:
         facts = {key: part.attrs[key] for key in about if key in part.attrs}
         output.document[name] = {**facts, "rows": part_rows(part, dim)}
         describe = describe_uniformity if name == "p_values" else describe_coverage
         texts.append("\n".join(describe(part)))
     output.document["left_out"] = left_out
-    rows = [
-        (answers.what, answers.text),
-        ("chosen", layout.choices(answers.chosen)),
-        ("left out", layout.counts(left_out)),
-    ]
-    output.show(("\n\n" if parts else "\n").join([*texts, layout.fields(rows)]))
+    method = [one for one in answers.chosen if not one[2]]
+    before = layout.fields(
+        [
+            (answers.what, answers.brief),
+            ("left out", layout.counts(left_out)),
+            ("method", layout.choices(method)),
+        ]
+    )
+    following: list[object] = ["plausibly", "report"]
+    if not options.found_without_flags(loaded, "new.predictions"):
+        following += ["--predictor", settings.output.predictor, "-p", "NEW"]
+        following += ["-a" if answers.table is not None else "--plausibilities", answers.path]
+    after = layout.fields([("next       ", layout.command_line(following, indent=13))])
+    block = "\n".join([before, *evaluation.lines(), *([] if texts else [after])])
+    output.show("\n\n".join([block, *texts, *([after] if texts else [])]))
     if measure.fail_under is None:
         return
     for plane in planes(evaluation.data):
@@ -136,8 +146,7 @@ def evaluate(output: Output, loaded: Draft) -> None:
         if mean < measure.fail_under - _SLACK:
             raise CheckFailed(
                 "coverage-below",
-                f"{path.name}: at alpha {alpha:g} the sets cover {decimal(mean)} of what experts "
-                "said",
+                f"{path.name}: at alpha {alpha:g} the sets cover {decimal(mean)} of the answers",
                 expected=f"{measure.fail_under:g} or more (--fail-under)",
                 found=f"{mean:.5g}, interval {ends(low, high)}",
                 hint="calibrate again on recent data, or look for weak groups with --by",

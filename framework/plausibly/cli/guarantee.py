@@ -59,7 +59,7 @@ def _covered(guarantee: Guarantee, bound: str) -> str:
     elif covers.startswith(NEW_LABEL):
         more = covers.removeprefix(NEW_LABEL).lstrip(";, ")
         covers = f"an annotator's answer{f' ({more})' if more else ''}"
-    comma = "," if "," in covers else ""
+    comma = "," if ", " in covers else ""
     return f"a set contains {covers}{comma} with probability at least {bound}"
 
 
@@ -115,10 +115,10 @@ def needed_of_new(predictor: ConformalPredictor) -> str:
     parts = []
     if coordinates := of_new(predictor):
         parts.append(f"{' and '.join(map(quoted, coordinates))} of every new example (-e)")
-    if views := predictor.metadata.augmentations:
-        parts.append(f"every new example in the views {listed(views)}")
+    if augmentations := predictor.metadata.augmentations:
+        parts.append(f"the augmentations {listed(augmentations)} of every new example")
     elif predictor.pools.calibration.augmentation == "pooled":
-        parts.append("every new example in one view")
+        parts.append("one augmentation of every new example")
     return "; ".join(parts)
 
 

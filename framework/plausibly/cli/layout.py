@@ -232,11 +232,6 @@ def counts(by_reason: Mapping[str, int]) -> str:
     return ", ".join(f"{counted(count)} {reason}" for reason, count in by_reason.items())
 
 
-def share(part: int, whole: int) -> str:
-    """Return a share in percent: ``-`` for none, ``0%`` for some that round to nothing."""
-    return f"{100 * part / whole:.0f}%" if part else "-"
-
-
 def bytes_of(path: Path) -> int:
     files = path.rglob("*") if path.is_dir() else [path]
     return sum(file.stat().st_size for file in files if file.is_file())

@@ -39,7 +39,6 @@ def plan(output: Output, loaded: Draft) -> None:
     from plausibly.cli import layout
     from plausibly.data.names import EXAMPLE
     from plausibly.data.select import answered, select_annotations
-    from plausibly.errors import counted
     from plausibly.planning.pilot import pilot_half
     from plausibly.planning.plan import plan as planned
     from plausibly.study.reading import read_both
@@ -53,12 +52,11 @@ def plan(output: Output, loaded: Draft) -> None:
             raise pilot_half("predictions")
         with output.working("reading files"):
             model, answers, predictions, plausibilities, left_out = read_both(settings)
-        examples, labels = predictions.shape
         rows = [
             (answers.what, answers.text),
-            ("predictions", f"{model.source}: {counted(examples)} x {counted(labels)}"),
+            ("predictions", model.text),
             ("left out", layout.counts(left_out)),
-            ("chosen", layout.choices(answers.chosen)),
+            ("method", layout.choices(answers.chosen)),
         ]
         shown = [layout.fields(rows)]
         if answers.table is not None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from plausibly.cli import chunks as chunking, dry, layout, options
 from plausibly.cli.output import Output
 from plausibly.config.load import Draft
+from plausibly.text import percent
 
 FLAGS = {
     "Files": (
@@ -19,8 +20,8 @@ FLAGS = {
     "Prediction sets": (options.ALPHA, options.CHUNKS),
 }
 CHUNKED = True
-_EDGES = ((1, 2, 3, 5, 10, 20, 50), (1, 2, 5, 20, 50), (1, 2, 5), (1,))
-_CELL = 6
+_EDGES = (1, 2, 3, 5, 10, 20, 50)
+_MOST_SIZES = 6  # sizes that are listed one by one
 
 
 def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> None:
@@ -69,14 +70,17 @@ def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> No
         "predictor": {"path": path, "fingerprint": predictor.fingerprint},
         "predictions": model.facts,
     }
-    rows: list[layout.Row] = [("left out", layout.counts(left_out))]
+    rows: list[layout.Row] = [
+        ("predictions", model.text),
+        ("left out", layout.counts(left_out)),
+    ]
     if dry_run:
         whole = "" if chunks is None else f", {counted(chunks)} examples at a time"
         many = f"{several(examples, 'prediction set')} at alpha {' and '.join(alphas)}"
         dry.show(
             output,
             read=files,
-            rows=[("predictions", model.text), *rows],
+            rows=rows,
             would=f"make {many}{whole}",
             memory=None if chunks is not None else dry.memory_of(model.predictions, sets),
             write=dict.fromkeys([out, beside]),
@@ -110,57 +114,48 @@ def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> No
         "left_out": left_out,
         "saved": {"sets": out, "guarantee": beside},
     }
-    first, second = [*predictor.labels, "…"][:2]
+    rows += [
+        ("sets", f"alpha {alpha}: {_sizes(row)}; {mean:.2f} labels per set; {_threshold(known)}")
+        for alpha, known, mean, row in zip(alphas, thresholds, means, counts, strict=True)
+    ]
+    if overlap:
+        calibrated = f"{counted(overlap)} of {counted(examples)} examples calibrated this predictor"
+        rows.append(("note", f"{calibrated}; they cannot test it"))
+    elif names.NUMBERED in sets.attrs:
+        unknown = "whether they calibrated this predictor is not known"
+        rows.append(("note", f"the rows of {model.source} have no names; {unknown}"))
+    saved = f"{out} (true or false by example and label, with the guarantee)"
+    if not in_store:
+        saved = (
+            f"{out} (example, alpha, size, labels, one 0/1 column per label) and {beside} "
+            "(guarantee, predictor fingerprint, versions)"
+        )
     command: list[object] = ["plausibly", "evaluate"]
     if not options.found_without_flags(loaded, "new.annotations"):
         command += [out, "-a", "VOTES"]
-    known = "whether they calibrated this predictor is not known"
-    note = f"rows of {model.source} have no names: {known}" if names.NUMBERED in sets.attrs else ""
-    if overlap:
-        note = f"{counted(overlap)} of {counted(examples)} examples calibrated this predictor: "
-        note += "no test of it"
-    saved = f"{out}: true or false by example and label, with the guarantee"
-    if not in_store:
-        saved = (
-            f'{out}: example, alpha, size, labels ("{first} | {second}"), a column each; {beside}: '
-            "the guarantee, predictor fingerprint and versions travel along"
-        )
-    rows += [("note", note), ("saved", saved)]
-    rows.append(("next", layout.command_line(command, indent=10)))
-    words = []
-    for value in (one["threshold"] for one in thresholds):
-        values = list(value.values()) if isinstance(value, dict) else [value]
-        ends = [] if value is None else [min(values), max(values)]
-        words.append(
-            " to ".join(dict.fromkeys(f"{end:.4g}" for end in ends)) or "none (by p-value)"
-        )
-    columns = list(zip(alphas, words, counts, means, strict=True))
-    output.show("\n".join([*_table(columns, len(predictor.labels)), layout.fields(rows)]))
+    rows += [("saved", saved), ("next", layout.command_line(command, indent=13))]
+    output.rows(rows)
 
 
-def _table(rows: Sequence[tuple[str, str, list[int], float]], labels: int) -> list[str]:
-    """Return the lines of a table: a row per alpha, a column per set size, or range of sizes."""
-    width = max(5, *(len(alpha) for alpha, *_ in rows))
-    wide = max(9, *(len(threshold) for _, threshold, *_ in rows))
+def _sizes(counts: Sequence[int]) -> str:
+    """Return the shares of sets by size in words, larger sizes in ranges."""
+    words = {1: "one label", 2: "two", 3: "three"}
+    largest = len(counts) - 1
+    edges = range(1, largest) if largest <= _MOST_SIZES else [e for e in _EDGES if e < largest]
+    starts = [1, *(edge + 1 for edge in edges)]
+    parts: list[str] = []
+    for low, high in zip(starts, [*edges, largest], strict=True):
+        if many := sum(counts[low : high + 1]):
+            size = words.get(low, str(low)) if low == high else f"{low} to {high}"
+            noun = "" if parts or low == 1 else " labels"
+            parts.append(f"{percent(many / sum(counts))} with {size}{noun}")
+    empty = percent(counts[0] / sum(counts)) if counts[0] else "none"
+    return ", ".join([*parts, f"{empty} empty"])
 
-    def line(alpha: str, threshold: str, cells: Sequence[str], mean: str, empty: str) -> str:
-        sizes = "".join(f"{cell:>{_CELL}}" for cell in cells)
-        return f"{alpha:<{width}}  {threshold:>{wide}}  {sizes}{mean:>7}{empty:>7}"
 
-    room = (layout.columns() - len(line("", "", [], "", ""))) // _CELL
-    ranges = [(size, size) for size in range(1, labels + 1)]
-    if labels > room:
-        largest = max(len(counts) - 1 for *_, counts, _ in rows)
-        edges = next((some for some in _EDGES if len(some) < room), _EDGES[-1])
-        starts = [1, *(edge + 1 for edge in edges)]
-        ranges = [
-            (low, min(high, labels))
-            for low, high in zip(starts, [*edges, labels], strict=True)
-            if low <= max(largest, 1)
-        ]
-    heads = [str(low) if low == high else f"{low}-{high}" for low, high in ranges]
-    lines = [line("alpha", "threshold", ["size 1", *heads[1:]], "mean", "empty")]
-    for alpha, threshold, counts, mean in rows:
-        shares = [layout.share(sum(counts[low : high + 1]), sum(counts)) for low, high in ranges]
-        lines.append(line(alpha, threshold, shares, f"{mean:.2f}", f"{counts[0]:,}"))
-    return lines
+def _threshold(known: Mapping[str, object]) -> str:
+    value = known["threshold"]
+    if value is None:
+        return "no threshold (by p-value)"
+    ends = [min(value.values()), max(value.values())] if isinstance(value, dict) else [value]
+    return f"threshold {' to '.join(dict.fromkeys(f'{end:.4g}' for end in ends))}"

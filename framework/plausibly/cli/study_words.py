@@ -34,12 +34,11 @@ def blocks(ready: Prepared) -> list[layout.Row]:
     rates = f"alpha{'s' * (len(study.alphas) > 1)} {_listed(study.alphas)}"
     count, many = model.sizes[names.EXAMPLE], model.sizes[names.LABEL]
     text = f"{source}: {several(count, 'example')}, {several(many, 'label')}"
-    matched = "examples by name" if ready.left_out else "every example matched by name"
     predicted = study.predictions.path.name if study.predictions.path else ""
     rows: list[layout.Row] = [
         ("config", f"{ready.name} is right: {several(len(study.methods), 'method')}, {rates}"),
         (what, text if table is None else summary_of(table, source)),
-        ("predictions", f"{predicted}: {shape_text(model)}; {matched}"),
+        ("predictions", f"{predicted}: {shape_text(model, matched=count)}"),
         ("left out", layout.counts(ready.left_out)),
     ]
     if study.annotations.aggregator is not None:

@@ -10,10 +10,11 @@ CRC-32.
 from __future__ import annotations
 
 import json
+import textwrap
 import zlib
 from collections.abc import Hashable, Iterable, Mapping
 from copy import deepcopy
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import blake2b
 from typing import Any, TypeAlias, TypeGuard, TypeVar
 
@@ -424,28 +425,38 @@ def check_answered(rows: Rows, *, source: str = "annotations") -> None:
 
 
 def describe(table: xr.Dataset) -> str:
-    """Return two lines: how much there is, then of what kind, how disputed, and what is not in."""
+    """Return a summary: how much there is, of what kind, how disputed, and what is not counted."""
     if not is_intact(table):
         return (
             "annotations  detached: the rows no longer fit the names\n"
             "  made by isel, sel, sortby or the like; use plausibly.select_annotations(ann, "
             "example=...)"
         )
+    first, *rest = contents(table)
+    about = "; ".join([str(table.attrs.get(names.KIND)), *rest])
+    wrap = partial(textwrap.wrap, width=80, break_on_hyphens=False, break_long_words=False)
+    lines = wrap(f"annotations  {first}", subsequent_indent=" " * 13)
+    return "\n".join([*lines, *wrap(f"  {about}", subsequent_indent="  ")])
+
+
+def contents(table: xr.Dataset, *, brief: bool = False) -> list[str]:
+    """Return how much a table holds, how disputed it is, and what is not counted, as phrases."""
     rows = Rows.of(table)
     votes, known = rows.votes, table.sizes[names.ANNOTATOR]
     total = float(votes.sum())
     by = several(known, "annotator") if known else "annotators unknown"
     if known and (rows.annotator == names.UNKNOWN_ANNOTATOR).any():
         by += " and unknown ones"
-    responses = f"{amount(total)} response{'' if total == 1 else 's'}"
-    if rows.n:
-        ends = dict.fromkeys(amount(float(end)) for end in (votes.min(), votes.max()))
-        responses += f" ({' to '.join(ends)} each)"
-    seen = "" if table.attrs.get(names.LABELS_DECLARED, 1) else " seen"
-    labels = several(rows.labels, "label") + seen
-    parts = [str(table.attrs.get(names.KIND))]
-    if (votes > 0).any():
-        parts.append(f"{_percent(_disputed(rows))} of examples disputed")
+    answers = f"{amount(total)} answer{'' if total == 1 else 's'}"
+    parts = [", ".join((several(rows.n, "example"), by, answers))]
+    if not brief:
+        if rows.n:
+            ends = dict.fromkeys(amount(float(end)) for end in (votes.min(), votes.max()))
+            parts[0] += f" ({' to '.join(ends)} per example)"
+        parts[0] += f", {several(rows.labels, 'label')}"
+        if (votes > 0).any():
+            share = text.percent(_disputed(rows))
+            parts.append(f"annotators disagree on {share} of the examples")
     for title, counts in (
         ("of these", count_states(table, answered=True)),
         ("not counted", not_counted(table)),
@@ -456,8 +467,7 @@ def describe(table: xr.Dataset) -> str:
     merged = describe_merged(table)
     if merged:
         parts.append(f"under another name: {merged}")
-    first = ", ".join((several(rows.n, "example"), by, responses, labels))
-    return f"annotations  {first}\n  {'; '.join(parts)}"
+    return parts
 
 
 def most_said(table: xr.Dataset) -> text.Html:
@@ -470,7 +480,7 @@ def most_said(table: xr.Dataset) -> text.Html:
     names_of = name_texts(table.indexes[names.LABEL])
     order = np.argsort(-said, kind="stable")[: text.MOST_ROWS]
     shown = [
-        (names_of[place], amount(float(said[place])), _percent(float(said[place]) / total))
+        (names_of[place], amount(float(said[place])), text.percent(float(said[place]) / total))
         for place in order
         if said[place]
     ]
@@ -479,7 +489,7 @@ def most_said(table: xr.Dataset) -> text.Html:
         shown.append(
             (f"{several(rest, 'other label')}", amount(float(said.sum() - sum(said[order]))), "")
         )
-    return text.table(shown, head=("label", "responses", "share")) if shown else text.Html("")
+    return text.table(shown, head=("label", "answers", "share")) if shown else text.Html("")
 
 
 def not_counted(table: xr.Dataset) -> dict[str, int]:
@@ -488,13 +498,6 @@ def not_counted(table: xr.Dataset) -> dict[str, int]:
     for reason, number in read_left_out(table.attrs).items():
         found[reason] = found.get(reason, 0) + number
     return found
-
-
-def _percent(share: float) -> str:
-    """Return a share in whole per cent; only none is 0 and only all is 100."""
-    if 0 < share < 0.01:
-        return "under 1%"
-    return "over 99%" if 0.99 < share < 1 else f"{100 * share:.0f}%"
 
 
 def _disputed(rows: Rows) -> float:
@@ -522,7 +525,7 @@ _UNLISTED = ("excluded", "unknown")
 
 
 class AnnotationTable(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray lacks the hint
-    """A Dataset of annotations that prints as a person would sum it up."""
+    """A Dataset of annotations that prints a summary."""
 
     __slots__ = ()
 

@@ -20,7 +20,7 @@ from plausibly.data import names
 from plausibly.demo.subjects import Subject
 from plausibly.errors import counted
 from plausibly.evaluation.design import MethodTable
-from plausibly.evaluation.result import decimal, percent
+from plausibly.evaluation.result import decimal
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.evaluation.study import METHOD, SPLIT, compare
 from plausibly.extras import require
@@ -31,6 +31,7 @@ from plausibly.palette import INK
 from plausibly.plots.sets import draw_rows, legend_of
 from plausibly.plots.style import picture
 from plausibly.progress import Progress
+from plausibly.text import percent
 
 ALPHA = "0.1"
 DRAWS = 10

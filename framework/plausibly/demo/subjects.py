@@ -19,11 +19,11 @@ from plausibly.data import names
 from plausibly.data.names import text_array
 from plausibly.data.records import Record
 from plausibly.errors import InputError, counted
-from plausibly.evaluation.result import percent
 from plausibly.extras import require
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Hashes, Ints
 from plausibly.protocols import ANNOTATION
+from plausibly.text import percent
 
 FEATURE = "feature"
 PATIENT = "patient"

@@ -43,9 +43,9 @@ from plausibly.evaluation.result import (
     ends,
     figure_line,
     figures,
+    group_title,
     head_line,
     number,
-    percent,
     planes,
     with_zeros,
     wrapped,
@@ -94,10 +94,9 @@ class Evaluation(Result):
         there = [(name, title) for name, title in QUANTITIES.items() if f"{name}_mean" in plane]
         tables = [("", [_figure(plane, *one) for one in there])]
         if "by" in plane.attrs:
-            title = f"by {plane.attrs['by']}"
             groups = _parts(plane, str(plane.attrs["by"]), _GROUP, "  ")
+            title = group_title(plane.attrs["by"], len(groups))
             if len(groups) > MOST_GROUPS:
-                title += f": the {MOST_GROUPS} of {counted(len(groups))} with the lowest coverage"
                 groups = sorted(groups, key=lambda one: one.mean)[:MOST_GROUPS]
             tables.append((title, groups))
         strata = _parts(plane, AMBIGUITY, _STRATUM, "  ")
@@ -106,17 +105,11 @@ class Evaluation(Result):
         lines = [head_line(head, plane, "examples", "coverage", "set size")]
         for title, rows in tables:
             lines += [*([title] if title else []), *(line for one in rows for line in one.line())]
-        empty, single = (float(plane[f"share_{name}"]) for name in ("empty", "singleton"))
-        text = f"{percent(empty)} are empty, {percent(single)} have one label"
-        if tied := float(plane.attrs[TIED_SHARE]):
-            text += (
-                f"; {percent(tied)} of the majority votes are tied (ties: {plane.attrs['ties']})"
-            )
         if any(one.rough for _, rows in tables for one in rows):
-            text += f"; * marks a rough interval: {ROUGHNESS}"
+            lines.append(f"* a rough interval: {ROUGHNESS}")
         elif f"{GUARANTEED}_{ROUGH}" in plane and bool(plane[f"{GUARANTEED}_{ROUGH}"].any()):
-            text += f"; the interval of the guarantee is rough: {ROUGHNESS}"
-        return [*lines, *wrapped(text, "sets"), *wrapped(_verdict(plane), "verdict")]
+            lines.append(f"The interval of the guarantee is rough: {ROUGHNESS}")
+        return [*lines, *wrapped(_verdict(plane), "verdict")]
 
     def verdict(self) -> str:
         """Return one paragraph per alpha: whether the sets cover what is guaranteed.
@@ -224,7 +217,8 @@ def evaluate(
         On average: ``*_mean``, ``*_low`` and ``*_high`` of these, `share_empty`,
         `share_singleton` ([alpha]) and `n`. The same with the prefix ``stratum_`` over the dim
         ``ambiguity`` (strata of the largest plausibility, which are not known of a new example),
-        and with the prefix ``group_`` over a dim that is called as `by`.
+        and with the prefix ``group_`` over a dim that is called as `by`, with intervals that hold
+        for all groups together (Bonferroni).
         Attributes carry the guarantees of the sets and the choices made here.
 
     Raises
@@ -293,7 +287,9 @@ def evaluate(
                 hint=f'rename it: assign_coords({{"example_{dim}": ...}})',
             )
         rows = groups_of(of, len(titles))
-        found = averaging.grouped(outcomes, rows, titles, dim=dim, prefix=prefix)
+        # Intervals of groups are compared with each other, and hold for all of them together.
+        among = len(titles) if prefix == _GROUP else 1
+        found = averaging.grouped(outcomes, rows, titles, dim=dim, prefix=prefix, among=among)
         result = merged(result, found)
     result = merged(result, _guaranteed(prepared, outcomes, by, groups))
     return Evaluation(result)
@@ -470,7 +466,8 @@ def _verdict(plane: xr.Dataset, *, short: bool = False) -> str:
                 if lowest.high < level:
                     text += (
                         f" Lowest {by}: {lowest.title}, {decimal(lowest.mean)} "
-                        f"({ends(lowest.low, lowest.high)}, {names.several(lowest.n, 'example')})."
+                        f"({ends(lowest.low, lowest.high)}, {names.several(lowest.n, 'example')}), "
+                        f"shown to be below {level:.2f}."
                     )
                 else:
                     text += f" No {by} is shown to be below {level:.2f}; "

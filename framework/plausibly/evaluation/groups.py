@@ -28,6 +28,7 @@ from plausibly.evaluation.result import (
     ends,
     figure_line,
     figures,
+    group_title,
     head_line,
     planes,
     wrapped,
@@ -543,16 +544,13 @@ def _lines(one: xr.Dataset) -> list[str]:
     if SUBGROUP in one.dims:
         order = np.lexsort(tuple(one[f"{AGGREGATED}_{end}"].values for end in ("mean", "high")))
         weakest = one.isel({SUBGROUP: order[:MOST_GROUPS]})
-        many = one.sizes[SUBGROUP]
-        note = f"Intervals hold for all {counted(many)} groups together."
-        if many > MOST_GROUPS:
-            note = f"The {MOST_GROUPS} of {counted(many)} groups with the lowest coverage. {note}"
-        small = int(one.attrs["left_out_subgroups"])
-        if small:
+        title = group_title(one.attrs["by"], one.sizes[SUBGROUP])
+        table = _table(weakest, SUBGROUP, title, _EXAMPLES, "count", _SIZE)
+        if small := int(one.attrs["left_out_subgroups"]):
             noun = "clusters" if "cluster" in one.attrs else "examples"
-            note += f" Left out: {counted(small)} of fewer than {one.attrs['at_least']} {noun}."
-        table = _table(weakest, SUBGROUP, "by group", _EXAMPLES, "count", _SIZE)
-        return [*table, *wrapped(note)]
+            least = f"fewer than {one.attrs['at_least']} {noun}"
+            table += wrapped(f"Left out: {names.several(small, 'group')} of {least}.")
+        return table
     if LEVEL in one.dims:
         columns = ("answers", "missed", "of all")
         lines = _table(one, LEVEL, f"by {one.attrs['risk']}", columns, "mass", "mass_share")

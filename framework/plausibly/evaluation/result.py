@@ -13,6 +13,7 @@ import xarray as xr
 
 from plausibly import text
 from plausibly.data import names
+from plausibly.errors import counted
 
 WIDTH = 80
 MOST_LINES = 25
@@ -116,10 +117,6 @@ def ends(low: float, high: float) -> str:
     return " to ".join(map(decimal, outwards(low, high)))
 
 
-def percent(share: float) -> str:
-    return f"{100 * share:.0f}%"
-
-
 def with_zeros(text: str) -> str:
     """Return a text whose decimals have their leading zero."""
     return re.sub(r"(?<![\d.])\.(?=\d)", "0.", text)
@@ -138,6 +135,14 @@ def wrapped(sentences: str, title: str = "") -> list[str]:
         expand_tabs=False,  # names of labels are shown as they are
         replace_whitespace=False,
     )
+
+
+def group_title(by: object, count: int) -> str:
+    """Return the title of a table of groups, whose intervals hold for all of them together."""
+    title, many = f"by {by}", counted(count)
+    if count > MOST_GROUPS:
+        return f"{title} (lowest {MOST_GROUPS} of {many} groups, intervals widened for all)"
+    return f"{title} (intervals widened for {many} groups)" if count > 1 else title
 
 
 def head_line(left: str, one: xr.Dataset, *columns: str) -> str:

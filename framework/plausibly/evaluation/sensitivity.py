@@ -40,7 +40,6 @@ from plausibly.evaluation.result import (
     SET_SIZE,
     Result,
     decimal,
-    percent,
     planes,
     wrapped,
 )
@@ -58,6 +57,7 @@ from plausibly.protocols import (
     PValueCombiner,
     ScoreFunction,
 )
+from plausibly.text import percent
 
 CALIBRATED_WITH = "calibrated_with"
 JUDGED_BY = "judged_by"

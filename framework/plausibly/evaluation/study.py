@@ -34,7 +34,6 @@ from plausibly.evaluation.result import (
     decimal,
     each,
     number,
-    percent,
     planes,
     with_zeros,
     wrapped,
@@ -49,6 +48,7 @@ from plausibly.evaluation.splits import (
 from plausibly.io import arrays
 from plausibly.kernels.coverage import Ties
 from plausibly.progress import Progress, ticking
+from plausibly.text import percent
 
 METHOD, SPLIT, DRAWS, SIZE = "method", "split", "draws", "size"
 TOLERATED = 0.01

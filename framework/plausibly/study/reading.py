@@ -17,7 +17,7 @@ from plausibly.config.settings import Labels, Predictions, Settings
 from plausibly.conformal.aggregate import aggregated, default_aggregator
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names
-from plausibly.data.annotations import Rows, describe, not_counted
+from plausibly.data.annotations import Rows, contents, not_counted
 from plausibly.data.labels import called
 from plausibly.data.names import check_names, name_texts, near, quoted, several, text_array
 from plausibly.data.plausibilities import label_dim
@@ -81,6 +81,11 @@ class Answers:
         draws = sizes.get(names.DRAW)
         of_each = "" if draws is None else f", {several(draws, 'draw')} of each"
         return f"{self.source}: plausibilities of {shape}{of_each}"
+
+    @property
+    def brief(self) -> str:
+        """The same, without what is measured."""
+        return self.text if self.table is None else summary_of(self.table, self.source, brief=True)
 
     @property
     def facts(self) -> dict[str, object]:
@@ -388,23 +393,28 @@ def label_names(array: xr.DataArray | xr.Dataset) -> list[str]:
     return name_texts(array[label_dim(array)].values)
 
 
-def summary_of(table: xr.Dataset, source: str) -> str:
+def summary_of(table: xr.Dataset, source: str, *, brief: bool = False) -> str:
     """Return the content of a file of annotations in one line."""
-    first, *rest = describe(table).split("\n")
-    about = "; ".join([first.partition("  ")[2].strip(), *(line.strip() for line in rest)])
-    return f"{source} ({table.attrs.get('reader', 'reader')}): {about}"
+    kind = str(table.attrs[names.KIND])
+    read_as = [
+        str(table.attrs.get("reader", "reader")),
+        *([kind] if kind != "single-label" else []),
+    ]
+    return f"{source} ({', '.join(read_as)}): {'; '.join(contents(table, brief=brief))}"
 
 
-def shape_text(predictions: xr.DataArray) -> str:
-    """Return how many examples, labels and views there are, and the type of the numbers."""
-    shape = (
-        f"{counted(predictions.sizes[names.EXAMPLE])} x {counted(predictions.sizes[names.LABEL])}"
-    )
-    views = ""
+def shape_text(predictions: xr.DataArray, *, matched: int | None = None) -> str:
+    """Return how many examples, labels and augmentations there are, or examples matched by name."""
+    count = predictions.sizes[names.EXAMPLE]
+    parts = [several(count, "example")]
+    if matched is None:
+        parts.append(several(predictions.sizes[names.LABEL], "label"))
     if names.AUGMENTATION in predictions.dims:
         found = name_texts(predictions[names.AUGMENTATION].values)
-        views = f" in {several(len(found), 'view')} ({listed(found)})"
-    return f"{shape} {predictions.dtype}{views}"
+        parts.append(f"{several(len(found), 'augmentation')} ({listed(found)})")
+    if matched is not None:
+        parts.append(f"{'all' if matched == count else counted(matched)} matched by name")
+    return ", ".join(parts)
 
 
 def model_facts(predictions: xr.DataArray, path: Path | None) -> dict[str, object]:

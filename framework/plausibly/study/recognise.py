@@ -15,7 +15,8 @@ import xarray as xr
 
 from plausibly import registry
 from plausibly.config.settings import Output
-from plausibly.data.names import ANNOTATOR, EXAMPLE, LABEL, name_texts, several
+from plausibly.data.annotations import contents
+from plausibly.data.names import EXAMPLE, LABEL, name_texts, several
 from plausibly.data.validate import SUM_WITHIN
 from plausibly.errors import InputError, counted, listed
 from plausibly.io import files, read_annotations, read_examples, read_labels, read_predictions
@@ -24,7 +25,7 @@ from plausibly.io.text import first_rows
 from plausibly.protocols import READER
 from plausibly.registry.parameters import parameters_of
 from plausibly.study.prepare import coordinates, few_groups, owners, plural
-from plausibly.study.reading import annotation_facts, label_names
+from plausibly.study.reading import label_names
 
 _SUFFIXES = frozenset(
     {
@@ -201,8 +202,7 @@ def _annotations(path: Path, unused: dict[Path, str]) -> File | None:
                 unused[path] = f" ({error.name})"
             return None
         table = made
-    facts = annotation_facts(table, path)
-    name = str(facts["reader"])
+    name = str(table.attrs["reader"])
     keys: dict[str, object] = {"reader": name}
     if columns:
         keys["columns"] = {role: columns[role] for role in NEEDED}
@@ -213,8 +213,7 @@ def _annotations(path: Path, unused: dict[Path, str]) -> File | None:
         data=table,
         keys={**keys, "unanswered": "error"},
         comments={"reader": "guess: one row per answer"} if name == "long-table" else {},
-        about=f"{path.name}: {several(table.sizes[EXAMPLE], 'example')}, "
-        f"{several(table.sizes[ANNOTATOR], 'annotator')}, {facts['responses']:,} answers",
+        about=f"{path.name}: {contents(table, brief=True)[0]}",
     )
 
 
