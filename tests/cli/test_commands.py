@@ -17,7 +17,7 @@ import pytest
 import command_line
 import plausibly.cli
 from cli_world import run, typed
-from plausibly.cli.app import SUMMARIES, made
+from plausibly.cli.app import GROUPS, PROJECT, SUMMARIES, made
 from plausibly.config import hints
 
 LISTED = """
@@ -33,8 +33,9 @@ def test_the_help_imports_no_command() -> None:
         [sys.executable, "-c", LISTED, "--help"], capture_output=True, text=True, check=True
     )
     shown, imported = ran.stdout.rsplit("\n", 2)[:2]
-    assert all(f"  {name} " in shown for name in SUMMARIES)
-    assert all(summary in shown for summary in SUMMARIES.values())
+    groups = {name: text for group in GROUPS.values() for name, text in group.items()}
+    assert all(f"  {name} " in shown and text in shown for name, text in groups.items())
+    assert f"Project         {', '.join(PROJECT)}\n" in shown
     assert not {f"plausibly.cli.{name}" for name in SUMMARIES} & set(ast.literal_eval(imported))
     assert "numpy" not in imported
 
@@ -62,18 +63,26 @@ def sections() -> dict[str, str]:
 
 def test_the_page_has_every_command(sections: dict[str, str]) -> None:
     for group in ("plausibly", "plausibly config", "plausibly plugins"):
-        shown = run(*group.split()[1:], "--help").out.partition("Commands:\n")[2]
-        inside = re.findall(r"^  ([a-z]+)  ", shown, re.M)
+        inside = listed(group.partition(" ")[2])
         assert inside
         assert {f"{group} {name}" for name in inside} <= sections.keys()
 
 
 @pytest.mark.parametrize("name", ["demo", "calibrate", "evaluate", "plugins new"])
 def test_the_page_has_every_option(sections: dict[str, str], name: str) -> None:
-    shown = set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", run(*name.split(), "--help").out, re.M))
+    left = re.findall(r"^  +(-.*?)(?:  |$)", run(*name.split(), "--help").out, re.M)
+    shown = {flag for flags in left for flag in re.findall(r"--[a-z-]+", flags)}
     rows = re.findall(r"^\| `([^`]+)` \| (.*) \|$", sections[f"plausibly {name}"], re.M)
     assert {flag for written, _ in rows for flag in re.findall(r"--[a-z-]+", written)} == shown
     assert all(about for _, about in rows)
+
+
+def listed(group: str) -> list[str]:
+    """Return the commands that the help of a group names."""
+    shown = run(*group.split(), "--help").out
+    if group:
+        return re.findall(r"^  ([a-z]+) ", shown.partition("\nCommands:\n")[2], re.M)
+    return [name for name in SUMMARIES if re.search(rf"\b{name}\b", shown)]
 
 
 def options(command: str) -> set[str]:
@@ -84,8 +93,7 @@ def options(command: str) -> set[str]:
 def every_command(cluster: str = "") -> Iterator[str]:
     """Yield the empty name, and the name of every command and group, as their helps list them."""
     yield cluster
-    listed = run(*cluster.split(), "--help").out.partition("\nCommands:\n")[2]
-    for name in re.findall(r"^  ([a-z]+) ", listed, re.M):
+    for name in listed(cluster):
         yield from every_command(f"{cluster} {name}".strip())
 
 
@@ -136,6 +144,6 @@ def test_flags_in_messages_exist() -> None:
 def test_every_option_is_documented() -> None:
     for command in every_command():
         text = run(command, "--help").out
-        block = text.partition(":\n")[2].partition("\n  Examples:")[0]
-        bare = re.findall(r"^  (-\S.*\S)\n(?!   )", block + "\n", re.M)
+        block = text.partition("\n  Examples:")[0]
+        bare = re.findall(r"^ +(-\S.*\S)\n(?!   )", block + "\n", re.M)
         assert [line for line in bare if "  " not in line] == []

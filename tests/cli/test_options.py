@@ -105,7 +105,7 @@ def test_label_sets(world: World) -> None:
     ran = typed(f"{CALIBRATE} --set annotations.kind=label-set --json")
     assert ran.code == 0
     assert ran.document["annotations"]["kind"] == "label-set"
-    assert ran.document["chosen"]["aggregator"]["name"] == "label-set"
+    assert ran.document["method"]["aggregator"]["name"] == "label-set"
 
 
 def test_another_aggregator(world: World) -> None:
@@ -114,7 +114,7 @@ def test_another_aggregator(world: World) -> None:
     assert "aggregator majority-vote" in ran.out
     assert "(the default" not in ran.out
     document = typed(f"{CALIBRATE} --aggregator majority-vote --json").document
-    assert document["chosen"]["aggregator"]["name"] == "majority-vote"
+    assert document["method"]["aggregator"]["name"] == "majority-vote"
 
 
 def test_normalise_and_scale(world: World) -> None:
@@ -157,7 +157,7 @@ def test_predictions_that_are_not_finite(world: World) -> None:
     assert "--set predictions.bad_rows=drop" in typed(PREDICT).err
     ran = typed(f"{PREDICT} --set predictions.bad_rows=drop")
     assert ran.code == 0
-    assert "left out  1 bad rows" in ran.out
+    assert "left out     1 bad rows" in ran.out
     assert "--set examples.only_common=true" in typed(EVALUATE).err
     ran = typed(f"{EVALUATE} --set examples.only_common=true --json")
     assert ran.document["left_out"] == {"bad rows": 1, "not in sets.csv": 1}

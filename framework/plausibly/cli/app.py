@@ -19,49 +19,64 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from plausibly.cli import completion
-from plausibly.cli.layout import tolerate
+from plausibly.cli.layout import WIDTH, tolerate
 from plausibly.cli.output import Output
 from plausibly.errors import InputError
 
-SUMMARIES = {
-    "demo": "Show the result on 1,378 lung nodules, offline.",
-    "example": "Small files to try the commands on.",
-    "init": "A settings file that fits your files.",
-    "run": "A study file to results and a predictor.",
-    "aggregate": "Annotations to plausibilities.",
-    "convert": "Annotations of any format to one table.",
-    "calibrate": "Votes and probabilities to a predictor.",
-    "predict": "New probabilities to prediction sets.",
-    "evaluate": "Prediction sets against new votes.",
-    "report": "All of it in one HTML file.",
-    "reproduce": "The paper's figures, made again.",
-    "plan": "How many examples, annotators and draws.",
-    "agreement": "How much annotators agree, and who differs.",
-    "sensitivity": "What depends on the aggregator: coverage, sizes, labels.",
-    "info": "Versions, extras, environment, plugins.",
-    "config": "Study files: check one, show it filled in, the schema.",
-    "plugins": "Components, and the plugins that offer them.",
+GROUPS: dict[str, dict[str, str]] = {
+    "Start": {
+        "demo": "Show the result on 1,378 lung nodules, offline.",
+        "example": "Write small example files into a folder.",
+        "init": "Write a settings file that fits your files.",
+    },
+    "Main workflow": {
+        "calibrate": "Calibrate on all answers and save a predictor.",
+        "predict": "Make prediction sets for new examples.",
+        "evaluate": "Measure coverage and size of prediction sets.",
+        "report": "Write the results to one HTML file.",
+    },
+    "Annotations": {
+        "agreement": "Measure how much annotators agree, and on what.",
+        "aggregate": "Turn answers into plausibilities.",
+        "convert": "Convert annotations to one table.",
+        "sensitivity": "Show how results depend on the aggregator.",
+    },
+    "Studies": {
+        "plan": "Find how many examples and annotators you need.",
+        "run": "Compare methods over repeated splits.",
+        "reproduce": "Reproduce the figures of the paper.",
+    },
 }
+PROJECT = {
+    "config": "Check settings, show them in full, or print their schema.",
+    "info": "Show versions, extras, environment and plugins.",
+    "plugins": "List components and plugins, or start a new one.",
+}
+SUMMARIES = {name: text for group in (*GROUPS.values(), PROJECT) for name, text in group.items()}
 """Summary of each command, in the order of the help. A module has the name of its command."""
 
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 _PRINTING = {
-    "json": typer.Option("--json", help="Print one JSON document, for programs."),
-    "quiet": typer.Option("--quiet", help="Print nothing but errors."),
-    "strict": typer.Option("--strict", help="A warning makes it exit 3."),
-    "debug": typer.Option("--debug", help="Print the traceback of an error."),
+    "json": typer.Option("--json", help="Print one JSON document."),
+    "quiet": typer.Option("--quiet", help="Print only errors."),
+    "strict": typer.Option("--strict", help="Exit with 3 on warnings."),
+    "debug": typer.Option("--debug", help="Show tracebacks."),
 }
-_CONFIG = Annotated[
-    Path | None,
-    typer.Option(
-        "--config", metavar="FILE", help="Settings file, or none.  [plausibly.toml, if present]"
-    ),
-]
-_SET = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Any setting: --set predictions.scale=logit."),
-]
+_FILE = "Settings file.  [plausibly.toml, if present]"
+_ANY = "Any setting: --set predictions.scale=logit."
+_CONFIG = Annotated[Path | None, typer.Option("--config", metavar="FILE", help=_FILE)]
+_SET = Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help=_ANY)]
+_SHARED = {
+    "--config FILE": ("config", _FILE),
+    "--set KEY=VALUE": ("set_keys", _ANY),
+    "--json --quiet": ("json", "Print one JSON document; print only errors."),
+    "--strict --debug": ("strict", "Exit with 3 on warnings; show tracebacks."),
+    "--dry-run -h/--help": ("dry_run", "Check without writing; show this message."),
+    "-h/--help": ("help", "Show this message."),
+}
+"""Options of all commands, two in a line: parameter and meaning."""
+
 # The base of everything that Typer raises for wrong usage; not every version exports its name.
 _WRONG_USAGE: type[Exception] = next(
     base for base in BadParameter.__mro__ if base.__name__ == "ClickException"
@@ -74,20 +89,37 @@ class Grouped(TyperCommand):
     groups: Mapping[str, list[str]] = {}
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # Any: Typer exports no types
-        shown = [(each, each.get_help_record(ctx)) for each in self.get_params(ctx)]
-        records = {
-            # Typer appends the type to the name of an argument.
-            each.name: (re.sub(r" <.+>$", "", record[0]), record[1])
-            for each, record in shown
-            if record is not None
-        }
+        known = {each.name: each for each in self.get_params(ctx)}
         own = [name for names in self.groups.values() for name in names]
-        groups = {**self.groups, "Options": [name for name in records if name not in own]}
-        for title, names in groups.items():
-            rows = [records[name] for name in names if name in records]
-            if rows:
-                with formatter.section(title):
-                    formatter.write_dl(rows)
+        shared = {"quiet", "debug", "help", *(name for name, _ in _SHARED.values())}
+        rest = [name for name in known if name not in shared.union(own)]
+        tables = {}
+        for title, parameters in {**self.groups, "Options": rest}.items():
+            records = [known[name].get_help_record(ctx) for name in parameters if name in known]
+            # Typer appends the type to the name of an argument.
+            tables[title] = [(re.sub(r" <.+>$", "", one[0]), one[1]) for one in records if one]
+        last = [(names, text) for names, (key, text) in _SHARED.items() if key in known]
+        tables["Shared options"] = last[:-1] if "dry_run" in known else last
+        indented = {
+            title: [(f"    {n}" if n.startswith("--") else n, text) for n, text in rows]
+            for title, rows in tables.items()
+        }
+        width = max(len(names) for rows in indented.values() for names, _ in rows) + 4
+        formatter.write_paragraph()
+        for title, rows in indented.items():
+            lines = [title] if rows else []
+            for names, text in rows:
+                indent = f"  {names}".ljust(width)
+                lines += textwrap.wrap(
+                    text,
+                    WIDTH,
+                    initial_indent=indent,
+                    subsequent_indent=" " * width,
+                    break_on_hyphens=False,
+                )
+            formatter.write("".join(f"{line}\n" for line in lines))
+        if "set_keys" in known:
+            formatter.write("All settings: plausibly config show, or docs/settings.md.\n")
 
 
 def _declared(
@@ -173,7 +205,7 @@ def made(name: str) -> Any:  # Any: Typer does not export the type of its comman
         context_settings=SETTINGS,
     )
     for called, call in inner.items():
-        app.command(called, **_help(call))(_declared(f"{name} {called}", call, None))
+        app.command(called, cls=Grouped, **_help(call))(_declared(f"{name} {called}", call, None))
     if not inner:
         call, flags = getattr(module, name), getattr(module, "FLAGS", {})
         groups = {title: [flag.parameter for flag in flags[title]] for title in flags}
@@ -200,10 +232,26 @@ class Commands(TyperGroup):
             self.commands[cmd_name] = made(cmd_name)
         return self.commands.get(cmd_name)
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:  # Any: as above
-        """Write what each command is for, without importing one."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(SUMMARIES.items()))
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:  # Any: as above
+        # A line of 80 columns, which Click would break.
+        formatter.write(f"\n  {_HELP}\n")
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:  # Any: as above
+        """Write what each command is for, without importing one, then the options."""
+        lines = [""]
+        for title, group in GROUPS.items():
+            titles = [title, *[""] * (len(group) - 1)]
+            lines += [
+                f"{left:<16}{name:<13}{text}"
+                for left, (name, text) in zip(titles, group.items(), strict=True)
+            ]
+        lines += [
+            f"{'Project':<16}{', '.join(PROJECT)}",
+            "Options: --version, --disable-plugin NAME, --install-completion, -h/--help",
+            "Exit status: 0 success, 1 internal error, 2 invalid input, 3 failed check,",
+            "130 interrupted.",
+        ]
+        formatter.write("".join(f"{line}\n" for line in lines))
 
     def main(
         self,
@@ -253,18 +301,7 @@ def _text(error: Exception) -> str:
     return re.sub(r"( Did you mean [^?]*\?)\1", r"\1", text).strip()
 
 
-_HELP = """Prediction sets that cover what experts say, with a guarantee you can read.
-
-\b
-Main workflow:
-  plausibly calibrate -a votes.csv -p probabilities.csv -o predictor.nc
-  plausibly predict predictor.nc -p new.csv --alpha 0.1 -o sets.csv
-  plausibly evaluate sets.csv -a new_votes.csv
-
-\b
-Exit codes: 0 done, 1 our fault, 2 your input, 3 a check did not pass,
-130 interrupted.
-"""
+_HELP = "Prediction sets for labels on which experts disagree, with a stated guarantee."
 
 app = typer.Typer(
     name="plausibly",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import attrs
+
 from plausibly.cli import chunks as chunking, dry, layout, options
 from plausibly.cli.output import Output
 from plausibly.config.load import Draft
@@ -15,7 +17,7 @@ FLAGS = {
         options.EXAMPLES,
         options.PLAUSIBILITIES,
         options.LABELS,
-        options.out("output.predictor"),
+        options.out("output.predictor", about="Where to save the predictor."),
     ),
     "Format of the annotations": options.FORMAT,
     "Method": (
@@ -23,7 +25,7 @@ FLAGS = {
         options.COMBINER,
         options.SCORE,
         options.AGGREGATOR,
-        options.ALPHA,
+        attrs.evolve(options.ALPHA, about="Miscoverage rates to report."),
         options.SEED,
     ),
 }

@@ -81,7 +81,7 @@ def demo(
     meaning = layout.wrapped(study.meaning(result), layout.columns())
     output.show("\n".join(["", *table, "", *meaning]))
     undrawn = "" if drawable else f"; no {study.FIGURE} without matplotlib (the extra plots)"
-    more = "" if every else "; all methods: plausibly demo --all"
+    more = "" if every else "; all methods: demo --all"
     saved = f"{out}/: {', '.join(outputs)} and data{undrawn}"
     output.rows([("saved", saved), ("next", f"{command}{more}")])
 

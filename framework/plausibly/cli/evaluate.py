@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from plausibly.cli import chunks as chunking, options
 from plausibly.cli.output import CheckFailed, Output
 from plausibly.config.load import Draft
@@ -20,7 +22,7 @@ FLAGS = {
         options.Flag("SETS", "output.sets", "SETS"),
         options.NEW_ANNOTATIONS,
         options.NEW_EXAMPLES,
-        options.NEW_PREDICTIONS,
+        attrs.evolve(options.NEW_PREDICTIONS, about="To measure where the model is in doubt."),
         options.NEW_PLAUSIBILITIES,
         options.LABELS,
         options.PREDICTOR,
@@ -50,8 +52,6 @@ def evaluate(output: Output, loaded: Draft) -> None:
     plausibly evaluate sets.csv -a new_votes.csv --fail-under 0.89 --json
     """
     import warnings
-
-    import attrs
 
     from plausibly.cli import layout
     from plausibly.config.settings import Examples

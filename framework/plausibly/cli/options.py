@@ -27,6 +27,7 @@ class Flag:
     metavar: str = ""
     offer: Callable[..., object] | None = None
     required: bool = False
+    about: str = ""  # in place of the meaning of the key
 
     @property
     def long(self) -> str:
@@ -48,7 +49,7 @@ class Flag:
         values = [v for arm in known.arms if get_origin(arm) is Literal for v in get_args(arm)]
         more: dict[str, Any] = {  # Any: what Typer takes
             "metavar": self.metavar or None,
-            "help": _help(known),
+            "help": _help(known, self.about),
             "autocompletion": self.offer or (completion.choices(values) if values else None),
             "show_default": False,
         }
@@ -57,7 +58,7 @@ class Flag:
         return Annotated[takes, typer.Option(*self.names.split(), **more)]
 
 
-def _help(known: Key) -> str:
+def _help(known: Key, about: str) -> str:
     """Return the meaning of a key with its default: ``Random seed.  [0]``."""
     text, _, otherwise = known.help.partition(" None: ")
     default = known.default
@@ -66,7 +67,7 @@ def _help(known: Key) -> str:
     if default is None or default is attrs.NOTHING or default is False:
         default = otherwise.rstrip(".")
     shown = str(default) if isinstance(default, str | int | float | Decimal | Path) else ""
-    return f"{text}  [{shown}]" if shown else text
+    return f"{about or text}  [{shown}]" if shown else about or text
 
 
 def _column(names: str, path: str) -> Flag:
@@ -105,8 +106,8 @@ CLUSTER = _column("--cluster", "examples.cluster")
 FORMAT = (READER, COLUMNS, MISSING)
 
 
-def out(path: str, metavar: str = "FILE") -> Flag:
-    return Flag("--out -o", path, metavar)
+def out(path: str, metavar: str = "FILE", about: str = "") -> Flag:
+    return Flag("--out -o", path, metavar, about=about)
 
 
 def check_required(flags: Iterable[Flag], loaded: Draft, name: str) -> None:

@@ -221,7 +221,7 @@ class Annotations:
     reader: File format. None: recognised from the file.
     options: Parameters of a reader that is recognised; a reader that is named has its own.
     unanswered: Examples without an answer: raise an error, or drop and count them.
-    aggregator: How answers become plausibilities. None: by kind of answer.
+    aggregator: How answers become plausibilities. None: by kind.
     """
 
     path: Path | None = None
