@@ -250,6 +250,6 @@ def test_damaged_files_are_refused_by_name(folder: Path, ending: str, data: st.D
 def test_what_stood_there_stays_where_writing_fails(tmp_path: Path) -> None:
     path = written(tmp_path, "votes.csv", "mine")
     broken = votes(attributes={"odd": object()})
-    assert refusal(lambda: write_annotations(broken, path)).name == "attribute-unwritable"
+    assert refusal(lambda: write_annotations(broken, path)).name == "value-unwritable"
     assert path.read_text() == "mine"
     assert [one.name for one in tmp_path.iterdir()] == ["votes.csv"]

@@ -51,16 +51,16 @@ WRITTEN: list[tuple[Callable[[], xr.Dataset], str, str, str]] = [
     (
         lambda: votes(variables={"z": xr.Variable("label", np.array([1j, 2j]))}),
         "votes.npz",
-        "variable-unwritable",
+        "value-unwritable",
         "type complex128",
     ),
     (
         lambda: votes(variables={"z": xr.Variable("label", np.array(["a", None], object))}),
         "votes.nc",
-        "variable-unwritable",
+        "value-unwritable",
         "objects that are no text",
     ),
-    (lambda: votes(attributes={"when": {1, 2}}), "votes.parquet", "attribute-unwritable", "set"),
+    (lambda: votes(attributes={"when": {1, 2}}), "votes.parquet", "value-unwritable", "set"),
 ]
 
 
@@ -76,7 +76,7 @@ def test_what_cannot_be_written(
 @pytest.mark.parametrize("ending", [".csv", ".parquet", ".nc"])
 def test_half_a_surrogate_pair(folder: Path, ending: str) -> None:
     assert refusal(lambda: write_annotations(votes("\ud800"), f"n{ending}")).name == (
-        "name-unwritable"
+        "value-unwritable"
     )
     write_annotations(votes("\ud800"), "n.npz")
     assert read_annotation_file("n.npz")["label"].values.tolist() == ["\ud800", "y"]
@@ -93,11 +93,11 @@ READ = [
         "Expecting value: line 1 column 46 (char 45)",
     ),
     ('""unlisted"": ""excluded""', '""unlisted"": ""?""', "file-damaged", ""),
-    ('""version"": 1', '""version"": 2', "file-newer", "format 2"),
+    ('""version"": 1', '""version"": 2', "file-other", "format 2"),
     ('""annotation table""', '""plausibilities""', "file-other", "plausibilities"),
     ("1,b,q,y", "one,b,q,y", "number-unreadable", '"one"'),
     ("1,b,q,y", "1,,q,y", "example-unnamed", "an empty cell"),
-    ("suggestion", "guess", "state-unknown", ""),
+    ("suggestion", "guess", "number-unreadable", ""),
     ("1,b,q,y", "0,b,q,y", "response-mixed", ""),
     (
         "response,example,annotator,label",

@@ -247,9 +247,9 @@ def test_columns_without_plain_values(values: list[object]) -> None:
 def test_what_is_no_frame() -> None:
     read: Any = plausibly.read_annotations  # Any: called as nobody should
     error = refusal(lambda: read({"task": ["t1"]}, "long-table"))
-    assert (error.name, error.found) == ("frame-unknown", "builtins dict")
-    assert refusal(lambda: read(pd.Series([1]), "long-table")).name == "frame-unknown"
-    assert refusal(lambda: read(np.zeros((2, 2)), "long-table")).name == "frame-unknown"
+    assert (error.name, error.found) == ("frame-unfit", "builtins dict")
+    assert refusal(lambda: read(pd.Series([1]), "long-table")).name == "frame-unfit"
+    assert refusal(lambda: read(np.zeros((2, 2)), "long-table")).name == "frame-unfit"
 
     class Lazy:
         def collect(self) -> None:
@@ -257,7 +257,7 @@ def test_what_is_no_frame() -> None:
 
     error = refusal(lambda: read(Lazy(), "long-table"))
     assert (error.name, error.what, error.hint) == (
-        "frame-lazy",
+        "frame-unfit",
         "the frame is lazy",
         "frame.collect()",
     )
@@ -265,7 +265,7 @@ def test_what_is_no_frame() -> None:
 
 def test_frames_without_rows_or_with_repeated_columns() -> None:
     error = refusal(lambda: text_table(pd.DataFrame(VOTES).head(0)))
-    assert (error.name, error.found) == ("frame-empty", "3 columns without a row")
+    assert (error.name, error.found) == ("frame-unfit", "3 columns without a row")
     assert refusal(lambda: text_table(pd.DataFrame())).found == "no column"
     twice = pd.DataFrame([[1, 2]], columns=[0, "0"])
     error = refusal(lambda: text_table(twice))
@@ -274,16 +274,16 @@ def test_frames_without_rows_or_with_repeated_columns() -> None:
     assert refusal(lambda: text_table(index)).name == "columns-repeat"
     levels = pd.DataFrame([[1]], columns=pd.MultiIndex.from_tuples([("label", "a")]))
     error = refusal(lambda: text_table(levels))
-    assert (error.name, error.found) == ("columns-nested", "('label', 'a')")
+    assert (error.name, error.found) == ("frame-unfit", "('label', 'a')")
 
 
 def test_data_sets_of_several_splits_or_streamed() -> None:
     data = DataSet(pa.table({"x": [1]}), {})
     splits = Splits({"train": data, "test": data})
     error = refusal(lambda: text_table(splits))
-    assert (error.name, error.found) == ("split-unnamed", '"train", "test"')
+    assert (error.name, error.found) == ("frame-unfit", '"train", "test"')
     assert said(lambda: text_table(Streamed())) == (
-        "error frame-lazy: the data set is streamed expected columns in memory "
+        "error frame-unfit: the data set is streamed expected columns in memory "
         f"found {__name__.partition('.')[0]} Streamed hint load_dataset(...) without streaming"
     )
 
@@ -310,7 +310,7 @@ def test_polars_of_its_own() -> None:
     assert found["label"].values.tolist() == ["dog", "fox", "cat"]
     found = plausibly.read_annotations(frame.cast(polars.Categorical), "wide-table")
     assert found["label"].values.tolist() == ["cat", "dog"]
-    assert refusal(lambda: text_table(frame.lazy())).name == "frame-lazy"
+    assert refusal(lambda: text_table(frame.lazy())).name == "frame-unfit"
     nested = polars.DataFrame({"x": [[1], [2]]})
     assert refusal(lambda: column(nested)).name == "column-nested"
     floats = polars.DataFrame({"x": [1.0, None]})

@@ -91,15 +91,15 @@ def test_any_scores_come_back_whatever_their_order(
         (
             [named("x", ("a", 1), model=""), named("x", ("a", 1), model="m2")],
             {},
-            "models-several",
+            "model-unknown",
             'a model without name, "m2"',
         ),
         ([named("x", ("a", 1))], {"model": "n"}, "model-unknown", '"m"'),
-        ([named("x", ("a", 1)), named("x", ("b", 1))], {}, "prediction-twice", "row x, row x"),
+        ([named("x", ("a", 1)), named("x", ("b", 1))], {}, "scores-unfit", "row x, row x"),
         (
             [named("x", ("a", 1)), named("y", ("a", None))],
             {},
-            "scores-mixed",
+            "scores-unfit",
             "1 label without score",
         ),
         (
@@ -108,9 +108,9 @@ def test_any_scores_come_back_whatever_their_order(
             "label-unknown",
             "1 label outside (eczemo)",
         ),
-        ([named("x", ("a", "1e999"))], {}, "score-unfit", "a 1e999"),
-        ([named("x", ("a", "high"))], {}, "score-unfit", "a high"),
-        ([named("x", ("a", 1), ("a", 2))], {}, "score-unfit", "a 1, a 2"),
+        ([named("x", ("a", "1e999"))], {}, "scores-unfit", "a 1e999"),
+        ([named("x", ("a", "high"))], {}, "scores-unfit", "a high"),
+        ([named("x", ("a", 1), ("a", 2))], {}, "scores-unfit", "a 1, a 2"),
     ],
 )
 def test_what_is_refused(
@@ -158,7 +158,7 @@ def test_predictions_of_a_model(tmp_path: Path) -> None:
     other = read(path, model="m2", labels=["c", "b", "a"])
     assert other.values.tolist() == [[0.6, 0.6, 0.0]]
     assert read_left_out(other.attrs) == {"examples without prediction": 1}
-    assert refusal(lambda: read(path)).name == "models-several"
+    assert refusal(lambda: read(path)).name == "model-unknown"
 
 
 def test_they_calibrate(tmp_path: Path) -> None:

@@ -79,17 +79,17 @@ def test_damaged_npz_files_are_refused_by_name(
 def test_truncated_files(tmp_path: Path) -> None:
     data = npy(np.zeros((1_000, 3)))
     error = refusal(lambda: from_npy(written(tmp_path, "probs.npy", data[:10_000]), "predictions"))
-    assert (error.name, error.found) == ("file-truncated", "10,000 bytes")
+    assert (error.name, error.found) == ("file-damaged", "10,000 bytes")
     whole = npz(tmp_path / "probs.npz", probs=np.zeros((1_000, 3))).read_bytes()
     error = refusal(lambda: read_npz(written(tmp_path, "probs.npz", whole[:9_000]), "predictions"))
-    assert (error.name, error.found) == ("file-truncated", "9,000 bytes")
+    assert (error.name, error.found) == ("file-damaged", "9,000 bytes")
 
 
 def test_shapes_that_no_machine_holds_are_not_allocated(tmp_path: Path) -> None:
     file = io.BytesIO()
     header = {"descr": "<f8", "fortran_order": False, "shape": (10**15, 3)}
     np.lib.format.write_array_header_1_0(file, header)
-    assert refusal(lambda: parse_npy(file.getvalue(), "a.npy")).name == "file-truncated"
+    assert refusal(lambda: parse_npy(file.getvalue(), "a.npy")).name == "file-damaged"
 
 
 def test_files_of_another_kind(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_damage_inside_an_archive_names_the_array(tmp_path: Path) -> None:
         archive.writestr("probs.npy", npy(np.zeros(100))[:200])
         archive.writestr("notes.txt", "not an array")
     error = refusal(lambda: read_npz(tmp_path / "a.npz", "predictions"))
-    assert error.what == "a.npz, array probs ends before its last row"
+    assert error.what == "a.npz, array probs is not a whole file"
 
 
 def test_one_array_of_several_names(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_names_are_text() -> None:
     assert texts_of(np.array([b"a", "é".encode()]), "a.npz", "labels") == ["a", "é"]
     assert texts_of(np.array([7, 8]), "a.npz", "labels") == ["7", "8"]
     error = refusal(lambda: texts_of(np.zeros((2, 2)), "a.npz", "labels"))
-    assert (error.name, error.found) == ("names-shape", "shape (2, 2)")
+    assert (error.name, error.found) == ("array-shape", "shape (2, 2)")
     impossible = npy(np.array(["ab"])).replace(b"a\0\0\0", b"\xff\xff\xff\xff")
     assert "characters that do not exist" in refusal(lambda: parse_npy(impossible, "a.npy")).found
     assert refusal(lambda: texts_of(np.array([b"\xff"]), "a.npz", "labels")).name == "file-damaged"

@@ -148,7 +148,7 @@ def test_a_broken_json(tmp_path: Path) -> None:
     written(tmp_path, "sets.json", "{\n oops")
     assert refusal(lambda: read_sets(tmp_path / "sets.csv")).what == ("sets.json line 2 is no JSON")
     written(tmp_path, "sets.json", "[" * 100_000)
-    assert refusal(lambda: read_sets(tmp_path / "sets.csv")).name == "json-too-deep"
+    assert refusal(lambda: read_sets(tmp_path / "sets.csv")).name == "json-broken"
     written(tmp_path, "sets.json", "[1]")
     assert refusal(lambda: read_sets(tmp_path / "sets.csv")).found == "another form"
 

@@ -89,7 +89,7 @@ def test_rows_that_are_no_probabilities_are_named(folder: Path) -> None:
 
 def test_conditions_of_another_release_are_refused(folder: Path) -> None:
     (folder / skin.CONDITIONS).write_text("a\nb\n", encoding="utf-8")
-    refused(folder, "label-index")
+    refused(folder, "export-unlike")
 
 
 def test_made_up_predictions_depend_on_the_seed_and_the_case(folder: Path) -> None:

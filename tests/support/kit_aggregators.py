@@ -159,7 +159,7 @@ MUTANTS = {
     "example-alone": Mutant(_after(_to_the_mean)),
     "inputs-unchanged": Mutant(_after(_marks_the_table)),
     # The columns of a table that was built are read-only for everyone.
-    "read-only-inputs": Mutant(
+    "inputs-unchanged/read-only": Mutant(
         _after(_sorts_in_place),
         frozenset(
             {
@@ -186,6 +186,6 @@ MUTANTS = {
     ),
     "coordinates-kept": Mutant(_after(_no_patients)),
     "sparse-same": Mutant(changed(Shares, aggregate_sparse=_sparse_uneven)),
-    "other-kinds-refused": Mutant(changed(Shares, rows=_any_kind)),
-    "detached-refused": Mutant(changed(Shares, rows=_unchecked)),
+    "unfit-refused": Mutant(changed(Shares, rows=_any_kind)),
+    "unfit-refused/detached": Mutant(changed(Shares, rows=_unchecked)),
 }

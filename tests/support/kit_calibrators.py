@@ -83,8 +83,8 @@ MUTANTS = {
     "seed-respected": Mutant(_before(lambda data, keys: (data, Keys(0, "mine")))),
     "without-denominator": Mutant(_after(_needs_counts)),
     "impossible-labels": Mutant(_before(_smooths)),
-    "one-label": Mutant(_after(_off_for_one_label)),
-    "one-example": Mutant(_before(_at_least(1))),
-    "zero-examples": Mutant(_before(_at_least(0))),
+    "few": Mutant(_after(_off_for_one_label)),
+    "few/examples": Mutant(_before(_at_least(1))),
+    "few/no examples": Mutant(_before(_at_least(0))),
     "coverage": Mutant(_after(lambda found, data: _voted(data))),
 }

@@ -96,7 +96,7 @@ MUTANTS = {
     **common(Mean, "guarantee", lambda found: attrs.evolve(found, reason="fitted")),
     "held-out-share": Mutant(changed(Mean, held_out=1.0, combine=_with_held_out)),
     "shape": Mutant(_combine(lambda p: p.mean().ravel() if p.size else p.mean())),
-    "zero-queries": Mutant(_combine(_needs_queries)),
+    "shape/no queries": Mutant(_combine(_needs_queries)),
     "unit-interval": Mutant(_combine(_beyond_one)),
     "query-alone": Mutant(_combine(lambda p: p.mean() * (1 - 1e-6 * p.size))),
     "monotone": Mutant(_combine(_turns_down)),

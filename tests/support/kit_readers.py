@@ -127,8 +127,8 @@ MUTANTS = {
     "file-unchanged": Mutant(_read(_caches)),
     "declared-labels": Mutant(_declared(lambda labels: labels and sorted(labels))),
     "undeclared-refused": Mutant(changed(Bars, read=_takes_any_label)),
-    "empty-refused": Mutant(changed(Bars, text=_fails_when_empty)),
-    "missing-refused": Mutant(changed(Bars, text=_opens_bare)),
-    "truncated-told": Mutant(changed(Bars, row=_splits_bare)),
-    "damaged-told": Mutant(changed(Bars, text=_decodes_bare)),
+    "nothing-refused": Mutant(changed(Bars, text=_fails_when_empty)),
+    "nothing-refused/missing": Mutant(changed(Bars, text=_opens_bare)),
+    "damaged-refused": Mutant(changed(Bars, row=_splits_bare)),
+    "damaged-refused/other bytes": Mutant(changed(Bars, text=_decodes_bare)),
 }

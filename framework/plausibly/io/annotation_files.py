@@ -67,7 +67,7 @@ def write_annotations(table: xr.Dataset, path: Path | str) -> None:
     ------
     InputError
         ``ending-unknown``, ``output-unwritable``, ``table-unknown`` or ``table-detached``,
-        ``variable-unwritable``, ``attribute-unwritable``, ``name-unwritable`` where a format cannot
+        ``value-unwritable`` where a format cannot
         hold something.
     """
     path = Path(path)
@@ -315,13 +315,7 @@ def _read_rows(table: TextTable) -> tuple[dict[str, list[str]], dict[str, Array]
         texts = table.column(_STATE)
         state = positions(STATES, texts)
         for row in np.flatnonzero(state < 0)[:1].tolist():
-            raise InputError(
-                "state-unknown",
-                f"{table.place(row)}: {quoted(texts[row])} is no state of a response",
-                expected=", ".join(STATES),
-                hint="fix that line",
-                source=table.source,
-            )
+            raise text.unreadable(table, row, _STATE, texts[row], ", ".join(STATES))
         of_response[names.RESPONSE_STATE] = state[order]
     for name, values in of_response.items():
         columns[name] = values[start]

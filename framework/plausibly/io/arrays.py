@@ -91,7 +91,7 @@ def parse_npy(data: bytes, source: str) -> Array:
     end = start + count * dtype.itemsize
     if len(data) < end:
         whole = f"{counted(end)} bytes for shape {shape}, type {dtype}"
-        raise files.truncated(source, "its last row", whole=whole, size=len(data))
+        raise _damaged(source, f"{counted(len(data))} bytes", expected=whole)
     if dtype.itemsize == 0:
         return np.zeros(shape, dtype)
     flat = np.frombuffer(data, dtype, count, start)
@@ -123,8 +123,8 @@ def read_npz(path: Path | str, role: str) -> dict[str, Array]:
     except Exception as reason:  # zipfile and zlib raise a dozen kinds on damage
         cut = isinstance(reason, zipfile.BadZipFile) and "CRC" not in str(reason)
         if cut and data.startswith(b"PK"):
-            ends = "its directory"
-            raise files.truncated(source, ends, whole="a whole npz", size=len(data)) from reason
+            size = f"{counted(len(data))} bytes"
+            raise _damaged(source, size, expected="a whole npz") from reason
         raise _damaged(source, reason) from reason
     return arrays
 
@@ -150,7 +150,7 @@ def texts_of(array: Array, source: str, what: str) -> list[str]:
     """Return the names in a one-dimensional array as text."""
     if array.ndim != 1:
         raise InputError(
-            "names-shape",
+            "array-shape",
             f"{source}: {what} is not a list of names",
             expected="one dimension",
             found=f"shape {array.shape}",
@@ -279,39 +279,36 @@ def stacked(
     _, first_of, inverse = np.unique(cell, return_index=True, return_inverse=True)
     again = np.flatnonzero(first_of[inverse] != np.arange(cell.size)).tolist()
     row_of.flat[cell] = np.arange(cell.size)
+    missing = row_of < 0
+    if not again and not missing.any():
+        return values[row_of], rows, planes
+    without: dict[str, list[str]] = {}
     if again:
         first, second = int(first_of[inverse[again[0]]]), again[0]
-        others = f", and {several(len(again) - 1, 'other')} again" if len(again) > 1 else ""
-        raise InputError(
-            "view-twice" if noun == "view" else "draws-incomplete",
-            f"{table.source} has {noun} {quoted(views[first])} of {examples[first]} in "
-            f"{table.places([first, second])}{others}",
-            expected=f"one row per {noun} of an example",
-            found=f"{several(len(again), 'row')} too many",
-            hint=f"keep one, or give the other {noun} a name of its own",
-            source=table.source,
-            details={"examples": list(dict.fromkeys(examples[row] for row in again))},
-        )
-    missing = row_of < 0
-    if missing.any():
-        lacking = list(compress(rows, np.any(missing, axis=0).tolist()))
+        where = table.places([first, second])
+        got = f"{quoted(views[first])} of {examples[first]} in {where}"
+        wrong = list(dict.fromkeys(examples[row] for row in again))
+        hint = f"keep one, or give the other {noun} a name of its own"
+    else:
+        wrong = list(compress(rows, np.any(missing, axis=0).tolist()))
         without = {
             name: list(compress(rows, row.tolist()))
             for name, row in zip(planes, missing, strict=True)
             if row.any()
         }
         shown = "; ".join(f"no {quoted(name)} of {listed(of)}" for name, of in without.items())
-        raise InputError(
-            f"{noun}s-incomplete",
-            f"{table.source}: {counted(len(lacking))} of {several(len(rows), 'example')} "
-            f"{'lacks' if len(lacking) == 1 else 'lack'} a {noun} ({listed(lacking)})",
-            expected=f"every {noun} of every example: {listed(map(quoted, planes))}",
-            found=shown if len(without) <= 3 else f"{counted(int(missing.sum()))} rows too few",
-            hint=f"add the {noun}s that are missing, or remove these examples from the file",
-            source=table.source,
-            details={"examples": lacking, "missing": without},
-        )
-    return values[row_of], rows, planes
+        got = shown if len(without) <= 3 else f"{counted(int(missing.sum()))} rows too few"
+        hint = f"add the {noun}s that are missing, or remove these examples from the file"
+    raise InputError(
+        f"{noun}s-incomplete",
+        f"{table.source}: {counted(len(wrong))} of {several(len(rows), 'example')} "
+        f"{'has' if len(wrong) == 1 else 'have'} not one row per {noun} ({listed(wrong)})",
+        expected=f"every {noun} of every example once: {listed(map(quoted, planes))}",
+        found=got,
+        hint=hint,
+        source=table.source,
+        details={"examples": wrong, "missing": without},
+    )
 
 
 _REST = "a column of example names, then one column of numbers per label and nothing else"

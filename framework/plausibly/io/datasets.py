@@ -62,14 +62,19 @@ def _plain(values: Array, name: str, source: str) -> Array:
         return values.astype(np.int64)
     elif kind in "biuU" or (kind == "f" and values.dtype.itemsize <= 8):
         return values
-    raise InputError(
-        "variable-unwritable",
-        f"{source} cannot hold the variable {name}",
-        expected="numbers, truth values, text or dates",
-        found=actual,
-        hint=f"change its type, or leave it out: .drop_vars({quoted(name)})",
+    hint = f"change its type, or leave it out: .drop_vars({quoted(name)})"
+    expected = "numbers, truth values, text or dates"
+    raise _unwritable(source, f"variable {name}", expected, actual, hint)
+
+
+def _unwritable(source: str, what: str, expected: str, found: str, hint: str) -> InputError:
+    return InputError(
+        "value-unwritable",
+        f"{source} cannot hold the {what}",
+        expected=expected,
+        found=found,
+        hint=hint,
         source=source,
-        details={"variable": name},
     )
 
 
@@ -89,15 +94,9 @@ def _encoded(value: object, name: str, source: str) -> object:
             "shape": list(value.shape) if isinstance(value, np.ndarray) else None,
             "values": _plain(np.asarray(value), name, source).reshape(-1).tolist(),
         }
-    raise InputError(
-        "attribute-unwritable",
-        f"{source} cannot hold the attribute {name}",
-        expected="text, a number, a truth value, or a list, mapping or array of them",
-        found=type(value).__name__,
-        hint="write it as text, or take it away from .attrs",
-        source=source,
-        details={"attribute": name},
-    )
+    expected = "text, a number, a truth value, or a list, mapping or array of them"
+    hint = "write it as text, or take it away from .attrs"
+    raise _unwritable(source, f"attribute {name}", expected, type(value).__name__, hint)
 
 
 def _decoded(value: Any) -> Any:  # Any: whatever the JSON holds
@@ -127,18 +126,12 @@ def _restored(stored: Array | Sequence[object], type_name: str) -> Array:
 
 
 def _check_encodable(texts: Iterable[str | None], what: str, source: str) -> None:
-    """Raise ``name-unwritable`` where a text holds half a surrogate pair: UTF-8 has none."""
+    """Raise ``value-unwritable`` where a text holds half a surrogate pair: UTF-8 has none."""
     bad = [text for text in texts if text and re.search("[\ud800-\udfff]", text)]
     if bad:
-        raise InputError(
-            "name-unwritable",
-            f"{source} cannot hold the name of {what} {bad[0]!a}",
-            expected="characters that UTF-8 can write",
-            found="half a surrogate pair, as some JSON files have",
-            hint="write .npz instead, or fix the name",
-            source=source,
-            details={"names": bad},
-        )
+        got, hint = "half a surrogate pair", "write .npz instead, or fix the name"
+        expected = "characters that UTF-8 can write"
+        raise _unwritable(source, f"name of {what} {bad[0]!a}", expected, got, hint)
 
 
 def encode(
@@ -193,21 +186,16 @@ def decode(
         SyntaxError,  # of what should be the name of a type
     ) as reason:
         raise damaged(source, reason) from reason
-    if actual != kind:
-        raise InputError(
-            "file-other",
-            f"{source} holds something else",
-            expected=kind,
-            found=actual,
-            hint=_READS.get(actual, "name another file"),
-            source=source,
-        )
+    expected, got, hint = kind, actual, _READS.get(actual, "name another file")
+    if actual == kind:
+        expected, got = f"{kind} of format {_VERSION}, of this version", f"format {version}"
+        hint = 'upgrade here: pip install --upgrade "plausibly"'
     raise InputError(
-        "file-newer",
-        f"{source} was written by a later version of plausibly",
-        expected=f"format {_VERSION}",
-        found=f"format {version}",
-        hint='upgrade here: pip install --upgrade "plausibly"',
+        "file-other",
+        f"{source} holds something else",
+        expected=expected,
+        found=got,
+        hint=hint,
         source=source,
     )
 

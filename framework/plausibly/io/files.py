@@ -117,23 +117,10 @@ def opening(path: Path | str, role: str, size: int = HEAD) -> bytes:
         with gzip.open(path) as file:
             return file.read(size)
     except (EOFError, zlib.error):
-        size = path.stat().st_size
-        raise truncated(path.name, "its content", whole="a whole gzip file", size=size) from None
+        found = f"{counted(path.stat().st_size)} bytes"
+        raise damaged(path.name, found, expected="a whole gzip file") from None
     except OSError as reason:
         raise _unreadable(path, role, reason) from reason
-
-
-def truncated(source: str, ends: str, *, whole: str, size: int) -> InputError:
-    """Return the error for a file that ends too early."""
-    return InputError(
-        "file-truncated",
-        f"{source} ends before {ends}",
-        expected=whole,
-        found=f"{counted(size)} bytes",
-        hint="copy it again",
-        source=source,
-        details={"bytes": size},
-    )
 
 
 def damaged(

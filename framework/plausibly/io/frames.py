@@ -77,6 +77,17 @@ class FrameColumn(Column):
         )
 
 
+def _unfit(source: str, what: str, expected: str, found: str, hint: str) -> InputError:
+    return InputError(
+        "frame-unfit",
+        f"{source} {what}",
+        expected=expected,
+        found=found,
+        hint=hint,
+        source=source,
+    )
+
+
 def columns_of(frame: Any) -> tuple[str, list[FrameColumn]]:  # Any: `datasets` is not imported
     """Return what a frame is called in messages, and its columns in order."""
     source, called = WHOSE, dict[str, tuple[str, ...]]()
@@ -90,14 +101,11 @@ def columns_of(frame: Any) -> tuple[str, list[FrameColumn]]:  # Any: `datasets` 
             if isinstance(listed_names, (list, tuple)):
                 called[str(name)] = tuple(map(str, listed_names))
         if isinstance(frame, Mapping):
-            raise InputError(
-                "split-unnamed",
-                f"{source} has {several(len(frame), 'split')}",
-                expected="one of them",
-                found=listed(map(quoted, frame)),
-                hint=f'data["{next(iter(frame), "train")}"]',
-                source=source,
+            what, hint = (
+                f"has {several(len(frame), 'split')}",
+                f'data["{next(iter(frame), "train")}"]',
             )
+            raise _unfit(source, what, "one of them", listed(map(quoted, frame)), hint)
         if hasattr(frame, "__len__"):
             frame = frame.with_format("arrow")[:]
         else:
@@ -107,38 +115,20 @@ def columns_of(frame: Any) -> tuple[str, list[FrameColumn]]:  # Any: `datasets` 
     if callable(getattr(frame, "collect", None)):
         lazy, hint = "lazy", "frame.collect()"
     if lazy:
-        raise InputError(
-            "frame-lazy",
-            f"{source} is {lazy}",
-            expected="columns in memory",
-            found=kind,
-            hint=hint,
-            source=source,
-        )
+        raise _unfit(source, f"is {lazy}", "columns in memory", kind, hint)
     nw = extras.require("narwhals.stable.v1", extra="frames", source=source)
     names = [name_text(name) for name in _raw_names(frame)]
     distinct(names, source, _RENAME)
     try:
         native = nw.from_native(frame, eager_only=True)
     except TypeError:
-        raise InputError(
-            "frame-unknown",
-            f"{type(frame).__name__} is no frame",
-            expected="the path of a file, or a frame of pandas, polars, pyarrow or datasets",
-            found=kind,
-            hint="pandas.DataFrame(...)",
-            source=source,
-        ) from None
+        expected = "the path of a file, or a frame of pandas, polars, pyarrow or datasets"
+        raise _unfit(source, "is no frame", expected, kind, "pandas.DataFrame(...)") from None
     series = list(native.iter_columns())
     if not series or not len(series[0]):
-        raise InputError(
-            "frame-empty",
-            f"{source} is empty",
-            expected="columns with one row or more",
-            found=f"{len(series)} columns without a row" if series else "no column",
-            hint="look at how it was selected or read",
-            source=source,
-        )
+        got = f"{len(series)} columns without a row" if series else "no column"
+        hint = "look at how it was selected or read"
+        raise _unfit(source, "is empty", "columns with one row or more", got, hint)
     return source, [
         FrameColumn(
             name_text(one.name),
@@ -171,14 +161,12 @@ def _raw_names(frame: object) -> Sequence[object]:
     for attribute in ("column_names", "columns"):
         found = getattr(frame, attribute, None)
         if isinstance(found, pd.MultiIndex):
-            raise InputError(
-                "columns-nested",
-                f"{WHOSE} has {found.nlevels} levels of columns",
-                expected="one name per column",
-                found=listed(map(str, found)),
-                hint='frame.columns = ["_".join(name) for name in frame.columns]',
-                source=WHOSE,
+            what, hint = (
+                f"has {found.nlevels} levels of columns",
+                '["_".join(c) for c in frame.columns]',
             )
+            got, hint = listed(map(str, found)), f"frame.columns = {hint}"
+            raise _unfit(WHOSE, what, "one name per column", got, hint)
         if found is not None and not callable(found):
             return list(found)
     return []

@@ -90,9 +90,9 @@ def read_json(
     Raises
     ------
     InputError
-        What `plausibly.io.files.contents` and `decode` say; ``file-empty``, ``json-broken``,
-        ``json-key-twice``, ``json-constant``, ``json-surrogate`` and ``json-too-deep``, each with
-        the line.
+        What `plausibly.io.files.contents` and `decode` say; ``file-empty``;
+        ``json-broken`` with the line, also for a key that is there twice, NaN, half a character,
+        and values that are nested too deep.
     """
     source = source or Path(path).name
     # Line ends are no part of a JSON text.
@@ -212,13 +212,12 @@ def _check(text: str, source: str, line: int) -> None:
     levels: list[_Level] = []
     for match in _TOKEN.finditer(text):
         token, start, top = match[0], match.start(), levels[-1] if levels else None
-        name = says = expected = got = hint = ""
+        says = expected = got = ""
         if token in ("[", "{"):
             levels.append(_Level(keys={} if token == "{" else None))
             if len(levels) > DEEPEST:
-                name, says, got = "json-too-deep", "is nested too deep", "more"
                 expected = f"at most {DEEPEST} lists and objects within each other"
-                hint = "look at what wrote it"
+                levels, says, got = [], "is nested too deep", "more"
         elif token in ("]", "}"):
             del levels[-1:]
         elif token == "," and top is not None:
@@ -226,39 +225,31 @@ def _check(text: str, source: str, line: int) -> None:
         elif token[0] == '"':
             key: str = json.loads(token, strict=False)
             if key.encode("utf-8", "ignore").decode() != key:
-                name, says, got = "json-surrogate", "holds half a character", shortened(token)
-                expected, hint = "both halves of a surrogate pair", "write it again as UTF-8"
+                says, got = "holds half a character", shortened(token)
+                expected = "both halves of a surrogate pair"
             elif top is not None and top.keys is not None and top.key is None:
                 if key in top.keys:
-                    name, says = (
-                        "json-key-twice",
-                        f"names the key {json_shown(key)} again",
-                    )
                     lines = [line + text.count("\n", 0, at) for at in (top.keys[key], start)]
                     first, again = map(counted, lines)
-                    got = f"lines {first} and {again},"
-                    got = f"twice on line {first}," if first == again else got
-                    expected = "each key of an object once"
-                    hint = "remove one of them, or write it again"
+                    got = f"twice on line {first}," if first == again else ""
+                    got = got or f"lines {first} and {again},"
+                    says, expected = f"names the key {json_shown(key)} again", "each key once"
                 else:
                     top.keys[key], top.key = start, key
         elif token in _CONSTANTS:
-            name, says, got = "json-constant", f"holds {token}", token
-            expected, hint = "a number, or null", "write null where there is no number"
-        if name:
+            says, got, expected = f"holds {token}", token, "a number, or null"
+        if says:
             at = line + text.count("\n", 0, start)
             steps = "".join(level.step for level in levels)
             place = steps if steps.startswith(".") else f".{steps}"
-            deep = name == "json-too-deep"
-            unknown = ", which JSON does not know" if name == "json-constant" else ""
             raise InputError(
-                name,
+                "json-broken",
                 f"{source} line {counted(at)} {says}",
                 expected=expected,
-                found=got if deep else f"{got} at {place}{unknown}",
-                hint=hint,
+                found=f"{got} at {place}",
+                hint="fix it, or write it again",
                 source=source,
-                details={"line": at, "place": "" if deep else place},
+                details={"line": at, "place": place},
             )
 
 

@@ -359,7 +359,7 @@ def write_plausibilities(
     Raises
     ------
     InputError
-        ``ending-unknown``, ``option-unfit``, ``output-unwritable``, ``variable-unwritable`` and the
+        ``ending-unknown``, ``option-unfit``, ``output-unwritable``, ``value-unwritable`` and the
         like where the format cannot hold something, or what `check_plausibilities` says.
 
     Warns

@@ -104,8 +104,7 @@ def from_named(
     Raises
     ------
     InputError
-        ``predictions-missing``, ``models-several``, ``model-unknown``, ``prediction-twice``,
-        ``scores-mixed``, ``label-unknown`` or ``score-unfit``.
+        ``predictions-missing``, ``model-unknown``, ``scores-unfit`` or ``label-unknown``.
     """
     named = [prediction for prediction in found if prediction.scores]
     if not named:
@@ -126,7 +125,7 @@ def from_named(
         if set(first.scores) != set(prediction.scores):  # a copy is the same prediction
             places = listed(p for p in (first.place, prediction.place) if p)
             raise InputError(
-                "prediction-twice",
+                "scores-unfit",
                 f"{source}: the model says two things of example {prediction.example}",
                 expected="one prediction per model and example",
                 found=places or "two that differ",
@@ -145,7 +144,7 @@ def from_named(
     without = sum(score is None for one in known.values() for _, score in one.scores)
     if 0 < without < sum(len(one.scores) for one in known.values()):
         raise InputError(
-            "scores-mixed",
+            "scores-unfit",
             f"{source}: the model gives scores for some labels and none for others",
             expected="a score for each label that it names, or for none",
             found=f"{several(without, 'label')} without score",
@@ -165,15 +164,13 @@ def _model(named: Sequence[NamedPrediction], model: str | None, source: str) -> 
     models = sorted({prediction.model for prediction in named})
     if model in models or (model is None and len(models) == 1):
         return models[0] if model is None else model
-    if model is None:
-        name, what = "models-several", f"holds predictions by {len(models)} models"
-        hint = f'model="{models[-1]}", or another of them'
-    else:
+    what, hint = f"holds predictions by {len(models)} models", f'model="{models[-1]}", or another'
+    if model is not None:
         guess = near(model, models)
-        name, what = "model-unknown", f"holds no prediction by {quoted(model)}"
+        what = f"holds no prediction by {quoted(model)}"
         hint = f'did you mean model="{guess}"?' if guess else "name one of those"
     raise InputError(
-        name,
+        "model-unknown",
         f"{source} {what}",
         expected="one model of the file",
         found=listed(quoted(one) if one else "a model without name" for one in models),
@@ -199,7 +196,7 @@ def _numbers(prediction: NamedPrediction, source: str) -> dict[str, float]:
     if says:
         where = f"{source} {prediction.place}".strip()
         raise InputError(
-            "score-unfit",
+            "scores-unfit",
             f"{where}: the prediction of example {prediction.example} {says}",
             expected=expected,
             found=listed(f"{label} {score}" for label, score in prediction.scores),

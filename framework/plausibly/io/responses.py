@@ -196,32 +196,22 @@ def _resolve_duplicates(
 
 
 def _latest(group: Sequence[Response], source: str) -> Response:
-    about, by = group[0].example, group[0].annotator
-    places = listed(in_file_order(group))
-    times = [response.time for response in group]
-    known = [time for time in times if time is not None]
-    if len(known) < len(times):
-        raise InputError(
-            "times-missing",
-            f"{source}: nothing says which of {several(len(group), 'response')} by {by} to example "
-            f"{about} is the latest ({places})",
-            expected="the time of each",
-            found=f"{several(len(known), 'time')}",
-            hint=f"{_ALL} (or fractional, or first or last in the file)",
-            source=source,
-        )
-    last = [r for r in group if r.time == max(known)]
-    if len({repr(_key(response)) for response in last}) > 1:
-        raise InputError(
-            "times-equal",
-            f"{source}: {by} gave {counted(len(last))} different responses to example {about} at "
-            f"one time ({places})",
-            expected="one that is the latest",
-            found=f"time {max(known)} for each",
-            hint=f"{_ALL} (or fractional), or keep one of them",
-            source=source,
-        )
-    return last[0]
+    times = [response.time for response in group if response.time is not None]
+    last = [response for response in group if times and response.time == max(times)]
+    if len(times) == len(group) and len({repr(_key(response)) for response in last}) == 1:
+        return last[0]
+    got = f"{several(len(times), 'time')} for {several(len(group), 'response')}"
+    if len(times) == len(group):
+        got = f"time {max(times)} for {several(len(last), 'different response')}"
+    raise InputError(
+        "times-unclear",
+        f"{source}: nothing says which response by {group[0].annotator} to example "
+        f"{group[0].example} is the latest ({listed(in_file_order(group))})",
+        expected="the time of each, and one that is the latest",
+        found=got,
+        hint=f"{_ALL} (or fractional, or first or last in the file)",
+        source=source,
+    )
 
 
 _MARK = "\x1f"

@@ -70,8 +70,8 @@ def read_xml(path: Path | str, role: str, *, source: str | None = None) -> Eleme
     ------
     InputError
         ``file-missing`` and its like, ``file-empty``, ``text-binary`` for an archive,
-        ``xml-broken`` with the line, ``xml-doctype`` where it declares a document type, in which
-        entities are defined, and ``xml-too-deep``.
+        ``xml-broken`` with the line, also where it declares a document type, in which entities are
+        defined.
     """
     source = source or Path(path).name
     data = files.contents(path, role)
@@ -85,18 +85,21 @@ def read_xml(path: Path | str, role: str, *, source: str | None = None) -> Eleme
     parser = expat.ParserCreate()
     parser.buffer_text = True
 
-    def refused(name: str, what: str, expected: str, found: str, hint: str) -> InputError:
+    def broken(what: str, expected: str, found: str) -> InputError:
         line = parser.CurrentLineNumber
-        fields = {"expected": expected, "found": found, "hint": hint, "source": source}
         return InputError(
-            name, f"{source} line {counted(line)} {what}", **fields, details={"line": line}
+            "xml-broken",
+            f"{source} line {counted(line)} {what}",
+            expected=expected,
+            found=found,
+            hint="copy it again, or write it again",
+            source=source,
+            details={"line": line},
         )
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         if len(within) > _DEEPEST:
-            what = f"is inside {_DEEPEST} elements"
-            got = f"<{tag[:40]}>"
-            raise refused("xml-too-deep", what, "fewer, one inside another", got, "write it again")
+            raise broken("is nested too deep", f"at most {_DEEPEST} elements", f"<{tag[:40]}>")
         element = Element(tag=tag, line=parser.CurrentLineNumber, attributes=attributes)
         within[-1].children.append(element)
         within.append(element)
@@ -106,9 +109,8 @@ def read_xml(path: Path | str, role: str, *, source: str | None = None) -> Eleme
         within.pop().text = "".join(texts.pop())
 
     def doctype(name: str, *_: object) -> None:
-        what, expected = "declares a document type", "plain elements: entities are not resolved"
-        got = f"<!DOCTYPE {name[:40]}"
-        raise refused("xml-doctype", what, expected, got, "remove the declaration")
+        expected = "plain elements: entities are not resolved"
+        raise broken("declares a document type", expected, f"<!DOCTYPE {name[:40]}")
 
     parser.StartElementHandler = start
     parser.EndElementHandler = end
@@ -124,6 +126,5 @@ def read_xml(path: Path | str, role: str, *, source: str | None = None) -> Eleme
         if isinstance(reason, expat.ExpatError):
             got = expat.ErrorString(reason.code) or ""
         expected = "one element, each tag closed, in the encoding that its first line declares"
-        do = "copy it again, or write it again"
-        raise refused("xml-broken", "is no XML", expected, got, do) from None
+        raise broken("is no XML", expected, got) from None
     return root.children[0]

@@ -176,17 +176,12 @@ def example_alone(aggregator: Aggregator, tables: Tables) -> None:
 
 @_each
 def inputs_unchanged(aggregator: Aggregator, table: xr.Dataset) -> None:
-    """The table is afterwards what it was before."""
+    """The table is afterwards what it was before, and a read-only one is enough."""
     before = table.copy(deep=True)
     _aggregate(aggregator, table)
     changed = [str(n) for n in before.variables if not same(before[n], table.get(n))]
     demand(not changed, f"it changes {', '.join(changed)} of the table")
     demand(before.identical(table), "it changes the table")
-
-
-@_each
-def read_only_inputs(aggregator: Aggregator, table: xr.Dataset) -> None:
-    """A table that cannot be written to is enough."""
     _aggregate(aggregator, read_only_table(table))
 
 
@@ -324,14 +319,8 @@ def sparse_same(aggregator: Aggregator, table: xr.Dataset) -> None:
 
 
 @_each
-def other_kinds_refused(aggregator: Aggregator, table: xr.Dataset) -> None:
-    """A table of a kind that it does not accept is an InputError."""
-    other = data.of_unknown_kind(table)
+def unfit_refused(aggregator: Aggregator, table: xr.Dataset) -> None:
+    """A table of a kind that it does not accept, or whose names were cut, is an InputError."""
+    other, cut = data.of_unknown_kind(table), data.cut(table)
     refused(lambda: _aggregate(aggregator, other), "for another kind")
-
-
-@_each
-def detached_refused(aggregator: Aggregator, table: xr.Dataset) -> None:
-    """A table whose names were cut afterwards is an InputError."""
-    cut = data.cut(table)
     refused(lambda: _aggregate(aggregator, cut), "for a detached table")

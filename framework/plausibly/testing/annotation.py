@@ -143,17 +143,12 @@ def labels_seen(annotation: Annotation, fixture: AnnotationFixture) -> None:
 
 
 @RULES.rule
-def record_order(annotation: Annotation, fixture: AnnotationFixture) -> None:
-    """The order of the records does not matter."""
-    turned = annotation.build(fixture.records()[::-1], fixture.labels)
-    fixture.demand_answers(annotation, turned, "records turned round change answers")
-
-
-@RULES.rule
-def read_once(annotation: Annotation, fixture: AnnotationFixture) -> None:
-    """Records that can be read only once are enough."""
+def records_read(annotation: Annotation, fixture: AnnotationFixture) -> None:
+    """The order of the records does not matter, and to read them once is enough."""
     table = annotation.build(iter(fixture.records()), fixture.labels)
     demand(same(table, fixture.table(annotation)), "from an iterator it builds another table")
+    turned = annotation.build(fixture.records()[::-1], fixture.labels)
+    fixture.demand_answers(annotation, turned, "records turned round change answers")
 
 
 @RULES.rule
@@ -209,17 +204,12 @@ def answers_once(annotation: Annotation, fixture: AnnotationFixture) -> None:
 
 
 @RULES.rule
-def odd_answers_refused(annotation: Annotation, fixture: AnnotationFixture) -> None:
-    """An answer that is none is an InputError that names the example."""
+def unfit_refused(annotation: Annotation, fixture: AnnotationFixture) -> None:
+    """No records, and an answer that is none, are an InputError; the latter names the example."""
+    refused(lambda: annotation.build([], fixture.labels), "for no records")
     example = fixture.examples[-1]
     odd = [*fixture.records(), (example, "somebody else", object())]
     refused(lambda: annotation.build(odd, fixture.labels), "for an odd answer", naming=example)
-
-
-@RULES.rule
-def nothing_refused(annotation: Annotation, fixture: AnnotationFixture) -> None:
-    """No records are an InputError."""
-    refused(lambda: annotation.build([], fixture.labels), "for no records")
 
 
 @RULES.rule
@@ -234,18 +224,13 @@ def one_label(annotation: Annotation, fixture: AnnotationFixture) -> None:
 
 
 @RULES.rule
-def part_selected(annotation: Annotation, fixture: AnnotationFixture) -> None:
-    """A part of a table is the table of a part of the records."""
+def parts(annotation: Annotation, fixture: AnnotationFixture) -> None:
+    """A part of a table is the table of a part of the records, and parts joined are the whole."""
     some = fixture.examples[::2]
     part = select_annotations(fixture.table(annotation), example=some)
     annotation.validate(part)
     built = fixture.table(annotation, some)
     demand(_rows(part) == _rows(built), "select gives other answers than a build of that part")
-
-
-@RULES.rule
-def parts_joined(annotation: Annotation, fixture: AnnotationFixture) -> None:
-    """Tables of parts, joined, are the table of the whole."""
     halves = fixture.examples[::2], fixture.examples[1::2]
     whole = concat_annotations([fixture.table(annotation, half) for half in halves])
     annotation.validate(whole)

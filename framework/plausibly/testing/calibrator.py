@@ -242,24 +242,14 @@ def impossible_labels(calibrator: Calibrator, fixture: Population) -> None:
 
 
 @RULES.rule
-def one_label(calibrator: Calibrator, fixture: Population) -> None:
-    """One label is enough: every atom is its score."""
+def few(calibrator: Calibrator, fixture: Population) -> None:
+    """One label and one example are enough; no examples give no atoms, or an InputError."""
     people = population("calibrator/one label", _SIZE, 1)
     data = _with_scores(people.data(), fixture.data().scores[:, :1].copy())
     found = _calibrate(calibrator, data)
     demand(np.isin(found.scores, data.scores).all(), "an atom is no score of the label")
-
-
-@RULES.rule
-def one_example(calibrator: Calibrator, fixture: Population) -> None:
-    """One calibration example is enough."""
     found = _calibrate(calibrator, fixture.data(slice(1)))
     demand(found.examples == 1, f"of 1 example it gives atoms of {found.examples}")
-
-
-@RULES.rule
-def zero_examples(calibrator: Calibrator, fixture: Population) -> None:
-    """No examples give no atoms, or an InputError."""
     try:
         found = _calibrate(calibrator, fixture.data(slice(0)))
     except InputError:

@@ -1,4 +1,4 @@
-"""One check a kind: find data for the component, and run the rules of the kind."""
+"""One check per kind: find data for the component, and run the rules of the kind."""
 
 from __future__ import annotations
 
@@ -53,13 +53,7 @@ def rules_of(kind: Kind[Any] | str) -> RuleSet[Any, Any]:  # Any: each kind has 
 
 
 def rules(kind: Kind[Any] | str) -> tuple[Rule, ...]:
-    """Return the rules of a kind, in the order in which they are run.
-
-    Parameters
-    ----------
-    kind : Kind or str
-        Such as ``AGGREGATOR`` or ``"aggregator"``.
-    """
+    """Return the rules of a kind, such as ``"aggregator"``, in the order in which they are run."""
     return tuple(rules_of(kind).rules)
 
 
@@ -73,6 +67,9 @@ def check(
 ) -> Report:
     """Run the rules of a kind; those that need missing data are reported as not run.
 
+    The functions for single kinds, such as `check_aggregator`, do the same and raise
+    ``kit-data-missing`` where data are missing.
+
     Parameters
     ----------
     kind : Kind or str
@@ -82,13 +79,17 @@ def check(
     expected_failures : mapping of str to str, optional
         Rules that it breaks on purpose, each with the reason.
     **data
-        What the check of the kind takes: ``records=``, ``labels=``, ``path=``, ``kind=``,
-        ``annotations=``.
+        Annotation: ``records``, a dozen (example, annotator, answer) about two examples or more,
+        and ``labels``, which they declare; by default those of its method ``example()``.
+        Reader: ``path``, a small file of its syntax, of which copies are cut and damaged; ``kind``,
+        the kind of annotation in it; ``labels``, where the file needs declared ones.
+        Aggregator: ``annotations``, a small table of each kind that it accepts and that does not
+        come with plausibly, with an answer to every example.
 
     Returns
     -------
     Report
-        ``str(report)`` is such as ``22 of 23 rules hold, 1 expected failure``.
+        ``str(report)`` is such as ``24 of 25 rules hold, 1 expected failure``.
 
     Raises
     ------
@@ -107,26 +108,7 @@ def check_annotation(
     labels: Sequence[str] | None = None,
     expected_failures: Expected | None = None,
 ) -> Report:
-    """Check that a kind of annotation keeps its rules.
-
-    Parameters
-    ----------
-    annotation : Annotation
-        The kind.
-    records : iterable of (example, annotator, answer), optional
-        A dozen responses to try it on: about two examples or more, with gaps and disagreement.
-        None takes what its method ``example()`` gives, records and labels; the kinds that come with
-        plausibly have made-up ones.
-    labels : sequence of str, optional
-        The labels that the records declare; None takes those that are seen.
-    expected_failures
-        As for `check`, and so is what it returns and raises.
-
-    Raises
-    ------
-    InputError
-        ``kit-data-missing`` where there are no records.
-    """
+    """Check that a kind of annotation keeps its rules; see `check`."""
     return annotations_.RULES.check(annotation, expected_failures, records=records, labels=labels)
 
 
@@ -138,26 +120,7 @@ def check_reader(
     labels: Sequence[str] | None = None,
     expected_failures: Expected | None = None,
 ) -> Report:
-    """Check that a reader keeps its rules.
-
-    Parameters
-    ----------
-    reader : Reader
-        The reader, with its options.
-    path : Path or str
-        A small file of its syntax; copies of it are cut and damaged, itself it is only read.
-    kind : str, optional
-        The kind of annotation that is in the file.
-    labels : sequence of str, optional
-        Declared labels, where the file needs them.
-    expected_failures
-        As for `check`, and so is what it returns and raises.
-
-    Raises
-    ------
-    InputError
-        ``kit-data-missing`` where the file is not there.
-    """
+    """Check that a reader keeps its rules; see `check`."""
     return readers.RULES.check(reader, expected_failures, path=path, kind=kind, labels=labels)
 
 
@@ -167,66 +130,26 @@ def check_aggregator(
     annotations: xr.Dataset | Iterable[xr.Dataset] | None = None,
     expected_failures: Expected | None = None,
 ) -> Report:
-    """Check that an aggregator keeps its rules.
-
-    Parameters
-    ----------
-    aggregator : Aggregator
-        The aggregator, with its parameters.
-    annotations : Dataset or iterable of Dataset, optional
-        One small table of each kind that it accepts and that does not come with plausibly; every
-        example answered. A registered kind with a method ``example()`` needs none.
-    expected_failures
-        As for `check`, and so is what it returns and raises.
-
-    Raises
-    ------
-    InputError
-        ``kit-data-missing`` where there is no table of a kind that it accepts.
-    """
+    """Check that an aggregator keeps its rules; see `check`."""
     return aggregators.RULES.check(aggregator, expected_failures, annotations=annotations)
 
 
 def check_score_function(
     score: ScoreFunction, *, expected_failures: Expected | None = None
 ) -> Report:
-    """Check that a score function keeps its rules.
-
-    Parameters
-    ----------
-    score : ScoreFunction
-        The score function, with its parameters.
-    expected_failures
-        As for `check`, and so is what it returns and raises.
-    """
+    """Check that a score function keeps its rules; see `check`."""
     return scores.RULES.check(score, expected_failures)
 
 
 def check_calibrator(
     calibrator: Calibrator, *, expected_failures: Expected | None = None
 ) -> Report:
-    """Check that a calibrator keeps its rules, and that what it claims holds in simulation.
-
-    Parameters
-    ----------
-    calibrator : Calibrator
-        The calibrator, with its parameters.
-    expected_failures
-        As for `check`, and so is what it returns and raises.
-    """
+    """Check that a calibrator keeps its rules, and its claim in simulation; see `check`."""
     return calibrators.RULES.check(calibrator, expected_failures)
 
 
 def check_p_value_combiner(
     combiner: PValueCombiner, *, expected_failures: Expected | None = None
 ) -> Report:
-    """Check that a combiner keeps its rules, and its guarantee on simulated nulls.
-
-    Parameters
-    ----------
-    combiner : PValueCombiner
-        The combiner, with its parameters.
-    expected_failures
-        As for `check`, and so is what it returns and raises.
-    """
+    """Check that a combiner keeps its rules, and its guarantee on simulated nulls; see `check`."""
     return combiners.RULES.check(combiner, expected_failures)

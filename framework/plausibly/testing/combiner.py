@@ -118,19 +118,12 @@ def held_out_share(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
 
 @RULES.rule
 def shape(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
-    """It gives one p-value a query, in the shape of the queries."""
+    """It gives one p-value per query, in the shape of the queries, which may be none."""
     flat = _uniforms("queries", 12)
-    for queries in (flat, flat.reshape(4, 3), flat[:1]):
+    for queries in (flat, flat.reshape(4, 3), flat[:1], np.zeros((0, 3))):
         found = _combined(combiner, fixture.case(queries=queries))
         demand(found.shape == queries.shape, f"for {queries.shape} it gives {found.shape}")
         demand(found.dtype == np.float64, f"it gives {found.dtype}")
-
-
-@RULES.rule
-def zero_queries(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
-    """No queries give no p-values."""
-    found = _combined(combiner, fixture.case(queries=np.zeros((0, 3))))
-    demand(found.shape == (0, 3), f"for (0, 3) it gives {found.shape}")
 
 
 @RULES.rule

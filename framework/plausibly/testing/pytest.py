@@ -38,15 +38,7 @@ MakeTable: TypeAlias = Callable[[str], xr.Dataset]
 
 @attrs.frozen
 class RuleTest:
-    """One rule as a test: called with a component, it passes, fails or skips.
-
-    Attributes
-    ----------
-    kind : str
-        What the component is.
-    rule : Rule
-        The rule.
-    """
+    """One rule of a kind as a test: called with a component, it passes, fails or skips."""
 
     kind: str
     rule: Rule
@@ -67,25 +59,10 @@ def rules(
     *,
     expected_failures: Mapping[str, str] | None = None,
 ) -> list[Any]:  # Any: what pytest.param gives, which has no public type
-    """Return the rules of a kind as parameters of a test, each under its name.
+    """Return the rules of a kind as parameters of a test: each a `RuleTest` under its name.
 
-    Parameters
-    ----------
-    kind : Kind or str
-        Such as ``AGGREGATOR`` or ``"aggregator"``.
-    expected_failures : mapping of str to str, optional
-        Rules that the component breaks on purpose, each with the reason: strict xfails, so that one
-        that passes fails.
-
-    Returns
-    -------
-    list of pytest.param
-        Each holds a `RuleTest`.
-
-    Raises
-    ------
-    InputError
-        ``rule-unknown`` where `expected_failures` names no rule of the kind.
+    Rules that a component breaks on purpose (`expected_failures`, each with the reason) are strict
+    xfails, so that one that passes fails. A name that is no rule is ``rule-unknown``.
     """
     rule_set = checks.rules_of(kind)
     expected = dict(expected_failures or {})

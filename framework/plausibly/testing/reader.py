@@ -161,24 +161,18 @@ def undeclared_refused(reader: Reader, fixture: ReaderFixture) -> None:
 
 
 @RULES.rule
-def empty_refused(reader: Reader, fixture: ReaderFixture) -> None:
-    """An empty file is an InputError that names the file."""
+def nothing_refused(reader: Reader, fixture: ReaderFixture) -> None:
+    """A file that is empty, or not there, is an InputError that names the file."""
     with fixture.elsewhere("empty") as copy:
         _fill(copy)
         refused(lambda: fixture.read(reader, copy), "for an empty file", naming=copy.name)
-
-
-@RULES.rule
-def missing_refused(reader: Reader, fixture: ReaderFixture) -> None:
-    """A file that is not there is an InputError that names the file."""
-    with fixture.elsewhere("gone") as copy:
         lost = copy.with_name(f"lost{copy.suffix}")
         refused(lambda: fixture.read(reader, lost), "for a missing file", naming=lost.name)
 
 
 @RULES.rule
-def truncated_told(reader: Reader, fixture: ReaderFixture) -> None:
-    """A file that was cut gives a table of what is left, or an InputError that names the file."""
+def damaged_refused(reader: Reader, fixture: ReaderFixture) -> None:
+    """A file that was cut, or holds other bytes, is read, or an InputError that names it."""
     with fixture.elsewhere("cut") as copy:
         for part in _files(copy):
             whole = part.read_bytes()
@@ -186,11 +180,6 @@ def truncated_told(reader: Reader, fixture: ReaderFixture) -> None:
                 part.write_bytes(whole[:end])
                 fixture.demand_refused_by_name(reader, copy, f"cut to {end} bytes", part)
             part.write_bytes(whole)
-
-
-@RULES.rule
-def damaged_told(reader: Reader, fixture: ReaderFixture) -> None:
-    """A file of other bytes under its name is an InputError that names the file, or is read."""
     for name, data in OTHER_FILES.items():
         with fixture.elsewhere(f"other-{Path(name).stem}") as copy:
             _fill(copy, data)

@@ -47,18 +47,10 @@ class NoData:
 
 @attrs.frozen
 class Rule:
-    """One duty of a component.
+    """One duty of a component: `function` raises where a component breaks it on the data.
 
-    Attributes
-    ----------
-    name : str
-        Its name in reports and in `expected_failures`.
-    sentence : str
-        What it wants: the first line of its docstring.
-    function : callable
-        Raises where a component breaks it: ``function(component, fixture)``.
-    needs_data : bool
-        Whether it tries the component on data; else `fixture` is not read.
+    Reports and `expected_failures` call it by its `name`, and its `sentence` is what it demands. A
+    rule that does not need data looks at the component alone.
     """
 
     name: str
@@ -69,28 +61,21 @@ class Rule:
 
 @attrs.frozen(eq=False)
 class RuleSet(Generic[P, W]):
-    """The rules of one kind, in the order in which they were written down.
-
-    `fixture_for` makes data for a component, out of the `options` that an author passes.
-    """
+    """The rules of one kind; `fixture_for` makes data out of the `options` of an author."""
 
     kind: Kind[P]
     fixture_for: Callable[..., W | NoData]
     options: tuple[str, ...] = ()
     rules: list[Rule] = attrs.field(factory=list, init=False)
 
-    def rule_alone(self, function: Callable[[P, W], None]) -> Callable[[P, W], None]:
+    def rule_alone(self, function: Callable[[P, W], None]) -> None:
         """Enter a rule that looks at the component alone; a decorator."""
-        return self.rule(function, needs_data=False)
+        self.rule(function, needs_data=False)
 
-    def rule(
-        self, function: Callable[[P, W], None], *, needs_data: bool = True
-    ) -> Callable[[P, W], None]:
-        """Enter a rule that tries the component on data; a decorator."""
-        name = function.__name__.strip("_").replace("_", "-")
-        sentence = (function.__doc__ or "").strip().partition("\n")[0]
+    def rule(self, function: Callable[[P, W], None], *, needs_data: bool = True) -> None:
+        """Enter a rule that tries the component on data, with its docstring; a decorator."""
+        name, sentence = function.__name__.replace("_", "-"), str(function.__doc__)
         self.rules.append(Rule(name, sentence, function, needs_data))
-        return function
 
     def fixture(self, component: object, options: Mapping[str, object]) -> W | NoData:
         """Return the data on which a component is tried, or why there are none."""
@@ -374,19 +359,7 @@ _SEVERAL: Mapping[State, str] = {
 
 @attrs.frozen
 class Result:
-    """Result of one rule.
-
-    Attributes
-    ----------
-    name : str
-        The rule.
-    state : {"holds", "fails", "expected failure", "unexpected pass", "unknown rule", "not run"}
-        How the component fared.
-    detail : str
-        What happened; empty where the rule holds.
-    sentence : str
-        What the rule wants.
-    """
+    """Result of one rule: its name and sentence, the state, and what happened."""
 
     name: str
     state: State
@@ -396,15 +369,7 @@ class Result:
 
 @attrs.frozen(kw_only=True)
 class Report:
-    """Results of all rules of a kind for one component; prints as one line.
-
-    Attributes
-    ----------
-    kind, component : str
-        What was tried, as it prints.
-    rules : tuple of Result
-        One a rule, in order.
-    """
+    """Results of all rules of a kind, in order, for one component; prints as one line."""
 
     kind: str
     component: str
@@ -432,21 +397,17 @@ class Report:
         rows = [("rule", "state", "what happened"), *((r.name, r.state, r.detail) for r in shown)]
         first = max(len(row[0]) for row in rows) + 2
         second = max(len(row[1]) for row in rows) + 2
+        indent = " " * (first + second)
+        wrapper = textwrap.TextWrapper(
+            width=max(_WIDTH, len(indent) + 40),
+            subsequent_indent=indent,
+            break_on_hyphens=False,
+            break_long_words=False,
+        )
         lines = [f"{self.kind} {self.component}: {self}"]
-        for row, wants in zip(rows, ["", *(r.sentence for r in shown)], strict=True):
-            head = f"{row[0]:<{first}}{row[1]:<{second}}"
-            lines += _wrapped(row[2], head, first + second)
-            if wants:
-                lines += _wrapped(f"wanted: {wants}", " " * (first + second), first + second)
+        for row, sentence in zip(rows, ["", *(r.sentence for r in shown)], strict=True):
+            wrapper.initial_indent = f"{row[0]:<{first}}{row[1]:<{second}}"
+            lines += wrapper.wrap(row[2])
+            wrapper.initial_indent = indent
+            lines += wrapper.wrap(sentence and f"wanted: {sentence}")
         return "\n".join(lines)
-
-
-def _wrapped(text: str, head: str, indent: int) -> list[str]:
-    return textwrap.wrap(
-        text,
-        max(_WIDTH, indent + 40),
-        initial_indent=head,
-        subsequent_indent=" " * indent,
-        break_on_hyphens=False,
-        break_long_words=False,
-    )

@@ -35,20 +35,7 @@ def _st() -> Any:  # Any: the module hypothesis.strategies, which may not be ins
 
 
 def answers(kind: str, labels: Sequence[str]) -> SearchStrategy[object]:
-    """Return a strategy of answers of a kind that comes with plausibly.
-
-    Parameters
-    ----------
-    kind : str
-        ``"single-label"``, ``"partial-ranking"``, ``"label-set"`` or ``"soft-label"``.
-    labels : sequence of str
-        The labels that answers may name.
-
-    Raises
-    ------
-    InputError
-        ``kit-data-missing`` for another kind.
-    """
+    """Return a strategy of answers of a kind that comes with plausibly, which name these labels."""
     st = _st()
     if kind not in data.ANSWERS:
         raise InputError(
@@ -94,16 +81,9 @@ def annotation_tables(
 ) -> SearchStrategy[xr.Dataset]:
     """Return a strategy of annotation tables in which every example is answered.
 
-    Parameters
-    ----------
-    kind : str, mapping or Annotation
-        The kind of annotation.
-    answers : callable, optional
-        From the labels to a strategy of answers; needed for kinds that do not come with plausibly.
-    max_examples, max_annotators, max_labels : int
-        The most of each; there is at least one.
-    unknown : bool
-        Whether responses of unknown annotators are among them.
+    `answers`, from the labels to a strategy of answers, is needed for kinds that do not come with
+    plausibly. There is at least one example, annotator and label, and with `unknown` there may be
+    responses of unknown annotators.
     """
     st = _st()
     annotation = registry.resolve(ANNOTATION, kind)
@@ -136,14 +116,7 @@ def predictions(
 ) -> SearchStrategy[xr.DataArray]:
     """Return a strategy of predictions (example, label), with ties and zeros among them.
 
-    Parameters
-    ----------
-    max_examples, max_labels : int
-        The most of each; there is at least one.
-    scale : {"probability", "logit"}
-        What the numbers are.
-    dtype : {"float32", "float64"}, optional
-        None draws one.
+    There is at least one example and label; `dtype` None draws one of the two.
     """
     st = _st()
     number = st.integers(-8, 8) | st.floats(-8, 8)
@@ -170,12 +143,8 @@ def plausibilities(
 ) -> SearchStrategy[xr.DataArray]:
     """Return a strategy of plausibilities (example, label): shares of a few votes.
 
-    Parameters
-    ----------
-    max_examples, max_labels : int
-        The most of each; there is at least one.
-    counted : bool, optional
-        Whether the coordinate `denominator` says how many votes; None draws that.
+    There is at least one example and label; `counted` is whether the coordinate ``denominator``
+    has the number of votes, None draws that.
     """
     st = _st()
 

@@ -20,7 +20,6 @@ from plausibly_builtins.readers import base
 
 AnswerKind: TypeAlias = Literal["single-label", "label-set", "partial-ranking"]
 
-_SHAPE: Final = base.Shape("record-unlike")
 _STATES: Final = {
     "submitted": states.ANSWERED,
     "draft": states.UNFINISHED,
@@ -56,7 +55,7 @@ class Answer:
             return None
         if self.status is not None and str(self.status) not in _STATES:
             expected = listed((*_STATES, _PENDING), most=len(_STATES) + 1)
-            raise base.Shape("status-unknown").refused(self.place, expected, self.status)
+            raise base.unlike(self.place, expected, self.status)
         state = states.ANSWERED if self.status is None else _STATES[str(self.status)]
         return states.SKIPPED if state == states.ANSWERED and self.value is None else state
 
@@ -73,7 +72,7 @@ class Answer:
             return "ranks"
         expected = "a label, a number, a list of labels, or labels with ranks from 1"
         hint = "choose a question about labels; spans and tables are not read"
-        raise base.Shape("answer-unfit", hint).refused(self.place, expected, value)
+        raise base.unlike(self.place, expected, value, hint=hint)
 
     def as_kind(self, kind: str) -> list[str] | list[list[str]]:
         """Return the value as its kind of answer reads it; the rank null is no rank."""
@@ -87,21 +86,20 @@ class Answer:
             if isinstance(item, dict):
                 label, rank = item["value"], item.get("rank", place)
             if isinstance(rank, JsonNumber):
-                blocks.setdefault(rank.whole or 0, []).append(str(label))
-            elif rank is not None:
-                blocks[place] = [str(label)]
+                rank = rank.whole or 0
+            if rank is not None:
+                blocks.setdefault(rank, []).append(str(label))
         return [blocks[rank] for rank in sorted(blocks)]
 
     def scores(self) -> Iterator[tuple[str, str | None]]:
         """Yield the labels of a suggestion, each with its score: one for all, or one each."""
-        labels = self.value if isinstance(self.value, list) else [self.value]
-        scores = self.score
+        labels, scores = self.value if isinstance(self.value, list) else [self.value], self.score
         if not isinstance(scores, list) or not isinstance(self.value, list):
             scores = [scores] * len(labels)
         if len(scores) != len(labels):
             got = f"{several(len(labels), 'label')}, {several(len(scores), 'score')}"
             expected = "one score for all labels of a suggestion, or one each"
-            raise base.Shape("scores-unlike").refused(self.place, expected, scores, got)
+            raise base.unlike(self.place, expected, found=got)
         for label, number in zip(labels, scores, strict=True):
             # What is no number is shown as it stands, and refused with its example.
             yield str(label), None if number is None else json_shown(number)
@@ -111,10 +109,8 @@ def _is_ranked(items: Sequence[object]) -> bool:
     """Return whether all items are labels with ranks, or all labels in order."""
     entries = list(map(base.entry_of, items))
     ranks = [entry["rank"] for entry in entries if "rank" in entry]
-    whole = (
-        rank is None or (isinstance(rank, JsonNumber) and (rank.whole or 0) > 0) for rank in ranks
-    )
-    names = [entry.get("value") for entry in entries]
+    whole = (r is None or (isinstance(r, JsonNumber) and (r.whole or 0) > 0) for r in ranks)
+    names = (entry.get("value") for entry in entries)
     named = all(isinstance(name, str) and name for name in names)
     return named and len(ranks) in (0, len(items)) and all(whole)
 
@@ -123,21 +119,30 @@ def _is_ranked(items: Sequence[object]) -> bool:
 class Record:
     """A record, in any of the forms: responses and suggestions by question.
 
-    `others` are responses of version 1 to other questions: they skip a question.
+    `voters` are responses of version 1, each with its values by question.
     """
 
     place: str
     fields: base.Entry
     responses: Mapping[str, Sequence[base.Entry]]
     suggestions: Mapping[str, Sequence[base.Entry]]
-    others: Sequence[base.Entry] = ()
+    voters: Sequence[tuple[base.Entry, base.Entry]] = ()
+
+    @property
+    def questions(self) -> set[str]:
+        return {*self.responses, *(name for _, values in self.voters for name in values)}
 
     def answers(self, question: str) -> Iterator[Answer]:
-        for at, entry in enumerate(self.responses.get(question, self.others), start=1):
+        entries = list(self.responses.get(question, ()))
+        for entry, values in self.voters:
+            value = values.get(question)
+            value = value.get("value") if isinstance(value, dict) else value
+            entries.append({**entry, "value": value})
+        for at, entry in enumerate(entries, start=1):
             key = "user_id" if entry.get("user_id") is not None else "user"
             user, value, status = (entry.get(name) for name in (key, "value", "status"))
             if user is not None and not isinstance(user, str):
-                raise _SHAPE.refused(self.place, f"the name of a user as {quoted(key)}", user)
+                raise base.unlike(self.place, f"the name of a user as {quoted(key)}", user)
             # None is what version 2 writes for a response without user.
             who = str(user) if user and user != "None" else None
             place = f"{self.place} response {counted(at)}"
@@ -150,64 +155,54 @@ class Record:
                 yield Answer(place=self.place, value=value, score=score, agent=agent)
 
 
-def _record(place: str, fields: base.Entry, columns: Set[str]) -> Record:
-    """Return a record; `columns` are the keys of all records of a flat file, else empty."""
+def _flat(place: str, fields: base.Entry, columns: Set[str]) -> Record:
+    """Return a flat record; `columns` are the keys of all records."""
     responses: dict[str, Sequence[base.Entry]] = {}
-    suggestions: dict[str, Sequence[base.Entry]] = {}
-    if columns:
-        for name in _stems(fields, _RESPONSES):
-            responses[name] = _from_columns(place, fields, name, columns)
-        for name in _stems(fields, _SUGGESTION):
-            ends = {"value": _SUGGESTION, "score": _SCORE, "agent": _AGENT}
-            suggestions[name] = [{key: fields.get(name + end) for key, end in ends.items()}]
-        return Record(place=place, fields=fields, responses=responses, suggestions=suggestions)
+    for question in _stems(fields, _RESPONSES):
+        lists: list[Sequence[object]] = []
+        for end in (_RESPONSES, _USERS, _STATUS):
+            name = question + end
+            found = base.as_list(fields.get(name), place, f"a list as {quoted(name)}")
+            lists.append(found if name in columns else [None] * len(lists[0]))
+        values, users, statuses = lists
+        if not len(values) == len(users) == len(statuses):
+            got = f"{several(len(values), 'response')}, {several(len(users), 'user')}, "
+            got += f"{counted(len(statuses))} status{'' if len(statuses) == 1 else 'es'}"
+            expected = f"a user and a status for each response to {quoted(question)}"
+            raise base.unlike(place, expected, found=got)
+        every = zip(values, users, statuses, strict=True)
+        responses[question] = [{"value": v, "user_id": u, "status": s} for v, u, s in every]
+    ends = {"value": _SUGGESTION, "score": _SCORE, "agent": _AGENT}
+    suggestions = {
+        name: [{key: fields.get(name + end) for key, end in ends.items()}]
+        for name in _stems(fields, _SUGGESTION)
+    }
+    return Record(place=place, fields=fields, responses=responses, suggestions=suggestions)
+
+
+def _nested(place: str, fields: base.Entry) -> Record:
     answered, suggested = fields.get("responses"), fields.get("suggestions")
     expected = "a list of responses or suggestions"
+    suggestions: dict[str, Sequence[base.Entry]] = {}
     if isinstance(suggested, dict):
         for name, value in suggested.items():
-            suggestions[name] = _SHAPE.objects([value or {}], place, expected)
+            suggestions[name] = base.objects([value or {}], place, expected)
     else:
-        for one in _SHAPE.objects(suggested, place, expected):
+        for one in base.objects(suggested, place, expected):
             name = str(one.get("question_name"))
             suggestions[name] = [*suggestions.get(name, ()), one]
-    others: Sequence[base.Entry] = ()
+    responses: dict[str, Sequence[base.Entry]] = {}
+    voters: list[tuple[base.Entry, base.Entry]] = []
     if isinstance(answered, dict):
         for name, value in answered.items():
-            responses[name] = _SHAPE.objects(value, place, expected)
+            responses[name] = base.objects(value, place, expected)
     else:
-        others = _SHAPE.objects(answered, place, expected)
-        values = [{} if one.get("values") is None else one["values"] for one in others]
-        every = [_SHAPE.as_object(one, place, 'an object "values" in a response') for one in values]
-        for name in dict.fromkeys(name for one in every for name in one):
-            found = [one.get(name) for one in every]
-            found = [value.get("value") if isinstance(value, dict) else value for value in found]
-            pairs = zip(others, found, strict=True)
-            responses[name] = [{**one, "value": value} for one, value in pairs]
-        others = [{**one, "value": None} for one in others]
+        for one in base.objects(answered, place, expected):
+            values = {} if one.get("values") is None else one["values"]
+            of = base.as_object(values, place, 'an object "values" in a response')
+            voters.append((one, of))
     parts = {"responses": responses, "suggestions": suggestions}
-    return Record(place=place, fields=fields, others=others, **parts)
-
-
-def _from_columns(
-    place: str, fields: base.Entry, question: str, columns: Set[str]
-) -> list[base.Entry]:
-    """Return the responses in the three lists of a flat record, which go together."""
-
-    def cells(end: str, size: int) -> Sequence[object]:
-        name = question + end
-        found = _SHAPE.as_list(fields.get(name), place, f"a list as {quoted(name)}")
-        return found if name in columns else [None] * size
-
-    values = cells(_RESPONSES, 0)
-    users, statuses = (cells(end, len(values)) for end in (_USERS, _STATUS))
-    if not len(values) == len(users) == len(statuses):
-        what = f" {place}: the lists of {quoted(question)} are not equally long"
-        expected = "a user and a status for each response"
-        got = f"{several(len(values), 'response')}, {several(len(users), 'user')}, "
-        got += f"{counted(len(statuses))} status{'' if len(statuses) == 1 else 'es'}"
-        raise base.refused("responses-unlike", what, expected, got, place=place, question=question)
-    every = zip(values, users, statuses, strict=True)
-    return [{"value": value, "user_id": user, "status": status} for value, user, status in every]
+    return Record(place=place, fields=fields, voters=voters, **parts)
 
 
 def _stems(fields: base.Entry, end: str) -> list[str]:
@@ -228,21 +223,15 @@ def _is_record(entry: object) -> bool:
 
 
 def _load(path: Path) -> list[Record]:
-    found = _SHAPE.entries(path, "a list of records, or one per line")
+    found = base.entries(path, "a list of records, or one per line")
     columns = {key for _, fields in found for key in fields}
-    flat = any(_stems(fields, end) for _, fields in found for end in (_RESPONSES, _SUGGESTION))
-    if not flat and not columns & {"responses", "suggestions"}:
-        what, seen = " holds no responses of Argilla", sorted(columns)
-        expected = '"responses" in the records, or "QUESTION.responses" in flat ones'
-        got = listed(map(base.short, seen)) or several(len(found), "record")
-        raise base.refused("argilla-shape", what, expected, got, seen=seen)
-    return [_record(place, fields, columns if flat else set()) for place, fields in found]
-
-
-def _named(entry: base.Entry, key: str) -> object:
-    """Return what stands under a key of a record, of its metadata or of its fields."""
-    parts = (entry, base.entry_of(entry.get("metadata")), base.entry_of(entry.get("fields")))
-    return next((part[key] for part in parts if part.get(key) is not None), None)
+    if any(_stems(fields, end) for _, fields in found for end in (_RESPONSES, _SUGGESTION)):
+        return [_flat(place, fields, columns) for place, fields in found]
+    if columns & {"responses", "suggestions"}:
+        return [_nested(place, fields) for place, fields in found]
+    expected = '"responses" in the records, or "QUESTION.responses" in flat ones'
+    got = listed(map(base.short, sorted(columns))) or several(len(found), "record")
+    raise base.unlike("as a whole", expected, found=got)
 
 
 @attrs.frozen(kw_only=True)
@@ -276,7 +265,7 @@ class Argilla(base.Scored, base.Export):
 
     def content(self, path: Path, labels: base.Labels) -> AnnotationTable:
         records = _load(path)
-        questions = sorted({name for one in records for name in one.responses})
+        questions = sorted(set().union(*(one.questions for one in records)))
         suggested = any(one.suggestions for one in records)
         if not questions and (self.question is None or suggested):
             tasks = several(len(records), "record")
@@ -335,13 +324,20 @@ class Argilla(base.Scored, base.Export):
     def _question(self, questions: Sequence[str]) -> str:
         if self.question is not None and not questions:
             return self.question
-        names = ("questions-several", "question-unknown")
-        return base.choose(("argilla", "question"), "questions", questions, self.question, names)
+        return base.choose("argilla", "question", "questions", questions, self.question)
 
     def _names(self, source: str, records: Sequence[Record]) -> list[str]:
+        """Return the names of examples: a key of records, of their metadata or their fields."""
         key, entries = self.example, [(record.place, record.fields) for record in records]
         if key is not None:
-            entries = [(place, {key: _named(fields, key)}) for place, fields in entries]
+            parts = ("metadata", "fields")
+            every = [
+                (place, (e, *(base.entry_of(e.get(p)) for p in parts))) for place, e in entries
+            ]
+            entries = [
+                (place, {key: next((e[key] for e in of if e.get(key) is not None), None)})
+                for place, of in every
+            ]
         return base.example_names(source, "argilla", entries, key, _USUAL_NAMES)
 
     def _kind(self, question: str, answers: Sequence[Answer]) -> str:
@@ -357,7 +353,9 @@ class Argilla(base.Scored, base.Export):
         if "label" in first and len(first) > 1:
             got = listed(f"{_FORMS[form][0]} ({place})" for form, place in first.items())
             hint = "put the records of one form into a file of their own"
-            raise base.refused("answers-mixed", f"{of} of two forms", "one form", got, hint)
+            raise base.unlike(
+                "as a whole", f"one form of answers to {quoted(question)}", None, got, hint
+            )
         form = "ranks" if "ranks" in first else next(iter(first), None)
         if form is None:
             return self.kind or "single-label"
@@ -365,10 +363,9 @@ class Argilla(base.Scored, base.Export):
         got = f"{called}, first {first[form]}"
         if self.kind is not None and self.kind not in kinds:
             hint = base.as_argument("argilla", kind=kinds[0]) + ", or leave kind out"
-            raise base.refused("kind-unfit", f"{of} {called}", f"kind {self.kind}", got, hint)
+            raise base.unfit(f"{of} {called}", f"kind {self.kind}", got, hint)
         if self.kind is None and form == "list":
-            hint = base.as_argument("argilla", question=question, kind="label-set")
-            hint += ', or "partial-ranking"'
-            expected = "the kind: the export writes both as lists"
-            raise base.refused("kind-unclear", f"{of} either sets or rankings", expected, got, hint)
+            what, expected = f"{of} either sets or rankings", "the kind: both are written as lists"
+            parts = ("argilla", what, expected, got, ', or "partial-ranking"')
+            raise base.needed(*parts, question=question, kind="label-set")
         return self.kind or kinds[0]

@@ -32,6 +32,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta, timezone
 from email.utils import parsedate_tz
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import attrs
@@ -172,24 +173,24 @@ def refused(
     )
 
 
-def line_refused(
-    line: int, name: str, what: str, expected: str, found: str, hint: str = "fix that line"
+def cell_refused(
+    table: TextTable, row: int, noun: str, expected: str, found: str, hint: str = AGAIN
 ) -> InputError:
-    """Return the error about a line; `what` follows its number."""
-    return refused(name, f" line {counted(line)}{what}", expected, found, hint, line=line)
-
-
-def row_refused(
-    table: TextTable, row: int, name: str, what: str, expected: str, found: str, hint: str = AGAIN
-) -> InputError:
-    where = table.place(row).removeprefix(table.source)
-    return refused(name, f"{where}{what}", expected, found, hint, line=table.lines[row])
+    """Return the error about a cell that cannot be read."""
+    what = f"{table.place(row).removeprefix(table.source)} has no {noun} that can be read"
+    return refused("cell-unreadable", what, expected, found, hint, line=table.lines[row])
 
 
 def columns_missing(table: TextTable, noun: str, expected: str, hint: str) -> InputError:
-    what, seen = f" has no column of {noun}", list(table.header)
+    seen = list(table.header)
     got = listed(name[:_MOST_SHOWN] for name in seen)
-    return refused("columns-missing", what, expected, got, hint, seen=seen)
+    return refused("columns-missing", f" has no column of {noun}", expected, got, hint, seen=seen)
+
+
+def key_missing(entry: Entry, reader: str, key: str, what: str, expected: str) -> InputError:
+    """Return the error about an object of JSON without a key that its reader needs."""
+    got, hint = listed(map(short, entry)) or "an empty object", as_argument(reader, **{key: "KEY"})
+    return refused("key-missing", what, expected, got, hint, seen=list(entry))
 
 
 def only_predictions(reader: str, tasks: str, *, predicted: bool) -> InputError:
@@ -202,52 +203,42 @@ def only_predictions(reader: str, tasks: str, *, predicted: bool) -> InputError:
 
 
 def predictions_ranked(noun: str) -> InputError:
-    what, expected = f": {noun} are rankings", "labels with scores"
-    hint = "choose another one, whose answers are labels"
-    return refused("predictions-ranked", what, expected, "labels in order", hint)
+    what, hint = f": {noun} are rankings", "choose another one, with answers that are labels"
+    return refused("predictions-ranked", what, "labels with scores", "labels in order", hint)
 
 
-@attrs.frozen
-class Shape:
-    """Walks the JSON of a format: what has another shape is refused by the format's error."""
+def unlike(
+    place: str | int, expected: str, value: object = None, found: str = "", hint: str = AGAIN
+) -> InputError:
+    """Return the error about a place, or the number of a line, that the format has otherwise."""
+    details: dict[str, object] = {"place": place}
+    if isinstance(place, int):
+        place, details = f"line {counted(place)}", {"line": place}
+    what = f" {place} is not as the format has it"
+    return refused("export-unlike", what, expected, found or json_shown(value), hint, **details)
 
-    error: str
-    hint: str = AGAIN
 
-    def refused(self, place: str, expected: str, value: object, found: str = "") -> InputError:
-        what = f" {place} is not as the format has it"
-        found = found or json_shown(value)
-        return refused(self.error, what, expected, found, self.hint, place=place)
+def needed(
+    reader: str,
+    what: str,
+    expected: str,
+    found: str,
+    more: str = "",
+    /,
+    *,
+    details: Mapping[str, object] = MappingProxyType({}),
+    **options: object,
+) -> InputError:
+    """Return the error about what a file leaves open, and options of its reader decide."""
+    hint = as_argument(reader, **options) + more
+    return refused("option-needed", what, expected, found, hint, **details)
 
-    def as_object(self, value: object, place: str, expected: str = "an object") -> Entry:
-        if not isinstance(value, dict):
-            raise self.refused(place, expected, value)
-        return value
 
-    def as_list(self, value: object, place: str, expected: str = "a list") -> Sequence[object]:
-        if value is not None and not isinstance(value, list):
-            raise self.refused(place, expected, value)
-        return value or []
-
-    def objects(self, value: object, place: str, expected: str) -> Sequence[Entry]:
-        items = self.as_list(value, place, expected)
-        return [self.as_object(item, f"{place}[{at}]") for at, item in enumerate(items)]
-
-    def entries(self, path: Path, expected: str, source: str | None = None) -> list[PlacedEntry]:
-        """Return place and object of each entry of a file: of its list, one per line, or alone."""
-        found: list[tuple[str, object]]
-        values = json_head(file_opening(path, "annotations"))
-        if len(values) == 1 and isinstance(values[0], dict):  # it may be longer than the opening
-            values = json_head(file_contents(path, "annotations"))
-        if len(values) > 1:
-            lines = read_json_lines(path, expected=expected, source=source)
-            found = [(f"line {counted(line)}", value) for line, value in lines]
-        else:
-            value = read_json(path, expected=expected, source=source)
-            found = [("line 1", value)]
-            if isinstance(value, list):
-                found = [(f"record {counted(at)}", item) for at, item in enumerate(value, start=1)]
-        return [(place, self.as_object(item, place)) for place, item in found]
+def unfit(
+    what: str, expected: str, found: str, hint: str = "leave it out", /, **details: object
+) -> InputError:
+    """Return the error about an option that says nothing about such a file."""
+    return refused("option-unfit", what, expected, found, hint, **details)
 
 
 @contextmanager
@@ -310,28 +301,20 @@ def reason(number: int, noun: str, lacks: str) -> str:
     return f"{noun}{'' if number == 1 else 's'} without {lacks}"
 
 
-def choose(
-    typed: tuple[str, str],
-    plural: str,
-    options: Sequence[str],
-    wanted: str | None,
-    names: tuple[str, str],
-) -> str:
-    """Return the option that is wanted, or the only one.
-
-    `typed` are the reader and its option, `names` the errors: for several, for one that is absent.
-    """
+def choose(reader: str, key: str, plural: str, options: Sequence[str], wanted: str | None) -> str:
+    """Return the option of a reader that is wanted, or the only one that a file offers."""
     if wanted in options:
         return str(wanted)
     if wanted is None and len(options) == 1:
         return options[0]
-    reader, key = typed
-    what, meant = f" has {len(options)} {plural}", options[0]
-    if wanted is not None:
-        what, meant = f" has no {key} {short(wanted)}", near(wanted, options) or options[0]
-    hint, got = as_argument(reader, **{key: short(meant)[1:-1]}), listed(map(short, options))
-    details = {plural: list(options)}
-    raise refused(names[wanted is not None], what, f"the name of one {key}", got, hint, **details)
+    expected, got = f"the name of one {key}", listed(map(short, options))
+    if wanted is None:
+        what, first = f" has {len(options)} {plural}", short(options[0])[1:-1]
+        details = {plural: list(options)}
+        raise needed(reader, what, expected, got, details=details, **{key: first})
+    meant = short(near(wanted, options) or options[0])[1:-1]
+    what, hint = f" has no {key} {short(wanted)}", as_argument(reader, **{key: meant})
+    raise unfit(what, expected, got, hint, **{plural: list(options)})
 
 
 def example_names(
@@ -362,11 +345,10 @@ def example_names(
 
 
 def check_annotator(annotator: str | None, where: str) -> None:
-    """Raise ``annotator-unfit`` for the option `annotator` where the export has annotators."""
+    """Refuse the option `annotator` where the export has annotators."""
     if annotator is not None:
         expected = "an annotator only for a file that names none"
-        got, hint = quoted(annotator), "leave annotator out"
-        raise refused("annotator-unfit", f" {where}", expected, got, hint)
+        raise unfit(f" {where}", expected, quoted(annotator), "leave annotator out")
 
 
 # ---- values of JSON
@@ -426,16 +408,50 @@ def seconds_of(value: object) -> float | None:
         return None
 
 
+def as_object(value: object, place: str, expected: str = "an object") -> Entry:
+    if not isinstance(value, dict):
+        raise unlike(place, expected, value)
+    return value
+
+
+def as_list(value: object, place: str, expected: str = "a list") -> Sequence[object]:
+    if value is not None and not isinstance(value, list):
+        raise unlike(place, expected, value)
+    return value or []
+
+
+def objects(value: object, place: str, expected: str) -> Sequence[Entry]:
+    items = as_list(value, place, expected)
+    return [as_object(item, f"{place}[{at}]") for at, item in enumerate(items)]
+
+
+def entries(path: Path, expected: str, source: str | None = None) -> list[PlacedEntry]:
+    """Return place and object of each entry of a file: of its list, one per line, or alone."""
+    values = json_head(file_opening(path, "annotations"))
+    if len(values) == 1 and isinstance(values[0], dict):  # it may be longer than the opening
+        values = json_head(file_contents(path, "annotations"))
+    found: list[tuple[str, object]]
+    if len(values) > 1:
+        lines = read_json_lines(path, expected=expected, source=source)
+        found = [(f"line {counted(line)}", value) for line, value in lines]
+    else:
+        value = read_json(path, expected=expected, source=source)
+        found = [("line 1", value)]
+        if isinstance(value, list):
+            found = [(f"record {counted(at)}", item) for at, item in enumerate(value, start=1)]
+    return [(place, as_object(item, place)) for place, item in found]
+
+
+def lines_of(path: Path) -> list[tuple[int, Entry]]:
+    """Return line and object of every line of a JSON Lines file."""
+    lines = read_json_lines(path, expected="one JSON object per line")
+    return [*json_records(lines, path.name)]
+
+
 def first_entries(head: bytes) -> list[object]:
     """Return the first entries of a file: of its only list, or one per line."""
     values = json_head(head)
     return values[0] if len(values) == 1 and isinstance(values[0], list) else values
-
-
-def objects(path: Path) -> list[tuple[int, Entry]]:
-    """Return line and object of every line of a JSON Lines file."""
-    lines = read_json_lines(path, expected="one JSON object per line")
-    return [*json_records(lines, path.name)]
 
 
 # ---- files of a folder

@@ -8,11 +8,10 @@ from typing import Literal
 
 import attrs
 
-from plausibly.plugin import AnnotationTable, counted, listed, quoted, several
+from plausibly.plugin import AnnotationTable, counted, listed, several
 from plausibly.plugin.readers import Response, json_head, read_json, states
 from plausibly_builtins.readers import base
 
-_SHAPE = base.Shape("coco-unlike", 'name the reader that it is for: reader="NAME"')
 _LISTS = ("images", "categories", "annotations")
 _OTHERS = frozenset({"info", "licenses"})
 _WHERE = ("bbox", "segmentation", "keypoints", "segments_info")
@@ -61,12 +60,12 @@ class Coco(base.Export):
 
     def content(self, path: Path, labels: base.Labels) -> AnnotationTable:
         expected = f"an object with {listed(_LISTS)}"
-        found = _SHAPE.as_object(read_json(path, expected=expected), ".", expected)
+        found = base.as_object(read_json(path, expected=expected), ".", expected)
         lists: dict[str, Sequence[base.Entry]] = {}
         for key in _LISTS:
             if not isinstance(found.get(key), list):
-                raise _SHAPE.refused(f".{key}", "a list", None, base.shown(found, key))
-            lists[key] = _SHAPE.objects(found[key], f".{key}", "a list")
+                raise base.unlike(f".{key}", "a list", found=base.shown(found, key))
+            lists[key] = base.objects(found[key], f".{key}", "a list")
         categories = _named(lists["categories"], "category", "name")
         images = _named(lists["images"], "image", self.example)
         annotations = lists["annotations"]
@@ -74,12 +73,13 @@ class Coco(base.Export):
         if keys and not self.instances:
             places = [at for at, entry in enumerate(annotations) if any(map(entry.get, _WHERE))]
             number = f"{several(len(places), 'annotation')} of {counted(len(annotations))}"
-            first = listed(f".annotations[{at}]" for at in places)
-            what = f": {number} with a place inside the image ({first})"
-            expected, got = "annotations of whole images", listed(keys)
-            hint = base.as_argument("coco", instances=True)
-            hint += ", if an instance means that its image shows the category"
-            raise base.refused("instances-refused", what, expected, got, hint, annotations=places)
+            what = f": {number} with a place inside the image"
+            more = ", if an instance means that its image shows the category"
+            raise base.needed(
+                *("coco", what, "annotations of whole images", listed(keys), more),
+                details={"annotations": places},
+                instances=True,
+            )
         named = any(entry.get("annotator") is not None for entry in annotations)
         if named:
             base.check_annotator(self.annotator, "names its annotators")
@@ -87,11 +87,11 @@ class Coco(base.Export):
         labels_of: dict[tuple[str, str | None], dict[str, str]] = {}
         for at, entry in enumerate(annotations):
             place = f".annotations[{at}]"
-            image = _known(entry, "image", images, place)
-            label = categories[_known(entry, "category", categories, place)]
+            image = _known(entry, "image_id", images, place)
+            label = categories[_known(entry, "category_id", categories, place)]
             who = entry.get("annotator") if named else alone
             if who is not None and not isinstance(who, str):
-                raise _SHAPE.refused(f"{place}.annotator", "a text or number", who)
+                raise base.unlike(f"{place}.annotator", "a text or number", who)
             labels_of.setdefault((image, base.text_of(who)), {}).setdefault(label, place)
         responses = [
             Response(
@@ -105,11 +105,13 @@ class Coco(base.Export):
         ]
         answered = {image for image, _ in labels_of}
         without = [name for key, name in images.items() if key not in answered]
-        is_empty = self.unlabelled == "empty"
-        for name in without if is_empty else ():
-            empty = Response(example=name, annotator=alone, answer=None, state=states.EMPTY)
-            responses.append(empty)
-        unassigned = 0 if is_empty else len(without)
+        unassigned = len(without)
+        if self.unlabelled == "empty":
+            unassigned = 0
+            responses += [
+                Response(example=name, annotator=alone, answer=None, state=states.EMPTY)
+                for name in without
+            ]
         return self.gathered(
             self.kind,
             responses,
@@ -123,32 +125,29 @@ class Coco(base.Export):
 
 def _named(entries: Sequence[base.Entry], noun: str, name: str) -> dict[str, str]:
     """Return the names of images or categories by their ids; neither is there twice."""
-    found: dict[str, str] = {}
-    by_name: dict[str, str] = {}
+    names: dict[str, str] = {}
+    taken: set[str] = set()
     for at, entry in enumerate(entries):
         place = f".{'images' if noun == 'image' else 'categories'}[{at}]"
-        for key in ("id", name):
-            if base.text_of(entry.get(key)) is None:
-                got = base.shown(entry, key)
-                raise _SHAPE.refused(f"{place}.{key}", "a text or number", None, got)
-        identity, called = str(entry["id"]), str(entry[name])
-        if identity in found or called in by_name:
-            what, hint = f": {place} has the id of another {noun}, {identity}", base.AGAIN
-            if identity not in found:
-                what = f": {place} has the name of another {noun}, {quoted(called)}"
-                hint = base.as_argument("coco", example="id") if noun == "image" else hint
-            got = f"{found.get(identity, called)} before"
-            raise base.refused(f"{noun}-twice", what, f"each {noun} once", got, hint, place=place)
-        found[identity] = by_name[called] = called
-    return found
+        identity, called = (base.text_of(entry.get(key)) for key in ("id", name))
+        if identity is None or called is None:
+            key = "id" if identity is None else name
+            raise base.unlike(f"{place}.{key}", "a text or number", found=base.shown(entry, key))
+        if identity in names or called in taken:
+            hint = base.as_argument("coco", example="id") if noun == "image" else base.AGAIN
+            got = f"{names.get(identity, called)} before"
+            raise base.unlike(
+                place, f"an id and a name of its own for each {noun}", None, got, hint
+            )
+        names[identity] = called
+        taken.add(called)
+    return names
 
 
-def _known(entry: base.Entry, noun: str, known: Mapping[str, str], place: str) -> str:
-    """Return an id that an annotation names, once it is known to be one of the file."""
-    key = f"{noun}_id"
+def _known(entry: base.Entry, key: str, known: Mapping[str, str], place: str) -> str:
+    """Return the id under a key of an annotation, which is one of the file."""
     value = base.text_of(entry.get(key))
     if value is None or value not in known:
-        what, got = f": {place} is of no {noun} of the file", base.shown(entry, key)
         expected = f"{key}, one of {counted(len(known))}"
-        raise base.refused(f"{noun}-unknown", what, expected, got, place=place)
+        raise base.unlike(place, expected, found=base.shown(entry, key))
     return value

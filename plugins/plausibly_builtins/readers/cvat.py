@@ -69,8 +69,8 @@ class Cvat(base.Export):
             with base.about(source):
                 root = read_xml(file, "annotations", source=source)
                 if root.tag != "annotations":
-                    got, expected = f"<{root.tag[:40]}>", "<annotations>, of CVAT for images 1.1"
-                    raise base.refused("cvat-unlike", " is no file of CVAT", expected, got)
+                    expected = "<annotations>, of CVAT for images 1.1"
+                    raise base.unlike("as a whole", expected, found=f"<{root.tag[:40]}>")
                 for label in root.all("meta", "*", "labels", "label"):
                     text = {child.tag: child.text.strip() for child in label.children}
                     is_own = text.get("type", "") in _TAG_TYPES and "parent" not in text
@@ -82,9 +82,8 @@ class Cvat(base.Export):
                     place = f"line {counted(image.line)}"
                     name = image.attributes.get("name", "")
                     if not name:
-                        what, got = f" {place} names no image", listed(image.attributes)
-                        got = got or "no attribute"
-                        raise base.refused("image-unnamed", what, "an attribute name", got)
+                        got = listed(image.attributes) or "no attribute"
+                        raise base.unlike(place, "an attribute name", found=got)
                     images.append(name)
                     tags += image.all("tag")
                     response = Response(
@@ -107,8 +106,7 @@ class Cvat(base.Export):
             hint = base.as_argument("cvat", attribute=seen[0]) if seen else "leave attribute out"
             got = listed(map(quoted, seen)) or "tags without attributes"
             what = f": no tag has the attribute {quoted(self.attribute)}"
-            expected = "an attribute of the tags"
-            raise base.refused("attribute-missing", what, expected, got, hint, attributes=seen)
+            raise base.unfit(what, "an attribute of the tags", got, hint, attributes=seen)
         return self.gathered(
             self.kind,
             responses,

@@ -32,7 +32,6 @@ _ENDINGS = (".jsonl", ".json", ".csv", ".txt")
 _MOST_FILES = 10_000
 _MOST_BYTES = 1 << 30
 _ZIP = b"PK\x03\x04"
-_SHAPE = base.Shape("record-unlike")
 _LINE_END = re.compile(r"\r\n?")
 _PREFIX = "__label__"
 _FIELDS = ("label", "cats", "annotations", "labels")
@@ -79,15 +78,11 @@ def _records(source: str, data: bytes) -> Iterator[base.PlacedEntry]:
         found = _rows(text)
     for number, entry in found:
         place = f"{noun} {counted(number)}"
-        yield place, _SHAPE.as_object(entry, place, "an object with text or filename")
+        yield place, base.as_object(entry, place, "an object with text or filename")
 
 
 def _rows(text: str) -> Iterator[tuple[int, base.Entry]]:
     """Yield the rows of a CSV file, each with its line: every cell is text."""
-
-    def broken(expected: str, found: str) -> InputError:
-        return base.line_refused(line, "csv-broken", " is no row of the table", expected, found)
-
     rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     header: list[str] = []
     line = 1
@@ -96,14 +91,15 @@ def _rows(text: str) -> Iterator[tuple[int, base.Entry]]:
             if row and not header:
                 header = row
                 if len(set(header)) < len(header):
-                    raise broken("columns of different names", listed(header))
+                    raise base.unlike(line, "columns of different names", found=listed(header))
             elif row:
                 if len(row) != len(header):
-                    raise broken(several(len(header), "cell"), several(len(row), "cell"))
+                    cells, got = (several(len(of), "cell") for of in (header, row))
+                    raise base.unlike(line, cells, found=got)
                 yield line, dict(zip(header, row, strict=True))
             line = rows.line_num + 1
     except csv.Error as reason:
-        raise broken("CSV", str(reason)) from reason
+        raise base.unlike(line, "CSV", found=str(reason)) from reason
 
 
 # ---- files of an export
@@ -294,10 +290,8 @@ class Doccano(base.Export):
         wanted = _FIELDS if self.field is None else (self.field,)
         key = next((key for key in wanted if key in fields), None)
         if key is None:
-            got = listed(map(quoted, fields)) or "no key"
-            hint = base.as_argument("doccano", field="KEY") + ", a key that is there"
             expected = f"the key {quoted(wanted[0])}"
-            raise base.refused("key-missing", " has no labels", expected, got, hint)
+            raise base.key_missing(fields, "doccano", "field", " has no labels", expected)
         value = fields[key]
         entries = value if isinstance(value, list) else [value] if value not in (None, "") else []
         # Only CSV has cells; a label of JSON is one label, whatever is in it.
@@ -321,21 +315,21 @@ class Doccano(base.Export):
             raise _spans(value)
         if isinstance(value, JsonNumber) and value not in self.label_names:
             number = str(value[:40])
-            what, expected = f" has the number {number} for a label", "names of labels"
-            hint = base.as_argument("doccano", label_names={number: "NAME"}) + ", for each number"
-            got = f"{number}, whose name is in no file"
-            raise base.refused("labels-numbered", what, expected, got, hint)
+            what, got = (
+                f" has the number {number} for a label",
+                f"{number}, whose name is in no file",
+            )
+            names = {number: "NAME"}
+            more = ", for each number"
+            raise base.needed("doccano", what, "names of labels", got, more, label_names=names)
         if not isinstance(value, str):
-            raise base.refused("label-unfit", " has no text for a label", "text", json_shown(value))
+            raise base.unlike("here", "text for a label", value)
         return self.label_names[value] if isinstance(value, JsonNumber) else value
 
 
 def _spans(value: object) -> InputError:
     expected = "labels of whole examples; spans say where something is"
-    hint = "export a project for classification"
-    return base.refused(
-        "spans-unfit", " labels parts of its text", expected, json_shown(value), hint
-    )
+    return base.unlike("here", expected, value, hint="export a project for classification")
 
 
 def _is_text(value: object) -> TypeGuard[str]:

@@ -16,7 +16,6 @@ from plausibly.plugin.readers import (
     Response,
     file_opening,
     json_head,
-    json_shown,
     states,
 )
 from plausibly_builtins.readers import base
@@ -35,7 +34,6 @@ _PEOPLE = ("completed_by", "user", "created_by")
 _ENTRIES = ("annotations", "completions")
 _LISTS = (*_ENTRIES, "drafts", "predictions")
 _AGAIN = "the same annotation again"
-_SHAPE = base.Shape("label-studio-shape", "export again as JSON")
 _ID = "annotation_id"
 _OWN = ("id", "annotator", _ID, "created_at", "updated_at", "lead_time", "agreement")
 """Keys of JSON-MIN that are neither of the task's data nor of a control."""
@@ -129,7 +127,7 @@ def _load(path: Path) -> list[Task]:
         inside = file.name if path.is_dir() else ""
         source = f"{path.name}/{inside}".rstrip("/")
         with base.about(source):
-            entries = _SHAPE.entries(file, expected, source)
+            entries = base.entries(file, expected, source)
         for where, entry in entries:
             fields, at = _whole(entry), f"{inside} {where}".lstrip()
             identity = base.text_of(fields.get("id"))
@@ -143,7 +141,7 @@ def _load(path: Path) -> list[Task]:
             )
             tasks.append(task)
     if not tasks:
-        raise base.refused(_SHAPE.error, " holds no task", expected, "none", _SHAPE.hint)
+        raise base.unlike("as a whole", expected, found="no task")
     return tasks
 
 
@@ -192,11 +190,11 @@ def _whole(fields: base.Entry) -> base.Entry:
 def _results(fields: base.Entry, place: str, noun: str, *keys: str) -> list[Result]:
     results: list[Result] = []
     for key in keys:
-        items = _SHAPE.as_list(fields.get(key), f"{place}, {key}")
+        items = base.as_list(fields.get(key), f"{place}, {key}")
         for number, item in enumerate(items, start=1):
             if noun == "prediction" and isinstance(item, JsonNumber):
                 continue  # the id of one that this export leaves out
-            entry = _SHAPE.as_object(item, f"{place}, {noun} no. {number}")
+            entry = base.as_object(item, f"{place}, {noun} no. {number}")
             name = base.text_of(entry.get("id")) or f"no. {number}"
             results.append(_result(entry, f"{place}, {noun} {name}"))
     return results
@@ -206,11 +204,11 @@ def _result(fields: base.Entry, place: str) -> Result:
     """Return an annotation, draft or prediction; older exports have a list of lists."""
     result = fields.get("result")
     if result is None and not _is_cancelled(fields):
-        raise _SHAPE.refused(f"{place}, result", "a list", result)
+        raise base.unlike(f"{place}, result", "a list", result)
     regions: list[Region] = []
-    parts = _SHAPE.as_list(result, f"{place}, result")
+    parts = base.as_list(result, f"{place}, result")
     for value in (x for part in parts for x in (part if isinstance(part, list) else [part])):
-        item = _SHAPE.as_object(value, f"{place}, region")
+        item = base.as_object(value, f"{place}, region")
         control, kind, value = (item.get(key) for key in ("from_name", "type", "value"))
         # What has no control, such as a relation between regions, answers nothing.
         if isinstance(control, str) and isinstance(value, dict):
@@ -243,10 +241,9 @@ def _once(results: Iterable[Result], left_out: Counter[str]) -> list[Result]:
         left_out[_AGAIN] += 1
         if (before.regions, before.verdict) != (result.regions, result.verdict):
             if before.time is None or result.time is None or before.time == result.time:
-                what = f" {before.place} is there twice with two answers"
                 expected = "one annotation per id, or the time of each change"
                 got = "different results at one time, or without time"
-                raise base.refused("annotation-differs", what, expected, got, "remove one of them")
+                raise base.unlike(before.place, expected, None, got, "remove one of them")
             kept[key] = max(before, result, key=lambda one: one.time or 0.0)
     return list(kept.values())
 
@@ -370,7 +367,7 @@ class LabelStudioOptions(base.TimedExport):
             if self.kind is not None:
                 what = f": control {quoted(control.name)} ranks labels"
                 got = "answers of kind partial-ranking"
-                raise base.refused("kind-unfit", what, f"kind {kind}", got, "leave kind out")
+                raise base.unfit(what, f"kind {kind}", got, "leave kind out")
             kind = "partial-ranking"
         elif self.kind is None and any(len(base.items_of(r.answer)) > 1 for r in responses):
             kind = "label-set"
@@ -480,9 +477,9 @@ class LabelStudioMin(LabelStudioOptions):
 
     def content(self, path: Path, labels: base.Labels) -> AnnotationTable:
         expected = "a list of records, one per annotation"
-        found = _SHAPE.entries(path, expected)
+        found = base.entries(path, expected)
         if not found:
-            raise _SHAPE.refused("the list of records", expected, [])
+            raise base.unlike("the list of records", expected, [])
         control = Control(reader=self.reader, name=self._name([record for _, record in found]))
         names = base.example_names(path.name, self.reader, found, self.example, ())
         tasks: dict[str, Task] = {}
@@ -505,13 +502,16 @@ class LabelStudioMin(LabelStudioOptions):
         if len(clear) == 1:
             return clear[0]
         keys = clear or keys
+        if not keys:
+            got = "no key but those of the export itself"
+            raise base.unlike("as a whole", "a key of answers", found=got)
         what = ": which key holds the answers is not clear"
         expected = "the name of the control; the data of a task stand beside it"
-        got = listed(map(quoted, keys)) or "no key but those of the export itself"
-        hint = _SHAPE.hint
-        if keys:
-            hint = base.as_argument(self.reader, control=keys[-1]) + ", or another of them"
-        raise base.refused("control-unnamed", what, expected, got, hint, keys=keys)
+        parts, more = (
+            (self.reader, what, expected, listed(map(quoted, keys))),
+            ", or another of them",
+        )
+        raise base.needed(*parts, more, details={"keys": keys}, control=keys[-1])
 
 
 def _annotation(record: base.Entry, place: str, control: Control) -> list[Result]:
@@ -520,11 +520,11 @@ def _annotation(record: base.Entry, place: str, control: Control) -> list[Result
     if base.text_of(record.get(_ID)) is None:
         if not keys:
             return []
-        key = quoted(keys[0])
-        what, expected = f" {place} is no annotation and holds {key}", "a key of answers only"
-        got = f"{key} among the data of the task, which the answer overwrites or loses to"
+        got = (
+            f"{quoted(keys[0])} among the data of the task, which the answer overwrites or loses to"
+        )
         hint = "export as JSON, where answers and data stand apart"
-        raise base.refused("control-collides", what, expected, got, hint)
+        raise base.unlike(place, "a key of answers only", None, got, hint)
     regions = tuple(region for key in keys for region in _regions(key, record[key], place))
     times = {key: record.get(key) for key in ("created_at", "updated_at")}
     fields = {"id": record[_ID], "completed_by": record.get("annotator"), **times}
@@ -550,6 +550,5 @@ def _regions(key: str, value: object, place: str) -> Iterator[Region]:
         elif isinstance(item, str):
             yield Region(control=key, type="choices", value={"choices": [item]})
         else:
-            what = f" {place}: the value of control {quoted(key)} is no answer"
-            expected = "a label, or an object such as {choices: [...]}"
-            raise base.refused("value-unfit", what, expected, json_shown(item))
+            expected = f"a label, or an object such as {{choices: [...]}}, as {quoted(key)}"
+            raise base.unlike(place, expected, item)

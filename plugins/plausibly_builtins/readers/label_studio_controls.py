@@ -9,8 +9,15 @@ from typing import Final, Literal, TypeAlias
 import attrs
 
 from plausibly.plugin import InputError, listed, near, quoted, several
-from plausibly.plugin.readers import JsonNumber, json_shown
-from plausibly_builtins.readers.base import Entry, as_argument, refused
+from plausibly.plugin.readers import JsonNumber
+from plausibly_builtins.readers.base import (
+    Entry,
+    as_argument,
+    needed,
+    refused,
+    unfit,
+    unlike,
+)
 
 NAMING: Final = ("choices", "taxonomy", "ranker", "pairwise")
 """Types of controls whose values name labels."""
@@ -36,9 +43,7 @@ class Region:
     score: object = None
 
     def unfit(self, place: str, expected: str, found: object) -> InputError:
-        what = f" {place}: the value of control {quoted(self.control)} is not {expected}"
-        details = {"control": self.control, "place": place}
-        return refused("value-unfit", what, expected, json_shown(found), **details)
+        return unlike(place, f"{expected}, as the value of {quoted(self.control)}", found)
 
 
 @attrs.frozen(kw_only=True)
@@ -80,9 +85,8 @@ class Control:
         if not regions or self.type != RANKER:
             return list(dict.fromkeys(x for region in regions for x in self.labels(region, at)))
         if len(regions) > 1:
-            what = f" {at}: {len(regions)} rankings by control {quoted(regions[0].control)}"
-            expected = "one ranking per annotation"
-            raise refused("rankings-several", what, expected, f"{len(regions)}", "keep one")
+            expected = f"one ranking by {quoted(regions[0].control)} per annotation"
+            raise unlike(at, expected, None, f"{len(regions)}", "keep one")
         return self._ranks(regions[0], at)
 
     def labels(self, region: Region, at: str) -> list[str]:
@@ -110,10 +114,11 @@ class Control:
         label = path[-1] if leaf else "/".join(path)
         known = self.paths.setdefault(label, path)
         if known != path:
-            what = f" {at}: {quoted(label)} names two places of the taxonomy"
             got = f"{' > '.join(known)} and {' > '.join(path)}"
-            hint = as_argument(self.reader, taxonomy="path") if leaf else "rename one of them"
-            raise refused("taxonomy-ambiguous", what, "one place per label", got, hint)
+            expected = f"one place of the taxonomy for {quoted(label)}"
+            if leaf:
+                raise needed(self.reader, f" {at}", expected, got, taxonomy="path")
+            raise unlike(at, expected, None, got, "rename one of them")
         return label
 
     def _ranks(self, region: Region, at: str) -> list[list[str]]:
@@ -134,9 +139,15 @@ class Control:
         unknown = [name for name in lists if name not in self.buckets]
         if unknown:
             what = f" {at}: nothing says which bucket of {quoted(region.control)} is the best"
-            hint = as_argument(self.reader, buckets=[*self.buckets, *unknown]) + ", the best first"
-            found, got = list(lists), listed(map(quoted, lists))
-            raise refused("buckets-unordered", what, "their order", got, hint, buckets=found)
+            parts = (
+                self.reader,
+                what,
+                "their order",
+                listed(map(quoted, lists)),
+                ", the best first",
+            )
+            order = [*self.buckets, *unknown]
+            raise needed(*parts, details={"buckets": list(lists)}, buckets=order)
         return [lists[name] for name in self.buckets if lists.get(name)]
 
 
@@ -151,15 +162,14 @@ def choose_control(regions: Iterable[Region], control: Control, *, numbers: bool
     if not control.name and len(names) > 1:
         matches = [_NUMBERED.fullmatch(name) for name in names]
         before = {match[1] for match in matches if match}
-        hint = as_argument(control.reader, control=names[0]) + ", or another of them"
+        more = ", or another of them"
         if all(matches) and len(before) == 1:
             pattern = as_argument(control.reader, control=f"{before.pop()}{_INDEX}")
-            hint += f"; {pattern} makes each index an example"
+            more += f"; {pattern} makes each index an example"
         what = f" holds answers to {several(len(names), 'control')}"
         expected = "one control, whose choices are the labels"
-        raise refused(
-            "controls-several", what, expected, _typed(types, names), hint, controls=names
-        )
+        parts = (control.reader, what, expected, _typed(types, names), more)
+        raise needed(*parts, details={"controls": names}, control=names[0])
     if control.name:
         names = [name for name in types if control.index(name) is not None]
         if types and not names:
@@ -168,16 +178,16 @@ def choose_control(regions: Iterable[Region], control: Control, *, numbers: bool
         control = attrs.evolve(control, name=names[0])
     kinds = sorted({kind for name in names for kind in types[name]})
     if len(kinds) > 1:
-        what = f": control {quoted(control.name)} has values of {len(kinds)} types"
+        expected = f"one type for control {quoted(control.name)}"
         hint = "give the controls different names, or read the tasks of each type alone"
-        raise refused("control-mixed", what, "one type per control", listed(kinds), hint)
+        raise unlike("as a whole", expected, None, listed(kinds), hint)
     if types and not set(kinds) & set(fit):
         names = names or list(types)
         if all(types[name] <= set(NUMBERS) for name in names):
             what = f": {_typed(types, names)} holds numbers, not labels"
             got = "numbers, whose order and distance labels do not have"
-            hint = as_argument(control.reader, numbers="label") + " takes each number as a label"
-            raise refused("control-number", what, "labels", got, hint, controls=names)
+            parts = (control.reader, what, "labels", got, " takes each number as a label")
+            raise needed(*parts, details={"controls": names}, numbers="label")
         what = f": the values of {_typed(types, names)} are no labels of a task"
         expected = f"a control of type {', '.join(NAMING[:-1])} or {NAMING[-1]}"
         hint = "set the project up with Choices, Taxonomy, Ranker or Pairwise"
@@ -199,4 +209,4 @@ def unknown_control(
         f"did you mean {as_argument(control.reader, control=meant)}?" if meant else "name another"
     )
     what = f" holds no answer to a control {quoted(control.name)}"
-    return refused("control-unknown", what, "a control with answers", found, hint, **details)
+    return unfit(what, "a control with answers", found, hint, **details)

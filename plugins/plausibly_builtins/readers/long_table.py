@@ -229,7 +229,7 @@ class LongTable(base.TableExport):
             meant = near(unknown[0], _ROLES)
             what, expected = f": a long table has no {quoted(unknown[0])}", listed(_ROLES, most=6)
             hint = f"did you mean {meant}?" if meant else "map example, annotator or label"
-            raise base.refused("columns-unknown", what, expected, listed(mapped), hint)
+            raise base.unfit(what, expected, listed(mapped), hint)
         platform = self.preset or (self._platform(table.header) if table.named else None)
         if platform is None or platform == "crowd-kit":
             columns = Columns(called=self._usual(table.header, named=table.named))
@@ -286,11 +286,11 @@ class LongTable(base.TableExport):
         known = {"": states.ANSWERED, **words}
         state, weight, when = [states.ANSWERED] * size, [1.0] * size, [""] * size
         if "state" in called:
-            expected, name, error = listed(words, most=16), called["state"], "state-unknown"
-            state = _read(table, name, error, lambda cell: known.get(cell.casefold()), expected)
+            expected, name = listed(words, most=16), called["state"]
+            state = _read(table, name, "state", lambda cell: known.get(cell.casefold()), expected)
         if "weight" in called:
             expected = "a number above 0, such as 1 or 0.5"
-            weight = _read(table, called["weight"], "weight-unreadable", _weight, expected)
+            weight = _read(table, called["weight"], "weight", _weight, expected)
         if "time" in called:
             when = table.column(called["time"])
         # Only the latest answer needs the times; whether each row has one is for the hint.
@@ -441,8 +441,7 @@ def _platform_columns(
 
 
 def _the_answer(plural: str, found: Sequence[str]) -> str:
-    errors = ("answer-unclear", "answer-unclear")
-    return base.choose(("long-table", "answer"), plural, found, None, errors)
+    return base.choose("long-table", "answer", plural, found, None)
 
 
 # ---- cells
@@ -514,12 +513,11 @@ def _from_json(
 def _unreadable(table: TextTable, row: int, value: object) -> InputError:
     expected = '{"QUESTION": {"label": "A"}}, or {"QUESTION": {"A": true, "B": false}}'
     hint = "name another question or column as answer; fix it otherwise"
-    what, got = " has an answer that names no label", base.short(repr(value))
-    return base.row_refused(table, row, "answer-unreadable", what, expected, got, hint)
+    return base.cell_refused(table, row, "answer", expected, base.short(repr(value)), hint)
 
 
 def _read(
-    table: TextTable, name: str, error: str, read: Callable[[str], T | None], expected: str
+    table: TextTable, name: str, noun: str, read: Callable[[str], T | None], expected: str
 ) -> list[T]:
     """Return what a function reads in each cell of a column; it returns None to refuse one."""
     values: list[T] = []
@@ -527,8 +525,7 @@ def _read(
         value = read(cell)
         if value is None:
             got = base.short(cell) if cell else "an empty cell"
-            what = f" has the {error.partition('-')[0]} {got}"
-            raise base.row_refused(table, row, error, what, expected, got)
+            raise base.cell_refused(table, row, noun, expected, got)
         values.append(value)
     return values
 
@@ -562,13 +559,13 @@ def _times(table: TextTable, columns: Columns) -> list[float | None]:
     """Return the time of each row, in seconds; None where the cell is empty."""
     expected = "a number, 2018-01-24T09:51:16, or Wed Jan 24 09:51:16 PST 2018"
     name, of = columns.called["time"], columns.platform
-    error = "time-unreadable"
-    found = _read(table, name, error, lambda text: _time(text, of.months_first), expected)
+    found = _read(table, name, "time", lambda text: _time(text, of.months_first), expected)
     ways = [(row, way) for row, (way, _) in enumerate(found) if way]
     for row, way in ways:
         first, usual = ways[0]
         if way != usual:
             expected = f"as in {table.unit} {table.lines[first]}: {usual}"
-            what, got = f" has a time that is {way}", base.short(table.column(name)[row])
-            raise base.row_refused(table, row, "times-unlike", what, expected, got)
+            raise base.cell_refused(
+                table, row, "time", expected, base.short(table.column(name)[row])
+            )
     return [seconds for _, seconds in found]

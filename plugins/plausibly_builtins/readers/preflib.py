@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 
 import attrs
 
-from plausibly.plugin import AnnotationTable, InputError, counted, listed, near, quoted, several
+from plausibly.plugin import AnnotationTable, counted, listed, near, quoted, several
 from plausibly.plugin.readers import Response, file_opening, read_text
 from plausibly_builtins.readers import base
 
@@ -63,8 +63,7 @@ class Profile:
 def read_profile(path: Path, source: str) -> Profile:
     """Return what a file holds; every count of its header is that of its ballots."""
     with base.about(source):
-        expected = "a header and ballots"
-        text = read_text(path, "annotations", source=source, expected=expected)
+        text = read_text(path, "annotations", source=source, expected="a header and ballots")
         every = [(number, line.strip()) for number, line in enumerate(text.split("\n"), start=1)]
         lines = [(number, line) for number, line in every if line]
         ending = path.suffix.lstrip(".").lower()
@@ -82,28 +81,24 @@ def read_profile(path: Path, source: str) -> Profile:
         categories = _names(fields, "CATEGORY", "CATEGORIES") if kind == "cat" else ()
         alternatives = _names(fields, "ALTERNATIVE", "ALTERNATIVES")
         unique = next((key for key in _UNIQUE if key in fields), _UNIQUE[kind == "cat"])
-        voters, different = _number(fields, "NUMBER VOTERS"), _number(fields, unique)
         ballots = [_ballot(line, *order.partition(mark)[::2]) for line, order in body]
         first: dict[tuple[frozenset[int], ...], int] = {}
         for ballot in ballots:
             _check(ballot, kind, alternatives, len(categories))
             before = first.setdefault(tuple(map(frozenset, ballot.groups)), ballot.line)
             if before != ballot.line:
-                twice = [before, ballot.line]
-                what = f" lists one ballot in lines {' and '.join(map(counted, twice))}"
-                got = "two lines; the order within braces means nothing"
-                hint = "add the two counts up in one line"
-                raise base.refused("order-twice", what, "each ballot once", got, hint, lines=twice)
-        voted = sum(ballot.count for ballot in ballots)
-        for noun, (line, stated), number in (
-            ("voters", voters, voted),
-            ("different ballots", different, len(ballots)),
-        ):
+                got, hint = (
+                    f"the same in line {counted(before)}",
+                    "add the two counts up in one line",
+                )
+                raise base.unlike(ballot.line, "each ballot once", None, got, hint)
+        votes = sum(ballot.count for ballot in ballots)
+        for key, number in (("NUMBER VOTERS", votes), (unique, len(ballots))):
+            line, stated = _number(fields, key)
             if number != stated:
-                what = f" line {counted(line)} counts {counted(stated)} {noun}"
-                expected, got = "as many in the ballots", counted(number)
-                numbers = {"line": line, "said": stated, "found": number}
-                raise base.refused("preflib-counts", what, expected, got, base.AGAIN, **numbers)
+                raise base.unlike(
+                    line, f"{counted(number)}, as in the ballots", found=counted(stated)
+                )
         return Profile(
             source=source,
             type=kind,
@@ -113,11 +108,6 @@ def read_profile(path: Path, source: str) -> Profile:
         )
 
 
-def _broken(line: int, expected: str, found: str) -> InputError:
-    what, found = " is not as PrefLib has it", found if len(found) <= 60 else f"{found[:59]}…"
-    return base.line_refused(line, "preflib-broken", what, expected, found)
-
-
 def _header(lines: Lines) -> tuple[Fields, Lines]:
     """Return the fields of a header, and the ballots below it."""
     body = [(line, text) for line, text in lines if not text.startswith("#")]
@@ -125,17 +115,15 @@ def _header(lines: Lines) -> tuple[Fields, Lines]:
     for line, text in lines:
         if not text.startswith("#"):
             continue
-        if body and line > body[0][0]:
-            raise _broken(line, "the whole header above the ballots", quoted(text))
         match = _KEY.fullmatch(text)
         key = match[1].upper() if match else ""
         named = key.startswith(("ALTERNATIVE NAME", "CATEGORY NAME"))
         if match is None or not key or (named and not _NUMBERED.fullmatch(key)):
             expected = "# KEY: value; names have numbers from 1, as # ALTERNATIVE NAME 1: cat"
-            raise _broken(line, expected, quoted(text))
-        if key in fields:
-            got = f"lines {counted(fields[key][0])} and {counted(line)}"
-            raise _broken(line, f"{key} once", got)
+            raise base.unlike(line, expected, found=quoted(text))
+        if key in fields or (body and line > body[0][0]):
+            expected = "each key once, and the whole header above the ballots"
+            raise base.unlike(line, expected, found=quoted(text))
         fields[key] = (line, match[2])
     return fields, body
 
@@ -144,7 +132,7 @@ def _older(lines: Lines, ending: str) -> tuple[Fields, Lines]:
     """Return a file of before 2022 in the same way: it has numbers and names, without keys."""
     first, number = lines[0]
     if not _WHOLE.fullmatch(number) or ending == "cat":
-        raise _broken(first, "# KEY: value, or the number of alternatives", quoted(number))
+        raise base.unlike(first, "# KEY: value, or a number of alternatives", found=quoted(number))
     kind = ending if ending in TYPES else "toi"
     fields = {"NUMBER ALTERNATIVES": lines[0], "DATA TYPE": (first, kind)}
     names, rest = lines[1 : int(number) + 1], lines[int(number) + 1 :]
@@ -152,22 +140,22 @@ def _older(lines: Lines, ending: str) -> tuple[Fields, Lines]:
         place, _, name = text.partition(",")
         key = f"ALTERNATIVE NAME {int(place)}" if _WHOLE.fullmatch(place.strip()) else ""
         if not key or key in fields:
-            raise _broken(line, "a number of its own, a comma, and a name", quoted(text))
+            raise base.unlike(line, "a number of its own, a comma, and a name", found=quoted(text))
         fields[key] = (line, name.strip())
-    line, text = rest[0] if rest else (lines[-1][0], "")
+    line, text = rest[0] if rest else (lines[-1][0], "the end of the file")
     sums = [part.strip() for part in text.split(",")]
     if len(sums) != 3 or not all(map(_WHOLE.fullmatch, sums)) or sums[0] != sums[1]:
         expected = "numbers of voters, of ballots, and of different orders"
-        raise _broken(line, expected, quoted(text) if rest else "the end of the file")
+        raise base.unlike(line, expected, found=quoted(text))
     return {**fields, "NUMBER VOTERS": (line, sums[0]), _UNIQUE[0]: (line, sums[2])}, rest[1:]
 
 
 def _number(fields: Fields, key: str) -> tuple[int, int]:
-    end = max(line for line, _ in fields.values())
-    line, text = fields.get(key, (end, ""))
+    line, text = fields.get(key, (max(line for line, _ in fields.values()), ""))
     if not _WHOLE.fullmatch(text):
         got = quoted(text) if key in fields else near(key, fields)
-        raise _broken(line, f"# {key}: a whole number", got or several(len(fields), "other key"))
+        got = got or several(len(fields), "other key")
+        raise base.unlike(line, f"# {key}: a whole number", found=got)
     return line, int(text)
 
 
@@ -176,23 +164,21 @@ def _names(fields: Fields, noun: str, plural: str) -> tuple[str, ...]:
     line, number = _number(fields, f"NUMBER {plural}")
     matches = ((_NUMBERED.fullmatch(key), value) for key, value in fields.items())
     by_number = {int(match[2]): value for match, value in matches if match and match[1] == noun}
-    noun = noun.lower()
     if not by_number or sorted(by_number) != list(range(1, min(number, len(by_number) + 1) + 1)):
-        expected = f"names of 1 to {counted(number)}, and at least one ({noun})"
-        raise _broken(line, expected, several(len(by_number), "name"))
-    first: dict[str, int] = {}
+        expected = f"names of 1 to {counted(number)}, and at least one ({noun.lower()})"
+        raise base.unlike(line, expected, found=several(len(by_number), "name"))
+    names: list[str] = []
     for at, name in (by_number[place] for place in range(1, number + 1)):
-        if not name or name in first:
-            what = f" names the {noun} {base.short(name)} again" if name else f" names no {noun}"
-            got = f"lines {counted(first[name])} and {counted(at)}" if name else "nothing"
-            raise base.line_refused(at, "preflib-broken", what, "a name of its own for each", got)
-        first[name] = at
-    return tuple(first)
+        if not name or name in names:
+            expected = f"a name of its own for each {noun.lower()}"
+            raise base.unlike(at, expected, found=base.short(name) if name else "nothing")
+        names.append(name)
+    return tuple(names)
 
 
 def _ballot(line: int, count: str, order: str) -> Ballot:
     if not _COUNT.fullmatch(count.strip()):
-        raise _broken(line, "count: order, as 3: 1,{2,4}", quoted(count.strip()))
+        raise base.unlike(line, "count: order, as 3: 1,{2,4}", found=base.short(count.strip()))
     groups: list[tuple[int, ...]] = []
     order, at, last = order.strip(), 0, ","
     while last:
@@ -204,7 +190,8 @@ def _ballot(line: int, count: str, order: str) -> Ballot:
             at = match.end()
         wrong = [text.strip() for text in texts if not _WHOLE.fullmatch(text.strip())]
         if wrong:
-            raise _broken(line, "numbers of alternatives, with ties as {2,4}", quoted(wrong[0]))
+            expected = "numbers of alternatives, with ties as {2,4}"
+            raise base.unlike(line, expected, found=base.short(wrong[0]))
         groups.append(tuple(map(int, texts)))
     return Ballot(line=line, count=int(count), groups=tuple(groups))
 
@@ -212,32 +199,24 @@ def _ballot(line: int, count: str, order: str) -> Ballot:
 def _check(ballot: Ballot, kind: str, alternatives: Sequence[str], categories: int) -> None:
     number, line, groups = len(alternatives), ballot.line, ballot.groups
     named = [place for group in groups for place in group]
-    outside = [place for place in named if not 0 < place <= number]
-    if outside:
-        what, expected = f" names alternative {counted(outside[0])}", f"1 to {counted(number)}"
-        got = f"{several(len(outside), 'number')} beyond"
-        raise base.line_refused(line, "alternative-unknown", what, expected, got)
-    twice = [place for place, count in Counter(named).items() if count > 1]
-    if twice:
-        what = f" names {base.short(alternatives[twice[0] - 1])} twice"
-        expected, got = "each alternative once in a ballot", f"{listed(twice)} again"
-        raise base.line_refused(line, "alternative-twice", what, expected, got)
+    if outside := [place for place in named if not 0 < place <= number]:
+        raise base.unlike(line, f"numbers from 1 to {counted(number)}", found=listed(outside))
+    if twice := [place for place, count in Counter(named).items() if count > 1]:
+        raise base.unlike(line, "each alternative once", found=f"{listed(twice)} again")
     if kind == "cat":
         if len(groups) != categories:
-            got = "more" if len(groups) > categories else "fewer"
-            raise _broken(line, f"a group per category, {categories}, an empty one as {{}}", got)
+            expected = f"a group per category, {categories}, an empty one as {{}}"
+            raise base.unlike(line, expected, found=several(len(groups), "group"))
         return
     if not all(groups):
-        what, hint = " ranks no alternative", "remove it, and count anew in the header"
-        raise base.line_refused(line, "ballot-empty", what, "one or more at every rank", "{}", hint)
+        hint = "remove it, and count anew in the header"
+        raise base.unlike(line, "one alternative or more at every rank", None, "{}", hint)
     tied = kind.startswith("s") and any(len(group) > 1 for group in groups)
     if tied or (kind.endswith("c") and ballot.size < number):
         wider = f"t{kind[1:]}" if tied else f"{kind[:2]}i"
-        what = " holds a tie" if tied else " leaves alternatives out"
         expected = f"{'strict' if tied else 'complete'} orders, as {kind} files have"
         got = f"{several(ballot.size, 'alternative')} in {several(len(groups), 'rank')}"
-        hint = f'"# DATA TYPE: {wider}", or fix that line'
-        raise base.line_refused(line, "type-unfit", what, expected, got, hint)
+        raise base.unlike(line, expected, None, got, f'"# DATA TYPE: {wider}", or fix that line')
 
 
 @attrs.frozen(kw_only=True)
@@ -291,11 +270,16 @@ class PrefLib(base.Export):
         if self.unlisted is None and shorter:
             lines = f"{several(len(shorter), 'line')} that name fewer than all "
             what = f" holds {lines}{several(number, 'alternative')}, first {shorter[0]}"
-            expected = "the meaning of that, which the format leaves open: excluded = the others "
-            expected += "come after all that are named; unknown = they were not compared"
-            hint = base.as_argument("preflib", unlisted="excluded")
-            hint += ' where voters could name every label, "unknown" where they could not'
-            raise base.refused("unlisted-unsaid", what, expected, "no word", hint, places=shorter)
+            raise base.needed(
+                "preflib",
+                what,
+                "the meaning of that, which the format leaves open: excluded = the others come "
+                "after all that are named; unknown = they were not compared",
+                "no word",
+                ' where voters could name every label, "unknown" where they could not',
+                details={"places": shorter},
+                unlisted="excluded",
+            )
         # A declared label that was on no ballot was not compared.
         beyond = labels is not None and not set(labels) <= set(first.alternatives)
         return self.gathered(
@@ -314,7 +298,7 @@ class PrefLib(base.Export):
         if self.example is not None:
             what, got = " is a folder of several examples", f"example {quoted(self.example)}"
             expected = "the name of an example where there is one file"
-            raise base.refused("example-unfit", what, expected, got, "leave example out")
+            raise base.unfit(what, expected, got, "leave example out")
         found: dict[str, Profile] = {}
         for path in _files(folder):
             profile = read_profile(path, f"{folder.name}/{path.relative_to(folder).as_posix()}")
@@ -338,9 +322,9 @@ class PrefLib(base.Export):
                     name, expected = "alternatives-differ", "the same names in every file"
                     raise base.refused(name, what, expected, got, hint, alternatives=differ)
                 if (first.type == "cat") != (other.type == "cat"):
-                    what = f" is of type {other.type}, {first.source} of type {first.type}"
-                    expected, hint = "either orders or categories", "put them into two folders"
-                    raise base.refused("types-mixed", what, expected, "both", hint)
+                    expected = f"{first.type}, as {first.source}: either orders or categories"
+                    hint = "put them into two folders"
+                    raise base.unlike("as a whole", expected, None, other.type, hint)
         return found
 
     def _responses(self, example: str, profile: Profile) -> Iterator[Response]:
@@ -360,13 +344,11 @@ class PrefLib(base.Export):
         """Return the place of the category that is read; None in files of orders."""
         categories = profile.categories
         if categories:
-            typed, errors = ("preflib", "category"), ("category-unsaid", "category-missing")
-            chosen = base.choose(typed, "categories", categories, self.category, errors)
+            chosen = base.choose("preflib", "category", "categories", categories, self.category)
             return categories.index(chosen)
         if self.category is not None:
             got = f"type {profile.type}, category {quoted(self.category)}"
-            expected, hint = "a file of type cat, or no category", "leave category out"
-            raise base.refused("category-unfit", " has no categories", expected, got, hint)
+            raise base.unfit(" has no categories", "a file of type cat, or no category", got)
         return None
 
 

@@ -39,8 +39,7 @@ class Line:
         return f"line {counted(self.number)}"
 
     def _unfit(self, key: str, expected: str) -> InputError:
-        what, got = f" holds no answer as {quoted(key)}", json_shown(self.fields.get(key))
-        return base.line_refused(self.number, "answer-unfit", what, expected, got)
+        return base.unlike(self.number, f"{quoted(key)}: {expected}", self.fields.get(key))
 
     def view(self) -> str:
         found = self.fields.get("_view_id")
@@ -51,7 +50,7 @@ class Line:
         if not isinstance(found, str) or found not in _HASHES or lacks:
             expected = 'the view choice with "options", or classification with "label"'
             got = f"the view {json_shown(found)}" + " without label" * (found == _BINARY)
-            raise base.line_refused(self.number, "view-unfit", " has another view", expected, got)
+            raise base.unlike(self.number, expected, found=got)
         return found
 
     def options(self) -> list[str]:
@@ -159,16 +158,14 @@ class Prodigy(base.Scored, base.TimedExport):
 
     def _lines(self, path: Path) -> tuple[list[tuple[str, Line]], str, list[str]]:
         """Return the lines by example, the view of all, and the labels that could be named."""
-        lines = [Line(number, fields) for number, fields in base.objects(path)]
+        lines = [Line(number, fields) for number, fields in base.lines_of(path)]
         first: dict[str, str] = {}
         for line in lines:
             first.setdefault(line.view(), line.place)
         if len(first) > 1:
             got = listed(f"{view} in {place}" for view, place in first.items())
             hint = "put each into a file of its own"
-            raise base.refused(
-                "views-several", " holds answers of two views", "one view", got, hint
-            )
+            raise base.unlike("as a whole", "answers of one view", None, got, hint)
         (view,) = first
         offered = [_ACCEPT, _REJECT]
         if view == _CHOICE:
@@ -177,7 +174,7 @@ class Prodigy(base.Scored, base.TimedExport):
         if view == _BINARY and self.example is not None and len(questions) > 1:
             what, got = f" asks about {len(questions)} labels", listed(map(base.short, questions))
             expected = f"one label, where {quoted(self.example)} names the examples"
-            raise base.refused("labels-several", what, expected, got, "leave example out")
+            raise base.unfit(what, expected, got, "leave example out")
         key = _HASHES[view] if self.example is None else self.example
         found = [(line.place, line.fields) for line in lines]
         names = base.example_names(path.name, "prodigy", found, key, ())
@@ -186,7 +183,7 @@ class Prodigy(base.Scored, base.TimedExport):
     def _kind(self, view: str, lines: Sequence[Line], answers: Sequence[list[str] | None]) -> str:
         if view == _BINARY and self.kind == "label-set":
             what, got = " holds answers to binary questions", "accept, reject and ignore"
-            raise base.refused("kind-unfit", what, "choices, for label sets", got, "leave kind out")
+            raise base.unfit(what, "choices, for label sets", got, "leave kind out")
         if view == _BINARY or self.kind is not None:
             return self.kind or "single-label"
         configs = [base.entry_of(line.fields.get("config")) for line in lines]
@@ -197,7 +194,5 @@ class Prodigy(base.Scored, base.TimedExport):
             return "single-label"
         what = " does not say whether several options could be chosen"
         expected = "an answer with two options, or the kind of the answers"
-        hint = base.as_argument("prodigy", kind="single-label") + ', or "label-set"'
-        raise base.refused(
-            "kind-unclear", what, expected, "at most one option in each answer", hint
-        )
+        got, more = "at most one option in each answer", ', or "label-set"'
+        raise base.needed("prodigy", what, expected, got, more, kind="single-label")

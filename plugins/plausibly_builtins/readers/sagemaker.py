@@ -20,7 +20,6 @@ from plausibly_builtins.readers import base
 
 _METADATA = "-metadata"
 _WORKERS = "annotationsFromAllWorkers"
-_SHAPE = base.Shape("sagemaker-unlike", 'name the reader that it is for: reader="NAME"')
 
 
 def _attributes(entry: base.Entry) -> list[str]:
@@ -55,7 +54,7 @@ def _has_answers(value: object) -> bool:
 def _name(entry: base.Entry, place: str) -> str:
     name = base.text_of(entry.get("source-ref")) or base.text_of(entry.get("source"))
     if name is None:
-        raise _SHAPE.refused(place, "source-ref or source", entry, f"keys {listed(entry)}")
+        raise base.unlike(place, "source-ref or source", found=f"keys {listed(entry)}")
     return name
 
 
@@ -79,9 +78,9 @@ def _kind_of_job(done: Sequence[base.PlacedEntry], attribute: str) -> base.Kind 
         kinds.setdefault(kind, (place, called))
     if len(kinds) > 1:
         (first, one), (second, other), *_ = kinds.values()
-        what = f": {attribute} is of different jobs in {first} and {second}"
+        expected = f"one type of job for {attribute}, also in {first} and {second}"
         hint = "split the manifest by job"
-        raise base.refused("types-mixed", what, "one type of job", f"{one}, {other}", hint)
+        raise base.unlike("as a whole", expected, None, f"{one}, {other}", hint)
     return next(iter(kinds), "single-label")
 
 
@@ -98,14 +97,14 @@ def _merged(
     for number in numbers:
         name = base.text_of(names.get(number)) if isinstance(number, str) else None
         if name is None:
-            what = f" {place}: {attribute} {json_shown(number)} has no name"
             got = f"keys {listed(about) or 'none'}"
-            raise base.refused("class-unnamed", what, "class-name or class-map beside it", got)
+            expected = f"class-name or class-map beside {attribute} {json_shown(number)}"
+            raise base.unlike(place, expected, found=got)
         before = called.setdefault(str(number), name)
         if before != name:
-            what = f" {place}: {attribute} {number} is called {quoted(name)}"
-            expected, hint = "one name for each number", "split the manifest by job"
-            raise base.refused("class-differs", what, expected, f"{quoted(before)} before", hint)
+            expected = f"one name for {attribute} {number}, here {quoted(name)}"
+            got, hint = f"{quoted(before)} before", "split the manifest by job"
+            raise base.unlike(place, expected, None, got, hint)
         labels.append(name)
     state = states.CONSOLIDATED if labels else states.EMPTY
     if labels and about.get("human-annotated") == "no":
@@ -123,10 +122,10 @@ def _all_workers(found: object, example: str, place: str, source: str) -> Iterat
     for number, entry in enumerate(found if isinstance(found, list) else [found], start=1):
         where = f"{place}, worker {number}"
         expected = "workerId, and annotationData with content"
-        fields = _SHAPE.as_object(entry, where, expected)
+        fields = base.as_object(entry, where, expected)
         text = base.entry_of(fields.get("annotationData")).get("content")
         if not isinstance(text, str):
-            raise _SHAPE.refused(where, expected, entry)
+            raise base.unlike(where, expected, entry)
         content = parse_json(text, f"{source} {where}, content,", 1, "the fields of a form")
         yield _form(fields, content, example, where)
 
@@ -143,7 +142,7 @@ def _from_folder(folder: Path) -> Iterator[Response]:
         value = read_json(file, expected="answers of workers about one object", source=source)
         if not _has_answers(value) or len(inside.parts) < 2:
             expected = "answers with workerId and answerContent, in a folder called as the object"
-            raise _SHAPE.refused(inside.as_posix(), expected, value)
+            raise base.unlike(inside.as_posix(), expected, value)
         for number, entry in enumerate(base.items_of(base.entry_of(value)["answers"]), start=1):
             form, where = base.entry_of(entry), f"{inside.as_posix()}, answer {number}"
             yield _form(form, form["answerContent"], inside.parts[-2], where)
@@ -153,7 +152,7 @@ def _form(entry: base.Entry, content: object, example: str, place: str) -> Respo
     """Return the response of a worker, whose answer is the whole form yet."""
     worker = entry.get("workerId")
     if not isinstance(content, dict) or not (worker is None or isinstance(worker, str)):
-        raise _SHAPE.refused(place, "workerId, and the fields of a form", content)
+        raise base.unlike(place, "workerId, and the fields of a form", content)
     time, who = base.seconds_of(str(entry.get("submissionTime"))), base.text_of(worker)
     return Response(example=example, annotator=who, answer=content, time=time, place=place)
 
@@ -195,7 +194,7 @@ class SageMaker(base.Export):
         examples: list[str] = []
         if path.is_dir():
             return self._votes(list(_from_folder(path)), labels, path.name, examples)
-        entries = _SHAPE.entries(path, "one object per line, with source-ref or source")
+        entries = base.entries(path, "one object per line, with source-ref or source")
         if any(_has_answers(entry) and not _attributes(entry) for _, entry in entries):
             what = " holds answers about one object, which it does not name"
             expected = "the folder worker-response, whose folders name the objects"
@@ -208,15 +207,14 @@ class SageMaker(base.Export):
                 names = (inside.get("s3Uri"), inside.get("content"), entry["datasetObjectId"])
                 name = next(filter(None, map(base.text_of, names)), None)
                 if name is None:
-                    raise _SHAPE.refused(place, "dataObject with s3Uri or content", inside)
+                    raise base.unlike(place, "dataObject with s3Uri or content", inside)
                 votes += _all_workers(entry["annotations"], name, place, path.name)
             return self._votes(votes, labels, path.name, examples)
         attributes = list(dict.fromkeys(name for _, one in entries for name in _attributes(one)))
         if not attributes:
-            what, expected = " is no Ground Truth output", "a label attribute with its metadata"
-            raise base.refused(_SHAPE.error, what, expected, "none", _SHAPE.hint)
-        typed, errors = ("sagemaker", "attribute"), ("attribute-several", "attribute-missing")
-        attribute = base.choose(typed, "attributes", attributes, self.attribute, errors)
+            expected = "a label attribute with its metadata"
+            raise base.unlike("as a whole", expected, found="none")
+        attribute = base.choose("sagemaker", "attribute", "attributes", attributes, self.attribute)
         done = [(place, entry) for place, entry in entries if entry.get(attribute) is not None]
         kind = _kind_of_job(done, attribute)
         examples = [_name(entry, place) for place, entry in entries]
@@ -256,9 +254,8 @@ class SageMaker(base.Export):
             labels = [] if value is None else base.form_labels(value)
             if labels is None:
                 hint = "read another field: " + base.as_argument("sagemaker", field="FIELD")
-                what = f" {answer.place}: field {quoted(field)} holds no label"
-                expected, got = "a label, or labels", json_shown(value)
-                raise base.refused("answer-invalid", what, expected, got, hint)
+                expected = f"a label, or labels, as field {quoted(field)}"
+                raise base.unlike(answer.place, expected, value, hint=hint)
             responses.append(attrs.evolve(answer, answer=labels or None))
         return self.gathered(kind, responses, declared, source=source, examples=examples)
 
@@ -272,9 +269,12 @@ class SageMaker(base.Export):
         ]
         if self.field is None and len(likely) == 1:
             return likely[0]
-        name = "field-several" if self.field is None and likely else "field-missing"
         what = f": workers filled {listed(map(quoted, fields)) or 'no field'}"
         expected = f"the field {quoted(self.field)}" if self.field else "one field with labels"
         got = f"labels in {listed(map(quoted, likely)) or 'none'}"
-        hint = base.as_argument("sagemaker", field=(likely or ["FIELD"])[0])
-        raise base.refused(name, what, expected, got, hint, fields=fields)
+        meant = (likely or ["FIELD"])[0]
+        if self.field is None:
+            parts = ("sagemaker", what, expected, got)
+            raise base.needed(*parts, details={"fields": fields}, field=meant)
+        hint = base.as_argument("sagemaker", field=meant)
+        raise base.unfit(what, expected, got, hint, fields=fields)

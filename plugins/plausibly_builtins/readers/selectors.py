@@ -10,8 +10,8 @@ import attrs
 import numpy as np
 
 from plausibly.plugin import AnnotationTable, Reader, build_table, quoted, several
-from plausibly.plugin.readers import JsonNumber, json_shown, read_json
-from plausibly_builtins.readers.base import about, refused
+from plausibly.plugin.readers import JsonNumber, read_json
+from plausibly_builtins.readers.base import about, refused, unlike
 
 _START = re.compile(rb"\s*\[\s*\[\s*\[\s*\[")
 _LEVELS = ("a list of examples", "a list of rankings", "a list of blocks", "a list of indices")
@@ -68,14 +68,11 @@ def _ranks(blocks: object, labels: Sequence[str], where: str) -> dict[int, int]:
             if label is None or not 0 <= label < len(labels):
                 many = several(len(labels), "label")
                 expected = f"an index from 0 to {len(labels) - 1}: {many} are declared"
-                got, hint = json_shown(index), 'declare all, in order: labels="labels.txt"'
-                what = f"{place} names label {got}"
-                raise refused("label-index", what, expected, got, hint, place=place[2:])
+                hint = 'declare all, in order: labels="labels.txt"'
+                raise unlike(place[2:], expected, index, hint=hint)
             if label in ranks:
-                what = f"{where} ranks {quoted(labels[label])} twice"
-                got, hint = f"ranks {ranks[label]} and {rank}", "fix or remove it"
-                details = {"place": where[2:], "label": labels[label]}
-                raise refused("ranking-repeats", what, "each label once", got, hint, **details)
+                got = f"ranks {ranks[label]} and {rank}"
+                raise unlike(where[2:], f"{quoted(labels[label])} once", found=got)
             ranks[label] = rank
     return ranks
 
@@ -83,6 +80,4 @@ def _ranks(blocks: object, labels: Sequence[str], where: str) -> dict[int, int]:
 def _filled(content: object, level: int, place: str) -> list[object]:
     if isinstance(content, list) and content:
         return content
-    what, expected = f"{place} is not {_LEVELS[level]}", f"{_LEVELS[level]}, not empty"
-    got, hint = json_shown(content), "fix or remove it"
-    raise refused("selectors-shape", what, expected, got, hint, place=place[2:] or "the file")
+    raise unlike(place[2:] or "the file", f"{_LEVELS[level]}, not empty", content)

@@ -9,7 +9,7 @@ from pathlib import Path
 import attrs
 
 from plausibly.plugin import AnnotationTable, counted, listed, quoted
-from plausibly.plugin.readers import Response, json_shown
+from plausibly.plugin.readers import Response
 from plausibly_builtins.readers import base
 from plausibly_builtins.readers.label_columns import (
     check_names,
@@ -94,20 +94,17 @@ class VoteLists(base.Export):
             expected = f"one key among {listed(map(quoted, self._keys()))}"
             got = listed(map(base.short, keys or entry)) or "an empty object"
             hint, seen = base.as_argument("vote-lists", field="KEY"), list(entry)
-            raise base.refused("key-missing", what, expected, got, hint, line=line, seen=seen)
+            raise base.refused("key-missing", what, expected, got, hint, seen=seen)
         votes = entry[keys[0]]
         if isinstance(votes, list) and _is_votes(votes):
             return [str(vote) for vote in votes]
         if isinstance(votes, dict) and _is_votes(votes):
             for people in votes.values():
                 if len(set(people)) < len(people):
-                    what, got = " lists an annotator twice under one label", json_shown(people)
-                    expected = "each annotator once"
-                    raise base.line_refused(line, "votes-unlike", what, expected, got)
+                    raise base.unlike(line, "each annotator once under a label", people)
             return {label: [str(who) for who in people] for label, people in votes.items()}
         expected = 'a list of labels, or annotators by label: {"cat": ["ann", "bo"], "dog": []}'
-        what = f" holds no votes as {quoted(keys[0])}"
-        raise base.line_refused(line, "votes-unlike", what, expected, json_shown(votes))
+        raise base.unlike(line, expected, votes)
 
 
 def _is_votes(value: object) -> bool:

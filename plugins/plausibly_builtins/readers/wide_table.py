@@ -245,9 +245,10 @@ def _check_unclear(
     labels = set().union(*(table.columns[place] for place, _ in wanted))
     if table.named and labels.issuperset(names):
         what = ": every column is called as a label that its rows name"
-        hint = f"{_NO_HEADER}; {base.as_argument('wide-table', annotators=names)}, if it is"
+        of_people = base.as_argument("wide-table", annotators=names)
+        more = f", if that row is no header; {of_people}, if it is"
         expected, got = "names of annotators in the first row", listed(map(quoted, names))
-        raise base.refused("header-unclear", what, expected, got, hint)
+        raise base.needed("wide-table", what, expected, got, more, header=False)
     if len(table) >= (2 if example is None else _ROWS):
         unclear = _apart(table, wanted, declared)
         if unclear:
@@ -264,7 +265,7 @@ def _unclear(
         hint = f"{typed}, if it names the examples; {hint}"
     what, expected = f": column {quoted(unclear[0])} {what}", "labels, one column per annotator"
     got = listed(map(quoted, table.column(unclear[0])))
-    return base.refused("columns-unclear", what, expected, got, hint, columns=unclear)
+    return base.refused("option-needed", what, expected, got, hint, columns=unclear)
 
 
 def _positions(table: TextTable) -> tuple[list[str], list[str]]:
