@@ -43,7 +43,7 @@ from plausibly.protocols import (
     PValueCombiner,
     ScoreFunction,
 )
-from plausibly.registry.components import called as called_as, described
+from plausibly.registry import called as called_as, described
 from plausibly.registry.entries import calling, failed
 
 _JOINT = (

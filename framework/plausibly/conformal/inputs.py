@@ -32,7 +32,7 @@ from plausibly.guarantee import Guarantee
 from plausibly.kernels.sparse import Dense
 from plausibly.kernels.types import Bools, Floats, FloatType, Ints
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike
-from plausibly.registry.components import called
+from plausibly.registry import called
 
 Labelled = TypeVar("Labelled", xr.DataArray, xr.Dataset)
 

@@ -31,7 +31,7 @@ from plausibly.kernels.masses import share
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Floats, Ints
 from plausibly.protocols import SCORE, ComponentLike, ScoreFunction
-from plausibly.registry.components import called
+from plausibly.registry import called
 
 _BLOCK = 1 << 21
 

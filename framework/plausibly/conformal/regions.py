@@ -45,7 +45,7 @@ from plausibly.kernels.masses import share
 from plausibly.kernels.ranks import order_statistic
 from plausibly.kernels.types import Bools, Floats, FloatType, Hashes
 from plausibly.protocols import SCORE, ComponentLike, ScoreFunction
-from plausibly.registry.components import called
+from plausibly.registry import called
 
 _EPS = float(np.finfo(np.float64).eps)
 
