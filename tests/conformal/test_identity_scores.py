@@ -99,7 +99,7 @@ def test_masses_and_votes_in_blocks(cells: int, data: st.DataObject) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "_CELLS", cells)
         patch.setattr(blocks, "_WORTH", cells)
-        patch.setattr(blocks, "cores", lambda: 3)
+        patch.setattr(blocks, "spare", lambda: 3)
         atoms = calibration.atoms()
         voted = calibration.majority_vote()
     row, label = np.nonzero(units)

@@ -92,7 +92,7 @@ def test_sums_by_label_are_those_of_all_cells_at_once(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "_CELLS", cells)
         patch.setattr(blocks, "_WORTH", 1)
-        patch.setattr(blocks, "cores", lambda: 3)
+        patch.setattr(blocks, "spare", lambda: 3)
         plain = sums_by_label(example, label, values, (6, 3))
         shared = sums_by_label(example, label, values, (6, 3), total)
     whole_row = ordered_sum(example.astype(np.int64) * 3 + label, values, 18).reshape(6, 3)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.calibration.coordinates import complete, group_names, lacking
-from plausibly.calibration.examples import ArrayScores, Examples
+from plausibly.calibration.examples import Examples
 from plausibly.errors import InputError, counted
 from plausibly.kernels.blocks import map_blocks
 from plausibly.kernels.draws import draw_labels
@@ -81,18 +81,6 @@ class ScoreSource(Protocol):
         """Return all scores, or raise `InputError` where they are larger than memory."""
 
 
-def _scores(given: Floats | ScoreSource) -> ScoreSource:
-    return ArrayScores(given) if isinstance(given, np.ndarray) else given
-
-
-def _stored(given: Floats | Dense) -> Dense:
-    return Dense(given).unwritable() if isinstance(given, np.ndarray) else given
-
-
-def _examples(given: Hashes | Examples) -> Examples:
-    return Examples(given) if isinstance(given, np.ndarray) else given
-
-
 @attrs.frozen(kw_only=True, eq=False)
 class CalibrationData:
     """Scores and plausibilities of the calibration examples, aligned by name.
@@ -122,10 +110,10 @@ class CalibrationData:
         means.
     """
 
-    source: ScoreSource = attrs.field(alias="scores", converter=_scores)
-    stored: Dense = attrs.field(alias="plausibilities", converter=_stored)
+    source: ScoreSource = attrs.field(alias="scores")
+    stored: Dense = attrs.field(alias="plausibilities")
     denominator: Ints | None = attrs.field(converter=attrs.converters.optional(unwritable))
-    examples: Examples = attrs.field(alias="hashes", converter=_examples)
+    examples: Examples = attrs.field(alias="hashes")
     labels: tuple[str, ...]
     coordinates: Mapping[str, NDArray[np.generic]] = attrs.field(factory=dict)
     label_coordinates: Mapping[str, NDArray[np.generic]] = attrs.field(factory=dict)

@@ -341,7 +341,7 @@ def calibration_data(
     denominator = about.coords.get(names.DENOMINATOR)
     return CalibrationData(
         scores=source,
-        plausibilities=found.stored.unwritable()
+        plausibilities=found.stored
         if draws is None
         else Dense(draws.mean(axis=0, dtype=np.float64)),
         denominator=None

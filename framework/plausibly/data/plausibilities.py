@@ -83,7 +83,7 @@ class Plausibilities:
     ) -> Plausibilities:
         """Return plausibilities as the framework reads them; the caller's are not changed.
 
-        Names in an index that equals one of `known` are not checked again.
+        Names that equal those of `known` are not checked again.
         """
         if is_sparse(array):
             return cls.of(check_sparse(array, source))
@@ -191,7 +191,7 @@ def to_sparse(plausibilities: xr.DataArray) -> xr.Dataset:
     array = named_array(plausibilities, "plausibilities", "plausibilities").array
     values: Floats = array.values
     if not (values >= 0).all():
-        raise _invalid("an entry is negative or not a number, and cannot be sparse", "0 or more")
+        raise _invalid("an entry is negative or not a number", "0 or more")
     return sparse_dataset(Dense(values).above_zero(), array.coords.to_dataset(), array.attrs)
 
 

@@ -49,7 +49,7 @@ class Predictions(Named):
         """Return predictions as the framework reads them; the caller's array is not changed.
 
         Some rows of a larger array are not `whole`: what many rows would show is not warned of.
-        Names in an index that equals one of `known` are not checked again.
+        Names that equal those of `known` are not checked again.
         """
         if augmented and is_augmented(predictions):
             return _of_augmentations(predictions, source, scale, known)

@@ -50,7 +50,7 @@ class Population:
         scores, plausibilities = self.scores[rows].copy(), self.plausibilities[rows].copy()
         return CalibrationData(
             scores=ArrayScores(scores),
-            plausibilities=Dense(plausibilities).unwritable(),
+            plausibilities=Dense(plausibilities),
             denominator=np.full(len(plausibilities), _VOTES, np.int64),
             hashes=Examples(self.hashes[rows].copy()),
             labels=data.LABELS[: plausibilities.shape[1]],
