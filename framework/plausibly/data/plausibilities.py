@@ -151,7 +151,8 @@ class Plausibilities:
     def stored(self) -> Dense:
         """The numbers in their form: sparse, or dense; the mean over draws."""
         if not isinstance(self.array, xr.Dataset):
-            return Dense(mean_over_draws(self.array).values)
+            drawn = self.draws is not None
+            return Dense(mean_over_draws(self.array).values if drawn else self.array.values)
         weight: Floats = self.array[names.WEIGHT].values
         label: Ints = self.array[names.LABEL].values
         return Sparse(weight, label, len(self.labels))

@@ -288,9 +288,9 @@ class Registry:
 
         entry = self._entry_of(kind, component)
         # The bare name of what is ours or of this run, unless it is not clear.
-        alone = self._called(kind, entry.name, "") == [entry]
-        ours = entry.source.builtin and not entry.extra
-        bare = ours or (entry.source.plugin == THIS_RUN and alone)
+        bare = entry.source.builtin and not entry.extra
+        if entry.source.plugin == THIS_RUN:
+            bare = self._called(kind, entry.name, "") == [entry]
         name = entry.name if bare else self._clear_name(entry)
         return {"name": name, **described(component, self.describe, entry)}
 
