@@ -10,8 +10,8 @@ from hypothesis.extra import numpy as arrays
 
 import plausibly
 from plausibly.calibration import pools
-from plausibly.calibration.data import CalibrationData
-from plausibly.calibration.examples import ArrayScores, Examples
+from plausibly.calibration.data import ArrayScores, CalibrationData
+from plausibly.calibration.examples import HashedNames
 from plausibly.conformal.array_predictor import Scoring
 from plausibly.kernels import blocks
 from plausibly.kernels.sparse import Dense
@@ -89,17 +89,17 @@ def test_masses_and_votes_in_blocks(cells: int, data: st.DataObject) -> None:
     lam = counts / total[:, None]
     denominator = data.draw(st.sampled_from([None, total, total + 1]))
     calibration = CalibrationData(
-        scores=ArrayScores(lam),
-        plausibilities=Dense(lam),
+        source=ArrayScores(lam),
+        stored=Dense(lam),
         denominator=denominator,
-        hashes=Examples(np.arange(len(lam), dtype=np.uint64)),
+        examples=HashedNames(np.arange(len(lam), dtype=np.uint64)),
         labels=tuple("abcd"[: shape[1]]),
     )
     units, whole = calibration.units()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "_CELLS", cells)
         patch.setattr(blocks, "_WORTH", cells)
-        patch.setattr(blocks, "cores", lambda: 3)
+        patch.setattr(blocks, "spare", lambda: 3)
         atoms = calibration.atoms()
         voted = calibration.majority_vote()
     row, label = np.nonzero(units)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import plausibly
-from plausibly.calibration.data import CalibrationData
-from plausibly.calibration.examples import ArrayScores, Examples
+from plausibly.calibration.data import ArrayScores, CalibrationData
+from plausibly.calibration.examples import HashedNames
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues
 from plausibly.calibration.scores import CalibrationScores
@@ -26,10 +26,10 @@ from tables import labelled
 def data(lam: np.ndarray, **labels: list[float]) -> CalibrationData:
     n, count = lam.shape
     return CalibrationData(
-        scores=ArrayScores(np.random.default_rng(0).random(lam.shape)),
-        plausibilities=Dense(lam),
+        source=ArrayScores(np.random.default_rng(0).random(lam.shape)),
+        stored=Dense(lam),
         denominator=None,
-        hashes=Examples(hash_names([f"e{i}" for i in range(n)])),
+        examples=HashedNames(hash_names([f"e{i}" for i in range(n)])),
         labels=tuple("abcdefgh"[:count]),
         label_coordinates={name: np.array(values) for name, values in labels.items()},
     )

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from plausibly.data.annotations import AnnotationTable, Rows
-from plausibly.kernels import blocks
-from plausibly.kernels.sums import ordered_sum, sums_by_label, whole
+from plausibly.kernels.sums import ordered_sum, whole
 
 
 @given(
@@ -69,37 +68,8 @@ def test_sums_over_mentions(table: AnnotationTable) -> None:
     assert rows.votes.tolist() == [3, 2, 1]
     assert rows.by_example(rows.share).tolist() == [2.5, 2, 2]
     assert rows.by_label(rows.share).tolist() == [[1, 1.5, 0], [1, 0, 1], [1, 1, 0]]
+    shared = rows.by_label(rows.share, np.array([2.0, 1.0, 4.0]))
+    assert shared.tolist() == [[0.5, 0.75, 0], [1, 0, 1], [0.25, 0.25, 0]]
     named = rows.plausibilities(np.zeros((3, 3)), denominator=np.array([1, 2, 3]))
     assert set(named.coords) == {"example", "label", "patient", "risk", "denominator"}
     assert named.attrs == {"left_out": '{"unfinished": 3}'}
-
-
-@pytest.mark.parametrize("cells", [1, 8, 1 << 15])
-@given(
-    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 2), st.floats(0, 1e6)), max_size=40),
-    st.booleans(),
-    st.randoms(use_true_random=False),
-)
-def test_sums_by_label_are_those_of_all_cells_at_once(
-    cells: int, terms: list[tuple[int, int, float]], counts: bool, random: Random
-) -> None:
-    random.shuffle(terms)
-    terms.sort(key=lambda term: term[0])
-    example, label, given_terms = (np.array([term[k] for term in terms]) for k in range(3))
-    values = np.floor(given_terms) if counts else given_terms.astype(float)
-    example, label = example.astype(np.int32), label.astype(np.int32)
-    total = np.arange(2.0, 8.0)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "_CELLS", cells)
-        patch.setattr(blocks, "_WORTH", 1)
-        patch.setattr(blocks, "cores", lambda: 3)
-        plain = sums_by_label(example, label, values, (6, 3))
-        shared = sums_by_label(example, label, values, (6, 3), total)
-    whole_row = ordered_sum(example.astype(np.int64) * 3 + label, values, 18).reshape(6, 3)
-    assert plain.tolist() == whole_row.tolist()
-    assert shared.tolist() == (whole_row / total[:, None]).tolist()
-
-
-def test_no_labels_have_no_sums() -> None:
-    none = np.zeros(0, np.int32)
-    assert sums_by_label(none, none, np.zeros(0), (2, 0)).shape == (2, 0)

@@ -23,7 +23,6 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_valid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from plausibly.calibration.examples import Examples
 from plausibly.data.names import Names
 from plausibly.sklearn import AmbiguousConformalClassifier
 
@@ -97,7 +96,7 @@ def test_texts() -> None:
     series = pd.Series(texts[50:], index=[f"text {row}" for row in range(49)])
     model.conformalize(series, pd.DataFrame(VOTES[50:], index=series.index))
     assert model.predictor_.examples is not None
-    assert model.predictor_.examples.common(Examples(Names(series.index))) == 49
+    assert model.predictor_.examples.common(Names(series.index)) == 49
 
 
 def test_pickle_keeps_the_calibration() -> None:

@@ -110,14 +110,14 @@ SLIPS = (
         "ties of scores not counted: decisions",
     ),
     Slip(
-        "plausibly.calibration.threshold._passes",
-        lambda combined, alpha: bool(combined.ravel()[0] >= float(alpha)),
+        "plausibly.calibration.threshold.exceed",
+        lambda combined, alpha: combined >= float(alpha),
         average_by_threshold,
         "p >= alpha: decisions",
     ),
     Slip(
-        "plausibly.calibration.threshold._passes",
-        lambda combined, alpha: bool(combined.ravel()[0] >= float(alpha)),
+        "plausibly.calibration.threshold.exceed",
+        lambda combined, alpha: combined >= float(alpha),
         expected_by_threshold,
         "p >= alpha, expected: decisions",
     ),

@@ -28,7 +28,7 @@ def cut(patch: pytest.MonkeyPatch, cells: int = 32, cores: int = 3) -> None:
     patch.setattr(blocks, "_CELLS", cells)
     patch.setattr(blocks, "_TIMES", 1)
     patch.setattr(blocks, "_WORTH", 1)
-    patch.setattr(blocks, "cores", lambda: cores)
+    patch.setattr("os.sched_getaffinity", lambda _: set(range(cores)), raising=False)
 
 
 @pytest.fixture(params=[1, 2, 5])
@@ -63,7 +63,7 @@ def test_several_threads_are_at_work_where_there_are_cores(cores: int) -> None:
 
 
 def test_few_cells_are_not_worth_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "cores", lambda: 8)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(8)), raising=False)
     names = map_blocks(lambda _: threading.current_thread().name, (1000, 10))
     assert set(names) == {threading.current_thread().name}
 
@@ -96,11 +96,11 @@ def test_work_in_a_process_among_others_is_divided_no_further(
 def test_cores_are_those_that_this_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 3, 5}, raising=False)
     monkeypatch.setattr("os.cpu_count", lambda: 7)
-    assert blocks.cores() == 3
+    assert blocks.spare() == 3
     monkeypatch.delattr("os.sched_getaffinity")
-    assert blocks.cores() == 7
+    assert blocks.spare() == 7
     monkeypatch.setattr("os.cpu_count", lambda: None)
-    assert blocks.cores() == 1
+    assert blocks.spare() == 1
 
 
 def made(labels: int, share: float, dtype: type[np.float32]) -> Floats:

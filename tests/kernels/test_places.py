@@ -99,6 +99,6 @@ def test_the_number_of_threads_does_not_show(labels: int, monkeypatch: pytest.Mo
     rows, _ = uneven_rows(80, labels, 7, np.float32)
     found = []
     for cores in (1, 2, 5):
-        monkeypatch.setattr(blocks, "cores", lambda cores=cores: cores)
+        monkeypatch.setattr(blocks, "spare", lambda cores=cores: cores)
         found.append(by_places(rows, None, RULES["below"]).tobytes())
     assert found[0] == found[1] == found[2]

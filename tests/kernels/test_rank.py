@@ -75,7 +75,7 @@ def test_the_number_of_threads_does_not_show(monkeypatch: pytest.MonkeyPatch) ->
     queries = generator.choice(pool, 1_000)
     for side in SIDES:
         for cores in (1, 2, 5):
-            monkeypatch.setattr(blocks, "cores", lambda cores=cores: cores)
+            monkeypatch.setattr(blocks, "spare", lambda cores=cores: cores)
             found = Ranks(pool).of(queries, side)
             assert (found == np.searchsorted(pool, queries, side=side)).all()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from cli_world import run
@@ -17,8 +19,7 @@ def world(plugins: Plugins, monkeypatch: pytest.MonkeyPatch) -> Plugins:
         monkeypatch.setattr(
             f"plausibly.registry.{module}.missing", lambda _, extra: ("crowd-kit",) if extra else ()
         )
-    made = plugins.registry()
-    monkeypatch.setattr(registry, "default", lambda: made)
+    monkeypatch.setattr(registry, "default", cache(plugins.registry))
     return plugins
 
 

@@ -8,8 +8,8 @@ import xarray as xr
 
 import plausibly
 from memory import at_most
-from plausibly.calibration.data import CalibrationData
-from plausibly.calibration.examples import ArrayScores, Examples
+from plausibly.calibration.data import ArrayScores, CalibrationData
+from plausibly.calibration.examples import HashedNames
 from plausibly.data.align import same_examples, with_labels
 from plausibly.data.names import Named
 from plausibly.data.plausibilities import Plausibilities
@@ -54,10 +54,10 @@ def data_of(sparse: xr.Dataset) -> CalibrationData:
     """Return calibration data whose scores are one row, seen again and again."""
     row: Floats = np.random.default_rng(0).random(LABELS).astype(np.float32)
     return CalibrationData(
-        scores=ArrayScores(np.broadcast_to(row, (EXAMPLES, LABELS))),
-        plausibilities=Plausibilities.of(sparse).stored,
+        source=ArrayScores(np.broadcast_to(row, (EXAMPLES, LABELS))),
+        stored=Plausibilities.of(sparse).stored,
         denominator=sparse.denominator.values,
-        hashes=Examples(hash_names(sparse.example.values)),
+        examples=HashedNames(hash_names(sparse.example.values)),
         labels=tuple(map(str, sparse.label_name.values)),
         coordinates={"patient": np.arange(EXAMPLES) // 3},
         label_coordinates={"risk": 1.0 + np.arange(LABELS) % 3},

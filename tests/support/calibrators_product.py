@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibrators_worlds import Case, Row, World
-from plausibly.calibration.data import CalibrationData
-from plausibly.calibration.examples import ArrayScores, Examples
+from plausibly.calibration.data import ArrayScores, CalibrationData
+from plausibly.calibration.examples import HashedNames
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues, TestScores, combined
 from plausibly.calibration.scores import CalibrationScores
@@ -77,10 +77,10 @@ def data_of(world: World, rows: Sequence[int]) -> CalibrationData:
     augmented = every if world.augmentations > 1 else None
     masses = [world.masses[i] for i in rows]
     return CalibrationData(
-        scores=ArrayScores(every[0] if augmented is None else mean_scores(every)),
-        plausibilities=Dense(np.array(masses, dtype=np.float64)),
+        source=ArrayScores(every[0] if augmented is None else mean_scores(every)),
+        stored=Dense(np.array(masses, dtype=np.float64)),
         denominator=np.array([lcm(*(mass.denominator for mass in row)) for row in masses]),
-        hashes=Examples(hash_names(rows)),
+        examples=HashedNames(hash_names(rows)),
         labels=LABELS[: world.labels],
         coordinates={
             "group": np.array([world.group[i] for i in rows]),

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from kit_mutants import Mutant, changed, common
-from plausibly.calibration.examples import Examples
+from plausibly.calibration.examples import HashedNames
 from plausibly.kernels.sparse import Dense
 from plausibly.plugin import CalibrationData, CalibrationScores, Claim, Keys
 
@@ -39,12 +39,12 @@ def _after(change: Callable[[CalibrationScores, CalibrationData], CalibrationSco
 
 
 def _by_place(data: CalibrationData, keys: Keys) -> tuple[CalibrationData, Keys]:
-    return attrs.evolve(data, hashes=Examples(np.arange(len(data), dtype=np.uint64))), keys
+    return attrs.evolve(data, examples=HashedNames(np.arange(len(data), dtype=np.uint64))), keys
 
 
 def _smooths(data: CalibrationData, keys: Keys) -> tuple[CalibrationData, Keys]:
     smooth = 0.9 * data.plausibilities + 0.1 / data.plausibilities.shape[1]
-    return attrs.evolve(data, plausibilities=Dense(smooth)), keys
+    return attrs.evolve(data, stored=Dense(smooth)), keys
 
 
 def _at_least(number: int) -> Callable[[CalibrationData, Keys], tuple[CalibrationData, Keys]]:

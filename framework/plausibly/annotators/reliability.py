@@ -16,7 +16,7 @@ from plausibly.errors import ComponentError, InputError, counted
 from plausibly.kernels.sums import ordered_sum
 from plausibly.kernels.types import Floats
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike
-from plausibly.registry.components import called
+from plausibly.registry import called
 from plausibly.registry.entries import calling
 
 RESPONSES = "responses"

@@ -7,7 +7,6 @@ import numbers
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -22,6 +21,9 @@ Alphas: TypeAlias = AlphaLike | Sequence[AlphaLike] | NDArray[np.float64]
 """One miscoverage rate, or several, which add the dim ``alpha``."""
 
 
+_PLACES, _POWERS = 12, 3
+
+
 def exact(value: object) -> Fraction | None:
     """Return the number as the decimal that was typed, or None where it is none.
 
@@ -32,14 +34,6 @@ def exact(value: object) -> Fraction | None:
         value = value[()]
     if isinstance(value, bool) or not isinstance(value, str | numbers.Number | Decimal):
         return None
-    return _decimal(value)
-
-
-_PLACES, _POWERS = 12, 3
-
-
-@lru_cache(maxsize=128, typed=True)  # typed: what is equal may be another decimal
-def _decimal(value: object) -> Fraction | None:
     if isinstance(value, Fraction):
         return value
     text = str(value).strip()

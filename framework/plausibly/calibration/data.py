@@ -11,14 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.calibration.coordinates import complete, group_names, lacking
-from plausibly.calibration.examples import ArrayScores, Examples
+from plausibly.calibration.examples import HashedNames
+from plausibly.data.names import Names
 from plausibly.errors import InputError, counted
-from plausibly.kernels.blocks import map_blocks
+from plausibly.kernels.blocks import largest, map_blocks
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.masses import exact_units, float_bits, raised_units
 from plausibly.kernels.random import Keys
 from plausibly.kernels.sparse import Dense
-from plausibly.kernels.types import Floats, FloatType, Hashes, Ints, unwritable
+from plausibly.kernels.types import Floats, FloatType, Hashes, Ints, still, unwritable
 
 
 def check_weights(values: NDArray[np.generic], name: str, *, source: str) -> NDArray[np.float64]:
@@ -62,7 +63,7 @@ class Atoms(NamedTuple):
 
 
 class ScoreSource(Protocol):
-    """Scores (example, label) that are computed where they are asked for."""
+    """Scores (example, label): in memory, or computed where they are read."""
 
     @property
     def dtype(self) -> FloatType:
@@ -81,16 +82,38 @@ class ScoreSource(Protocol):
         """Return all scores, or raise `InputError` where they are larger than memory."""
 
 
-def _scores(given: Floats | ScoreSource) -> ScoreSource:
-    return ArrayScores(given) if isinstance(given, np.ndarray) else given
+@attrs.frozen(eq=False)
+class ArrayScores:
+    """Scores in memory, (example, label), which may be predictions as they stand.
 
+    Zero is added to what is read, which turns -0.0 into 0.0: they compare equal and are different
+    bits.
+    """
 
-def _stored(given: Floats | Dense) -> Dense:
-    return Dense(given).unwritable() if isinstance(given, np.ndarray) else given
+    values: Floats = attrs.field(converter=unwritable)
 
+    @property
+    def dtype(self) -> FloatType:
+        """Float type of the scores."""
+        return self.values.dtype
 
-def _examples(given: Hashes | Examples) -> Examples:
-    return Examples(given) if isinstance(given, np.ndarray) else given
+    def at(self, row: Ints, label: Ints) -> Floats:
+        """Return the scores of pairs of example and label, of any shape."""
+        found = self.values[row, label]
+        return np.add(found, found.dtype.type(0), out=found)
+
+    def take(self, rows: NDArray[np.intp]) -> ArrayScores:
+        """Return the scores of some examples."""
+        return ArrayScores(self.values[rows])
+
+    def largest(self) -> Floats:
+        """Return the largest score of each example, (example,)."""
+        found = largest(self.values)
+        return np.add(found, found.dtype.type(0), out=found)
+
+    def dense(self) -> Floats:
+        """Return all scores."""
+        return still(np.add(self.values, self.dtype.type(0), order="C"))
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -100,15 +123,15 @@ class CalibrationData:
     Attributes
     ----------
     source : ScoreSource
-        Conformity scores in the dtype of the predictions; larger = fits better; passed as
-        ``scores=``. What is read through `scores_at` and `scores_of` never makes an array of all.
+        Conformity scores in the dtype of the predictions; larger = fits better. What is read
+        through `scores_at` and `scores_of` never makes an array of all.
     stored : Dense or Sparse
-        Plausibilities, passed as ``plausibilities=``. What is read through `draw`, `majority-vote`
-        and `atoms` never makes a dense array of sparse ones.
+        Plausibilities. What is read through `draw`, `majority_vote` and `atoms` never makes a
+        dense array of sparse ones.
     denominator : ndarray of int64, (example,), or None
         Totals of which the plausibilities are counts.
-    examples : Examples
-        The examples by name, or by the hashes of their names; passed as ``hashes=``.
+    examples : Names or HashedNames
+        The examples by name, or by the hashes of their names.
     labels : tuple of str
         In the order of the calibration predictions, in which draws cumulate and ties break.
     coordinates : mapping of str to ndarray, (example,)
@@ -122,10 +145,10 @@ class CalibrationData:
         means.
     """
 
-    source: ScoreSource = attrs.field(alias="scores", converter=_scores)
-    stored: Dense = attrs.field(alias="plausibilities", converter=_stored)
+    source: ScoreSource
+    stored: Dense
     denominator: Ints | None = attrs.field(converter=attrs.converters.optional(unwritable))
-    examples: Examples = attrs.field(alias="hashes", converter=_examples)
+    examples: Names | HashedNames
     labels: tuple[str, ...]
     coordinates: Mapping[str, NDArray[np.generic]] = attrs.field(factory=dict)
     label_coordinates: Mapping[str, NDArray[np.generic]] = attrs.field(factory=dict)
@@ -148,11 +171,6 @@ class CalibrationData:
     def scores(self) -> Floats:
         """All scores, (example, label)."""
         return self.source.dense()
-
-    @property
-    def dtype(self) -> FloatType:
-        """Float type of the scores."""
-        return self.source.dtype
 
     @cached_property
     def plausibilities(self) -> Floats:
@@ -284,8 +302,8 @@ class CalibrationData:
             total = self.denominator.astype(np.int64)
             blocks = map_blocks(partial(_units, values, total=total), values.shape)
         if any(part is None for part in blocks):
-            bits = float_bits(len(self))
-            total = np.full(len(self), 2**bits, dtype=np.int64)
+            bits = float_bits(len(values))
+            total = np.full(len(values), 2**bits, dtype=np.int64)
             blocks = map_blocks(partial(_units, values, bits=bits), values.shape)
         filled = (_NONE, *filter(None, blocks))
         row, slot, units = map(np.concatenate, zip(*filled, strict=True))
@@ -294,14 +312,14 @@ class CalibrationData:
 
     def take(self, rows: NDArray[np.intp]) -> CalibrationData:
         """Return the data of some examples."""
-        if len(rows) == len(self) and np.array_equal(rows, np.arange(len(self))):
+        if np.array_equal(rows, np.arange(len(self.examples))):
             return self
         return attrs.evolve(
             self,
-            scores=self.source.take(rows),
-            plausibilities=self.stored.take(rows),
+            source=self.source.take(rows),
+            stored=self.stored.take(rows),
             denominator=None if self.denominator is None else self.denominator[rows],
-            hashes=self.examples.take(rows),
+            examples=self.examples.take(rows),
             coordinates={name: found[rows] for name, found in self.coordinates.items()},
             augmented=None if self.augmented is None else self.augmented[:, rows],
             resampled=None if self.resampled is None else self.resampled[:, rows],

@@ -29,19 +29,18 @@ class Pool:
     total: int
     base: int
     bits: int | None = None
-
-    @cached_property
-    def _ranks(self) -> Ranks:
-        return Ranks(self.ordered)
+    ranks: Ranks = attrs.field(
+        init=False, default=attrs.Factory(lambda pool: Ranks(pool.ordered), takes_self=True)
+    )
 
     def below(self, scores: Floats) -> Masses:
         """Return the mass of the atoms below each score."""
-        masses: Masses = self.cumulative[self._ranks.of(scores, "left")]
+        masses: Masses = self.cumulative[self.ranks.of(scores, "left")]
         return masses
 
     def at_most(self, scores: Floats) -> Masses:
         """Return the mass of the atoms at most each score."""
-        masses: Masses = self.cumulative[self._ranks.of(scores, "right")]
+        masses: Masses = self.cumulative[self.ranks.of(scores, "right")]
         return masses
 
     def numerators(self, scores: Floats) -> Masses:
@@ -147,8 +146,8 @@ class Pools:
         calibration = self.calibration
         if calibration.counting and calibration.test_mass == 1:
             return _counting(scores, test_mass=scores.shape[0])
-        units, denominator = calibration.masses()
-        row, copies = calibration.rows(), len(scores)
+        units, row, denominator = calibration.masses()
+        copies = len(scores)
         # A risk may weigh more than its example, by the largest risk.
         heaviest = max(1, -(-calibration.test_mass.numerator // calibration.test_mass.denominator))
         # With room for the sum over replicates, also where these are read apart.

@@ -29,11 +29,11 @@ class PValues:
         What the scores are compared with.
     numerators : ndarray of int, (*query)
         Exact numerators of the mean p-value.
+    totals : int, or ndarray of int, (*query)
+        Its denominators: one of all queries, or of each where queries are weighted.
     scores : ndarray, (*query) or (replicate, *query), or None
         Scores of the queries, one in each replicate where these have test scores of their own;
         None where only the mean is known.
-    totals : ndarray of int, (*query), or None
-        Denominators where queries are weighted; None: that of the pool.
     weight : ndarray, broadcast to (*query), or None
         Weights of the queries.
     uniform : ndarray, broadcast to (*query), or None
@@ -44,10 +44,10 @@ class PValues:
 
     pools: Pools
     numerators: Masses = attrs.field(converter=unwritable)
+    totals: int | Masses
     scores: Floats | None = attrs.field(
         default=None, converter=attrs.converters.optional(unwritable)
     )
-    totals: Masses | None = None
     weight: Floats | None = None
     uniform: Floats | None = None
     order: Ints | None = None
@@ -72,14 +72,14 @@ class PValues:
         weight, uniform : ndarray, broadcast to (*query), optional
         order : ndarray of int, (replicate, *query), optional
         """
-        totals: Masses | None = None
+        totals: int | Masses
         if pools.calibration.augmentation == "separate":
             numerators, totals = _added(pools, scores, weight)
         elif weight is not None:
             numerators, totals = pools.pooled.ratios(scores, weight)
         else:
-            numerators = pools.pooled.numerators(scores)
-        return cls(pools, numerators, scores, totals, weight, uniform, order)
+            numerators, totals = pools.pooled.numerators(scores), pools.pooled.total
+        return cls(pools, numerators, totals, scores, weight, uniform, order)
 
     @property
     def m(self) -> int:
@@ -91,20 +91,12 @@ class PValues:
         """Number of queries."""
         return int(np.size(self.numerators))
 
-    @property
-    def _total(self) -> int | Masses:
-        if self.totals is not None:
-            return self.totals
-        if self.pools.calibration.augmentation == "separate":
-            return sum(pool.total for pool in self.pools.each)
-        return self.pools.pooled.total
-
     def mean(self) -> NDArray[np.float64]:
         """Return the mean of the replicates' p-values, (*query).
 
         An integer ratio, ``(c + m) / (m (n + 1))``, rounded once.
         """
-        return share(self.numerators, self._total)
+        return share(self.numerators, self.totals)
 
     def smoothed_mean(self) -> NDArray[np.float64]:
         """Return the mean with ties split by one uniform U a test example, (*query).
@@ -190,12 +182,12 @@ def _undeclared(needs: str, what: str) -> IncompatibleComponents:
     )
 
 
-def _added(pools: Pools, scores: Floats, weight: Floats | None) -> tuple[Masses, Masses | None]:
+def _added(pools: Pools, scores: Floats, weight: Floats | None) -> tuple[Masses, int | Masses]:
     """Return numerators and totals over replicates that have test scores of their own."""
     parts = zip(pools.each, scores, strict=True)
     if weight is None:
         found = [pool.numerators(one) for pool, one in parts]
-        return np.stack(found).sum(axis=0), None
+        return np.stack(found).sum(axis=0), sum(pool.total for pool in pools.each)
     times = len(pools.each)
     ratios = [pool.ratios(one, weight, times=times) for pool, one in parts]
     above, totals = (np.stack(each).sum(axis=0) for each in zip(*ratios, strict=True))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.errors import IncompatibleComponents
-from plausibly.guarantee import BY_LABEL, CalibrationSummary, Claim, converter
+from plausibly.guarantee import BY_LABEL, Claim, converter
 from plausibly.kernels.types import Floats, Ints, unwritable
 from plausibly.type_hints import fits, spelled
 
@@ -130,15 +130,15 @@ class CalibrationScores:
             return "groups with names of their own"
         if self.weight is not None and not 0 <= self.weight.min() <= self.weight.max() < np.inf:
             return "finite weights from 0 on"
-        units, denominator = self.units, self.denominator
-        if units is None or denominator is None:
+        units, row, denominator = self.units, self.row, self.denominator
+        if units is None or row is None or denominator is None:
             return ""
         for name, masses in {"units": units, "denominator": denominator}.items():
             whole = masses.dtype.kind in "iu" or all(type(one) is int for one in masses.tolist())
             if not whole or masses.min(initial=1) < (name == "denominator"):
                 return f"{name}: whole numbers from {int(name == 'denominator')} on"
-        sums = np.bincount(self.rows(), units.astype(np.float64), minlength=self.examples)
-        atoms = np.bincount(self.rows(), minlength=self.examples)
+        sums = np.bincount(row, units.astype(np.float64), minlength=self.examples)
+        atoms = np.bincount(row, minlength=self.examples)
         one = denominator.astype(np.float64)
         # Plausibilities sum to 1 within 1e-6, and masses may be rounded up by one unit each.
         own, spare = float(self.test_mass), _SUM_WITHIN * one + atoms
@@ -169,22 +169,6 @@ class CalibrationScores:
         """Coordinate by which groups of examples are kept apart; empty where none is."""
         return "" if self.claim.by == BY_LABEL else self.claim.by
 
-    def summary(self, calibrator: str, n_held_out: int = 0) -> CalibrationSummary:
-        """Return the numbers on which a guarantee depends."""
-        largest = self.examples
-        if self.group is not None and not self.of_atoms:
-            largest = int(max(self.group_sizes(), default=0))
-        return CalibrationSummary(
-            n=largest,
-            m=len(self.scores),
-            n_held_out=n_held_out,
-            test_mass=self.test_mass,
-            equal_masses=self.counting,
-            separate=self.separate,
-            shared_score=self.augmentation != "separate",
-            calibrator=calibrator,
-        )
-
     def plain(self) -> dict[str, object]:
         """Return all but the arrays as plain data."""
         named = ["claim", "groups", "of_atoms", "separate", "augmentation", "test_mass"]
@@ -193,27 +177,23 @@ class CalibrationScores:
         )
         return data
 
-    def rows(self) -> NDArray[np.intp]:
-        """Return the example of each atom, (atom,)."""
-        return np.arange(self.scores.shape[1]) if self.row is None else self.row.astype(np.intp)
-
-    def masses(self) -> tuple[Ints, Ints]:
-        """Return the mass of each atom, and of each example, in units of that example."""
-        if self.units is None or self.denominator is None:
+    def masses(self) -> tuple[Ints, NDArray[np.intp], Ints]:
+        """Return mass and example of each atom, and the mass of each example, in its units."""
+        if self.units is None or self.row is None or self.denominator is None:
             one = np.ones(self.scores.shape[1], dtype=np.int64)
-            return one, one
-        return self.units, self.denominator
+            return one, np.arange(len(one)), one
+        return self.units, self.row.astype(np.intp), self.denominator
 
     def group_sizes(self) -> list[float]:
         """Return how many calibration examples are in each cell, or which mass, (group,)."""
         if self.group is None:
             return []
         size = len(self.groups)
+        units, row, denominator = self.masses()
         if not self.of_atoms:
-            rows = np.unique(np.stack([self.group, self.rows()]), axis=1)
+            rows = np.unique(np.stack([self.group, row]), axis=1)
             return [float(count) for count in np.bincount(rows[0], minlength=size)]
-        units, denominator = self.masses()
-        each = (units / denominator[self.rows()]).astype(np.float64)
+        each = (units / denominator[row]).astype(np.float64)
         return [float(mass) for mass in np.bincount(self.group, weights=each, minlength=size)]
 
     def of_group(self, code: int) -> CalibrationScores:
@@ -221,7 +201,8 @@ class CalibrationScores:
         if self.group is None:
             return self
         inside = self.group == code
-        kept, row = np.unique(self.rows()[inside], return_inverse=True)
+        _, row, _ = self.masses()
+        kept, row = np.unique(row[inside], return_inverse=True)
         counting = self.units is None or self.denominator is None
         return attrs.evolve(
             self,

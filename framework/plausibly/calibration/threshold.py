@@ -37,10 +37,6 @@ def exceed(combined: Floats, alpha: Fraction) -> Bools:
     return kept
 
 
-def _passes(combined: Floats, alpha: Fraction) -> bool:
-    return bool(exceed(combined, alpha).ravel()[0])
-
-
 def least_numerator(pools: Pools, combine: Combine, alpha: Fraction) -> int:
     """Return the least numerator of the mean p-value with which a label stays in the set.
 
@@ -51,7 +47,7 @@ def least_numerator(pools: Pools, combine: Combine, alpha: Fraction) -> int:
 
     def holds(numerator: int) -> bool:
         value: Masses = np.array([numerator], dtype=dtype)
-        return _passes(combine(PValues(pools, value)), alpha)
+        return bool(exceed(combine(PValues(pools, value, total)), alpha).all())
 
     if not holds(total):
         return total + 1
@@ -75,7 +71,7 @@ def threshold(
 
     def holds(position: int) -> bool:
         score = np.array([from_ordered(position, dtype)], dtype=dtype)
-        return _passes(combine(PValues.of(pools, score)), alpha)
+        return bool(exceed(combine(PValues.of(pools, score)), alpha).all())
 
     low, high = (to_ordered(dtype.type(end)) for end in (-np.inf, np.inf))
     if holds(low):

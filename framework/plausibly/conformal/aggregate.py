@@ -19,7 +19,7 @@ from plausibly.data.states import with_left_out
 from plausibly.errors import InputError, listed
 from plausibly.kernels.random import Keys
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike
-from plausibly.registry.components import called
+from plausibly.registry import called
 from plausibly.registry.entries import calling, failed
 
 DEFAULT_AGGREGATORS: Mapping[str, str] = {

@@ -17,17 +17,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from plausibly import text
 from plausibly.calibration.alphas import AlphaLike, read_alpha
-from plausibly.calibration.examples import Examples
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues, TestScores, combined
 from plausibly.calibration.threshold import REMEMBERED, Metadata, exceed, threshold
 from plausibly.calibration.vacuous import warn_if_vacuous, warn_of_small_groups
 from plausibly.errors import IncompatibleComponents, InputError, counted, listed
-from plausibly.guarantee import CalibrationSummary, Claim, Guarantee, rounded
+from plausibly.guarantee import CalibrationSummary, Guarantee, rounded
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Bools, Floats, Hashes, unwritable
 from plausibly.protocols import PValueCombiner, ScoreFunction
 from plausibly.registry.entries import calling, failed
+
+if TYPE_CHECKING:
+    from plausibly.calibration.examples import HashedNames
+    from plausibly.data.names import Names
 
 Scale: TypeAlias = Literal["probability", "logit", "independent", "any"]
 
@@ -48,7 +51,7 @@ class Scoring:
         return plain and self.component.identity
 
     def scores(
-        self, values: Floats, examples: Examples | None, uniform: Floats | None = None
+        self, values: Floats, examples: Names | None, uniform: Floats | None = None
     ) -> Floats:
         """Return the scores ([augmentation,] example, label) of predictions, in their dtype.
 
@@ -118,6 +121,15 @@ class Scoring:
         return read
 
 
+@attrs.frozen(eq=False)
+class _AtAlpha:
+    """Threshold of each group, none where sets have none; the guarantee, and its JSON."""
+
+    thresholds: Floats
+    guarantee: Guarantee
+    dumped: str
+
+
 _LABELLED = ("predict", "p_values", "threshold", "largest_scores", "save")
 
 
@@ -126,14 +138,19 @@ class ArrayPredictor:
     """A calibrated predictor of plain rows, from `load_predictor` with `array_only`."""
 
     labels: tuple[str, ...]
-    score: ScoreFunction
+    _scoring: Scoring
     combiner: PValueCombiner
     components: Mapping[str, Mapping[str, object] | None]
     pools: Pools
     held_out_scores: Floats | None
-    examples: Examples | None
+    examples: Names | HashedNames | None
     metadata: Metadata
     reference: Floats | None = None
+
+    @property
+    def score(self) -> ScoreFunction:
+        """Score function."""
+        return self._scoring.component
 
     @property
     def hashes(self) -> Hashes | None:
@@ -148,9 +165,20 @@ class ArrayPredictor:
     @cached_property
     def summary(self) -> CalibrationSummary:
         """Numbers of the calibration on which guarantees depend."""
-        held_out = self.held_out_scores
-        count = 0 if held_out is None else held_out.shape[-1]
-        return self.pools.calibration.summary(self.metadata.calibrator, count)
+        calibration, held_out = self.pools.calibration, self.held_out_scores
+        largest = calibration.examples
+        if calibration.group is not None and not calibration.of_atoms:
+            largest = int(max(calibration.group_sizes(), default=0))
+        return CalibrationSummary(
+            n=largest,
+            m=len(calibration.scores),
+            n_held_out=0 if held_out is None else held_out.shape[-1],
+            test_mass=calibration.test_mass,
+            equal_masses=calibration.counting,
+            separate=calibration.separate,
+            shared_score=calibration.augmentation != "separate",
+            calibrator=self.metadata.calibrator,
+        )
 
     @cached_property
     def fingerprint(self) -> str:
@@ -198,20 +226,65 @@ class ArrayPredictor:
         return digest.hexdigest()
 
     @cached_property
-    def _scoring(self) -> Scoring:
-        """Score function with the scale and the seed."""
-        metadata = self.metadata
-        return Scoring(
-            component=self.score, called=metadata.score, scale=metadata.scale, seed=metadata.seed
-        )
-
-    @cached_property
     def _held_out(self) -> PValues | None:
         scores = self.held_out_scores
         return None if scores is None else PValues.of(self.pools, scores)
 
     def _combine(self, p: PValues) -> NDArray[np.float64]:
-        return combine(self.combiner, self.metadata.combiner, p, self._held_out)
+        """Return the combiner's p-values of queries, (*query): checked."""
+        source = f"combiner {self.metadata.combiner}"
+        with calling(source, "combine"):
+            values: object = self.combiner.combine(p, self._held_out)
+        got = ""
+        if not isinstance(values, np.ndarray):
+            got = f"a {type(values).__name__}"
+        elif values.shape != p.numerators.shape:
+            got = f"shape {values.shape}"
+        elif values.dtype != np.float64:
+            got = str(values.dtype)
+        # The least of numbers is NaN where one of them is.
+        elif values.size and not 0.0 < values.min() <= values.max() <= 1.0:
+            # A query without a mass of its own has the p-value 0 where it is below all atoms.
+            alone = p.numerators == 0 if p.weight is None else p.weight == 0
+            wrong = ~((values > 0.0) | (values == 0.0) & alone) | (values > 1.0)
+            got = f"{values[wrong][0]:.4g}" if wrong.any() else ""
+        if got:
+            raise failed(
+                source,
+                "combine() returned no p-values",
+                expected=f"float64 of shape {p.numerators.shape}, above 0 and at most 1",
+                found=got,
+            )
+        return cast("NDArray[np.float64]", values)
+
+    def _stated(self, alpha: Fraction) -> Guarantee:
+        """Return the guarantee that the combiner states: checked."""
+        source, claim = f"combiner {self.metadata.combiner}", self.pools.calibration.claim
+        with calling(source, "guarantee"):
+            stated: object = self.combiner.guarantee(claim, self.summary, alpha)
+        if not isinstance(stated, Guarantee):
+            got = f"a {type(stated).__name__}"
+        elif stated.alpha != alpha:
+            got = f"one for alpha {stated.alpha}"
+        else:
+            shares: dict[str, object] = {
+                "level": stated.level,
+                "confidence": stated.confidence,
+                "share": stated.share,
+            }
+            got = ", ".join(
+                f"{field} {value}"
+                for field, value in shares.items()
+                if value is not None and not (isinstance(value, Fraction | int) and 0 <= value <= 1)
+            )
+            if not got:
+                return stated
+        raise failed(
+            source,
+            "guarantee() returned none that can be stated",
+            expected=f"a Guarantee for alpha {alpha}, its level a Fraction from 0 to 1",
+            found=got,
+        )
 
     @property
     def _has_threshold(self) -> bool:
@@ -228,20 +301,18 @@ class ArrayPredictor:
         return self._has_threshold and plain and not self.score.randomised
 
     @cached_property
-    def _at(self) -> Callable[[Fraction], tuple[Floats, Guarantee]]:
-        """The threshold of each group, none where sets have none, and the guarantee, by alpha."""
+    def _at(self) -> Callable[[Fraction], _AtAlpha]:
+        """Thresholds and guarantee by alpha."""
 
         @lru_cache(REMEMBERED)
-        def at(alpha: Fraction) -> tuple[Floats, Guarantee]:
+        def at(alpha: Fraction) -> _AtAlpha:
             calibration, groups = self.pools.calibration, self.pools.groups
             taus = [
                 threshold(one, self._combine, alpha, self.combiner.needs)
                 for one in (groups if self._has_threshold else ())
             ]
             thresholds = np.array(taus, dtype=self.pools.dtype)
-            guarantee = guarantee_of(
-                self.combiner, self.metadata.combiner, calibration.claim, self.summary, alpha
-            )
+            guarantee = self._stated(alpha)
             vacuous = guarantee.vacuous
             if calibration.claim.weights:
                 # Only new examples that weigh much get every label; `predict` warns of these.
@@ -252,7 +323,8 @@ class ArrayPredictor:
             sizes: tuple[tuple[str, float], ...] = ()
             if calibration.groups:
                 sizes = tuple(zip(calibration.groups, calibration.group_sizes(), strict=True))
-            return thresholds, attrs.evolve(guarantee, vacuous=vacuous, groups=sizes)
+            guarantee = attrs.evolve(guarantee, vacuous=vacuous, groups=sizes)
+            return _AtAlpha(thresholds, guarantee, json.dumps(guarantee.to_json()))
 
         return at
 
@@ -264,7 +336,7 @@ class ArrayPredictor:
         sets: list[Bools] = []
         group = test_scores.group
         for alpha in alphas:
-            thresholds = self._at(alpha)[0]
+            thresholds = self._at(alpha).thresholds
             if group is not None:
                 # The last entry is that of a group that calibration lacks, -1: every label.
                 thresholds = np.append(thresholds, thresholds.dtype.type(-np.inf))[group][:, None]
@@ -273,17 +345,16 @@ class ArrayPredictor:
 
     def _warn(self, alpha: Fraction) -> None:
         """Warn where every set, or every set of a group, is every label."""
-        thresholds, guarantee = self._at(alpha)
-        calibration = self.pools.calibration
+        stated, calibration = self._at(alpha), self.pools.calibration
         if calibration.claim.by and self._has_threshold:
-            small = np.flatnonzero(thresholds == -np.inf).tolist()
-            warn_of_small_groups(guarantee, calibration, small)
+            small = np.flatnonzero(stated.thresholds == -np.inf).tolist()
+            warn_of_small_groups(stated.guarantee, calibration, small)
         else:
-            warn_if_vacuous(guarantee, self.metadata.combiner)
+            warn_if_vacuous(stated.guarantee, self.metadata.combiner)
 
     def guarantee(self, alpha: AlphaLike) -> Guarantee:
         """Return what sets at `alpha` guarantee: level, of what, over what, if what, and why."""
-        return self._at(read_alpha(alpha))[1]
+        return self._at(read_alpha(alpha)).guarantee
 
     def threshold_array(self, alpha: AlphaLike) -> Floats:
         """Return the least score that stays in a set, as plain numbers."""
@@ -361,7 +432,7 @@ class ArrayPredictor:
         def thresholds(alpha: AlphaLike) -> Floats:
             self._require_rows()
             exact = read_alpha(alpha)
-            found = self._at(exact)[0]
+            found = self._at(exact).thresholds
             self._warn(exact)
             # Without dims it is compared several times faster than as one number in a row.
             return found if self.pools.calibration.claim.by else found[0:1].reshape(())
@@ -405,7 +476,7 @@ class ArrayPredictor:
         """Return the threshold as text, or the least and the largest."""
         if not self._has_threshold:
             return "none"
-        taus = sorted({float(tau) for tau in self._at(alpha)[0]})
+        taus = sorted({float(tau) for tau in self._at(alpha).thresholds})
         ends = [rounded(tau) if 0 <= tau <= 1 else f"{tau:.4g}" for tau in (taus[0], taus[-1])]
         return " to ".join(ends[: len(taus)])
 
@@ -418,7 +489,7 @@ class ArrayPredictor:
             f"score {metadata.score}, n {summary.n:,}{held}, {len(self.labels)} labels"
         ]
         for alpha in _SHOWN_ALPHAS:
-            guarantee = self._at(alpha)[1]
+            guarantee = self._at(alpha).guarantee
             of = " of the majority vote" if guarantee.target == "majority-vote" else ""
             each = f" for {guarantee.per}" if guarantee.per else ""
             kept = f"guaranteed {guarantee.shown_level()}{of}{each}"
@@ -440,7 +511,7 @@ class ArrayPredictor:
             ("labels", f"{len(self.labels)}: {listed(self.labels, most=_MOST_LABELS)}"),
             ("fingerprint", self.fingerprint),
         ]
-        guarantees = [self._at(alpha)[1] for alpha in _SHOWN_ALPHAS]
+        guarantees = [self._at(alpha).guarantee for alpha in _SHOWN_ALPHAS]
         levels = [
             (f"{float(one.alpha):g}", self._shown_threshold(one.alpha), one.statement())
             for one in guarantees
@@ -458,65 +529,3 @@ class ArrayPredictor:
 
 _SHOWN_ALPHAS = (Fraction(1, 10), Fraction(1, 20))
 _MOST_LABELS = 30
-
-
-def combine(
-    combiner: PValueCombiner, name: str, p: PValues, held_out: PValues | None
-) -> NDArray[np.float64]:
-    """Return a combiner's p-values of queries, (*query): checked."""
-    source = f"combiner {name}"
-    with calling(source, "combine"):
-        values: object = combiner.combine(p, held_out)
-    got = ""
-    if not isinstance(values, np.ndarray):
-        got = f"a {type(values).__name__}"
-    elif values.shape != p.numerators.shape:
-        got = f"shape {values.shape}"
-    elif values.dtype != np.float64:
-        got = str(values.dtype)
-    # The least of numbers is NaN where one of them is.
-    elif values.size and not 0.0 < values.min() <= values.max() <= 1.0:
-        # A query without a mass of its own has the p-value 0 where it is below all atoms.
-        alone = p.numerators == 0 if p.weight is None else p.weight == 0
-        wrong = ~((values > 0.0) | (values == 0.0) & alone) | (values > 1.0)
-        got = f"{values[wrong][0]:.4g}" if wrong.any() else ""
-    if got:
-        raise failed(
-            source,
-            "combine() returned no p-values",
-            expected=f"float64 of shape {p.numerators.shape}, above 0 and at most 1",
-            found=got,
-        )
-    return cast("NDArray[np.float64]", values)
-
-
-def guarantee_of(
-    combiner: PValueCombiner, name: str, claim: Claim, summary: CalibrationSummary, alpha: Fraction
-) -> Guarantee:
-    """Return the guarantee that a combiner states of a calibration: checked."""
-    source = f"combiner {name}"
-    with calling(source, "guarantee"):
-        stated: object = combiner.guarantee(claim, summary, alpha)
-    if not isinstance(stated, Guarantee):
-        got = f"a {type(stated).__name__}"
-    elif stated.alpha != alpha:
-        got = f"one for alpha {stated.alpha}"
-    else:
-        shares: dict[str, object] = {
-            "level": stated.level,
-            "confidence": stated.confidence,
-            "share": stated.share,
-        }
-        got = ", ".join(
-            f"{field} {value}"
-            for field, value in shares.items()
-            if value is not None and not (isinstance(value, Fraction | int) and 0 <= value <= 1)
-        )
-        if not got:
-            return stated
-    raise failed(
-        source,
-        "guarantee() returned none that can be stated",
-        expected=f"a Guarantee for alpha {alpha}, its level a Fraction from 0 to 1",
-        found=got,
-    )

@@ -16,7 +16,7 @@ from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues, keyed_share, one_of_each
 from plausibly.calibration.scores import CalibrationScores, malformed
 from plausibly.calibration.threshold import Metadata
-from plausibly.conformal.array_predictor import Scoring, combine, guarantee_of
+from plausibly.conformal.array_predictor import Scoring
 from plausibly.conformal.inputs import calibration_data, matched_inputs
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
@@ -43,7 +43,7 @@ from plausibly.protocols import (
     PValueCombiner,
     ScoreFunction,
 )
-from plausibly.registry.components import called as called_as, described
+from plausibly.registry import called as called_as, described
 from plausibly.registry.entries import calling, failed
 
 _JOINT = (
@@ -83,8 +83,8 @@ def calibration_scores_of(
     expected = calibration.contents()
     if expected:
         pass
-    elif calibration.scores.dtype != data.dtype:
-        expected = f"scores of {data.dtype}, as they were given"
+    elif calibration.scores.dtype != data.source.dtype:
+        expected = f"scores of {data.source.dtype}, as they were given"
     elif calibration.label is not None and calibration.label.max() >= len(data.labels):
         expected = f"label below {len(data.labels)}"
     elif calibration.claim.by == BY_LABEL and calibration.groups != data.labels:
@@ -208,9 +208,7 @@ def try_combiner(predictor: ConformalPredictor) -> None:
     p = PValues.of(pools, scores, weight=weight, uniform=one / 2)
     if predictor.combiner.needs == "mean":
         p = attrs.evolve(p, scores=None, uniform=None)
-    held_out = predictor.held_out_scores
-    aside = None if held_out is None else PValues.of(predictor.pools, held_out)
-    found = combine(predictor.combiner, predictor.metadata.combiner, p, aside)
+    found = predictor._combine(p)
     fall = float(np.diff(found).min(initial=0.0))
     if fall < -_ROUNDING:
         raise failed(
@@ -325,7 +323,8 @@ def calibrate(
             known = sorted(coordinates_over(names.EXAMPLE, [model.array]))
             raise lacking(cluster, known, "examples", source="cluster")
         groups = group_names(coordinate.values)
-    away = np.zeros(len(data), dtype=np.bool_)
+    examples = len(model.examples)
+    away = np.zeros(examples, dtype=np.bool_)
     if the_combiner.held_out != 0:
         share = _share(the_combiner.held_out)
         away = keyed_share(share, data.hashes, keys.child("held-out"), groups)
@@ -338,7 +337,7 @@ def calibrate(
         of = "" if groups is None else f" of {several(len(np.unique(groups)), 'group')}"
         raise InputError(
             "calibration-empty",
-            f"{counted(len(data))} examples{of} are too few for combiner {called['combiner']}",
+            f"{counted(examples)} examples{of} are too few for combiner {called['combiner']}",
             expected="one calibration example, and one held out where the combiner asks",
             found=f"{counted(kept.size)} and {counted(aside.size)}",
             hint="annotate more, or combiner average",
@@ -363,21 +362,10 @@ def calibrate(
         joint=str(found.array.attrs.get(names.JOINT, "")),
     )
     calibration = attrs.evolve(calibration, claim=claim)
-    # A pair without a guarantee is refused before anything is made of it.
-    summary, tried = calibration.summary(called["calibrator"], aside.size), Fraction(1, 10)
-    stated = guarantee_of(the_combiner, called["combiner"], claim, summary, tried)
-    if stated.level is None and not allow_no_guarantee:
-        raise IncompatibleComponents(
-            "guarantee-none",
-            f"combiner {called['combiner']} has no guarantee for our p-values",
-            expected=stated.reason.removeprefix(NO_GUARANTEE),
-            hint="combiner average (1 - alpha), or allow_no_guarantee=True",
-            source=f"combiner {called['combiner']}",
-        )
     augmented = calibration.augmentation in ("separate", "mean")
     predictor = ConformalPredictor(
         labels=data.labels,
-        score=the_score,
+        scoring=scoring,
         combiner=the_combiner,
         components={
             "calibrator": described(CALIBRATOR, the_calibrator),
@@ -386,7 +374,7 @@ def calibrate(
         },
         pools=Pools(calibration),
         held_out_scores=held_out,
-        examples=None if data.examples.numbered else data.examples,
+        examples=None if model.numbered else model.examples,
         reference=np.sort(data.source.largest()),
         metadata=Metadata(
             scale=model.scale,
@@ -399,5 +387,14 @@ def calibrate(
             aggregator=aggregated_by,
         ),
     )
+    stated = predictor._stated(Fraction(1, 10))
+    if stated.level is None and not allow_no_guarantee:
+        raise IncompatibleComponents(
+            "guarantee-none",
+            f"combiner {called['combiner']} has no guarantee for our p-values",
+            expected=stated.reason.removeprefix(NO_GUARANTEE),
+            hint="combiner average (1 - alpha), or allow_no_guarantee=True",
+            source=f"combiner {called['combiner']}",
+        )
     try_combiner(predictor)
     return predictor

@@ -10,7 +10,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.calibration.examples import Examples
 from plausibly.conformal.array_predictor import Scoring
 from plausibly.conformal.chunks import Part, chunks_of, map_chunks, named_chunks, reduced
 from plausibly.data import validate
@@ -81,7 +80,7 @@ def scored(
     for rows in blocks.row_blocks(floats.shape):
         scores: Floats = floats[rows]
         if not scoring.identity:
-            scores = scoring.scores(scores, Examples(part.examples.take(rows)))
+            scores = scoring.scores(scores, part.examples.take(rows))
         last = int(ends[rows.stop - 1])
         atoms = order[first:last]
         found[atoms] = scores[ask.row[atoms] - rows.start, ask.label[atoms]]

@@ -62,6 +62,7 @@ def predictions_in_chunks(predictions: xr.DataArray, scale: str | None = None) -
         examples=found.examples,
         labels=found.labels,
         scale=scale,
+        numbered=names.NUMBERED in found.array.attrs,
     )
 
 

@@ -23,12 +23,12 @@ import numpy as np
 
 from plausibly import registry
 from plausibly.atomic import check_ours, holds, is_store, recover, replacing
-from plausibly.calibration.examples import Examples
+from plausibly.calibration.examples import HashedNames
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.scores import AugmentationMode, CalibrationScores
 from plausibly.calibration.threshold import Metadata
 from plausibly.conformal import FORMAT
-from plausibly.conformal.array_predictor import ArrayPredictor
+from plausibly.conformal.array_predictor import ArrayPredictor, Scoring
 from plausibly.errors import IncompatibleComponents, InputError
 from plausibly.extras import version
 from plausibly.guarantee import Claim, converter
@@ -271,10 +271,15 @@ def _restored(kind: type[P], arrays: Mapping[str, Numbers], about: _About) -> P:
     if "hash_low" in arrays:
         halves = np.stack([arrays["hash_low"], arrays["hash_high"]], axis=1).astype("<i4")
         hashes = np.ascontiguousarray(halves).view("<u8").reshape(-1)
-        examples = Examples(hashes.astype(np.uint64))
+        examples = HashedNames(hashes.astype(np.uint64))
     return kind(
         labels=about.labels,
-        score=registry.resolve(SCORE, about.score),
+        scoring=Scoring(
+            component=registry.resolve(SCORE, about.score),
+            called=about.metadata.score,
+            scale=about.metadata.scale,
+            seed=about.metadata.seed,
+        ),
         combiner=registry.resolve(COMBINER, about.combiner),
         components={
             "score": about.score,
@@ -305,13 +310,13 @@ def to_dataset(predictor: ArrayPredictor, *, names: bool = True) -> xr.Dataset:
 
     calibration = predictor.pools.calibration
     atoms = calibration.scores.shape[1]
-    units, denominator = calibration.masses()
+    units, row, denominator = calibration.masses()
     group = np.zeros(atoms, dtype=np.int32) if calibration.group is None else calibration.group
     variables: dict[str, tuple[tuple[str, ...], Numbers]] = {
         "score": (("replicate", "atom"), calibration.scores),
         "mass": (("atom",), units.astype(np.float64)),
         "group": (("atom",), group.astype(np.int32)),
-        "row": (("atom",), calibration.rows().astype(np.int32)),
+        "row": (("atom",), row.astype(np.int32)),
         "denominator": (("calibration_example",), denominator.astype(np.float64)),
     }
     if calibration.weight is not None:

@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import TypeVar
 
 import attrs
 import numpy as np
@@ -15,8 +14,7 @@ from numpy.typing import NDArray
 
 from plausibly import registry
 from plausibly.calibration.coordinates import coordinates_over, group_names, new_values
-from plausibly.calibration.data import CalibrationData, ScoreSource
-from plausibly.calibration.examples import ArrayScores, Examples
+from plausibly.calibration.data import ArrayScores, CalibrationData, ScoreSource
 from plausibly.calibration.pvalues import TestScores
 from plausibly.calibration.scores import CalibrationScores
 from plausibly.calibration.threshold import REMEMBERED
@@ -26,15 +24,12 @@ from plausibly.data import align, names
 from plausibly.data.annotations import is_annotations
 from plausibly.data.names import Names, is_lazy, not_among, with_values
 from plausibly.data.plausibilities import Form, Plausibilities
-from plausibly.data.validate import Predictions, check_predictions, is_augmented
+from plausibly.data.validate import Predictions, is_augmented
 from plausibly.errors import InputError, counted, listed, warn
-from plausibly.guarantee import Guarantee
 from plausibly.kernels.sparse import Dense
 from plausibly.kernels.types import Bools, Floats, FloatType, Ints
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike
-from plausibly.registry.components import called
-
-Labelled = TypeVar("Labelled", xr.DataArray, xr.Dataset)
+from plausibly.registry import called
 
 GUARANTEES = "guarantees"
 FINGERPRINT = "fingerprint"
@@ -49,7 +44,8 @@ class NewExamples:
 
     values: Floats
     checked: xr.DataArray
-    examples: Examples
+    examples: Names
+    numbered: bool
     order: NDArray[np.intp] | slice
     dims: tuple[str, ...]
 
@@ -90,10 +86,13 @@ def read_test(
             "calibrate with augmentation(scores='pooled')",
             source="predictions",
         )
-    if not augmentations and is_augmented(predictions):
-        check_predictions(predictions)  # refuses them
     test = Predictions.from_xarray(
-        predictions, source=source, scale=scale, whole=whole, known=(labels,)
+        predictions,
+        source=source,
+        scale=scale,
+        whole=whole,
+        augmented=bool(augmentations),
+        known=(labels,),
     )
     checked = test.array
     if augmentations:
@@ -110,16 +109,17 @@ def read_test(
         checked = checked.isel({names.AUGMENTATION: 0}, drop=True)
     else:
         numbers = checked.values
-    order = label_order(test.labels, labels)
-    if isinstance(order, slice):
-        values = numbers.astype(dtype, copy=False)
-    else:
+    order: NDArray[np.intp] | slice = slice(None)
+    values = numbers.astype(dtype, copy=False)
+    if not test.labels.same(labels):
+        order = label_order(test.labels, labels)
         values = np.empty(numbers.shape, dtype=dtype)
         values[..., order] = numbers
     return NewExamples(
         values=values,
         checked=checked,
-        examples=Examples(test.examples, test.numbered),
+        examples=test.examples,
+        numbered=test.numbered,
         order=order,
         dims=tuple(str(dim) for dim in predictions.dims if dim != names.AUGMENTATION),
     )
@@ -139,10 +139,8 @@ def check_scale(predictions: xr.DataArray, scale: str) -> None:
         )
 
 
-def label_order(test: Names, predictor: Names) -> NDArray[np.intp] | slice:
+def label_order(test: Names, predictor: Names) -> NDArray[np.intp]:
     """Return the position among a predictor's labels of each label of the predictions."""
-    if test.same(predictor):
-        return slice(None)
     given, labels = test.texts, predictor.texts
     lacking, excess = not_among(labels, given), not_among(given, labels)
     if lacking or excess:
@@ -177,11 +175,6 @@ def sets_array(
         test.like_input(one, "prediction_sets", float(alpha), attrs)
         for one, alpha in zip(sets, alphas, strict=True)
     ]
-    return along_alphas(arrays, several)
-
-
-def along_alphas(arrays: list[Labelled], several: bool) -> Labelled:
-    """Return arrays that have one alpha each as one, along ``alpha`` where there are several."""
     if not several:
         return arrays[0]
     return xr.concat(arrays, dim=names.ALPHA, coords="different", compat="equals", join="exact")
@@ -189,21 +182,19 @@ def along_alphas(arrays: list[Labelled], several: bool) -> Labelled:
 
 @lru_cache(REMEMBERED)
 def sets_attrs(
-    guarantees: tuple[Guarantee, ...], fingerprint: str, labels: tuple[str, ...]
+    guarantees: tuple[str, ...], fingerprint: str, labels: tuple[str, ...]
 ) -> Mapping[str, object]:
-    """Return what sets say about themselves."""
+    """Return the attributes of sets, with the JSON of the guarantee at each alpha."""
     return {
-        GUARANTEES: json.dumps([guarantee.to_json() for guarantee in guarantees]),
+        GUARANTEES: f"[{', '.join(guarantees)}]",
         FINGERPRINT: fingerprint,
         OVERLAP: 0,
         LABEL_ORDER: json.dumps(labels),
     }
 
 
-def groups_of(checked: xr.DataArray, calibration: CalibrationScores, source: str) -> Ints | None:
-    """Return the group of each new example, -1 where calibration lacks it; None without groups."""
-    if not calibration.by_examples:
-        return None
+def groups_of(checked: xr.DataArray, calibration: CalibrationScores, source: str) -> Ints:
+    """Return the group of each new example, -1 where calibration lacks it."""
     found = group_names(new_values(checked, calibration.claim.by, source=source))
     return names.positions(list(calibration.groups), found.tolist())
 
@@ -322,8 +313,6 @@ def calibration_data(
     model: Predictions, found: Plausibilities, scoring: Scoring
 ) -> CalibrationData:
     """Return what calibrators see."""
-    examples = Examples(model.examples, model.numbered)
-    labels = tuple(model.labels.texts)
     source: ScoreSource
     augmented: Floats | None = None
     if is_lazy(model.array):
@@ -331,24 +320,22 @@ def calibration_data(
 
         source = ChunkedScores.of(model, scoring, "predictions")
     elif model.augmentations:
-        augmented = scoring.scores(model.array.values, examples)
+        augmented = scoring.scores(model.array.values, model.examples)
         source = ArrayScores(mean_scores(augmented))
     elif scoring.identity:
         source = ArrayScores(model.array.values)
     else:
-        source = ArrayScores(scoring.scores(model.array.values, examples))
+        source = ArrayScores(scoring.scores(model.array.values, model.examples))
     draws, about = found.draws, found.about
     denominator = about.coords.get(names.DENOMINATOR)
     return CalibrationData(
-        scores=source,
-        plausibilities=found.stored.unwritable()
-        if draws is None
-        else Dense(draws.mean(axis=0, dtype=np.float64)),
+        source=source,
+        stored=found.stored if draws is None else Dense(draws.mean(axis=0, dtype=np.float64)),
         denominator=None
         if denominator is None or draws is not None
         else np.asarray(denominator.values),
-        hashes=examples,
-        labels=labels,
+        examples=model.examples,
+        labels=tuple(model.labels.texts),
         coordinates=coordinates_over(names.EXAMPLE, [model.array, about]),
         label_coordinates=coordinates_over(names.LABEL, [model.array, about]),
         augmented=augmented,

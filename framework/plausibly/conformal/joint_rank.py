@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from plausibly import registry
 from plausibly.calibration.alphas import Alphas, is_several, read_alphas
-from plausibly.calibration.examples import Examples
 from plausibly.calibration.vacuous import warn_if_vacuous
 from plausibly.conformal.array_predictor import Scoring
 from plausibly.conformal.inputs import OVERLAP, matched_inputs, read_test, sets_array, sets_attrs
@@ -31,7 +30,7 @@ from plausibly.kernels.masses import share
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Floats, Ints
 from plausibly.protocols import SCORE, ComponentLike, ScoreFunction
-from plausibly.registry.components import called
+from plausibly.registry import called
 
 _BLOCK = 1 << 21
 
@@ -108,21 +107,20 @@ def joint_rank(
     scale = model.scale
     labels = tuple(model.labels.texts)
     test = read_test(new, model.labels, scale, values.dtype, augmentations=model.augmentations)
-    examples = Examples(model.examples, model.numbered)
-
+    examples = model.examples
+    overlap = 0 if model.numbered or test.numbered else examples.common(test.examples)
     scoring = Scoring(component=component, called=name, scale=scale, seed=seed)
     codes = draw_labels(found.stored, keys.child("joint-rank").uniform(examples.hashes))[0]
     n = len(examples)
     parts = []
     for rows in row_blocks(values.shape[1:]):
-        some = scoring.scores(values[:, rows], Examples(examples.hashes[rows]))
+        some = scoring.scores(values[:, rows], examples.take(rows))
         parts.append(some[:, np.arange(some.shape[1]), codes[rows]])
     calibration = np.concatenate(parts, axis=1)
     scores = scoring.scores(test.values, test.examples)
     counts = rank_counts(calibration, scores.reshape(len(scores), -1)).reshape(scores.shape[1:])
     if alpha is None:
         p = test.like_input(share(counts, n + 1), "p_values")
-        overlap = examples.common(test.examples)
         return p.assign_attrs({"guarantee": _GUARANTEE, OVERLAP: overlap})
     uniforms = (UNIFORMS,) if component.randomised else ()
     guarantees = tuple(
@@ -136,8 +134,9 @@ def joint_rank(
     digest = blake2b(
         metadata.encode() + np.ascontiguousarray(calibration).tobytes(), digest_size=16
     )
-    about = sets_attrs(guarantees, digest.hexdigest(), labels)
-    about = {**about, OVERLAP: examples.common(test.examples)}
+    stated = tuple(json.dumps(one.to_json()) for one in guarantees)
+    about = sets_attrs(stated, digest.hexdigest(), labels)
+    about = {**about, OVERLAP: overlap}
     return sets_array(test, sets, [one.alpha for one in guarantees], about, is_several(alpha))
 
 

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from plausibly.calibration.alphas import Alphas, is_several, read_alphas
 from plausibly.calibration.coordinates import new_values
 from plausibly.calibration.data import check_weights
-from plausibly.calibration.examples import Examples
 from plausibly.calibration.pvalues import TestScores, combined
 from plausibly.calibration.threshold import Metadata as Metadata
 from plausibly.conformal.array_predictor import ArrayPredictor
@@ -93,11 +92,13 @@ def _lazy(
         # Numbers come chunk by chunk, in the order in which the labels were given.
         values=np.empty((0, len(known.labels)), dtype=predictor.pools.dtype),
         checked=known.array,
-        examples=Examples(known.examples, known.numbered),
+        examples=known.examples,
+        numbered=known.numbered,
         order=slice(None),
         dims=tuple(map(str, predictions.dims)),
     )
-    return test, groups_of(known.array, calibration, source), found
+    group = groups_of(known.array, calibration, source) if calibration.by_examples else None
+    return test, group, found
 
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
@@ -150,7 +151,7 @@ class ConformalPredictor(ArrayPredictor):
                 hint="predict(...) or p_values(...), which need none",
                 source="predictor",
             )
-        values = np.stack([self._at(one)[0] for one in rows], axis=-1)
+        values = np.stack([self._at(one).thresholds for one in rows], axis=-1)
         for one in rows:
             self._warn(one)
         by, coords = calibration.claim.by, {names.ALPHA: [float(one) for one in rows]}
@@ -186,7 +187,8 @@ class ConformalPredictor(ArrayPredictor):
         scores = test.values
         if not (compared and self._has_threshold and self._scoring.identity):
             scores = self._scoring.scores(test.values, test.examples)
-        keys, order, weight, uniform = Keys(metadata.seed), None, None, None
+        keys = Keys(metadata.seed)
+        group = order = weight = uniform = None
         if calibration.augmentation == "mean":
             scores = mean_scores(scores)
         elif calibration.augmentation == "separate":
@@ -199,7 +201,8 @@ class ConformalPredictor(ArrayPredictor):
             weight = check_weights(values, calibration.claim.weights, source="predictions")
         if self.combiner.needs == "smoothed":
             uniform = keys.child("smoothing").uniform(test.examples.hashes)
-        group = groups_of(test.checked, calibration, calibrator)
+        if calibration.by_examples:
+            group = groups_of(test.checked, calibration, calibrator)
         return test, TestScores(
             scores=scores, group=group, weight=weight, uniform=uniform, order=order
         )
@@ -293,9 +296,11 @@ class ConformalPredictor(ArrayPredictor):
             warn_of_unseen_groups(test.checked, group, self.pools.calibration)
         for one in alphas:
             self._warn(one)
-        guarantees = tuple(self._at(one)[1] for one in alphas)
+        guarantees = tuple(self._at(one).dumped for one in alphas)
         about = sets_attrs(guarantees, self.fingerprint, self.labels)
-        overlap = 0 if self.examples is None else self.examples.common(test.examples)
+        overlap = 0
+        if self.examples is not None and not test.numbered:
+            overlap = self.examples.common(test.examples)
         return sets_array(test, sets, alphas, {**about, OVERLAP: overlap}, is_several(alpha))
 
     def save(self, path: str | Path, *, names: bool = True) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
 from hashlib import blake2b
 from itertools import combinations
+from typing import TypeVar
 
 import attrs
 import numpy as np
@@ -24,13 +26,11 @@ from plausibly.calibration.alphas import (
     read_alphas,
     rounded_up,
 )
-from plausibly.calibration.examples import Examples
+from plausibly.calibration.examples import HashedNames
 from plausibly.conformal.array_predictor import Scoring
 from plausibly.conformal.inputs import (
     OVERLAP,
-    Labelled,
     NewExamples,
-    along_alphas,
     matched_inputs,
     read_test,
     sets_array,
@@ -45,7 +45,7 @@ from plausibly.kernels.masses import share
 from plausibly.kernels.ranks import order_statistic
 from plausibly.kernels.types import Bools, Floats, FloatType, Hashes
 from plausibly.protocols import SCORE, ComponentLike, ScoreFunction
-from plausibly.registry.components import called
+from plausibly.registry import called
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -181,13 +181,18 @@ _VOTES = attrs.evolve(
 )
 
 
+Labelled = TypeVar("Labelled", xr.DataArray, xr.Dataset)
+
+
 def over_alphas(alpha: Alphas, found: list[Labelled]) -> Labelled:
     """Return one result an alpha as one: over the dim ``alpha``, or with it as a scalar."""
     alphas = [float(one) for one in read_alphas(alpha)]
     named = [
         one.assign_coords({names.ALPHA: value}) for one, value in zip(found, alphas, strict=True)
     ]
-    return along_alphas(named, is_several(alpha))
+    if not is_several(alpha):
+        return named[0]
+    return xr.concat(named, dim=names.ALPHA, coords="different", compat="equals", join="exact")
 
 
 POINT = "point"
@@ -446,10 +451,12 @@ class PlausibilityRegion:
     ) -> xr.DataArray:
         (new, scores), alphas = self.read(predictions), read_alphas(alpha)
         sets = [reduced(scores, self.warned(one)) for one in alphas]
-        stated = tuple(self._summary.guarantee_of_rank(claim(one), one) for one in alphas)
+        stated = tuple(
+            json.dumps(self._summary.guarantee_of_rank(claim(one), one).to_json()) for one in alphas
+        )
         about = {
             **sets_attrs(stated, self.fingerprint, self.labels),
-            OVERLAP: Examples(self.hashes).common(new.examples),
+            OVERLAP: 0 if new.numbered else HashedNames(self.hashes).common(new.examples),
         }
         return sets_array(new, sets, alphas, about, is_several(alpha))
 
@@ -574,12 +581,11 @@ def calibrate_region(
         seed=seed,
     )
     values: Floats = model.array.values
-    examples = Examples(model.examples)
-    scores = scoring.scores(values, examples)
+    scores = scoring.scores(values, model.examples)
     return PlausibilityRegion(
         labels=tuple(model.labels.texts),
         scoring=scoring,
         dtype=values.dtype,
         ordered=np.sort(expected_scores(scores, lam.stored.dense())),
-        hashes=examples.hashes,
+        hashes=model.examples.hashes,
     )

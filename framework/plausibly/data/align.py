@@ -55,14 +55,16 @@ def with_labels(
     here, wanted = record.labels.texts, list(labels)
     if here == wanted:
         return record
+    if sorted(here) == sorted(wanted):
+        return record.take_labels(positions(here, wanted))
     lost = not_among(wanted, here)
     surplus = not_among(here, wanted)
     if surplus and not lost:
         record = without_unsaid_parents(record, wanted, source=source, other=other)
         here = record.labels.texts
         surplus = not_among(here, wanted)
-    if not (lost or surplus):
-        return record.take_labels(positions(here, wanted))
+        if not surplus:
+            return record.take_labels(positions(here, wanted))
     pairs = near_pairs(surplus, lost)
     if not pairs:  # one of them may have a name in two ways
         pairs = equal_pairs(surplus or lost, not_among(wanted, lost))

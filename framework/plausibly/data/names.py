@@ -24,7 +24,7 @@ from xarray.indexes import PandasIndex
 
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.kernels.random import hash_names, name_text as name_text, quick_hashes
-from plausibly.kernels.types import FloatType, Hashes, Ints
+from plausibly.kernels.types import FloatType, Hashes, Ints, still
 
 DRAW = "draw"
 AUGMENTATION = "augmentation"
@@ -368,17 +368,17 @@ class Names:
     @cached_property
     def hashes(self) -> Hashes:
         """Hashes of the names, in their order."""
-        return hash_names(self.texts)
-
-    def equals(self, other: Names) -> bool:
-        """Return whether both stand in equal indexes: a sufficient sign of the same names."""
-        # 1 and True, or 0.1 of two widths, are equal and have different names.
-        here, there = self.index, other.index
-        return here is there or (here.dtype == there.dtype and here.equals(there))
+        return still(hash_names(self.texts))
 
     def same(self, other: Names) -> bool:
         """Return whether the names are the same in the same order."""
-        return self.equals(other) or self.texts == other.texts
+        here, there = self.index, other.index
+        if here is there:
+            return True
+        if len(here) != len(there):
+            return False
+        # 1 and True, or 0.1 of two widths, are equal and have different names.
+        return (here.dtype == there.dtype and here.equals(there)) or self.texts == other.texts
 
     @cached_property
     def _ordered(self) -> Hashes | None:
@@ -503,8 +503,8 @@ def named_array(
 ) -> Named:
     """Return ([draw,] example, label) floats under text names, contiguous.
 
-    Numbers of a `lazy` array are not read, and stay as they are. Names in an index that equals one
-    of `known` are not checked again.
+    Numbers of a `lazy` array are not read, and stay as they are. Names that equal those of `known`
+    are not checked again.
     """
     if not isinstance(array, xr.DataArray):
         raise InputError(
@@ -540,7 +540,7 @@ def named_array(
             )
     for dim in wanted:
         own = Names(array.get_index(dim))
-        own = next((one for one in known if one.equals(own)), own)
+        own = next((one for one in known if one.same(own)), own)
         if not own.usable:
             check_names(own.texts, dim, source=source)
         if array.coords.variables[dim].dtype.kind != "U":

@@ -83,7 +83,7 @@ class Plausibilities:
     ) -> Plausibilities:
         """Return plausibilities as the framework reads them; the caller's are not changed.
 
-        Names in an index that equals one of `known` are not checked again.
+        Names that equal those of `known` are not checked again.
         """
         if is_sparse(array):
             return cls.of(check_sparse(array, source))
@@ -151,7 +151,8 @@ class Plausibilities:
     def stored(self) -> Dense:
         """The numbers in their form: sparse, or dense; the mean over draws."""
         if not isinstance(self.array, xr.Dataset):
-            return Dense(mean_over_draws(self.array).values)
+            drawn = self.draws is not None
+            return Dense(mean_over_draws(self.array).values if drawn else self.array.values)
         weight: Floats = self.array[names.WEIGHT].values
         label: Ints = self.array[names.LABEL].values
         return Sparse(weight, label, len(self.labels))
@@ -191,7 +192,7 @@ def to_sparse(plausibilities: xr.DataArray) -> xr.Dataset:
     array = named_array(plausibilities, "plausibilities", "plausibilities").array
     values: Floats = array.values
     if not (values >= 0).all():
-        raise _invalid("an entry is negative or not a number, and cannot be sparse", "0 or more")
+        raise _invalid("an entry is negative or not a number", "0 or more")
     return sparse_dataset(Dense(values).above_zero(), array.coords.to_dataset(), array.attrs)
 
 

@@ -39,7 +39,7 @@ from plausibly.protocols import (
     PValueCombiner,
     ScoreFunction,
 )
-from plausibly.registry.components import called
+from plausibly.registry import called
 from plausibly.registry.parameters import has_fields, parameters_of
 
 MethodTable: TypeAlias = Mapping[str, object]

@@ -32,7 +32,7 @@ from plausibly.io.json import json_head, read_json, read_json_lines, shortened
 from plausibly.io.label_tables import Names, is_table, names_of, table_from, with_coordinates
 from plausibly.progress import naming_if_slow
 from plausibly.protocols import ANNOTATION, READER, Annotation, ComponentLike, Reader
-from plausibly.registry.components import called
+from plausibly.registry import called
 from plausibly.registry.entries import Entry, calling, reason_of
 
 _UNDECLARED = "label-unknown"

@@ -44,7 +44,7 @@ from plausibly.io.label_tables import (
 )
 from plausibly.io.text import first_rows
 from plausibly.protocols import READER, ComponentLike, Reader
-from plausibly.registry.components import called
+from plausibly.registry import called
 from plausibly.registry.entries import calling, failed
 
 

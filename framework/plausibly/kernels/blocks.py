@@ -21,13 +21,6 @@ _WORTH = 1 << 20  # cells that are worth a thread
 _TIMES = 8  # how many times as large blocks are that are divided among threads
 
 
-def cores() -> int:
-    """Return the number of cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 def spare() -> int:
     """Return the number of cores among which work may be divided here.
 
@@ -40,7 +33,9 @@ def spare() -> int:
     started = sys.modules.get("multiprocessing.process")
     if started is not None and started.parent_process() is not None:
         return 1
-    return cores()
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def row_blocks(shape: tuple[int, ...], times: int = 1) -> Iterator[slice]:

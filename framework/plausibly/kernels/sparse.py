@@ -22,19 +22,18 @@ Rows: TypeAlias = NDArray[np.intp] | slice
 
 @attrs.frozen(eq=False)
 class Dense:
-    """Plausibilities (example, label); the form of slots that hold every label in order."""
+    """Plausibilities (example, label); the form of slots that hold every label in order.
 
-    weight: Floats
+    Nothing can be changed through its arrays.
+    """
+
+    weight: Floats = attrs.field(converter=unwritable)
 
     @property
     def shape(self) -> tuple[int, int]:
         """Number of examples and of labels."""
         examples, labels = self.weight.shape
         return examples, labels
-
-    def unwritable(self) -> Dense:
-        """Return the same behind arrays through which nothing can be changed."""
-        return Dense(unwritable(self.weight))
 
     def take(self, rows: Rows) -> Dense:
         """Return the plausibilities of some examples."""
@@ -81,7 +80,7 @@ class Dense:
 class Sparse(Dense):
     """Weights of the labels that are above zero; those of a row by rising code, then padding."""
 
-    label: Ints
+    label: Ints = attrs.field(converter=unwritable)
     labels: int
 
     @classmethod
@@ -91,10 +90,10 @@ class Sparse(Dense):
         count = np.bincount(example, minlength=examples)
         slot = np.arange(example.size) - np.repeat(np.cumsum(count) - count, count)
         wide = (examples, max(int(count.max(initial=0)), 1))
-        found = cls(np.zeros(wide, weight.dtype), np.full(wide, -1, np.int32), labels)
-        found.weight[example, slot] = weight
-        found.label[example, slot] = label
-        return found
+        weights, codes = np.zeros(wide, weight.dtype), np.full(wide, -1, np.int32)
+        weights[example, slot] = weight
+        codes[example, slot] = label
+        return cls(weights, codes, labels)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -105,9 +104,6 @@ class Sparse(Dense):
         """Number of slots of each example that are filled, (example,)."""
         count: NDArray[np.intp] = np.count_nonzero(self.label >= 0, axis=1)
         return count
-
-    def unwritable(self) -> Sparse:
-        return Sparse(unwritable(self.weight), unwritable(self.label), self.labels)
 
     def take(self, rows: Rows) -> Sparse:
         return Sparse(self.weight[rows], self.label[rows], self.labels)

@@ -7,7 +7,6 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.kernels.blocks import map_blocks
 from plausibly.kernels.types import Floats, Ints
 
 Number = TypeVar("Number", np.float64, np.int16, np.int64)
@@ -32,7 +31,7 @@ def ordered_sum(cells: Ints, terms: Floats, size: int) -> NDArray[np.float64]:
     ndarray of float64, (cell,)
         Exact where all terms are whole numbers and their total is below 2^53.
     """
-    if only_ones(terms):
+    if terms.strides == (0,) and terms.size and terms[0] == 1:  # `ones`: counted, not added
         return np.bincount(cells, minlength=size).astype(np.float64)
     if not whole(terms):
         order = np.lexsort((terms, cells))
@@ -45,38 +44,8 @@ def ones(size: int, dtype: type[Number]) -> NDArray[Number]:
     return np.broadcast_to(np.ones((), dtype), size)
 
 
-def only_ones(terms: Floats) -> bool:
-    """Return whether these are `ones`."""
-    return terms.strides == (0,) and terms.size > 0 and terms[0] == 1
-
-
 def whole(terms: Floats) -> bool:
     """Return whether all terms are whole numbers whose sums a float64 holds exactly."""
-    if only_ones(terms) or (terms.size and terms.min() == 1 == terms.max()):
+    if terms.size and terms.min() == 1 == terms.max():
         return True
     return bool((terms == np.rint(terms)).all() and float(np.abs(terms).sum()) < _EXACT)
-
-
-def sums_by_label(
-    example: Ints, label: Ints, terms: Floats, shape: tuple[int, int], total: Floats | None = None
-) -> NDArray[np.float64]:
-    """Return sums (example, label) that do not depend on the order of terms."""
-    labels = shape[1]
-    if not whole(terms):
-        order = np.lexsort((terms, label, example))
-        example, label, terms = example[order], label[order], terms[order]
-    alike = only_ones(terms)
-    values = np.empty(shape)
-
-    def fill(rows: slice) -> None:
-        ends = np.array((rows.start, rows.stop), example.dtype)
-        part = slice(*np.searchsorted(example, ends))
-        cells = (example[part].astype(np.int64) - rows.start) * labels + label[part]
-        made = values[rows]
-        sums = np.bincount(cells, None if alike else terms[part], minlength=made.size)
-        made[...] = sums.reshape(made.shape)
-        if total is not None:
-            made /= total[rows, None]
-
-    map_blocks(fill, shape)
-    return values

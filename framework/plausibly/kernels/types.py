@@ -28,4 +28,6 @@ def still(column: Column) -> Column:
 
 def unwritable(column: NDArray[Any]) -> NDArray[Any]:  # Any: as for Column
     """Return a read-only view of an array, or a number."""
-    return still(np.asarray(column).view())
+    view = np.asarray(column).view()
+    view.flags.writeable = False
+    return view

@@ -18,7 +18,7 @@ from plausibly.data.names import text_array
 from plausibly.evaluation.intervals import Doubles
 from plausibly.kernels.types import Bools, Ints
 from plausibly.protocols import COMBINER, ComponentLike, PValueCombiner
-from plausibly.registry.components import called
+from plausibly.registry import called
 
 _WHOLE = 1.0 - 1e-9
 _WINDOW = 20.0  # the edge of what is enough wavers over a few square roots of n

@@ -30,7 +30,7 @@ from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats, Ints
 from plausibly.planning.law import Shares, pool_rank
 from plausibly.protocols import AGGREGATOR, SCORE, Aggregator, ComponentLike, ScoreFunction
-from plausibly.registry.components import called
+from plausibly.registry import called
 
 LADDER = (1, 2, 3, 5, 10, 20, 50, 100)
 _THINNINGS = 3

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from functools import cache
 from typing import TypeVar
 
+from plausibly.errors import ComponentError
 from plausibly.protocols import ComponentLike, Kind
 from plausibly.registry.discovery import API_VERSION, RegisterHook, Registrar, hookimpl
 from plausibly.registry.entries import Disabled, Entry, Failure, Source
@@ -21,8 +22,10 @@ __all__ = [
     "Registrar",
     "Registry",
     "Source",
+    "called",
     "default",
     "describe",
+    "described",
     "entries",
     "hookimpl",
     "refresh",
@@ -35,7 +38,7 @@ P = TypeVar("P")
 
 @cache
 def default() -> Registry:
-    """Return the registry of this process; nothing is looked for until it is asked."""
+    """Return the registry of this process, which runs no plugin before a component is needed."""
     return Registry()
 
 
@@ -47,6 +50,20 @@ def resolve(kind: Kind[P], like: ComponentLike[P], params: Mapping[str, object] 
 def describe(kind: Kind[P], component: P) -> dict[str, object]:
     """Return name and parameters of a component of a registered class; see `Registry.describe`."""
     return default().describe(kind, component)
+
+
+def described(kind: Kind[P], component: P) -> dict[str, object] | None:
+    """Return name and parameters, or None for an object whose class is not registered."""
+    try:
+        return default().describe(kind, component)
+    except ComponentError:
+        return None
+
+
+def called(kind: Kind[P], component: P) -> str:
+    """Return the registered name of a component, or the name of its class."""
+    table = described(kind, component)
+    return type(component).__name__ if table is None else str(table["name"])
 
 
 def register(

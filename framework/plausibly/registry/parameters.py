@@ -50,12 +50,48 @@ def has_fields(target: object) -> bool:
 
 
 def parameters_of(target: Callable[..., object], *, typed: bool = False) -> tuple[Parameter, ...]:
-    if not typed:
-        return tuple(_parameters(target, {}))
+    """Return the parameters of a class or function; `typed`: with the types that are declared."""
+    hints = _type_hints(target) if typed else {}
+    if isinstance(target, type) and attrs.has(target):
+        found = []
+        for field in attrs.fields(target):
+            if not field.init:
+                continue
+            default: object = field.default
+            if isinstance(default, _FACTORY):
+                # One that takes the component is known when there is one.
+                default = attrs.NOTHING if default.takes_self else default.factory()
+            found.append(
+                Parameter(
+                    field.alias or field.name,
+                    field.name,
+                    hints.get(field.name, field.type or object),
+                    required=field.default is attrs.NOTHING,
+                    default=default,
+                    check=partial(_check, field),
+                    rule=field.validator,
+                )
+            )
+        return tuple(found)
+    made: dict[str, object] = {}
+    if isinstance(target, type) and dataclasses.is_dataclass(target):
+        factories = {field.name: field.default_factory for field in dataclasses.fields(target)}
+        made = {name: f() for name, f in factories.items() if f is not dataclasses.MISSING}
+    found = []
+    for argument in inspect.signature(target).parameters.values():
+        if argument.kind in (argument.POSITIONAL_OR_KEYWORD, argument.KEYWORD_ONLY):
+            required = argument.default is argument.empty
+            default = attrs.NOTHING if required else made.get(argument.name, argument.default)
+            wanted = hints.get(argument.name, object)
+            found.append(Parameter(argument.name, argument.name, wanted, required, default))
+    return tuple(found)
+
+
+def _type_hints(target: Callable[..., object]) -> dict[str, Any]:  # Any: types of any form
     plain = isinstance(target, type) and not has_fields(target)
     source = inspect.getattr_static(target, "__init__") if plain else target
     try:
-        return tuple(_parameters(target, typing.get_type_hints(source)))
+        return typing.get_type_hints(source)
     except (NameError, AttributeError) as error:
         name = f"{target.__module__}.{getattr(target, '__qualname__', target)}"
         raise ComponentError(
@@ -67,38 +103,6 @@ def parameters_of(target: Callable[..., object], *, typed: bool = False) -> tupl
             "table",
             source=name,
         ) from error
-
-
-# Any: a type is whatever was written
-def _parameters(target: Callable[..., object], hints: dict[str, Any]) -> Iterator[Parameter]:
-    if isinstance(target, type) and attrs.has(target):
-        for field in attrs.fields(target):
-            if not field.init:
-                continue
-            default: object = field.default
-            if isinstance(default, _FACTORY):
-                # One that takes the component is known when there is one.
-                default = attrs.NOTHING if default.takes_self else default.factory()
-            yield Parameter(
-                field.alias or field.name,
-                field.name,
-                hints.get(field.name, field.type or object),
-                required=field.default is attrs.NOTHING,
-                default=default,
-                check=partial(_check, field),
-                rule=field.validator,
-            )
-        return
-    made: dict[str, object] = {}
-    if isinstance(target, type) and dataclasses.is_dataclass(target):
-        factories = {field.name: field.default_factory for field in dataclasses.fields(target)}
-        made = {name: f() for name, f in factories.items() if f is not dataclasses.MISSING}
-    for argument in inspect.signature(target).parameters.values():
-        if argument.kind in (argument.POSITIONAL_OR_KEYWORD, argument.KEYWORD_ONLY):
-            required = argument.default is argument.empty
-            default = attrs.NOTHING if required else made.get(argument.name, argument.default)
-            wanted = hints.get(argument.name, object)
-            yield Parameter(argument.name, argument.name, wanted, required, default)
 
 
 def _check(field: attrs.Attribute[Any], value: object) -> None:  # Any: of whatever type

@@ -86,7 +86,7 @@ class Registry:
         self._failed: list[Failure] = []
         self._broken: dict[tuple[str, str, Source], Failure] = {}  # components of good plugins
         self._blocks: list[tuple[Disabled, ...]] = []
-        self._own_left: list[Declared] | None = None
+        self._own_left = list(own())
         self._others_left: list[Declared] | None = None
         self._reported: list[Failure | Disabled] = []
 
@@ -170,7 +170,7 @@ class Registry:
 
     def find(self, kind: Kind[Any], name: str) -> Entry:
         """Return the component called `name` or ``plugin:name``; names of ours are always ours."""
-        self._load_own()
+        self._run(self._own_left)
         plugin, _, bare = name.rpartition(":")
         found = self._called(kind, bare, plugin)
         if not any(e.source.builtin and self.off(e.source) is None for e in found):
@@ -245,13 +245,13 @@ class Registry:
                 hint=f"plausibly plugins list --kind {kind.name}",
                 source=kind.name,
             )
-        if twice := listed(sorted(table.keys() & arguments.keys())):
+        if twice := sorted(table.keys() & arguments.keys()):
             raise ComponentError(
                 "component-parameter",
-                f'{kind.name} "{name}": {twice} is given twice',
+                f'{kind.name} "{name}": {listed(twice)} is given twice',
                 expected="each parameter once",
                 found="one in the table, and one beside it",
-                hint=f"leave {twice} out of one of them",
+                hint=f"leave {listed(twice)} out of one of them",
                 source=name,
             )
         return cast("P", self.make(self.find(kind, name), {**table, **arguments}))
@@ -288,9 +288,9 @@ class Registry:
 
         entry = self._entry_of(kind, component)
         # The bare name of what is ours or of this run, unless it is not clear.
-        alone = self._called(kind, entry.name, "") == [entry]
-        ours = entry.source.builtin and not entry.extra
-        bare = ours or (entry.source.plugin == THIS_RUN and alone)
+        bare = entry.source.builtin and not entry.extra
+        if entry.source.plugin == THIS_RUN:
+            bare = self._called(kind, entry.name, "") == [entry]
         name = entry.name if bare else self._clear_name(entry)
         return {"name": name, **described(component, self.describe, entry)}
 
@@ -303,7 +303,7 @@ class Registry:
         summary: str = "",
     ) -> None:
         """Offer a component in this process, under the plugin name ``(this run)``."""
-        self._load_own()
+        self._run(self._own_left)
         source = Source(THIS_RUN)
         entry = checked_entry(kind, name, target, source, summary)
         before = [e for e in self._called(kind, name, "") if e.source.builtin]
@@ -337,21 +337,14 @@ class Registry:
         return (*self._disabled, *blocks, *by_environment)
 
     def _every_source(self) -> list[Source]:
-        left = [*self._scan(), *(self._own() if self._own_left is None else self._own_left)]
+        left = [*self._scan(), *self._own_left]
         failed = [failure.source for failure in self._failed]
         return [*self._sources, *failed, *(declared.source for declared in left)]
 
-    def _load_own(self) -> None:
-        with self._lock:
-            if self._own_left is None:
-                self._own_left = list(self._own())
-            self._run(self._own_left)
-
     def _load_others(self) -> None:
         """Run the hooks of all other plugins that are on, each once."""
-        with self._lock:
-            self._load_own()
-            self._run(self._scan())
+        self._run(self._own_left)
+        self._run(self._scan())
 
     def _scan(self) -> list[Declared]:
         """Return the plugins of others that were not run yet; reads metadata once."""
@@ -363,26 +356,28 @@ class Registry:
             return self._others_left
 
     def _run(self, left: list[Declared]) -> None:
-        for declared in list(left):
-            source = declared.source
-            # A hook that asked for a component may have had it run.
-            if declared not in left or not (source.builtin or self.off(source) is None):
-                continue
-            left.remove(declared)
-            before = dict(self._known)
-            try:
-                outcome = run_hook(declared)
-            except BaseException:  # interrupted: the next who asks has it run
-                left.insert(0, declared)
-                raise
-            if isinstance(outcome, Failure):
-                self._known = before
-                self._failed.append(outcome)
-            else:
-                self._sources.append(source)
-                self._known |= {entry.key: entry for entry in outcome}
-                for entry in outcome:
-                    self._check_class(entry)
+        """Run the hooks of the plugins in `left` that are on, each once."""
+        with self._lock:
+            for declared in list(left):
+                source = declared.source
+                # A hook that asked for a component may have had it run.
+                if declared not in left or not (source.builtin or self.off(source) is None):
+                    continue
+                left.remove(declared)
+                before = dict(self._known)
+                try:
+                    outcome = run_hook(declared)
+                except BaseException:  # interrupted: the next call runs it
+                    left.insert(0, declared)
+                    raise
+                if isinstance(outcome, Failure):
+                    self._known = before
+                    self._failed.append(outcome)
+                else:
+                    self._sources.append(source)
+                    self._known |= {entry.key: entry for entry in outcome}
+                    for entry in outcome:
+                        self._check_class(entry)
 
     def _check_class(self, entry: Entry) -> None:
         """Record a component whose class is in memory, and lacks what its Protocol wants."""
@@ -404,8 +399,8 @@ class Registry:
     def _loaded(self, kind: Kind[Any] | None, *, off: bool = False) -> tuple[Entry, ...]:
         known = tuple(self._known.values())
         every = [e for e in known if kind is None or e.kind == kind.name]
-        on = {s for s in {e.source for e in every} if off or self.off(s) is None}
-        return tuple(e for e in every if e.source in on)
+        names = () if off else self._names_off()
+        return tuple(e for e in every if not any(name.means(e.source) for name in names))
 
     def _called(self, kind: Kind[Any], bare: str, plugin: str) -> list[Entry]:
         """Return every component of this name, also those that are off."""
@@ -499,9 +494,9 @@ class Registry:
         path = f"{cls.__module__}:{cls.__qualname__}"
         # A target may name another module of the same package, which re-exports the class.
         top = cls.__module__.partition(".")[0]
-        for load in (self._load_own, self._load_others):
-            load()
-            here = self._loaded(kind)
+        self._run(self._own_left)
+        for offered in (self._loaded, self.entries):  # the second loads all other plugins
+            here = offered(kind)
             for entry in here:
                 if entry.target is cls or entry.target == path:
                     return entry

@@ -36,7 +36,7 @@ from plausibly.io import read_annotations, read_plausibilities, read_predictions
 from plausibly.kernels.random import hash_names
 from plausibly.kernels.types import Bools, Floats
 from plausibly.protocols import AGGREGATOR
-from plausibly.registry.components import called
+from plausibly.registry import called
 from plausibly.report.model import BROKEN, HELD, UNCHECKED, Check, Words
 from plausibly.report.sections import p_value_text
 from plausibly.report.subject import (

@@ -34,7 +34,7 @@ from plausibly.io import (
 from plausibly.io.annotations import names_change
 from plausibly.io.predictions import files_swapped
 from plausibly.protocols import AGGREGATOR, Aggregator, Kind
-from plausibly.registry.components import described
+from plausibly.registry import described
 
 P = TypeVar("P")
 

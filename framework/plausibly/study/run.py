@@ -39,7 +39,7 @@ from plausibly.kernels.random import hash_names
 from plausibly.kernels.types import Bools
 from plausibly.progress import Progress
 from plausibly.protocols import AGGREGATOR
-from plausibly.registry.components import called
+from plausibly.registry import called
 from plausibly.study.prepare import Prepared, StudyLike, groups_of, owners, plural, prepare
 from plausibly.study.reading import remembering
 

@@ -201,7 +201,8 @@ def mean_only(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
 
     def alone(scores: Floats) -> PValues:
         """Return p-values of which the mean is all that is known."""
-        return PValues(pools, PValues.of(pools, scores).numerators)
+        found = PValues.of(pools, scores)
+        return PValues(pools, found.numerators, found.totals)
 
     held_out = None if plain.held_out is None else alone(_uniforms("held-out", _H))
     found = np.asarray(combiner.combine(alone(_uniforms("queries", _QUERIES)), held_out))

@@ -120,12 +120,12 @@ class Mondrian(Wrapper):
         if found.label is None or found.augmentation != "none":
             raise self._refused(reason)
         draws = len(found.scores)
-        units, denominator = found.masses()
+        units, row, denominator = found.masses()
         return attrs.evolve(
             found,
             scores=found.scores.reshape(1, -1),
             units=np.tile(units, draws),
-            row=np.tile(found.rows(), draws),
+            row=np.tile(row, draws),
             denominator=denominator * draws,
             label=found.label.reshape(1, -1),
             separate=False,
@@ -167,7 +167,8 @@ def _together(parts: Sequence[CalibrationScores]) -> CalibrationScores:
         row = None
     else:
         before = np.cumsum([0, *(part.examples for part in parts)])
-        row = np.concatenate([p.rows() + start for p, start in zip(parts, before, strict=False)])
+        rows = [part.masses()[1] for part in parts]
+        row = np.concatenate([own + start for own, start in zip(rows, before, strict=False)])
     return attrs.evolve(
         first,
         scores=np.concatenate([part.scores for part in parts], axis=1),
@@ -208,9 +209,8 @@ class Clustered(Wrapper):
         found = self._calibrated(data, keys, reason)
         self._check_examples(found, data, "groups inside groups")
         groups, group = data.groups(self.by, source=f"calibrator {self.name}")
-        units, denominator = found.masses()
+        units, row, denominator = found.masses()
         common, share = _shares(group, denominator, len(groups))
-        row = found.rows()
         return attrs.evolve(
             found,
             units=units * share[row],
