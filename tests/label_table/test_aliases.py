@@ -257,7 +257,9 @@ def test_places_are_never_taken_for_aliases(tmp_path: Path) -> None:
     table = plausibly.read_annotations(inside, labels=labels)
     assert to_frame(table)["label"].tolist() == ["eczema", "tinea"]
     outside = written(tmp_path, "out.json", "[[[[0], [3]]]]")
-    assert refusal(lambda: plausibly.read_annotations(outside, labels=labels)).name == "export-unlike"
+    assert (
+        refusal(lambda: plausibly.read_annotations(outside, labels=labels)).name == "export-unlike"
+    )
     path = tmp_path / "c.npy"
     np.save(path, np.array([[2, 1, 3]]))
     assert plausibly.read_annotations(path, "counts", labels).sizes["label"] == 3
