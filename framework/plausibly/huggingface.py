@@ -70,8 +70,8 @@ def predictions(
     Raises
     ------
     InputError
-        ``rows-missing``, ``top-one``, ``row-unfit``, ``labels-missing``, ``label-unknown``,
-        ``label-twice``, ``scores-not-finite``, ``scores-do-not-sum``, ``rows-differ``, and what
+        ``rows-missing``, ``row-unfit``, ``labels-missing``, ``label-unknown``,
+        ``scores-do-not-sum``, ``rows-differ``, and what
         `plausibly.data.validate.check_predictions` says.
 
     Examples
@@ -185,56 +185,30 @@ def _ordered(labels: Labels) -> list[str]:
 
 
 def _scores(row: object, example: str) -> dict[str, float]:
-    """Return the score of each label that a row names."""
-    pairs: list[tuple[str, object]] | None = None
+    """Return the score of each label that a row names, each once."""
+    pairs: list[tuple[str, object]] = []
+    hint = "a pipeline for classification of texts, images or audio, or of zero-shot labels"
     match row:
-        case {"label": label, "score": score}:
-            raise _unfit(
-                "top-one",
-                example,
-                "has the score of one label",
-                expected="a list with every label, or labels and scores of zero-shot pipelines",
-                found=f"{label} {score}",
-                hint=f"{_EVERY}; of a single input predictions([rows])",
-            )
+        case {"label": _, "score": _}:
+            hint = f"{_EVERY}; of a single input predictions([rows])"
         case {"labels": [*labels], "scores": [*values]} if len(labels) == len(values):
             pairs = list(zip(name_texts(labels), values, strict=True))
         case [*entries]:
             named = [one for one in entries if isinstance(one, Mapping)]
             if len(named) == len(entries) and all({"label", "score"} <= {*one} for one in named):
                 pairs = [(str(one["label"]), one["score"]) for one in named]
-    scores: dict[str, float] = {}
-    for label, score in pairs or ():
-        if label in scores:
-            raise _unfit(
-                "label-twice",
-                example,
-                f"names {quoted(label)} twice",
-                expected="each label once",
-                found=listed(map(quoted, scores)),
-                hint="give the labels of the model different names: model.config.id2label",
-                label=label,
-            )
-        if isinstance(score, numbers.Real) and not isinstance(score, bool):
-            scores[label] = float(score)
-    if pairs is None or len(scores) < len(pairs):
+    scores = {
+        label: float(score)
+        for label, score in pairs
+        if not isinstance(score, bool) and isinstance(score, numbers.Real) and math.isfinite(score)
+    }
+    if not pairs or len(scores) < len(pairs):
         raise _unfit(
             "row-unfit",
             example,
-            "is no row of classification",
+            "is no row of classification with one finite score per label",
             expected='[{"label": ..., "score": ...}, ...], or {"labels": [...], "scores": [...]}',
             found=shortened(repr(row), 60),
-            hint="a pipeline for classification of texts, images or audio, or of zero-shot labels",
-        )
-    bad = [label for label, score in scores.items() if not math.isfinite(score)]
-    if bad:
-        raise _unfit(
-            "scores-not-finite",
-            example,
-            "has a score that is not finite",
-            expected="numbers",
-            found=listed(f"{label} {scores[label]}" for label in bad),
-            hint="look at what the model was given there, or leave it out",
-            labels=bad,
+            hint=hint,
         )
     return scores

@@ -95,14 +95,14 @@ REFUSED: list[tuple[object, dict[str, object], str, str]] = [
     (
         [{"label": "joy", "score": 0.9}],
         {},
-        "top-one",
-        f"example 0 | found joy 0.9 {EVERY}; of a sing",
+        "row-unfit",
+        f"example 0 | {EVERY}; of a sing",
     ),
     (
         row({"joy": 0.9, "anger": 0.1}),
         {},
-        "top-one",
-        f"example 0 | found joy 0.9 {EVERY}; of a single input",
+        "row-unfit",
+        f"example 0 | {EVERY}; of a single input",
     ),
     (
         CUT,
@@ -121,7 +121,7 @@ REFUSED: list[tuple[object, dict[str, object], str, str]] = [
         KNOWN,
     ),
     (ROWS, {"labels": ["anger", "joy"]}, "label-unknown", "hint add it to labels="),
-    ([[*ROWS[0], ROWS[0][0]]], {}, "label-twice", 'example 0 names "anger" twice'),
+    ([[*ROWS[0], ROWS[0][0]]], {}, "row-unfit", "example 0 | one finite score per label"),
     (ROWS, {"labels": {"anger": 0, "joy": 1}}, "labels-unfit", "hint labels=model.config.id2label"),
     (["joy"], {}, "row-unfit", 'expected [{"label": ..., "score": ...}, ...], or {"labels": [...]'),
     ([None], {}, "row-unfit", "example 0"),
@@ -134,8 +134,8 @@ REFUSED: list[tuple[object, dict[str, object], str, str]] = [
     (
         [row({"anger": float("nan"), "joy": 0.5})],
         {},
-        "scores-not-finite",
-        "example 0 | found anger nan",
+        "row-unfit",
+        "example 0 | nan",
     ),
     ([], {}, "rows-missing", f"found none {EVERY}"),
     (ROWS, {"examples": ["a"]}, "rows-differ", "2, and examples are 1 | hint examples=[...]"),

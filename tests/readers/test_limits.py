@@ -113,7 +113,10 @@ def test_a_zip_that_is_too_large_is_refused(tmp_path: Path, members: int, size: 
     error = refusal(
         lambda: plausibly.read_annotations(written(tmp_path, "z.zip", bytes(data)), "doccano")
     )
-    assert (error.name, error.what) == ("zip-unfit", "z.zip is too large to read at once")
+    assert (error.name, error.what) == (
+        "export-unlike",
+        "z.zip as a whole is not as the format has it",
+    )
     assert error.expected == "at most 10,000 files, 1,073,741,824 bytes"
 
 

@@ -137,19 +137,13 @@ class Exclude(Around):
         for place, number in enumerate(answers.tolist()):
             if not reasons[place] and 0 < number < self.fewer_than:
                 reasons[place] = f"{number:g} of {self.fewer_than} answers"
-        if self.below is not None:
-            for place, weight in enumerate(self._weights(rows, reasons).tolist()):
-                if not reasons[place] and weight < self.below:
-                    reasons[place] = f"weight {weight:.2f}, below {self.below:g}"
-        return reasons
-
-    def _weights(self, rows: Rows, reasons: list[str]) -> NDArray[np.float64]:
-        """Return what `by` thinks of each annotator, without those who are left out already."""
+        if self.below is None:
+            return reasons
+        # What `by` estimates without those who are left out already.
         kept = ~_by(rows, reasons) & (rows.mentions > 0)
         table = rows.take(np.flatnonzero(kept))
         answered = np.bincount(rows.example[kept], minlength=rows.n) > 0
-        if not answered.all():
-            table = select_annotations(table, example=answered)
+        table = table if answered.all() else select_annotations(table, example=answered)
         found = self.by.reliability(table)
         if found is None:
             raise InputError(
@@ -160,9 +154,11 @@ class Exclude(Around):
                 hint='by = "worker-agreement", "one-coin" or "dawid-skene"',
                 source="aggregator exclude",
             )
-        of_annotators = found[names.WEIGHT].sel({names.ANNOTATOR: annotators_of(rows)})
-        weights: NDArray[np.float64] = of_annotators.values
-        return weights
+        weights: list[float] = found[names.WEIGHT].sel({names.ANNOTATOR: known}).values.tolist()
+        for place, weight in enumerate(weights):
+            if not reasons[place] and weight < self.below:
+                reasons[place] = f"weight {weight:.2f}, below {self.below:g}"
+        return reasons
 
     def _without_lost(
         self, rows: Rows, out: NDArray[np.bool_], reasons: list[str]

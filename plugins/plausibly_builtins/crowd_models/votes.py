@@ -14,7 +14,6 @@ from plausibly.plugin import (
     Aggregator,
     InputError,
     Keys,
-    Rows,
     answered_rows,
     counted,
     listed,
@@ -113,7 +112,10 @@ class WeightedVote(Aggregator):
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
         rows = answered_rows(annotations, self.accepts)
-        terms = (rows.weight * self._of_annotators(rows)[rows.annotator])[rows.response]
+        known = known_annotators(rows, self.weights, "weighted-vote has weights of", "weights")
+        # Unknown annotators look at the last one.
+        worth = np.array([*(self.weights.get(name, self.others) for name in known), self.others])
+        terms = (rows.weight * worth[rows.annotator])[rows.response]
         total = rows.by_example(terms)
         if not (total > 0).all():
             shown = example_names(rows, total <= 0)
@@ -131,8 +133,3 @@ class WeightedVote(Aggregator):
                 details={"examples": shown},
             )
         return rows.plausibilities(rows.by_label(terms) / total[:, None])
-
-    def _of_annotators(self, rows: Rows) -> Column:
-        """Return the weight of each annotator, (annotator + 1,): unknown ones look at the last."""
-        known = known_annotators(rows, self.weights, "weighted-vote has weights of", "weights")
-        return np.array([*(self.weights.get(name, self.others) for name in known), self.others])

@@ -22,6 +22,7 @@ from plausibly.plugin import (
     listed,
     names,
     ordered_sum,
+    quoted,
     several,
     with_left_out,
 )
@@ -117,10 +118,23 @@ class Spread(Around):
             found = found.sel({names.LABEL: table.indexes[names.LABEL]})
         found = found.transpose(..., names.EXAMPLE, names.LABEL)
         if self.parents == "error":
-            _refuse_parents(found, tree)
-        if self.parents == "drop":
+            said: Bools = found.values[..., list(tree.above)] > 0
+            if examples := _named(found, np.any(said, axis=-1)):
+                labels = [tree.labels[at] for k, at in enumerate(tree.above) if said[..., k].any()]
+                stand = "stands" if len(labels) == 1 else "stand"
+                raise InputError(
+                    "parents-named",
+                    f"annotations name {listed(map(quoted, labels))}, which {stand} above other "
+                    "labels",
+                    expected="labels that stand above none",
+                    found=f"{several(len(examples), 'example')} ({listed(examples)})",
+                    hint='parents = "uniform", "frequency" or "drop"',
+                    source="annotations",
+                    details={"examples": examples},
+                )
+        elif self.parents == "drop":
             found = _dropped(found, tree, rows)
-        elif self.parents != "error":
+        else:
             found = self._spread(found, tree)
         return found.assign_attrs({names.PARENTS: self.parents})
 
@@ -199,24 +213,6 @@ def _named(found: xr.DataArray, flags: Bools) -> list[str]:
     """Return the names of the examples of which a flag ([draw,] example) is set."""
     rows = flags.reshape(-1, flags.shape[-1]).any(axis=0)
     return [str(name) for name in found.indexes[names.EXAMPLE][rows]]
-
-
-def _refuse_parents(found: xr.DataArray, tree: Hierarchy) -> None:
-    said: Bools = found.values[..., list(tree.above)] > 0
-    examples = _named(found, np.any(said, axis=-1))
-    if not examples:
-        return
-    labels = [f'"{tree.labels[code]}"' for at, code in enumerate(tree.above) if said[..., at].any()]
-    raise InputError(
-        "parents-named",
-        f"annotations name {listed(labels)}, which {'stands' if len(labels) == 1 else 'stand'} "
-        "above other labels",
-        expected="labels that stand above none",
-        found=f"{several(len(examples), 'example')} ({listed(examples)})",
-        hint='parents = "uniform", "frequency" or "drop"',
-        source="annotations",
-        details={"examples": examples},
-    )
 
 
 def _dropped(found: xr.DataArray, tree: Hierarchy, rows: Rows) -> xr.DataArray:

@@ -49,9 +49,19 @@ class LabelSet(Annotation):
         check_responses(table, self.name, labels_once=True)
 
     def _mentions(self, answer: object) -> Answer:
-        labels = _labels(answer)
-        if labels:
-            return tuple((label, 1, 1.0) for label in labels)
+        if answer not in (None, ""):
+            labels = answer if isinstance(answer, (list, tuple, set, frozenset)) else [None]
+            found = [name for label in labels if (name := label_text(label)) is not None]
+            if len(found) < len(labels) or "" in found:
+                raise AnswerRefused(
+                    "answer-invalid",
+                    f"gives a {type(answer).__name__} that is no set of labels",
+                    expected='a list of labels, such as ["sad", "angry"]',
+                    found=repr(answer),
+                    hint="split it into labels",
+                )
+            if found:
+                return tuple((label, 1, 1.0) for label in set(found))
         if self.empty is None:
             raise AnswerRefused(
                 "answer-empty",
@@ -61,19 +71,3 @@ class LabelSet(Annotation):
                 hint='empty="drop", or the label that it stands for: empty="none of these"',
             )
         return () if self.empty == _DROP else ((self.empty, 1, 1.0),)
-
-
-def _labels(answer: object) -> set[str]:
-    if answer is None or answer == "":
-        return set()
-    if isinstance(answer, (list, tuple, set, frozenset)):
-        found = [name for label in answer if (name := label_text(label)) is not None]
-        if len(found) == len(answer) and "" not in found:
-            return set(found)
-    raise AnswerRefused(
-        "answer-invalid",
-        f"gives a {type(answer).__name__} that is no set of labels",
-        expected='a list of labels, such as ["sad", "angry"]',
-        found=repr(answer),
-        hint="split it into labels",
-    )

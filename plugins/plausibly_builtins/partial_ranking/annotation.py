@@ -70,7 +70,25 @@ def _mentions(answer: object) -> Answer:
         )
     found: dict[str, int] = {}
     for rank, block in enumerate(answer, start=1):
-        for label in _block(block, rank):
+        block = [block] if label_text(block) is not None else block
+        labels = list(block) if isinstance(block, (list, tuple, set, frozenset)) else [None]
+        names = [name for label in labels if (name := label_text(label)) is not None]
+        if not labels or names == [""]:
+            raise AnswerRefused(
+                "ranking-gap",
+                f"leaves rank {rank} empty",
+                expected=_GAP,
+                hint="close the gap, or drop the ranking",
+            )
+        if len(names) < len(labels) or "" in names:
+            raise AnswerRefused(
+                "answer-invalid",
+                f"has no label at a place in rank {rank}",
+                expected="a label, or a list of labels",
+                found=repr(block),
+                hint="fix or drop it",
+            )
+        for label in names:
             if label in found:
                 raise AnswerRefused(
                     "ranking-repeats",
@@ -81,26 +99,3 @@ def _mentions(answer: object) -> Answer:
                 )
             found[label] = rank
     return tuple((label, rank, 1.0) for label, rank in found.items())
-
-
-def _block(block: object, rank: int) -> list[str]:
-    if label_text(block) is not None:
-        block = [block]
-    labels = list(block) if isinstance(block, (list, tuple, set, frozenset)) else [None]
-    names = [name for label in labels if (name := label_text(label)) is not None]
-    if not labels or names == [""]:
-        raise AnswerRefused(
-            "ranking-gap",
-            f"leaves rank {rank} empty",
-            expected=_GAP,
-            hint="close the gap, or drop the ranking",
-        )
-    if len(names) < len(labels) or "" in names:
-        raise AnswerRefused(
-            "answer-invalid",
-            f"has no label at a place in rank {rank}",
-            expected="a label, or a list of labels",
-            found=repr(block),
-            hint="fix or drop it",
-        )
-    return names

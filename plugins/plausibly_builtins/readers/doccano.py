@@ -38,6 +38,7 @@ _FIELDS = ("label", "cats", "annotations", "labels")
 _IDS = ("id", "filename")
 _SUBJECTS = ("text", "filename")
 _MERGED = "all"
+_UNPACK = "unpack it into a folder, and name that folder; or export it again"
 _BY_TEXT = base.as_argument("doccano", example="text")
 _SPAN_KEYS = frozenset({"start_offset", "end_offset", "from_id", "to_id"})
 _BROKEN = (
@@ -124,7 +125,19 @@ def _files(path: Path, size: int = -1) -> dict[str, bytes]:
     try:
         with zipfile.ZipFile(path) as archive:
             entries = [e for e in archive.infolist() if not e.is_dir() and _is_ours(e.filename)]
-            _check_entries(entries)
+            names = [entry.filename for entry in entries]
+            size = sum(entry.file_size for entry in entries)
+            got = f"{several(len(entries), 'file')}, {several(size, 'byte')}"
+            most = f"at most {counted(_MOST_FILES)} files, {counted(_MOST_BYTES)} bytes"
+            twice = [name for name, count in Counter(names).items() if count > 1]
+            for expected, wrong in {
+                most: got if size > _MOST_BYTES or len(entries) > _MOST_FILES else "",
+                "a zip without a password": "with" * any(e.flag_bits & 1 for e in entries),
+                "each file once": listed(twice),
+            }.items():
+                if wrong:
+                    raise base.unlike("as a whole", expected, None, wrong, _UNPACK)
+            _check_names(names)
             entries.sort(key=lambda entry: entry.filename)
             files: dict[str, bytes] = {}
             for entry in entries[: 20 if size > 0 else None]:
@@ -134,27 +147,8 @@ def _files(path: Path, size: int = -1) -> dict[str, bytes]:
     except InputError:
         raise
     except _BROKEN as reason:
-        raise _zip_unfit("cannot be dense", "a whole zip", str(reason)[:80]) from reason
-
-
-def _check_entries(entries: list[zipfile.ZipInfo]) -> None:
-    names = [entry.filename for entry in entries]
-    size = sum(entry.file_size for entry in entries)
-    if size > _MOST_BYTES or len(entries) > _MOST_FILES:
-        got = f"{several(len(entries), 'file')}, {several(size, 'byte')}"
-        most = f"at most {counted(_MOST_FILES)} files, {counted(_MOST_BYTES)} bytes"
-        raise _zip_unfit("is too large to read at once", most, got)
-    if any(entry.flag_bits & 1 for entry in entries):
-        raise _zip_unfit("has a password", "a zip without", "one that asks for it")
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        raise _zip_unfit("holds a file twice", "each name once", twice[0])
-    _check_names(names)
-
-
-def _zip_unfit(what: str, expected: str, found: str) -> InputError:
-    hint = "to_dense it into a folder, and name that folder; or export it again"
-    return base.refused("zip-unfit", f" {what}", expected, found or "less", hint)
+        found = str(reason)[:80] or "less"
+        raise base.unlike("as a whole", "a whole zip", None, found, _UNPACK) from reason
 
 
 def _is_ours(name: str) -> bool:

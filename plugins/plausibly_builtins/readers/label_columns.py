@@ -241,24 +241,25 @@ class Counts(LabelColumns):
                 raise base.key_missing(entry, self.reader, "field", what, expected)
             cells = {label: json_shown(number) for label, number in counter.items()}
             rows.append(Row(f"line {counted(line)}", name, cells))
-            if name:
-                self._check_beside(line, entry, self._counts(rows[-1]))
+            counts = self._counts(rows[-1]) if name else {}
+            # Lists beside the counts have to be the same numbers.
+            total, sizes = sum(counts.values()), sorted(filter(None, counts.values()))
+            shares = [count / max(total, 1) for count in sizes]
+            for key, wanted, margin in (
+                ("label_count", sizes, 0.0),
+                ("label_dist", shares, _ROUNDED),
+            ):
+                beside = entry.get(key) if name and self.field != key else None
+                if not isinstance(beside, list):
+                    continue
+                # What is no number agrees with nothing.
+                values = [n.value if isinstance(n, JsonNumber) else math.inf for n in beside]
+                there = sorted(filter(None, values))
+                pairs = zip(there, wanted, strict=False)
+                if len(there) != len(wanted) or any(abs(a - b) > margin for a, b in pairs):
+                    expected = f"{key} as {self.field}: {several(total, 'vote')}"
+                    raise base.unlike(line, expected, beside)
         return rows
-
-    def _check_beside(self, line: int, entry: base.Entry, counts: Mapping[str, int]) -> None:
-        """Raise an error where lists beside the counts are not the same numbers."""
-        total, sizes = sum(counts.values()), sorted(filter(None, counts.values()))
-        shares = [count / max(total, 1) for count in sizes]
-        for key, wanted, margin in (("label_count", sizes, 0.0), ("label_dist", shares, _ROUNDED)):
-            beside = entry.get(key)
-            if self.field == key or not isinstance(beside, list):
-                continue
-            # What is no number agrees with nothing.
-            every = [item.value if isinstance(item, JsonNumber) else math.inf for item in beside]
-            there = sorted(filter(None, every))
-            pairs = zip(there, wanted, strict=False)
-            if len(there) != len(wanted) or any(abs(a - b) > margin for a, b in pairs):
-                raise base.unlike(line, f"{key} as {self.field}: {several(total, 'vote')}", beside)
 
     def _counts(self, row: Row) -> dict[str, int]:
         counts: dict[str, int] = {}

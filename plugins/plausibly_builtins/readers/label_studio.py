@@ -498,7 +498,15 @@ class LabelStudioMin(LabelStudioOptions):
                 got = listed(map(quoted, keys)) or "none"
                 raise unknown_control(control, keys, got, keys=keys)
             return self.control
-        clear = [key for key in keys if any(_is_answer(r.get(key)) for r in records)]
+        clear: list[str] = []
+        for key in keys:  # whose values can be nothing but those of a control with labels
+            values = [record.get(key) for record in records]
+            lists = [v if isinstance(v, list) else [v] for v in values]
+            answers = (
+                bool(items) and all({*NAMING} & {*base.entry_of(item)} for item in items)
+                for items in lists
+            )
+            clear += [key] if any(answers) else []
         if len(clear) == 1:
             return clear[0]
         keys = clear or keys
@@ -529,14 +537,6 @@ def _annotation(record: base.Entry, place: str, control: Control) -> list[Result
     times = {key: record.get(key) for key in ("created_at", "updated_at")}
     fields = {"id": record[_ID], "completed_by": record.get("annotator"), **times}
     return [Result(place=place, fields=fields, regions=regions)]
-
-
-def _is_answer(value: object) -> bool:
-    """Return whether a value can be nothing but that of a control whose values are labels."""
-    items = value if isinstance(value, list) else [value]
-    return bool(items) and all(
-        isinstance(item, dict) and any(kind in item for kind in NAMING) for item in items
-    )
 
 
 def _regions(key: str, value: object, place: str) -> Iterator[Region]:

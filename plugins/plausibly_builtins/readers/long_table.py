@@ -290,7 +290,11 @@ class LongTable(base.TableExport):
             state = _read(table, name, "state", lambda cell: known.get(cell.casefold()), expected)
         if "weight" in called:
             expected = "a number above 0, such as 1 or 0.5"
-            weight = _read(table, called["weight"], "weight", _weight, expected)
+            weight = _read(
+                *(table, called["weight"], "weight"),
+                lambda cell: float(cell) or None if _NUMBER.fullmatch(cell) else None,
+                expected,
+            )
         if "time" in called:
             when = table.column(called["time"])
         # Only the latest answer needs the times; whether each row has one is for the hint.
@@ -528,10 +532,6 @@ def _read(
             raise base.cell_refused(table, row, noun, expected, got)
         values.append(value)
     return values
-
-
-def _weight(cell: str) -> float | None:
-    return float(cell) or None if _NUMBER.fullmatch(cell) else None
 
 
 def _time(text: str, months_first: bool) -> tuple[str, float | None] | None:

@@ -328,8 +328,14 @@ class PrefLib(base.Export):
         return found
 
     def _responses(self, example: str, profile: Profile) -> Iterator[Response]:
+        chosen: int | None = None
         with base.about(profile.source):
-            chosen = self._category(profile)
+            if profile.categories:
+                options = ("preflib", "category", "categories", profile.categories)
+                chosen = profile.categories.index(base.choose(*options, self.category))
+            elif self.category is not None:
+                got = f"type {profile.type}, category {quoted(self.category)}"
+                raise base.unfit(" has no categories", "a file of type cat, or no category", got)
         for ballot in profile.ballots:
             groups = [[profile.alternatives[at - 1] for at in group] for group in ballot.groups]
             yield Response(
@@ -339,17 +345,6 @@ class PrefLib(base.Export):
                 weight=float(ballot.count),
                 place=profile.place(ballot),
             )
-
-    def _category(self, profile: Profile) -> int | None:
-        """Return the place of the category that is read; None in files of orders."""
-        categories = profile.categories
-        if categories:
-            chosen = base.choose("preflib", "category", "categories", categories, self.category)
-            return categories.index(chosen)
-        if self.category is not None:
-            got = f"type {profile.type}, category {quoted(self.category)}"
-            raise base.unfit(" has no categories", "a file of type cat, or no category", got)
-        return None
 
 
 def _is_ballots(path: Path) -> bool:

@@ -107,8 +107,18 @@ class WideTable(base.TableExport):
         else:
             names, blank = list(table.columns[example]), []
             check_named(table, table.header[example], "example")
+        cells = Counter(c for place, _ in annotators for c in table.columns[place] if c)
+        for text in self.missing:
+            cells.pop(text, None)
         if labels is None:
-            self._warn(table, annotators)
+            base.warn_missing_words(table.source, cells, _BLANKS)
+        decimals = labels is None and cells and all(map(_DECIMAL.fullmatch, cells))
+        if decimals and not self.integers:
+            kept = f"{several(cells.total(), 'label')} {listed(map(quoted, cells))}"
+            what, name = f": {kept} are kept as text", "labels-like-decimals"
+            expected = "names of labels; are they whole numbers, made decimals by empty cells?"
+            hint = base.as_argument("wide-table", integers=True) + ", if they are"
+            base.warn_of(table.source, name, what, expected, "", hint, labels=dict(cells))
         offered = [table.offered.get(name) for _, name in annotators]
         every = dict.fromkeys(label for of in offered for label in of or ())
         return self.gathered(
@@ -123,18 +133,6 @@ class WideTable(base.TableExport):
             if self.separator is not None or None in offered
             else [label for label in every if label and label not in self.missing],
         )
-
-    def _warn(self, table: TextTable, annotators: Places) -> None:
-        cells = Counter(c for place, _ in annotators for c in table.columns[place] if c)
-        for text in self.missing:
-            cells.pop(text, None)
-        base.warn_missing_words(table.source, cells, _BLANKS)
-        if cells and not self.integers and all(map(_DECIMAL.fullmatch, cells)):
-            kept = f"{several(cells.total(), 'label')} {listed(map(quoted, cells))}"
-            what, name = f": {kept} are kept as text", "labels-like-decimals"
-            expected = "names of labels; are they whole numbers, made decimals by empty cells?"
-            hint = base.as_argument("wide-table", integers=True) + ", if they are"
-            base.warn_of(table.source, name, what, expected, "", hint, labels=dict(cells))
 
     def _responses(
         self, table: TextTable, annotators: Places, names: Sequence[str]
@@ -160,7 +158,12 @@ class WideTable(base.TableExport):
     ) -> tuple[int | None, list[tuple[int, str]]]:
         """Return the place of the names of examples, and those of the annotators' columns."""
         _check_header(table)
-        example = self._example(table)
+        header, example = table.header, None
+        for name in _EXAMPLE if self.example is None else (self.example,):
+            found = name in header and (name or not header[0]) and example is None
+            usual = table.named and name not in (*self.annotators, *self.ignore)
+            if found and (usual or self.example is not None):
+                example = header.index(name)
         # What is ignored has to be there, and may hold anything.
         needed = [*self.annotators, *([] if self.example is None else [self.example])]
         needed += [name for name in self.ignore if name not in table.header]
@@ -181,13 +184,6 @@ class WideTable(base.TableExport):
                 example, wanted = 0, wanted[1:]
             _check_unclear(table, wanted, example, labels)
         return example, wanted
-
-    def _example(self, table: TextTable) -> int | None:
-        header, taken = table.header, (*self.annotators, *self.ignore)
-        if self.example is not None:
-            return header.index(self.example) if self.example in header else None
-        names = [name for name in _EXAMPLE if table.named and name in header and name not in taken]
-        return next((header.index(name) for name in names if name or not header[0]), None)
 
 
 def _check_header(table: TextTable) -> None:

@@ -11,7 +11,6 @@ from plausibly.plugin import (
     Floats,
     Ints,
     Keys,
-    Rows,
     answered_rows,
     names,
 )
@@ -82,7 +81,12 @@ class Bootstrap(Around):
             else:
                 drawn = np.concatenate((np.repeat(place, times), empty))
                 resample = rows.take(drawn)
-            found.append(_like_table(inner.aggregate(resample, stream.child("inner")), rows))
+            one = inner.aggregate(resample, stream.child("inner"))
+            one = one.isel({names.DRAW: 0}, drop=True) if names.DRAW in one.dims else one
+            for dim in (names.EXAMPLE, names.LABEL):
+                if not one.indexes[dim].equals(rows.table.indexes[dim]):
+                    one = one.sel({dim: rows.table.indexes[dim]})
+            found.append(one.transpose(names.EXAMPLE, names.LABEL))
         stacked = xr.DataArray(
             np.stack([one.values for one in found]),
             dims=(names.DRAW, names.EXAMPLE, names.LABEL),
@@ -112,17 +116,6 @@ def _drawn_times(uniforms: Floats, counts: Ints, units: Ints, owner: Ints) -> ND
     place = np.searchsorted(ends, start[of] + step, side="right")
     times: NDArray[np.int64] = np.bincount(place, minlength=len(units))
     return times
-
-
-def _like_table(found: xr.DataArray, rows: Rows) -> xr.DataArray:
-    """Return (example, label) plausibilities with the names in the order of the table."""
-    if names.DRAW in found.dims:
-        found = found.isel({names.DRAW: 0}, drop=True)
-    for dim in (names.EXAMPLE, names.LABEL):
-        wanted = rows.table.indexes[dim]
-        if not found.indexes[dim].equals(wanted):
-            found = found.sel({dim: wanted})
-    return found.transpose(names.EXAMPLE, names.LABEL)
 
 
 def _common_denominator(found: list[xr.DataArray]) -> NDArray[np.int64] | None:

@@ -75,7 +75,15 @@ def _mentions(answer: object) -> Answer:
                 found=repr(answer),
                 hint="fix or drop it",
             )
-        weights[name] = _weight(name, weight)
+        number = float(weight) if isinstance(weight, numbers.Real) else math.nan
+        if not (math.isfinite(number) and number >= 0):
+            raise AnswerRefused(
+                "weights-invalid",
+                f'gives "{name}" the weight {weight!r}',
+                expected="a finite number, 0 or more",
+                hint="fix or drop it",
+            )
+        weights[name] = number
     if not 0 < math.fsum(weights.values()) < math.inf:
         raise AnswerRefused(
             "weights-zero",
@@ -85,15 +93,3 @@ def _mentions(answer: object) -> Answer:
             hint="drop the response, or None for a skip",
         )
     return tuple((label, 1, weight) for label, weight in weights.items())
-
-
-def _weight(label: str, weight: object) -> float:
-    number = float(weight) if isinstance(weight, numbers.Real) else math.nan
-    if not (math.isfinite(number) and number >= 0):
-        raise AnswerRefused(
-            "weights-invalid",
-            f'gives "{label}" the weight {weight!r}',
-            expected="a finite number, 0 or more",
-            hint="fix or drop it",
-        )
-    return number
