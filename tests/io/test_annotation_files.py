@@ -151,7 +151,7 @@ def test_much_beside_the_rows_takes_several_cells(tmp_path: Path) -> None:
     frame.iloc[::-1].to_csv(tmp_path / "votes.csv", index=False)
     same(read_annotation_file(tmp_path / "votes.csv"), table)
     frame.iloc[:-1].to_csv(tmp_path / "votes.csv", index=False)
-    assert refusal(lambda: read_annotation_file(tmp_path / "votes.csv")).name == "table-incomplete"
+    assert refusal(lambda: read_annotation_file(tmp_path / "votes.csv")).name == "table-changed"
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -198,7 +198,7 @@ def test_rows_alone(tmp_path: Path, ending: str) -> None:
     else:
         pd.read_parquet(path).to_parquet(path)
     assert is_annotation_file(path, files.opening(path, "annotations"))
-    assert refusal(lambda: read_annotation_file(path)).name == "table-incomplete"
+    assert refusal(lambda: read_annotation_file(path)).name == "table-changed"
     found = plausibly.read_annotations(path, {"name": "annotation-table", "kind": "single-label"})
     assert found["label"].values.tolist() == [" y", "x"]
     assert found["example"].values.tolist() == ["007", "a", "b, c"]

@@ -163,9 +163,8 @@ def read_annotation_file(
     Raises
     ------
     InputError
-        ``table-incomplete`` where the file does not say what rows cannot, ``table-changed`` where
-        the rows are others than were written, ``file-damaged``, ``label-unknown``, and what
-        `read_table` says.
+        ``table-changed`` where the rows are others than were written, or the file does not say what
+        rows cannot, ``file-damaged``, ``label-unknown``, and what `read_table` says.
     """
     path = Path(path)
     head = files.opening(path, _ROLE, 8)
@@ -243,43 +242,35 @@ def _from_rows(path: Path, kind: str | None) -> AnnotationTable:
             error.what = f"{source}: {error.what}"
             raise
         return table
-    if about is None:
-        guess = "soft-label" if _WEIGHT in rows.header else "single-label"
-        guess = "partial-ranking" if _BLOCK in rows.header else guess
-        raise InputError(
-            "table-incomplete",
-            f"{source} does not say what its rows cannot",
-            expected='the column "about" as plausibly wrote it (Parquet: the metadata), with the '
-            "kind of answer, all labels and what else there is",
-            found="rows alone",
-            hint=f"write it again; or {_as_kind(guess)}, to read them alone",
-            source=source,
-        )
-    dataset, _ = datasets.decode(about, _KIND, source)
-    known = {dim: name_texts(dataset[dim].values) for dim in _CODED if dim in dataset.variables}
-    known.setdefault(names.EXAMPLE, named[names.EXAMPLE])
-    if len(known) == len(_CODED) and all(not not_among(named[dim], known[dim]) for dim in _CODED):
-        placed = {**coded(known), names.EXAMPLE: text_array(known[names.EXAMPLE])}
-        variables = {
-            name: xr.Variable(name.partition("_")[0], values) for name, values in placed.items()
-        }
-        same = _as_written(dataset.assign(variables), source)
-        if same is not None:
-            return same
+    expected = 'the column "about" as plausibly wrote it (Parquet: the metadata), with the kind of '
+    expected, got = f"{expected}answer, all labels and what else there is", "rows alone"
+    meant = "soft-label" if _WEIGHT in rows.header else "single-label"
+    meant = "partial-ranking" if _BLOCK in rows.header else meant
+    if about is not None:
+        dataset, _ = datasets.decode(about, _KIND, source)
+        known = {dim: name_texts(dataset[dim].values) for dim in _CODED if dim in dataset.variables}
+        known.setdefault(names.EXAMPLE, named[names.EXAMPLE])
+        named_all = len(known) == len(_CODED)
+        if named_all and not any(not_among(named[dim], known[dim]) for dim in _CODED):
+            placed = {**coded(known), names.EXAMPLE: text_array(known[names.EXAMPLE])}
+            variables = {
+                name: xr.Variable(name.partition("_")[0], values) for name, values in placed.items()
+            }
+            same = _as_written(dataset.assign(variables), source)
+            if same is not None:
+                return same
+        expected, meant = "rows that fit the digest in the file", str(dataset.attrs.get(names.KIND))
+        got = f"{several(columns[names.RESPONSE_EXAMPLE].size, 'response')}, "
+        got += several(columns[names.MENTION_LABEL].size, "mention")
+    as_kind = f'reader="annotation-table", kind={quoted(meant)}, if the rows are such answers'
     raise InputError(
         "table-changed",
-        f"{source} has other rows than were written",
-        expected="rows that fit the digest in the file",
-        found=f"{several(columns[names.RESPONSE_EXAMPLE].size, 'response')}, "
-        f"{several(columns[names.MENTION_LABEL].size, 'mention')}",
-        hint=f"copy it again; or {_as_kind(str(dataset.attrs.get(names.KIND)))}, to read "
-        "them as they stand",
+        f"{source} has other rows than were written, or rows alone",
+        expected=expected,
+        found=got,
+        hint=f"copy it again; or {as_kind}, to read them as they stand",
         source=source,
     )
-
-
-def _as_kind(kind: str) -> str:
-    return f'reader="annotation-table", kind={quoted(kind)}, if the rows are such answers'
 
 
 def _read_rows(table: TextTable) -> tuple[dict[str, list[str]], dict[str, Array]]:

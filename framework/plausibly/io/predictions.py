@@ -118,21 +118,12 @@ def from_named(
         )
     name = _model(named, model, source)
     known: dict[str, NamedPrediction] = {}
-    for prediction in sorted(
-        (p for p in named if p.model == name), key=lambda p: (p.example, p.place)
-    ):
+    of_model = [prediction for prediction in named if prediction.model == name]
+    for prediction in sorted(of_model, key=lambda p: (p.example, p.place)):
         first = known.setdefault(prediction.example, prediction)
         if set(first.scores) != set(prediction.scores):  # a copy is the same prediction
-            places = listed(p for p in (first.place, prediction.place) if p)
-            raise InputError(
-                "scores-unfit",
-                f"{source}: the model says two things of example {prediction.example}",
-                expected="one prediction per model and example",
-                found=places or "two that differ",
-                hint="keep one, or give the versions of the model names of their own",
-                source=source,
-                details={"example": prediction.example},
-            )
+            places = listed(p for p in (first.place, prediction.place) if p) or "two that differ"
+            raise _unfit(source, prediction, "has two", "one per model and example", places)
     check_names(list(known), EXAMPLE, source=source)
     used = sorted({label for one in known.values() for label, _ in one.scores})
     if labels is None:
@@ -141,16 +132,11 @@ def from_named(
         check_known(used, labels, source, "predicts")
         used = list(labels)
     values = np.zeros((len(known), len(used)))
-    without = sum(score is None for one in known.values() for _, score in one.scores)
-    if 0 < without < sum(len(one.scores) for one in known.values()):
-        raise InputError(
-            "scores-unfit",
-            f"{source}: the model gives scores for some labels and none for others",
-            expected="a score for each label that it names, or for none",
-            found=f"{several(without, 'label')} without score",
-            hint="give each a score, or remove all scores",
-            source=source,
-        )
+    without = [one for one in known.values() for _, score in one.scores if score is None]
+    if 0 < len(without) < sum(len(one.scores) for one in known.values()):
+        got = f"{several(len(without), 'label')} without score"
+        expected = "a score for each label that the model names, or for none"
+        raise _unfit(source, without[0], "lacks scores", expected, got)
     for row, prediction in enumerate(known.values()):
         numbers = _numbers(prediction, source)
         values[row, positions(used, list(numbers))] = list(numbers.values())
@@ -183,27 +169,33 @@ def _model(named: Sequence[NamedPrediction], model: str | None, source: str) -> 
 def _numbers(prediction: NamedPrediction, source: str) -> dict[str, float]:
     """Return the scores of a prediction; 1 where a label was named without score."""
     numbers: dict[str, float] = {}
-    says, expected = "", "finite numbers"
+    got = listed(f"{label} {score}" for label, score in prediction.scores)
     for label, score in prediction.scores:
         try:
             number = 1.0 if score is None else float(score)
         except ValueError:
             number = math.nan
         if not math.isfinite(number):
-            says = f"has the score {score}"
-        elif numbers.setdefault(label, number) != number:
-            says, expected = f"gives {quoted(label)} two scores", "one score per label"
-    if says:
-        where = f"{source} {prediction.place}".strip()
-        raise InputError(
-            "scores-unfit",
-            f"{where}: the prediction of example {prediction.example} {says}",
-            expected=expected,
-            found=listed(f"{label} {score}" for label, score in prediction.scores),
-            hint="fix it, or drop it",
-            source=source,
-        )
+            raise _unfit(source, prediction, f"has the score {score}", "finite numbers", got)
+        if numbers.setdefault(label, number) != number:
+            what = f"gives {quoted(label)} two scores"
+            raise _unfit(source, prediction, what, "one score per label", got)
     return numbers
+
+
+def _unfit(
+    source: str, prediction: NamedPrediction, what: str, expected: str, found: str
+) -> InputError:
+    return InputError(
+        "scores-unfit",
+        f"{f'{source} {prediction.place}'.strip()}: the prediction of example "
+        f"{prediction.example} {what}",
+        expected=expected,
+        found=found,
+        hint="fix it, or drop it",
+        source=source,
+        details={"example": prediction.example},
+    )
 
 
 def in_export(
