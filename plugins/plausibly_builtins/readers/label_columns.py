@@ -39,12 +39,15 @@ EXAMPLE_KEYS: Final = ("example", "uid", "id", "text_id", "pairID")
 
 @attrs.frozen
 class Row:
-    """Numbers by label, as the file has them; without a name the example is the empty text."""
+    """Numbers by label, as the file has them.
+
+    An example or annotator without a name is the empty text; None where a file has no annotators.
+    """
 
     place: str
     example: str
     cells: Mapping[str, str]
-    annotator: str = ""
+    annotator: str | None = None
 
 
 @attrs.frozen
@@ -55,7 +58,6 @@ class Numbers:
     unit: str
     rows: Sequence[Row]
     columns: Sequence[str] | None
-    anonymous: bool
     numbered: bool = False  # whether rows have no names
 
 
@@ -81,7 +83,7 @@ class LabelColumns(base.TableExport, ABC):
         """Return the rows in lines of JSON."""
 
     @abstractmethod
-    def table_of(self, found: Numbers, labels: base.Labels) -> AnnotationTable:
+    def table_of(self, numbers: Numbers, labels: base.Labels) -> AnnotationTable:
         """Return the table of rows."""
 
     def content(self, path: Path, labels: base.Labels) -> AnnotationTable:
@@ -98,12 +100,11 @@ class LabelColumns(base.TableExport, ABC):
             numbered = enumerate(zip(names, texts, strict=True), start=1)
             rows = [Row(f"row {counted(at)}", name, cells) for at, (name, cells) in numbered]
             check_names(names, "example", [row.place for row in rows])
-            found = Numbers(source, "row", rows, columns, True, named.examples is None)
-            return self.table_of(found, labels)
+            numbers = Numbers(source, "row", rows, columns, named.examples is None)
+            return self.table_of(numbers, labels)
         if is_lines(path) and not is_flat(file_opening(path, "annotations")):
             rows = self.line_rows(named_objects(path, self.reader, self.example), labels)
-            anonymous = not any(row.annotator for row in rows)
-            return self.table_of(Numbers(source, "line", rows, None, anonymous), labels)
+            return self.table_of(Numbers(source, "line", rows, None), labels)
         return super().content(path, labels)
 
     def table_content(self, table: TextTable, labels: base.Labels) -> AnnotationTable:
@@ -125,26 +126,27 @@ class LabelColumns(base.TableExport, ABC):
         if not columns:
             expected = "names of examples, then one column per label"
             raise base.columns_missing(table, "numbers", expected, "add one column per label")
-        people = [""] * len(table) if annotator is None else table.column(annotator)
+        people = [None] * len(table) if annotator is None else table.column(annotator)
         texts = map(table.column, columns)
         cells = (dict(zip(columns, row, strict=True)) for row in zip(*texts, strict=True))
         every = enumerate(zip(table.column(example), cells, people, strict=True))
         rows = [Row(table.place(at).removeprefix(f"{table.source} "), *row) for at, row in every]
-        found = Numbers(table.source, "row", rows, columns, annotator is None)
-        return self.table_of(found, labels)
+        return self.table_of(Numbers(table.source, "row", rows, columns), labels)
 
-    def check(self, found: Numbers, labels: base.Labels, aside: Sequence[str] = ()) -> None:
+    def check(self, numbers: Numbers, labels: base.Labels, aside: Sequence[str] = ()) -> None:
         """Raise an error unless each row names an example, and each column a label, once."""
-        unnamed = [row.place for row in found.rows if not row.example]
+        unnamed = [row.place for row in numbers.rows if not row.example]
         if unnamed:
             what, expected = f" names no example in {listed(unnamed)}", "the name of each example"
             drop = ' (unnamed="drop" leaves it out)' * (self.reader == "counts")
             hint = f"name it, or remove it{drop}"
             raise base.refused("example-unnamed", what, expected, "none", hint, places=unnamed)
-        check_names(found.columns or (), "label")
-        outside = [x for x in found.columns or () if x not in (*(labels or (x,)), *aside)]
+        check_names(numbers.columns or (), "label")
+        outside = [x for x in numbers.columns or () if x not in (*(labels or (x,)), *aside)]
         if outside and labels is not None:
-            meant = near(outside[0], [name for name in labels if name not in (found.columns or ())])
+            meant = near(
+                outside[0], [name for name in labels if name not in (numbers.columns or ())]
+            )
             what = f" has numbers for {listed(map(quoted, outside))}"
             expected = f"columns among the {several(len(labels), 'declared label')}"
             got = f"{several(len(outside), 'column')} besides"
@@ -272,25 +274,25 @@ class Counts(LabelColumns):
             counts[label] = int(cell.partition(".")[0])
         return counts
 
-    def table_of(self, found: Numbers, labels: base.Labels) -> AnnotationTable:
-        kept = [row for row in found.rows if row.example or self.unnamed == "error"]
+    def table_of(self, numbers: Numbers, labels: base.Labels) -> AnnotationTable:
+        kept = [row for row in numbers.rows if row.example or self.unnamed == "error"]
         votes = [self._counts(row) for row in kept]
-        columns = found.columns or sorted(set().union(*votes))
+        columns = numbers.columns or sorted(set().union(*votes))
         aside = self.none_of_these
         if states.policy(states.NONE_OF_THESE, "single-label", self.states) == states.COUNT:
             aside = ()
-        self.check(attrs.evolve(found, rows=kept, columns=columns), labels, aside)
+        self.check(attrs.evolve(numbers, rows=kept, columns=columns), labels, aside)
         names = [row.example for row in kept]
         check_names(names, "example", [row.place for row in kept])
         if labels is None:  # what was declared is a label, whatever it sums to
-            self._warn_of_sums(found, columns, votes)
-        dropped = len(found.rows) - len(kept)
-        left_out = {base.reason(dropped, found.unit, "a name"): dropped}
+            self._warn_of_sums(numbers, columns, votes)
+        dropped = len(numbers.rows) - len(kept)
+        left_out = {base.reason(dropped, numbers.unit, "a name"): dropped}
         # A line names only labels with votes.
-        offered = [name for name in columns if name not in aside] if found.columns else None
+        offered = [name for name in columns if name not in aside] if numbers.columns else None
         if columns and not (self.states or self.none_of_these):
             # Plain votes, as `gathered` would have them but for rows without names: in their order.
-            order = range(len(names)) if found.numbered else np.argsort(names, kind="stable")
+            order = range(len(names)) if numbers.numbered else np.argsort(names, kind="stable")
             known = list(columns if labels is None else labels)
             pairs = [
                 (at, known.index(label), votes[row][label])
@@ -328,7 +330,7 @@ class Counts(LabelColumns):
             "single-label",
             responses,
             labels,
-            source=found.source,
+            source=numbers.source,
             examples=names,
             offered=offered,
             anonymous=True,
@@ -336,7 +338,7 @@ class Counts(LabelColumns):
         )
 
     def _warn_of_sums(
-        self, found: Numbers, names: Sequence[str], votes: Sequence[Mapping[str, int]]
+        self, numbers: Numbers, names: Sequence[str], votes: Sequence[Mapping[str, int]]
     ) -> None:
         """Warn where a column is the sum of two others or more: no label, but a total."""
         values = np.array([[row.get(name, 0) for name in names] for row in votes])
@@ -350,10 +352,12 @@ class Counts(LabelColumns):
             f": column {quoted(name)} is the sum of the others",
             "write the file without it",
         )
-        if found.unit == "row":
+        if numbers.unit == "row":
             hint = base.as_argument(self.reader, ignore=[name])
         got, hint = f"columns {listed(map(quoted, names))}", f"{hint}, if it is a total"
-        base.warn_of(found.source, "column-of-sums", what, "labels only", got, hint, columns=[name])
+        base.warn_of(
+            numbers.source, "column-of-sums", what, "labels only", got, hint, columns=[name]
+        )
 
 
 def _is_text(cells: Sequence[str]) -> bool:
@@ -446,11 +450,11 @@ class SoftLabels(LabelColumns):
                 what = f" {place} holds no weights"
                 raise base.key_missing(entry, self.reader, "field", what, expected)
             cells = {label: json_shown(weight) for label, weight in found.items()}
-            rows.append(Row(place, name, cells, key_text(line, entry, who) if who else ""))
+            rows.append(Row(place, name, cells, key_text(line, entry, who) if who else None))
         return rows
 
-    def table_of(self, found: Numbers, labels: base.Labels) -> AnnotationTable:
-        self.check(found, labels)
+    def table_of(self, numbers: Numbers, labels: base.Labels) -> AnnotationTable:
+        self.check(numbers, labels)
         responses = [
             Response(
                 example=row.example,
@@ -458,15 +462,15 @@ class SoftLabels(LabelColumns):
                 answer=_weights(row),
                 place=row.place,
             )
-            for row in found.rows
+            for row in numbers.rows
         ]
         return self.gathered(
             "soft-label",
             responses,
             labels,
-            source=found.source,
-            offered=found.columns,
-            anonymous=found.anonymous,
+            source=numbers.source,
+            offered=numbers.columns,
+            anonymous=all(row.annotator is None for row in numbers.rows),
         )
 
 
