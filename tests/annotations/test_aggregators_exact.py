@@ -10,8 +10,15 @@ import xarray as xr
 from hypothesis import given, settings, strategies as st
 
 import labelled_records as lr
-from plausibly.data.annotations import rebuilt
-from plausibly.plugin import Aggregator, Annotation, Keys, build_table
+from plausibly.plugin import (
+    AGGREGATOR,
+    ANNOTATION,
+    Aggregator,
+    Annotation,
+    Keys,
+    build_table,
+    resolve,
+)
 from plausibly_builtins.label_set.aggregators import EqualSplit
 from plausibly_builtins.label_set.annotation import LabelSet
 from plausibly_builtins.partial_ranking.annotation import PartialRanking
@@ -22,19 +29,6 @@ from plausibly_builtins.soft_label.annotation import SoftLabel
 from plausibly_builtins.soft_label.weighted_mean import WeightedMean
 
 KEYS = Keys(0, "aggregator")
-Pair = tuple[Annotation, Aggregator, st.SearchStrategy[object]]
-PAIRS: list[Pair] = [
-    (SingleLabel(), LabelFrequency(), lr.single_labels),
-    (SingleLabel(), MajorityVote(), lr.single_labels),
-    (SingleLabel(), MajorityVote(ties="random"), lr.single_labels),
-    (SingleLabel(), InverseRank(), lr.single_labels),
-    (SingleLabel(), EqualSplit(), lr.single_labels),
-    (PartialRanking(), InverseRank(), lr.rankings()),
-    (LabelSet(), EqualSplit(), lr.label_sets),
-    (SoftLabel(), WeightedMean(), lr.soft_labels),
-]
-FEWER = settings(max_examples=15)  # each of these runs once a pair
-each_pair = pytest.mark.parametrize("pair", PAIRS)
 
 
 def aggregated(
@@ -110,79 +104,61 @@ def test_many_set_sizes_leave_the_denominator_but_not_the_equation() -> None:
     assert "denominator" not in found.coords
 
 
-@each_pair
-@FEWER
+ANSWERS: dict[str, st.SearchStrategy[object]] = {
+    "single-label": lr.single_labels,
+    "partial-ranking": lr.rankings(),
+    "label-set": lr.label_sets,
+    "soft-label": lr.soft_labels,
+}
+EVERY = [
+    ("single-label", {"name": "label-frequency"}),
+    ("single-label", {"name": "majority-vote"}),
+    ("single-label", {"name": "majority-vote", "ties": "random"}),
+    ("single-label", {"name": "dawid-skene", "iterations": 20}),
+    ("single-label", {"name": "one-coin", "iterations": 20}),
+    ("single-label", {"name": "worker-agreement"}),
+    ("single-label", {"name": "weighted-vote", "others": 0.7}),
+    ("single-label", {"name": "bootstrap", "draws": 3}),
+    ("single-label", {"name": "bootstrap", "draws": 3, "inner": "majority-vote"}),
+    ("partial-ranking", {"name": "inverse-rank"}),
+    ("partial-ranking", {"name": "borda"}),
+    ("partial-ranking", {"name": "plackett-luce"}),
+    ("partial-ranking", {"name": "dirichlet", "draws": 3}),
+    ("partial-ranking", {"name": "plackett-luce-draws", "draws": 3, "warm_up": 5}),
+    ("partial-ranking", {"name": "bootstrap", "draws": 3}),
+    ("label-set", {"name": "label-set"}),
+    ("label-set", {"name": "bootstrap", "draws": 3}),
+    ("soft-label", {"name": "soft-label"}),
+    ("soft-label", {"name": "bootstrap", "draws": 3}),
+]
+
+
+@pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning")
+@pytest.mark.parametrize(("kind", "table"), EVERY, ids=str)
+@settings(max_examples=8)
 @given(data=st.data())
-def test_the_order_of_records_does_not_matter(pair: Pair, data: st.DataObject) -> None:
-    kind, aggregator, answers = pair
-    records = data.draw(lr.records(answers))
-    permuted = data.draw(st.permutations(records))
-    one, other = kind.build(records, lr.LABELS), kind.build(permuted, lr.LABELS)
-    xr.testing.assert_identical(one, other)
-    xr.testing.assert_identical(aggregator.aggregate(one, KEYS), aggregator.aggregate(other, KEYS))
-
-
-@each_pair
-@FEWER
-@given(data=st.data())
-def test_who_the_annotators_are_does_not_matter(pair: Pair, data: st.DataObject) -> None:
-    kind, aggregator, answers = pair
-    records = data.draw(lr.records(answers))
-    renamed = dict(zip(lr.ANNOTATORS, data.draw(st.permutations(lr.ANNOTATORS)), strict=True))
-    others: lr.Records = [(e, renamed.get(str(q)), answer) for e, q, answer in records]
-    assert same_bits(aggregated(kind, aggregator, records), aggregated(kind, aggregator, others))
-
-
-@each_pair
-@FEWER
-@given(data=st.data())
-def test_the_order_of_the_labels_does_not_matter(pair: Pair, data: st.DataObject) -> None:
-    kind, aggregator, answers = pair
-    records = data.draw(lr.records(answers))
+def test_no_order_other_example_or_further_draw_changes_a_bit(
+    kind: str, table: dict[str, object], data: st.DataObject
+) -> None:
+    build, aggregator = resolve(ANNOTATION, kind).build, resolve(AGGREGATOR, table)
+    records = data.draw(lr.records(ANSWERS[kind]))
+    found = aggregator.aggregate(build(records, lr.LABELS), KEYS)
+    shuffled = data.draw(st.permutations(records))
+    if "draws" not in table and not aggregator.joint:  # else annotators count in their order
+        renamed = dict(zip(lr.ANNOTATORS, data.draw(st.permutations(lr.ANNOTATORS)), strict=True))
+        shuffled = [(e, renamed.get(str(q)), answer) for e, q, answer in shuffled]
     labels = data.draw(st.permutations(lr.LABELS))
-    found = aggregated(kind, aggregator, records, labels)
-    assert found["label"].values.tolist() == labels
-    assert same_bits(aggregated(kind, aggregator, records), found)
-
-
-@each_pair
-@FEWER
-@given(data=st.data())
-def test_weights_are_repeated_responses(pair: Pair, data: st.DataObject) -> None:
-    kind, aggregator, answers = pair
-    records = data.draw(lr.records(answers))
-    times = data.draw(st.lists(st.integers(1, 4), min_size=len(records), max_size=len(records)))
-    repeated: lr.Records = [
-        (e, None, answer)
-        for (e, _, answer), number in zip(records, times, strict=True)
-        for _ in range(number)
-    ]
-    # annotators that keep the order of the records: one each
-    alone = kind.build([(e, f"{i:03}", a) for i, (e, _, a) in enumerate(records)], lr.LABELS)
-    weight = np.array(times)[
-        [int(alone["annotator"].values[q]) for q in alone["response_annotator"]]
-    ]
-    weighted = rebuilt(alone.assign(response_weight=("response", weight)))
-    one = aggregator.aggregate(weighted, KEYS)
-    other = aggregated(kind, aggregator, repeated)
-    np.testing.assert_allclose(one.values, other.values, rtol=1e-14, atol=0)
-    if "denominator" in one.coords:
-        assert one.identical(other)
-
-
-@each_pair
-def test_full_width_names_and_attributes(pair: Pair) -> None:
-    kind, aggregator, _ = pair
-    given_: dict[str, object] = {"soft-label": {"a": 3}, "single-label": "a"}
-    answer = given_.get(kind.name, ["a"])
-    found = aggregated(kind, aggregator, [(7, "r", answer), ("x", 1, answer)], [*"cab"])
-    assert found.dims == ("example", "label")
-    assert found.name == "plausibilities"
-    assert found.dtype == np.float64
-    assert found["example"].values.tolist() == ["7", "x"]
-    assert found["label"].values.tolist() == ["c", "a", "b"]
-    assert found.values.tolist() == [[0, 1, 0], [0, 1, 0]]
-    assert found.attrs == {}
+    other = aggregator.aggregate(build(shuffled, labels), KEYS)
+    assert other["label"].values.tolist() == labels
+    assert same_bits(found, other)
+    if not aggregator.joint:
+        some = [record for record in records if str(record[0]) == str(records[0][0])]
+        alone = aggregator.aggregate(build(some, lr.LABELS), KEYS)
+        assert same_bits(alone, found)
+    if "draws" in table:
+        more = resolve(AGGREGATOR, {**table, "draws": 5})
+        longer = more.aggregate(build(records, lr.LABELS), KEYS)
+        assert same_bits(found, longer.isel(draw=slice(3)))
 
 
 @given(lr.records(lr.single_labels), st.sampled_from(["first", "random", "fractional"]))

@@ -63,15 +63,6 @@ def many(kind: Annotation, answers: list[object], labels: str, examples: int) ->
     return kind.build(records, [*labels])
 
 
-def same_bits(one: xr.DataArray, other: xr.DataArray) -> bool:
-    """Compare what both have, by name, bit for bit."""
-    common = [e for e in one["example"].values if e in other["example"].values]
-    draws = min(one.sizes["draw"], other.sizes["draw"])
-    first = one.isel(draw=slice(draws)).sel(example=common)
-    second = other.isel(draw=slice(draws)).sel(example=common, label=one["label"])
-    return bool(np.array_equal(first.values, second.values))
-
-
 # ---- what is drawn
 
 
@@ -122,55 +113,7 @@ def test_a_resample_is_one_of_those_that_there_are(pair: Pair, data: st.DataObje
 # ---- whose resamples they are
 
 
-@each_pair
-@FEWER
-@given(data=st.data())
-def test_resamples_belong_to_names(pair: Pair, data: st.DataObject) -> None:
-    kind, inner, answers = pair
-    records = data.draw(lr.records(answers))
-    boot = Bootstrap(inner=inner, draws=3)
-    found = boot.aggregate(kind.build(records, lr.LABELS), KEYS)
-    # another order of records, and of labels
-    other = kind.build(data.draw(st.permutations(records)), data.draw(st.permutations(lr.LABELS)))
-    assert same_bits(found, boot.aggregate(other, KEYS))
-    # without some of the examples, and with further annotators
-    example = str(records[0][0])
-    alone = [record for record in records if str(record[0]) == example]
-    assert same_bits(found, boot.aggregate(kind.build(alone, lr.LABELS), KEYS))
-    # more draws
-    more = Bootstrap(inner=inner, draws=5).aggregate(kind.build(records, lr.LABELS), KEYS)
-    assert same_bits(found, more)
-
-
 # ---- weights
-
-
-@each_pair
-@FEWER
-@given(data=st.data())
-def test_a_response_that_counts_several_times_is_resampled_as_so_many(
-    pair: Pair, data: st.DataObject
-) -> None:
-    kind, inner, answers = pair
-    records = data.draw(lr.records(answers))
-    times = data.draw(st.lists(st.integers(1, 4), min_size=len(records), max_size=len(records)))
-    repeated: lr.Records = [
-        (example, None, answer)
-        for (example, _, answer), number in zip(records, times, strict=True)
-        for _ in range(number)
-    ]
-    alone = kind.build([(e, f"{i:03}", a) for i, (e, _, a) in enumerate(records)], lr.LABELS)
-    places = [int(alone["annotator"].values[q]) for q in alone["response_annotator"].values]
-    counted = alone.assign(response_weight=("response", np.array(times, float)[places]))
-    nobody = counted.isel(annotator=[]).assign(
-        response_annotator=("response", np.full(len(places), -1, np.int32))
-    )
-    boot = Bootstrap(inner=inner, draws=3)
-    one = boot.aggregate(rebuilt(nobody), KEYS)
-    other = boot.aggregate(kind.build(repeated, lr.LABELS), KEYS)
-    np.testing.assert_allclose(one.values, other.values, rtol=1e-13, atol=0)
-    if "denominator" in one.coords:
-        np.testing.assert_array_equal(one["denominator"], other["denominator"])
 
 
 def weighted_votes(weights: list[float], examples: int) -> xr.Dataset:

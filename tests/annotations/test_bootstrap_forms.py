@@ -13,7 +13,6 @@ import xarray as xr
 import plausibly
 from cli_world import make, run
 from plausibly.data.plausibilities import check_plausibilities, mean_over_draws
-from plausibly.io.plausibilities import read_plausibilities, write_plausibilities
 from plausibly.plugin import (
     AGGREGATOR,
     Aggregator,
@@ -21,7 +20,6 @@ from plausibly.plugin import (
     answered_rows,
     resolve,
 )
-from plausibly.testing import check_aggregator
 from plausibly_builtins.label_set.annotation import LabelSet
 from plausibly_builtins.partial_ranking.annotation import PartialRanking
 from plausibly_builtins.partial_ranking.points import InverseRank
@@ -105,14 +103,6 @@ def test_empty_answers_are_kept_as_they_are() -> None:
     np.testing.assert_allclose(found.sel(label="a"), 1 / 3)
 
 
-@pytest.mark.parametrize(
-    "inner", ["label-frequency", "inverse-rank", "label-set", "soft-label", "majority-vote", None]
-)
-def test_the_rules_of_aggregators_hold(inner: str | None) -> None:
-    report = check_aggregator(Bootstrap(inner=inner, draws=3))
-    assert str(report).endswith("rules hold")
-
-
 def test_what_the_inner_aggregator_does_not_read_is_refused() -> None:
     with refused("kind-unsuitable", "aggregator bootstrap does not read single-label"):
         plausibly.aggregate(VOTES, "bootstrap", inner="soft-label")
@@ -191,12 +181,6 @@ def test_the_mean_over_draws() -> None:
     np.testing.assert_allclose(mean.values, DRAWN.values.mean(axis=0), rtol=1e-15)
     plain = plausibly.aggregate(VOTES)
     assert mean_over_draws(plain) is plain
-
-
-@pytest.mark.parametrize("ending", ["csv", "parquet", "npz", "nc"])
-def test_files_hold_draws(tmp_path: Path, ending: str) -> None:
-    write_plausibilities(DRAWN, tmp_path / f"lam.{ending}")
-    xr.testing.assert_identical(read_plausibilities(tmp_path / f"lam.{ending}"), DRAWN)
 
 
 def test_the_command_line_says_what_was_resampled(

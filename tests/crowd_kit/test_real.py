@@ -18,7 +18,6 @@ import xarray as xr
 import plausibly
 from crowd_models_worlds import quiet
 from plausibly.plugin import AGGREGATOR, ANNOTATION, resolve
-from plausibly.registry import default
 from plausibly.testing import check
 
 Parameter: TypeAlias = Any  # by its name; what checks it is the component
@@ -27,7 +26,6 @@ pytestmark = [
     pytest.mark.skipif(find_spec("crowdkit") is None, reason="crowd-kit is not installed"),
 ]
 
-COMPONENTS = sorted(e.name for e in default().entries(AGGREGATOR) if e.source.plugin == "crowd-kit")
 FIRST_WORKER = {"example": "2", "annotator": "1", "label": "3"}
 
 
@@ -135,18 +133,6 @@ def test_the_one_whom_the_majority_gets_wrong(crowds: dict[str, xr.Dataset]) -> 
         assert top(lam(name, crowds["toy"]))["url5"] == "clean"
     assert lam("wawa", crowds["toy"]).sel(label="flagged").values == pytest.approx(
         np.array([4, 16, 4, 16, 9]) / 17
-    )
-
-
-@pytest.mark.parametrize("name", COMPONENTS)
-def test_any_order_gives_the_same_bits(crowds: dict[str, xr.Dataset], name: str) -> None:
-    frame = plausibly.to_frame(crowds["toy"])
-    votes = list(zip(frame["example"], frame["annotator"], frame["label"], strict=True))
-    build = resolve(ANNOTATION, "single-label").build
-    first = lam(name, build(votes, ["flagged", "clean", "unused"]))
-    other = lam(name, build(votes[::-1], ["unused", "clean", "flagged"]))
-    xr.testing.assert_identical(
-        first, other.sel(example=first["example"].values, label=first["label"].values)
     )
 
 

@@ -10,8 +10,9 @@ import xarray as xr
 import plausibly
 from crowd_models_worlds import quiet, table_of
 from plausibly.data.states import read_left_out
-from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.errors import InputError
 from plausibly.plugin import AGGREGATOR, ANNOTATION, resolve
+from refusals import refused, warned
 
 # dan says x to everything, eve means the opposite, fay answers once.
 VOTES = {
@@ -120,59 +121,38 @@ def test_whether_it_is_joint() -> None:
         assert resolve(AGGREGATOR, {"name": "exclude", **table}).joint is joint
 
 
-def test_examples_that_lose_everybody() -> None:
+def test_examples_that_lose_all_annotators() -> None:
     table = table_of([*RECORDS, ("t9", "dan", "x", 1)], labels="xyz")
-    with pytest.raises(InputError) as caught:
-        plausibly.aggregate(table, "exclude", annotators=["dan", "eve"])
-    assert (caught.value.name, caught.value.hint) == (
-        "annotators-needed",
-        'lost = "keep" keeps all responses of these; or leave out fewer annotators',
-    )
-    with pytest.warns(PlausiblyWarning) as heard:
-        found = plausibly.aggregate(table, "exclude", annotators=["dan", "eve"], lost="keep")
-    assert [str(one.message) for one in heard] == [
-        "warning annotators-needed: exclude keeps all responses of 1 of 6 examples (t9),\n"
-        "  which only those who are left out have answered\n"
-        "  expected  a response left for each example\n"
-        "  found     2 annotators of 6 left out\n"
-        '  hint      lost = "error" refuses them'
-    ]
+    both = ["dan", "eve"]
+    with refused("annotators-needed", 'hint lost = "keep" keeps all responses of these'):
+        plausibly.aggregate(table, "exclude", annotators=both)
+    with warned("annotators-needed", "1 of 6 examples (t9)", 'hint lost = "error" refuses them'):
+        found = plausibly.aggregate(table, "exclude", annotators=both, lost="keep")
     assert float(found.sel(example="t9", label="x")) == 1.0
     assert read_left_out(found.attrs) == {"responses by excluded annotators": 10}
     # Weights are estimated from what is left all the same.
     with quiet():
         other = plausibly.aggregate(table, "exclude", annotators=["dan"], below=0.3, lost="keep")
-    assert list(excluded(other)) == ["dan", "eve"]
+    assert list(excluded(other)) == both
 
 
-def test_nobody_is_named() -> None:
-    with pytest.warns(PlausiblyWarning) as heard:
+def test_no_rule_excludes_no_annotator() -> None:
+    with warned("exclude-nobody", "fewer_than = 5 or below = 0.5"):
         found = plausibly.aggregate(TABLE, "exclude")
-    assert [str(one.message) for one in heard] == [
-        "warning exclude-nobody: exclude is not told whom to leave out\n"
-        "  expected  names of annotators, a number of answers, or a weight\n"
-        "  found     none of them: all responses count\n"
-        '  hint      annotators = ["..."], fewer_than = 5 or below = 0.5'
-    ]
     xr.testing.assert_equal(found, plausibly.aggregate(TABLE))
 
 
-def test_names_that_nobody_has() -> None:
-    with pytest.raises(InputError) as caught:
-        plausibly.aggregate(TABLE, "exclude", annotators=["dana", "eve"])
-    assert (caught.value.name, caught.value.hint) == ("annotators-unknown", "did you mean dan?")
-
-
-def test_who_does_not_estimate() -> None:
-    with pytest.raises(InputError) as caught:
-        plausibly.aggregate(TABLE, "exclude", below=0.5, by="label-frequency")
-    assert (caught.value.name, caught.value.hint) == (
-        "reliability-none",
-        'by = "worker-agreement", "one-coin" or "dawid-skene"',
-    )
-
-
-def test_parameters_are_checked() -> None:
-    for wrong in ({"below": 0.0}, {"fewer_than": -1}, {"lost": "drop"}, {"annotators": "dan"}):
-        with pytest.raises(InputError, match=next(iter(wrong))):
-            resolve(AGGREGATOR, {"name": "exclude", **wrong})
+@pytest.mark.parametrize(
+    ("parameters", "name", "piece"),
+    [
+        ({"annotators": ["dana", "eve"]}, "annotators-unknown", "hint did you mean dan?"),
+        ({"below": 0.5, "by": "label-frequency"}, "reliability-none", 'by = "worker-agreement"'),
+        ({"below": 0.0}, "component-parameter", "below"),
+        ({"fewer_than": -1}, "component-parameter", "fewer_than"),
+        ({"lost": "drop"}, "component-parameter", "lost"),
+        ({"annotators": "dan"}, "component-parameter", "annotators"),
+    ],
+)
+def test_parameters_are_checked(parameters: dict[str, object], name: str, piece: str) -> None:
+    with refused(name, piece):
+        plausibly.aggregate(TABLE, {"name": "exclude", **parameters})

@@ -93,92 +93,58 @@ def test_other_coordinates_stay(check: Check, source: str) -> None:
     assert found["patient"].values.tolist() == [4]
     assert found["risk"].values.tolist() == [0, 2]
     assert found.attrs["left_out"] == '{"x": 1}'
-
-
-@BOTH
-def test_a_column_of_a_data_frame_can_be_a_coordinate(check: Check, source: str) -> None:
     column = pd.Series(["p1", "p2"], dtype="string")
     found = check(array([[0.3, 0.7], [1.0, 0.0]]).assign_coords(patient=("example", column)))
     assert found.isel(example=[1])["patient"].values.tolist() == ["p2"]
 
 
-@BOTH
-def test_a_bare_array_is_refused(check: Check, source: str) -> None:
-    typed = 'dims=("example", "label"), coords={"example": ids, "label": labels}'
-    with refused(f"{source}-unlabelled", f"found ndarray hint xarray.DataArray(values, {typed})"):
-        check(np.eye(2))
+WRONG: list[tuple[Callable[[xr.DataArray], object], str, str]] = [
+    (
+        lambda a: a.values,
+        "{source}-unlabelled",
+        "found ndarray hint xarray.DataArray(values, "
+        'dims=("example", "label"), coords={{"example": ids, "label": labels}}',
+    ),
+    (
+        lambda a: a.rename(label="class"),
+        "dims-differ",
+        'found no label hint {source}.rename({{"class": "label"}})',
+    ),
+    (
+        lambda a: a.expand_dims("augmentation"),
+        "dims-differ",
+        "take one entry of each other dim: {source}.isel(augmentation=0)",
+    ),
+    (
+        lambda a: a.isel(example=0, drop=True),
+        "dims-differ",
+        "found no example hint {source}.expand_dims(example=[...])",
+    ),
+    (lambda a: a.drop_vars("example"), "examples-unnamed", "assign_coords(example=[...])"),
+    (lambda a: a.drop_vars("label"), "labels-unnamed", "hint {source}.assign_coords(label=[...])"),
+    (lambda a: a.assign_coords(example=["a", "a"]), "example-twice", "found 1 row too many"),
+    (
+        lambda a: a.assign_coords(label=np.array([1, "1"], object)),
+        "label-twice",
+        '{source} name "1" in columns 1 and 2',
+    ),
+    (lambda a: a.astype(str), "numbers-expected", "hint {source}.astype(float)"),
+    (lambda a: a * 1j, "numbers-expected", "found dtype complex128"),
+    (lambda a: a.isel(example=[]), "{source}-empty", "found 0 examples, 2 labels"),
+]
 
 
 @BOTH
-@pytest.mark.parametrize(
-    ("change", "has", "found", "hint"),
-    [
-        (
-            lambda a: a.rename(label="class"),
-            "example, class",
-            "no label",
-            '{source}.rename({{"class": "label"}})',
-        ),
-        (
-            lambda a: a.expand_dims("augmentation"),
-            "augmentation, example, label",
-            "augmentation besides",
-            "take one entry of each other dim: {source}.isel(augmentation=0)",
-        ),
-        (
-            lambda a: a.isel(example=0, drop=True),
-            "label",
-            "no example",
-            "{source}.expand_dims(example=[...])",
-        ),
-    ],
-)
-def test_other_dims_are_refused(
+@pytest.mark.parametrize(("change", "name", "piece"), WRONG)
+def test_an_array_of_another_form_is_refused(
     check: Check,
     source: str,
     change: Callable[[xr.DataArray], xr.DataArray],
-    has: str,
-    found: str,
-    hint: str,
+    name: str,
+    piece: str,
 ) -> None:
-    hint = hint.format(source=source)
-    with refused("dims-differ", f"{source} have the dims {has} ", f"found {found} hint {hint}"):
+    with refused(name.format(source=source), piece.format(source=source)):
         check(change(array(np.eye(2))))
-
-
-@BOTH
-@pytest.mark.parametrize(("dim", "count"), [("example", "3 examples"), ("label", "2 labels")])
-def test_dims_without_names_are_refused(check: Check, source: str, dim: str, count: str) -> None:
-    given = array(np.full((3, 2), 0.5)).drop_vars(dim)
-    with refused(f"{dim}s-unnamed", count, f"hint {source}.assign_coords({dim}=[...])"):
-        check(given)
-
-
-@BOTH
-def test_names_that_repeat_are_refused(check: Check, source: str) -> None:
-    given = array(np.full((5, 2), 0.5), example=["a", "b", "c", "b", 5])
-    with refused("example-twice", "cnn.parquet", "found 1 row too many"):
-        check(given, source="cnn.parquet")
-    given = array(np.full((1, 2), 0.5), label=[1, "1"])
-    with refused("label-twice", f'{source} name "1" in columns 1 and 2'):
-        check(given)
-
-
-@BOTH
-@pytest.mark.parametrize(
-    ("values", "found"), [(["a", "b"], "dtype <U1"), ([1j, 0], "dtype complex128")]
-)
-def test_what_is_no_number_is_refused(
-    check: Check, source: str, values: object, found: str
-) -> None:
-    with refused("numbers-expected", f"found {found} hint {source}.astype(float)"):
-        check(array(np.array([values])))
-
-
-@BOTH
-def test_nothing_is_refused(check: Check, source: str) -> None:
-    with refused(f"{source}-empty", "found 0 examples, 2 labels"):
-        check(array(np.zeros((0, 2))))
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -196,29 +162,20 @@ def test_predictions_that_are_not_finite(bad: float) -> None:
         check_predictions(array(values), scale="any")
 
 
-def test_predictions_below_zero() -> None:
-    values = np.full((3, 2), 0.5)
-    values[0] = [-11.2, 9.7]
-    with refused("probabilities-negative", "found -11.2 to 9.7, which look like logits"):
-        check_predictions(array(values), source="cnn.parquet")
-    values[0] = [-0.001, 1.001]
-    values[1] = [-0.5, 0.7]
-    with refused("probabilities-negative", "which look like logits"):
-        check_predictions(array(values))
-    values[0] = [-0.001, 0.999]
-    with refused("probabilities-negative", "found -0.5 to 0.999"):
-        check_predictions(array(values))
-
-
-def test_rows_that_do_not_sum_to_one() -> None:
-    values = np.full((3, 2), 0.5)
-    values[0, 0], values[2, 0] = 0.23, 0.48
-    with refused("rows-do-not-sum", 'hint add its column, normalise=True, or scale="independent"'):
-        check_predictions(array(values), source="cnn.parquet")
-    with refused("rows-do-not-sum", "hint normalise=True"):
-        check_predictions(array(np.full((2, 2), 50.0)))
-    values[0, 0], values[2, 0] = 0.491, 0.509
-    check_predictions(array(values))
+@pytest.mark.parametrize(
+    ("first", "name", "piece"),
+    [
+        ([-11.2, 9.7], "probabilities-negative", "found -11.2 to 9.7, which look like logits"),
+        ([-0.001, 1.001], "probabilities-negative", "which look like logits"),
+        ([-0.001, 0.999], "probabilities-negative", "found -0.001 to 0.999 hint"),
+        ([0.23, 0.5], "rows-do-not-sum", 'add its column, normalise=True, or scale="independent"'),
+        ([50.0, 50.0], "rows-do-not-sum", "hint normalise=True"),
+    ],
+)
+def test_rows_that_are_no_probabilities(first: list[float], name: str, piece: str) -> None:
+    with refused(name, piece):
+        check_predictions(array([first, first, [0.5, 0.5]]), source="cnn.parquet")
+    check_predictions(array([[0.491, 0.5], [0.509, 0.5], [0.5, 0.5]]))
 
 
 def test_scales() -> None:

@@ -76,34 +76,29 @@ class TestTable:
             source="f",
             examples=["0", "1"],
             annotators=["z"],
+            unlisted="unknown",
         )
+        assert found.attrs[names.UNLISTED] == "unknown"
         assert found["example"].values.tolist() == ["0", "1"]
         assert found["annotator"].values.tolist() == ["a", "z"]
 
     def test_labels_that_the_file_offers_are_declared_unless_the_user_declares(self) -> None:
         responses = [said("1", "a", "cat")]
-        assert gathered(responses).attrs[names.LABELS_DECLARED] == 0
-        found = gathered(responses, offered=["dog", "cat"])
-        assert found["label"].values.tolist() == ["dog", "cat"]
-        assert found.attrs[names.LABELS_DECLARED] == 1
-        mine = gathered(responses, labels=["cat", "newt"], offered=["dog", "cat"])
-        assert mine["label"].values.tolist() == ["cat", "newt"]
+        for labels, offered, names_, declared in (
+            (None, None, ["cat"], 0),
+            (None, ["dog", "cat"], ["dog", "cat"], 1),
+            (["cat", "newt"], ["dog", "cat"], ["cat", "newt"], 1),
+        ):
+            found = gathered(responses, labels=labels, offered=offered)
+            assert found["label"].values.tolist() == names_
+            assert found.attrs[names.LABELS_DECLARED] == declared
 
-    def test_no_answer_but_labels(self) -> None:
+    def test_no_answer(self) -> None:
         found = gathered([said("1", "a", None)], labels=["cat", "dog"])
         assert (found.sizes[names.RESPONSE], found.sizes[names.MENTION]) == (1, 0)
         assert not_counted(found) == {"skipped": 1}
-
-    def test_no_answer_and_no_labels(self) -> None:
         error = refused([said("1", "a", None)])
         assert (error.name, error.found) == ("annotations-empty", "1 response without one")
-        assert error.hint.startswith('labels="labels.txt"')
-
-    def test_unlisted(self) -> None:
-        found = Answers().gathered(
-            "partial-ranking", [said("1", "a", ["u"])], None, source="f", unlisted="unknown"
-        )
-        assert found.attrs[names.UNLISTED] == "unknown"
 
 
 class TestStates:
@@ -220,26 +215,19 @@ class TestDuplicates:
         assert np.allclose(plausibly.aggregate(found).values, expected)
         assert not_counted(found) == ({"earlier answers": 1} if duplicates == "latest" else {})
         assert found.attrs.get(names.REPEATED) == (None if duplicates == "latest" else duplicates)
+        registry.resolve(ANNOTATION, "single-label").validate(found)
 
-    def test_the_kind_takes_repeated_answers_where_they_are_meant(self) -> None:
-        registry.resolve(ANNOTATION, "single-label").validate(gathered(TWICE, duplicates="all"))
-
-    def test_latest_without_times(self) -> None:
-        error = refused(
-            [
-                said("1", "a", "cat", place="line 2"),
-                said("1", "a", "dog", time=1.0, place="line 9"),
-            ],
-            duplicates="latest",
-        )
+    def test_latest_without_times_or_at_one_time(self) -> None:
+        responses = [
+            said("1", "a", "cat", place="line 2"),
+            said("1", "a", "dog", time=1.0, place="line 9"),
+        ]
+        error = refused(responses, duplicates="latest")
         assert error.name == "times-unclear"
         assert "response by a to example 1 is the latest (line 2, line 9)" in error.what
-
-    def test_latest_at_one_time(self) -> None:
-        responses = [said("1", "a", "cat", time=1.0), said("1", "a", "dog", time=1.0)]
-        assert refused(responses, duplicates="latest").name == "times-unclear"
-        same = [said("1", "a", "cat", time=1.0), said("1", "a", "cat", time=1.0)]
-        assert gathered(same, duplicates="latest").sizes[names.RESPONSE] == 1
+        cat, dog = (said("1", "a", label, time=1.0) for label in ("cat", "dog"))
+        assert refused([cat, dog], duplicates="latest").name == "times-unclear"
+        assert gathered([cat, cat], duplicates="latest").sizes[names.RESPONSE] == 1
 
     def test_the_latest_may_be_a_skip(self) -> None:
         responses = [said("1", "a", "cat", time=1.0), said("1", "a", None, time=2.0)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -15,7 +17,6 @@ from plausibly.data.plausibilities import (
     to_dense,
     to_sparse,
 )
-from plausibly.errors import InputError
 from refusals import refused
 from tables import labelled
 
@@ -67,20 +68,14 @@ def test_the_form(sparse: xr.Dataset) -> None:
     assert sparse["risk"].dims == ("label_name",)
 
 
-def test_dims_in_any_order(sparse: xr.Dataset) -> None:
-    xr.testing.assert_identical(to_dense(sparse.transpose()), to_dense(sparse))
-    xr.testing.assert_identical(to_sparse(to_dense(sparse).transpose()), sparse)
+def test_dims_and_examples_in_any_order(sparse: xr.Dataset) -> None:
+    dense = to_dense(sparse)
+    xr.testing.assert_identical(to_dense(sparse.transpose()), dense)
+    xr.testing.assert_identical(to_sparse(dense.transpose()), sparse)
     xr.testing.assert_identical(check_sparse_form(sparse.transpose()), sparse)
-
-
-def test_plausibilities_may_come_sparse(sparse: xr.Dataset) -> None:
-    dense = to_dense(sparse).assign_coords(denominator=("example", [2, 1, 4]))
-    xr.testing.assert_identical(check_plausibilities(to_sparse(dense)), dense)
-
-
-def test_cutting_examples_keeps_the_form(sparse: xr.Dataset) -> None:
-    part = sparse.isel(example=[2, 0])
-    xr.testing.assert_identical(to_dense(part), to_dense(sparse).isel(example=[2, 0]))
+    xr.testing.assert_identical(to_dense(sparse.isel(example=[2, 0])), dense.isel(example=[2, 0]))
+    counted = dense.assign_coords(denominator=("example", [2, 1, 4]))
+    xr.testing.assert_identical(check_plausibilities(to_sparse(counted)), counted)
 
 
 def changed(sparse: xr.Dataset, name: str, place: tuple[int, int], value: float) -> xr.Dataset:
@@ -108,35 +103,37 @@ def test_a_broken_form_is_refused(
         check_sparse_form(changed(sparse, name, place, value))
 
 
-def test_padding_comes_last(sparse: xr.Dataset) -> None:
-    hole = changed(changed(sparse, "label", (0, 0), -1), "weight", (0, 0), 0.0)
-    with refused("sparse-invalid", "hint plausibly.to_sparse(lam) makes them"):
-        to_dense(hole)
-
-
 @pytest.mark.parametrize(
-    ("change", "what", "expected"),
+    ("change", "name", "pieces"),
     [
-        ({"drop": "label_name"}, "label_name is missing", "a variable label_name over label_name"),
-        ({"rename": {}}, "weight has other dims", "dims example, slot found example, place"),
+        (
+            lambda p: changed(changed(p, "label", (0, 0), -1), "weight", (0, 0), 0.0),
+            "sparse-invalid",
+            "hint plausibly.to_sparse(lam) makes them",
+        ),
+        (
+            lambda p: p.drop_vars("label_name"),
+            "sparse-invalid",
+            "label_name is missing expected a variable label_name over label_name",
+        ),
+        (
+            lambda p: p.rename(slot="place"),
+            "sparse-invalid",
+            "weight has other dims expected dims example, slot found example, place",
+        ),
+        (lambda p: p.assign(label=p["label"].astype(float)), "sparse-invalid", "the types differ"),
+        (
+            lambda p: p.assign_coords(label_name=["k0", "k0", "k1"]),
+            "label-twice",
+            'sparse plausibilities name "k0" in columns',
+        ),
     ],
 )
-def test_missing_parts_are_named(
-    sparse: xr.Dataset, change: dict[str, object], what: str, expected: str
+def test_another_form_is_refused(
+    sparse: xr.Dataset, change: Callable[[xr.Dataset], xr.Dataset], name: str, pieces: str
 ) -> None:
-    other = sparse.drop_vars("label_name") if "drop" in change else sparse.rename(slot="place")
-    with refused("sparse-invalid", f"sparse plausibilities: {what} expected {expected}"):
-        check_sparse_form(other)
-
-
-def test_types_are_checked(sparse: xr.Dataset) -> None:
-    with pytest.raises(InputError, match="the types differ"):
-        check_sparse_form(sparse.assign(label=sparse["label"].astype(float)))
-
-
-def test_names_are_checked(sparse: xr.Dataset) -> None:
-    with pytest.raises(InputError, match='label-twice: sparse plausibilities name "k0" in columns'):
-        check_sparse_form(sparse.assign_coords(label_name=["k0", "k0", "k1"]))
+    with refused(name, pieces):
+        to_dense(change(sparse))
 
 
 @pytest.mark.parametrize("bad", [-0.5, np.nan])

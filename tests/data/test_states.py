@@ -85,7 +85,7 @@ class TestCounts:
         }
 
     def test_without_the_variable(self) -> None:
-        plain = plausibly.select_annotations(table().drop_vars(names.RESPONSE_STATE).pipe(_whole))
+        plain = rebuilt(table().drop_vars(names.RESPONSE_STATE))
         assert states.count_states(plain, answered=True) == {}
         assert states.count_states(plain, answered=False) == {"skipped": 2}
 
@@ -94,10 +94,6 @@ class TestCounts:
             "of these: 1 suggestion; not counted: 1 skipped, 1 rejected"
         )
         assert not_counted(table()) == {"skipped": 1, "rejected": 1}
-
-
-def _whole(dataset: xr.Dataset) -> xr.Dataset:
-    return rebuilt(dataset)
 
 
 class TestTravel:
@@ -125,27 +121,14 @@ class TestTravel:
 
     def test_selected_and_joined(self) -> None:
         found = table()
-        parts = [plausibly.select_annotations(found, example=name) for name in ("y", "x")]
-        xr.testing.assert_identical(plausibly.concat_annotations(parts), found)
-
-    def test_joined_with_a_table_that_has_none(self) -> None:
-        found = table()
-        first = (
-            plausibly.select_annotations(found, example="x")
-            .drop_vars(names.RESPONSE_STATE)
-            .pipe(_whole)
-        )
-        joined = plausibly.concat_annotations(
-            [first, plausibly.select_annotations(found, example="y")]
-        )
+        x, y = (plausibly.select_annotations(found, example=name) for name in "xy")
+        xr.testing.assert_identical(plausibly.concat_annotations([y, x]), found)
+        stateless = rebuilt(x.drop_vars(names.RESPONSE_STATE))
+        joined = plausibly.concat_annotations([stateless, y])
         assert joined[names.RESPONSE_STATE].values.tolist() == [0, 0, 6, 0]
-
-    def test_tables_where_answers_repeat_are_not_joined_with_others(self) -> None:
-        repeated = _whole(table().assign_attrs({names.REPEATED: "all"}))
+        repeated = rebuilt(found.assign_attrs({names.REPEATED: "all"}))
         with pytest.raises(plausibly.InputError, match="tables of repeated no and all"):
-            plausibly.concat_annotations(
-                [plausibly.select_annotations(table(), example="x"), repeated]
-            )
+            plausibly.concat_annotations([x, repeated])
 
     def test_in_a_frame_as_words(self) -> None:
         frame = plausibly.to_frame(table())

@@ -120,12 +120,11 @@ def test_ways_to_say_which(table: AnnotationTable, chosen: object) -> None:
     check_table(part)
 
 
-def test_one_name_and_numbers_as_names() -> None:
+def test_numbers_are_names() -> None:
     table = built([(1, 7, "a"), (2, 8, "b")])
-    assert select_annotations(table, example=2)["example"].values.tolist() == ["2"]
-    assert select_annotations(table, example=[2, 1])["example"].values.tolist() == ["2", "1"]
+    for chosen, names in ((2, ["2"]), ([2, 1], ["2", "1"]), ([], [])):
+        assert select_annotations(table, example=chosen)["example"].values.tolist() == names
     assert select_annotations(table, annotator=np.int64(7)).sizes["response"] == 1
-    assert select_annotations(table, example=[]).sizes["response"] == 0
 
 
 def test_the_table_is_not_changed(table: AnnotationTable) -> None:
@@ -182,12 +181,9 @@ def test_labels_are_united_in_order_and_names_sorted() -> None:
     assert joined["example"].values.tolist() == ["e10", "e9"]
     assert joined["annotator"].values.tolist() == ["q", "r"]
     assert rows(joined) == sorted(rows(one) + rows(other))
+    counted = [rebuilt(part, left_out={"drafts": 2}) for part in (one, other)]
+    assert concat_annotations(counted).attrs["left_out"] == '{"drafts": 4}'
     assert concat_annotations([one, built([("x", "r", "b")])]).attrs["labels_declared"] == 0
-
-
-def test_left_out_adds_up() -> None:
-    parts = [rebuilt(built([(e, "r", "a")]), left_out={"drafts": 2, e: 1}) for e in ("x", "y")]
-    assert concat_annotations(parts).attrs["left_out"] == '{"drafts": 4, "x": 1, "y": 1}'
 
 
 def test_a_table_without_weights_joins_one_with_weights(table: AnnotationTable) -> None:
@@ -200,64 +196,45 @@ def test_a_table_without_weights_joins_one_with_weights(table: AnnotationTable) 
 
 
 @pytest.mark.parametrize(
-    ("change", "name"),
+    ("change", "name", "piece"),
     [
-        (lambda t: t.drop_vars("skill"), "variable-missing"),
-        (lambda t: t.assign(response_seconds=("mention", [0.0, 0.0])), "variable-missing"),
-        (lambda t: t.assign(page=8), "variable-differs"),
-        (lambda t: t.assign(skill=("annotator", [0.1, 0.5, 0.3])), "variable-differs"),
+        (lambda t: t.drop_vars("skill"), "variable-missing", ""),
+        (lambda t: t.assign(response_seconds=("mention", [0.0, 0.0])), "variable-missing", ""),
+        (lambda t: t.assign(page=8), "variable-differs", 'leave it out: ann.drop_vars("'),
+        (lambda t: t.assign(skill=("annotator", [0.1, 0.5, 0.3])), "variable-differs", ""),
+        (lambda t: t.assign_attrs(kind="yours"), "kinds-differ", "tables of kind mine and yours"),
+        (
+            lambda t: t.assign_attrs(unlisted="unknown"),
+            "kinds-differ",
+            "tables of unlisted excluded and unknown cannot be joined",
+        ),
     ],
 )
-def test_variables_that_cannot_be_joined(
-    table: AnnotationTable, change: Callable[[xr.Dataset], xr.Dataset], name: str
+def test_tables_that_cannot_be_joined(
+    table: AnnotationTable, change: Callable[[xr.Dataset], xr.Dataset], name: str, piece: str
 ) -> None:
     parts = [
         select_annotations(table, example=["c1", "c2"]),
         change(select_annotations(table, example="c3")),
     ]
-    with refused(name, 'hint fix it, or leave it out: ann.drop_vars("'):
+    with refused(name, piece):
         concat_annotations(parts)
+    with refused("annotations-empty", "there is no annotation table to join"):
+        concat_annotations([])
 
 
-def test_a_variable_over_two_named_dims_joins_only_where_equal(table: AnnotationTable) -> None:
+def test_variables_over_other_dims(table: AnnotationTable) -> None:
+    """They are joined where they are equal, missing values among them."""
+    one, other = (select_annotations(table, example=example) for example in ("c1", ["c2", "c3"]))
+    skill = ("annotator", [np.nan, 0.2, 0.3])
+    joined = concat_annotations([one.assign(skill=skill), other.assign(skill=skill)])
+    assert np.isnan(joined["skill"].values[0])
+    with refused("variable-differs"):
+        sizes = (xr.Variable("interval", np.zeros(size)) for size in (2, 3))
+        concat_annotations([part.assign(seconds=next(sizes)) for part in (one, other)])
     wide = table.assign(bias=(("annotator", "label"), np.arange(9.0).reshape(3, 3)))
     with pytest.raises(InputError, match=r"it has the dims\s+annotator, label"):
-        concat_annotations(
-            [select_annotations(wide, example="c1"), select_annotations(wide, example="c2")]
-        )
-
-
-def test_a_variable_of_another_length_is_not_joined(table: AnnotationTable) -> None:
-    parts = [
-        select_annotations(table, example=e).assign(seconds=("interval", np.zeros(size)))
-        for e, size in (("c1", 2), ("c2", 3))
-    ]
-    with refused("variable-differs"):
-        concat_annotations(parts)
-
-
-def test_missing_values_of_variables_are_equal(table: AnnotationTable) -> None:
-    skill = ("annotator", [np.nan, 0.2, 0.3])
-    parts = [select_annotations(table, example=e).assign(skill=skill) for e in ("c1", "c2", "c3")]
-    assert np.isnan(concat_annotations(parts)["skill"].values[0])
-
-
-@pytest.mark.parametrize(
-    ("attribute", "value", "what"),
-    [
-        ("kind", "yours", "tables of kind mine and yours cannot be joined"),
-        ("unlisted", "unknown", "tables of unlisted excluded and unknown cannot be joined"),
-    ],
-)
-def test_tables_of_other_kinds_are_not_joined(
-    table: AnnotationTable, attribute: str, value: str, what: str
-) -> None:
-    parts = [
-        select_annotations(table, example="c1"),
-        select_annotations(table, example="c2").assign_attrs({attribute: value}),
-    ]
-    with refused("kinds-differ", what):
-        concat_annotations(parts)
+        concat_annotations([select_annotations(wide, example=e) for e in ("c1", "c2")])
 
 
 def test_a_response_in_two_tables_is_refused() -> None:
@@ -265,11 +242,6 @@ def test_a_response_in_two_tables_is_refused() -> None:
     other: lr.Records = [(e, "w", "b") for e in ("t2", "t3", "t4", "t5")]
     with refused("response-twice", "found 3 responses in more than one table"):
         concat_annotations([built([*one, ("t1", None, "a")]), built([*other, ("t2", "v", "a")])])
-
-
-def test_nothing_to_join_is_refused() -> None:
-    with pytest.raises(InputError, match="there is no annotation table to join"):
-        concat_annotations([])
 
 
 def test_frame_of_a_table(table: AnnotationTable) -> None:
@@ -292,9 +264,5 @@ def test_frame_of_a_table(table: AnnotationTable) -> None:
     assert frame["annotator"].isna().tolist() == [False] * 3 + [True] + [False] * 4
     assert frame["mention_start"].tolist()[:5] == [10, 11, 12, 13, 14]
     assert frame["response_weight"].tolist() == [1, 1, 2, 1, 1, 0.5, 1, 1]
-
-
-def test_frame_without_an_empty_answer_keeps_integers(table: AnnotationTable) -> None:
-    frame = to_frame(select_annotations(table, example=["c1", "c2"]))
-    assert frame["mention_block"].dtype == np.int16
-    assert frame["mention_start"].dtype == np.int64
+    complete = to_frame(select_annotations(table, example=["c1", "c2"]))
+    assert [complete[name].dtype for name in ("mention_block", "mention_start")] == ["i2", "i8"]

@@ -230,21 +230,30 @@ def test_fit_takes_the_vote_of_annotations() -> None:
         model.fit(X, shuffled)
 
 
-def test_only_common() -> None:
+def test_only_common_examples_and_untouched_inputs() -> None:
     with refused("examples-differ", "only_common=True"):
         calibrated(LONG, NAMED[:40])
     kept = calibrated(LONG, NAMED[:40], only_common=True)
     assert kept.predictor_.n == 40
-    assert thresholds(kept) == thresholds(calibrated(VOTES[:40], X[:40]))
-
-
-def test_inputs_stay_as_they_are() -> None:
-    frozen = SHARES.copy()
+    frozen = SHARES[:40].copy()
     frozen.flags.writeable = False
+    assert thresholds(kept) == thresholds(calibrated(frozen, X[:40]))
     before = WIDE.copy()
-    calibrated(frozen)
     calibrated(WIDE, NAMED)
     pd.testing.assert_frame_equal(WIDE, before)
+
+
+@pytest.mark.parametrize(
+    ("x", "options", "name"),
+    [
+        (pd.DataFrame(X, index=[*NAMES[1:], NAMES[1]]), {}, "example-twice"),
+        (X, {"examples": ["a"] * len(X)}, "example-twice"),
+        (X, {"examples": NAMES[1:]}, "rows-differ"),
+    ],
+)
+def test_names_of_rows_that_do_not_fit(x: object, options: dict[str, object], name: str) -> None:
+    with refused(name):
+        calibrated(COUNTS, x, **options)
 
 
 FRAME = pd.DataFrame(COUNTS, columns=["benign", "malignant", "other"])
@@ -278,16 +287,3 @@ UNREAD: list[tuple[object, str | None, str, str]] = [
 def test_what_cannot_be_read(annotations: object, kind: str | None, name: str, piece: str) -> None:
     with refused(name, piece):
         calibrated(annotations, kind=kind)
-
-
-def test_the_way_out_of_numbers_in_lists() -> None:
-    assert thresholds(calibrated(np.asarray(SHARES.tolist()))) == pytest.approx(EXPECTED)
-
-
-def test_names_that_repeat() -> None:
-    with refused("example-twice", "the index of X names scan 1 in rows 1 and 60"):
-        calibrated(COUNTS, pd.DataFrame(X, index=[*NAMES[1:], NAMES[1]]))
-    with refused("example-twice"):
-        calibrated(COUNTS, examples=["a"] * len(X))
-    with refused("rows-differ"):
-        calibrated(COUNTS, examples=NAMES[1:])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +12,10 @@ import pytest
 import xarray as xr
 from hypothesis import given, settings, strategies as st
 
+import cases_net
 import plausibly
 from io_annotation_tables import KINDS, same, tables
-from io_files import damaged, refusal, result_or_refusal, written
+from io_files import csv_text, refusal, written
 from plausibly.data.annotations import AnnotationTable, build_table
 from plausibly.io import files
 from plausibly.io.annotation_files import (
@@ -21,12 +24,10 @@ from plausibly.io.annotation_files import (
     write_annotations,
 )
 from plausibly.io.datasets import ENDINGS
-from plausibly.plugin import READER, resolve
-from plausibly.registry import default
 
 
 def votes(**more: object) -> AnnotationTable:
-    """Two examples with answers, one that was skipped, one that nobody got."""
+    """Two examples with answers, one skipped, one without any response."""
     return build_table(
         "single-label",
         examples=["007", "never asked", "b, c", "a"],
@@ -45,6 +46,20 @@ def votes(**more: object) -> AnnotationTable:
     )
 
 
+def one_answer(labels: list[str], place: int) -> AnnotationTable:
+    """Return a table of one answer by an unknown annotator."""
+    return build_table(
+        "single-label",
+        examples=["a"],
+        annotators=[],
+        labels=labels,
+        response_example=[0],
+        response_annotator=[-1],
+        mention_response=[0],
+        mention_label=[place],
+    )
+
+
 @pytest.mark.parametrize("ending", ENDINGS)
 @given(table=st.sampled_from(KINDS).flatmap(tables))
 @settings(max_examples=30)
@@ -60,32 +75,38 @@ def test_everything_comes_back(
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_no_reader_has_to_be_named(tmp_path: Path, ending: str) -> None:
+def test_only_our_reader_recognises_it(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"votes{ending}"
+    for names in (["1", "2"], ["é", "None"]):
+        table = build_table(
+            "single-label",
+            examples=names,
+            annotators=names,
+            labels=names,
+            response_example=[0, 0, 1, 1],
+            response_annotator=[0, 1, 0, 1],
+            mention_response=[0, 1, 2, 3],
+            mention_label=[0, 1, 0, 1],
+        )
+        write_annotations(table, path)
+        assert cases_net.recognisers(path) == ["annotation-table"]
     table = votes(left_out={"bad rows": 2}, attributes={"source": "export.json", "reader": "tool"})
-    plausibly.write_annotations(table, tmp_path / f"votes{ending}")
-    found = plausibly.read_annotations(tmp_path / f"votes{ending}")
-    assert found.attrs["reader"] == "annotation-table"
-    assert found.attrs["source"] == f"votes{ending}"
+    plausibly.write_annotations(table, path)
+    found = plausibly.read_annotations(path)
+    assert (found.attrs["reader"], found.attrs["source"]) == ("annotation-table", path.name)
     same(found.assign_attrs(reader="tool", source="export.json"), table)
-    assert read_annotation_file(tmp_path / f"votes{ending}").attrs["source"] == "export.json"
+    assert read_annotation_file(path).attrs["source"] == "export.json"
+
+
+@pytest.mark.realdata
+def test_no_export_of_a_tool_is_taken_for_one(shared: Path) -> None:
+    for path in sorted((shared / "cases" / "annotations").rglob("*")):
+        head = b"" if path.is_dir() else files.opening(path, "annotations")
+        assert not is_annotation_file(path, head), path.name
 
 
 def test_rows_are_in_words(tmp_path: Path) -> None:
-    write_annotations(votes(), tmp_path / "votes.csv")
-    lines = (tmp_path / "votes.csv").read_text(encoding="utf-8").split("\n")
-    cut = [line.partition(',"1/1 {')[0] for line in lines]
-    assert cut == [
-        "response,example,annotator,label,state,about",
-        "0,007,,x,unknown-annotator",
-        '1,007,None," y",answered,',
-        '2,"b, c",,,skipped,',
-        "3,a,None,x,answered,",
-        "",
-    ]
-
-
-def test_blocks_and_weights_have_columns(tmp_path: Path) -> None:
-    table = build_table(
+    ranking = build_table(
         "partial-ranking",
         examples=["a"],
         annotators=["q"],
@@ -98,32 +119,46 @@ def test_blocks_and_weights_have_columns(tmp_path: Path) -> None:
         mention_weight=[0.1, 1e-300],
         response_weight=[3.0, 0.5],
     )
-    for ending in (".csv", ".parquet"):
-        write_annotations(table, tmp_path / f"r{ending}")
-    lines = (tmp_path / "r.csv").read_text(encoding="utf-8").split("\n")
-    assert [line.partition(',"1/1 {')[0] for line in lines] == [
-        "response,example,annotator,label,block,weight,response_weight,about",
-        "0,a,,x,1,1e-300,0.5",
-        "0,a,,y,2,0.1,0.5,",
-        "1,a,q,,,,3.0,",
-        "",
-    ]
+    rows = {
+        "votes": [
+            "response,example,annotator,label,state,about",
+            "0,007,,x,unknown-annotator",
+            '1,007,None," y",answered,',
+            '2,"b, c",,,skipped,',
+            "3,a,None,x,answered,",
+            "",
+        ],
+        "ranking": [
+            "response,example,annotator,label,block,weight,response_weight,about",
+            "0,a,,x,1,1e-300,0.5",
+            "0,a,,y,2,0.1,0.5,",
+            "1,a,q,,,,3.0,",
+            "",
+        ],
+    }
+    for name, table in (("votes", votes()), ("ranking", ranking)):
+        write_annotations(table, tmp_path / f"{name}.csv")
+        lines = (tmp_path / f"{name}.csv").read_text(encoding="utf-8").split("\n")
+        assert [line.partition(',"1/1 {')[0] for line in lines] == rows[name]
+    write_annotations(ranking, tmp_path / "r.parquet")
     frame = pd.read_parquet(tmp_path / "r.parquet")
-    assert frame.columns.tolist() == lines[0].removesuffix(",about").split(",")
+    assert frame.columns.tolist() == rows["ranking"][0].removesuffix(",about").split(",")
     assert frame.drop(columns="annotator").iloc[1].tolist() == [0, "a", "y", 2, 0.1, 0.5]
     assert frame["annotator"].isna().tolist() == [True, True, False]
     assert frame["block"].isna().tolist() == [False, False, True]
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t"])
-@given(order=st.permutations(range(4)), told=st.booleans())
+@given(order=st.permutations(range(4)), all_answered=st.booleans())
 @settings(max_examples=20)
 def test_rows_in_any_order_of_any_spreadsheet(
-    folder: Path, mark: str, order: list[int], told: bool
+    folder: Path, mark: str, order: list[int], all_answered: bool
 ) -> None:
-    """Also where the rows alone tell the order of the examples, since all have a response."""
+    """Also where only the rows give the order of examples, since all have a response."""
     path = folder / "votes.csv"
-    table = plausibly.select_annotations(votes(), example=["007", "b, c", "a"]) if told else votes()
+    table = votes()
+    if all_answered:
+        table = plausibly.select_annotations(table, example=["007", "b, c", "a"])
     write_annotations(table, path)
     frame = pd.read_csv(path, dtype=str, keep_default_na=False).iloc[list(order)]
     frame.to_csv(path, index=False, sep=mark, encoding="utf-8-sig", lineterminator="\r\n")
@@ -131,66 +166,48 @@ def test_rows_in_any_order_of_any_spreadsheet(
     assert plausibly.read_annotations(path).attrs["reader"] == "annotation-table"
 
 
-def test_much_beside_the_rows_takes_several_cells(tmp_path: Path) -> None:
+def test_many_labels_take_several_cells(tmp_path: Path) -> None:
     """No cell is longer than a spreadsheet keeps; there may be more cells than rows."""
-    labels = [f"label {place:06,}" for place in range(9_000)]
-    table = build_table(
-        "single-label",
-        examples=["a"],
-        annotators=[],
-        labels=labels,
-        response_example=[0],
-        response_annotator=[-1],
-        mention_response=[0],
-        mention_label=[8_999],
-    )
-    write_annotations(table, tmp_path / "votes.csv")
-    frame = pd.read_csv(tmp_path / "votes.csv", dtype=str, keep_default_na=False)
+    table = one_answer([f"label {place:06,}" for place in range(9_000)], 8_999)
+    path = tmp_path / "votes.csv"
+    write_annotations(table, path)
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
     assert len(frame) > 2
     assert frame["about"].str.len().max() < 32_767
-    frame.iloc[::-1].to_csv(tmp_path / "votes.csv", index=False)
-    same(read_annotation_file(tmp_path / "votes.csv"), table)
-    frame.iloc[:-1].to_csv(tmp_path / "votes.csv", index=False)
-    assert refusal(lambda: read_annotation_file(tmp_path / "votes.csv")).name == "table-changed"
+    frame.iloc[::-1].to_csv(path, index=False)
+    same(read_annotation_file(path), table)
+    frame.iloc[:-1].to_csv(path, index=False)
+    assert refusal(lambda: read_annotation_file(path)).name == "table-changed"
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_label_of_a_hundred_thousand_characters(tmp_path: Path, ending: str) -> None:
-    """It does not make the file of two hundred short ones as long as two hundred such."""
-    long = "😀" * 100_000
-    table = build_table(
-        "single-label",
-        examples=["a"],
-        annotators=[],
-        labels=[long, *map(str, range(200))],
-        response_example=[0],
-        response_annotator=[-1],
-        mention_response=[0],
-        mention_label=[0],
-    )
+    """Short labels do not take the space of the longest."""
+    table = one_answer(["😀" * 100_000, *map(str, range(200))], 0)
     write_annotations(table, tmp_path / f"votes{ending}")
     assert (tmp_path / f"votes{ending}").stat().st_size < 3_000_000
     same(read_annotation_file(tmp_path / f"votes{ending}"), table)
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_labels_that_are_declared_now(tmp_path: Path, ending: str) -> None:
+def test_labels_that_are_declared_later(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"votes{ending}"
     write_annotations(votes(), path)
     found = plausibly.read_annotations(path, labels=[" y", "new", "x"])
     assert found["label"].values.tolist() == [" y", "new", "x"]
-    assert found["risk"].values.tolist()[::2] == [3, 1]
-    assert np.isnan(found["risk"].values[1])
-    again = plausibly.aggregate(found, unanswered="drop").sel(label=[" y", "x"])
-    before = plausibly.aggregate(votes(), unanswered="drop").sel(label=[" y", "x"])
-    assert np.array_equal(again.values, before.values)
+    np.testing.assert_array_equal(found["risk"], [3, np.nan, 1])
+    after, before = (
+        plausibly.aggregate(table, unanswered="drop").sel(label=[" y", "x"])
+        for table in (found, votes())
+    )
+    assert np.array_equal(after.values, before.values)
     error = refusal(lambda: plausibly.read_annotations(path, labels=["x", "unused"]))
     assert (error.name, error.details) == ("label-unknown", {"labels": [" y"]})
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
-def test_rows_alone(tmp_path: Path, ending: str) -> None:
-    """What pandas writes again is rows alone: they are read where the kind is said."""
+def test_rows_alone_need_the_kind(tmp_path: Path, ending: str) -> None:
+    """What pandas writes again has lost what stood beside the rows."""
     path = tmp_path / f"votes{ending}"
     write_annotations(votes(), path)
     if ending == ".csv":
@@ -198,7 +215,9 @@ def test_rows_alone(tmp_path: Path, ending: str) -> None:
     else:
         pd.read_parquet(path).to_parquet(path)
     assert is_annotation_file(path, files.opening(path, "annotations"))
-    assert refusal(lambda: read_annotation_file(path)).name == "table-changed"
+    error = refusal(lambda: read_annotation_file(path))
+    assert error.name == "table-changed"
+    assert 'reader="annotation-table", kind="single-label"' in error.hint
     found = plausibly.read_annotations(path, {"name": "annotation-table", "kind": "single-label"})
     assert found["label"].values.tolist() == [" y", "x"]
     assert found["example"].values.tolist() == ["007", "a", "b, c"]
@@ -206,50 +225,160 @@ def test_rows_alone(tmp_path: Path, ending: str) -> None:
     assert found["response_state"].values.tolist() == [5, 0, 0, 2]
 
 
-@pytest.mark.parametrize("digits", [False, True])
-def test_no_other_reader_takes_it_for_its_own(tmp_path: Path, digits: bool) -> None:
-    named = ["1", "2"] if digits else ["é", "None"]
-    table = build_table(
+def test_rows_alone_of_sets_and_weights(tmp_path: Path) -> None:
+    text = "response,example,annotator,label,weight\n0,a,q,x,0.5\n0,a,q,y,0.5\n"
+    path = written(tmp_path, "votes.csv", text)
+    found = read_annotation_file(path, kind="soft-label")
+    assert found["mention_weight"].values.tolist() == [0.5, 0.5]
+    written(tmp_path, "votes.csv", text.replace(",weight", "").replace(",0.5", ""))
+    assert read_annotation_file(path, kind="label-set").sizes["mention"] == 2
+
+
+def entry(name: str, dim: str, type_: str, *values: object) -> dict[str, object]:
+    """Return the description of a coordinate: its values, or that rows have them."""
+    held = {"shape": [len(values)], "values": values} if values else {"key": name}
+    about = {"name": name, "dims": [dim], "coordinate": True, "attributes": {"mapping": {}}}
+    return {**about, "array": {"type": type_, **held}}
+
+
+def test_a_file_of_version_1(tmp_path: Path) -> None:
+    attributes = {
+        "kind": "single-label",
+        "unlisted": "excluded",
+        "labels_declared": 1,
+        "left_out": "{}",
+        "checksum": "193f037bd2e1208b970544d72fc19720",
+    }
+    about = {
+        "plausibly": "annotation table",
+        "version": 1,
+        "attributes": {"mapping": attributes},
+        "variables": [
+            entry("risk", "label", "<i8", 1, 2),
+            entry("example", "example", "<U3"),
+            entry("label", "label", "<U6", "x", "unused"),
+            entry("annotator", "annotator", "<U4", "None"),
+        ],
+    }
+    rows = [
+        ["response", "example", "annotator", "label", "state", "about"],
+        ["0", "007", "None", "x", "answered", f"1/1 {json.dumps(about)}"],
+        ["1", "b", "", "", "skipped", ""],
+    ]
+    wanted = build_table(
         "single-label",
-        examples=named,
-        annotators=named,
-        labels=named,
-        response_example=[0, 0, 1, 1],
-        response_annotator=[0, 1, 0, 1],
-        mention_response=[0, 1, 2, 3],
-        mention_label=[0, 1, 0, 1],
+        examples=["007", "b"],
+        annotators=["None"],
+        labels=["x", "unused"],
+        response_example=[0, 1],
+        response_annotator=[0, -1],
+        mention_response=[0],
+        mention_label=[0],
+        response_state=[0, 2],
+        coordinates={"risk": xr.Variable("label", [1, 2])},
     )
-    for ending in ENDINGS:
-        path = tmp_path / f"votes{ending}"
-        write_annotations(table, path)
-        head = files.opening(path, "annotations")
-        ours = [e for e in default().entries(READER) if e.source.builtin]
-        found = [e.name for e in ours if resolve(READER, e.name).recognises(path, head)]
-        assert found == ["annotation-table"]
+    same(read_annotation_file(written(tmp_path, "votes.csv", csv_text(rows))), wanted)
+    write_annotations(wanted, tmp_path / "again.csv")
+    assert (tmp_path / "again.csv").read_text(encoding="utf-8") == csv_text(rows)
 
 
-@pytest.mark.realdata
-def test_no_export_of_a_tool_is_taken_for_one(shared: Path) -> None:
-    for path in sorted((shared / "cases" / "annotations").rglob("*")):
-        head = b"" if path.is_dir() else files.opening(path, "annotations")
-        assert not is_annotation_file(path, head), path.name
+Z = {"numbers": np.array([1j, 2j, 3j]), "text": np.array(["a", None, "b"], object)}
+UNWRITABLE: list[tuple[Callable[[], xr.Dataset], str, str, str]] = [
+    (votes, "votes.xlsx", "ending-unknown", ".xlsx"),
+    (
+        lambda: votes().isel(example=[1, 0, 2, 3]),
+        "votes.csv",
+        "table-detached",
+        "another checksum",
+    ),
+    (
+        lambda: votes(variables={"z": xr.Variable("label", Z["numbers"])}),
+        "votes.npz",
+        "value-unwritable",
+        "type complex128",
+    ),
+    (
+        lambda: votes(variables={"z": xr.Variable("label", Z["text"])}),
+        "votes.nc",
+        "value-unwritable",
+        "objects that are no text",
+    ),
+    (lambda: votes(attributes={"z": {1, 2}}), "votes.parquet", "value-unwritable", "set"),
+    *[
+        (lambda: one_answer(["\ud800"], 0), f"votes{ending}", "value-unwritable", "")
+        for ending in (".csv", ".parquet", ".nc")
+    ],
+]
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
-@given(data=st.data())
-@settings(max_examples=25)
-def test_damaged_files_are_refused_by_name(folder: Path, ending: str, data: st.DataObject) -> None:
-    """Cut or with other bytes in it: the names and codes that were written, or an error."""
-    path = folder / f"votes{ending}"
-    write_annotations(votes(), path)
-    path = damaged(data, path)
-    found = result_or_refusal(lambda: read_annotation_file(path), path.name)
-    assert found is None or found.attrs["checksum"] == votes().attrs["checksum"]
-
-
-def test_what_stood_there_stays_where_writing_fails(tmp_path: Path) -> None:
-    path = written(tmp_path, "votes.csv", "mine")
-    broken = votes(attributes={"odd": object()})
-    assert refusal(lambda: write_annotations(broken, path)).name == "value-unwritable"
+@pytest.mark.parametrize(("make", "file", "name", "found"), UNWRITABLE)
+def test_a_table_that_cannot_be_written_leaves_the_old_file(
+    tmp_path: Path, make: Callable[[], xr.Dataset], file: str, name: str, found: str
+) -> None:
+    path = written(tmp_path, file, "mine")
+    error = refusal(lambda: write_annotations(make(), path))
+    assert (error.name, error.found if found else "") == (name, found)
     assert path.read_text() == "mine"
-    assert [one.name for one in tmp_path.iterdir()] == ["votes.csv"]
+    assert [one.name for one in tmp_path.iterdir()] == [file]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "name", "found"),
+    [
+        ("3,a,None,x,answered,\n", "", "table-changed", None),
+        ("3,a,None,x", "3,a,None,z", "table-changed", "4 responses, 3 mentions"),
+        ("1/1 {", "1/2 {", "table-changed", "rows alone"),
+        ('""version"": 1', '""version"": ', "file-damaged", None),
+        ('""unlisted"": ""excluded""', '""unlisted"": ""?""', "file-damaged", None),
+        ('""version"": 1', '""version"": 2', "file-other", "format 2"),
+        ('""annotation table""', '""plausibilities""', "file-other", "plausibilities"),
+        ("3,a,None,x", "one,a,None,x", "number-unreadable", '"one"'),
+        ("3,a,None,x", "3,,None,x", "example-unnamed", "an empty cell"),
+        ("skipped", "guess", "number-unreadable", None),
+        ("3,a,None,x", "0,a,None,x", "response-mixed", None),
+        ("annotator,label", "annotator,labels", "columns-missing", None),
+    ],
+)
+def test_a_file_that_was_edited(
+    tmp_path: Path, old: str, new: str, name: str, found: str | None
+) -> None:
+    path = tmp_path / "votes.csv"
+    write_annotations(votes(), path)
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    error = refusal(lambda: read_annotation_file(path))
+    assert error.name == name
+    assert found in (None, error.found)
+    assert name == "file-other" or "votes.csv" in error.what
+
+
+@pytest.mark.parametrize("ending", [".npz", ".nc"])
+def test_arrays_that_do_not_fit(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"votes{ending}"
+    write_annotations(votes(), path)
+    error = refusal(lambda: read_annotation_file(path, kind="label-set"))
+    assert (error.name, error.found) == ("option-unfit", 'arrays, and kind "label-set"')
+    if ending == ".npz":
+        with np.load(path) as stored:
+            arrays = dict(stored)
+        arrays["mention_label"] = np.roll(arrays["mention_label"], 1)
+        np.savez(path, **arrays)
+    else:
+        with xr.load_dataset(path, engine="scipy") as dataset:
+            dataset["mention_label"] = ("mention", np.roll(dataset["mention_label"].values, 1))
+            dataset.to_netcdf(path, engine="scipy", format="NETCDF3_64BIT")
+    error = refusal(lambda: read_annotation_file(path))
+    assert (error.name, error.found) == ("file-damaged", "its parts do not fit together")
+    if ending == ".npz":
+        np.savez(path, counts=np.eye(2))
+    else:
+        xr.Dataset({"a": ("x", [1.0])}).to_netcdf(path, engine="scipy")
+    assert refusal(lambda: read_annotation_file(path)).found.endswith(
+        "it does not say that it is an annotation table"
+    )
+
+
+def test_half_a_character_stays_in_arrays(tmp_path: Path) -> None:
+    write_annotations(one_answer(["\ud800"], 0), tmp_path / "n.npz")
+    assert read_annotation_file(tmp_path / "n.npz")["label"].values.tolist() == ["\ud800"]

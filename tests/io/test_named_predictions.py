@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import warnings
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-import pandas as pd
 import pytest
 import xarray as xr
 from hypothesis import given, strategies as st
 
-import plausibly
-from io_files import refusal, said
-from label_studio_files import annotation, export, region, task
+from io_files import refusal
 from plausibly.data.states import read_left_out
-from plausibly.errors import PlausiblyWarning
 from plausibly.io.predictions import NamedPrediction, from_named
 
-Json: TypeAlias = Any  # what a document holds: of any shape, also a wrong one
 Option: TypeAlias = Any  # of a reader, by its name
 
 
@@ -35,9 +27,6 @@ def array(
     *text: NamedPrediction, labels: Sequence[str] | None = None, **more: Option
 ) -> xr.DataArray:
     return from_named(text, labels, source="f.json", **more)
-
-
-# ---- the array
 
 
 def test_scores_stand_at_their_labels() -> None:
@@ -118,134 +107,3 @@ def test_what_is_refused(
 ) -> None:
     error = refusal(lambda: array(*text, **more))
     assert (error.name, error.found) == (name, found)
-
-
-# ---- an export of Label Studio
-
-
-def predicted(model: str | None, *regions: dict[str, Json], **more: Json) -> dict[str, Json]:
-    return {"model_version": model, "result": list(regions), **more}
-
-
-def read(path: Path, **options: Option) -> xr.DataArray:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PlausiblyWarning)
-        return plausibly.read_predictions(path, **{"reader": "label-studio", **options})
-
-
-def two_models(folder: Path) -> Path:
-    return export(
-        folder,
-        task(
-            1,
-            annotation(1, "a"),
-            predictions=[
-                predicted("m1", region("a", score=0.7), region("b", score=0.2), score=0.1),
-                predicted("m2", region(["b", "c"]), score=0.6),
-            ],
-        ),
-        task(2, predictions=[predicted("m1", region("c"), score=0.5), predicted("m2")]),
-    )
-
-
-def test_predictions_of_a_model(tmp_path: Path) -> None:
-    path = two_models(tmp_path)
-    text = read(path, model="m1")
-    assert text["example"].values.tolist() == ["1", "2"]
-    assert text["label"].values.tolist() == ["a", "b", "c"]
-    assert text.values.tolist() == [[0.7, 0.2, 0.0], [0.0, 0.0, 0.5]]
-    assert text.name == "predictions"
-    other = read(path, model="m2", labels=["c", "b", "a"])
-    assert other.values.tolist() == [[0.6, 0.6, 0.0]]
-    assert read_left_out(other.attrs) == {"examples without prediction": 1}
-    assert refusal(lambda: read(path)).name == "model-unknown"
-
-
-def test_they_calibrate(tmp_path: Path) -> None:
-    said_by = [annotation(who, "abc"[who % 3]) for who in range(4)]
-    path = export(
-        tmp_path,
-        *(
-            task(n, *said_by, predictions=[predicted("m", region("abc"[n % 3]), score=0.9)])
-            for n in range(9)
-        ),
-    )
-    predictor = plausibly.calibrate(read(path), plausibly.read_annotations(path))
-    assert predictor.n == 9
-    assert predictor.labels == ("a", "b", "c")
-
-
-def test_options_of_the_reader(tmp_path: Path) -> None:
-    path = export(
-        tmp_path,
-        task(
-            1,
-            predictions=[
-                predicted("m", region("a"), region([["s", "t"]], "tax", "taxonomy"), score=1)
-            ],
-        ),
-        task(2, predictions=[predicted("m", region("b", "dx_0"), region("c", "dx_1"))]),
-    )
-    tax = read(path, reader={"name": "label-studio", "control": "tax", "taxonomy": "path"})
-    assert tax["label"].values.tolist() == ["s/t"]
-    turns = read(path, reader={"name": "label-studio", "control": "dx_{index}"})
-    assert turns["example"].values.tolist() == ["2#0", "2#1"]
-
-
-def test_label_tables_and_what_is_checked(tmp_path: Path) -> None:
-    path = two_models(tmp_path)
-    labels = tmp_path / "labels.csv"
-    labels.write_text("label,risk\na,low\nb,low\nc,high\n")
-    text = read(path, model="m1", labels=labels)
-    assert text["risk"].values.tolist() == ["low", "low", "high"]
-    shares = read(path, model="m1", scale="probability", normalise=True)
-    np.testing.assert_allclose(shares.values.sum(axis=1), 1.0)
-    assert refusal(lambda: read(path, model="m1", scale="probability")).what.startswith(
-        "export.json"
-    )
-
-
-def test_readers_without_predictions_and_options_that_mean_nothing(tmp_path: Path) -> None:
-    path = two_models(tmp_path)
-    assert said(lambda: read(path, reader="long-table")).startswith(
-        'error reader-no-predictions: export.json: reader "long-table" reads annotations only '
-        "expected a reader with a method predictions("
-    )
-    options: list[dict[str, Option]] = [
-        {"examples": ["x"]},
-        {"example": "task"},
-        {"variable": "p"},
-        {"view": "v"},
-        {"strip": True},
-        {"rename": {"a": "b"}},
-    ]
-    for option in options:
-        error = refusal(lambda option=option: read(path, model="m1", **option))  # type: ignore[misc]  # bound in the loop
-        (name,) = option
-        assert error.what == f"export.json: {name} has no meaning here"
-    frame = pd.DataFrame({"example": ["x"], "a": [1.0]})
-    error = refusal(lambda: plausibly.read_predictions(frame, reader="label-studio"))
-    assert (error.name, error.expected) == ("option-unfit", "a file")
-
-
-# ---- exports that people published
-
-
-@pytest.mark.realdata
-def test_published_exports(shared: Path) -> None:
-    folder = shared / "cases" / "annotations"
-    two = folder / "label_studio" / "two_predictions.json"
-    assert refusal(lambda: read(two)).found == '"model_version_A", "model_version_B"'
-    for model, label in (("model_version_A", "class_A"), ("model_version_B", "class_B")):
-        text = read(two, model=model, labels=["class_A", "class_B"])
-        assert text.sel(example="0", label=label) == 1.0
-        assert text.sum() == 1.0
-    mixed = folder / "label_studio" / "tasks_annotations_predictions.json"
-    text = read(mixed, model="model_version_A")
-    assert text["example"].values.tolist() == ["0", "1"]
-    assert read_left_out(text.attrs) == {"examples without prediction": 4}
-    assert read(mixed, model="")["label"].values.tolist() == ["class_PREDICTIONS_TESTING"]
-    multi = folder / "constructed" / "label_studio_multi_annotator.json"
-    content = json.loads(multi.read_text())
-    assert content[0]["predictions"][0]["score"] == 0.7
-    assert read(multi).values.tolist() == [[0.7]]

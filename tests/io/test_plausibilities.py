@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 import xarray as xr
 from hypothesis import given, settings, strategies as st
 
-from io_files import refusal, written
+from io_files import csv_text, written
 from io_plausibilities import EXACT, plausibilities, same
 from plausibly.data.plausibilities import to_sparse
 from plausibly.io.plausibilities import Form, read_plausibilities, write_plausibilities
@@ -65,45 +66,57 @@ def test_large_totals_are_exact(tmp_path: Path, ending: str, total: int) -> None
         coords={"example": ["a", "b"], "label": ["x", "y"], "denominator": ("example", [total, 1])},
     )
     path = tmp_path / f"lam{ending}"
-    write_plausibilities(lam, path)
+    write_plausibilities(lam.transpose("label", "example"), path)
     assert read_plausibilities(path)["denominator"].values.tolist() == [total, 1]
 
 
-def test_other_coordinates_stay_in_netcdf(tmp_path: Path) -> None:
-    lam = xr.DataArray(
-        [[1.0, 0.0]],
+def test_a_long_table_of_version_1(tmp_path: Path) -> None:
+    names = {"example": ["007", "b"], "label": ["x", "y", "z"]}
+    about = {
+        "plausibly": "plausibilities",
+        "version": 1,
+        "form": "long",
+        "type": "<f4",
+        "attributes": {"mapping": {"left_out": "{}"}},
+        "variables": [
+            {
+                "name": dim,
+                "dims": [dim],
+                "coordinate": True,
+                "attributes": {"mapping": {}},
+                "array": {"type": type_, "shape": [len(names[dim])], "values": names[dim]},
+            }
+            for dim, type_ in (("example", "<U3"), ("label", "<U1"))
+        ],
+    }
+    rows = [
+        ["example", "label", "plausibility", "about"],
+        ["007", "x", "0.5", f"1/1 {json.dumps(about)}"],
+        ["007", "z", "0.5", ""],
+        ["b", "y", "1.0", ""],
+    ]
+    wanted = xr.DataArray(
+        np.array([[0.5, 0, 0.5], [0, 1, 0]], np.float32),
         dims=("example", "label"),
-        coords={"example": ["a"], "label": ["x", "y"], "site": ("example", ["n"])},
+        coords=names,
+        name="plausibilities",
+        attrs={"left_out": "{}"},
     )
-    write_plausibilities(lam.transpose("label", "example"), tmp_path / "lam.nc")
-    assert read_plausibilities(tmp_path / "lam.nc")["site"].values.tolist() == ["n"]
+    same(read_plausibilities(written(tmp_path, "lam.csv", csv_text(rows))), wanted)
 
 
-def test_a_total_of_thousands_of_digits(tmp_path: Path) -> None:
-    text = f"example,denominator,x,y\na,{'2' * 5_000},0.5,0.5\n"
-    path = written(tmp_path, "lam.csv", text)
-    assert refusal(lambda: read_plausibilities(path)).name == "denominator-unfit"
-
-
-def test_npz_files_of_somebody_else(tmp_path: Path) -> None:
-    np.savez(
-        tmp_path / "lam.npz", plausibilities=np.eye(2), labels=["x", "y"], attributes="no JSON"
-    )
-    assert read_plausibilities(tmp_path / "lam.npz")["example"].values.tolist() == ["0", "1"]
-    np.savez(
-        tmp_path / "lam.npz", plausibilities=np.eye(2), labels=["x", "y"], denominator=[0.5, 1]
-    )
-    assert (
-        refusal(lambda: read_plausibilities(tmp_path / "lam.npz")).found
-        == "shape (2,), type float64"
-    )
-
-
-def test_endings_that_say_no_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_arrays_that_numpy_and_xarray_write(tmp_path: Path) -> None:
     lam = xr.DataArray(
-        [[1.0]], dims=("example", "label"), coords={"example": ["a"], "label": ["x"]}
+        [[0.5, 0.5]],
+        dims=("example", "label"),
+        coords={"example": ["a"], "label": ["x", "y"], "denominator": ("example", [2])},
+        name="plausibilities",
+        attrs={"joint": "dawid-skene"},
     )
-    error = refusal(lambda: write_plausibilities(lam, "lam.txt"))
-    assert (error.name, error.found) == ("ending-unknown", ".txt")
-    assert refusal(lambda: write_plausibilities(lam, "lam")).found == "no ending"
+    arrays = {"plausibilities": lam.values, "labels": ["x", "y"], "denominator": [2]}
+    np.savez(tmp_path / "lam.npz", examples=["a"], **arrays)
+    same(read_plausibilities(tmp_path / "lam.npz"), lam.drop_attrs())
+    np.savez(tmp_path / "lam.npz", attributes="no JSON", **arrays)
+    assert read_plausibilities(tmp_path / "lam.npz")["example"].values.tolist() == ["0"]
+    lam.to_dataset().to_netcdf(tmp_path / "lam.nc", engine="scipy", format="NETCDF3_64BIT")
+    same(read_plausibilities(tmp_path / "lam.nc"), lam)

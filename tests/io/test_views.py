@@ -10,7 +10,7 @@ import xarray as xr
 from hypothesis import given, strategies as st
 
 import plausibly
-from io_files import csv_text, refusal, warned, written
+from io_files import csv_text, warned, written
 from plausibly.data.text_table import TextTable
 from plausibly.data.validate import seen_in_one
 from plausibly.io.arrays import stacked
@@ -64,30 +64,13 @@ def test_every_format_gives_the_same(tmp_path: Path, kind: str, dtype: type[np.f
         values = VALUES.astype(dtype)
         np.savez(path, probs=values, augmentations=VIEWS, examples=EXAMPLES, labels=LABELS)
     else:
-        expected(dtype).transpose("label", "augmentation", "example").to_netcdf(
-            path, engine="scipy"
-        )
+        array = expected(dtype).transpose("label", "augmentation", "example")
+        array.drop_vars("augmentation").to_netcdf(path, engine="scipy")
+        assert plausibly.read_predictions(path)["augmentation"].values.tolist() == ["0", "1"]
+        array.to_netcdf(path, engine="scipy")
     found = plausibly.read_predictions(path, view=view)
     xr.testing.assert_identical(found, expected(np.float64 if kind == "csv" else dtype))
     assert found.dtype == (np.float64 if kind == "csv" else dtype)
-
-
-def test_planes_without_names_in_netcdf_are_numbered(tmp_path: Path) -> None:
-    expected().drop_vars("augmentation").to_netcdf(tmp_path / "p.nc", engine="scipy")
-    found = plausibly.read_predictions(tmp_path / "p.nc")
-    assert found["augmentation"].values.tolist() == ["0", "1"]
-
-
-def test_planes_without_names_in_npz_are_not_guessed(tmp_path: Path) -> None:
-    np.savez(tmp_path / "p.npz", probs=VALUES, examples=EXAMPLES, labels=LABELS)
-    error = refusal(lambda: plausibly.read_predictions(tmp_path / "p.npz"))
-    assert (error.name, error.found) == (
-        "array-missing",
-        "probs (2, 3, 2), examples (3,), labels (2,)",
-    )
-    np.savez(tmp_path / "p.npz", probs=VALUES, views=[*VIEWS, "c"], labels=LABELS)
-    error = refusal(lambda: plausibly.read_predictions(tmp_path / "p.npz"))
-    assert (error.name, error.found) == ("names-count", "original, flipped, c")
 
 
 def test_a_table_of_two_dims_with_an_array_called_views_is_read_as_ever(tmp_path: Path) -> None:
@@ -113,27 +96,6 @@ def test_rows_in_any_order_are_the_same_numbers(order: list[int]) -> None:
             assert found[v, e].tolist() == values[row].tolist()
 
 
-# ---- what is said
-
-
-def test_a_column_of_views_that_was_not_named(tmp_path: Path) -> None:
-    path = tmp_path / "p.parquet"
-    examples, views, *columns = zip(*rows(), strict=True)
-    arrays = [np.array(column) for column in columns]
-    write_rows(path, ["example", "view", *LABELS], [list(examples), list(views), *arrays])
-    error = refusal(lambda: plausibly.read_predictions(path))
-    assert error.name == "columns-not-numeric"
-    assert error.hint == (
-        'remove what is no label from the file, or view="COLUMN", if it names views of an example'
-    )
-
-
-def test_columns_that_cannot_name_views(tmp_path: Path) -> None:
-    np.savez(tmp_path / "p.npz", probs=VALUES[0], labels=LABELS)
-    error = refusal(lambda: plausibly.read_predictions(tmp_path / "p.npz", view="view"))
-    assert (error.name, error.found) == ("option-unfit", "view")
-
-
 def test_bad_rows_go_with_all_views_of_their_example(tmp_path: Path) -> None:
     body = rows()
     body[3][2] = "nan"
@@ -142,15 +104,13 @@ def test_bad_rows_go_with_all_views_of_their_example(tmp_path: Path) -> None:
     assert "1" in str(found.attrs["left_out"])
 
 
-def test_other_options_are_for_every_view(tmp_path: Path) -> None:
+def test_options_hold_for_every_view(tmp_path: Path) -> None:
     path = csv(tmp_path, [[e, v, 3 * p, 3 * q] for e, v, p, q in rows()])  # type: ignore[operator]  # numbers
     found = plausibly.read_predictions(
         path, view="view", normalise=True, rename={"a": "A"}, labels=["b, or c", "A"]
     )
     assert found["label"].values.tolist() == ["b, or c", "A"]
     np.testing.assert_allclose(found.sel(label="A"), VALUES[..., 0])
-    scaled = plausibly.read_predictions(path, view="view", scale="any")
-    assert scaled.attrs["scale"] == "any"
 
 
 def test_hard_probabilities_are_warned_of(tmp_path: Path) -> None:

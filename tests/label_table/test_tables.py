@@ -11,7 +11,7 @@ import xarray as xr
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 import plausibly
-from io_files import csv_text, refusal, written
+from io_files import csv_text, written
 from plausibly.data.labels import Hierarchy, aliases_of
 from plausibly.data.names import name_texts
 from plausibly.errors import InputError
@@ -34,22 +34,6 @@ def test_columns_of_numbers_may_have_empty_cells(tmp_path: Path) -> None:
     known = with_coordinates(array, table)
     assert set(known.coords) == {"label", "order", "parent", "risk", "code", "shade"}
     assert known["risk"].values.tolist() == [1, 0.5]
-
-
-def test_a_column_of_whole_numbers_stays_so(tmp_path: Path) -> None:
-    table = read_labels(written(tmp_path, "l.csv", "label,order,risk\na,2,1\nb,1,0\n"))
-    assert [table[name].dtype.kind for name in ("order", "risk")] == ["i", "i"]
-
-
-def test_the_column_may_be_called_aliases(tmp_path: Path) -> None:
-    table = read_labels(written(tmp_path, "l.csv", "label,aliases\na,A\n"))
-    assert aliases_of(table) == {"A": "a"}
-    assert aliases_of(table_from(["a", "b"], "label")) == {}
-
-
-def test_a_label_among_its_own_aliases(tmp_path: Path) -> None:
-    table = read_labels(written(tmp_path, "l.csv", "label,alias\na,a|A|A\nb,\n"))
-    assert aliases_of(table) == {"A": "a"}
 
 
 UNREAD = [
@@ -106,21 +90,6 @@ def test_messages_name_the_lines(tmp_path: Path, case: tuple[str, ...]) -> None:
         read_labels(written(tmp_path, "l.csv", text))
 
 
-def test_a_long_circle_is_cut_short() -> None:
-    labels = [str(number) for number in range(9)]
-    with refused("parents-circular", "these", 'found "0" under "1" under "2" under "3" under "…"'):
-        Hierarchy.of(labels, [*labels[1:], "0"], source="these")
-
-
-def test_labels_in_memory_are_checked_where_they_are_used() -> None:
-    made = xr.Dataset(coords={"label": ["a", "b"], "alias": ("label", ["t", "t"])})
-    with refused("alias-ambiguous", 'the table of labels gives the alias "t" to "a" and to "b"'):
-        aliases_of(made)
-    ring = xr.Dataset(coords={"label": ["a", "b"], "parent": ("label", ["b", "a"])})
-    with refused("parents-circular", "the labels"):
-        Hierarchy.of_table(ring)
-
-
 def read(folder: Path, labels: str, votes: str) -> dict[str, list[float]]:
     """Return the plausibilities by example of a long table with a table of labels."""
     table = plausibly.read_annotations(
@@ -132,27 +101,56 @@ def read(folder: Path, labels: str, votes: str) -> dict[str, list[float]]:
     return dict(zip(name_texts(lam["example"].values), lam.values.tolist(), strict=True))
 
 
-def test_report_28_numbers_instead_of_names_need_a_map(tmp_path: Path) -> None:
-    """An export that writes the ids of labels: a table with these as aliases is the map."""
-    votes = "a,1,7\na,2,12\nb,1,7\n"
-    mapped = read(tmp_path, "label,alias\ncat,7\ndog,12\n", votes)
-    assert mapped == {"a": [0.5, 0.5], "b": [1, 0]}
-    error = refusal(lambda: read(tmp_path, "label\ncat\ndog\n", votes))
-    assert (error.name, '"7"' in error.what) == ("label-unknown", True)
+@pytest.mark.parametrize(
+    ("labels", "votes", "expected"),
+    [
+        # Report 28: an export of ids; a table with these as aliases is the map.
+        ("label,alias\ncat,7\ndog,12\n", "a,1,7\na,2,12\nb,1,7\n", {"a": [0.5, 0.5], "b": [1, 0]}),
+        # Report 3: zero, False and no are one label only by an alias.
+        (
+            "label,alias\nno,0|False\nyes,1|True\n",
+            "a,1,0\na,2,False\na,3,1\na,4,no\n",
+            {"a": [0.75, 0.25]},
+        ),
+        ("label\n0\nFalse\nno\n1\n", "a,1,0\na,2,False\na,3,1\na,4,no\n", {"a": [0.25] * 4}),
+        # Report 10: the alias nan is text; an empty cell is a skip.
+        (
+            "label,alias\nnot a number,nan|NaN\nok,\n",
+            "x,1,nan\nx,2,\nx,3,ok\n",
+            {"x": [0.5, 0.5]},
+        ),
+    ],
+)
+def test_aliases_are_a_map_of_names(
+    tmp_path: Path, labels: str, votes: str, expected: dict[str, list[float]]
+) -> None:
+    assert read(tmp_path, labels, votes) == expected
 
 
-def test_report_3_zero_false_and_no_are_one_only_if_said(tmp_path: Path) -> None:
-    votes = "a,1,0\na,2,False\na,3,1\na,4,no\n"
-    said = read(tmp_path, "label,alias\nno,0|False\nyes,1|True\n", votes)
-    assert said == {"a": [0.75, 0.25]}
-    apart = read(tmp_path, "label\n0\nFalse\nno\n1\n", votes)
-    assert apart == {"a": [0.25] * 4}
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_other_ways_to_write_the_table(tmp_path: Path, end: str) -> None:
+    text = end.join(["\ufefflabel;alias;parent;order", 'a;"a|x | y";top;2', "top;;;1", ""])
+    table = plausibly.read_labels(written(tmp_path, "l.csv", text))
+    assert aliases_of(table) == {"x": "a", "y": "a"}
+    assert Hierarchy.of_table(table).above == (1,)
+    assert table["order"].dtype.kind == "i"
+    plural = read_labels(written(tmp_path, "l.csv", "label,aliases\na,A\n"))
+    assert aliases_of(plural) == {"A": "a"}
+    assert aliases_of(table_from(["a", "b"], "label")) == {}
 
 
-def test_report_10_only_real_missing_is_missing(tmp_path: Path) -> None:
-    """An alias ``nan`` is text like any other; an empty cell is a skip."""
-    said = read(tmp_path, "label,alias\nnot a number,nan|NaN\nok,\n", "x,1,nan\nx,2,\nx,3,ok\n")
-    assert said == {"x": [0.5, 0.5]}
+def test_labels_in_memory(tmp_path: Path) -> None:
+    made = xr.Dataset(coords={"label": ["a", "b"], "alias": ("label", ["t", None])})
+    assert aliases_of(made) == {"t": "a"}
+    twice = made.assign_coords(alias=("label", ["t", "t"]))
+    with refused("alias-ambiguous", 'the table of labels gives the alias "t" to "a" and to "b"'):
+        aliases_of(twice)
+    ring = xr.Dataset(coords={"label": ["a", "b"], "parent": ("label", ["b", "a"])})
+    with refused("parents-circular", "the labels"):
+        Hierarchy.of_table(ring)
+    labels = [str(number) for number in range(9)]
+    with refused("parents-circular", "these", 'found "0" under "1" under "2" under "3" under "…"'):
+        Hierarchy.of(labels, [*labels[1:], "0"], source="these")
 
 
 def test_report_4_letters_and_numbers_of_two_teams(tmp_path: Path) -> None:
@@ -192,14 +190,6 @@ def test_a_taxonomy_in_which_some_stop_half_way(tmp_path: Path) -> None:
     expected = [[1, 0, 0, 0], [1 / 2, 1 / 2, 0, 0], [1 / 6, 1 / 6, 1 / 6, 1 / 2]]
     np.testing.assert_array_equal(lam.values, expected)
     assert lam["denominator"].values.tolist() == [1, 2, 6]
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_a_table_from_a_spreadsheet(tmp_path: Path, end: str) -> None:
-    text = end.join(["\ufefflabel;alias;parent", 'a;"x | y";top', "top;;", ""])
-    table = plausibly.read_labels(written(tmp_path, "l.csv", text))
-    assert aliases_of(table) == {"x": "a", "y": "a"}
-    assert Hierarchy.of_table(table).above == (1,)
 
 
 _cells = st.sampled_from(["", "a", "b", "c", "a|b", "d | e", r"f\|g", "1", "2", "-1", "x", "|"])

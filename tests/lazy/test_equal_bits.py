@@ -61,26 +61,6 @@ def test_twelve_examples_in_chunks_of_every_size_and_cut_at_every_place() -> Non
         )
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("part", range(4))
-def test_twelve_examples_cut_in_every_way_there_is(part: int) -> None:
-    whole = plausibly.calibrate(CAL, LAM, calibrator="monte-carlo", score="aps")
-    sets = whole.predict(NEW, 0.3)
-    for number in range(part, 2**11, 4):
-        # Bit k says whether there is a cut behind example k.
-        ends = [k + 1 for k in range(11) if number >> k & 1]
-        cut = tuple(end - start for start, end in zip([0, *ends], [*ends, 12], strict=True))
-        lazy = whole.predict(NEW.chunk(example=cut), 0.3)
-        assert lazy.chunks is not None
-        assert lazy.chunks[0] == cut
-        assert (lazy.values == sets.values).all()
-        if number % 32 == part:
-            made = plausibly.calibrate(
-                CAL.chunk(example=cut), LAM, calibrator="monte-carlo", score="aps"
-            )
-            alike(made, whole)
-
-
 @pytest.mark.parametrize("calibrator", CALIBRATORS, ids=str)
 @pytest.mark.parametrize("score", ["probability", "aps"])
 @pytest.mark.parametrize("combiner", ["average", "ecdf", "smoothed"])

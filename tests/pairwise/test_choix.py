@@ -15,7 +15,7 @@ from hypothesis import given, settings, strategies as st
 
 import plausibly
 from plausibly.errors import InputError, MissingExtra, PlausiblyWarning
-from plausibly.plugin import AGGREGATOR, ANNOTATION, build_table, resolve
+from plausibly.plugin import AGGREGATOR, build_table, resolve
 from plausibly.registry import default
 
 Parameter: TypeAlias = Any  # by its name; what checks it is the component
@@ -159,13 +159,6 @@ def chain() -> xr.Dataset:
     return table_of({"x": pairs([labels[i : i + 2] for i in range(14)])}, labels=labels)
 
 
-ONE_SIDED = (
-    "  expected  labels each of which beats every other, if by way of others\n"
-    "  found     labels that are never beaten by some others, or never compared with\n"
-    "            them\n"
-)
-
-
 @pytest.mark.parametrize("name", COMPONENTS)
 def test_report_43_a_chain_hangs_on_the_regularisation(chain: xr.Dataset, name: str) -> None:
     with pytest.warns(PlausiblyWarning, match="ranking-one-sided"):
@@ -173,25 +166,9 @@ def test_report_43_a_chain_hangs_on_the_regularisation(chain: xr.Dataset, name: 
     assert found.sum() == pytest.approx(1.0)
     assert found[0] == found.max()
     assert found[-1] == found.min()
-
-
-def test_report_43_in_words(chain: xr.Dataset) -> None:
-    with pytest.warns(PlausiblyWarning) as heard:
-        lam("lsr", chain)
-    assert [str(one.message) for one in heard] == [
-        "warning ranking-one-sided: in the comparisons of 1 example (x) some labels only\n"
-        "  win: how far they are ahead is what choix:lsr makes of regularisation 0.1\n"
-        f"{ONE_SIDED}"
-        "  hint      compare with regularisation = 1; plackett-luce has a prior that\n"
-        "            counts like votes"
-    ]
     with pytest.raises(InputError) as caught:
-        lam("lsr", chain, regularisation=0.0)
-    assert str(caught.value) == (
-        "error ranking-one-sided: without regularisation, the comparisons of 1 example\n"
-        f"  (x) fit infinite utilities best\n{ONE_SIDED}"
-        "  hint      regularisation = 0.1, or aggregator plackett-luce"
-    )
+        lam(name, chain, regularisation=0.0)
+    assert caught.value.name == "ranking-one-sided"
 
 
 def test_fault_19_what_does_not_converge() -> None:
@@ -214,16 +191,6 @@ def test_responses_that_count_a_broken_number_of_times() -> None:
         "weights-broken",
         "aggregator choix:i-lsr, choix:lsr or plackett-luce",
     )
-
-
-@pytest.mark.parametrize("name", COMPONENTS)
-@pytest.mark.filterwarnings("ignore:warning ranking-one-sided")
-def test_any_order_gives_the_same_bits(name: str) -> None:
-    said = [("x", "r1", ["a", ["b", "c"]]), ("x", "r2", ["c", "a"]), ("y", "r1", ["b", "d"])]
-    build = resolve(ANNOTATION, "partial-ranking").build
-    first = lam(name, build(said, list("abcd")))
-    other = lam(name, build(said[::-1], list("dbca")))
-    xr.testing.assert_identical(first, other.sel(example=["x", "y"], label=list("abcd")))
 
 
 def test_parameters_are_checked() -> None:

@@ -145,23 +145,15 @@ def test_intervals_cover_at_their_level() -> None:
     assert 1e-4 < bdtr(lower, examples, 0.5) < 1 - 1e-4
 
 
-def test_keyed_by_example_and_stable_in_draws() -> None:
-    said: dict[str, list[tuple[float, ro.Ranking]]] = {
-        "e": TIES,
-        "f": [(3.0, [["a"], ["b"]])],
-        "g": TIES[:1],
-    }
-    few = PlackettLuceDraws(draws=3).aggregate(ro.table(said, LABELS), KEYS)
-    more = PlackettLuceDraws(draws=7).aggregate(ro.table(said, LABELS), KEYS)
-    assert np.array_equal(few.values, more.values[:3])
-    assert few["draw"].values.tolist() == [1, 2, 3]
-    turned = {name: said[name] for name in ("g", "e")}
-    part = PlackettLuceDraws(draws=3).aggregate(ro.table(turned, LABELS[::-1]), KEYS)
-    both = few.sel(example=["g", "e"], label=LABELS[::-1])
-    assert np.array_equal(part.values, both.values)
-    other = PlackettLuceDraws(draws=3).aggregate(ro.table(said, LABELS), Keys(1, "aggregator"))
-    assert not np.isclose(few.values, other.values).all(axis=2).any()
-    assert not np.array_equal(few.sel(example="e").values[0], few.sel(example="e").values[1])
+def test_keyed_by_seed_and_example() -> None:
+    annotations = ro.table({"e": TIES, "f": TIES}, LABELS)
+    one, other = (
+        PlackettLuceDraws(draws=3).aggregate(annotations, Keys(seed, "aggregator"))
+        for seed in (0, 1)
+    )
+    assert one["draw"].values.tolist() == [1, 2, 3]
+    assert not np.isclose(one.values, other.values).all(axis=2).any()
+    assert not np.isclose(one.sel(example="e"), one.sel(example="f")).all()
 
 
 def test_utilities_that_are_hardly_floats() -> None:
@@ -221,11 +213,3 @@ def test_ties_that_count_a_broken_number_of_times_are_refused() -> None:
     part = plausibly.select_annotations(annotations, example=["f"])
     found = PlackettLuceDraws(draws=500, prior=1.0).aggregate(part, KEYS).sel(label="a").values
     assert_distributed(found[:, 0], betainc(1.5, 1.0, found[:, 0]))
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"prior": 0.0}, {"draws": 0}, {"warm_up": 1}, {"unmentioned": "some"}]
-)
-def test_parameters(wrong: dict[str, Parameter]) -> None:
-    with pytest.raises(ValueError, match=next(iter(wrong))):
-        PlackettLuceDraws(**wrong)

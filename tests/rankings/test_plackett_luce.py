@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from random import Random
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,11 +14,11 @@ from scipy.optimize import minimize
 import labelled_records as lr
 import plausibly
 import rankings_oracles as ro
-from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.errors import InputError
 from plausibly.kernels.random import Keys
-from plausibly_builtins.partial_ranking.annotation import PartialRanking
 from plausibly_builtins.partial_ranking.plackett_luce import PlackettLuce
 from plausibly_builtins.single_label.annotation import SingleLabel
+from refusals import warned
 
 Parameter: TypeAlias = Any  # by its name; what checks it is the component
 KEYS = Keys(0, "aggregator")
@@ -109,31 +108,6 @@ def test_unlisted_is_below_or_not_compared() -> None:
     assert unknown["a"] == pytest.approx(0.5 / 2.0, rel=1e-9)
 
 
-@given(lr.records(lr.rankings()), st.randoms(use_true_random=False))
-@settings(max_examples=20)
-def test_orders_and_names_change_no_bit(records: lr.Records, random: Random) -> None:
-    other = list(records)
-    random.shuffle(other)
-    labels = list(lr.LABELS)
-    random.shuffle(labels)
-    renamed = [(e, None if q is None else f"z{q}", answer) for e, q, answer in other]
-    one = PlackettLuce().aggregate(PartialRanking().build(records, lr.LABELS), KEYS)
-    two = PlackettLuce().aggregate(PartialRanking().build(renamed, labels), KEYS)
-    assert np.array_equal(one.values, two.sel(example=one["example"], label=one["label"]).values)
-
-
-def test_examples_do_not_see_each_other() -> None:
-    said: dict[str, list[tuple[float, ro.Ranking]]] = {
-        "easy": [(1.0, [["a"], ["b"]])],
-        "hard": [(1000.0, [["a"], ["b"], ["0"]]), (1.0, [["0"], ["a", "b"]])],
-        "other": [(1.0, [["b", "0"], ["a"]])],
-    }
-    together = PlackettLuce().aggregate(ro.table(said, LABELS), KEYS)
-    for example, one in said.items():
-        alone = PlackettLuce().aggregate(ro.table({example: one}, LABELS), KEYS)
-        assert np.array_equal(alone.values[0], together.sel(example=example).values)
-
-
 @pytest.mark.parametrize("prior", [1e-12, 1e-3, 1e3])
 def test_hard_problems_converge(prior: float) -> None:
     """A chain of fifteen labels, each ahead of the next by much, and never compared otherwise."""
@@ -179,22 +153,7 @@ def test_without_a_prior_one_side_is_refused() -> None:
     assert found.sel(label="a").values.tolist() == pytest.approx([2 / 3, 1.0])
 
 
-def test_too_few_steps_are_told() -> None:
+def test_too_few_steps_are_warned_of() -> None:
     annotations = ro.table({"e": [(7.0, [["a"], ["b"], ["0"]])]}, LABELS)
-    with pytest.warns(PlausiblyWarning) as caught:
+    with warned("not-converged", "1 example (e)", "changes by 0.5", "hint iterations = 10"):
         PlackettLuce(iterations=1).aggregate(annotations, KEYS)
-    (said,) = caught
-    assert str(said.message) == (
-        "warning not-converged: plackett-luce has not converged for 1 example (e): in\n"
-        "  step 1 a plausibility still changes by 0.5\n"
-        "  expected  changes of 1e-10 or less\n"
-        "  hint      iterations = 10, or a larger tolerance, such as 5e-01"
-    )
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"prior": -1.0}, {"unmentioned": "some"}, {"tolerance": -1.0}, {"iterations": 0}]
-)
-def test_parameters(wrong: dict[str, Parameter]) -> None:
-    with pytest.raises(ValueError, match=next(iter(wrong))):
-        PlackettLuce(**wrong)

@@ -1,4 +1,4 @@
-"""Borda in fractions; Dirichlet draws against means and variances; both with the kit's rules."""
+"""Borda in fractions, Dirichlet draws against means and variances, and ranges of parameters."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from scipy.special import betainc
 import labelled_records as lr
 import plausibly
 import rankings_oracles as ro
+from plausibly.errors import InputError
 from plausibly.plugin import AGGREGATOR, Keys, resolve
-from plausibly.testing import check_aggregator
-from plausibly_builtins.partial_ranking.points import Borda, Dirichlet
+from plausibly_builtins.partial_ranking.points import Borda
 
 Parameter: TypeAlias = Any  # by its name; what checks it is the component
 KEYS = Keys(0, "aggregator")
@@ -100,37 +100,19 @@ def test_no_prior_nothing_off_the_rankings() -> None:
     assert (found.sel(example="e", label="a") > found.sel(example="e", label="b")).mean() > 0.5
 
 
-def test_draws_are_keyed_and_stable() -> None:
-    said = {"e": [(1.0, [["a"], ["b"]])], "f": [(2.0, [["Ä", "a"], ["0"]])]}
-    few = Dirichlet(draws=2).aggregate(ro.table(said, LABELS), KEYS)
-    turned = dict(reversed(said.items()))
-    more = Dirichlet(draws=5).aggregate(ro.table(turned, LABELS[::-1]), KEYS)
-    aligned = more.sel(example=["e", "f"], label=LABELS, draw=[1, 2])
-    assert np.array_equal(few.values, aligned.values)
-    alone = Dirichlet(draws=2).aggregate(ro.table({"f": said["f"]}, LABELS), KEYS)
-    assert np.array_equal(alone.values[:, 0], few.values[:, 1])
-    assert not np.array_equal(few.values[0], few.values[1])
-
-
 @pytest.mark.parametrize(
-    "wrong", [{"temperature": 0.0}, {"prior": -0.1}, {"draws": 0}, {"unmentioned": "some"}]
-)
-def test_parameters(wrong: dict[str, Parameter]) -> None:
-    with pytest.raises(ValueError, match=next(iter(wrong))):
-        Dirichlet(**wrong)
-
-
-@pytest.mark.parametrize(
-    "table",
+    ("name", "wrong"),
     [
-        {"name": "dirichlet", "draws": 2, "temperature": 0.5, "prior": 0.1, "unmentioned": "each"},
-        {"name": "dirichlet", "draws": 2, "prior": 0.1, "unmentioned": "together"},
-        {"name": "plackett-luce", "prior": 0.01, "unmentioned": "each"},
-        {"name": "plackett-luce", "prior": 2.0, "unmentioned": "together"},
-        {"name": "plackett-luce-draws", "draws": 2, "warm_up": 20, "unmentioned": "each"},
-        {"name": "bootstrap", "inner": "plackett-luce", "draws": 2},
+        *(("dirichlet", one) for one in ({"temperature": 0.0}, {"prior": -0.1}, {"draws": 0})),
+        *(("plackett-luce", one) for one in ({"prior": -1.0}, {"tolerance": -1.0})),
+        *(("plackett-luce-draws", one) for one in ({"prior": 0.0}, {"draws": 0}, {"warm_up": 1})),
+        ("plackett-luce", {"iterations": 0}),
+        *(
+            (name, {"unmentioned": "some"})
+            for name in ("dirichlet", "plackett-luce", "plackett-luce-draws")
+        ),
     ],
-    ids=str,
 )
-def test_every_rule_of_the_kit_holds_with_other_parameters(table: dict[str, Parameter]) -> None:
-    check_aggregator(resolve(AGGREGATOR, table))
+def test_parameters_out_of_range(name: str, wrong: dict[str, Parameter]) -> None:
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        resolve(AGGREGATOR, {"name": name, **wrong})

@@ -12,7 +12,6 @@ import plausibly
 from plausibly.io.label_tables import read_labels
 
 pytestmark = pytest.mark.realdata
-FIRST_WORKER = {"example": "2", "annotator": "1", "label": "3"}
 
 
 @pytest.fixture
@@ -32,24 +31,13 @@ def weights(table: xr.Dataset, about: str) -> list[int]:
 def test_get_another_label_toy(folder: Path) -> None:
     crowd = plausibly.read_annotations(folder / "long" / "gal_toy_crowdkit.csv")
     plain = plausibly.read_annotations(
-        folder / "long" / "gal_toy_worker_task_label.tsv", "long-table", columns=FIRST_WORKER
+        folder / "long" / "gal_toy_worker_task_label.tsv",
+        "long-table",
+        columns={"example": "2", "annotator": "1", "label": "3"},
     )
     assert crowd.equals(plain)
     lam = plausibly.aggregate(crowd, "label-frequency")
     assert lam.sel(label="flagged").values.tolist() == [0.4, 0.8, 0.4, 0.8, 0.6]
-
-
-def test_mozafari(folder: Path) -> None:
-    table = plausibly.read_annotations(
-        folder / "long" / "mozafari_worker_task_label.tsv", columns=FIRST_WORKER
-    )
-    assert (np.bincount(table["response_example"].values) == 5).all()
-    lam = plausibly.aggregate(table)
-    lines = (folder / "long" / "mozafari_truth.tsv").read_text().splitlines()
-    truth = dict(line.split("\t") for line in lines)
-    votes = lam["label"].values[lam.values.argmax(axis=1)]
-    right = [truth[name] == vote for name, vote in zip(lam["example"].values, votes, strict=True)]
-    assert np.mean(right) == pytest.approx(0.696, abs=5e-4)
 
 
 def test_ferplus(folder: Path) -> None:
@@ -76,17 +64,6 @@ def test_ferplus(folder: Path) -> None:
     assert f"not counted: {aside} none-of-these, 19 rows without a name" in repr(emotions)
     assert emotions.sizes["label"] == 8
     assert sum(weights(emotions, "label")) == sum(sum(row[:8]) for row in named)
-
-
-def test_a_wide_table_without_header(folder: Path) -> None:
-    path = folder / "wide" / "temp_wide_noheader.csv"
-    table = plausibly.read_annotations(path, "wide-table", header=False)
-    found = plausibly.agreement(table, resamples=0).data
-    alpha = found["value"].sel(measure="krippendorff-nominal").item()
-    assert alpha == pytest.approx(0.223413, abs=5e-7)
-    lam = plausibly.aggregate(table).values
-    assert (lam[:, 0] == lam[:, 1]).sum() == 17
-    assert (lam[:, 1] >= lam[:, 0]).sum() == 255  # before, with its ties
 
 
 def test_the_first_votes_of_cifar10h(folder: Path) -> None:

@@ -203,21 +203,6 @@ def test_report_42_what_is_unlisted_has_two_meanings(tmp_path: Path) -> None:
 
 
 @pytest.mark.realdata
-@pytest.mark.parametrize(
-    ("unlisted", "known"),
-    [
-        ("unknown", [0.26876, 0.21007, 0.47103, 0.05015]),
-        ("excluded", [0.2551, 0.21754, 0.48656, 0.0408]),
-    ],
-)
-def test_report_42_debian_means_two_things(shared: Path, unlisted: str, known: list[float]) -> None:
-    path = shared / "cases" / "annotations" / "preflib" / "00002-00000001.soi"
-    table = plausibly.read_annotations(path, unlisted=unlisted)
-    found = plausibly.aggregate(table, "plackett-luce", prior=1e-6).values[0]
-    assert found == pytest.approx(known, abs=6e-6)
-
-
-@pytest.mark.realdata
 def test_approval_ballots(shared: Path) -> None:
     path = shared / "cases" / "annotations" / "preflib" / "00033-00000002.cat"
     table = plausibly.read_annotations(path, category="Yes")
@@ -232,21 +217,3 @@ def test_approval_ballots(shared: Path) -> None:
             for place in filter(None, yes.split(",")):
                 approved[int(place) - 1] += int(count)
     assert named.tolist() == [approved[place] for place in range(17)]
-
-
-@pytest.mark.realdata
-@pytest.mark.parametrize(
-    ("name", "voters"),
-    [
-        ("00002-00000001.soi", 475),
-        ("00003-00000001.toc", 10),
-        ("00022-00000002.toi", 25_355),
-        ("00023-00000001.toi", 204),
-        ("00032-00000004.toi", 15),
-        ("00032-00000007.toi", 15),
-    ],
-)
-def test_every_voter_of_a_published_file_is_there(shared: Path, name: str, voters: int) -> None:
-    path = shared / "cases" / "annotations" / "preflib" / name
-    table = plausibly.read_annotations(path, unlisted="unknown")
-    assert sum(count for *_, count in rankings(table)) == voters

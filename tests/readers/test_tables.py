@@ -13,12 +13,9 @@ from hypothesis import given, strategies as st
 
 import cases_net
 import plausibly
-from io_files import csv_text, refusal, result_or_refusal, written
+from io_files import csv_text, refusal, written
 from readers_votes import votes
 
-TEXT = st.text('ab,"\n;é ', max_size=3)
-NAME = TEXT.filter(str.strip)  # nothing but blanks is no name
-HEADER = ["task", "worker", "label"]
 CELLS = st.sampled_from(["", "", "cat", "a, b", 'say "x"', "NA", "007", "1.0", "ä", "l\nm"])
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning")
 
@@ -33,50 +30,6 @@ def weights(table: xr.Dataset, column: str) -> dict[tuple[str, str, str], float]
     place = cases_net.COLUMNS.index(column)
     rows = cases_net.long_table(table)
     return {(row[0], row[1], row[2]): float(row[place] or 1) for row in rows if row[2]}
-
-
-@given(data=st.data(), answers=st.dictionaries(st.tuples(NAME, NAME), TEXT, min_size=1, max_size=8))
-def test_the_order_of_votes_changes_nothing(
-    folder: Path, data: st.DataObject, answers: dict[tuple[str, str], str]
-) -> None:
-    rows = [[task, worker, label] for (task, worker), label in answers.items()]
-    tables = []
-    for order in (rows, data.draw(st.permutations(rows))):
-        path = written(folder, "a.csv", csv_text([HEADER, *order]))
-        tables.append(
-            result_or_refusal(
-                lambda path=path: plausibly.read_annotations(path, "long-table", delimiter=","),  # type: ignore[misc]  # bound now
-                "a.csv",
-            )
-        )
-    first, second = tables
-    if first is None or second is None:
-        assert not any(map(str.strip, answers.values()))  # nobody named a label
-        assert first is second
-        return
-    xr.testing.assert_equal(first, second)
-    assert votes(first) == Counter(
-        (task, worker, (label,) if label.strip() else ())
-        for (task, worker), label in answers.items()
-    )
-
-
-@given(
-    answers=st.dictionaries(
-        st.tuples(st.sampled_from("tuv"), st.sampled_from("abc")),
-        st.sampled_from("xyz"),
-        min_size=1,
-    )
-)
-def test_votes_that_are_settled_are_those_that_are_not(
-    folder: Path, answers: dict[tuple[str, str], str]
-) -> None:
-    rows = [[*pair, said] for pair, said in answers.items()]
-    path = written(folder, "v.csv", csv_text([HEADER, *rows]))
-    plain = plausibly.read_annotations(path)
-    settled = plausibly.read_annotations(path, duplicates="all")
-    xr.testing.assert_identical(plain.drop_attrs(), settled.drop_attrs())
-    assert settled.attrs == plain.attrs
 
 
 @pytest.mark.parametrize("blank", [" ", "\u200b"])

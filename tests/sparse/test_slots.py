@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import xarray as xr
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
-from plausibly.data.plausibilities import Plausibilities, check_sparse_form, to_dense, to_sparse
 from plausibly.kernels import coverage, draws
 from plausibly.kernels.sparse import Dense, Sparse
 from plausibly.kernels.types import Floats
-from tables import labelled
 
 WEIGHTS = np.array([0.1, 0.1, 0.3, 0.7, 1e-30])
 
@@ -65,17 +62,3 @@ def test_labels_in_another_order(values: Floats, seed: int) -> None:
     expected = slots(np.ascontiguousarray(values[:, order]))
     np.testing.assert_array_equal(other.label, expected.label)
     np.testing.assert_array_equal(other.weight, expected.weight)
-
-
-@given(rows())
-@settings(max_examples=25)
-def test_sparse_and_back(values: Floats) -> None:
-    names = [f"label {code}" for code in range(values.shape[1])]
-    dense = labelled(values, "e", names, name="plausibilities")
-    sparse = check_sparse_form(to_sparse(dense))
-    assert to_dense(sparse).identical(dense)
-    assert to_dense(sparse).values.tobytes() == values.tobytes()
-    turned = np.arange(values.shape[1])[::-1]
-    found = Plausibilities.of(sparse).take_labels(turned).array
-    assert isinstance(found, xr.Dataset)
-    assert to_dense(check_sparse_form(found)).identical(dense.isel(label=turned))

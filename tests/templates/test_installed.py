@@ -16,12 +16,12 @@ __all__ = ["installed"]
 EVERY = (*NAMES.values(), FORMAT)
 
 
-@pytest.mark.parametrize("name", EVERY)
-def test_its_own_tests_pass(installed: Environment, name: str, tmp_path: Path) -> None:
+def test_their_own_tests_pass(installed: Environment, tmp_path: Path) -> None:
+    """Of all in one process, which imports what they share once."""
     ran = installed.python(
         *("-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error"),
-        *("--basetemp", tmp_path / "temporary"),
-        cwd=installed.plugins / name,
+        *("--import-mode=importlib", "--basetemp", tmp_path / "temporary", *EVERY),
+        cwd=installed.plugins,
     )
     assert " passed" in ran.out
     assert "skipped" not in ran.out

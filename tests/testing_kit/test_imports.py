@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from importlib.metadata import distribution
 
 import pytest
 
@@ -17,11 +16,6 @@ def test_importing_the_kit_imports_neither_pytest_nor_hypothesis() -> None:
         "assert not {'pytest', '_pytest', 'hypothesis'} & sys.modules.keys()"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_the_distribution_declares_no_plugin_of_pytest() -> None:
-    groups = {point.group for point in distribution("plausibly").entry_points}
-    assert groups == {"console_scripts", "plausibly"}
 
 
 def test_the_extra_is_named_where_hypothesis_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

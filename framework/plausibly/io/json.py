@@ -22,7 +22,7 @@ from plausibly.io import files
 DEEPEST = 100
 """How deep values may be nested: readers walk them, and no export comes near it."""
 
-_CONSTANTS = frozenset({"NaN", "Infinity", "-Infinity"})
+_CONSTANTS = ("NaN", "Infinity", "-Infinity")
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{},:]|[^\s\[\]{},:"]++', re.DOTALL)
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 _BLANK = re.compile(r"[ \t\r\n]*")
@@ -236,8 +236,8 @@ def _check(text: str, source: str, line: int) -> None:
                     says, expected = f"names the key {json_shown(key)} again", "each key once"
                 else:
                     top.keys[key], top.key = start, key
-        elif token in _CONSTANTS:
-            says, got, expected = f"holds {token}", token, "a number, or null"
+        elif constant := next((one for one in _CONSTANTS if token.startswith(one)), ""):
+            says, got, expected = f"holds {constant}", constant, "a number, or null"
         if says:
             at = line + text.count("\n", 0, start)
             steps = "".join(level.step for level in levels)

@@ -1,4 +1,4 @@
-"""docs/files.md: each format keeps what its table says."""
+"""docs/files.md: each format of plausibilities keeps what its table shows."""
 
 from __future__ import annotations
 
@@ -9,12 +9,9 @@ import pytest
 import xarray as xr
 
 import plausibly
-from io_annotation_tables import same as same_table
 from io_plausibilities import same
 from methods_page import tables
-from plausibly.data.annotations import build_table
 from plausibly.data.plausibilities import to_sparse
-from plausibly.io.annotation_files import read_annotation_file
 from plausibly.io.plausibilities import Form
 
 LAM = xr.DataArray(
@@ -35,29 +32,6 @@ LAM = xr.DataArray(
 def page(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return project / "docs" / "files.md"
-
-
-def test_each_format_of_annotations_keeps_what_the_table_says(page: Path) -> None:
-    table = build_table(
-        "single-label",
-        examples=[" 007", "nobody"],
-        annotators=["None"],
-        labels=["x", "unused"],
-        response_example=[0],
-        response_annotator=[0],
-        mention_response=[0],
-        mention_label=[0],
-        coordinates={"risk": xr.Variable("label", [1, 2])},
-        variables={"time": xr.Variable("response", np.array([3], np.float32))},
-        left_out={"bad rows": 2},
-    )
-    rows = [row for row in tables(page)[1][1:] if row[0].startswith("annotations")]
-    assert [row[0].split("`")[1] for row in rows] == [".csv", ".parquet", ".npz", ".nc"]
-    for name, *kept in rows:
-        assert kept == ["yes"] * 4 + ["", ""]
-        path = f"votes{name.split('`')[1]}"
-        plausibly.write_annotations(table, path)
-        same_table(read_annotation_file(path), table)
 
 
 def test_each_format_of_plausibilities_keeps_what_the_table_says(page: Path) -> None:

@@ -1,0 +1,372 @@
+"""From a name, a table or an object to a component, and back to the table that a file keeps."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import attrs
+import pytest
+
+from plausibly.errors import ComponentError, MissingExtra
+from plausibly.plugin import AGGREGATOR, CALIBRATOR
+from plausibly.protocols import Kind
+from plausibly.registry import Registry
+from plausibly.registry.mistakes import ParameterError
+from refusals import refused
+from registry_components import By, Drawn, Frequency, Plugins, Smoothed, offering
+
+
+@attrs.frozen(kw_only=True)
+class Other(Drawn):
+    """A calibrator that no plugin offers."""
+
+
+class OfAnExtra(Frequency):
+    """An aggregator of a family that needs an extra."""
+
+
+def test_name_table_and_object_are_one(plugins: Plugins) -> None:
+    made = plugins.registry()
+    table = {"name": "drawn", "draws": 3}
+    by_name = made.create(CALIBRATOR, "drawn", {"draws": 3})
+    by_table = made.create(CALIBRATOR, table)
+    both = made.create(CALIBRATOR, {"name": "drawn"}, {"draws": 3})
+    assert by_name == by_table == both == Drawn(draws=3)
+    assert made.create(CALIBRATOR, by_name) is by_name
+    assert table == {"name": "drawn", "draws": 3}
+    assert made.create(AGGREGATOR, "smoothed") == Smoothed()
+
+
+def test_names_tables_and_objects_inside(plugins: Plugins) -> None:
+    table = {
+        "name": "by",
+        "by": "site",
+        "inner": {"name": "by", "by": "ward", "inner": "drawn"},
+        "many": ["drawn", {"name": "drawn", "draws": 3}, Drawn(draws=4)],
+    }
+    assert plugins.registry().create(CALIBRATOR, table) == By(
+        by="site",
+        inner=By(by="ward", inner=Drawn()),
+        many=(Drawn(), Drawn(draws=3), Drawn(draws=4)),
+    )
+
+
+def test_a_function_makes_components_too(plugins: Plugins) -> None:
+    def patient(rounds: int, *, prior: float = 2.0) -> Smoothed:
+        return Smoothed(rounds=rounds, prior=prior)
+
+    made = plugins.registry()
+    made.register(AGGREGATOR, "patient", patient)
+    assert made.create(AGGREGATOR, "patient", {"rounds": 3}) == Smoothed(rounds=3, prior=2.0)
+    with refused("component-parameter", "rounds: is required: an integer"):
+        made.create(AGGREGATOR, "patient")
+
+
+@pytest.mark.parametrize(
+    ("kind", "component", "parameters", "name", "pieces"),
+    [
+        (CALIBRATOR, Drawn(), {"draws": 3}, "component-parameter", "found draws hint Drawn("),
+        (
+            CALIBRATOR,
+            {"name": "drawn", "draws": 3},
+            {"draws": 3},
+            "component-parameter",
+            "draws is given twice",
+        ),
+        (CALIBRATOR, {}, {}, "component-name", "found the keys none"),
+        (CALIBRATOR, {"nam": "x", "b": 1}, {}, "component-name", "found the keys nam, b"),
+        (CALIBRATOR, {"name": 7}, {}, "component-name", "found name = 7"),
+        (AGGREGATOR, "frequensy", {}, "component-unknown", 'did you mean "frequency"?'),
+        (
+            AGGREGATOR,
+            "placket-luce",
+            {},
+            "component-unknown",
+            'did you mean "thesis:plackett-luce"',
+        ),
+        (CALIBRATOR, "least", {}, "component-unknown", "found a combiner of that name"),
+        (
+            AGGREGATOR,
+            "thesis:zzz",
+            {},
+            "component-unknown",
+            f"nothing like it in the environment of {sys.executable}",
+        ),
+        (AGGREGATOR, "glda", {}, "component-unknown", 'did you mean "crowd-kit:glad"?'),
+        # What cannot be loaded is no advice: only smoothed has such a parameter.
+        (AGGREGATOR, "frequency", {"rounds": 3}, "component-parameter", "smoothed has it"),
+        (
+            CALIBRATOR,
+            {"name": "drawn", "draws": "10"},
+            {},
+            "component-parameter",
+            'found the text "10" hint write draws = 10',
+        ),
+        (
+            CALIBRATOR,
+            {"name": "by", "by": "site", "draws": 3},
+            {},
+            "component-parameter",
+            "drawn has it hint leave draws out",
+        ),
+        # A parameter of a plugin of others is no advice either.
+        (CALIBRATOR, {"name": "drawn", "rounds": 3}, {}, "component-parameter", "it has draws"),
+    ],
+)
+def test_a_component_is_refused(
+    plugins: Plugins,
+    kind: Kind[Any],  # Any: of every kind
+    component: object,
+    parameters: Mapping[str, object],
+    name: str,
+    pieces: str,
+) -> None:
+    plugins.add("thesis", offering("plackett-luce"), distribution="thesis-pl")
+    plugins.add("more", offering("gone", "no_such_module_xyz:Name"))
+    plugins.add("crowd-kit", offering("glad", OfAnExtra, AGGREGATOR, extra="crowd"))
+    with refused(name, pieces):
+        plugins.registry().create(kind, component, parameters)
+
+
+def test_every_mistake_at_every_depth(plugins: Plugins) -> None:
+    table = {
+        "name": "by",
+        "by": 7,
+        "colour": 1,
+        "inner": {"name": "drawn", "draws": "7", "drwas": 3},
+        "many": [{"name": "drawn", "draws": 0}, "drwan", {"name": "by"}, 3],
+    }
+    with refused("component-parameter", "8 mistakes in its parameters") as caught:
+        plugins.registry().create(CALIBRATOR, table)
+    error = pickle.loads(pickle.dumps(caught.value))
+    assert isinstance(error, ParameterError)
+    assert str(error) == str(caught.value)
+    assert [str(mistake) for mistake in error.mistakes] == [
+        "colour: no such parameter; it has by, inner, many",
+        "by: expected text, found 7",
+        'inner.drwas: no such parameter; did you mean "draws"?',
+        'inner.draws: expected an integer, found the text "7"',
+        "many[0].draws: must be >= 1, found 0",
+        'many[1]: no calibrator "drwan"; did you mean "drawn"?',
+        "many[2].by: is required: text",
+        "many[3]: this is no calibrator: 3; expected a name, a table with a name, or an object "
+        "that has calibrate",
+    ]
+    assert "inner.draws = 7" in error.hint
+    assert "write inner.draws = 3" in error.hint
+    details = error.details["mistakes"]
+    assert isinstance(details, list)
+    assert len(details) == 8
+
+
+def test_nothing_is_installed() -> None:
+    with refused("component-unknown", "plausibly is on the path, but not installed"):
+        Registry(own=tuple, others=tuple).create(AGGREGATOR, "frequency")
+
+
+def test_built_ins_keep_their_bare_names(plugins: Plugins) -> None:
+    plugins.add("thesis", offering(), distribution="thesis-pl")
+    plugins.add("adapted", offering("frequency", Smoothed, AGGREGATOR, extra="crowd"))
+    plugins.own.reverse()  # it comes first
+    made = plugins.registry()
+    assert type(made.create(AGGREGATOR, "frequency")) is Frequency
+    assert made.create(AGGREGATOR, "thesis:frequency") == Smoothed()
+    assert type(made.create(AGGREGATOR, "adapted:frequency")) is Smoothed
+    assert made.describe(AGGREGATOR, Frequency()) == {"name": "frequency"}
+
+
+def test_plugins_of_others_clash(plugins: Plugins) -> None:
+    plugins.add("tools", offering("pl"), distribution="pl-tools", version="1.1")
+    plugins.add("thesis", offering("pl", Frequency), distribution="thesis-pl")
+    made = plugins.registry()
+    found = "found pl-tools 1.1 (tools) and thesis-pl 0.2 (thesis)"
+    with refused("name-clash", found, "hint say tools:pl or thesis:pl; or disable one"):
+        made.create(AGGREGATOR, "pl")
+    assert made.create(AGGREGATOR, "tools:pl") == Smoothed()
+    assert made.create(AGGREGATOR, "thesis:pl") == Frequency()
+    made.register(AGGREGATOR, "borda", Frequency)
+    plugins.add("voting", offering("borda"), distribution="voting")
+    made.refresh()
+    with refused("name-clash", "found registered here (this run) and voting 0.2 (voting)"):
+        made.create(AGGREGATOR, "borda")
+
+
+def test_nothing_is_loaded_before_it_is_needed(plugins: Plugins) -> None:
+    plugins.add("thesis", offering("pl"), distribution="thesis-pl")
+    made = plugins.registry()
+    assert plugins.imported == []
+    made.create(AGGREGATOR, "frequency")
+    made.create(AGGREGATOR, "votes:smoothed")
+    made.describe(CALIBRATOR, By(by="site"))
+    assert (plugins.scans, plugins.imported) == (0, ["votes", "calibration"])
+    for name in ("pl", "thesis:pl", "pl"):
+        made.create(AGGREGATOR, name)
+        made.entries()
+    assert (plugins.scans, plugins.imported) == (1, ["votes", "calibration", "thesis"])
+
+
+@pytest.mark.parametrize(
+    ("target", "reason"),
+    [
+        ("no_such_module_xyz:Name", "No module named 'no_such_module_xyz'"),
+        ("registry_components:Nothing", "AttributeError: module 'registry_components' has no"),
+        ("registry_components:sys", "TypeError: registry_components:sys is no class"),
+    ],
+)
+def test_a_target_that_cannot_be_loaded(plugins: Plugins, target: str, reason: str) -> None:
+    plugins.add("thesis", offering("lazy", target), distribution="thesis-pl")
+    hint = "hint fix or reinstall thesis-pl; others: plausibly plugins list --kind aggregator"
+    with refused("component-unloadable", reason, hint):
+        plugins.registry().create(AGGREGATOR, "lazy")
+
+
+def test_a_target_that_needs_an_extra(
+    plugins: Plugins, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "needs_more_xyz.py").write_text(
+        "from plausibly.plugin import require\n"
+        "require('not_there_xyz', extra='crowd', source='aggregator glad')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    made = plugins.registry()
+    made.register(AGGREGATOR, "glad", "needs_more_xyz:Glad")
+    with pytest.raises(MissingExtra, match="aggregator glad needs not_there_xyz"):
+        made.create(AGGREGATOR, "glad")
+    monkeypatch.setattr(
+        "plausibly.registry.registry.missing",
+        lambda distribution, extra: ("crowd-kit",) if extra == "crowd" else (),
+    )
+    hook = offering("mace", "no_such_module_xyz:Mace", AGGREGATOR, extra="crowd")
+    plugins.add("crowd-kit", hook, distribution="thesis-pl")
+    made = plugins.registry()
+    hint = 'hint pip install "thesis-pl[crowd]"'
+    with refused("component-unknown", 'did you mean "crowd-kit:mace"?', hint):
+        made.create(AGGREGATOR, "maec")
+    with refused("extra-missing", "needs no_such_module_xyz", hint, kind=MissingExtra):
+        made.create(AGGREGATOR, "mace")
+    assert made.failures() == ()
+
+
+def test_registered_for_this_run(plugins: Plugins) -> None:
+    made = plugins.registry()
+    made.register(AGGREGATOR, "mine", Smoothed, summary="smoothed votes")
+    assert made.create(AGGREGATOR, "mine") == Smoothed()
+    assert made.create(AGGREGATOR, "(this run):mine", {"rounds": 3}) == Smoothed(rounds=3)
+    (entry,) = (e for e in made.entries() if e.name == "mine")
+    assert (entry.source.plugin, entry.source.where) == ("(this run)", "registered here")
+
+
+def test_a_cell_of_a_notebook_may_run_twice(plugins: Plugins) -> None:
+    def cell() -> type[Frequency]:
+        @attrs.frozen(kw_only=True)
+        class Mine(Frequency):
+            """The class that a notebook defines."""
+
+        made.register(AGGREGATOR, "mine", Mine)
+        return Mine
+
+    made = plugins.registry()
+    cell()
+    newest = cell()
+    assert type(made.create(AGGREGATOR, "mine")) is newest
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "target", "error", "piece"),
+    [
+        (AGGREGATOR, "taken", Frequency, "name-clash", 'hint register it as "my-taken"'),
+        (AGGREGATOR, "frequency", Smoothed, "name-clash", "beside that of votes"),
+        (AGGREGATOR, "Plackett Luce", Frequency, "component-name", 'call it "plackett-luce"'),
+        (AGGREGATOR, "a:b", Frequency, "component-name", 'call it "a-b"'),
+        (AGGREGATOR, "", Frequency, "component-name", "give it such a name"),
+        (AGGREGATOR, "mine", "module", "component-target", "a colon, and the name in it"),
+        (AGGREGATOR, "mine", "module:", "component-target", "a colon, and the name in it"),
+        (AGGREGATOR, "mine", "a b:c", "component-target", "a colon, and the name in it"),
+        (AGGREGATOR, "mine", ":x", "component-target", "a colon, and the name in it"),
+        (AGGREGATOR, "mine", Frequency(), "component-target", "found Frequency() hint pass the"),
+        ("aggregator", "mine", Frequency, "component-kind", "import AGGREGATOR, or another kind"),
+    ],
+)
+def test_a_registration_is_refused(
+    plugins: Plugins,
+    kind: Kind[Any],  # Any: of every kind
+    name: str,
+    target: Any,  # Any: wrong on purpose
+    error: str,
+    piece: str,
+) -> None:
+    made = plugins.registry()
+    made.register(AGGREGATOR, "taken", Smoothed)
+    with refused(error, piece, kind=ComponentError):
+        made.register(kind, name, target)
+    assert made.create(AGGREGATOR, "taken") == Smoothed()
+    assert made.create(AGGREGATOR, "frequency") == Frequency()
+
+
+@pytest.mark.parametrize(
+    ("component", "table"),
+    [
+        (Drawn(draws=7), {"name": "drawn", "draws": 7}),
+        (
+            By(by="site", inner=By(by="ward", inner=Drawn(draws=2)), many=(Drawn(draws=3),)),
+            {
+                "name": "by",
+                "by": "site",
+                "inner": {
+                    "name": "by",
+                    "by": "ward",
+                    "inner": {"name": "drawn", "draws": 2},
+                    "many": [],
+                },
+                "many": [{"name": "drawn", "draws": 3}],
+            },
+        ),
+    ],
+)
+def test_a_component_is_described_as_plain_data(
+    plugins: Plugins, component: Drawn | By, table: dict[str, object]
+) -> None:
+    made = plugins.registry()
+    assert made.describe(CALIBRATOR, component) == table
+    assert made.create(CALIBRATOR, table) == component
+
+
+def test_the_described_name_means_that_component(
+    plugins: Plugins, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    front = ModuleType("tests_front")
+    front.__dict__["Other"] = Other
+    monkeypatch.setitem(sys.modules, "tests_front", front)
+    made = plugins.registry()
+    made.register(CALIBRATOR, "gone", "tests_gone_xyz:Other")
+    made.register(CALIBRATOR, "mine", "tests_front:Other")  # a place that only imports it
+    assert made.describe(CALIBRATOR, Other(draws=2)) == {"name": "mine", "draws": 2}
+    plugins.add("thesis", offering("mine", Drawn, CALIBRATOR), distribution="thesis-pl")
+    plugins.add("crowd-kit", offering("glad", OfAnExtra, AGGREGATOR, extra="crowd"))
+    made = plugins.registry()
+    made.register(CALIBRATOR, "mine", Other)
+    made.entries()
+    table = made.describe(CALIBRATOR, Other(draws=2))
+    assert table == {"name": "(this run):mine", "draws": 2}
+    assert made.create(CALIBRATOR, table) == Other(draws=2)
+    assert made.describe(AGGREGATOR, OfAnExtra()) == {"name": "crowd-kit:glad"}
+
+
+def test_plugins_of_others_are_scanned_for_a_class(plugins: Plugins) -> None:
+    plugins.add("thesis", offering("pl"), distribution="thesis-pl")
+    plugins.add("tools", offering("other", Other, CALIBRATOR), distribution="pl-tools")
+    made = plugins.registry()
+    made.create(AGGREGATOR, "frequency")
+    assert made.describe(CALIBRATOR, Other()) == {"name": "tools:other", "draws": 10}
+
+
+@pytest.mark.parametrize("component", [Other(), By(by="site", inner=Other())])
+def test_a_class_without_a_name_is_not_described(plugins: Plugins, component: Other | By) -> None:
+    hint = 'hint plausibly.register(CALIBRATOR, "other", Other) before this, and again before'
+    with refused("component-unregistered", "found tests.registry.test_create:Other", hint):
+        plugins.registry().describe(CALIBRATOR, component)
