@@ -276,6 +276,11 @@ def test_a_frame_is_refused(
     assert found in (None, error.found)
 
 
+def test_lazy_frames_and_streams_have_a_way_out() -> None:
+    assert refusal(lambda: text_table(Lazy())).hint == "frame.collect()"
+    assert refusal(lambda: text_table(Streamed())).hint == "load_dataset(...) without streaming"
+
+
 def test_rows_are_counted_from_one() -> None:
     frame = pd.DataFrame({"task": ["t1", None], "a": ["cat", "dog"]})
     error = refusal(lambda: plausibly.read_annotations(frame, "wide-table"))

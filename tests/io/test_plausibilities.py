@@ -113,10 +113,10 @@ def test_arrays_that_numpy_and_xarray_write(tmp_path: Path) -> None:
         name="plausibilities",
         attrs={"joint": "dawid-skene"},
     )
-    arrays = {"plausibilities": lam.values, "labels": ["x", "y"], "denominator": [2]}
-    np.savez(tmp_path / "lam.npz", examples=["a"], **arrays)
+    values, labels, path = lam.values, ["x", "y"], tmp_path / "lam.npz"
+    np.savez(path, plausibilities=values, labels=labels, denominator=[2], examples=["a"])
     same(read_plausibilities(tmp_path / "lam.npz"), lam.drop_attrs())
-    np.savez(tmp_path / "lam.npz", attributes="no JSON", **arrays)
+    np.savez(path, plausibilities=values, labels=labels, denominator=[2], attributes="no JSON")
     assert read_plausibilities(tmp_path / "lam.npz")["example"].values.tolist() == ["0"]
     lam.to_dataset().to_netcdf(tmp_path / "lam.nc", engine="scipy", format="NETCDF3_64BIT")
     same(read_plausibilities(tmp_path / "lam.nc"), lam)

@@ -7,13 +7,11 @@ from collections.abc import Iterator
 import dask
 import numpy as np
 import pytest
-import xarray as xr
 
 import plausibly
 from lazy_world import cuts, plausibilities, predictions
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import IncompatibleComponents
-from plausibly.kernels.coverage import Ties
 
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning")
 
@@ -116,24 +114,6 @@ def test_numbers_of_other_types() -> None:
     for dtype in (np.float64, np.float16):
         cal = CAL.astype(dtype)
         alike(plausibly.calibrate(cal.chunk(example=5), LAM), plausibly.calibrate(cal, LAM))
-
-
-@pytest.mark.parametrize("ties", ["first", "random", "fractional", "any", "all"])
-def test_evaluate_reads_sets_and_opinions_in_any_chunks(ties: Ties) -> None:
-    lam = LAM.assign_coords(example=NEW["example"].values)
-    known = xr.DataArray(
-        np.array(["cat", "dog"] * 6), dims="example", coords={"example": NEW["example"].values}
-    )
-    predictor = plausibly.calibrate(CAL, LAM)
-    for alpha in (0.3, [0.2, 0.3]):
-        sets = predictor.predict(NEW, alpha)
-        expected = plausibly.evaluate(sets, lam, ties=ties, by="site", true_label=known).data
-        sparse = plausibly.to_sparse(lam)
-        for cut in SOME_CUTS:
-            lazy = predictor.predict(NEW.chunk(example=cut), alpha)
-            for given in (lam, lam.chunk(example=5), sparse, sparse.chunk(example=4)):
-                found = plausibly.evaluate(lazy, given, ties=ties, by="site", true_label=known).data
-                assert found.identical(expected)
 
 
 def test_only_common_examples() -> None:

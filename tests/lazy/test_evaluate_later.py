@@ -17,6 +17,7 @@ from lazy_world import LABELS, plausibilities, predictions
 from plausibly.errors import InputError
 from plausibly.evaluation.evaluate import Evaluation
 from plausibly.evaluation.intervals import IntervalMethod
+from plausibly.kernels.coverage import Ties
 from plausibly.kernels.types import Bools, Floats
 from refusals import refused
 
@@ -64,20 +65,28 @@ def test_each_chunk_is_read_once(sets: xr.DataArray) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cut", "interval"), [((5, 7), "betting"), ((3, 0, 9), "auto"), ((1,) * 12, "t")]
+    ("cut", "interval", "ties"),
+    [
+        ((5, 7), "betting", "random"),
+        ((3, 0, 9), "auto", "first"),
+        ((1,) * 12, "t", "fractional"),
+        ((12,), "auto", "any"),
+        ((4, 8), "auto", "all"),
+    ],
 )
 def test_bits_in_any_chunks(
-    sets: xr.DataArray, cut: tuple[int, ...], interval: IntervalMethod
+    sets: xr.DataArray, cut: tuple[int, ...], interval: IntervalMethod, ties: Ties
 ) -> None:
     order = np.random.default_rng(4).permutation(12)
     moved = LAM.isel(example=order, label=[2, 0, 3, 1]).transpose("label", "example")
+    sparse = plausibly.to_sparse(moved)
     known = xr.DataArray(list(LABELS) * 3, dims="example", coords={"example": NEW["example"]})
 
-    def measured(inside: xr.DataArray, lam: xr.DataArray) -> xr.Dataset:
+    def measured(inside: xr.DataArray, lam: xr.DataArray | xr.Dataset) -> xr.Dataset:
         return plausibly.evaluate(
             inside,
             lam,
-            ties="random",
+            ties=ties,
             true_label=known,
             by="site",
             cluster="site",
@@ -85,8 +94,9 @@ def test_bits_in_any_chunks(
         ).data
 
     whole = measured(sets, LAM)
-    assert measured(sets, moved.chunk(example=cut)).identical(whole)
-    assert measured(sets.chunk(example=5, alpha=1), moved.chunk(example=cut)).identical(whole)
+    for lam in (moved.chunk(example=cut), sparse, sparse.chunk(example=4)):
+        assert measured(sets, lam).identical(whole)
+        assert measured(sets.chunk(example=5, alpha=1), lam).identical(whole)
     one, narrow = sets.isel(alpha=1), LAM.astype(np.float32)
     whole = measured(one, narrow)
     assert measured(one.chunk(example=cut), narrow).identical(whole)

@@ -105,7 +105,7 @@ API = [
         ),
         ({"register": good, "__getattr__": raising}, "API", "OSError: network", ""),
         *(
-            ({"register": hookimpl(function)}, "registration", "TypeError: ", "")
+            ({"register": hookimpl(function)}, "registration", "TypeError: ", "")  # type: ignore[arg-type]  # the mistake
             for function in (lambda reg: None, lambda: None, lambda registrar, more: None)
         ),
         *API,
