@@ -38,7 +38,7 @@ from plausibly.plugin import (
     ScoreInput,
 )
 from plausibly.registry import Registry
-from refusals import refused, warned
+from refusals import refused
 
 VOTES = "task,worker,label\n" + "".join(
     f"e{number},w{worker},{'abc'[(number * worker) % 3]}\n"
@@ -239,5 +239,5 @@ def test_readers_that_cannot_be_loaded_are_named(
     with refused("format-unknown", "not asked: reader needy needs not_there_xyz"):
         plausibly.read_annotations(tmp_path / "odd.txt")
     plausibly.register(READER, "broken", "broken_xyz:Reader")
-    with warned("reader-failed", "reader broken cannot be asked", "plugins check broken"):
+    with pytest.warns(plausibly.PlausiblyWarning, match="reader broken cannot be asked"):
         plausibly.read_annotations(votes)

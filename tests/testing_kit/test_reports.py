@@ -58,7 +58,8 @@ def test_a_sound_component_is_one_line() -> None:
     for component in (Scaled(), Smoothed()):
         report = testing.check_score_function(component)
         assert str(report) == "14 of 14 rules hold"
-        assert (report.kind, report.failed) == ("score", False)
+        assert report.kind == "score"
+        assert not report.failed
 
 
 def test_failures_are_one_error_with_a_table() -> None:
