@@ -10,7 +10,6 @@ import pytest
 import xarray as xr
 
 import plausibly
-from io_files import csv_text, written
 from plausibly.data.labels import merge_aliases
 from plausibly.data.names import name_texts
 from plausibly.data.states import read_merged
@@ -98,37 +97,3 @@ def test_a_label_above_six_kinds_of_dermatitis(
     np.testing.assert_allclose(found.values.sum(axis=1), 1, rtol=1e-12)
     outside = [k for k in range(419) if k not in six]
     np.testing.assert_array_equal(found.values[:, outside], plain.values[:, outside])
-
-
-def test_votes_on_faces_in_two_tables_of_names(shared: Path, tmp_path: Path) -> None:
-    """FER+ calls them happiness and sadness, a model happy and sad: both columns find the label."""
-    path = shared / "cases/annotations/counts/ferplus_votes_subset.csv"
-    first = path.read_text("utf-8").splitlines()[0].split(",")
-    moods = first[2:]
-    renamed = {"happiness": "happy", "sadness": "sad"}
-    rows = [["label", "alias"]]
-    rows += [[renamed.get(mood, mood), mood if mood in renamed else ""] for mood in moods]
-    labels = written(tmp_path, "labels.csv", csv_text(rows))
-    reader = {"name": "counts", "example": "Image name", "ignore": ["Usage"], "unnamed": "drop"}
-    found = plausibly.read_annotations(path, reader, labels=labels)
-    plain = plausibly.read_annotations(path, reader)
-    assert name_texts(found["label"].values) == [renamed.get(mood, mood) for mood in moods]
-    assert set(read_merged(found.attrs)) == set(renamed)
-    lam, same = (plausibly.aggregate(one, unanswered="drop") for one in (found, plain))
-    np.testing.assert_array_equal(lam.values, same.values)
-
-
-def test_complete_rankings_of_alternatives_under_other_names(shared: Path, tmp_path: Path) -> None:
-    """All 32 paths of a complete PrefLib ballot under short names: still complete, ranked alike."""
-    path = shared / "cases/annotations/preflib/00003-00000001.toc"
-    plain = plausibly.read_annotations(path)
-    long = name_texts(plain["label"].values)
-    assert (len(long), plain.sizes["response"]) == (32, 10)
-    short = [name.replace("Trajectory ", "T") for name in long]
-    rows = [["label", "alias"], *map(list, zip(short, long, strict=True))]
-    found = plausibly.read_annotations(path, labels=written(tmp_path, "labels.csv", csv_text(rows)))
-    assert name_texts(found["label"].values) == short
-    assert read_merged(found.attrs) == dict.fromkeys(long, 10.0)
-    for name in ("inverse-rank", "borda"):
-        lam, same = (plausibly.aggregate(one, name) for one in (found, plain))
-        np.testing.assert_array_equal(lam.values, same.values)

@@ -67,17 +67,6 @@ def test_ferplus(folder: Path) -> None:
     assert sum(weights(emotions, "label")) == sum(sum(row[:8]) for row in named)
 
 
-def test_the_first_votes_of_cifar10h(folder: Path) -> None:
-    path = folder / "counts" / "cifar10h_counts_first100.npy"
-    table = plausibly.read_annotations(path, "counts", [str(label) for label in range(10)])
-    votes = weights(table, "example")
-    assert (min(votes), max(votes), len(votes)) == (49, 56, 100)
-    counts = np.load(path)
-    np.testing.assert_array_equal(
-        plausibly.aggregate(table).values, counts / counts.sum(1, keepdims=True)
-    )
-
-
 @pytest.mark.parametrize(
     ("name", "examples", "labels"),
     [
