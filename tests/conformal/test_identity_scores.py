@@ -89,10 +89,10 @@ def test_masses_and_votes_in_blocks(cells: int, data: st.DataObject) -> None:
     lam = counts / total[:, None]
     denominator = data.draw(st.sampled_from([None, total, total + 1]))
     calibration = CalibrationData(
-        source=ArrayScores(lam),
-        stored=Dense(lam),
+        scores=ArrayScores(lam),
+        plausibilities=Dense(lam),
         denominator=denominator,
-        examples=HashedNames(np.arange(len(lam), dtype=np.uint64)),
+        hashes=HashedNames(np.arange(len(lam), dtype=np.uint64)),
         labels=tuple("abcd"[: shape[1]]),
     )
     units, whole = calibration.units()

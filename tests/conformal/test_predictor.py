@@ -15,7 +15,7 @@ import xarray as xr
 import plausibly
 from conformal_world import LABELS, world
 from plausibly import ConformalPredictor
-from plausibly.calibration.vacuous import warn_if_vacuous
+from plausibly.calibration.vacuous import warn_of_vacuous
 from plausibly.errors import PlausiblyWarning
 from plausibly.io.sets import read_sets, write_sets
 from plausibly.kernels.types import Floats
@@ -273,7 +273,7 @@ def test_enough_examples_and_still_vacuous(unit: str, hint: str) -> None:
         unit=unit,
     )
     with warned("sets-vacuous", f"found too many of 500 {unit} there {hint}"):
-        warn_if_vacuous(guarantee, "ecdf")
+        warn_of_vacuous(guarantee, "ecdf")
 
 
 def test_scores_that_tie_at_minus_infinity_are_vacuous() -> None:

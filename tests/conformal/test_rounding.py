@@ -26,10 +26,10 @@ from tables import labelled
 def data(lam: np.ndarray, **labels: list[float]) -> CalibrationData:
     n, count = lam.shape
     return CalibrationData(
-        source=ArrayScores(np.random.default_rng(0).random(lam.shape)),
-        stored=Dense(lam),
+        scores=ArrayScores(np.random.default_rng(0).random(lam.shape)),
+        plausibilities=Dense(lam),
         denominator=None,
-        examples=HashedNames(hash_names([f"e{i}" for i in range(n)])),
+        hashes=HashedNames(hash_names([f"e{i}" for i in range(n)])),
         labels=tuple("abcdefgh"[:count]),
         label_coordinates={name: np.array(values) for name, values in labels.items()},
     )

@@ -113,10 +113,10 @@ def test_voted_keeps_it_of_the_vote_only() -> None:
         for test, (chance, _, vote_score) in enumerate(voted_outcomes(bag)):
             rest = [i for i in range(bag.size) if i != test]
             data = CalibrationData(
-                source=ArrayScores(np.array([bag.scores[i] for i in rest], dtype=np.float64)),
-                stored=Dense(np.array([bag.masses[i] for i in rest], dtype=np.float64)),
+                scores=ArrayScores(np.array([bag.scores[i] for i in rest], dtype=np.float64)),
+                plausibilities=Dense(np.array([bag.masses[i] for i in rest], dtype=np.float64)),
                 denominator=None,
-                examples=HashedNames(hash_names(rest)),
+                hashes=HashedNames(hash_names(rest)),
                 labels=("a", "b"),
             )
             pools = Pools(calibrator.calibrate(data, Keys(0)))
@@ -138,10 +138,10 @@ def test_expected_is_the_calibrator_s_own_atoms() -> None:
     outcome = next(outcomes(bag, None))
     rows = list(outcome.first)
     data = CalibrationData(
-        source=ArrayScores(np.array([bag.scores[i] for i in rows], dtype=np.float64)),
-        stored=Dense(np.array([bag.masses[i] for i in rows], dtype=np.float64)),
+        scores=ArrayScores(np.array([bag.scores[i] for i in rows], dtype=np.float64)),
+        plausibilities=Dense(np.array([bag.masses[i] for i in rows], dtype=np.float64)),
         denominator=np.full(len(rows), 6),
-        examples=HashedNames(hash_names(rows)),
+        hashes=HashedNames(hash_names(rows)),
         labels=("a", "b", "c"),
     )
     pools = Pools(resolve(CALIBRATOR, "expected").calibrate(data, Keys(0)))

@@ -54,10 +54,10 @@ def data_of(sparse: xr.Dataset) -> CalibrationData:
     """Return calibration data whose scores are one row, seen again and again."""
     row: Floats = np.random.default_rng(0).random(LABELS).astype(np.float32)
     return CalibrationData(
-        source=ArrayScores(np.broadcast_to(row, (EXAMPLES, LABELS))),
-        stored=Plausibilities.of(sparse).stored,
+        scores=ArrayScores(np.broadcast_to(row, (EXAMPLES, LABELS))),
+        plausibilities=Plausibilities.of(sparse).stored,
         denominator=sparse.denominator.values,
-        examples=HashedNames(hash_names(sparse.example.values)),
+        hashes=HashedNames(hash_names(sparse.example.values)),
         labels=tuple(map(str, sparse.label_name.values)),
         coordinates={"patient": np.arange(EXAMPLES) // 3},
         label_coordinates={"risk": 1.0 + np.arange(LABELS) % 3},

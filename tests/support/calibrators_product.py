@@ -77,10 +77,10 @@ def data_of(world: World, rows: Sequence[int]) -> CalibrationData:
     augmented = every if world.augmentations > 1 else None
     masses = [world.masses[i] for i in rows]
     return CalibrationData(
-        source=ArrayScores(every[0] if augmented is None else mean_scores(every)),
-        stored=Dense(np.array(masses, dtype=np.float64)),
+        scores=ArrayScores(every[0] if augmented is None else mean_scores(every)),
+        plausibilities=Dense(np.array(masses, dtype=np.float64)),
         denominator=np.array([lcm(*(mass.denominator for mass in row)) for row in masses]),
-        examples=HashedNames(hash_names(rows)),
+        hashes=HashedNames(hash_names(rows)),
         labels=LABELS[: world.labels],
         coordinates={
             "group": np.array([world.group[i] for i in rows]),

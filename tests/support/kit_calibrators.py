@@ -39,12 +39,12 @@ def _after(change: Callable[[CalibrationScores, CalibrationData], CalibrationSco
 
 
 def _by_place(data: CalibrationData, keys: Keys) -> tuple[CalibrationData, Keys]:
-    return attrs.evolve(data, examples=HashedNames(np.arange(len(data), dtype=np.uint64))), keys
+    return attrs.evolve(data, hashes=HashedNames(np.arange(len(data), dtype=np.uint64))), keys
 
 
 def _smooths(data: CalibrationData, keys: Keys) -> tuple[CalibrationData, Keys]:
     smooth = 0.9 * data.plausibilities + 0.1 / data.plausibilities.shape[1]
-    return attrs.evolve(data, stored=Dense(smooth)), keys
+    return attrs.evolve(data, plausibilities=Dense(smooth)), keys
 
 
 def _at_least(number: int) -> Callable[[CalibrationData, Keys], tuple[CalibrationData, Keys]]:

@@ -18,7 +18,7 @@ from plausibly.kernels.blocks import largest, map_blocks
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.masses import exact_units, float_bits, raised_units
 from plausibly.kernels.random import Keys
-from plausibly.kernels.sparse import Dense
+from plausibly.kernels.sparse import Dense, as_stored
 from plausibly.kernels.types import Floats, FloatType, Hashes, Ints, still, unwritable
 
 
@@ -116,6 +116,14 @@ class ArrayScores:
         return still(np.add(self.values, self.dtype.type(0), order="C"))
 
 
+def _scores(given: Floats | ScoreSource) -> ScoreSource:
+    return ArrayScores(given) if isinstance(given, np.ndarray) else given
+
+
+def _examples(given: Hashes | Names | HashedNames) -> Names | HashedNames:
+    return HashedNames(given) if isinstance(given, np.ndarray) else given
+
+
 @attrs.frozen(kw_only=True, eq=False)
 class CalibrationData:
     """Scores and plausibilities of the calibration examples, aligned by name.
@@ -123,15 +131,17 @@ class CalibrationData:
     Attributes
     ----------
     source : ScoreSource
-        Conformity scores in the dtype of the predictions; larger = fits better. What is read
-        through `scores_at` and `scores_of` never makes an array of all.
+        Conformity scores in the dtype of the predictions; larger = fits better; passed as
+        ``scores=``, also as an array. What is read through `scores_at` and `scores_of` never makes
+        an array of all.
     stored : Dense or Sparse
-        Plausibilities. What is read through `draw`, `majority_vote` and `atoms` never makes a
-        dense array of sparse ones.
+        Plausibilities, passed as ``plausibilities=``, also as an array. What is read through
+        `draw`, `majority_vote` and `atoms` never makes a dense array of sparse ones.
     denominator : ndarray of int64, (example,), or None
         Totals of which the plausibilities are counts.
     examples : Names or HashedNames
-        The examples by name, or by the hashes of their names.
+        The examples by name, or by the hashes of their names; passed as ``hashes=``, also as an
+        array.
     labels : tuple of str
         In the order of the calibration predictions, in which draws cumulate and ties break.
     coordinates : mapping of str to ndarray, (example,)
@@ -145,10 +155,10 @@ class CalibrationData:
         means.
     """
 
-    source: ScoreSource
-    stored: Dense
+    source: ScoreSource = attrs.field(alias="scores", converter=_scores)
+    stored: Dense = attrs.field(alias="plausibilities", converter=as_stored)
     denominator: Ints | None = attrs.field(converter=attrs.converters.optional(unwritable))
-    examples: Names | HashedNames
+    examples: Names | HashedNames = attrs.field(alias="hashes", converter=_examples)
     labels: tuple[str, ...]
     coordinates: Mapping[str, NDArray[np.generic]] = attrs.field(factory=dict)
     label_coordinates: Mapping[str, NDArray[np.generic]] = attrs.field(factory=dict)
@@ -312,14 +322,12 @@ class CalibrationData:
 
     def take(self, rows: NDArray[np.intp]) -> CalibrationData:
         """Return the data of some examples."""
-        if np.array_equal(rows, np.arange(len(self.examples))):
-            return self
         return attrs.evolve(
             self,
-            source=self.source.take(rows),
-            stored=self.stored.take(rows),
+            scores=self.source.take(rows),
+            plausibilities=self.stored.take(rows),
             denominator=None if self.denominator is None else self.denominator[rows],
-            examples=self.examples.take(rows),
+            hashes=self.examples.take(rows),
             coordinates={name: found[rows] for name, found in self.coordinates.items()},
             augmented=None if self.augmented is None else self.augmented[:, rows],
             resampled=None if self.resampled is None else self.resampled[:, rows],

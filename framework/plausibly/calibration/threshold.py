@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-import attrs
 import numpy as np
 
 from plausibly.calibration.alphas import AlphaLike, read_alpha
@@ -77,26 +75,6 @@ def threshold(
     if holds(low):
         return from_ordered(low, dtype)
     return from_ordered(least_true(holds, low, high) if holds(high) else high, dtype)
-
-
-@attrs.frozen(kw_only=True)
-class Metadata:
-    """Record of how a predictor was calibrated."""
-
-    scale: str
-    seed: int
-    calibrator: str
-    score: str
-    combiner: str
-    aggregator: str
-    calibrated_on: int
-    augmentations: tuple[str, ...] = ()
-    reading: Mapping[str, str] = attrs.field(factory=dict, eq=False)
-    """Parameters with which predictions were read: `example`, `variable`, `augmentation`."""
-
-
-REMEMBERED = 128
-"""Answers that a predictor remembers: a service may be asked for any number of alphas."""
 
 
 def score_threshold(

@@ -10,10 +10,8 @@ from plausibly.errors import counted, listed, warn
 from plausibly.guarantee import BY_LABEL, Guarantee
 
 
-def warn_if_vacuous(guarantee: Guarantee, combiner: str) -> None:
-    """Warn where every set is every label."""
-    if not guarantee.vacuous:
-        return
+def warn_of_vacuous(guarantee: Guarantee, combiner: str) -> None:
+    """Warn that every set is every label."""
     alpha, unit = f"{float(guarantee.alpha):g}", guarantee.unit
     held_out, count = unit.startswith("held-out"), counted(guarantee.has)
     least, needed = guarantee.least_alpha, guarantee.needed

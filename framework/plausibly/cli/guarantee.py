@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from plausibly.calibration.alphas import AlphaLike, rounded_up
-from plausibly.calibration.vacuous import warn_if_vacuous
+from plausibly.calibration.vacuous import warn_of_vacuous
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data.names import quoted
 from plausibly.errors import IncompatibleComponents, counted, listed
@@ -94,7 +94,9 @@ def thresholds(predictor: ConformalPredictor, alphas: Sequence[str]) -> list[dic
         if error.name != "threshold-none":
             raise
         for alpha in alphas:
-            warn_if_vacuous(predictor.guarantee(alpha), predictor.metadata.combiner)
+            guarantee = predictor.guarantee(alpha)
+            if guarantee.vacuous:
+                warn_of_vacuous(guarantee, predictor.metadata.combiner)
         return [{"threshold": None, "threshold_by": by} for _ in alphas]
     columns = array.values.T.tolist()
     if by:

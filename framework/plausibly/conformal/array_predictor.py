@@ -19,8 +19,8 @@ from plausibly import text
 from plausibly.calibration.alphas import AlphaLike, read_alpha
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues, TestScores, combined
-from plausibly.calibration.threshold import REMEMBERED, Metadata, exceed, threshold
-from plausibly.calibration.vacuous import warn_if_vacuous, warn_of_small_groups
+from plausibly.calibration.threshold import exceed, threshold
+from plausibly.calibration.vacuous import warn_of_small_groups, warn_of_vacuous
 from plausibly.errors import IncompatibleComponents, InputError, counted, listed
 from plausibly.guarantee import CalibrationSummary, Guarantee, rounded
 from plausibly.kernels.random import Keys
@@ -119,6 +119,26 @@ class Scoring:
             with np.errstate(divide="ignore"):
                 read = np.log(values)
         return read
+
+
+@attrs.frozen(kw_only=True)
+class Metadata:
+    """Record of how a predictor was calibrated."""
+
+    scale: str
+    seed: int
+    calibrator: str
+    score: str
+    combiner: str
+    aggregator: str
+    calibrated_on: int
+    augmentations: tuple[str, ...] = ()
+    reading: Mapping[str, str] = attrs.field(factory=dict, eq=False)
+    """Parameters with which predictions were read: `example`, `variable`, `augmentation`."""
+
+
+REMEMBERED = 128
+"""Answers that a predictor remembers: a service may be asked for any number of alphas."""
 
 
 @attrs.frozen(eq=False)
@@ -349,8 +369,8 @@ class ArrayPredictor:
         if calibration.claim.by and self._has_threshold:
             small = np.flatnonzero(stated.thresholds == -np.inf).tolist()
             warn_of_small_groups(stated.guarantee, calibration, small)
-        else:
-            warn_if_vacuous(stated.guarantee, self.metadata.combiner)
+        elif stated.guarantee.vacuous:
+            warn_of_vacuous(stated.guarantee, self.metadata.combiner)
 
     def guarantee(self, alpha: AlphaLike) -> Guarantee:
         """Return what sets at `alpha` guarantee: level, of what, over what, if what, and why."""

@@ -15,8 +15,7 @@ from plausibly.calibration.data import CalibrationData
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues, keyed_share, one_of_each
 from plausibly.calibration.scores import CalibrationScores, malformed
-from plausibly.calibration.threshold import Metadata
-from plausibly.conformal.array_predictor import Scoring
+from plausibly.conformal.array_predictor import Metadata, Scoring
 from plausibly.conformal.inputs import calibration_data, matched_inputs
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
@@ -329,6 +328,7 @@ def calibrate(
         share = _share(the_combiner.held_out)
         away = keyed_share(share, data.hashes, keys.child("held-out"), groups)
     kept = np.flatnonzero(~away)
+    used = data.take(kept) if away.any() else data
     if groups is not None and away.any():
         # Examples of one group are alike, and a new one is of a group that is not among them.
         away &= one_of_each(data.hashes, keys.child("held-out-example"), groups)
@@ -345,7 +345,7 @@ def calibrate(
         )
     calibration = calibration_scores_of(
         the_calibrator,
-        data.take(kept),
+        used,
         keys.child("calibrator"),
         f"calibrator {called['calibrator']}",
     )

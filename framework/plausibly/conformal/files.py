@@ -26,9 +26,8 @@ from plausibly.atomic import check_ours, holds, is_store, recover, replacing
 from plausibly.calibration.examples import HashedNames
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.scores import AugmentationMode, CalibrationScores
-from plausibly.calibration.threshold import Metadata
 from plausibly.conformal import FORMAT
-from plausibly.conformal.array_predictor import ArrayPredictor, Scoring
+from plausibly.conformal.array_predictor import ArrayPredictor, Metadata, Scoring
 from plausibly.errors import IncompatibleComponents, InputError
 from plausibly.extras import version
 from plausibly.guarantee import Claim, converter

@@ -17,9 +17,8 @@ from plausibly.calibration.coordinates import coordinates_over, group_names, new
 from plausibly.calibration.data import ArrayScores, CalibrationData, ScoreSource
 from plausibly.calibration.pvalues import TestScores
 from plausibly.calibration.scores import CalibrationScores
-from plausibly.calibration.threshold import REMEMBERED
 from plausibly.conformal.aggregate import aggregated, default_aggregator
-from plausibly.conformal.array_predictor import Scoring
+from plausibly.conformal.array_predictor import REMEMBERED, Scoring
 from plausibly.data import align, names
 from plausibly.data.annotations import is_annotations
 from plausibly.data.names import Names, is_lazy, not_among, with_values
@@ -329,12 +328,14 @@ def calibration_data(
     draws, about = found.draws, found.about
     denominator = about.coords.get(names.DENOMINATOR)
     return CalibrationData(
-        source=source,
-        stored=found.stored if draws is None else Dense(draws.mean(axis=0, dtype=np.float64)),
+        scores=source,
+        plausibilities=found.stored
+        if draws is None
+        else Dense(draws.mean(axis=0, dtype=np.float64)),
         denominator=None
         if denominator is None or draws is not None
         else np.asarray(denominator.values),
-        examples=model.examples,
+        hashes=model.examples,
         labels=tuple(model.labels.texts),
         coordinates=coordinates_over(names.EXAMPLE, [model.array, about]),
         label_coordinates=coordinates_over(names.LABEL, [model.array, about]),

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from plausibly import registry
 from plausibly.calibration.alphas import Alphas, is_several, read_alphas
-from plausibly.calibration.vacuous import warn_if_vacuous
+from plausibly.calibration.vacuous import warn_of_vacuous
 from plausibly.conformal.array_predictor import Scoring
 from plausibly.conformal.inputs import OVERLAP, matched_inputs, read_test, sets_array, sets_attrs
 from plausibly.data.validate import is_augmented
@@ -128,7 +128,8 @@ def joint_rank(
         for one in read_alphas(alpha)
     )
     for one in guarantees:
-        warn_if_vacuous(one, "joint-rank")
+        if one.vacuous:
+            warn_of_vacuous(one, "joint-rank")
     sets = [counts > math.floor(one.alpha * (n + 1)) for one in guarantees]
     metadata = json.dumps([labels, name, scale, model.augmentations, seed])
     digest = blake2b(

@@ -17,7 +17,6 @@ from plausibly.calibration.alphas import Alphas, is_several, read_alphas
 from plausibly.calibration.coordinates import new_values
 from plausibly.calibration.data import check_weights
 from plausibly.calibration.pvalues import TestScores, combined
-from plausibly.calibration.threshold import Metadata as Metadata
 from plausibly.conformal.array_predictor import ArrayPredictor
 from plausibly.conformal.chunks import map_chunks, predictions_in_chunks
 from plausibly.conformal.inputs import (

@@ -38,7 +38,7 @@ from plausibly.data.names import (
     several,
     text_array,
 )
-from plausibly.data.validate import check_numbers
+from plausibly.data.validate import are_sound, unsound
 from plausibly.errors import InputError, listed
 from plausibly.kernels.blocks import map_blocks
 from plausibly.kernels.sparse import Dense, Sparse
@@ -88,7 +88,8 @@ class Plausibilities:
         if is_sparse(array):
             return cls.of(check_sparse(array, source))
         named = named_array(array, source, "plausibilities", draws=draws, known=known)
-        check_numbers(named.array, "plausibility", source)
+        if not are_sound(named.array.values, "plausibility"):
+            raise unsound(named.array, "plausibility", source)
         checked = _with_exact_denominator(named.array)
         return cls(array=checked, examples=named.examples, labels=named.labels)
 

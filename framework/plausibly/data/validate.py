@@ -65,7 +65,8 @@ class Predictions(Named):
         named = named_array(predictions, source, "predictions", known=known)
         array = named.array
         scale = known_scale(array, source, scale)
-        check_numbers(array, scale, source)
+        if not are_sound(array.values, scale):
+            raise unsound(array, scale, source)
         if scale == "probability" and whole and len(array) >= _HARD_LEAST:
             hard = hard_rows(array.values)
             if hard:
@@ -105,14 +106,12 @@ def are_sound(values: Floats, scale: str) -> bool:
     return all(map_blocks(check, rows.shape))
 
 
-def check_numbers(array: xr.DataArray, scale: str, source: str) -> None:
-    """Raise `InputError` where numbers are not finite, or not what their scale says.
+def unsound(array: xr.DataArray, scale: str, source: str) -> InputError:
+    """Return the error that numbers are not finite, or not what their scale says.
 
     Plausibilities, ([draw,] example, label), are on the scale "plausibility".
     """
     values: Floats = array.values
-    if are_sound(values, scale):
-        return
     ours, least, most = scale == "plausibility", float(values.min()), float(values.max())
     hint, word, labels = "fix these rows", "", None
     if not (isfinite(least) and isfinite(most)):
@@ -152,7 +151,7 @@ def check_numbers(array: xr.DataArray, scale: str, source: str) -> None:
             hint = 'add its column, normalise=True, or scale="independent"'
     faulty = bad.reshape(-1, *bad.shape[-2:]).any(axis=(0, 2))
     rows = name_texts(array.indexes[names.EXAMPLE][faulty])
-    raise InputError(
+    return InputError(
         name,
         f"{source}, {word} in {several(len(rows), 'row')} ({listed(rows)})"
         if word

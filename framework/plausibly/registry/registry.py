@@ -333,7 +333,8 @@ class Registry:
     def _names_off(self) -> tuple[Disabled, ...]:
         """Return every name that is to be off now, wherever it is configured."""
         blocks = [one for block in tuple(self._blocks) for one in block]
-        by_environment = disabled_by(os.environ.get(VARIABLE, "").split(","), VARIABLE)
+        listing = os.environ.get(VARIABLE)
+        by_environment = disabled_by(listing.split(","), VARIABLE) if listing else ()
         return (*self._disabled, *blocks, *by_environment)
 
     def _every_source(self) -> list[Source]:
