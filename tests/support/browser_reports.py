@@ -13,7 +13,7 @@ from plausibly.report.model import Check, Finding, Interval, Part, ReportData, S
 Answer = tuple[int, tuple[tuple[int, ...], ...], float]
 
 NONE = Interval(mean=None, low=None, high=None)
-STRATA = ("largest plausibility below 0.5", "from 0.5 to below 0.8", "of 0.8 and more")
+STRATA = ("below 0.5", "0.5 to 0.8", "0.8 and above")
 
 
 @attrs.frozen(kw_only=True)
@@ -167,7 +167,7 @@ class _Made:
             groups=(tuple(self.site),) if world.sites else (),
             severity=tuple(max(self.severity(k) for k in votes) for votes in self.votes),
             severity_missed=tuple(severity_missed),
-            said=tuple(tuple(said) for said in self.said),
+            answers=tuple(tuple(said) for said in self.said),
             annotators=tuple(world.annotators),
             ranked=world.ranked,
             text=tuple(world.text for _ in every) if world.text else None,
@@ -188,7 +188,7 @@ class _Made:
         parts = [
             Part(
                 kind="ambiguity",
-                title=title,
+                title=f"most frequent answer {title}",
                 n=cases.stratum.count(s),
                 covered=around(0.8 + s / 15 - place / 50, 0.03),
                 size=around(2.0),
@@ -221,7 +221,8 @@ class _Made:
             Finding(
                 severity="weak",
                 name="weak-group",
-                sentence="site north is covered less.",
+                sentence="Site north is below the guarantee.",
+                action="Calibrate by site.",
                 part=3 if world.sites else 0,
             ),
         ]
@@ -230,7 +231,8 @@ class _Made:
             alpha=alpha,
             verdict=Section(
                 sentence=f"{world.methods[method]} at {world.alphas[alpha]} covers {mean:.3f}.",
-                limits="About what radiologists say, not about the diagnosis.",
+                about="Measured 0.900, guaranteed 0.90 on average.",
+                limits="The sets say what radiologists answer, not what is true.",
                 findings=tuple(findings),
                 guarantee=Section(
                     statement="no guarantee"
@@ -373,7 +375,7 @@ class _Made:
             views=tuple(self.view(cases, place) for place in range(len(self.views))),
             disagreement=self.disagreement(),
             cases=cases,
-            believe=Section(
+            assumptions=Section(
                 sentence="No assumption we can check is broken.",
                 checks=(
                     Check(
@@ -409,8 +411,9 @@ class _Made:
             provenance=Section(
                 sentence="This command gives this report again.",
                 command="plausibly report study.toml",
+                names="This page contains names.",
                 study='seed = 1\nalphas = [0.1, 0.05]\n\n[annotations]\npath = "votes.csv"\n',
-                rows=(("seed", "1"), ("fingerprint", "b1946ac9")),
+                rows=(("random seed", "1"), ("fingerprint", "b1946ac9")),
                 versions=(("plausibly", "0.1.0"), ("numpy", "2.4.0")),
             ),
         )
