@@ -100,7 +100,7 @@ def test_votes_guarantee_nothing_of_what_experts_say(made: Made) -> None:
     answers = report.view(2, 0).vote.aggregated.mean or 0
     assert weak.sentence.startswith(f"Coverage of the annotators' answers is {answers:.3f} (")
     assert weak.sentence.endswith("nothing is guaranteed for it.")
-    assert verdict.guarantee.shown == "nothing"
+    assert verdict.guarantee.shown == "none"
 
 
 def test_copies_flatter_and_break_no_guarantee(made: Made) -> None:

@@ -239,7 +239,7 @@ class _Made:
                     if guaranteed is None
                     else f"P(Y in C(X)) >= {guaranteed:.2f}",
                     level=guaranteed,
-                    shown="nothing" if guaranteed is None else f"{guaranteed:.2f}"[1:],
+                    shown="none" if guaranteed is None else f"{guaranteed:.2f}",
                     rows=(("covers", "an answer"), ("assumes", "exchangeable")),
                 ),
             ),

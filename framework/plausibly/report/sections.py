@@ -362,6 +362,7 @@ def verdict(
     checked = [f"{check.title}: {check.state}" for check in checks if check.state != UNCHECKED]
     if checked and guarantee.level is not None:
         rows.insert(len(rows) - 1, ("checked", "; ".join(checked)))  # before what is not claimed
+    stated = guarantee.level is not None and guarantee.target != "majority-vote"
     return Section(
         sentence=sentence,
         about=about,
@@ -371,7 +372,7 @@ def verdict(
         guarantee=Section(
             statement=guarantee.statement(),
             level=level_of(guarantee),
-            shown=guarantee.short(),
+            shown=guarantee.short() if stated else "none",
             rows=tuple(rows),
         ),
     )

@@ -86,7 +86,7 @@ function caseOf(i) {
       .filter(Boolean).map(([kind, text]) => make("li", {}, make(`span.key.${kind}`, { "aria-hidden": "true" }), text))),
     judgements(i),
     CASES.unlisted[i] > 0 && make("p.soft.small", {}, `${counted(CASES.unlisted[i], "label")} more: ${CASES.unlisted_words}`),
-    make("div", {}, make("h3", {}, `Answers of the ${WORDS.annotators}`), make("ul.words", {}, answersOf(i))),
+    CASES.answers[i].length > 0 && make("div", {}, make("h3", {}, `Answers of the ${WORDS.annotators}`), make("ul.words", {}, answersOf(i))),
     groups.length > 0 && facts(groups),
   ];
 }

@@ -38,7 +38,7 @@ function drawWeak() {
     weak.parts.length > 0 && figure({
       of: [weak.note, make("span.choose", {}, ` Choose a row to see its ${WORDS.examples}.`)],
       operable: true,
-      legend: [["dot", "coverage"], ["triangle", "below the guarantee"], weak.level !== null && ["guarantee", "guaranteed on average"]].filter(Boolean),
+      legend: [["dot", "coverage"], weak.level !== null && ["triangle", "below the guarantee"], weak.level !== null && ["guarantee", "guaranteed on average"]].filter(Boolean),
       drawing: make("div.kinds", {},
         Object.keys(KINDS).map((kind) => partLines(kind, weak.parts, weak.level)),
         make("div", { "aria-hidden": "true" }, axis())),
