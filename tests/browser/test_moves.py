@@ -115,7 +115,7 @@ def test_a_label_and_a_group_filter_together(page: Page, data: ReportData) -> No
     [
         ("set size", "size", "Cases with the largest sets come first."),
         ("ambiguity", "largest", "Cases on which radiologists disagree most come first."),
-        ("risk of labels left out", "risk", "Cases whose sets leave out the answers of the highest risk"),
+        ("risk of labels left out", "risk", "Cases whose sets leave out the answers of the high"),
     ],
 )
 def test_sorting(page: Page, data: ReportData, words: str, column: str, first: str) -> None:

@@ -129,7 +129,8 @@ def test_labels_that_experts_part_over_are_counted_by_pairs(made: Made, report: 
     }
     assert {(min(pair), max(pair)): count for pair, count in found.items()} == parted(votes)
     same = sum(count for (a, b), count in found.items() if a == b)
-    assert f"agree on {round(100 * same / (3 * 120))}% of the examples" in report.disagreement.sentence
+    share = f"agree on {round(100 * same / (3 * 120))}% of the examples"
+    assert share in report.disagreement.sentence
 
 
 def test_halves_calibrate_each_other(made: Made, study: ReportData) -> None:

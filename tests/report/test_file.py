@@ -245,7 +245,7 @@ def test_arguments_that_mean_nothing_are_refused(made: Made, tmp_path: Path) -> 
             study,
             {**data, "methods": ["majority-vote"]},
             "methods are not those that were compared",
-            "pass what compare was given",
+            "pass the methods that were compared",
         ),
         (
             study,

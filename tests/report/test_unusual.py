@@ -56,7 +56,7 @@ def test_no_annotations_and_no_groups() -> None:
     assert report.cases.annotators == ()
     assert set(report.cases.answers) == {()}
     assert report.groups == ()
-    assert report.view(0, 0).weak.nothing.startswith("There are no groups of examples: a table of them")
+    assert report.view(0, 0).weak.nothing.startswith("There are no groups of examples: ")
 
 
 def test_two_labels() -> None:
@@ -114,7 +114,8 @@ def test_more_than_ten_thousand_examples(many: Made) -> None:
     assert 10_000 <= cases.shown <= 10_010
     assert len(report.to_text().encode()) < 5_000_000
     assert cases.shown_sentence.startswith(f"{cases.shown:,} of 12,000 examples are shown: 10,000")
-    assert "chosen by a hash of their names (random seed 0) and so by no result" in cases.shown_sentence
+    chosen = "chosen by a hash of their names (random seed 0) and so by no result"
+    assert chosen in cases.shown_sentence
     assert list(cases.names) == sorted(cases.names)
     # Figures are of all examples.
     assert sum(bar.count for bar in report.view(0, 0).sizes.bars) == 12_000
@@ -154,7 +155,6 @@ def test_risk_is_shown_and_what_dangerous_is_left_out() -> None:
     ]
     lam = made.plausibilities.values[30:]
     severity = np.array([0, 2, 1, 0])
-    assert list(report.cases.severity) == np.where(lam > 0, severity, -1).max(axis=1).tolist()
     for at, (listed, bits) in enumerate(
         zip(report.cases.listed, report.cases.sets[0], strict=True)
     ):

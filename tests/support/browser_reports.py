@@ -165,7 +165,6 @@ class _Made:
             largest=largest,
             stratum=tuple(0 if v < 500 else 1 if v < 800 else 2 for v in largest),
             groups=(tuple(self.site),) if world.sites else (),
-            severity=tuple(max(self.severity(k) for k in votes) for votes in self.votes),
             severity_missed=tuple(severity_missed),
             answers=tuple(tuple(said) for said in self.said),
             annotators=tuple(world.annotators),
@@ -277,8 +276,6 @@ class _Made:
             splits=Section(
                 sentence="Over 100 splits, coverage stays near what is guaranteed.",
                 aggregated=tuple(self.random.gauss(0.9, 0.01) for _ in range(100)),
-                mean=0.9,
-                spread=0.01,
             ),
         )
 
@@ -320,7 +317,6 @@ class _Made:
                 Section(
                     name=name,
                     answers=40 + i,
-                    compared=40,
                     agreement=0.5 + i / 40,
                     others=0.6,
                     vote=None if i == 2 else 0.7 - i / 40,
@@ -331,7 +327,6 @@ class _Made:
                 )
                 for i, name in enumerate(self.world.annotators)
             ),
-            likeness="same answer",
             who="r01 stands out.",
             labels=labels,
             cells=tuple(
@@ -397,8 +392,6 @@ class _Made:
                         of=of,
                         guaranteed=of == "drawn",
                         counts=tuple(self.random.randrange(40, 60) for _ in range(20)),
-                        ks_above=0.01,
-                        ks_below=0.02,
                         p=0.41,
                         n=1000,
                         sentence="P-values are as they should be.",

@@ -103,7 +103,7 @@ class Measured:
 
 
 def measured(subject: Subject, method: MethodSets) -> list[Measured]:
-    sets, lam = method.sets, subject.plausibilities
+    sets, plausibility = method.sets, subject.plausibilities
     by = method.guarantees[0].by
     known = by and by != BY_LABEL and inputs.known_values(by, (sets,)) is not None
     with warnings.catch_warnings():
@@ -111,7 +111,7 @@ def measured(subject: Subject, method: MethodSets) -> list[Measured]:
         warnings.simplefilter("ignore", PlausiblyWarning)
         evaluation = evaluate(
             sets,
-            lam,
+            plausibility,
             ties=subject.ties,
             true_label=subject.true_label,
             by=by if known else None,
@@ -120,14 +120,16 @@ def measured(subject: Subject, method: MethodSets) -> list[Measured]:
         ).data
         votes: dict[str, xr.Dataset] = {str(subject.ties): evaluation}
         if evaluation.attrs["tied_share"]:  # else every policy gives the same
-            prepared = prepare(sets, lam, cluster=subject.cluster, seed=subject.seed)
+            prepared = prepare(sets, plausibility, cluster=subject.cluster, seed=subject.seed)
             for policy in POLICIES:
                 if policy not in votes:
                     outcomes = prepared.outcomes(prepared.measured(policy))
                     votes[policy] = prepared.averaging.overall(outcomes)
         groups, why = _by_group(subject, sets)
-        sizes = coverage_by(sets, lam, by="set-size", cluster=subject.cluster, seed=subject.seed)
-        realised = sorted_coverage(sets, lam)
+        sizes = coverage_by(
+            sets, plausibility, by="set-size", cluster=subject.cluster, seed=subject.seed
+        )
+        realised = sorted_coverage(sets, plausibility)
     return [
         Measured(
             evaluation=evaluation.isel(at),
@@ -203,14 +205,14 @@ class Outcomes:
         if known:
             levels = [subject.risk[labels[place]] for place in known]
             self.severity[known] = in_order(levels, None)[1]
-        self.lam: NDArray[np.float64] = subject.plausibilities.values.astype(np.float64)
+        self.plausibility: NDArray[np.float64] = subject.plausibilities.values.astype(np.float64)
         self.inside: list[Bools] = [  # of each view, (example, label)
             method.sets.values[:, :, place]
             for method in subject.methods
             for place in range(len(subject.alphas))
         ]
         # Plausibility outside of the sets, (example,): exactly 0 for nothing.
-        self.missed = [row_sums(np.where(inside, 0.0, self.lam)) for inside in self.inside]
+        self.missed = [row_sums(np.where(inside, 0.0, self.plausibility)) for inside in self.inside]
 
     def most_missed(self, view: int) -> list[int]:
         """Return the examples of which a view leaves out most, most first."""
@@ -242,12 +244,12 @@ def cases(outcomes: Outcomes, *, budget: int = BUDGET) -> Section:
 
 def _cases(outcomes: Outcomes, rows: list[int], most: int) -> Section:
     subject, words = outcomes.subject, outcomes.subject.words
-    lam = outcomes.lam[rows]
+    plausibility = outcomes.plausibility[rows]
     inside = [sets[rows] for sets in outcomes.inside]
     union: Bools = np.logical_or.reduce(inside)
     first = subject.methods[0].scores[rows]
-    listed = [_listed(*each) for each in zip(lam, union, first, strict=True)]
-    unlisted = tuple(lam.shape[1] - len(some) for some in listed)
+    listed = [_listed(*each) for each in zip(plausibility, union, first, strict=True)]
+    unlisted = tuple(plausibility.shape[1] - len(some) for some in listed)
     predicted, meaning = _prediction(subject)
 
     def bars(values: Floats) -> tuple[tuple[int, ...], ...]:
@@ -293,7 +295,7 @@ def _cases(outcomes: Outcomes, rows: list[int], most: int) -> Section:
         listed=tuple(tuple(some.tolist()) for some in listed),
         unlisted=unlisted,
         unlisted_words=left if any(unlisted) else "",
-        plausibility=bars(lam),
+        plausibility=bars(plausibility),
         prediction=None if predicted is None else bars(predicted[rows]),
         prediction_words=meaning,
         scores=tuple(scores.values()),
@@ -301,11 +303,12 @@ def _cases(outcomes: Outcomes, rows: list[int], most: int) -> Section:
         sets=tuple(map(bits, inside)),
         size=tuple(tuple(sets.sum(axis=1).tolist()) for sets in inside),
         missed=tuple(tuple(thousandths(missed[rows])) for missed in outcomes.missed),
-        largest=tuple(thousandths(lam.max(axis=1))),
-        stratum=tuple(stratum_of(lam.max(axis=1)).tolist()),
+        largest=tuple(thousandths(plausibility.max(axis=1))),
+        stratum=tuple(stratum_of(plausibility.max(axis=1)).tolist()),
         groups=tuple(tuple(codes[rows].tolist()) for _, codes in subject.coded),
-        severity=tuple(outcomes.worst_of(lam > 0)),
-        severity_missed=tuple(tuple(outcomes.worst_of((lam > 0) & ~sets)) for sets in inside),
+        severity_missed=tuple(
+            tuple(outcomes.worst_of((plausibility > 0) & ~sets)) for sets in inside
+        ),
         answers=subject.answers(rows),
         annotators=tuple(sorted(subject.annotator_names)),
         ranked=names.MENTION_BLOCK in (subject.annotations or ()),
@@ -314,11 +317,11 @@ def _cases(outcomes: Outcomes, rows: list[int], most: int) -> Section:
     )
 
 
-def _listed(lam: Floats, inside: Bools, scores: Floats) -> Ints:
-    wanted = (lam > 0) | inside
+def _listed(plausibility: Floats, inside: Bools, scores: Floats) -> Ints:
+    wanted = (plausibility > 0) | inside
     wanted[np.argsort(-scores, kind="stable")[:HIGHEST]] = True
     most = min(LISTED, int(wanted.sum()))
-    return np.sort(np.lexsort((-scores, -lam, ~wanted))[:most])
+    return np.sort(np.lexsort((-scores, -plausibility, ~wanted))[:most])
 
 
 def _prediction(subject: Subject) -> tuple[NDArray[np.float64] | None, str]:
@@ -429,8 +432,8 @@ def _standing(
     words, findings = subject.words, []
     every_answer = "Calibrate on all answers (calibrator expected)."
     if judged.stands == "vacuous":
-        action = ""
-        if guarantee.needed is not None:
+        action = "Use a larger alpha."
+        if guarantee.needed is not None and guarantee.needed > guarantee.has:
             action = (
                 f"Use at least {counted(guarantee.needed)} {guarantee.unit} (there are "
                 f"{counted(guarantee.has)}), or a larger alpha."
@@ -452,7 +455,8 @@ def _standing(
             f"Coverage of the {words.of_annotators} answers is {answers}, and nothing is "
             "guaranteed for it."
         )
-        findings.append(Finding("weak", "guarantee-other", text, every_answer))
+        action = every_answer if guarantee.target == "majority-vote" else ""
+        findings.append(Finding("weak", "guarantee-other", text, action))
     return findings
 
 
@@ -526,8 +530,6 @@ MANY = 20_000
 
 FEW_RESAMPLES = 200
 
-LIKENESS = {"percent": "same answer", "jaccard": "Jaccard", "partial-average-overlap": "overlap"}
-
 
 def disagreement(subject: Subject) -> Section:
     table, words, shown = subject.annotations, subject.words, subject.annotator_names
@@ -540,7 +542,7 @@ def disagreement(subject: Subject) -> Section:
                 f"{words.annotators} cannot be shown."
             )
         empty: dict[str, object] = dict.fromkeys(("measures", "annotators", "labels", "cells"), ())
-        texts = dict.fromkeys(("likeness", "who", "note"), "")
+        texts = dict.fromkeys(("who", "note"), "")
         return Section(sentence=nothing, nothing=nothing, **empty, **texts)
     with warnings.catch_warnings():
         # The reader of the file warns of repeated answers and of a partial order.
@@ -580,7 +582,6 @@ def disagreement(subject: Subject) -> Section:
         sentence=sentence,
         measures=tuple(rows),
         annotators=tuple(_annotators(found, shown, place)),
-        likeness=LIKENESS[str(found.attrs["likeness"])],
         who=_who(measures, shown, words),
         labels=kept,
         cells=tuple(cell for cell in cells if {cell.a, cell.b} <= {*kept}),
@@ -644,7 +645,6 @@ def _annotators(found: xr.Dataset, shown: Sequence[str], place: NDArray[np.int64
         Section(
             name=name,
             answers=int(one["annotator_answers"]),
-            compared=int(one["annotator_compared"]),
             low=bool(one["annotator_low"]),
             says=label.get(str(one["annotator_says"].item())),
             **{part: number(one[f"annotator_{part}"]) for part in _LIKENESSES},
@@ -711,8 +711,6 @@ def uniformity(subject: Subject) -> list[Section]:
                     of=of,
                     guaranteed=bool(kind["guaranteed"]),
                     counts=tuple(np.histogram(values, bins=BINS, range=(0.0, 1.0))[0].tolist()),
-                    ks_above=above,
-                    ks_below=float(kind["ks_below"]),
                     p=p,
                     n=len(values),
                     sentence=f"P-values of {_LABELS[of]} ({method.name}, {count}) {compared}: "
@@ -918,7 +916,7 @@ def _weak_sentence(
             "be told in advance."
         )
     even = f"Coverage is below the guarantee at no level of agreement of the {words.annotators}."
-    return start or even
+    return start.rstrip() or even
 
 
 def sizes(subject: Subject, found: Measured) -> Section:
@@ -977,4 +975,4 @@ def splits(subject: Subject, method: str, place: int) -> Section | None:
             f", with a standard deviation of {decimal(spread)} between calibrations "
             f"({decimal(values.min())} to {decimal(values.max())})"
         )
-    return Section(sentence=f"{text}.", aggregated=tuple(values.tolist()), mean=mean, spread=spread)
+    return Section(sentence=f"{text}.", aggregated=tuple(values.tolist()))

@@ -34,7 +34,7 @@ from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.evaluation.study import load_study
 from plausibly.io import read_annotations, read_plausibilities, read_predictions
 from plausibly.kernels.random import hash_names
-from plausibly.kernels.types import Bools, Floats
+from plausibly.kernels.types import Bools
 from plausibly.protocols import AGGREGATOR
 from plausibly.registry import called
 from plausibly.report.model import BROKEN, HELD, UNCHECKED, Check, Words
@@ -78,20 +78,20 @@ def method_sets(
 ) -> MethodSets:
     """Return the sets of one method; `rows` are the examples that each predictor was tested on."""
     order = np.argsort(np.concatenate([np.flatnonzero(mine) for mine in rows]))
-    parts: list[tuple[Bools, Floats, Floats]] = []
     dims = (names.EXAMPLE, names.LABEL, names.ALPHA)
+    sets, p_values, scores = [], [], []
     with warnings.catch_warnings():
         # The report states what the sets warn of.
         warnings.simplefilter("ignore", PlausiblyWarning)
         for one in tested:
             new = one.predictor.predict(one.predictions, list(alphas)).transpose(*dims)
-            p_values = one.predictor.p_values(one.predictions).transpose(*dims[:2])
-            new_scores = one.predictor.scores(one.predictions)
-            if new_scores.ndim > 2:  # bars show one score per label, the mean over augmentations
-                new_scores = new_scores.mean(axis=0)
+            found = one.predictor.scores(one.predictions)
+            if found.ndim > 2:  # bars show one score per label, the mean over augmentations
+                found = found.mean(axis=0)
             place = positions(one.predictor.labels, name_texts(new[names.LABEL].values))
-            parts.append((new.values, p_values.values, new_scores[:, place]))
-    values, p, scores = (np.concatenate(each)[order] for each in zip(*parts, strict=True))
+            sets.append(new)
+            p_values.append(one.predictor.p_values(one.predictions).transpose(*dims[:2]).values)
+            scores.append(found[:, place])
     # The weakest guarantee holds for all predictors.
     guarantees = [
         min(
@@ -100,34 +100,25 @@ def method_sets(
         )
         for alpha in alphas
     ]
-    first, metadata = tested[0].predictor, tested[0].predictor.metadata
-    overlap = [
-        np.isin(hash_names(one.predictions[names.EXAMPLE].values), one.predictor.hashes).sum()
-        for one in tested
-        if one.predictor.hashes is not None
-    ]
-    sets = xr.DataArray(
-        values,
-        dims=dims,
-        coords={
-            **{key: value.variable for key, value in _plane(predictions).coords.items()},
-            names.ALPHA: [float(guarantee.alpha) for guarantee in guarantees],
-        },
-        attrs={
-            GUARANTEES: json.dumps([guarantee.to_json() for guarantee in guarantees]),
-            FINGERPRINT: " ".join(one.predictor.fingerprint for one in tested),
-            OVERLAP: int(sum(overlap)),
-            LABEL_ORDER: json.dumps(list(first.labels)),
-        },
+    whole = xr.concat(
+        sets, names.EXAMPLE, coords="different", compat="equals", join="exact", combine_attrs="drop"
     )
+    attributes = {
+        GUARANTEES: json.dumps([guarantee.to_json() for guarantee in guarantees]),
+        FINGERPRINT: " ".join(one.predictor.fingerprint for one in tested),
+        OVERLAP: sum(int(new.attrs[OVERLAP]) for new in sets),
+        LABEL_ORDER: sets[0].attrs[LABEL_ORDER],
+    }
+    whole = whole.isel({names.EXAMPLE: order}).assign_attrs(attributes)
+    metadata = tested[0].predictor.metadata
     return MethodSets(
         name=name,
         about=f"{metadata.calibrator} + {metadata.combiner}, score {metadata.score}",
         reference=reference,
         tested=tested,
-        sets=with_left_out(sets, read_left_out(predictions.attrs)),
-        p=p,
-        scores=scores,
+        sets=with_left_out(whole, read_left_out(predictions.attrs)),
+        p=np.concatenate(p_values)[order],
+        scores=np.concatenate(scores)[order],
         score=metadata.score,
         guarantees=guarantees,
     )

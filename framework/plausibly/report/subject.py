@@ -18,9 +18,9 @@ from plausibly.calibration.alphas import AlphaLike
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
 from plausibly.data.annotations import Rows
-from plausibly.data.names import is_missing, name_texts, positions, quoted
-from plausibly.errors import InputError, counted, listed
-from plausibly.evaluation.inputs import codes_of, example_values, meant
+from plausibly.data.names import is_missing, name_texts, positions
+from plausibly.errors import InputError, counted
+from plausibly.evaluation.inputs import codes_of, example_values
 from plausibly.evaluation.risk import label_coordinate
 from plausibly.guarantee import Guarantee
 from plausibly.io import with_coordinates
@@ -144,8 +144,6 @@ class Subject(Reported):
     def _by(self) -> Sequence[str]:
         there = coordinates(self.predictions)
         if self.groups is not None:
-            for name in self.groups:
-                _check_coordinate(name, there)
             return list(self.groups)
         others = {self.cluster, self.stratify, self.true_label}
         others |= {self.options.text, self.options.thumbnail}
@@ -205,7 +203,8 @@ class Subject(Reported):
         """Return the texts of a coordinate of the examples, None without a name."""
         if not name:
             return None
-        _check_coordinate(name, coordinates(self.predictions))
+        if name not in coordinates(self.predictions):
+            example_values(name, (self.predictions,))  # raises, and names those that there are
         return name_texts(self.predictions[name].values)
 
     @property
@@ -264,21 +263,6 @@ def with_tables(predictions: xr.DataArray, examples: Table, labels: Table) -> xr
         if table is not None:
             predictions = with_coordinates(predictions, table_from(table, dim))
     return predictions
-
-
-def _check_coordinate(name: str, there: Sequence[str]) -> None:
-    if name in there:
-        return
-    other = "a table of the examples that has it"
-    raise InputError(
-        "coordinate-missing",
-        f"examples have no coordinate {quoted(name)}",
-        expected=f"one of {listed(there)}" if there else other,
-        found=name,
-        hint=meant(name, there) or f"name {other}",
-        source="examples",
-        details={"coordinates": list(there)},
-    )
 
 
 def _picture(path: str, folder: Path, column: str) -> str:
