@@ -150,7 +150,7 @@ COVERED = (
     ("aggregated_coverage", "aggregated, ", style.AGGREGATED),
 )
 SIZES = (("set_size", "", style.SIZE),)
-_WIDTH, _HEIGHT = 3, 5.6
+_WIDTH, _LEAST, _HEIGHT = 3, 8, 5.6
 _WIDE, _MARGIN = 20, 1.1
 
 
@@ -163,7 +163,7 @@ def draw_columns(
     sizes: Sequence[Measure] = SIZES,
 ) -> Drawing:
     """Return histograms over splits: coverage above, set size below."""
-    page = new_page(max(_WIDTH * len(columns), 7.5), _HEIGHT)
+    page = new_page(max(_WIDTH * len(columns), _LEAST), _HEIGHT)
     panels = page.subplots(2, len(columns), sharex="row", sharey="row", squeeze=False)
     limits = [
         style.edges([one[name].values for one in columns.values() for name, _, _ in measures])

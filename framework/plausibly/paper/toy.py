@@ -157,12 +157,11 @@ def claim_both_ways(numbers: xr.Dataset, level: float) -> Claim:
 
 TOY = Figure(partial(toy_data, POINTS), ALPHA, both_ways, draw_both_ways, claim_both_ways)
 
-_STRETCH, _EDGE, _BINS = 0.19, 0.005, 80
-_LOOKS = {
-    "majority_vote_coverage": ("majority vote", style.VOTED),
-    "true_coverage": ("true label", style.TRUE),
-    "aggregated_coverage": ("plausibilities (aggregated)", style.AGGREGATED),
-}
+_COVERED = (
+    ("majority_vote_coverage", "majority vote, ", style.VOTED),
+    ("true_coverage", "true label, ", style.TRUE),
+    ("aggregated_coverage", "plausibilities, ", style.AGGREGATED),
+)
 
 
 def gap(method: MethodTable, study: Study) -> xr.Dataset:
@@ -171,18 +170,8 @@ def gap(method: MethodTable, study: Study) -> xr.Dataset:
 
 
 def draw_gap(title: str, numbers: xr.Dataset) -> Drawing:
-    drawn = page.new_page(8, 3.8)
-    panel, level = drawn.subplots(), page.wanted(numbers)
-    there = {name: look for name, look in _LOOKS.items() if name in numbers}
-    # Both figures show the same range, so that they can be compared.
-    least = min(level - _STRETCH, *(float(numbers[name].min()) for name in there))
-    edges = np.linspace(least - _EDGE, 1 + _EDGE, _BINS + 1)
-    for name, (title_of, look) in there.items():
-        values = numbers[name].values
-        histogram(panel, values, edges, look, f"{title_of}, mean {np.mean(values):.3f}")
-    x = "coverage of the test examples of a split (share)"
-    framed(panel, x, "splits", level=level, room=0.3, columns=2)
-    return page.finish(drawn, title, numbers)
+    covered = [measure for measure in _COVERED if measure[0] in numbers]
+    return page.draw_columns({"": numbers}, title, numbers, covered=covered)
 
 
 def claim_gap(numbers: xr.Dataset, level: float, *, voted: bool) -> Claim:
