@@ -88,6 +88,8 @@ def test_on_paper_everything_is_unfolded(browser: Browser, file: Path) -> None:
         white = "getComputedStyle(document.body).backgroundColor"
         assert page.evaluate(white) == "rgb(255, 255, 255)"
         assert not page.locator("#search").is_visible()
+        assert page.locator("#annotators tbody button").first.is_visible()
+        assert page.locator("#surprising button").first.is_visible()
         assert page.locator("#list > li").count() == 8
         assert len(page.pdf()) > 20_000
         assert page.evaluate("window.printed") == [True]
