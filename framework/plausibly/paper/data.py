@@ -195,7 +195,7 @@ def _numbers(path: Path, shape: tuple[int, ...]) -> Floats:
         return InputError(
             name,
             f"{path.name} {what}",
-            expected=f"{counted(shape[0])} rows (cases) of {shape[1]} probabilities (conditions)",
+            expected=f"{counted(shape[0])} rows (cases) of {shape[1]} numbers (conditions)",
             found=found,
             hint="copy it again; annotations, conditions and predictions are of one release",
             source=path.name,
