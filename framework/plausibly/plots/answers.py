@@ -53,9 +53,7 @@ def disagreement(result: xr.Dataset, *, most: int = MOST, axes: Axes | None = No
     with np.errstate(invalid="ignore", divide="ignore"):
         rows = together[np.ix_(kept, kept)] / shares[kept, None]
     called = name_texts(result[names.LABEL].values[kept])
-    axes = _draw_squares(
-        axes, "disagreement", rows, called, x="other answer", y="answer"
-    )
+    axes = _draw_squares(axes, "disagreement", rows, called, x="other answer", y="answer")
     pairs = "pairs of answers" if result.attrs["pairs"] == "answers" else "pairs of drawn labels"
     compared, n = int(result.attrs["compared"]), int(result.attrs["n"])
     on = "" if compared == n else f"{counted(compared)} of "
