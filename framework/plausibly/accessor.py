@@ -34,7 +34,7 @@ _CELL = 240
 
 @attrs.frozen(kw_only=True, repr=False)
 class Listing:
-    """Rows under titles; made when they are asked for."""
+    """Rows under titles, made when they are read."""
 
     title: str
     columns: tuple[str, ...]
@@ -78,7 +78,7 @@ class Listing:
 
 
 def as_text(value: object) -> str:
-    """Return a cell as it is printed: sets between braces, long ones with their number."""
+    """Return a cell as text: sets between braces, long ones with their size."""
     if isinstance(value, float):
         return f"{value:g}"
     if not isinstance(value, tuple):
@@ -181,11 +181,11 @@ class _Accessor(Generic[D]):
 class ArrayAccessor(_Accessor[xr.DataArray]):
     """Names of labels, guarantees and figures of a DataArray."""
 
-    guarantee = _Accessor.guarantee  # the reference lists what stands in a class itself
+    guarantee = _Accessor.guarantee  # the reference lists members of the class itself only
 
     def names(self, most: int = SHOWN) -> Listing:
         """Return the labels in each prediction set, by name."""
-        # As they came: the order of the calibration is for ties, not for reading.
+        # The order of the array: that of the calibration only matters for ties.
         labels = np.array([str(name) for name in self._data[names.LABEL].values], dtype=object)
         sets = as_sets(self._data).sel({names.LABEL: list(labels)})
         examples = [str(name) for name in sets[names.EXAMPLE].values]
@@ -223,7 +223,7 @@ class ArrayAccessor(_Accessor[xr.DataArray]):
         return ".plausibly of a DataArray: names(), guarantee(), plot"
 
 
-_NOTHING = 1e-9  # plausibility that sums of shares may miss by their last bits
+_NOTHING = 1e-9  # tolerance for sums of shares
 
 
 class DatasetAccessor(_Accessor[xr.Dataset]):
@@ -239,7 +239,7 @@ class DatasetAccessor(_Accessor[xr.Dataset]):
         sets: xr.DataArray | None = None,
         plausibilities: xr.DataArray | xr.Dataset | None = None,
     ) -> Listing:
-        """Return the examples whose sets leave out most plausibility."""
+        """Return the examples whose sets leave out the largest share of the answers."""
         if "evaluation" not in reading.kinds_of(self._data):
             raise InputError(
                 "examples-unmeasured",
@@ -276,8 +276,7 @@ class DatasetAccessor(_Accessor[xr.Dataset]):
         rows: list[Row] = list(zip(*columns.values(), strict=True))
         return Listing(
             title=reading.with_alpha(
-                f"plausibility is left out of {counted(len(order))} of "
-                f"{several(len(examples), 'set')}",
+                f"{counted(len(order))} of {several(len(examples), 'set')} leave out plausibility",
                 one,
             ),
             columns=tuple(columns),

@@ -31,7 +31,7 @@ __all__ = ["predictions"]
 Labels: TypeAlias = Sequence[str] | Mapping[int, str] | Mapping[str, str]
 """Names in order, or the ``id2label`` of a model's configuration, also as JSON has it."""
 
-_WHOSE = "rows"
+_ROWS = "rows"
 _EVERY = "pipeline(inputs, top_k=None), of images top_k=len(model.config.id2label)"
 _WITHIN = 0.01
 
@@ -48,7 +48,7 @@ def predictions(
     Parameters
     ----------
     rows : iterable
-        One entry an example, read one by one: the list of ``{"label": ..., "score": ...}`` that
+        One entry per example, read one by one: the list of ``{"label": ..., "score": ...}`` that
         classification of text and audio gives with ``top_k=None``, and of images with ``top_k`` as
         large as there are labels; or the mapping with ``"labels"`` and ``"scores"`` of zero-shot
         classification. Every row names every label.
@@ -56,9 +56,9 @@ def predictions(
         The labels in order, or ``model.config.id2label``. By default those of the first row,
         sorted.
     examples : sequence, optional
-        Names of the examples, in the order of the rows; else they are ``"0"``, ``"1"``, …
+        Names of the examples, in the order of the rows; by default ``"0"``, ``"1"``, …
     scale : {"probability", "independent", "logit"}
-        What the scores are: of a softmax, of a sigmoid for each label
+        Origin of the scores: a softmax, a sigmoid for each label
         (``function_to_apply="sigmoid"``, ``multi_label=True``), or neither
         (``function_to_apply="none"``).
 
@@ -71,8 +71,8 @@ def predictions(
     ------
     InputError
         ``rows-missing``, ``row-unfit``, ``labels-missing``, ``label-unknown``,
-        ``scores-do-not-sum``, ``rows-differ``, and what
-        `plausibly.data.validate.check_predictions` says.
+        ``scores-do-not-sum``, ``rows-differ``, and those of
+        `plausibly.data.validate.check_predictions`.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def predictions(
             expected="one entry per example",
             found="none",
             hint=_EVERY,
-            source=_WHOSE,
+            source=_ROWS,
         )
     if names is not None and len(names) != len(values):
         raise InputError(
@@ -141,7 +141,7 @@ def predictions(
             f"rows are {len(values):,}, and examples are {len(names):,}",
             expected="one name per row",
             found=f"{len(names):,}",
-            hint="examples=[...], in the order in which the pipeline was given them",
+            hint="examples=[...], in the order of the inputs of the pipeline",
             source="examples",
         )
     numbered = {NUMBERED: 1} if names is None else {}
@@ -149,7 +149,7 @@ def predictions(
     check_names(names, EXAMPLE, source="examples")
     check_names(order, LABEL, source="labels")
     array = named_predictions(np.array(values, dtype=np.float64), names, order, numbered)
-    return validate.check_predictions(array, source=_WHOSE, scale=scale)
+    return validate.check_predictions(array, source=_ROWS, scale=scale)
 
 
 def _unfit(
@@ -161,7 +161,7 @@ def _unfit(
         expected=expected,
         found=found,
         hint=hint,
-        source=_WHOSE,
+        source=_ROWS,
         details={"example": example, **more},
     )
 

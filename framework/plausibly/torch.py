@@ -25,10 +25,10 @@ __all__ = ["predictions"]
 
 Tensor: TypeAlias = Any  # torch is an extra
 Module: TypeAlias = Any  # as above
-Batch: TypeAlias = Any  # whatever a loader gives
+Batch: TypeAlias = Any  # any batch of a loader
 Examples: TypeAlias = Iterable[object] | str | int | Callable[[Batch], Iterable[object]]
 
-_WHOSE, _LOADER = "the module", "the loader"
+_MODULE, _LOADER = "the module", "the loader"
 _HALVES = ("torch.float16", "torch.bfloat16")
 
 
@@ -68,7 +68,7 @@ def _moved(batch: Batch, device: object) -> Batch:
 def _outputs(
     module: Module, batch: Batch, call: Callable[[Module, Batch], object] | None, number: int
 ) -> Tensor:
-    """Return what the module gives for a batch."""
+    """Return the outputs of the module for a batch."""
     outputs: Tensor
     if call is not None:
         outputs = call(module, batch)
@@ -89,7 +89,7 @@ def _batch_unfit(found: object, what: str) -> InputError:
     return InputError(
         "batch-unfit",
         what,
-        expected="one tensor of outputs a batch",
+        expected="one tensor of outputs per batch",
         found=f"{type(found).__name__}{keys}",
         hint='call=lambda model, batch: model(batch["key"])',
         source=_LOADER,
@@ -98,7 +98,7 @@ def _batch_unfit(found: object, what: str) -> InputError:
 
 def _values(outputs: Tensor, order: Sequence[str], number: int) -> Floats:
     """Return the numbers of one batch, (example, label)."""
-    if str(outputs.dtype) in _HALVES:  # of which numpy has one at most
+    if str(outputs.dtype) in _HALVES:  # numpy has no bfloat16
         outputs = outputs.float()
     values: NDArray[Any] = outputs.cpu().numpy()  # Any: checked here
     if values.ndim != 2 or values.shape[1] != len(order) or values.dtype.kind != "f":
@@ -112,7 +112,7 @@ def _values(outputs: Tensor, order: Sequence[str], number: int) -> Floats:
             "(1, 0)), if it is the logit of the second label"
             if one
             else f"labels= with as many names as outputs; there are {len(order)}",
-            source=_WHOSE,
+            source=_MODULE,
             details={"batch": number, "shape": list(values.shape)},
         )
     return values
@@ -125,19 +125,19 @@ def _names(
     rows: range,
     number: int,
 ) -> list[str]:
-    """Return the names of the examples of one batch, which are these rows of the result."""
+    """Return the names of the examples of one batch."""
     if examples is None:
         return list(map(str, rows))
     if named is not None:
         if rows.stop > len(named):
-            raise _names_differ(named, rows.stop, f"the loader has given by batch {number}")
+            raise _names_differ(named, rows.stop, f"batches 1 to {number} have")
         return list(named[rows.start : rows.stop])
     try:
         names = _texts(examples(batch) if callable(examples) else batch[examples])
     except (KeyError, IndexError, TypeError):
         raise _batch_unfit(batch, f"batch {number} has no item {examples!r}") from None
     if len(names) != len(rows):
-        raise _names_differ(names, len(rows), f"the module gives for batch {number}")
+        raise _names_differ(names, len(rows), f"batch {number} has")
     return names
 
 
@@ -167,25 +167,25 @@ def predictions(
 ) -> xr.DataArray:
     """Return the predictions of a module on each example of a loader.
 
-    The module is in evaluation mode and without gradients meanwhile; afterwards every part of it
-    is in the mode in which it was. Inputs are in memory one batch at a time.
+    The module runs in evaluation mode and without gradients; afterwards every part of it is in its
+    mode again. One batch of inputs is in memory at a time.
 
     Parameters
     ----------
     module : torch.nn.Module
     loader : torch.utils.data.DataLoader, or iterable of batches
-        A batch is a tensor, a sequence whose first item is what the module takes, or, with `call`,
-        anything. It must keep the order of the examples, unless its batches name them.
+        A batch is a tensor, a sequence whose first item is the input of the module, or anything
+        with `call`. The loader must keep the order of the examples, unless batches name them.
     labels : sequence of str, Path, str or Dataset
         Names of the outputs, in order.
     examples : sequence, str, int or callable, optional
-        Names of all examples, in the order of the loader; or where a batch has its names: the key
-        or place of the item, or a function of the batch. Else they are ``"0"``, ``"1"``, …
+        Names of all examples, in the order of the loader; or the key or place of the names in a
+        batch, or a function of the batch. By default ``"0"``, ``"1"``, …
     scale : {"logit", "probability", "independent"}
-        What the outputs are.
+        Scale of the outputs.
     device : str or torch.device, optional
-        Where tensors of a batch are moved to; by default to where the module's first parameter is.
-        The module is not moved.
+        Device that tensors of a batch are moved to; by default that of the first parameter of the
+        module, which is not moved.
     call : callable, optional
         ``call(module, batch)`` returns the outputs, such as
         ``lambda model, batch: model(batch["pixels"])``. By default the module is called with the
@@ -194,7 +194,7 @@ def predictions(
     Returns
     -------
     DataArray, (example, label)
-        float32, or float64 where the module gives it; attribute ``scale``.
+        float32, or float64 where the module returns it; attribute ``scale``.
 
     Raises
     ------
@@ -203,7 +203,7 @@ def predictions(
     InputError
         ``loader-shuffles``, ``loader-empty``, ``batch-unfit``, ``outputs-shape``,
         ``outputs-not-finite``, ``names-differ``, ``example-twice``, with the number of the batch;
-        what `plausibly.data.validate.check_predictions` says.
+        and those of `plausibly.data.validate.check_predictions`.
 
     Warns
     -----
@@ -212,9 +212,9 @@ def predictions(
     """
     torch = require("torch", extra="torch", source="plausibly.torch")
     order = name_texts(table_from(labels, LABEL)[LABEL].values)
-    each = isinstance(examples, (str, int)) or callable(examples)  # a batch names its examples
-    named = None if examples is None or each else _texts(examples)
-    if not each:
+    by_batch = isinstance(examples, (str, int)) or callable(examples)
+    named = None if examples is None or by_batch else _texts(examples)
+    if not by_batch:
         _check_order(loader)
     found: list[Floats] = []
     batch_of: dict[str, int] = {}
@@ -237,7 +237,7 @@ def predictions(
                     expected="numbers",
                     found=f"{values[rows[0], columns[0]]} for {order[columns[0]]} of {listed(bad)}",
                     hint="look at these inputs; of half precision try model.float()",
-                    source=_WHOSE,
+                    source=_MODULE,
                     details={"batch": number, "examples": bad},
                 )
             for name in names:
@@ -265,7 +265,7 @@ def predictions(
             source=_LOADER,
         )
     if named is not None and len(named) != len(batch_of):
-        raise _names_differ(named, len(batch_of), "the loader gave")
+        raise _names_differ(named, len(batch_of), "the loader has")
     values = np.concatenate(found)
     sums = np.allclose(values.sum(axis=1), 1, atol=_WITHIN)
     if scale == "logit" and len(order) > 1 and sums and (values >= 0).all():
@@ -275,16 +275,16 @@ def predictions(
             expected="logits, or another scale: else softmax is taken twice",
             found="probabilities, it seems",
             hint='scale="probability"',
-            source=_WHOSE,
+            source=_MODULE,
         )
     numbered = {NUMBERED: 1} if examples is None else {}
     array = named_predictions(values, list(batch_of), order, numbered)
-    return validate.check_predictions(array, source=_WHOSE, scale=scale)
+    return validate.check_predictions(array, source=_MODULE, scale=scale)
 
 
 @contextmanager
 def _evaluating(module: Module) -> Iterator[None]:
-    """Put a module in evaluation mode, and each part of it back to where it was."""
+    """Put a module in evaluation mode, and restore the mode of each part."""
     if not hasattr(module, "modules"):  # a plain function
         yield
         return

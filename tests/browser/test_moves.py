@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser_page import NARROW, choose, found_words, listed_cases, open_case, opened, until
+from browser_page import (
+    NARROW,
+    choose,
+    found_words,
+    listed_cases,
+    open_case,
+    opened,
+    unfold,
+    until,
+)
 from browser_reports import World, report
 from plausibly.report.model import ReportData
 from plausibly.report.write import render
@@ -46,14 +55,14 @@ def by_missed(data: ReportData, view: int) -> list[str]:
 
 
 def test_method_and_alpha_change_everything_below(page: Page, data: ReportData) -> None:
-    assert listed_cases(page) == by_missed(data, 0)[:12]
+    assert listed_cases(page) == by_missed(data, 0)[:8]
     texts = [page.locator(f"#{id_}-body").inner_text() for id_ in ("verdict", "weak", "sizes")]
     choose(page, "method", "majority-vote (to compare)")
     choose(page, "alpha", "0.05")
     view = data.view(1, 1)
     assert page.locator("#verdict .sentence").inner_text() == view.verdict.sentence
     assert "no guarantee" in page.locator("#verdict summary").inner_text()
-    assert listed_cases(page) == by_missed(data, 3)[:12]
+    assert listed_cases(page) == by_missed(data, 3)[:8]
     heights = page.locator("#sizes .column .value").all_inner_texts()
     assert heights == [str(bar.count) for bar in view.sizes.bars]
     after = [page.locator(f"#{id_}-body").inner_text() for id_ in ("verdict", "weak", "sizes")]
@@ -64,11 +73,14 @@ def test_method_and_alpha_change_everything_below(page: Page, data: ReportData) 
 def test_search_reads_names_and_texts(page: Page) -> None:
     page.fill("#search", "CASE_003")
     until(page, "document.getElementById('count').textContent.startsWith('10 of')")
-    assert sorted(listed_cases(page)) == [f"case_003{i}" for i in range(10)]
+    page.click("#next")
+    rest = listed_cases(page)
+    page.click("#previous")
+    assert sorted([*listed_cases(page), *rest]) == [f"case_003{i}" for i in range(10)]
     assert open_case(page) == listed_cases(page)[0]
     page.fill("#search", "no such thing")
     until(page, "document.getElementById('count').textContent.startsWith('No')")
-    assert found_words(page) == "No case is like this."
+    assert found_words(page) == "No case matches."
     assert listed_cases(page) == []
     assert not page.locator("#case").is_visible()
     page.fill("#search", "6 MM")
@@ -101,9 +113,9 @@ def test_a_label_and_a_group_filter_together(page: Page, data: ReportData) -> No
 @pytest.mark.parametrize(
     ("words", "column", "first"),
     [
-        ("largest set", "size", "Cases with the largest sets come first."),
-        ("most ambiguous", "largest", "Cases over which radiologists split most come first."),
-        ("most dangerous left out", "risk", "Cases where the set leaves out the most dangerous"),
+        ("set size", "size", "Cases with the largest sets come first."),
+        ("ambiguity", "largest", "Cases on which radiologists disagree most come first."),
+        ("risk of labels left out", "risk", "Cases whose sets leave out the answers of the high"),
     ],
 )
 def test_sorting(page: Page, data: ReportData, words: str, column: str, first: str) -> None:
@@ -118,10 +130,10 @@ def test_sorting(page: Page, data: ReportData, words: str, column: str, first: s
     }[column]
     choose(page, "sort", words)
     order = sorted(range(cases.shown), key=lambda i: (keys[i], cases.names[i]))
-    assert listed_cases(page) == [cases.names[i] for i in order[:12]]
+    assert listed_cases(page) == [cases.names[i] for i in order[:8]]
     assert page.locator("#cases-sentence").inner_text().startswith(first)
     choose(page, "sort", "name")
-    assert listed_cases(page) == list(cases.names[:12])
+    assert listed_cases(page) == list(cases.names[:8])
 
 
 def test_a_click_on_a_group_a_bar_and_a_cell_shows_their_cases(
@@ -157,7 +169,7 @@ def test_annotators_are_sorted_and_their_cases_shown(page: Page, data: ReportDat
     page.click("#annotators [data-key=vote]")
     assert page.locator(names).all_inner_texts()[-1] == "r03"  # has none
     page.click(f"{names}:has-text('r03')")
-    answered = sum(any(who == 2 for who, _, _ in said) for said in data.cases.said)
+    answered = sum(any(who == 2 for who, _, _ in said) for said in data.cases.answers)
     assert found_words(page) == f"{answered} of 60 cases"
 
 
@@ -171,13 +183,13 @@ def test_arrow_keys_move_through_the_list_and_over_its_pages(page: Page, data: R
     page.keyboard.press("ArrowUp")
     assert open_case(page) == order[0]
     page.keyboard.press("PageDown")
-    assert (open_case(page), listed_cases(page)[0]) == (order[12], order[12])
+    assert (open_case(page), listed_cases(page)[0]) == (order[8], order[8])
     page.keyboard.press("End")
     assert open_case(page) == order[-1]
     assert page.locator("#next").is_disabled()
     page.keyboard.press("Home")
     page.click("#next")
-    assert page.locator("#where").inner_text() == "13 to 24 of 60"
+    assert page.locator("#where").inner_text() == "9 to 16 of 60"
     page.click("#previous")
     assert open_case(page) == order[0]
 
@@ -209,7 +221,7 @@ def test_a_case_shows_what_was_said_what_the_model_thinks_and_the_set(
         assert row.get_attribute("data-label") == data.labels[label].name
         inside = bool(cases.sets[0][i] >> j & 1)
         assert ("in the set" in row.inner_text()) == inside
-        for title, values in (("said", cases.plausibility), ("p", cases.p[0])):
+        for title, values in (("answers", cases.plausibility), ("p", cases.p[0])):
             value = row.locator(f"[data-value={title}]").inner_text()
             assert float(value) == pytest.approx(values[i][j] / 1000, abs=0.0051)
     said = page.locator("#case .words li").all_inner_texts()
@@ -233,7 +245,7 @@ def test_rankings_keep_their_blocks(browser: Browser, tmp_path: Path) -> None:
     with opened(browser, path) as page:
         i = data.cases.names.index(open_case(page))
         first, second, third = (
-            [data.labels[k].name for k in block] for block in data.cases.said[i][0][1]
+            [data.labels[k].name for k in block] for block in data.cases.answers[i][0][1]
         )
         words = f"1. {first[0]} 2. {' = '.join(second)} 3. {third[0]}"
         said = " ".join(page.locator("#case .words").inner_text().split())
@@ -254,7 +266,7 @@ def test_every_chart_has_its_table(page: Page) -> None:
 
 def test_what_ties_count_for(page: Page) -> None:
     before = page.locator("#vote .method").first.inner_text()
-    choose(page, "ties", "one of them suffices")
+    choose(page, "ties", "any tied label")
     assert page.locator("#vote .method").first.inner_text() != before
     assert "0.970" in page.locator("#vote .method").first.inner_text()
 
@@ -279,13 +291,34 @@ def test_the_verdict_can_be_copied(page: Page, data: ReportData) -> None:
     until(page, "document.getElementById('announced').textContent === 'Copied'")
     text = page.evaluate("navigator.clipboard.readText()")
     verdict = data.view(0, 0).verdict
-    assert text.startswith(f"{verdict.sentence}\n{verdict.limits}\n")
+    assert text.startswith(f"{verdict.sentence}\n{verdict.about}\n")
     assert verdict.guarantee.statement in text
 
 
 def test_narrow_pages_unfold_a_case_below_its_row(browser: Browser, file: Path) -> None:
     with opened(browser, file, width=NARROW) as page:
+        unfold(page)
         second = page.locator("#list > li").nth(1)
         second.locator(".item").click()
         assert second.locator("#case").is_visible()
         assert page.locator("#case h3").first.inner_text() == second.locator(".id").inner_text()
+
+
+def test_sections_begin_folded_on_a_phone_and_open_where_they_are_needed(
+    browser: Browser, file: Path
+) -> None:
+    with opened(browser, file, width=NARROW) as page:
+        assert page.locator("#verdict .sentence").is_visible()
+        assert page.locator("#cases-sentence").is_hidden()
+        button = page.locator("#cases h2 button")
+        assert button.get_attribute("aria-expanded") == "false"
+        page.click("#verdict button:has-text('Show cases')")
+        assert page.locator("#cases-sentence").is_visible()
+        assert button.get_attribute("aria-expanded") == "true"
+        button.click()
+        assert page.locator("#cases-sentence").is_hidden()
+        page.set_viewport_size({"width": 1200, "height": 900})
+        assert page.locator("#cases-sentence").is_visible()
+        assert page.locator("h2 button").count() == 0
+    with opened(browser, file, width=NARROW, anchor="#case=case_0042") as page:
+        assert page.locator("#case h3").first.is_visible()

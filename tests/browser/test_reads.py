@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser_page import NARROW, WIDE, Scheme, opened, overflowing, violations
+from browser_page import NARROW, WIDE, Scheme, opened, overflowing, unfold, violations
 from browser_reports import World, report
 from plausibly.report.write import render
 
@@ -38,6 +38,8 @@ def test_no_serious_violation_and_nothing_to_scroll_sideways(
     browser: Browser, file: Path, width: int, scheme: Scheme
 ) -> None:
     with opened(browser, file, width=width, scheme=scheme) as page:
+        assert violations(page) == []
+        unfold(page)
         for fold in page.locator("summary").all():
             fold.click()
         page.locator("#weak button.line").first.click()
@@ -62,10 +64,10 @@ def test_the_keyboard_reaches_everything_and_skips_to_the_verdict(
         assert page.evaluate("document.activeElement.className") == "skip"
         page.keyboard.press("Enter")
         page.keyboard.press("Tab")
-        assert page.evaluate("document.activeElement.textContent") == "Copy verdict"
+        assert page.evaluate("document.activeElement.textContent") == "Show cases"
         outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
         assert outline == "solid"
-        sections = ["verdict", "vote", "weak", "disagree", "sizes", "cases", "believe", "made"]
+        sections = ["verdict", "vote", "sizes", "weak", "disagree", "cases", "assumptions", "made"]
         seen = ["verdict"]
         while seen != sections:
             page.keyboard.press("Tab")
@@ -86,7 +88,9 @@ def test_on_paper_everything_is_unfolded(browser: Browser, file: Path) -> None:
         white = "getComputedStyle(document.body).backgroundColor"
         assert page.evaluate(white) == "rgb(255, 255, 255)"
         assert not page.locator("#search").is_visible()
-        assert page.locator("#list > li").count() == 12
+        assert page.locator("#annotators tbody button").first.is_visible()
+        assert page.locator("#surprising button").first.is_visible()
+        assert page.locator("#list > li").count() == 8
         assert len(page.pdf()) > 20_000
         assert page.evaluate("window.printed") == [True]
         assert not page.evaluate(unfolded)
@@ -101,7 +105,7 @@ def test_without_scripts_the_verdict_and_tables_are_there(browser: Browser, file
         assert view.verdict.guarantee.statement in text
         for title in ("Coverage and size by method", "Coverage by group", "Sets by size"):
             assert page.get_by_role("table", name=title).is_visible()
-        assert data.believe.checks[0].words in text
+        assert data.assumptions.checks[0].words in text
         assert data.provenance.study.splitlines()[0] in text
         assert "Scripts are switched off" in page.locator("body").inner_text()
         assert not page.locator("#search").is_visible()

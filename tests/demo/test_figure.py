@@ -69,7 +69,7 @@ def test_what_is_guaranteed_has_its_own_mark(name: subjects.Name) -> None:
         styles[4:] = sets.NOTHING, sets.VACUOUS
     assert marks == [(style["marker"], style["color"]) for style in styles]
     explained = [text.get_text() for text in drawn(name).legends[0].get_texts()]
-    assert ("mean, guaranteed by every label" in explained) == (name == "nodules")
+    assert ("mean, vacuous: every set contains all labels" in explained) == (name == "nodules")
 
 
 @pytest.mark.parametrize("name", NAMES)

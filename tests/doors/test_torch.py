@@ -262,8 +262,8 @@ def test_outputs_of_another_shape() -> None:
 
 def test_names_that_do_not_fit() -> None:
     for names, told in (
-        (range(5), "examples= has 5 names, and the loader has given by batch 2 6 rows"),
-        (range(8), "examples= has 8 names, and the loader gave 7 rows"),
+        (range(5), "examples= has 5 names, and batches 1 to 2 have 6 rows"),
+        (range(8), "examples= has 8 names, and the loader has 7 rows"),
     ):
         with refused("names-differ", told, "DataLoader(..., drop_last=False)"):
             predictions(Module(), batches(), labels=LABELS, examples=names)

@@ -120,7 +120,7 @@ def test_the_worst_examples() -> None:
     assert len(frame) == min(5, int(left))
     wanted = np.sort(missed.values)[::-1][: len(frame)]
     assert [float(missed.sel(example=name)) for name in frame["example"]] == wanted.tolist()
-    assert listing.title == f"plausibility is left out of {int(left)} of 60 sets, alpha 0.2"
+    assert listing.title == f"{int(left)} of 60 sets leave out plausibility, alpha 0.2"
     at = found.plausibly.worst(3, alpha=0.1)
     assert at.title.endswith("alpha 0.1")
     assert repr(at).splitlines()[1].split("  ")[0] == "example"
@@ -150,7 +150,7 @@ def test_where_nothing_is_left_out_nothing_is_listed() -> None:
     every = xr.ones_like(sets.sel(alpha=0.1))
     listing = plausibly.evaluate(every, lam).data.plausibly.worst(sets=every, plausibilities=lam)
     assert len(listing) == 0
-    assert repr(listing).startswith("plausibility is left out of 0 of 60 sets")
+    assert repr(listing).startswith("0 of 60 sets leave out plausibility")
 
 
 def test_results_without_examples_have_no_worst() -> None:

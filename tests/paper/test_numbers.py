@@ -18,7 +18,7 @@ from plausibly.conformal.calibrate import calibrate
 from plausibly.errors import MissingExtra
 from plausibly.kernels.draws import draw_labels
 from plausibly.paper import cases, images, procedures, pvalues
-from plausibly.paper.data import Data, given, toy_data
+from plausibly.paper.data import Data, own_data, toy_data
 from plausibly.paper.figure import Study, monte_carlo
 from plausibly.paper.page import write_numbers
 from repro_runs import SPLITS, made
@@ -112,8 +112,8 @@ def test_overlaid_images_are_the_darker_of_two_and_share_their_mass() -> None:
 def test_the_toy_has_a_network_that_saw_other_points() -> None:
     data = toy_data(300, 1)
     assert np.allclose(data.predictions.values.sum(axis=1), 1)
-    right = (data.predictions.values.argmax(axis=1) == data.sure.values.argmax(axis=1)).mean()
-    bayes = (data.plausibilities.values.argmax(axis=1) == data.sure.values.argmax(axis=1)).mean()
+    right = (data.predictions.values.argmax(axis=1) == data.certain.values.argmax(axis=1)).mean()
+    bayes = (data.plausibilities.values.argmax(axis=1) == data.certain.values.argmax(axis=1)).mean()
     assert bayes - 0.05 < right < bayes + 0.05
     assert len(data.points) == len(data) == 300
     assert toy_data(300, 2).true_label is not None
@@ -201,7 +201,7 @@ def small() -> Data:
     lam = np.stack([(votes == label).mean(axis=0) for label in range(4)], axis=1)
     model = 0.7 * truth + 0.3 / 4
     dims = ("example", "label")
-    return given(
+    return own_data(
         xr.DataArray(model, dims=dims, coords=coords),
         xr.DataArray(lam, dims=dims, coords=coords)[::-1],
         name="small",
@@ -214,7 +214,7 @@ def test_data_of_a_user_are_matched_by_name() -> None:
     assert data.about == "small: 240 examples, 4 labels"
     assert data.groups is None
     with pytest.raises(ValueError, match="no label of the small is known"):
-        data.sure  # noqa: B018  # reading it is what raises
+        data.certain  # noqa: B018  # reading it is what raises
 
 
 def read(path: Path) -> list[dict[str, str]]:

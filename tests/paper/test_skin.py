@@ -75,7 +75,7 @@ def test_another_shape_is_refused(folder: Path) -> None:
 def test_what_is_no_number_is_refused(folder: Path) -> None:
     path = folder / skin.PREDICTIONS[0]
     path.write_text("a b c d e f\n" * CASES, encoding="utf-8")
-    assert f"{CASES} rows of {CONDITIONS}" in refused(folder, "derm-numbers").expected
+    assert f"{CASES} rows (cases) of {CONDITIONS}" in refused(folder, "derm-numbers").expected
 
 
 def test_rows_that_are_no_probabilities_are_named(folder: Path) -> None:

@@ -43,7 +43,7 @@ def test_coverage_and_sizes_of_a_study_are_its_splits() -> None:
         assert [x for x, _ in points(axes)] == pytest.approx(means.tolist())
         assert named_rows(axes) == ["_votes $a$", "expected <b>"]
         legend = [text.get_text() for text in axes.get_legend().get_texts()]
-        assert legend[:2] == ["mean, nothing guaranteed", "mean, guaranteed"]
+        assert legend[:2] == ["mean, no guarantee", "mean, guaranteed"]
         assert "3 random splits, 60 test examples each" in axes.get_title("left")
 
 
@@ -299,7 +299,7 @@ def test_an_example_that_is_not_there() -> None:
         plots.example(lam[0].drop_vars("example"))
     assert (caught.value.name, caught.value.hint) == (
         "examples-unnamed",
-        'give the whole array, and name="..."',
+        'pass the whole array, and name="..."',
     )
 
 

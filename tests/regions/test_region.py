@@ -233,7 +233,7 @@ def test_regions_of_few_labels_are_drawn(labels: int, tmp_path: Path) -> None:
     texts = [text.get_text() for text in axes.texts]
     assert set(world(1)[0]["label"].values[:labels]) <= set(texts)
     legend = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert legend == ["region, 90%", "region, 70%", "the model says", "experts said"]
+    assert legend == ["region, 90%", "region, 70%", "model", "annotators"]
     assert axes.get_title("left") == "plausibilities of case 4"
     axes.figure.savefig(tmp_path / "region.png")
 

@@ -127,7 +127,7 @@ def test_a_predictor_on_new_examples(world: World, predictor: Path) -> None:
     words = ("report", "--predictor", "predictor.nc", "-p", "new.csv", "-a", "new_votes.csv")
     told = run(*words, "-e", "new_patients.csv", "--alpha", "0.25", "-o", "new.html")
     assert (told.code, told.err) == (0, "")
-    assert told.out.startswith("verdict  These sets cover ")
+    assert told.out.startswith("verdict  The sets contain ")
     assert told.out.endswith("next     open new.html\n")
     data = embedded(world.path("new.html").read_text("utf-8"))
     assert data["provenance"]["command"] == (
@@ -139,10 +139,24 @@ def test_a_predictor_on_new_examples(world: World, predictor: Path) -> None:
     found = plausibly.evaluate(sets, lam).data
     mean = data["views"][0]["vote"]["aggregated"]["mean"]
     assert mean == pytest.approx(float(found["aggregated_coverage_mean"]), abs=5e-6)
+    assert "votes.csv" in world.path("new.html").read_text("utf-8")
     # The command that the page names gives it again.
     again = run(*data["provenance"]["command"].split()[1:])
     assert again.code == 0
     assert embedded(world.path("new.html").read_text("utf-8")) == data
+
+
+def test_an_anonymous_report_names_no_file(world: World, predictor: Path) -> None:
+    words = ("report", "--predictor", "predictor.nc", "-p", "new.csv", "-a", "new_votes.csv")
+    assert run(*words, "-o", "anonymous.html", "--anonymous").code == 0
+    page = world.path("anonymous.html").read_text("utf-8")
+    assert not [name for name in ("new.csv", "votes.csv", "predictor.nc") if name in page]
+    assert embedded(page)["provenance"]["command"] == ""
+    assert run("run", "study.toml").code == 0
+    assert run("report", "out", "-o", "study.html", "--anonymous").code == 0
+    page = world.path("study.html").read_text("utf-8")
+    known = ("probabilities.csv", "votes.csv", '"c00"', '"w0"')
+    assert not [name for name in known if name in page]
 
 
 @pytest.mark.parametrize(

@@ -113,10 +113,9 @@ def test_bars_are_the_numbers_of_the_labels(made: Made, report: ReportData) -> N
 
 
 def test_answers_are_those_that_were_given(made: Made, report: ReportData) -> None:
-    names = {"r01": "ann", "r02": "bob", "r03": "cyd"}
     said = {
-        (name, names[report.cases.annotators[who]], report.labels[blocks[0][0]].name)
-        for name, answers in zip(report.cases.names, report.cases.said, strict=True)
+        (name, report.cases.annotators[who], report.labels[blocks[0][0]].name)
+        for name, answers in zip(report.cases.names, report.cases.answers, strict=True)
         for who, blocks, _ in answers
     }
     assert said == {vote for vote in made.votes if vote[0] in report.cases.names}
@@ -130,7 +129,8 @@ def test_labels_that_experts_part_over_are_counted_by_pairs(made: Made, report: 
     }
     assert {(min(pair), max(pair)): count for pair, count in found.items()} == parted(votes)
     same = sum(count for (a, b), count in found.items() if a == b)
-    assert f"agree on {round(100 * same / (3 * 120))} of 100" in report.disagreement.sentence
+    share = f"agree on {round(100 * same / (3 * 120))}% of the examples"
+    assert share in report.disagreement.sentence
 
 
 def test_halves_calibrate_each_other(made: Made, study: ReportData) -> None:
@@ -158,9 +158,12 @@ def test_splits_are_those_of_the_study(made: Made, study: ReportData) -> None:
 
 def test_votes_are_compared_with_everything_that_was_said(study: ReportData) -> None:
     everyone, voted = study.view(0, 1).vote, study.view(2, 1).vote
-    more = (everyone.aggregated.mean or 0) - (voted.aggregated.mean or 0)
-    assert f"{round(100 * abs(more))} more of every 100 opinions" in everyone.sentence
-    assert "of their votes" in voted.sentence
+    assert everyone.sentence == (
+        f"These sets contain {everyone.aggregated.mean:.0%} of the annotators' answers, with "
+        f"{everyone.size.mean:.2f} labels per set. Calibrated on the majority vote, they would "
+        f"contain {voted.aggregated.mean:.0%}, with {voted.size.mean:.2f}."
+    )
+    assert voted.sentence.endswith("of their majority votes.")
 
 
 def test_the_file_holds_the_same_numbers(report: ReportData) -> None:

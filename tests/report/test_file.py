@@ -64,14 +64,14 @@ def test_without_scripts_figures_are_images_in_the_page(made: Made, tmp_path: Pa
     assert len(list(tmp_path.iterdir())) == 1
     image = r'<img class="drawn" alt="([^"]+)" src="data:image/svg\+xml;base64,([^"]+)">'
     found = re.findall(image, page)
-    titles = ["What the sets cover", "What sets cover of each example", "How large the sets are"]
+    titles = ["What the sets cover", "How large the sets are", "What sets cover of each example"]
     for (alt, source), title in zip(found, titles, strict=True):
         assert alt
         root = ElementTree.fromstring(base64.b64decode(source).decode("utf-8"))
         assert root.tag == "{http://www.w3.org/2000/svg}svg"
         texts = " ".join(filter(None, (one.text for one in root.iter())))
         assert f"{title}, alpha 0.2" in texts.replace("\n", " ")
-    assert '"stills"' not in page  # not in the data a second time
+    assert '"static_figures"' not in page  # not in the data a second time
 
 
 def test_the_same_data_give_the_same_bytes_in_any_order(made: Made, tmp_path: Path) -> None:
@@ -150,14 +150,35 @@ def test_every_text_is_text(hostile: Made) -> None:
     assert not set("<>&\u2028\u2029") & set(text)
 
 
-def test_annotators_have_no_names_unless_they_are_asked_for(hostile: Made, tmp_path: Path) -> None:
-    written(hostile, tmp_path / "report.html")
-    shown = embedded((tmp_path / "report.html").read_text("utf-8"))
-    assert shown["cases"]["annotators"] == ["r01", "r02", "r03"]
-    assert {row["name"] for row in shown["disagreement"]["annotators"]} == {"r01", "r02", "r03"}
-    written(hostile, tmp_path / "named.html", annotator_names=True)
-    named = embedded((tmp_path / "named.html").read_text("utf-8"))
-    assert named["cases"]["annotators"] == sorted(HOSTILE[:3])
+def test_names_are_those_of_the_data_and_the_page_says_so(hostile: Made, tmp_path: Path) -> None:
+    page = written(hostile, tmp_path / "report.html").path.read_text("utf-8")
+    shown = embedded(page)
+    assert shown["cases"]["annotators"] == sorted(HOSTILE[:3])
+    assert {row["name"] for row in shown["disagreement"]["annotators"]} == {*HOSTILE[:3]}
+    assert {*shown["cases"]["names"]} <= {*hostile.predictions["example"].values.tolist()}
+    note = "This page contains the names of examples, annotators and files"
+    assert shown["provenance"]["names"].startswith(note)
+    assert note in page.partition("<footer")[2]
+
+
+def test_an_anonymous_report_has_no_names_and_no_mapping(made: Made, tmp_path: Path) -> None:
+    known = made.predictions["example"].values.tolist()
+    named = embedded(written(made, tmp_path / "named.html").path.read_text("utf-8"))
+    page = written(made, tmp_path / "anonymous.html", anonymous=True).path.read_text("utf-8")
+    shown = embedded(page)
+    cases = shown["cases"]
+    assert cases["annotators"] == ["annotator 1", "annotator 2", "annotator 3"]
+    assert cases["names"] == [f"example {number:02}" for number in range(1, 31)]
+    for name in (*known, '"ann"', '"bob"', '"cyd"', "named.html"):
+        assert name not in page
+    assert "are replaced by numbers" in page.partition("<footer")[2]
+    # The order of the numbers is not that of the names; all figures are the same.
+    number_of = {answers: n for n, answers in enumerate(map(str, cases["plausibility"]))}
+    assert list(map(str, named["cases"]["plausibility"])) != list(number_of)
+    for view, other in zip(named["views"], shown["views"], strict=True):
+        for name in ("vote", "weak", "sizes", "realised"):
+            assert view[name] == other[name]
+    assert sorted(map(str, named["cases"]["p"][0])) == sorted(map(str, cases["p"][0]))
 
 
 PIXEL = (
@@ -224,7 +245,7 @@ def test_arguments_that_mean_nothing_are_refused(made: Made, tmp_path: Path) -> 
             study,
             {**data, "methods": ["majority-vote"]},
             "methods are not those that were compared",
-            "pass what compare was given",
+            "pass the methods that were compared",
         ),
         (
             study,

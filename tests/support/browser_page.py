@@ -129,6 +129,13 @@ def violations(page: Page) -> list[str]:
     ]
 
 
+def unfold(page: Page) -> None:
+    """Unfold the sections, which begin folded on a narrow page."""
+    folded = page.locator(".card.folded > h2 > button")
+    while folded.count():
+        folded.first.click()
+
+
 def listed_cases(page: Page) -> list[str]:
     """Return the names of the cases that the list shows."""
     names: list[str] = page.locator("#list .item .id").all_inner_texts()

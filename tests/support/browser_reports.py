@@ -13,7 +13,7 @@ from plausibly.report.model import Check, Finding, Interval, Part, ReportData, S
 Answer = tuple[int, tuple[tuple[int, ...], ...], float]
 
 NONE = Interval(mean=None, low=None, high=None)
-STRATA = ("largest plausibility below 0.5", "from 0.5 to below 0.8", "of 0.8 and more")
+STRATA = ("below 0.5", "0.5 to 0.8", "0.8 and above")
 
 
 @attrs.frozen(kw_only=True)
@@ -165,9 +165,8 @@ class _Made:
             largest=largest,
             stratum=tuple(0 if v < 500 else 1 if v < 800 else 2 for v in largest),
             groups=(tuple(self.site),) if world.sites else (),
-            severity=tuple(max(self.severity(k) for k in votes) for votes in self.votes),
             severity_missed=tuple(severity_missed),
-            said=tuple(tuple(said) for said in self.said),
+            answers=tuple(tuple(said) for said in self.said),
             annotators=tuple(world.annotators),
             ranked=world.ranked,
             text=tuple(world.text for _ in every) if world.text else None,
@@ -188,7 +187,7 @@ class _Made:
         parts = [
             Part(
                 kind="ambiguity",
-                title=title,
+                title=f"most frequent answer {title}",
                 n=cases.stratum.count(s),
                 covered=around(0.8 + s / 15 - place / 50, 0.03),
                 size=around(2.0),
@@ -221,7 +220,8 @@ class _Made:
             Finding(
                 severity="weak",
                 name="weak-group",
-                sentence="site north is covered less.",
+                sentence="Site north is below the guarantee.",
+                action="Calibrate by site.",
                 part=3 if world.sites else 0,
             ),
         ]
@@ -230,14 +230,15 @@ class _Made:
             alpha=alpha,
             verdict=Section(
                 sentence=f"{world.methods[method]} at {world.alphas[alpha]} covers {mean:.3f}.",
-                limits="About what radiologists say, not about the diagnosis.",
+                about="Measured 0.900, guaranteed 0.90 on average.",
+                limits="The sets say what radiologists answer, not what is true.",
                 findings=tuple(findings),
                 guarantee=Section(
                     statement="no guarantee"
                     if guaranteed is None
                     else f"P(Y in C(X)) >= {guaranteed:.2f}",
                     level=guaranteed,
-                    shown="nothing" if guaranteed is None else f"{guaranteed:.2f}"[1:],
+                    shown="none" if guaranteed is None else f"{guaranteed:.2f}",
                     rows=(("covers", "an answer"), ("assumes", "exchangeable")),
                 ),
             ),
@@ -275,8 +276,6 @@ class _Made:
             splits=Section(
                 sentence="Over 100 splits, coverage stays near what is guaranteed.",
                 aggregated=tuple(self.random.gauss(0.9, 0.01) for _ in range(100)),
-                mean=0.9,
-                spread=0.01,
             ),
         )
 
@@ -318,7 +317,6 @@ class _Made:
                 Section(
                     name=name,
                     answers=40 + i,
-                    compared=40,
                     agreement=0.5 + i / 40,
                     others=0.6,
                     vote=None if i == 2 else 0.7 - i / 40,
@@ -329,7 +327,6 @@ class _Made:
                 )
                 for i, name in enumerate(self.world.annotators)
             ),
-            likeness="same answer",
             who="r01 stands out.",
             labels=labels,
             cells=tuple(
@@ -373,7 +370,7 @@ class _Made:
             views=tuple(self.view(cases, place) for place in range(len(self.views))),
             disagreement=self.disagreement(),
             cases=cases,
-            believe=Section(
+            assumptions=Section(
                 sentence="No assumption we can check is broken.",
                 checks=(
                     Check(
@@ -395,8 +392,6 @@ class _Made:
                         of=of,
                         guaranteed=of == "drawn",
                         counts=tuple(self.random.randrange(40, 60) for _ in range(20)),
-                        ks_above=0.01,
-                        ks_below=0.02,
                         p=0.41,
                         n=1000,
                         sentence="P-values are as they should be.",
@@ -409,8 +404,9 @@ class _Made:
             provenance=Section(
                 sentence="This command gives this report again.",
                 command="plausibly report study.toml",
+                names="This page contains names.",
                 study='seed = 1\nalphas = [0.1, 0.05]\n\n[annotations]\npath = "votes.csv"\n',
-                rows=(("seed", "1"), ("fingerprint", "b1946ac9")),
+                rows=(("random seed", "1"), ("fingerprint", "b1946ac9")),
                 versions=(("plausibly", "0.1.0"), ("numpy", "2.4.0")),
             ),
         )

@@ -19,7 +19,7 @@ from plausibly.errors import PlausiblyWarning
 from plausibly.report import sources
 from plausibly.report.model import ReportData
 from plausibly.report.subject import Options, Reported
-from plausibly.report.write import gather
+from plausibly.report.write import build
 
 LABELS = ("cat", "dog", "fox", "owl")
 METHODS: dict[str, dict[str, object]] = {
@@ -103,7 +103,7 @@ def of_compared(made: Made, study: xr.Dataset | None = None) -> ReportData:
     one = sources.compared_results(
         found, made.predictions, made.annotations, made.plausibilities, METHODS, None
     )
-    return gather(sources.subject_of_study(one, Options(title="A study")))
+    return build(sources.subject_of_study(one, Options(title="A study")))
 
 
 def of_new(
@@ -116,7 +116,7 @@ def of_new(
     """Return the data of the report on a predictor: all but its calibration examples are new."""
     lam = made.plausibilities
     predictor = plausibly.calibrate(made.predictions[:calibrating], lam[:calibrating])
-    return gather(
+    return build(
         sources.subject_of_predictor(
             predictor,
             Reported(

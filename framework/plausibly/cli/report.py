@@ -104,11 +104,12 @@ def report(
     rows: list[layout.Row] = []
     for view in data.views[: len(data.alphas)]:
         alpha = f"alpha {data.alphas[view.alpha]}: " if len(data.alphas) > 1 else ""
-        rows.append(("verdict", f"{alpha}{view.verdict.sentence}"))
+        verdict = view.verdict
+        rows.append(("verdict", f"{alpha}{verdict.sentence} {verdict.about}"))
         rows += [
-            (finding.severity, finding.sentence)
-            for finding in view.verdict.findings
-            if finding.severity in ("broken", "weak") and finding.sentence != view.verdict.sentence
+            (finding.severity, f"{finding.sentence} {finding.action}".rstrip())
+            for finding in verdict.findings
+            if finding.sentence not in verdict.sentence
         ]
     rows.append(("written", repr(written)))
     rows.append(("next", layout.command_line(["open", written.path], indent=10)))
@@ -148,7 +149,11 @@ def _unclear(what: str, found: str, hint: str) -> InputError:
 
 
 def _options(
-    settings: Settings, command: str, facts: Mapping[str, str] | None = None, title: str = ""
+    settings: Settings,
+    command: str,
+    files: Mapping[str, str] | None = None,
+    aggregator: str = "",
+    title: str = "",
 ) -> Options:
     """Return what the report shows besides its figures."""
     from plausibly.report import sources
@@ -160,10 +165,11 @@ def _options(
         words=sources.words_of(part.words),
         text=part.text or "",
         thumbnail=part.thumbnail or "",
-        annotator_names=not part.anonymous,
+        anonymous=part.anonymous,
         folder=Path() if examples is None else examples.parent,
         command=command,
-        facts=facts or {},
+        files=files or {},
+        aggregator=aggregator,
     )
 
 
@@ -180,16 +186,19 @@ def _of_predictor(output: Output, loaded: Draft, settings: Settings) -> Subject:
     with output.working("reading files"):
         model, answers, new, lam, _ = read_both(settings, predictor=predictor)
     labels, examples, aggregator = settings.labels.path, settings.examples.path, answers.component
-    facts = {
+    document = loaded.document.path
+    files = {
+        "settings": document.name if document else "",
         "predictor": path.name,
         "predictions": model.source,
         answers.what: answers.source,
         "examples": examples.name if examples else "",
         "labels": labels.name if labels else "",
-        "aggregator": "" if aggregator is None else layout.component(aggregator),
     }
     command = _command(["--predictor", path.name, "-o", settings.output.report.name], loaded)
-    chosen = _options(settings, command, facts, sources.default_title(model.source))
+    shown = "" if aggregator is None else layout.component(aggregator)
+    title = sources.default_title("" if settings.report.anonymous else model.source)
+    chosen = _options(settings, command, files, shown, title)
     with output.working("writing the report"):
         reported = Reported(
             predictions=with_tables(new, None, labels),
@@ -213,7 +222,7 @@ def after_run(output: Output, result: StudyResult) -> Path:
     from plausibly.report.write import write_subject
 
     require("jinja2", extra="report", source="the report")
-    folder, chosen = result.prepared.study.output.folder, Options(annotator_names=True)
+    folder, chosen = result.prepared.study.output.folder, Options()
     with output.working("writing the report"):
         subject = sources.study_subject(result.prepared, result.compared, chosen)
         report = write_subject(subject, folder / REPORT)
@@ -242,6 +251,9 @@ def _command(words: Sequence[object], loaded: Draft) -> str:
     return shlex.join(map(str, parts))
 
 
+_FINDING = ("severity", "name", "sentence", "action")
+
+
 def _facts(data: ReportData) -> dict[str, object]:
     """Return the first card of a report as data."""
     views = [
@@ -249,8 +261,9 @@ def _facts(data: ReportData) -> dict[str, object]:
             "method": data.methods[view.method].name,
             "alpha": float(data.alphas[view.alpha]),
             "verdict": view.verdict.sentence,
+            "about": view.verdict.about,
             "findings": [
-                {name: getattr(finding, name) for name in ("severity", "name", "sentence")}
+                {name: getattr(finding, name) for name in _FINDING}
                 for finding in view.verdict.findings
             ],
         }

@@ -424,7 +424,7 @@ class Report:
     words: Words for an example and an annotator: {example = "nodule"}.
     text: Column of --examples with a text to show.
     thumbnail: Column of --examples with the path of a small picture, relative to their table.
-    anonymous: Show annotators as r01, r02, ... instead of their names.
+    anonymous: Replace names of examples and annotators; leave out those of files.
     """
 
     title: str | None = None

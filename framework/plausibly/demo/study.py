@@ -114,7 +114,7 @@ def table(result: Result) -> list[str]:
 
 def meaning(result: Result) -> str:
     """Return the sentences below the table: missed answers, set sizes, and the condition."""
-    nouns = result.subject.nouns
+    subject = result.subject
     voted, expected = (figures(result.study, name) for name in (VOTED, EXPECTED))
     difference = f"{expected['set_size'] - voted['set_size']:+.1f}"
     more = f"{difference[1:]} {'more' if difference[0] == '+' else 'fewer'} labels per set"
@@ -125,13 +125,13 @@ def meaning(result: Result) -> str:
         for name in ("aggregated_coverage", "true_coverage")
     )
     text = (
-        f"Sets calibrated on the majority vote miss {left[0]} of {nouns.answers}. Sets calibrated "
-        f"on all answers miss {left[1]}, with {more}. "
+        f"Sets calibrated on the majority vote miss {left[0]} of {subject.answers}. Sets "
+        f"calibrated on all answers miss {left[1]}, with {more}. "
     )
     if hidden:
         text += f"Of the true labels, which real data hide, they miss {' and '.join(hidden)}. "
     return (
-        f"{text}The guarantee holds on average over new {nouns.examples} that are exchangeable "
+        f"{text}The guarantee holds on average over new {subject.examples} that are exchangeable "
         "with these."
     )
 
@@ -222,7 +222,7 @@ def draw(result: Result) -> Any:  # Any: a Figure of matplotlib, which may not b
     below = {"loc": "outside lower center", "ncols": 4}
     drawn.legend(handles=legend_of(methods, INK), frameon=False, fontsize=9, **below)
     subject, halves = result.subject, _halves(result.subject, study.sizes[SPLIT])
-    what = f"{100 * wanted:g}% sets for {counted(len(subject))} {subject.nouns.examples}"
+    what = f"{100 * wanted:g}% sets for {counted(len(subject))} {subject.examples}"
     drawn.suptitle(f"{what}, on {halves}", x=0.01, ha="left", fontweight="bold")
     return drawn
 

@@ -34,7 +34,7 @@ LIDC_LABELS = ("1", "2", "3", "4", "5")
 
 @attrs.frozen(kw_only=True, eq=False)
 class Nodules:
-    """The ratings, and what a model may know of each nodule."""
+    """The ratings of the nodules, and their features."""
 
     annotations: xr.Dataset
     features: xr.DataArray
@@ -45,7 +45,7 @@ def load_nodules() -> Nodules:
     text = files("plausibly.demo").joinpath("data", "lidc_nodules.csv").read_text("utf-8")
     (_, _, _, *measured), *rows = csv.reader(text.splitlines())
     records: list[Record] = [
-        (nodule, None, answer) for nodule, _, said, *_ in rows for answer in said.split(";")
+        (nodule, None, answer) for nodule, _, answers, *_ in rows for answer in answers.split(";")
     ]
     features = xr.DataArray(
         np.array([values for _, _, _, *values in rows], dtype=np.float64),
@@ -151,7 +151,7 @@ def fit(labels: NDArray[np.intp], points: Reals) -> tuple[Reals, float, Reals]:
 
 FOLDS = 10
 _TOLERANCE = 1e-6
-"""Of the fit: so close to the optimum that every platform prints the same figures."""
+"""Tolerance of the fit, so small that every platform prints the same figures."""
 
 
 def fitting() -> ModuleType:
@@ -166,7 +166,7 @@ def out_of_fold(
     folds: int = FOLDS,
     keys: Keys,
 ) -> xr.DataArray:
-    """Return predictions of a multinomial logistic regression that did not see what it predicts."""
+    """Return out-of-fold predictions of a multinomial logistic regression."""
     linear = fitting()
     fold = group_folds(features[cluster].values.astype(np.str_), folds, keys)
     lam: NDArray[np.float64] = plausibilities.values
@@ -202,18 +202,10 @@ def group_folds(groups: NDArray[np.str_], folds: int, keys: Keys) -> Ints:
 
 Name: TypeAlias = Literal["nodules", "toy"]
 
-_POINTS = 3000  # enough for every method that is compared to say something
+_POINTS = 3000  # enough for every method that is compared to be not vacuous
 _SURE = 0.8
 _TIE = 1e-9
 """Rounding of shares of votes."""
-
-
-@attrs.frozen(kw_only=True)
-class Nouns:
-    """Nouns of a demo's result."""
-
-    examples: str
-    answers: str
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -238,8 +230,11 @@ class Judged:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Subject(Judged):
+    """Data of the demo, with the model and the words of its result."""
+
     fitted: str
-    nouns: Nouns
+    examples: str
+    answers: str
 
 
 def _nodules(seed: int) -> Subject:
@@ -260,7 +255,8 @@ def _nodules(seed: int) -> Subject:
         f"by {ratings.min()} or {ratings.max()} radiologists per nodule, who all agree on "
         f"{percent(agreed)} of the nodules",
         fitted="logistic regression",
-        nouns=Nouns(examples="nodules", answers="the radiologists' answers"),
+        examples="nodules",
+        answers="the radiologists' answers",
     )
 
 
@@ -276,7 +272,8 @@ def _toy(seed: int) -> Subject:
         "overlapping Gaussians, the toy of the paper, with a known posterior: no label has "
         f"{_SURE:g} of it for {percent(1 - sure)} of the points",
         fitted=f"linear discriminant fitted to {TRAINING} other points",
-        nouns=Nouns(examples="points", answers="the answers"),
+        examples="points",
+        answers="the answers",
     )
 
 

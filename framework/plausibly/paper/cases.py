@@ -88,14 +88,14 @@ def _sets_of_one_split(study: Study, methods: tuple[str, ...]) -> tuple[Bools, B
 def by_example(study: Study) -> xr.Dataset:
     """Return majority-vote, tied and aggregated coverage and largest plausibility, (example,)."""
     rows, sets = _sets_of_one_split(study, tuple(METHODS))
-    lam = study.data.plausibilities.values[rows]
-    covered = [coverage.aggregated(one, lam) for one in sets]
+    plausibilities = study.data.plausibilities.values[rows]
+    covered = [coverage.aggregated(one, plausibilities) for one in sets]
     return xr.Dataset(
         {
-            "majority-vote": (names.EXAMPLE, coverage.majority_vote(sets[0], lam)),
-            "tied": (names.EXAMPLE, coverage.majority_vote(sets[0], lam, "fractional")),
-            "labels_tied": (names.EXAMPLE, coverage.tie_counts(lam)),
-            "largest_plausibility": (names.EXAMPLE, lam.max(axis=1)),
+            "majority-vote": (names.EXAMPLE, coverage.majority_vote(sets[0], plausibilities)),
+            "tied": (names.EXAMPLE, coverage.majority_vote(sets[0], plausibilities, "fractional")),
+            "labels_tied": (names.EXAMPLE, coverage.tie_counts(plausibilities)),
+            "largest_plausibility": (names.EXAMPLE, plausibilities.max(axis=1)),
             "aggregated": ((METHOD, names.EXAMPLE), np.stack(covered)),
         },
         coords={
@@ -166,19 +166,23 @@ def ambiguous(study: Study) -> xr.Dataset:
     """Return coverage of every test example by both, and all about the few that are shown."""
     rows, sets = _sets_of_one_split(study, COMPARED)
     predictions = study.data.predictions[rows]
-    lam = study.data.plausibilities.values[rows]
-    covered = np.stack([coverage.aggregated(one, lam) for one in sets])
-    most = lam.max(axis=1)
+    plausibilities = study.data.plausibilities.values[rows]
+    covered = np.stack([coverage.aggregated(one, plausibilities) for one in sets])
+    most = plausibilities.max(axis=1)
     few = np.lexsort((most, covered[0] - covered[1], most > AMBIGUOUS))[:SHOWN]
     shown = ("shown", names.LABEL)
     # Of very many labels a few are drawn, which were named or are in a set.
-    used = (lam[few] > 0) | sets[:, few].any(axis=0) | (lam.shape[1] <= MOST_LABELS)
-    order = np.argsort(np.argsort(-(lam[few] + used), axis=1, kind="stable"), axis=1)
+    used = (
+        (plausibilities[few] > 0)
+        | sets[:, few].any(axis=0)
+        | (plausibilities.shape[1] <= MOST_LABELS)
+    )
+    order = np.argsort(np.argsort(-(plausibilities[few] + used), axis=1, kind="stable"), axis=1)
     return xr.Dataset(
         {
             "aggregated": ((METHOD, names.EXAMPLE), covered),
             "largest_plausibility": (names.EXAMPLE, most),
-            "plausibility": (shown, lam[few]),
+            "plausibility": (shown, plausibilities[few]),
             "prediction": (shown, predictions.values[few]),
             "in_set": ((METHOD, *shown), sets[:, few]),
             "drawn": (shown, used & (order < MOST_LABELS)),
@@ -204,8 +208,8 @@ def draw_ambiguous(numbers: xr.Dataset) -> Drawing:
             continue
         one = numbers.isel({"shown": place})
         one = one.isel({names.LABEL: one["drawn"].values})
-        lam, inside = one["plausibility"].values, one["in_set"].values
-        before, after = (float(lam[there].sum()) for there in inside)
+        plausibilities, inside = one["plausibility"].values, one["in_set"].values
+        before, after = (float(plausibilities[there].sum()) for there in inside)
         marks = [
             examples.Marked(name=f"in the {method} set", inside=there, look=look)
             for method, there, look in zip(COMPARED, inside, _LOOKS, strict=True)
@@ -213,7 +217,7 @@ def draw_ambiguous(numbers: xr.Dataset) -> Drawing:
         name = str(one["shown"].values)[-_WIDTH:]
         title = f"{name}: majority vote {before:.2f}, Monte Carlo {after:.2f}"
         labels, model = name_texts(one[names.LABEL].values), one["prediction"].values
-        examples.draw_bars(panel, labels, lam, model, marks, width=_WIDTH, title=title)
+        examples.draw_bars(panel, labels, plausibilities, model, marks, width=_WIDTH, title=title)
     page.key_above(drawn, panels[0], 4)
     return page.finish(drawn, "Ambiguous examples, and what two sets hold of them", numbers)
 

@@ -25,7 +25,7 @@ from plausibly.io import read_annotations
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats
 
-WHOSE = "plausibly reproduce"
+SOURCE = "plausibly reproduce"
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -36,15 +36,15 @@ class Data(subjects.Judged):
     simulated: bool = False
 
     @property
-    def sure(self) -> xr.DataArray:
-        """Plausibilities that know the true label, (example, label), for data that have one."""
+    def certain(self) -> xr.DataArray:
+        """Plausibilities of 1 for the true label, (example, label), for data that have one."""
         if self.true_label is None:
             raise ValueError(f"no label of the {self.name} is known")
         hit: NDArray[np.bool_] = (
             self.true_label.values[:, None] == self.predictions[names.LABEL].values
         )
-        sure = self.predictions.copy(data=hit.astype(np.float64)).rename("plausibilities")
-        return sure.drop_attrs(deep=False)  # the scale marks predictions
+        certain = self.predictions.copy(data=hit.astype(np.float64)).rename("plausibilities")
+        return certain.drop_attrs(deep=False)  # the scale marks predictions
 
 
 TRAINING = 1000
@@ -54,7 +54,7 @@ _SPREAD = 0.2
 
 @attrs.frozen(kw_only=True, eq=False)
 class Toy(Data):
-    """The toy of section 2.2: points in the plane, and what a network says of any."""
+    """The toy of section 2.2: points in the plane, and the probabilities of a network at any."""
 
     points: xr.DataArray
     probabilities: Callable[[NDArray[np.float64]], NDArray[np.float64]]
@@ -63,7 +63,7 @@ class Toy(Data):
 @cache
 def toy_data(points: int, seed: int) -> Toy:
     """Return the toy with the predictions of a perceptron fitted to `TRAINING` further points."""
-    neural = require("sklearn.neural_network", extra="demo", source=WHOSE)
+    neural = require("sklearn.neural_network", extra="demo", source=SOURCE)
     hashes = hash_names(f"t{i}" for i in range(1, TRAINING + 1))
     labels, where = subjects.draw(hashes, Keys(seed, "toy"))
     network = neural.MLPClassifier(
@@ -104,34 +104,34 @@ def nodules(seed: int) -> Data:
 
 def one_thread() -> contextlib.AbstractContextManager[object]:
     """Return a context in which linear algebra uses one thread: quicker on matrices this small."""
-    threads = require("threadpoolctl", extra="demo", source=WHOSE)
+    threads = require("threadpoolctl", extra="demo", source=SOURCE)
     limits: contextlib.AbstractContextManager[object] = threads.threadpool_limits(limits=1)
     return limits
 
 
-def given(
+def own_data(
     predictions: xr.DataArray,
     plausibilities: xr.DataArray | xr.Dataset,
     *,
     cluster: str | None = None,
     name: str = "yours",
 ) -> Data:
-    """Return data of a user, checked and matched by name."""
+    """Return a user's data, checked and matched by name."""
     model = validate.check_predictions(predictions)
     labels = name_texts(model[names.LABEL].values)
-    lam = align.match_labels(
+    matched = align.match_labels(
         as_plausibilities(plausibilities), labels, source="plausibilities", other="predictions"
     )
-    model, lam = align.match_examples(model, lam)
+    model, matched = align.match_examples(model, matched)
     if cluster is not None:
-        groups = example_values(cluster, (model, lam))
+        groups = example_values(cluster, (model, matched))
         model = model.assign_coords({cluster: (names.EXAMPLE, groups)})
     examples, of_labels = several(len(model), "example"), several(len(labels), "label")
     return Data(
         name=name,
         about=f"{name}: {examples}, {of_labels}",
         predictions=model,
-        plausibilities=lam,
+        plausibilities=matched,
         cluster=cluster,
     )
 
@@ -153,23 +153,23 @@ def read(folder: Path, *, simulate: bool = False, seed: int = 1) -> Data:
     hint = "name the folder that holds them: derm=... (--derm FOLDER)"
     annotations = _first(folder, [ANNOTATIONS], public, hint)
     conditions = _first(folder, [CONDITIONS], public, hint)
-    lam = aggregate(read_annotations(annotations, "selectors", conditions))
+    plausibilities = aggregate(read_annotations(annotations, "selectors", conditions))
     if simulate:
-        values, source = _simulated(lam, seed), "SIMULATED predictions"
+        values, source = _simulated(plausibilities, seed), "SIMULATED predictions"
     else:
         model = "model probabilities, a row per case and a column per condition"
         fetch = "fetch it from where the annotations are, or make it up: simulate=True (--simulate)"
         path = _first(folder, PREDICTIONS, model, fetch)
-        values, source = _numbers(path, lam.shape), path.name
+        values, source = _numbers(path, plausibilities.shape), path.name
     return Data(
         name="derm",
-        about=f"skin: {counted(len(lam))} cases, {lam.shape[1]} conditions, inverse-rank "
-        f"plausibilities, {source}",
-        predictions=lam.copy(data=values)
+        about=f"skin: {counted(len(plausibilities))} cases, {plausibilities.shape[1]} conditions, "
+        f"inverse-rank plausibilities, {source}",
+        predictions=plausibilities.copy(data=values)
         .rename("predictions")
         .reset_coords(drop=True)
         .assign_attrs({names.SCALE: "probability"}),
-        plausibilities=lam,
+        plausibilities=plausibilities,
         simulated=simulate,
     )
 
@@ -190,48 +190,41 @@ def _first(folder: Path, wanted: Sequence[str], expected: str, hint: str) -> Pat
 
 def _numbers(path: Path, shape: tuple[int, ...]) -> Floats:
     """Return the probabilities of a file, rows divided by their sums, which text has rounded."""
+
+    def unfit(name: str, what: str, found: str, **details: object) -> InputError:
+        return InputError(
+            name,
+            f"{path.name} {what}",
+            expected=f"{counted(shape[0])} rows (cases) of {shape[1]} numbers (conditions)",
+            found=found,
+            hint="copy it again; annotations, conditions and predictions are of one release",
+            source=path.name,
+            details=details,
+        )
+
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # an empty file: its shape is said below
+            warnings.simplefilter("ignore", UserWarning)  # an empty file has the wrong shape, too
             values: NDArray[np.float64] = np.loadtxt(path, dtype=np.float64, ndmin=2)
     except ValueError as reason:
-        raise InputError(
-            "derm-numbers",
-            f"{path.name} is no table of numbers",
-            expected=f"{counted(shape[0])} rows of {shape[1]} probabilities, blanks between them",
-            found=f'"{" ".join(str(reason).split())[:60]}"',
-            hint="copy it again",
-            source=path.name,
-        ) from reason
+        text = f'"{" ".join(str(reason).split())[:60]}"'
+        raise unfit("derm-numbers", "is no table of numbers", text) from reason
     if values.shape != shape:
-        raise InputError(
-            "derm-shape",
-            f"{path.name} has another shape than the annotations",
-            expected=f"{counted(shape[0])} rows (cases) of {shape[1]} numbers (conditions)",
-            found=f"{counted(values.shape[0])} rows of {values.shape[1]}",
-            hint="annotations, conditions and predictions of one release",
-            source=path.name,
-        )
+        found = f"{counted(values.shape[0])} rows of {values.shape[1]}"
+        raise unfit("derm-shape", "has another shape than the annotations", found)
     sums = values.sum(axis=1)
     wrong = ~((values >= 0).all(axis=1) & (np.abs(sums - 1) <= _ROUNDED))
     if wrong.any():
         rows = [str(row + 1) for row in np.flatnonzero(wrong)]
-        raise InputError(
-            "derm-numbers",
-            f"{path.name} row {rows[0]} holds no probabilities",
-            expected="numbers from 0 on that sum to 1 but for rounding",
-            found=f"rows {listed(rows)}",
-            hint="copy it again",
-            source=path.name,
-            details={"rows": rows},
-        )
+        what = f"row {rows[0]} is not a distribution"
+        raise unfit("derm-numbers", what, f"rows {listed(rows)}", rows=rows)
     return np.asarray(values / sums[:, None])
 
 
-def _simulated(lam: xr.DataArray, seed: int) -> Floats:
+def _simulated(plausibilities: xr.DataArray, seed: int) -> Floats:
     """Return made-up probabilities: blurred plausibilities with noise of each case's own."""
-    values: NDArray[np.float64] = lam.values
-    hashes = hash_names(lam[names.EXAMPLE].values)
+    values: NDArray[np.float64] = plausibilities.values
+    hashes = hash_names(plausibilities[names.EXAMPLE].values)
     uniform = Keys(seed, "reproduce/derm").uniform(hashes, 2 * values.shape[1])
     normal, _ = subjects.normals(uniform[:, ::2], uniform[:, 1::2])
     common = (values.mean(axis=0) + 1 / values.size) / (1 + 1 / len(values))

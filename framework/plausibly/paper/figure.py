@@ -1,4 +1,4 @@
-"""A figure of the paper: numbers over random splits of its data, and what is made of them."""
+"""Figures of the paper: numbers over random splits of data, pictures and claims."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def monte_carlo(draws: int = DRAWS, **others: str) -> MethodTable:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Study:
-    """Random splits of a figure's data, and how many are wanted."""
+    """Random splits of a figure's data."""
 
     source: Callable[[], Data]
     alpha: AlphaLike
@@ -67,28 +67,33 @@ class Study:
         return np.stack(found, axis=-1)
 
     def calibrated(
-        self, rows: Bools, method: MethodTable, *, seed: int, lam: xr.DataArray | None = None
+        self,
+        rows: Bools,
+        method: MethodTable,
+        *,
+        seed: int,
+        plausibilities: xr.DataArray | None = None,
     ) -> ConformalPredictor:
         """Return a predictor that is calibrated on all but the test examples."""
         call: Callable[..., ConformalPredictor] = calibrate  # it checks each argument by name
-        known = self.data.plausibilities if lam is None else lam
+        known = self.data.plausibilities if plausibilities is None else plausibilities
         model = self.data.predictions[~rows]
         return call(model, known[~rows], **method, seed=seed, cluster=self.data.cluster)
 
     def measured(
         self, predictor: ConformalPredictor, rows: Bools, alpha: AlphaLike | None = None
     ) -> dict[str, float]:
-        """Return means over test examples of what their sets cover, and of the sizes of these."""
+        """Return mean coverages and mean set size of test examples."""
         alpha = self.alpha if alpha is None else alpha
         sets = predictor.predict_array(self.data.predictions.values[rows], alpha)
-        lam = self.data.plausibilities.values[rows]
+        shares = self.data.plausibilities.values[rows]
         found = {
-            "aggregated_coverage": coverage.aggregated(sets, lam),
-            "majority_vote_coverage": coverage.majority_vote(sets, lam),
+            "aggregated_coverage": coverage.aggregated(sets, shares),
+            "majority_vote_coverage": coverage.majority_vote(sets, shares),
             "set_size": coverage.sizes(sets),
         }
         if self.data.true_label is not None:
-            found["true_coverage"] = coverage.aggregated(sets, self.data.sure.values[rows])
+            found["true_coverage"] = coverage.aggregated(sets, self.data.certain.values[rows])
         return {name: float(one.mean()) for name, one in found.items()}
 
     def compared(self, methods: Mapping[str, MethodTable]) -> xr.Dataset:
@@ -123,7 +128,7 @@ class Study:
 
 @attrs.frozen
 class Figure:
-    """A figure of the paper: numbers first, and picture and claim from the numbers alone."""
+    """A figure of the paper: numbers, and picture and claim made from the numbers alone."""
 
     data: Callable[[int], Data]
     alpha: AlphaLike

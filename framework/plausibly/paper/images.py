@@ -25,7 +25,7 @@ from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Ints
 from plausibly.palette import BLUE, GREY, INK, VERMILION
 from plausibly.paper import page
-from plausibly.paper.data import WHOSE, Data, one_thread
+from plausibly.paper.data import SOURCE, Data, one_thread
 from plausibly.paper.figure import METHOD, SPLIT, Figure, Study, monte_carlo
 from plausibly.paper.page import Claim, Drawing, close, framed, mean_spread
 from plausibly.plots import style
@@ -37,10 +37,10 @@ Images = NDArray[np.float64]
 SIDE = 8
 LABELS = tuple(map(str, range(10)))
 UNIFORMS = 3 + 2 * SIDE * SIDE
-"""Uniforms that `perturbed` takes an image."""
+"""Number of uniforms that `perturbed` takes per image."""
 
 _TURN, _SHIFT, _NOISE = 10.0, 0.5, 0.1
-"""Most degrees of a rotation, most pixels of a shift, standard deviation of the noise of pixels."""
+"""Largest rotation in degrees, largest shift in pixels, standard deviation of the noise."""
 
 Digits: TypeAlias = tuple[Images, Ints]
 """Images with their digits."""
@@ -49,7 +49,7 @@ Digits: TypeAlias = tuple[Images, Ints]
 @cache
 def load() -> tuple[Digits, Digits]:
     """Return the digits that classifiers are fitted to, and those of the study."""
-    found = require("sklearn.datasets", extra="demo", source=WHOSE).load_digits()
+    found = require("sklearn.datasets", extra="demo", source=SOURCE).load_digits()
     images: Images = np.asarray(found.images, dtype=np.float64) / 16
     digits, half = np.asarray(found.target, dtype=np.int64), len(images) // 2
     return (images[:half], digits[:half]), (images[half:], digits[half:])
@@ -69,7 +69,7 @@ def perturbed(images: Images, uniform: NDArray[np.float64]) -> Images:
         cos * row + sin * column + middle - shift[:, 0, None, None],
         cos * column - sin * row + middle - shift[:, 1, None, None],
     )
-    # Outside of each image there are pixels of nothing.
+    # Pixels outside of an image are 0.
     moved = map_coordinates(images, np.stack(there), order=1, mode="grid-constant")
     return np.clip(moved + _NOISE * noise, 0, 1)
 
@@ -79,7 +79,7 @@ def _flat(images: Images) -> Images:
 
 
 def _fitted(images: Images, target: NDArray[np.generic]) -> Any:  # Any: scikit-learn has no types
-    linear = require("sklearn.linear_model", extra="demo", source=WHOSE)
+    linear = require("sklearn.linear_model", extra="demo", source=SOURCE)
     with one_thread():
         return linear.LogisticRegression(C=1.0, max_iter=2000).fit(_flat(images), target)
 
@@ -115,13 +115,13 @@ def overlaid(seed: int) -> Overlaid:
         (example, None, [LABELS[digit] for digit in np.flatnonzero(row)])
         for example, row in zip(examples.tolist(), holds, strict=True)
     )
-    lam = aggregate(registry.resolve(ANNOTATION, "label-set").build(records, LABELS))
+    plausibilities = aggregate(registry.resolve(ANNOTATION, "label-set").build(records, LABELS))
     return Overlaid(
         name="digits",
         about=f"{counted(IMAGES)} images of one or two overlaid digits, ten logistic regressions "
         f"fitted to {counted(TRAINING)} others",
         predictions=_cells(np.stack(values, axis=1), examples, scale="independent"),
-        plausibilities=lam.sel({names.EXAMPLE: examples}),
+        plausibilities=plausibilities.sel({names.EXAMPLE: examples}),
         images=images,
         holds=holds,
     )
@@ -138,14 +138,14 @@ def _compose(source: Digits, count: int, keys: Keys) -> tuple[Images, Bools]:
 
 
 def label_sets(study: Study) -> xr.Dataset:
-    """Return coverage over splits, and of one split all about its test images."""
+    """Return coverage over splits, and details of the test images of one split."""
     data, method = overlaid(study.seed), monte_carlo()
     over = study.compared({"": method}).isel({METHOD: 0}, drop=True)
     rows = study.rows(0)
-    test, lam = data.predictions[rows], data.plausibilities.values[rows]
+    test, plausibilities = data.predictions[rows], data.plausibilities.values[rows]
     predictor = study.calibrated(rows, method, seed=study.seed)
     sets = predictor.predict_array(test.values, study.alpha)
-    covered, counts = coverage.aggregated(sets, lam), data.holds[rows].sum(axis=1)
+    covered, counts = coverage.aggregated(sets, plausibilities), data.holds[rows].sum(axis=1)
     base = coverage.aggregated(data.predictions.values >= 0.5, data.plausibilities.values)
     # Of two digits, the first image covered in part and the first wholly; else any two images.
     partly = np.flatnonzero((counts == 2) & (covered > 0) & (covered < 1))
@@ -257,7 +257,7 @@ class Augmented(Data):
 
 @cache
 def augmented(seed: int) -> Augmented:
-    """Return what a classifier that was fitted to other originals says of every image."""
+    """Return predictions for every image of a classifier that was fitted to other originals."""
     train, (originals, digits) = load()
     model = _fitted(*train)
     count = len(originals)
@@ -285,7 +285,7 @@ def augmented(seed: int) -> Augmented:
 
 
 def augmentation(study: Study) -> xr.Dataset:
-    """Return coverage and set size on originals and augmentations, (images an example, split)."""
+    """Return coverage and set size on originals and augmentations, (images per example, split)."""
     data = augmented(study.seed)
     known = data.plausibilities.values > 0
     measures = [name for name, _, _ in (*_COVERED, *_SIZES)]
@@ -293,8 +293,8 @@ def augmentation(study: Study) -> xr.Dataset:
     def measure(_: int, rows: Bools) -> Images:
         test, found = data.every.values[:, rows], []
         for count in COUNTS:
-            few, lam = data.every[:count, ~rows], data.plausibilities[~rows]
-            predictor = calibrate(few, lam, calibrator=POOLED)
+            few, plausibilities = data.every[:count, ~rows], data.plausibilities[~rows]
+            predictor = calibrate(few, plausibilities, calibrator=POOLED)
             flat = test.reshape(-1, test.shape[-1])
             sets = predictor.predict_array(flat, study.alpha).reshape(test.shape)
             covered, sizes = (sets & known[rows]).sum(axis=2), sets.sum(axis=2)

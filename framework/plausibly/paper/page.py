@@ -19,7 +19,7 @@ from plausibly.evaluation.result import decimal
 from plausibly.extras import require
 from plausibly.kernels.types import Floats
 from plausibly.palette import BLUE, GREEN, INK, PURPLE, VERMILION
-from plausibly.paper.data import WHOSE
+from plausibly.paper.data import SOURCE
 from plausibly.plots import style
 from plausibly.plots.style import Axes, Look
 
@@ -27,12 +27,12 @@ Drawing: TypeAlias = Any  # Any: a Figure of matplotlib, which may not be instal
 Form: TypeAlias = Literal["png", "svg"]
 
 CLOSE = 0.01
-"""Means of coverage this near to a level are said to be at it."""
+"""Largest distance from a level of a mean coverage that counts as equal."""
 
 
 @attrs.frozen(kw_only=True)
 class Claim:
-    """A statement of the paper beside what a figure's numbers say of it."""
+    """A statement of the paper, with the numbers of a figure that hold or refute it."""
 
     says: str
     measured: str
@@ -62,7 +62,7 @@ def close(values: Floats | float, level: float) -> bool:
 
 
 def mean_spread(values: Floats) -> str:
-    """Return mean and standard deviation in words: ``0.951 (spread 0.003)``."""
+    """Return mean and standard deviation: ``0.951 (spread 0.003)``."""
     spread = f" (spread {decimal(float(np.std(values, ddof=1)))})" if np.size(values) > 1 else ""
     return f"{decimal(float(np.mean(values)))}{spread}"
 
@@ -91,11 +91,11 @@ METHOD_LOOKS: tuple[Look, ...] = (
     Look(colour=PURPLE, line=":"),
     Look(colour=GREEN, line="-."),
 )
-"""For calibrations as curves: on votes first."""
+"""Looks of curves by calibration, on majority votes first."""
 
 
 def new_page(width: float, height: float) -> Drawing:
-    figures = require("matplotlib.figure", extra="demo", source=WHOSE)
+    figures = require("matplotlib.figure", extra="demo", source=SOURCE)
     return figures.Figure(figsize=(width, height), layout="constrained")
 
 
@@ -111,7 +111,7 @@ def framed(
     key: str = "upper left",
     columns: int = 1,
 ) -> None:
-    """Put around what is drawn: the level that is asked for, names of axes, room, and a key."""
+    """Add the level wanted, names of axes, room at the top, and a legend."""
     if level is not None:
         style.dashed(panel, level)
     style.tidy(panel, x=x, y=y, title=title, grid=grid)
@@ -129,7 +129,7 @@ def key_above(page: Drawing, panel: Axes, columns: int) -> None:
 
 
 def finish(page: Drawing, title: str, numbers: xr.Dataset) -> Drawing:
-    """Write title and foot of a picture: what is shown, on which data, by how many splits."""
+    """Write title and foot of a picture: data, number of splits, alpha and seed."""
     known = numbers.attrs
     parts = [str(known["about"])] if "about" in known else []
     if "splits" in known:
@@ -150,7 +150,7 @@ COVERED = (
     ("aggregated_coverage", "aggregated, ", style.AGGREGATED),
 )
 SIZES = (("set_size", "", style.SIZE),)
-_WIDTH, _HEIGHT = 3, 5.6
+_WIDTH, _LEAST, _HEIGHT = 3, 8, 5.6
 _WIDE, _MARGIN = 20, 1.1
 
 
@@ -163,7 +163,7 @@ def draw_columns(
     sizes: Sequence[Measure] = SIZES,
 ) -> Drawing:
     """Return histograms over splits: coverage above, set size below."""
-    page = new_page(max(_WIDTH * len(columns), 7.5), _HEIGHT)
+    page = new_page(max(_WIDTH * len(columns), _LEAST), _HEIGHT)
     panels = page.subplots(2, len(columns), sharex="row", sharey="row", squeeze=False)
     limits = [
         style.edges([one[name].values for one in columns.values() for name, _, _ in measures])

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.data.names import text_array
+from plausibly.data.names import name_texts, text_array
 from plausibly.evaluation.design import MethodTable
 from plausibly.evaluation.result import decimal
 from plausibly.evaluation.uniformity import DRAWN, OF, VOTED as OF_VOTES, p_value_uniformity
@@ -76,8 +76,8 @@ def draw_averages(numbers: xr.Dataset) -> Drawing:
     low, high = np.clip([levels - band, levels + band], 0, 1)
     grey = {"color": GREY, "alpha": 0.35, "linewidth": 0}
     second.fill_between(levels, low, high, label=f"band, delta {DELTA:g}", **grey)
-    x, y = "level asked for (alpha)", "share of p-values at most alpha"
-    framed(second, x, y, "level that is reached", grid="both", key="")
+    x, y = "level wanted (alpha)", "share of p-values at most alpha"
+    framed(second, x, y, "level reached", grid="both", key="")
     second.set(xlim=(0, 1), ylim=(0, 1))
     style.legend(second, place="upper left")
     return page.finish(drawn, "Averaged p-values, and their empirical correction", numbers)
@@ -116,7 +116,9 @@ def coverage(study: Study) -> xr.Dataset:
     corrected, method = study.compared(CORRECTED)[kept], {"calibrator": "majority-vote"}
 
     def measure(_: int, rows: Bools) -> list[float]:
-        predictor = study.calibrated(rows, method, seed=study.seed, lam=study.data.sure)
+        predictor = study.calibrated(
+            rows, method, seed=study.seed, plausibilities=study.data.certain
+        )
         one = study.measured(predictor, rows)
         return [one[name] for name in kept]
 
@@ -129,17 +131,10 @@ def coverage(study: Study) -> xr.Dataset:
 
 
 def draw_coverage(numbers: xr.Dataset) -> Drawing:
-    covered, level = numbers["aggregated_coverage"], page.wanted(numbers)
-    drawn = page.new_page(8, 6)
-    panels = drawn.subplots(len(covered), 1, sharex=True, sharey=True)
-    edges = style.edges([covered.values, np.array([level])], bins=60)
-    for panel, one, look in zip(panels, covered, style.OTHERS, strict=False):
-        label = f"{one[METHOD].values}, {mean_spread(one.values)}"
-        histogram(panel, one.values, edges, look, label)
-        framed(panel, "", "splits", level=level, key="upper right")
-    style.headroom(panels[0], 0.45)
-    panels[-1].set_xlabel("aggregated coverage of the test examples of a split (share)")
-    return page.finish(drawn, "The ECDF correction, with and without its band", numbers)
+    columns = {name: numbers.sel({METHOD: name}) for name in name_texts(numbers[METHOD].values)}
+    covered = (("aggregated_coverage", "", style.AGGREGATED),)
+    title = "The ECDF correction, with and without its band"
+    return page.draw_columns(columns, title, numbers, covered=covered)
 
 
 def claim_coverage(numbers: xr.Dataset, level: float) -> Claim:

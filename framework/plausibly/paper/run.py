@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import attrs
 import xarray as xr
@@ -17,7 +17,7 @@ from plausibly.calibration.alphas import AlphaLike, read_alpha
 from plausibly.demo.study import make_folder
 from plausibly.errors import InputError, listed
 from plausibly.paper import page
-from plausibly.paper.data import given, read
+from plausibly.paper.data import own_data, read
 from plausibly.paper.page import Claim, Drawing, write_numbers
 from plausibly.plots import style
 
@@ -27,14 +27,21 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Entry:
-    """A figure by name: `own` where it can be made of a user's own data, too."""
+    """A figure by name; `data`: "own" where a user's data can make it, "derm" of the skin case."""
 
     name: str
     paper: str
     shows: str
     home: str
-    own: bool = False
-    derm: bool = False
+    data: Literal["", "own", "derm"] = ""
+
+    @property
+    def own(self) -> bool:
+        return self.data == "own"
+
+    @property
+    def derm(self) -> bool:
+        return self.data == "derm"
 
     def load(self) -> Figure:
         module, _, name = self.home.partition(":")
@@ -42,45 +49,43 @@ class Entry:
         return made
 
 
-_FIGURES = (
-    ("toy", "2.1", "the toy, scores and p-values of two points", "toy:TOY", ""),
-    (
+ENTRIES = (
+    Entry("toy", "2.1", "the toy, scores and p-values of two points", "toy:TOY"),
+    Entry(
         "majority-vote-undercovers",
         "2.2",
         "calibrated on votes, true labels missed",
         "toy:VOTED",
         "own",
     ),
-    ("monte-carlo", "3.2", "calibrated on drawn labels, the gap closes", "toy:MONTE_CARLO", "own"),
-    ("variability", "3.2", "spread over draws, m, calibration size", "toy:VARYING", "own"),
-    ("ecdf", "3.4", "averaged and corrected p-values, the band", "pvalues:P_VALUES", ""),
-    ("ecdf-coverage", "3.4", "coverage with and without the correction", "pvalues:COVERAGE", ""),
-    ("realised", "4.1 and C", "coverage example by example, with ties", "cases:REALISED", "own"),
-    ("coverage", "4.1", "coverage and set size by calibration", "cases:COVERAGE", "own"),
-    ("examples", "4.1 and C", "plausibilities of examples and their sets", "cases:BARS", "own"),
-    ("multi-label", "4.2", "overlaid digits, covered in part or wholly", "images:MULTI_LABEL", ""),
-    ("augmentation", "4.3", "calibrated on augmented images too", "images:AUGMENTATION", ""),
-    ("naive-quantile", "C", "the standard quantile on drawn labels", "cases:NAIVE", "own"),
-    (
-        "p-values",
-        "C",
-        "p-values of votes, drawn and true labels",
-        "pvalues:UNIFORMITY",
-        "own",
+    Entry(
+        "monte-carlo", "3.2", "calibrated on drawn labels, the gap closes", "toy:MONTE_CARLO", "own"
     ),
-    ("procedures", "3.5", "the table of procedures, measured", "procedures:TABLE", "own"),
-    ("derm-realised", "4.1 and C", "skin: coverage case by case", "cases:REALISED", "derm"),
-    ("derm-coverage", "4.1", "skin: coverage and set size", "cases:COVERAGE", "derm"),
-    ("derm-examples", "4.1 and C", "skin: plausibilities and sets", "cases:BARS", "derm"),
-    ("derm-variability", "C", "skin: spread over m", "toy:VARYING_SKIN", "derm"),
-    ("derm-naive-quantile", "C", "skin: the standard quantile", "cases:NAIVE", "derm"),
-    ("derm-p-values", "C", "skin: p-values by calibration", "pvalues:UNIFORMITY", "derm"),
-    ("derm-coverage-strict", "C", "skin: coverage at alpha 0.1", "cases:COVERAGE_STRICT", "derm"),
-    ("derm-examples-strict", "C", "skin: sets at alpha 0.1", "cases:BARS_STRICT", "derm"),
-)
-ENTRIES = tuple(
-    Entry(name, paper, shows, home, own=data == "own", derm=data == "derm")
-    for name, paper, shows, home, data in _FIGURES
+    Entry("variability", "3.2", "spread over draws, m, calibration size", "toy:VARYING", "own"),
+    Entry("ecdf", "3.4", "averaged and corrected p-values, the band", "pvalues:P_VALUES"),
+    Entry("ecdf-coverage", "3.4", "coverage with and without the correction", "pvalues:COVERAGE"),
+    Entry(
+        "realised", "4.1 and C", "coverage example by example, with ties", "cases:REALISED", "own"
+    ),
+    Entry("coverage", "4.1", "coverage and set size by calibration", "cases:COVERAGE", "own"),
+    Entry(
+        "examples", "4.1 and C", "plausibilities of examples and their sets", "cases:BARS", "own"
+    ),
+    Entry("multi-label", "4.2", "overlaid digits, covered in part or wholly", "images:MULTI_LABEL"),
+    Entry("augmentation", "4.3", "calibrated on augmented images too", "images:AUGMENTATION"),
+    Entry("naive-quantile", "C", "the standard quantile on drawn labels", "cases:NAIVE", "own"),
+    Entry("p-values", "C", "p-values of votes, drawn and true labels", "pvalues:UNIFORMITY", "own"),
+    Entry("procedures", "3.5", "the table of procedures, measured", "procedures:TABLE", "own"),
+    Entry("derm-realised", "4.1 and C", "skin: coverage case by case", "cases:REALISED", "derm"),
+    Entry("derm-coverage", "4.1", "skin: coverage and set size", "cases:COVERAGE", "derm"),
+    Entry("derm-examples", "4.1 and C", "skin: plausibilities and sets", "cases:BARS", "derm"),
+    Entry("derm-variability", "C", "skin: spread over m", "toy:VARYING_SKIN", "derm"),
+    Entry("derm-naive-quantile", "C", "skin: the standard quantile", "cases:NAIVE", "derm"),
+    Entry("derm-p-values", "C", "skin: p-values by calibration", "pvalues:UNIFORMITY", "derm"),
+    Entry(
+        "derm-coverage-strict", "C", "skin: coverage at alpha 0.1", "cases:COVERAGE_STRICT", "derm"
+    ),
+    Entry("derm-examples-strict", "C", "skin: sets at alpha 0.1", "cases:BARS_STRICT", "derm"),
 )
 
 
@@ -125,7 +130,7 @@ def reproduce(
     told: Callable[[Reproduced], object] | None = None,
     progress: Callable[[str, int, int], object] | None = None,
 ) -> list[Reproduced]:
-    """Make figures of the paper again: their numbers, pictures, and whether the claims held.
+    """Reproduce figures of the paper: their numbers, pictures, and whether the claims held.
 
     Parameters
     ----------
@@ -135,11 +140,11 @@ def reproduce(
         Folder for a picture and a CSV of the numbers per figure, and for ``claims.txt``; without it
         nothing is written.
     splits : int
-        Random splits, or repetitions of whatever is drawn.
+        Number of random splits, or of repetitions.
     seed : int
-        Of everything that is drawn.
+        Random seed.
     form : {"png", "svg"}
-        Of the pictures.
+        Format of the pictures.
     alpha : number or text, optional
         Miscoverage rate in place of each figure's own.
     derm : Path or str, optional
@@ -152,16 +157,16 @@ def reproduce(
     cluster : str, optional
         Coordinate of these examples whose groups stay on one side of a split.
     name : str
-        What these data are called.
+        Name of these data.
     told : callable, optional
-        Called with each figure as it is finished.
+        Called with each figure when it is finished.
     progress : callable, optional
         Called with the name of a figure, and the number of finished steps and of all.
 
     Returns
     -------
     list of Reproduced
-        In the order in which they were asked for.
+        In the order of `figures`.
 
     Raises
     ------
@@ -178,7 +183,7 @@ def reproduce(
     """
     data = skin = None
     if predictions is not None and plausibilities is not None:
-        data = given(predictions, plausibilities, cluster=cluster, name=name)
+        data = own_data(predictions, plausibilities, cluster=cluster, name=name)
     elif not (predictions is None and plausibilities is None and cluster is None):
         missing = "predictions" if predictions is None else "plausibilities"
         raise InputError(
@@ -196,13 +201,13 @@ def reproduce(
     if derm is not None and any(entry.derm for entry in entries):
         skin = read(Path(derm), simulate=simulate, seed=seed)
     if out is not None:
-        page.new_page(1, 1)  # what is missing is said before anything is measured or made
+        page.new_page(1, 1)  # a missing library is an error before anything is measured
         make_folder(Path(out))
     made = []
     for entry in entries:
-        figure, own_data = entry.load(), skin if entry.derm else data
+        figure, chosen = entry.load(), skin if entry.derm else data
         tick = None if progress is None else partial(progress, entry.name)
-        numbers = figure.measure(own_data, alpha, splits=splits, seed=seed, progress=tick)
+        numbers = figure.measure(chosen, alpha, splits=splits, seed=seed, progress=tick)
         found = Reproduced(entry=entry, numbers=numbers, claim=figure.claim(numbers))
         if out is not None:
             found = attrs.evolve(found, written=_write(found, Path(out), form))

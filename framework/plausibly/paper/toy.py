@@ -39,9 +39,12 @@ _RANGE = (0.05, 1.0)
 def both_ways(study: Study) -> xr.Dataset:
     """Return what is shown, and over splits how often sets by score and by p-value differ."""
     data = toy_data(POINTS, study.seed)
-    sure, cells = data.sure, (SHOWN, names.LABEL)
+    certain, cells = data.certain, (SHOWN, names.LABEL)
     calibrated = partial(
-        study.calibrated, method={"calibrator": "majority-vote"}, seed=study.seed, lam=sure
+        study.calibrated,
+        method={"calibrator": "majority-vote"},
+        seed=study.seed,
+        plausibilities=certain,
     )
 
     def measure(_: int, rows: Bools) -> tuple[float, int]:
@@ -63,7 +66,7 @@ def both_ways(study: Study) -> xr.Dataset:
         {
             "point": ((names.EXAMPLE, AXIS), data.points.isel(few).values),
             "posterior": ((names.EXAMPLE, names.LABEL), posterior.values),
-            "true_label": (names.EXAMPLE, sure.isel(few).values.argmax(axis=1)),
+            "true_label": (names.EXAMPLE, certain.isel(few).values.argmax(axis=1)),
             "majority_vote": (names.EXAMPLE, posterior.values.argmax(axis=1)),
             "region": (("first", "second"), region),
             "score": (cells, pair.values),
@@ -102,7 +105,7 @@ def draw_both_ways(numbers: xr.Dataset) -> Drawing:
         "true posterior (mixed colours)": posterior,
         "true labels": true,
         "majority votes": voted,
-        "what the network says, and two points": regions,
+        "predictions of the network, and two points": regions,
     }
     for title, panel in titles.items():
         framed(panel, "first coordinate", "second coordinate", title, grid="", key="")
@@ -154,12 +157,11 @@ def claim_both_ways(numbers: xr.Dataset, level: float) -> Claim:
 
 TOY = Figure(partial(toy_data, POINTS), ALPHA, both_ways, draw_both_ways, claim_both_ways)
 
-_STRETCH, _EDGE, _BINS = 0.19, 0.005, 80
-_LOOKS = {
-    "majority_vote_coverage": ("majority vote", style.VOTED),
-    "true_coverage": ("true label", style.TRUE),
-    "aggregated_coverage": ("plausibilities (aggregated)", style.AGGREGATED),
-}
+_COVERED = (
+    ("majority_vote_coverage", "majority vote, ", style.VOTED),
+    ("true_coverage", "true label, ", style.TRUE),
+    ("aggregated_coverage", "plausibilities, ", style.AGGREGATED),
+)
 
 
 def gap(method: MethodTable, study: Study) -> xr.Dataset:
@@ -168,18 +170,8 @@ def gap(method: MethodTable, study: Study) -> xr.Dataset:
 
 
 def draw_gap(title: str, numbers: xr.Dataset) -> Drawing:
-    drawn = page.new_page(8, 3.8)
-    panel, level = drawn.subplots(), page.wanted(numbers)
-    there = {name: look for name, look in _LOOKS.items() if name in numbers}
-    # Both figures show the same stretch, so that they can be laid side by side.
-    least = min(level - _STRETCH, *(float(numbers[name].min()) for name in there))
-    edges = np.linspace(least - _EDGE, 1 + _EDGE, _BINS + 1)
-    for name, (title_of, look) in there.items():
-        values = numbers[name].values
-        histogram(panel, values, edges, look, f"{title_of}, mean {np.mean(values):.3f}")
-    x = "coverage of the test examples of a split (share)"
-    framed(panel, x, "splits", level=level, room=0.3, columns=2)
-    return page.finish(drawn, title, numbers)
+    covered = [measure for measure in _COVERED if measure[0] in numbers]
+    return page.draw_columns({"": numbers}, title, numbers, covered=covered)
 
 
 def claim_gap(numbers: xr.Dataset, level: float, *, voted: bool) -> Claim:

@@ -2,7 +2,7 @@
 
 Needs the extra ``plots``; without it each raises `MissingExtra` ``extra-missing``. A figure raises
 `InputError` ``figure-unsuitable`` for a result of another kind, and ``figure-alpha`` for an alpha
-that the result does not have. Without axes a figure of its own is made, which shows itself in a
+that the result does not have. Without axes a new figure is made, which shows itself in a
 notebook and is written with ``axes.figure.savefig("figure.png")``; nothing global is touched.
 
 In the examples a ``predictor`` is calibrated already; ``predictions``, ``annotations``,

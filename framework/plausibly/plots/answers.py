@@ -27,18 +27,18 @@ _LETTERS = 10  # that fit on an inch
 
 
 def disagreement(result: xr.Dataset, *, most: int = MOST, axes: Axes | None = None) -> Axes:
-    """Draw what another annotator says where one says a label.
+    """Draw how often two annotators answer with each pair of labels.
 
-    Of the answers that say the label of a row, how many in 100 are met by an answer that says the
-    label of the column. The diagonal, framed, is agreement.
+    Per 100 answers with the label of a row, how many answers of others have the label of the
+    column. The diagonal, framed, is agreement.
 
     Parameters
     ----------
     result : Dataset
         From `plausibly.annotators.label_disagreement`.
     most : int
-        Labels that are shown: those that annotators disagree on most, where there are more. Rows
-        then do not sum to 100, and how many labels there are is said.
+        Number of labels shown: those with the most disagreement, where there are more. Rows then
+        do not sum to 100, and the figure states how many labels there are.
     axes
         As for `coverage`.
 
@@ -53,7 +53,7 @@ def disagreement(result: xr.Dataset, *, most: int = MOST, axes: Axes | None = No
     with np.errstate(invalid="ignore", divide="ignore"):
         rows = together[np.ix_(kept, kept)] / shares[kept, None]
     called = name_texts(result[names.LABEL].values[kept])
-    axes = _draw_squares(axes, "disagreement", rows, called, x="another says", y="one says")
+    axes = _draw_squares(axes, "disagreement", rows, called, x="other answer", y="answer")
     pairs = "pairs of answers" if result.attrs["pairs"] == "answers" else "pairs of drawn labels"
     compared, n = int(result.attrs["compared"]), int(result.attrs["n"])
     on = "" if compared == n else f"{counted(compared)} of "
@@ -75,10 +75,9 @@ def _most(wrong: NDArray[np.float64], most: int) -> NDArray[np.intp]:
 def confusion(
     result: xr.Dataset, *, annotator: str | None = None, most: int = MOST, axes: Axes | None = None
 ) -> Axes:
-    """Draw what an annotator says for each label, as an aggregator estimates it.
+    """Draw the confusion matrix of an annotator, as an aggregator estimates it.
 
-    Rows are the labels that are meant, columns what is said, in 100. The diagonal, framed, is
-    right.
+    Rows are estimated true labels, columns answers, per 100. The diagonal, framed, is correct.
 
     Parameters
     ----------
@@ -88,7 +87,7 @@ def confusion(
     annotator : str, optional
         By default the least reliable one.
     most : int
-        Labels that are shown: those with the largest errors, where there are more.
+        Number of labels shown: those with the largest errors, where there are more.
     axes
         As for `coverage`.
 
@@ -122,14 +121,14 @@ def confusion(
     kept = _most(values.sum(axis=1) - np.diag(values), most)
     called = name_texts(result[names.LABEL].values[kept])
     rows = values[np.ix_(kept, kept)]
-    axes = _draw_squares(axes, "confusion", rows, called, x="says", y="means")
+    axes = _draw_squares(axes, "confusion", rows, called, x="answer", y="estimated label")
     (name,) = style.shown_names([known[place]])
     right, by = decimal(float(weight[place]), 2), result.attrs.get("aggregator", "estimated")
     style.heading(
         axes,
-        f"What annotator {name} says".replace("\n", " "),
-        f"per 100 times that a label is meant; {int(result[RESPONSES][place]):,} responses; "
-        f"{right} right, as {by} estimates",
+        f"Answers of annotator {name}".replace("\n", " "),
+        f"per 100 answers by estimated label; {int(result[RESPONSES][place]):,} responses; "
+        f"{right} correct, as {by} estimates",
         reading.some_of(len(kept), len(values), "label", "those with the largest errors"),
     )
     return axes
@@ -138,10 +137,10 @@ def confusion(
 def sensitivity(
     result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = None
 ) -> Axes:
-    """Draw how sets that one aggregator calibrated are judged by each.
+    """Draw the coverage of sets by the aggregator that calibrates and the one that evaluates.
 
-    Mean aggregated coverage over the splits; what falls more than 0.01 short of 1 - alpha is
-    coloured and marked. The diagonal, framed, is what the guarantee is about.
+    Mean coverage of all answers over the splits; more than 0.01 below 1 - alpha is coloured and
+    marked. The guarantee is about the diagonal, framed.
 
     Parameters
     ----------
@@ -178,10 +177,10 @@ def sensitivity(
     spread = ", ".join(f"{size:.2f}" for size in one["set_size"].mean("split").values)
     style.heading(
         axes,
-        reading.with_alpha("Coverage of what experts say, by the aggregator", one),
-        f"wanted {decimal(wanted, 2)}, ✗ more than 0.01 short; mean of "
+        reading.with_alpha("Coverage of all answers, by aggregator", one),
+        f"wanted {decimal(wanted, 2)}, ✗ more than 0.01 below; mean of "
         f"{several(one.sizes['split'], 'split')} of {several(int(one.attrs['n']), 'example')}; "
-        f"labels in a set, row by row: {spread}",
+        f"labels per set, row by row: {spread}",
     )
     return axes
 
@@ -253,9 +252,8 @@ _LOW = Look(colour=VERMILION, marker="D")
 def agreement(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     """Draw how much annotators agree, by every measure that fits their answers.
 
-    A row a measure with its interval; squares are corrected for chance, where 0 is what guesses
-    would give. Measures without a value are left out, and so are entropy and ties, which measure no
-    agreement.
+    A row per measure with its interval; squares are corrected for chance, where 0 is agreement by
+    chance. Measures without a value are left out, as are entropy and ties.
 
     Parameters
     ----------
@@ -299,19 +297,18 @@ def agreement(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
 def annotators(
     result: xr.Dataset, *, most: int = MOST_ANNOTATORS, axes: Axes | None = None
 ) -> Axes:
-    """Draw how each annotator compares, the least first.
+    """Draw the agreement or reliability of each annotator, the lowest first.
 
     A row per annotator, with the number of answers.
 
     Parameters
     ----------
     result : Dataset
-        From `plausibly.agreement`: agreement with others, beside how the others agree on the same
-        examples. From `plausibly.reliability`: the share of answers that is right, as the
-        aggregator estimates it.
+        From `plausibly.agreement`: agreement with others, beside the agreement of the others on
+        the same examples. From `plausibly.reliability`: the estimated share of correct answers.
     most : int
-        Annotators that are shown: those that agree least compared with the others, or are worth
-        least. How many there are is said.
+        Number of annotators shown: those that agree least compared with the others, or are least
+        reliable. The figure states how many there are.
     axes
         As for `coverage`.
 
@@ -346,8 +343,8 @@ def annotators(
         axes,
         "How each annotator agrees with the others",
         "" if len(rows) < there else several(there, "annotator"),
-        "bar: how the others agree on the same examples",
-        "diamonds: less than the others, beyond chance" if low[order].any() else "",
+        "bar: agreement of the others on the same examples",
+        "diamonds: clearly less than the others" if low[order].any() else "",
         reading.some_of(len(rows), there, "annotator", "the lowest"),
         "" if there else "no annotator is known",
     )
@@ -355,9 +352,9 @@ def annotators(
 
 
 def _worth(result: xr.Dataset, most: int, axes: Axes | None) -> Axes:
-    """Draw how often each annotator is right, as an aggregator estimates it."""
+    """Draw the share of correct answers of each annotator, as an aggregator estimates it."""
     weight, there = result[names.WEIGHT].values.astype(np.float64), result.sizes[names.ANNOTATOR]
-    # As the table prints them: NaN goes last, names break ties.
+    # The order of the printed table: NaN last, ties by name.
     order = np.lexsort((result[names.ANNOTATOR].values.astype(np.str_), weight))[:most]
     shown = each(result.isel({names.ANNOTATOR: order}), names.ANNOTATOR)
     notes = [str(one[NOTE].item()) if NOTE in one else "" for one in shown]
@@ -375,10 +372,10 @@ def _worth(result: xr.Dataset, most: int, axes: Axes | None) -> Axes:
     style.name_rows(axes, lines)
     top = float(np.nanmax(weight, initial=1.0))
     axes.set_xlim(0, top * 1.02)
-    style.tidy_rows(axes, "share of answers that is right, as estimated")
+    style.tidy_rows(axes, "estimated share of correct answers")
     style.heading(
         axes,
-        "What each annotator is worth",
+        "Reliability of each annotator",
         "" if len(order) < there else several(there, "annotator"),
         f"by {result.attrs['aggregator']}" if "aggregator" in result.attrs else "",
         "diamonds: see the note" if any(notes) else "",

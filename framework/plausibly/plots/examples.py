@@ -37,19 +37,19 @@ def example(
     most: int = MOST,
     axes: Axes | None = None,
 ) -> Axes:
-    """Draw what experts and model say of one example, and which labels its sets hold.
+    """Draw plausibilities and predictions of one example, and the labels in its sets.
 
     Parameters
     ----------
     plausibilities, predictions : DataArray, (example, label), optional
-        Predictions between 0 and 1. One example that was taken out of them will do.
+        Predictions between 0 and 1. Arrays of a single example are taken too.
     sets : DataArray of bool, (example, label[, alpha]), or a mapping of names to them, optional
-        Each has a column of marks; one an alpha where there are several.
+        Each has a column of marks, or one per alpha.
     name : str, optional
-        Of the example; by default the first one.
+        Name of the example; by default the first one.
     most : int
-        Labels that are shown. Where there are more: those in a set, then by plausibility, then by
-        prediction. How many there are, and how much plausibility the others hold, is said.
+        Number of labels shown. Where there are more: those in a set, then by plausibility, then
+        by prediction; the figure states the plausibility of the others.
     axes
         As for `coverage`.
 
@@ -123,7 +123,7 @@ def draw_bars(
     width: int = 24,
     title: str = "",
 ) -> None:
-    """Draw bars of an example, a row per label, and at the right a column of marks a set."""
+    """Draw bars of an example, a row per label, with a column of marks per set at the right."""
     place = np.arange(len(labels))
     apart = 0.2 if plausibility is not None and prediction is not None else 0
     if plausibility is not None:
@@ -150,7 +150,7 @@ def _row(array: xr.DataArray, source: str, name: str | None) -> xr.DataArray:
             f"{source} have no example",
             expected="the dim example, or one example by name",
             found=f"the dims {listed(map(str, array.dims)) or 'none'}",
-            hint='give the whole array, and name="..."',
+            hint='pass the whole array, and name="..."',
             source=source,
         )
     whole = array if names.EXAMPLE in array.dims else array.expand_dims(names.EXAMPLE)

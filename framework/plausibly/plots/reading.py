@@ -41,7 +41,7 @@ KINDS: Mapping[str, tuple[str, str, set[str]]] = {
     "plan": ("plan(predictions, plausibilities)", "coverage", {"n", "draws", "bound"}),
     "sensitivity": (_SENSITIVITY, _COVERED, {"calibrated_with", "judged_by"}),
 }
-"""Of each kind of result: the call that makes it, and a variable of it with some of its dims."""
+"""Kinds of results: the call that makes each, and a variable of it with some of its dims."""
 
 FIGURES: Mapping[str, tuple[str, ...]] = {
     "coverage": ("evaluation", "study"),
@@ -61,11 +61,11 @@ FIGURES: Mapping[str, tuple[str, ...]] = {
     "planning": ("plan",),
     "sensitivity": ("sensitivity",),
 }
-"""Of which kinds of result each figure of a Dataset can be drawn."""
+"""Kinds of results that each figure can be drawn of."""
 
 
 def kinds_of(result: object) -> list[str]:
-    """Return which kinds of result a Dataset is: mostly one, or none."""
+    """Return the kinds of result that a Dataset is: mostly one, or none."""
     if not isinstance(result, xr.Dataset):
         return []
     return [
@@ -81,22 +81,24 @@ def figures_of(result: object) -> list[str]:
 
 
 def check(result: object, figure: str) -> str:
-    """Return as which kind of result a Dataset is drawn."""
+    """Return the kind of result as which a Dataset is drawn."""
     found = kinds_of(result)
     for kind in FIGURES[figure]:
         if kind in found:
             return kind
     calls = [f"plausibly.{KINDS[kind][0]}" for kind in FIGURES[figure]]
     makers = " or ".join(one if "..." in one else one.partition("(")[0] for one in calls)
-    got = f"a {type(result).__name__}"
+    found_text = f"a {type(result).__name__}"
     if isinstance(result, xr.Dataset):
-        got = f"variables {listed(map(str, result.data_vars))}" if len(result) else "no variable"
+        found_text = (
+            f"variables {listed(map(str, result.data_vars))}" if len(result) else "no variable"
+        )
     others = figures_of(result)
     raise InputError(
         "figure-unsuitable",
         f"figure {figure} cannot be drawn of this {type(result).__name__}",
         expected=f"what {makers} returns",
-        found=got + (f", which has the figure {listed(others, most=20)}" if others else ""),
+        found=found_text + (f", which has the figure {listed(others, most=20)}" if others else ""),
         hint=f"plausibly.plots.{figure}({calls[0]})",
         source=f"figure {figure}",
         details={"figures": others},
@@ -104,13 +106,13 @@ def check(result: object, figure: str) -> str:
 
 
 def opened(result: xr.Dataset | Result, figure: str, alpha: float | None) -> tuple[str, xr.Dataset]:
-    """Return as which kind of result a Dataset is drawn, and its part at one alpha."""
+    """Return the kind of result as which a Dataset is drawn, and its part at one alpha."""
     data = data_of(result)
     return check(data, figure), at_alpha(data, alpha)
 
 
 def at_alpha(result: xr.Dataset, alpha: float | None) -> xr.Dataset:
-    """Return the part of a result at one alpha: the one that is asked for, or the first."""
+    """Return the part of a result at one alpha, by default the first."""
     if names.ALPHA not in result.coords:
         return result
     there = np.atleast_1d(result[names.ALPHA].values).astype(np.float64)
@@ -141,7 +143,7 @@ def with_alpha(title: str, one: xr.Dataset) -> str:
 
 
 def guaranteed(one: xr.Dataset) -> str:
-    """Return what is guaranteed for these sets, in words; nothing where nothing is known."""
+    """Return the guarantee of these sets as text, empty where there is none."""
     alpha = alpha_of(one)
     stated = json.loads(str(one.attrs.get(GUARANTEES, "[]")))
     if alpha is None or not isinstance(stated, list):
@@ -154,7 +156,7 @@ def guaranteed(one: xr.Dataset) -> str:
 
 
 def on_what(one: xr.Dataset, *, examples: int | None = None, lines: str = "lines") -> str:
-    """Return how many examples a figure stands on, and what its lines are."""
+    """Return the number of examples of a figure, and the meaning of its lines."""
     if examples is None:
         examples = int(one["n"] if "n" in one else one.attrs["n"])
     text = several(examples, "example")
@@ -176,5 +178,5 @@ def per_cent(value: Hashable) -> str:
 
 
 def some_of(shown: int, there: int, noun: str, which: str) -> str:
-    """Return the note that not all are shown, and which; empty where all are."""
+    """Return the note on which are shown, empty where all are."""
     return "" if shown >= there else f"{counted(shown)} of {several(there, noun)}: {which}"

@@ -22,15 +22,15 @@ from plausibly.plots.style import Axes
 
 # Marks differ in shape as well as in colour.
 _MARKS = {
-    "model": {"marker": "D", "color": "white", "markeredgecolor": INK, "label": "the model says"},
+    "model": {"marker": "D", "color": "white", "markeredgecolor": INK, "label": "model"},
     "experts": {"marker": "o", "color": VERMILION, "markeredgecolor": "white",
-                "label": "experts said"},
+                "label": "annotators"},
 }  # fmt: skip
 _HEIGHT = 3**0.5 / 2
 _CORNERS: Mapping[int, NDArray[np.float64]] = {
     2: np.array([[0.0, 0.0], [1.0, 0.0]]),
     3: np.array([[0.0, 0.0], [1.0, 0.0], [0.5, _HEIGHT]]),
-    # Seen so that no corner hides behind a face or another corner.
+    # A view in which no corner is behind a face or another corner.
     4: np.array([[0.0, 0.12], [0.62, 0.0], [1.0, 0.3], [0.46, 0.95]]),
 }
 _STEPS = (0.25, 0.5, 0.75)
@@ -56,7 +56,7 @@ def region(
         Of one example, ``predictions.sel(example=["case 3"])``; probabilities are marked.
     alpha : number, text, or a sequence of them
     plausibilities : DataArray, (example, label), optional
-        What experts said of it, to be marked.
+        The annotators' answers on it, to be marked.
     axes
         As for `coverage`.
 
@@ -87,7 +87,7 @@ def region(
             f"a simplex of {several(len(labels), 'label')} has no picture",
             expected="2, 3 or 4 labels",
             found=counted(len(labels)),
-            hint="bounds(), which says how plausible each label can be",
+            hint="bounds(), the range of the plausibility of each label",
             source="region",
         )
     axes = style.axes_of(axes, "region", width=6, height=1.8 if len(labels) == 2 else 5.4)

@@ -33,7 +33,7 @@ from plausibly.palette import BLUE, VERMILION
 from plausibly.plots import reading, style
 from plausibly.plots.style import Axes, Dot, Look
 
-# In other shapes too: told apart without colour.
+# Shapes differ as well as colours.
 NOTHING = {"marker": "D", "markersize": 8, "color": VERMILION, "markeredgecolor": "white"}
 GUARANTEED = {"marker": "o", "markersize": 9, "color": BLUE, "markeredgecolor": "white"}
 VACUOUS = {"marker": "o", "markersize": 9, "color": "white", "markeredgecolor": BLUE}
@@ -66,8 +66,8 @@ def legend_of(rows: Sequence[xr.Dataset], ink: str) -> list[object]:
     """Return the entries of a legend: the marks that occur, and the line."""
     lines = require("matplotlib.lines", extra="plots", source="a figure")
     there = [mark_of(one) for one in rows]
-    marks = {"nothing guaranteed": NOTHING, "guaranteed": GUARANTEED}
-    marks["guaranteed by every label"] = VACUOUS
+    marks = {"no guarantee": NOTHING, "guaranteed": GUARANTEED}
+    marks["vacuous: every set contains all labels"] = VACUOUS
     handles = [
         lines.Line2D([], [], linestyle="", label=f"mean, {text}", **mark)
         for text, mark in marks.items()
@@ -78,14 +78,14 @@ def legend_of(rows: Sequence[xr.Dataset], ink: str) -> list[object]:
 
 
 def mark_of(one: xr.Dataset) -> Mapping[str, Any]:  # Any: arguments of matplotlib
-    """Return the mark of a method: by whether something is guaranteed, and what it is worth."""
+    """Return the mark of a method: without a guarantee, with one, or with a vacuous one."""
     if bool(one["vacuous"].all()):
         return VACUOUS
     return NOTHING if np.isnan(one["guaranteed_level"]) else GUARANTEED
 
 
 def coverage(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
-    """Draw what the sets cover, beside what is wanted.
+    """Draw the coverage of the sets, beside 1 - alpha.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def _intervals(
     *notes: str,
     x: str = "aggregated coverage (share)",
 ) -> Axes:
-    """Draw a row per part with its interval, beside the coverage that is wanted."""
+    """Draw a row per part with its interval, beside 1 - alpha."""
     axes = style.axes_of(axes, figure, height=style.height(rows))
     style.draw_shares(axes, rows, x, reading.wanted(one))
     style.heading(axes, reading.with_alpha(title, one), on, reading.dashed(one), *notes)
@@ -144,14 +144,14 @@ def _draw_study(one: xr.Dataset, measure: str, axes: Axes | None, figure: str) -
     axes = style.axes_of(axes, figure, height=2.2 + 0.62 * len(parts))
     ink = style.tone(axes).ink
     if measure == AGGREGATED:
-        title, note = "Coverage of what experts say", reading.dashed(one)
+        title, note = "Coverage of all answers", reading.dashed(one)
         wanted = 1 - float(one[names.ALPHA])
         draw_rows(axes, parts, measure, ".3f", "aggregated coverage of a split (share)")
         axes.axvline(wanted, color=ink, linestyle=style.DASHES, linewidth=1.2, zorder=1)
         axes.set_xlim(min(float(one[measure].min()), wanted) - 0.02, 1.02)
     else:
         title, note = "How large the sets are", ""
-        draw_rows(axes, parts, measure, ".2f", "labels in a set, mean of a split")
+        draw_rows(axes, parts, measure, ".2f", "labels per set, mean of a split")
         axes.set_xlim(0, float(one[measure].max()) * 1.08 + 0.1)
     style.name_rows(axes, style.shown_names(called))
     axes.set_ylim(len(parts) - 0.5, -0.75)
@@ -170,10 +170,10 @@ def _draw_study(one: xr.Dataset, measure: str, axes: Axes | None, figure: str) -
 
 
 def alphas(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
-    """Draw what sets cover at every alpha, beside what is wanted.
+    """Draw the coverage at every alpha, beside 1 - alpha.
 
-    Over 1 - alpha: measured coverage with its interval; of a study aggregated coverage, with the
-    middle 90% of the splits. Below the diagonal less is covered than wanted.
+    Measured coverage with its interval; of a study the coverage of all answers, with the middle
+    90% of the splits. Below the diagonal coverage is less than 1 - alpha.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def alphas(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
         on = f"{counted(result.sizes['split'])} random splits; bands: middle 90% of them"
     few = reading.some_of(len(shown), len(curves), "method", "the first")
     style.heading(axes, "What sets cover at every alpha", on, few)
-    # Also those whose name begins with a line.
+    # Names of methods may begin with an underscore, which matplotlib leaves out.
     named = [one for one in axes.lines if not one.get_label().startswith("_child")]
     style.legend_below(axes, named)
     return axes
@@ -229,9 +229,9 @@ def alphas(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
 def threshold(thresholds: xr.DataArray, *, axes: Axes | None = None) -> Axes:
     """Draw the threshold against alpha.
 
-    A step per value, since a threshold changes only where alpha passes a multiple of 1/(n + 1); of
-    several groups or labels, a curve for each of the first six. Where the threshold is -inf every
-    label is in the set: the curve begins where sets say something.
+    A threshold changes only where alpha passes a multiple of 1/(n + 1). Of several groups or
+    labels, a curve for each of the first six. Where the threshold is -inf every set contains all
+    labels, and there is no curve.
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ def threshold(thresholds: xr.DataArray, *, axes: Axes | None = None) -> Axes:
     if vacuous:
         axes.axvspan(0.0, float(max(vacuous)), color=style.tone(axes).grid, zorder=0)
     axes.set_xlim(0.0, float(alpha.max()) * 1.03)
-    style.tidy(axes, x="alpha", y="least score in a set")
+    style.tidy(axes, x="alpha", y="lowest score in a set")
     style.heading(
         axes,
         "Threshold against alpha",
@@ -287,10 +287,10 @@ def threshold(thresholds: xr.DataArray, *, axes: Axes | None = None) -> Axes:
 
 
 def planning(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
-    """Draw between which bounds the coverage of a calibration lies, by its number of examples.
+    """Draw the range of the coverage of one calibration, by its number of examples.
 
-    Two lines per number of draws, with the bounds between which the stated share of calibrations
-    lies; crosses are sizes at which every set is every label.
+    Two lines per number of draws enclose the stated share of calibrations; crosses are sizes at
+    which every set contains all labels.
 
     Parameters
     ----------
@@ -317,7 +317,7 @@ def planning(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     empty = one["vacuous"].values
     if empty.any():
         cross = {"linestyle": "", "marker": "x", "markersize": 9, "color": ink.ink}
-        axes.plot(n[empty], np.ones(empty.sum()), label="every set is every label", **cross)
+        axes.plot(n[empty], np.ones(empty.sum()), label="every set contains all labels", **cross)
     style.dashed(axes, wanted, "as wanted", axis="y")
     width = one.attrs.get("within")
     if width is not None:
@@ -356,9 +356,9 @@ _CURVES = {
 
 
 def realised(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
-    """Draw what sets cover of each example, sorted, beside how ambiguous the examples are.
+    """Draw the coverage of each example, sorted, beside the ambiguity of the examples.
 
-    Each curve is sorted on its own: a place on the axis is a share of the examples, not one
+    Each curve is sorted separately: a place on the axis is a share of the examples, not one
     example.
 
     Parameters
@@ -379,7 +379,7 @@ def realised(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     _, one = reading.opened(result, "realised", alpha)
     axes = style.axes_of(axes, "realised", height=4.8)
     largest = one["largest_plausibility"].values
-    # From 0, so that each example has its width, and one example can be seen.
+    # From 0, so that each example has a width, and a single one is visible.
     places = np.arange(largest.size + 1) / largest.size
     curves = [
         (one[name].values, look, f"{text}, mean {float(one[name].mean()):.3f}")
@@ -390,7 +390,7 @@ def realised(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     for values, look, label in curves:
         whole = np.append(values.min(), values)
         style.ascending(axes, whole, look, label, places, steps="steps-pre")
-    style.tidy(axes, x="examples, each curve sorted alone (share)", y="covered (share)")
+    style.tidy(axes, x="examples, each curve sorted separately (share)", y="covered (share)")
     axes.set(xlim=(0, 1), ylim=(-0.03, 1.03))
     title = reading.with_alpha("What sets cover of each example", one)
     style.heading(axes, title, reading.on_what(one, examples=largest.size, lines=""))
@@ -401,9 +401,8 @@ def realised(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
 def uniformity(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     """Draw the distribution functions of p-values beside the uniform one.
 
-    Above the diagonal there are more small p-values than guaranteed: sets cover less. As far as the
-    grey band reaches above it, chance alone leads in 95 of 100 cases, by the numbers of calibration
-    and test examples.
+    Above the diagonal there are more small p-values than guaranteed: sets cover less. In 95 of 100
+    cases chance alone stays within the grey band.
 
     Parameters
     ----------
@@ -441,15 +440,15 @@ def uniformity(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
 def p_values(result: xr.Dataset, *, bins: int = BINS, axes: Axes | None = None) -> Axes:
     """Draw histograms of the p-values of majority votes, drawn and true labels.
 
-    As densities: where p-values are uniform every bar has the height 1. At the left there are too
-    many where sets cover less than guaranteed.
+    As densities: every bar of uniform p-values has the height 1. An excess at the left means that
+    sets cover less than guaranteed.
 
     Parameters
     ----------
     result : Dataset
         From `plausibly.evaluation.p_value_uniformity`.
     bins : int
-        Of equal width, from 0 to 1.
+        Number of bins, of equal width from 0 to 1.
     axes
         As for `coverage`.
 
@@ -485,7 +484,7 @@ def _tested(axes: Axes, title: str, result: xr.Dataset) -> Axes:
 
 
 def sizes(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
-    """Draw how large the sets are.
+    """Draw the sizes of the sets.
 
     Parameters
     ----------
@@ -522,7 +521,7 @@ def sizes(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None =
             axes.annotate(part, (place, count), fontsize=style.SMALL, color=ink, **above)
     axes.set_xticks(places, titles)
     axes.margins(y=0.12)
-    style.tidy(axes, x="labels in a set", y="examples")
+    style.tidy(axes, x="labels per set", y="examples")
     title = reading.with_alpha("How large the sets are", one)
     style.heading(axes, title, f"{several(total, 'example')}; numbers: share of the sets", mean)
     return axes
@@ -551,7 +550,7 @@ _BY_STRATUM = {
 
 
 def strata(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
-    """Draw what sets cover in strata of the examples.
+    """Draw coverage in strata of the examples.
 
     A row per stratum, with its number of examples and its interval.
 
@@ -578,7 +577,7 @@ def strata(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None 
 def groups(
     result: xr.Dataset, *, alpha: float | None = None, most: int = MOST, axes: Axes | None = None
 ) -> Axes:
-    """Draw what sets cover in groups or subgroups, the weakest first.
+    """Draw coverage in groups or subgroups, the lowest first.
 
     A row per group, with its number of examples and its interval.
 
@@ -587,8 +586,8 @@ def groups(
     result : Dataset
         From ``plausibly.evaluate(..., by=...)`` or `plausibly.evaluation.coverage_by`.
     most : int
-        Groups that are shown: those whose interval ends lowest, so that a group is not weak for
-        having few examples. How many there are is said.
+        Number of groups shown: those whose interval ends lowest, so that a group is not shown for
+        having few examples. The figure states how many there are.
     alpha, axes
         As for `coverage`.
 
@@ -619,18 +618,18 @@ def _covered(part: xr.Dataset, dim: str, prefix: str, count: str) -> Dot:
 def labels(
     result: xr.Dataset, *, alpha: float | None = None, most: int = MOST, axes: Axes | None = None
 ) -> Axes:
-    """Draw which share of what experts say in favour of each label the sets cover.
+    """Draw the coverage of each label: the share of its plausibility that is in the sets.
 
-    A row per label, with its interval, its plausibility (1 per example) and how many examples give
-    it any.
+    A row per label, with its interval, its plausibility (1 per example) and the number of examples
+    with any.
 
     Parameters
     ----------
     result : Dataset
         From `plausibly.evaluation.coverage_by` with ``by="label"``.
     most : int
-        Labels that are shown: those that experts name most, in the order of the sets where all
-        are. How much of the plausibility the others hold is said.
+        Number of labels shown: the most plausible ones, in the order of the sets where all are.
+        The figure states the plausibility of the others.
     alpha, axes
         As for `coverage`.
 
@@ -657,7 +656,7 @@ def labels(
 
 
 def risk(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
-    """Draw which share of what experts say of each level of risk the sets leave out.
+    """Draw the share of the plausibility of each level of risk that the sets leave out.
 
     A row per level, the last one on top, with its interval.
 

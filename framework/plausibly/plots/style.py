@@ -35,7 +35,7 @@ def shown_name(name: object, *, width: int = WIDTH, lines: int = LINES) -> str:
     text = " ".join(str(name).split())
     text = "".join(UNREADABLE if unicodedata.category(c)[0] == "C" else c for c in text)
     text = text or '""'
-    for room in range(width * lines, width, -1):  # words stay whole where a shorter cut lets them
+    for room in range(width * lines, width, -1):  # a shorter cut may keep words whole
         broken = textwrap.wrap(_cut(text, room), width, break_on_hyphens=False)
         if len(broken) <= lines:
             return "\n".join(broken)
@@ -50,14 +50,14 @@ def _cut(text: str, room: int) -> str:
 
 
 def shown_names(names: Sequence[object], *, width: int = WIDTH, lines: int = LINES) -> list[str]:
-    """Return names as figures show them; those that look alike once they are cut are numbered."""
+    """Return names as figures show them; equal ones after shortening are numbered."""
     shown = [shown_name(name, width=width, lines=lines) for name in names]
     twice = {one for one in shown if shown.count(one) > 1}
     return [f"{one} #{place + 1}" if one in twice else one for place, one in enumerate(shown)]
 
 
 def heading(axes: Axes, title: str, *notes: str) -> None:
-    """Write the title of a figure and below it, smaller, what it stands on."""
+    """Write the title of a figure and its notes below."""
     text = axes.set_title(title, loc="left", fontsize=10, color=tone(axes).ink)
     text.set_parse_math(False)
     room = max(24, int(width_of(axes) * 72 / (text.get_fontsize() * _LETTER)))
@@ -66,11 +66,11 @@ def heading(axes: Axes, title: str, *notes: str) -> None:
 
 
 def width_of(axes: Axes) -> float:
-    """Return how wide these axes will be, in inches; their rows are named by now."""
+    """Return the final width of axes whose rows are named, in inches."""
     dpi = axes.figure.dpi
     if len(axes.figure.axes) > 1 or axes.figure.get_layout_engine() is None:
         return float(axes.bbox.width / dpi) * _SHARED
-    # Alone in a figure that is laid out when it is drawn: what the names of the rows leave.
+    # A single panel is laid out when it is drawn: the names of the rows take part of the width.
     lines = [line for text in axes.get_yticklabels() for line in text.get_text().split("\n")]
     named = max(map(len, lines), default=0) * TEXT_SIZE * _LETTER / 72
     return float(axes.figure.bbox.width / dpi - named - _MARGINS)
@@ -128,7 +128,7 @@ OTHERS: tuple[Look, ...] = (
     attrs.evolve(SIZE, line="--"),
     Look(colour=SKY, line="-.", hatch="++", marker="P"),
 )
-"""For things in a row that are no measure of coverage."""
+"""Looks of series that are no measure of coverage."""
 
 
 @attrs.frozen(kw_only=True)
@@ -146,14 +146,14 @@ _ON_DARK = Tone(ink="0.93", paper="#000000", grid="0.3", muted="0.7")
 
 
 def tone(axes: Axes) -> Tone:
-    """Return the ink that can be read on the paper of these axes."""
+    """Return the greys that are readable on the background of these axes."""
     colours = require("matplotlib.colors", extra="plots", source="a figure")
     for part in (axes, axes.figure):
         *rgb, cover = colours.to_rgba(part.get_facecolor())
         if cover > 0.5:
             seen = _ON_DARK if luminance(*rgb) < _DARK else _ON_LIGHT
             return attrs.evolve(seen, paper=colours.to_hex(rgb))
-    # Nothing but whatever the figure is laid upon; the user's text is meant to be read there.
+    # A transparent figure: the colour of text tells which background it is made for.
     written = require("matplotlib", extra="plots", source="a figure").rcParams["text.color"]
     return _ON_DARK if luminance(*colours.to_rgb(written)) > _DARK else _ON_LIGHT
 
@@ -164,7 +164,7 @@ def luminance(red: float, green: float, blue: float) -> float:
 
 
 def axes_of(axes: Axes | None, figure: str, *, width: float = 6.4, height: float = 4.0) -> Axes:
-    """Return the axes that were given, or those of a new figure."""
+    """Return the axes, or those of a new figure."""
     if axes is not None:
         return axes
     figures = require("matplotlib.figure", extra="plots", source=f"plausibly.plots.{figure}")
@@ -190,7 +190,7 @@ def picture(figure: Any, form: str, *, text: str = "path") -> bytes:  # Any: as 
 
 
 def tidy(axes: Axes, *, x: str, y: str, title: str = "", grid: str = "y") -> None:
-    """Name the axes and take away what says nothing."""
+    """Name the axes, and remove the spines at the top and right."""
     ink = tone(axes)
     axes.set_xlabel(x)
     axes.set_ylabel(y)
@@ -249,7 +249,7 @@ def edges(values: Sequence[Floats], *, bins: int = 40) -> Floats:
 
 
 def dashed(axes: Axes, level: float, label: str = "", *, axis: str = "x") -> None:
-    """Mark a level on an axis: the one that is wanted, or another one by name."""
+    """Draw a dashed line at a level, by default named as the level wanted."""
     draw: Callable[..., object] = axes.axvline if axis == "x" else axes.axhline
     label = label or f"wanted {level:g}"
     draw(level, color=tone(axes).ink, linestyle=DASHES, linewidth=1.2, label=label)
@@ -267,7 +267,7 @@ def legend(axes: Axes, *, place: str = "best", columns: int = 1) -> None:
 
 
 def legend_below(axes: Axes, handles: Sequence[object] | None = None, *, columns: int = 1) -> None:
-    """Put a legend below the name of the axis: of all that has a label, or of some."""
+    """Put a legend below the axis, of all labelled artists or of some."""
     handles = axes.get_legend_handles_labels()[0] if handles is None else handles
     if not handles:
         return
@@ -354,7 +354,7 @@ def lowest(values: Floats) -> float:
 
 
 def draw_shares(axes: Axes, dots: Sequence[Dot], x: str, wanted: float | None) -> None:
-    """Draw shares of examples or plausibility, beside the one that is wanted."""
+    """Draw shares of examples or plausibility, beside the level wanted."""
     draw_dots(axes, dots)
     if wanted is not None:
         low, high = axes.get_xlim()

@@ -29,6 +29,11 @@ class Words:
     annotator: str = "annotator"
     annotators: str = "annotators"
 
+    @property
+    def of_annotators(self) -> str:
+        """The possessive: ``annotators'``."""
+        return self.annotators + ("'" if self.annotators.endswith("s") else "'s")
+
 
 @attrs.frozen
 class Interval:
@@ -49,9 +54,12 @@ class Check:
 
 @attrs.frozen
 class Finding:
+    """A sentence of the verdict, and what to do about it."""
+
     severity: str
     name: str
     sentence: str
+    action: str = ""
     part: int | None = None
 
 
@@ -84,9 +92,9 @@ class ReportData:
     views: tuple[Section, ...]
     disagreement: Section
     cases: Section
-    believe: Section
+    assumptions: Section
     provenance: Section
-    stills: tuple[Section, ...] = ()
+    static_figures: tuple[Section, ...] = ()
 
     def view(self, method: int, alpha: int) -> Section:
         return self.views[method * len(self.alphas) + alpha]
@@ -94,7 +102,7 @@ class ReportData:
     def to_text(self) -> str:
         """Return the JSON text, the same for the same data; nothing in it ends a script."""
         parts = _fields(self)
-        del parts["stills"]
+        del parts["static_figures"]
         # Cases have no floats but weights, and a hundred thousand times as much.
         whole = {name: part if name == "cases" else _plain(part) for name, part in parts.items()}
         return _text({"format": FORMAT, **whole}).translate(_ESCAPES)

@@ -38,7 +38,6 @@ from plausibly.evaluation.study import DRAWS, METHOD, SIZE
 from plausibly.evaluation.uniformity import DRAWN, OF, TRUE, VOTED, p_value_uniformity
 from plausibly.guarantee import BY_LABEL, Guarantee, bounded
 from plausibly.kernels.coverage import Ties, row_sums
-from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Floats, Ints
 from plausibly.report.model import (
     BROKEN,
@@ -54,9 +53,9 @@ from plausibly.report.model import (
 from plausibly.report.subject import MethodSets, Subject
 
 
-def interval(found: xr.Dataset, name: str) -> Interval:
+def interval(result: xr.Dataset, name: str) -> Interval:
     """Return NAME_mean, NAME_low and NAME_high of a result without dims."""
-    mean, low, high = figures(found, name)
+    mean, low, high = figures(result, name)
     return Interval(*map(number, (mean, *outwards(low, high))))
 
 
@@ -104,7 +103,7 @@ class Measured:
 
 
 def measured(subject: Subject, method: MethodSets) -> list[Measured]:
-    sets, lam = method.sets, subject.plausibilities
+    sets, plausibility = method.sets, subject.plausibilities
     by = method.guarantees[0].by
     known = by and by != BY_LABEL and inputs.known_values(by, (sets,)) is not None
     with warnings.catch_warnings():
@@ -112,7 +111,7 @@ def measured(subject: Subject, method: MethodSets) -> list[Measured]:
         warnings.simplefilter("ignore", PlausiblyWarning)
         evaluation = evaluate(
             sets,
-            lam,
+            plausibility,
             ties=subject.ties,
             true_label=subject.true_label,
             by=by if known else None,
@@ -121,14 +120,16 @@ def measured(subject: Subject, method: MethodSets) -> list[Measured]:
         ).data
         votes: dict[str, xr.Dataset] = {str(subject.ties): evaluation}
         if evaluation.attrs["tied_share"]:  # else every policy gives the same
-            prepared = prepare(sets, lam, cluster=subject.cluster, seed=subject.seed)
+            prepared = prepare(sets, plausibility, cluster=subject.cluster, seed=subject.seed)
             for policy in POLICIES:
                 if policy not in votes:
                     outcomes = prepared.outcomes(prepared.measured(policy))
                     votes[policy] = prepared.averaging.overall(outcomes)
         groups, why = _by_group(subject, sets)
-        sizes = coverage_by(sets, lam, by="set-size", cluster=subject.cluster, seed=subject.seed)
-        realised = sorted_coverage(sets, lam)
+        sizes = coverage_by(
+            sets, plausibility, by="set-size", cluster=subject.cluster, seed=subject.seed
+        )
+        realised = sorted_coverage(sets, plausibility)
     return [
         Measured(
             evaluation=evaluation.isel(at),
@@ -145,8 +146,8 @@ def measured(subject: Subject, method: MethodSets) -> list[Measured]:
 def _by_group(subject: Subject, sets: xr.DataArray) -> tuple[xr.Dataset | None, str]:
     if not subject.by:
         return None, (
-            f"Nothing is known of the {subject.words.examples} by which to group them: a table of "
-            "them (examples) with a column such as the site would show where coverage is weak."
+            f"There are no groups of {subject.words.examples}: a table of them with a column such "
+            "as site (--examples, examples=) shows coverage by group."
         )
     try:
         found = coverage_by(
@@ -159,7 +160,7 @@ def _by_group(subject: Subject, sets: xr.DataArray) -> tuple[xr.Dataset | None, 
     except InputError as error:
         if error.name != "subgroups-none":
             raise
-        return None, f"{error.what[0].upper()}{error.what[1:]}: too few to say anything of them."
+        return None, f"{error.what[0].upper()}{error.what[1:]}: too few to measure."
     return found, ""
 
 
@@ -204,21 +205,19 @@ class Outcomes:
         if known:
             levels = [subject.risk[labels[place]] for place in known]
             self.severity[known] = in_order(levels, None)[1]
-        self.lam: NDArray[np.float64] = subject.plausibilities.values.astype(np.float64)
+        self.plausibility: NDArray[np.float64] = subject.plausibilities.values.astype(np.float64)
         self.inside: list[Bools] = [  # of each view, (example, label)
             method.sets.values[:, :, place]
             for method in subject.methods
             for place in range(len(subject.alphas))
         ]
         # Plausibility outside of the sets, (example,): exactly 0 for nothing.
-        self.missed = [row_sums(np.where(inside, 0.0, self.lam)) for inside in self.inside]
-        hashes = hash_names(subject.predictions[names.EXAMPLE].values)
-        self.keys = Keys(subject.seed).child("report").uniform(hashes)[:, 0]
+        self.missed = [row_sums(np.where(inside, 0.0, self.plausibility)) for inside in self.inside]
 
     def most_missed(self, view: int) -> list[int]:
         """Return the examples of which a view leaves out most, most first."""
         missed = self.missed[view]
-        order = np.lexsort((self.keys, -missed))[:SURPRISING]
+        order = np.lexsort((self.subject.order, -missed))[:SURPRISING]
         return [int(row) for row in order if missed[row] > 0]
 
     def worst_of(self, which: Bools) -> list[int]:
@@ -227,30 +226,31 @@ class Outcomes:
         return worst
 
 
-def cases(outcomes: Outcomes, annotators: Sequence[str], *, budget: int = BUDGET) -> Section:
+def cases(outcomes: Outcomes, *, budget: int = BUDGET) -> Section:
     """Return section 6: as many examples as are shown at most, and as fit into a report."""
-    most = min(MOST, outcomes.subject.n)
+    subject = outcomes.subject
+    most = min(MOST, subject.n)
     while True:
-        rows = set(np.argsort(outcomes.keys, kind="stable")[:most].tolist())
+        rows = set(np.argsort(subject.order, kind="stable")[:most].tolist())
         for view in range(len(outcomes.inside)):
             rows.update(outcomes.most_missed(view))
-        found = _cases(outcomes, sorted(rows), annotators, most)
+        # By the names that are shown: the order of the others would tell of them.
+        found = _cases(outcomes, sorted(rows, key=subject.example_names.__getitem__), most)
         size = len(found.to_text().encode("utf-8", "replace"))
         if size <= budget or most <= 1:
             return found
         most = max(1, int(most * min(0.95 * budget / size, 0.95)))
 
 
-def _cases(outcomes: Outcomes, rows: list[int], annotators: Sequence[str], most: int) -> Section:
+def _cases(outcomes: Outcomes, rows: list[int], most: int) -> Section:
     subject, words = outcomes.subject, outcomes.subject.words
-    lam = outcomes.lam[rows]
+    plausibility = outcomes.plausibility[rows]
     inside = [sets[rows] for sets in outcomes.inside]
     union: Bools = np.logical_or.reduce(inside)
     first = subject.methods[0].scores[rows]
-    listed = [_listed(*each) for each in zip(lam, union, first, strict=True)]
-    unlisted = tuple(lam.shape[1] - len(some) for some in listed)
+    listed = [_listed(*each) for each in zip(plausibility, union, first, strict=True)]
+    unlisted = tuple(plausibility.shape[1] - len(some) for some in listed)
     predicted, meaning = _prediction(subject)
-    mine = name_texts(subject.predictions[names.EXAMPLE].values[rows])
 
     def bars(values: Floats) -> tuple[tuple[int, ...], ...]:
         scaled = np.array(thousandths(values)).reshape(values.shape)
@@ -270,33 +270,32 @@ def _cases(outcomes: Outcomes, rows: list[int], annotators: Sequence[str], most:
             same = predicted is not None and np.allclose(method.scores, predicted, atol=5e-4)
             values = None if same else bars(method.scores[rows])
             scores[method.score] = Section(name=method.score, values=values)
-    article = "an" if words.example[0].casefold() in "aeiou" else "a"
     at_most = f", {LISTED} at most" if max(map(len, listed)) == LISTED else ""
     left = (
         "Bars show the labels with a plausibility, in a set, or among the five highest scores of "
-        f"{article} {words.example}{at_most}; of the others only the number is stated."
+        f"each {words.example}{at_most}; the others are counted."
     )
     sentence = (
-        f"{words.examples.capitalize()} where the set leaves out most of what {words.annotators} "
-        "said come first."
+        f"{words.examples.capitalize()} whose sets leave out the largest share of the "
+        f"{words.of_annotators} answers come first."
     )
     fit = "as a report shows at most" if most == MOST else "as fit into a file of 5 MB"
     shown_sentence = (
         f"{counted(len(rows))} of {counted(subject.n)} {words.examples} are shown: {counted(most)},"
-        f" as many {fit}, chosen by a hash of their names (seed {subject.seed}) and so by no "
-        "result, and besides those that the sections above name as surprising. All figures are of "
-        f"all {words.examples}."
+        f" as many {fit}, chosen by a hash of their names (random seed {subject.seed}) and so by no"
+        f" result, and all that the page names. All figures are of all {words.examples}."
     )
     return Section(
         sentence=f"There is one {words.example}." if subject.n == 1 else sentence,
         shown_sentence="" if len(rows) == subject.n else shown_sentence,
         total=subject.n,
         shown=len(rows),
-        names=tuple(mine),
+        rows=tuple(rows),
+        names=tuple(subject.example_names[row] for row in rows),
         listed=tuple(tuple(some.tolist()) for some in listed),
         unlisted=unlisted,
         unlisted_words=left if any(unlisted) else "",
-        plausibility=bars(lam),
+        plausibility=bars(plausibility),
         prediction=None if predicted is None else bars(predicted[rows]),
         prediction_words=meaning,
         scores=tuple(scores.values()),
@@ -304,28 +303,29 @@ def _cases(outcomes: Outcomes, rows: list[int], annotators: Sequence[str], most:
         sets=tuple(map(bits, inside)),
         size=tuple(tuple(sets.sum(axis=1).tolist()) for sets in inside),
         missed=tuple(tuple(thousandths(missed[rows])) for missed in outcomes.missed),
-        largest=tuple(thousandths(lam.max(axis=1))),
-        stratum=tuple(stratum_of(lam.max(axis=1)).tolist()),
+        largest=tuple(thousandths(plausibility.max(axis=1))),
+        stratum=tuple(stratum_of(plausibility.max(axis=1)).tolist()),
         groups=tuple(tuple(codes[rows].tolist()) for _, codes in subject.coded),
-        severity=tuple(outcomes.worst_of(lam > 0)),
-        severity_missed=tuple(tuple(outcomes.worst_of((lam > 0) & ~sets)) for sets in inside),
-        said=subject.answers(mine),
-        annotators=tuple(annotators),
+        severity_missed=tuple(
+            tuple(outcomes.worst_of((plausibility > 0) & ~sets)) for sets in inside
+        ),
+        answers=subject.answers(rows),
+        annotators=tuple(sorted(subject.annotator_names)),
         ranked=names.MENTION_BLOCK in (subject.annotations or ()),
         text=picked(subject.text),
         thumbnail=picked(subject.thumbnail),
     )
 
 
-def _listed(lam: Floats, inside: Bools, scores: Floats) -> Ints:
-    wanted = (lam > 0) | inside
+def _listed(plausibility: Floats, inside: Bools, scores: Floats) -> Ints:
+    wanted = (plausibility > 0) | inside
     wanted[np.argsort(-scores, kind="stable")[:HIGHEST]] = True
     most = min(LISTED, int(wanted.sum()))
-    return np.sort(np.lexsort((-scores, -lam, ~wanted))[:most])
+    return np.sort(np.lexsort((-scores, -plausibility, ~wanted))[:most])
 
 
 def _prediction(subject: Subject) -> tuple[NDArray[np.float64] | None, str]:
-    """Return what the model says of every label from 0 to 1, and what that is."""
+    """Return the model's value of every label from 0 to 1, and its meaning."""
     values = subject.predictions.values.astype(np.float64)
     scale = str(subject.predictions.attrs.get(names.SCALE, "probability"))
     if scale == "logit":
@@ -337,137 +337,188 @@ def _prediction(subject: Subject) -> tuple[NDArray[np.float64] | None, str]:
     return None, ""
 
 
-SEVERITIES = ("broken", "vacuous", "weak", "kept")
+SEVERITIES = ("broken", "vacuous", "kept", "weak")
+WIDE = 0.1  # an interval this wide tells little
+GAP = 0.05  # a group this far below the level is named, though its interval contains the level
+NAMED = 3  # groups that the verdict names
 
 
 def verdict(
     subject: Subject, found: Measured, guarantee: Guarantee, weak: Section, checks: Sequence[Check]
 ) -> Section:
-    words, judged = subject.words, Judgement(None, None, "")
+    judged, words = Judgement(None, None, ""), subject.words
     measured = f"{COVERAGE.get(guarantee.target, '')}_mean" in found.evaluation
     if guarantee.level is not None and (measured or guarantee.vacuous):
         judged = judgement(found.evaluation, guarantee)
-    sentence = _verdict_sentence(subject, found.evaluation, guarantee, judged)
-    stands = "other" if judged.stands is None else judged.stands.replace(" ", "-")
-    severity = "kept" if judged.stands and guarantee.target == "aggregated" else "weak"
-    severity = stands if stands in ("broken", "vacuous") else severity
-    name = "guarantee-none" if guarantee.level is None else f"guarantee-{stands}"
-    findings = [Finding(severity, name, sentence)]
+    sentence, about = _headline(subject, found.evaluation, guarantee, judged)
+    findings = _standing(subject, found.evaluation, guarantee, judged)
     for check in checks:
         if check.state == BROKEN:
             # Copies flatter figures by their share alone.
             severity = "weak" if check.name == "examples-alike" else "broken"
             findings.append(Finding(severity, check.name, check.words))
-    findings += _weak_parts(subject, weak)
+    findings += _weak_strata(words, weak) + _weak_groups(subject, weak, guarantee)
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
-    if findings[0].severity == "broken" and findings[0].sentence != sentence:
+    if findings[0].severity == "broken" and findings[0].name != "guarantee-broken":
         sentence = f"{findings[0].sentence} {sentence}"
     rows = guarantee.rows()
     checked = [f"{check.title}: {check.state}" for check in checks if check.state != UNCHECKED]
     if checked and guarantee.level is not None:
-        # Before "not claimed", the last row.
-        rows.insert(len(rows) - 1, ("checked", "; ".join(checked)))
-    stated = Section(
-        statement=guarantee.statement(),
-        level=level_of(guarantee),
-        shown=guarantee.short(),
-        rows=tuple(rows),
-    )
+        rows.insert(len(rows) - 1, ("checked", "; ".join(checked)))  # before what is not claimed
+    stated = guarantee.level is not None and guarantee.target != "majority-vote"
     return Section(
         sentence=sentence,
-        limits=f"About what {words.annotators} say, not about the truth; about the average "
-        f"{words.example}, not every {words.example}.",
+        about=about,
+        limits=f"The sets say what {words.annotators} answer, not what is true, and hold on "
+        f"average, not for each {words.example}.",
         findings=tuple(findings),
-        guarantee=stated,
+        guarantee=Section(
+            statement=guarantee.statement(),
+            level=level_of(guarantee),
+            shown=guarantee.short() if stated else "none",
+            rows=tuple(rows),
+        ),
     )
 
 
-def _verdict_sentence(
+def _headline(
     subject: Subject, evaluation: xr.Dataset, guarantee: Guarantee, judged: Judgement
-) -> str:
-    words = subject.words
-    answers = interval(evaluation, AGGREGATED)
-    measured = f"{_share(answers)} of what {words.annotators} say (measured {_ends(answers)})"
+) -> tuple[str, str]:
+    """Return what the sets contain with their size, and what was measured and is guaranteed."""
+    words, size = subject.words, interval(evaluation, SET_SIZE).mean or 0
+    answers = covered = interval(evaluation, AGGREGATED)
     if judged.stands == "vacuous":
-        text = (
-            f"At alpha {float(guarantee.alpha):g} every set is every label: the guarantee of "
-            f"{guarantee.shown_level().removesuffix(', vacuous')} is kept, and says nothing."
+        return (
+            f"At alpha {float(guarantee.alpha):g} every set contains all "
+            f"{several(subject.predictions.sizes[names.LABEL], 'label')}: the guarantee is "
+            "vacuous, and the sets say nothing.",
+            f"Guaranteed {guarantee.bound()}, which holds for any data.",
         )
-        if guarantee.needed is not None:
-            text += (
-                f" It says something with {counted(guarantee.needed)} {guarantee.unit} or more; "
+    contain = f"contain {_percent(answers)} of the {words.of_annotators} answers"
+    of = ""
+    if guarantee.target in ("majority-vote", "mass") and COVERAGE[guarantee.target] in evaluation:
+        covered = interval(evaluation, COVERAGE[guarantee.target])
+        contain = f"contain {_percent(covered)} of the {words.of_annotators} majority votes"
+        if guarantee.target == "mass":
+            contain = (
+                f"contain {bounded(guarantee.share or 1)} or more of the {words.of_annotators} "
+                f"answers for {_percent(covered)} of the {words.examples}"
             )
-            text += f"there are {counted(guarantee.has)}."
-        return text
+    if guarantee.cluster and not guarantee.by and judged.covered is not None:
+        one = judged.covered
+        covered = Interval(one.mean, *map(number, outwards(one.low, one.high)))
+        of = f" for a new {guarantee.cluster}"
+    below = f", below the guaranteed {guarantee.bound()}" if judged.stands == "broken" else ""
+    sentence = f"The sets {contain}, with {size:.2f} labels per set{below}."
+    measured = f"Measured {measured_text(covered)}{of}"
     if guarantee.level is None:
-        size = f"{interval(evaluation, SET_SIZE).mean or 0:.2f} labels on average"
-        return f"Nothing is guaranteed. These sets cover {measured}, with {size}."
+        return sentence, f"{measured}. Nothing is guaranteed."
+    if guarantee.confidence is None:
+        how = "on average"
+    else:
+        how = f"with probability {bounded(guarantee.confidence)} over the calibration"
+    per = f" for {guarantee.per}" if guarantee.per else ""
+    resemble = f"{how}{per}, if new {words.examples} resemble the calibration set."
     if guarantee.target == "risk":
-        return (
-            f"These sets are guaranteed a risk of at most {guarantee.bound()} on "
-            f"average, if new {words.examples} resemble these. They cover {measured}, of which "
-            "nothing is guaranteed."
-        )
-    if not judged.words:
-        return f"These sets cover {measured}; guaranteed {guarantee.statement()}."
-    covered = interval(evaluation, COVERAGE[guarantee.target])
-    one = judged.covered
-    if guarantee.cluster and not guarantee.by and one is not None:
-        covered = Interval(one.mean, one.low, one.high)
-    level, share = guarantee.bound(), _share(covered)
-    what = {
-        "majority-vote": f"{share} of the votes of {words.annotators}",
-        "mass": f"{bounded(guarantee.share or 1)} or more of what {words.annotators} say, for "
-        f"{share} of the {words.examples}",
-    }.get(guarantee.target, f"{share} of what {words.annotators} say")
-    rest = ""
+        bound = f"guaranteed is a mean risk of at most {guarantee.bound()}"
+        return sentence, f"{measured}; {bound} {resemble}"
+    return sentence, f"{measured}, guaranteed {guarantee.bound()} {resemble}"
+
+
+def _standing(
+    subject: Subject, evaluation: xr.Dataset, guarantee: Guarantee, judged: Judgement
+) -> list[Finding]:
+    """Return how what was measured compares with the guarantee, and what is not guaranteed."""
+    words, findings = subject.words, []
+    every_answer = "Calibrate on all answers (calibrator expected)."
+    if judged.stands == "vacuous":
+        action = "Use a larger alpha."
+        if guarantee.needed is not None and guarantee.needed > guarantee.has:
+            action = (
+                f"Use at least {counted(guarantee.needed)} {guarantee.unit} (there are "
+                f"{counted(guarantee.has)}), or a larger alpha."
+            )
+        sentence = "Vacuous: every set contains all labels."
+        return [Finding("vacuous", "guarantee-vacuous", sentence, action)]
+    if guarantee.level is None:
+        return [Finding("weak", "guarantee-none", "Nothing is guaranteed.", every_answer)]
+    if judged.words:
+        text = f"{judged.words[0].upper()}{judged.words[1:]}{judged.remark}."
+        name = f"guarantee-{(judged.stands or 'other').replace(' ', '-')}"
+        severity, action = ("kept" if judged.stands else "weak"), ""
+        if judged.stands == "broken":
+            severity, action = "broken", f"Calibrate again, on {words.examples} like these."
+        findings.append(Finding(severity, name, text, action))
     if guarantee.target != "aggregated":
-        rest = (
-            f" Of what {words.annotators} say nothing is guaranteed, and they cover "
-            f"{_share(answers)} (measured {_ends(answers)})."
+        answers = measured_text(interval(evaluation, AGGREGATED))
+        text = (
+            f"Coverage of the {words.of_annotators} answers is {answers}, and nothing is "
+            "guaranteed for it."
         )
-    if judged.stands == "broken" and not guarantee.by:
-        return (
-            f"These sets cover less than is guaranteed: {what} (measured {_ends(covered)}; "
-            f"guaranteed {level}). The guarantee does not hold here, or these {words.examples} "
-            f"are unlike those that calibrated.{rest}"
-        )
-    resemble = f"if new {words.examples} resemble these"
-    if guarantee.confidence is not None:
-        resemble += f", with probability {bounded(guarantee.confidence)} over the calibration"
-    return (
-        f"These sets cover {what} (measured {_ends(covered)}; guaranteed {level}, {resemble}): "
-        f"{judged.words}{judged.remark}.{rest}"
-    )
+        action = every_answer if guarantee.target == "majority-vote" else ""
+        findings.append(Finding("weak", "guarantee-other", text, action))
+    return findings
 
 
-def _share(one: Interval) -> str:
+def _percent(one: Interval) -> str:
     """Return a mean in whole percent: ``90%``; near 0 and 100 with a decimal."""
     if one.mean is None:
-        return "nothing"
+        return "none"
     rounded = round(one.mean, 2 if 0.005 <= one.mean < 0.995 else 3)
     return f"{100 * rounded:.1f}".removesuffix(".0") + "%"
 
 
-def _ends(one: Interval) -> str:
-    """Return ``0.901, 0.897 to 0.905``."""
-    return measured_text(one).replace(" (", ", ").rstrip(")")
+def _weak_strata(words: Words, weak: Section) -> list[Finding]:
+    """Return the level of agreement whose coverage is clearly below the guarantee, the lowest."""
+    clear = [
+        (part.covered.mean, place, part)
+        for place, part in enumerate(weak.parts)
+        if part.kind == "ambiguity" and part.clear
+    ]
+    if not clear:
+        return []
+    mean, place, part = min(clear)
+    where = f"where {words.annotators} disagree most" if part.stratum == 0 else f"at {part.title}"
+    return [
+        Finding(
+            "weak",
+            "stratum-weak",
+            f"Lowest {where}: {decimal(mean)} ({several(part.n, words.example)}).",
+            "Show these sets to a person; do not act on a single label there.",
+            place,
+        )
+    ]
 
 
-def _weak_parts(subject: Subject, weak: Section) -> list[Finding]:
-    words, findings = subject.words, []
-    for place, part in enumerate(weak.parts):
-        name, title, tail = "group-weak", f"Group {part.title}", ""
-        if part.kind == "ambiguity":
-            name, title = "stratum-weak", f"{part.title[0].upper()}{part.title[1:]}"
-            tail = f", which is not known of a new {words.example}"
-        if part.clear:
+def _weak_groups(subject: Subject, weak: Section, guarantee: Guarantee) -> list[Finding]:
+    """Return the groups below the guarantee, or the lowest group where too few can tell."""
+    clear = [
+        (at, part) for at, part in enumerate(weak.parts) if part.clear and part.kind != "ambiguity"
+    ][:NAMED]
+    groups = [(at, part) for at, part in enumerate(weak.parts) if part.kind == "group"]
+    findings = []
+    lowest = min(groups, key=lambda group: group[1].covered.mean or 0.0, default=None)
+    for at, part in clear or ([lowest] if lowest else []):
+        covered, n = part.covered, several(part.n, subject.words.example)
+        columns = " and ".join(subject.by[column] for column, _ in part.where)
+        values = " and ".join(subject.coded[column][0][value] for column, value in part.where)
+        own = bool(guarantee.by) and guarantee.by == columns
+        apart = "calibrate again" if own else f"calibrate by {columns} (mondrian)"
+        if clear:
+            sentence = f"Below the guarantee: {part.title}, {measured_text(covered)}, {n}."
+            action = f"{apart[0].upper()}{apart[1:]}."
+        else:
+            low, high, level = covered.low, covered.high, weak.level
+            if covered.mean is None or low is None or high is None or level is None:
+                continue
+            if covered.mean > level - GAP or high - low <= WIDE:
+                continue
             sentence = (
-                f"{title}: {measured_text(part.covered)} where {decimal(weak.level)} is guaranteed "
-                f"on average, {counted(part.n)} {words.examples}{tail}."
+                f"Lowest {columns}: {values}, {decimal(covered.mean)} ({n}, too few to tell)."
             )
-            findings.append(Finding("weak", name, sentence, place))
-    return sorted(findings, key=lambda finding: finding.name)
+            action = f"Annotate more {subject.words.examples} of {values}, then {apart}."
+        findings.append(Finding("weak", "group-weak", sentence, action, at))
+    return findings
 
 
 MOST_LABELS = 20
@@ -479,35 +530,22 @@ MANY = 20_000
 
 FEW_RESAMPLES = 200
 
-LIKENESS = {"percent": "same answer", "jaccard": "Jaccard", "partial-average-overlap": "overlap"}
 
-
-def called(subject: Subject) -> list[str]:
-    """Return what annotators are called: ``r01``, ``r02`` in the order of their names."""
-    table = subject.annotations
-    annotators = [] if table is None else name_texts(table.indexes[names.ANNOTATOR])
-    if subject.options.annotator_names:
-        return annotators
-    wide = max(2, len(str(len(annotators))))
-    place = {name: at for at, name in enumerate(sorted(annotators), start=1)}
-    return [f"r{place[name]:0{wide}}" for name in annotators]
-
-
-def disagreement(subject: Subject, shown: Sequence[str]) -> Section:
-    table, words = subject.annotations, subject.words
+def disagreement(subject: Subject) -> Section:
+    table, words, shown = subject.annotations, subject.words, subject.annotator_names
     kind = "" if table is None else str(table.attrs[names.KIND])
     if table is None or kind not in KINDS:
-        nothing = f"Agreement of {kind} answers is not measured: each is a share of every label."
+        nothing = f"Agreement of {kind} answers is not measured: each gives every label a share."
         if table is None:
             nothing = (
-                f"There are plausibilities, but no single answers: what {words.annotators} "
-                "disagree on, and who differs, cannot be shown."
+                "There are plausibilities, but no single answers: agreement of "
+                f"{words.annotators} cannot be shown."
             )
         empty: dict[str, object] = dict.fromkeys(("measures", "annotators", "labels", "cells"), ())
-        texts = dict.fromkeys(("likeness", "who", "note"), "")
+        texts = dict.fromkeys(("who", "note"), "")
         return Section(sentence=nothing, nothing=nothing, **empty, **texts)
     with warnings.catch_warnings():
-        # Repeated answers and half an order are said where the file is read.
+        # The reader of the file warns of repeated answers and of a partial order.
         warnings.simplefilter("ignore", PlausiblyWarning)
         answers = Answers.of(table)
         measures = agreement(
@@ -521,17 +559,18 @@ def disagreement(subject: Subject, shown: Sequence[str]) -> Section:
     place = positions(labels, answers.labels)
     cells = _cells(answers, place)
     kept, note = _heat_labels(cells, len(labels), words)
-    parted = max((one for one in cells if one.a != one.b), key=lambda one: one.pairs, default=None)
+    different = (cell for cell in cells if cell.a != cell.b)
+    most = max(different, key=lambda cell: cell.pairs, default=None)
     nothing = sentence = f"All {words.annotators} agree on every {words.example}."
     if not found.attrs["compared"]:
         have = f"No {words.example} has answers of two {words.annotators}"
         nothing = f"{have}: disagreement cannot be measured."
         sentence = nothing
-    elif parted is not None:
+    elif most is not None:
         same, nothing = round(100 * float(found["value"].sel(measure="percent"))), ""
         sentence = (
-            f"Two {words.annotators} agree on {same} of 100 {words.examples}; most often they "
-            f"disagree on {quoted(labels[parted.a])} and {quoted(labels[parted.b])}."
+            f"Two {words.annotators} agree on {same}% of the {words.examples}. They disagree most "
+            f"often on {quoted(labels[most.a])} and {quoted(labels[most.b])}."
         )
     titles, rows = measure_titles(kind), []
     for one in each(found, "measure"):
@@ -543,8 +582,7 @@ def disagreement(subject: Subject, shown: Sequence[str]) -> Section:
         sentence=sentence,
         measures=tuple(rows),
         annotators=tuple(_annotators(found, shown, place)),
-        likeness=LIKENESS[str(found.attrs["likeness"])],
-        who=_who(measures, shown),
+        who=_who(measures, shown, words),
         labels=kept,
         cells=tuple(cell for cell in cells if {cell.a, cell.b} <= {*kept}),
         note=note,
@@ -553,7 +591,7 @@ def disagreement(subject: Subject, shown: Sequence[str]) -> Section:
 
 
 def _cells(answers: Answers, place: NDArray[np.int64]) -> list[Section]:
-    """Return over which labels two answers to one example part, and where they meet."""
+    """Return pairs of answers to one example by the two labels that they name first."""
     cell, mention = answers.spread(answers.cells.value)
     label = place[answers.mention_label[mention]]
     first = (answers.mention_block[mention] <= 1) & (label >= 0)
@@ -590,10 +628,10 @@ def _heat_labels(
     named = [int(code) for code in np.lexsort(-met[::-1]) if met[:, code].any()]
     kept = tuple(sorted(named[:MOST_LABELS]))
     note = (
-        f"Counts pairs of answers to one {words.example} of which one names a label and the "
-        "other another; on the diagonal, pairs that name the same."
+        f"Number of pairs of answers to one {words.example} that name these two labels; on the "
+        "diagonal, pairs that agree."
     )
-    few = f" The {len(kept)} of {counted(len(named))} labels that are parted over most are shown."
+    few = f" The {len(kept)} of {counted(len(named))} labels with the most disagreement are shown."
     return kept, note + few if len(named) > len(kept) else note
 
 
@@ -607,7 +645,6 @@ def _annotators(found: xr.Dataset, shown: Sequence[str], place: NDArray[np.int64
         Section(
             name=name,
             answers=int(one["annotator_answers"]),
-            compared=int(one["annotator_compared"]),
             low=bool(one["annotator_low"]),
             says=label.get(str(one["annotator_says"].item())),
             **{part: number(one[f"annotator_{part}"]) for part in _LIKENESSES},
@@ -620,27 +657,26 @@ def _annotators(found: xr.Dataset, shown: Sequence[str], place: NDArray[np.int64
     )
 
 
-def _who(found: Agreement, shown: Sequence[str]) -> str:
+def _who(found: Agreement, shown: Sequence[str], words: Words) -> str:
+    """Return which annotators agree less with the others than chance explains."""
     agreements = found["annotator_agreement"].values
     if not len(shown) or np.isnan(agreements).all():
         return " ".join(found.annotator_lines())
     low = np.array(shown)[found["annotator_low"].values.astype(bool)].tolist()
-    span = f"from {decimal(np.nanmin(agreements))} to {decimal(np.nanmax(agreements))}"
+    span = f"{decimal(np.nanmin(agreements))} to {decimal(np.nanmax(agreements))}"
+    rest = f"Agreement with the others is {span} ({several(len(shown), words.annotator)})."
     if not low:
-        return f"No annotator stands out: likeness with others runs {span}."
+        return f"No {words.annotator} agrees clearly less with the others. {rest}"
     named = ", ".join(low[:5]) + (f" and {counted(len(low) - 5)} more" if len(low) > 5 else "")
     agree = "agrees" if len(low) == 1 else "agree"
-    return (
-        f"{named} {agree} with others less than these do among themselves, beyond chance; "
-        f"likeness runs {span} over {several(len(shown), 'annotator')}."
-    )
+    return f"{named} {agree} less with the others than these agree among themselves. {rest}"
 
 
 BINS = 20
 SUSPECT = 0.001
-"""A p-value of a check below this breaks it: reports make many checks."""
+"""p-value below which a check is broken: reports make many checks."""
 
-_LABELS = {DRAWN: "a drawn label", VOTED: "the vote", TRUE: "the known label"}
+_LABELS = {DRAWN: "drawn answers", VOTED: "the majority vote", TRUE: "the true label"}
 
 
 def uniformity(subject: Subject) -> list[Section]:
@@ -665,21 +701,20 @@ def uniformity(subject: Subject) -> list[Section]:
         for kind in each(made, OF):
             values, of = kind["p_value"].values, str(kind[OF].item())
             above, p = float(kind["ks_above"]), float(kind["p_super_uniform"])
-            few = "more small ones than may" if p < SUSPECT else "as few small ones as there may"
-            nothing = "" if kind["guaranteed"] else "; nothing is guaranteed about them"
             count = several(len(values), subject.words.example)
+            verb = "are smaller than" if p < SUSPECT else "are no smaller than"
+            compared = f"{verb} guaranteed" if kind["guaranteed"] else f"{verb} uniform"
+            nothing = "" if kind["guaranteed"] else "; nothing is guaranteed about them"
             found.append(
                 Section(
                     method=place,
                     of=of,
                     guaranteed=bool(kind["guaranteed"]),
                     counts=tuple(np.histogram(values, bins=BINS, range=(0.0, 1.0))[0].tolist()),
-                    ks_above=above,
-                    ks_below=float(kind["ks_below"]),
                     p=p,
                     n=len(values),
-                    sentence=f"P-values of {_LABELS[of]}, {method.name}, {count}: {few} be "
-                    f"(KS {above:.3f}, p {p_value_text(p)}){nothing}.",
+                    sentence=f"P-values of {_LABELS[of]} ({method.name}, {count}) {compared}: "
+                    f"KS {above:.3f}, p {p_value_text(p)}{nothing}.",
                 )
             )
     return found
@@ -700,7 +735,7 @@ def method_checks(subject: Subject, place: int, found: Sequence[Section]) -> lis
     ]
 
 
-def believe(subject: Subject, found: Sequence[Section]) -> Section:
+def assumptions(subject: Subject, found: Sequence[Section]) -> Section:
     checks = list(subject.checks)
     for place, method in enumerate(subject.methods):
         if not method.reference:
@@ -708,15 +743,16 @@ def believe(subject: Subject, found: Sequence[Section]) -> Section:
     checks.sort(key=lambda check: (BROKEN, UNCHECKED, HELD).index(check.state))
     broken = [check.title for check in checks if check.state == BROKEN]
     unknown = sum(check.state == UNCHECKED for check in checks)
-    start, are = "No assumption that can be checked is broken", "is" if len(broken) == 1 else "are"
+    start = "No assumption that can be checked is broken"
     if broken:
-        start = f"{several(len(broken), 'assumption')} {are} broken: {'; '.join(broken)}"
+        verb = "is" if len(broken) == 1 else "are"
+        start = f"{several(len(broken), 'assumption')} {verb} broken: {'; '.join(broken)}"
     rest = f"; {counted(unknown)} cannot be checked from data." if unknown else "."
     return Section(
         sentence=start + rest,
         checks=tuple(checks),
         uniformity=tuple(found),
-        nothing="" if found else "P-values of several views together are not looked at.",
+        nothing="" if found else "p-values of several augmentations together are not examined.",
     )
 
 
@@ -726,8 +762,6 @@ PLACES = 200
 MOST_PARTS = 60
 """Groups that are shown: those that are covered least."""
 
-_SAME = 0.005  # of coverage: what rounds to no opinion in a hundred
-
 
 def level_of(guarantee: Guarantee) -> float | None:
     """Return the level that is guaranteed for annotators' answers, None where there is none."""
@@ -736,32 +770,29 @@ def level_of(guarantee: Guarantee) -> float | None:
 
 
 def vote(subject: Subject, found: Measured, voted: Measured | None) -> Section:
-    evaluation = found.evaluation
-    aggregated = interval(evaluation, AGGREGATED)
+    evaluation, words = found.evaluation, subject.words
+    answers, size = interval(evaluation, AGGREGATED), interval(evaluation, SET_SIZE)
     votes = tuple(
         (policy, interval(one, "majority_vote_coverage")) for policy, one in found.votes.items()
     )
     sentence = (
-        f"These sets hold {measured_text(aggregated)} of what "
-        f"{subject.words.annotators} say, and {measured_text(votes[0][1])} of their votes."
+        f"These sets contain {measured_text(answers)} of the {words.of_annotators} answers, and "
+        f"{measured_text(votes[0][1])} of their majority votes."
     )
-    if voted is not None:  # what calibrating on votes would change
-        more, labels = (
-            float(evaluation[f"{name}_mean"] - voted.evaluation[f"{name}_mean"])
-            for name in (AGGREGATED, SET_SIZE)
+    if voted is not None:
+        other = voted.evaluation
+        sentence = (
+            f"These sets contain {_percent(answers)} of the {words.of_annotators} answers, with "
+            f"{size.mean or 0:.2f} labels per set. Calibrated on the majority vote, they would "
+            f"contain {_percent(interval(other, AGGREGATED))}, with "
+            f"{interval(other, SET_SIZE).mean or 0:.2f}."
         )
-        size = f"{abs(labels):.1f} labels {'fewer' if labels > 0 else 'more'} in a set"
-        if abs(labels) < _SAME * 10:
-            size = "sets of the same size"
-        change = f"{'leave out' if more > 0 else 'cover'} {round(100 * abs(more))} more of every "
-        change = "cover as many opinions here" if abs(more) < _SAME else f"{change}100 opinions"
-        sentence = f"Calibrating on the majority vote would {change}, with {size}."
     return Section(
         sentence=sentence,
-        aggregated=aggregated,
+        aggregated=answers,
         voted=votes,
         true=interval(evaluation, "true_coverage") if "true_coverage_mean" in evaluation else None,
-        size=interval(evaluation, SET_SIZE),
+        size=size,
         share_empty=float(evaluation["share_empty"]),
         share_single=float(evaluation["share_singleton"]),
     )
@@ -774,10 +805,10 @@ def realised(subject: Subject, found: Measured) -> Section:
     covered = curve[AGGREGATED].values
     whole = float((covered > 1 - 1e-9).mean())
     half = float((covered < 0.5 - 1e-9).mean())
-    words, little = subject.words, f"{about_percent(half)} hold" if half else "none holds"
+    little = f"{about_percent(half)} contain" if half else "none contains"
     return Section(
-        sentence=f"{about_percent(whole).capitalize()} of the sets hold all that "
-        f"{words.annotators} said of their {words.example}; {little} less than half of it.",
+        sentence=f"{about_percent(whole).capitalize()} of the sets contain all answers to their "
+        f"{subject.words.example}; {little} less than half of them.",
         share=tuple(curve["share"].values[places].tolist()),
         aggregated=tuple(covered[places].tolist()),
         voted=tuple(curve["majority_vote_coverage"].values[places].tolist()),
@@ -793,7 +824,7 @@ def weak(
 ) -> Section:
     level = level_of(guarantee)
     strata = [
-        _part(one, level, "ambiguity", f"largest plausibility {one[AMBIGUITY].item()}", at)
+        _part(one, level, "ambiguity", stratum_title(one[AMBIGUITY].item()), at)
         for at, one in enumerate(each(found.evaluation, AMBIGUITY))
         if int(one["stratum_n"])
     ]
@@ -806,15 +837,15 @@ def weak(
             groups.append(_part(one, level, kind, title, where=group_values[title]))
         groups.sort(key=lambda part: (part.kind != "group", part.covered.high or 0.0))
         counts = found.groups.attrs
-        note = f"Intervals of groups hold for all {counted(int(counts['compared']))} together"
+        note = f"Intervals are widened for {several(int(counts['compared']), 'group')}"
         left = int(counts["left_out_subgroups"])
         if left:
             few = f"{several(left, 'group')} of fewer than {counts['at_least']}"
             note += f"; {few} {'is' if left == 1 else 'are'} left out"
         if len(groups) > MOST_PARTS:
-            note += f"; the {MOST_PARTS} that are covered least are shown"
+            note += f"; the {MOST_PARTS} with the lowest coverage are shown"
         groups = groups[:MOST_PARTS]
-        note += ". Those of strata hold for each alone."
+        note += ". Those by agreement hold for each alone."
     return Section(
         sentence=_weak_sentence(subject, strata, groups, level),
         level=level,
@@ -846,43 +877,46 @@ def _part(
     )
 
 
+def stratum_title(stratum: object) -> str:
+    return f"most frequent answer {stratum}"
+
+
 def _weak_sentence(
     subject: Subject, strata: list[Part], groups: list[Part], level: float | None
 ) -> str:
     words = subject.words
     every = [part for part in (*strata, *groups) if part.covered.mean is not None]
     if not every:
-        return f"There is no {words.example} to look at."
-    weakest = min(every, key=lambda part: part.covered.mean or 0.0)
+        return f"There is no {words.example} to measure."
     if level is None:
+        lowest = min(every, key=lambda part: part.covered.mean or 0.0)
         return (
-            f"Nothing is guaranteed about what {words.annotators} say; least is covered of one "
-            f"part, {weakest.title}: {measured_text(weakest.covered)}."
+            f"Nothing is guaranteed for the {words.of_annotators} answers. Lowest coverage: "
+            f"{lowest.title}, {measured_text(lowest.covered)}."
         )
     clear = [part for part in groups if part.clear]
-    guaranteed = "is guaranteed on average"
     if clear:
-        most = f"most of all {clear[0].title}" if len(clear) > 1 else clear[0].title
         return (
-            f"In {counted(len(clear))} of {several(len(groups), 'group')} the sets cover clearly "
-            f"less than {guaranteed}: {most}, {decimal(clear[0].covered.mean or 0)}."
+            f"Coverage is below the guarantee in {counted(len(clear))} of "
+            f"{several(len(groups), 'group')}; lowest: {clear[0].title}, "
+            f"{decimal(clear[0].covered.mean or 0)}."
         )
     start = ""
     if groups:
-        least = f"{groups[0].title}, {measured_text(groups[0].covered)}"
+        lowest = min(groups, key=lambda part: part.covered.mean or 0.0)
         start = (
-            f"No group is covered clearly less than {guaranteed} ({counted(len(groups))} compared; "
-            f"least: {least}). "
+            f"No group is shown to be below {decimal(level, 2)} (lowest: {lowest.title}, "
+            f"{measured_text(lowest.covered)}). "
         )
     split = next((part for part in strata if part.clear), None)
     if split is not None:
         return (
-            f"{start}Where {words.annotators} split most ({split.title}), the sets cover "
-            f"{measured_text(split.covered)}; that is not known of a new "
-            f"{words.example} beforehand."
+            f"{start}Where {words.annotators} disagree ({split.title}), coverage is "
+            f"{measured_text(split.covered)}. Whether a new {words.example} is one of these cannot "
+            "be told in advance."
         )
-    even = f"However much {words.annotators} split, the sets cover about what {guaranteed}."
-    return start or even
+    even = f"Coverage is below the guarantee at no level of agreement of the {words.annotators}."
+    return start.rstrip() or even
 
 
 def sizes(subject: Subject, found: Measured) -> Section:
@@ -901,27 +935,27 @@ def sizes(subject: Subject, found: Measured) -> Section:
         text += f"; {about_percent(float((ordered >= large).mean()))} have {more}"
     text += f"; {f'{about_percent(empty)} are empty' if empty else 'none is empty'}."
     if ordered[0] == labels:
-        text = f"Every set is every label, all {counted(labels)} of them: they say nothing."
+        text = f"Every set contains all {counted(labels)} labels: the sets say nothing."
     elif ordered[0] == ordered[-1]:
         text = f"Every set has {several(middle, 'label')} of {counted(labels)}."
     return Section(sentence=text, bars=tuple(bars))
 
 
-def surprising(outcomes: Outcomes, view: int, shown: Sequence[str]) -> Section:
+def surprising(outcomes: Outcomes, view: int, shown: Sequence[int]) -> Section:
+    """Return the examples with the largest share left out, as places among the rows shown."""
     words, n = outcomes.subject.words, outcomes.subject.n
     rows, missed = outcomes.most_missed(view), outcomes.missed[view]
-    text = f"No set leaves out anything that {words.annotators} said."
+    text = f"Every set contains all answers to its {words.example}."
     if rows:
         most, some = int((missed > 0.5 + 1e-9).sum()), int((missed > 0).sum())
-        these = f"; these {SURPRISING} leave out most" if some > SURPRISING else ""
         text = (
-            f"{about_percent(some / n).capitalize()} of the sets leave something out, "
-            f"{counted(most)} of {counted(n)} most of what {words.annotators} said{these}."
+            f"{about_percent(some / n).capitalize()} of the sets leave out an answer, "
+            f"{counted(most)} of {counted(n)} more than half of them."
         )
-    examples = name_texts(outcomes.subject.predictions[names.EXAMPLE].values[rows])
-    places = {name: place for place, name in enumerate(shown)}
-    cases = tuple(places[name] for name in examples if name in places)
-    return Section(sentence=text, cases=cases)
+        if some > SURPRISING:
+            text += f" The {SURPRISING} that leave out most:"
+    place = {row: at for at, row in enumerate(shown)}
+    return Section(sentence=text, cases=tuple(place[row] for row in rows if row in place))
 
 
 def splits(subject: Subject, method: str, place: int) -> Section | None:
@@ -935,10 +969,10 @@ def splits(subject: Subject, method: str, place: int) -> Section | None:
     values = one.values
     mean = float(values.mean())
     spread = float(values.std(ddof=1)) if len(values) > 1 else None
-    text = f"Over {several(len(values), 'random split')} the sets cover {decimal(mean)} on average"
+    text = f"Over {several(len(values), 'random split')}, coverage is {decimal(mean)} on average"
     if spread is not None:
         text += (
-            f", with a spread of {decimal(spread)}, from {decimal(values.min())} to "
-            f"{decimal(values.max())}; that is how much one calibration differs from another"
+            f", with a standard deviation of {decimal(spread)} between calibrations "
+            f"({decimal(values.min())} to {decimal(values.max())})"
         )
-    return Section(sentence=f"{text}.", aggregated=tuple(values.tolist()), mean=mean, spread=spread)
+    return Section(sentence=f"{text}.", aggregated=tuple(values.tolist()))

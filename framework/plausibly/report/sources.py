@@ -34,7 +34,7 @@ from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.evaluation.study import load_study
 from plausibly.io import read_annotations, read_plausibilities, read_predictions
 from plausibly.kernels.random import hash_names
-from plausibly.kernels.types import Bools, Floats
+from plausibly.kernels.types import Bools
 from plausibly.protocols import AGGREGATOR
 from plausibly.registry import called
 from plausibly.report.model import BROKEN, HELD, UNCHECKED, Check, Words
@@ -78,21 +78,21 @@ def method_sets(
 ) -> MethodSets:
     """Return the sets of one method; `rows` are the examples that each predictor was tested on."""
     order = np.argsort(np.concatenate([np.flatnonzero(mine) for mine in rows]))
-    parts: list[tuple[Bools, Floats, Floats]] = []
     dims = (names.EXAMPLE, names.LABEL, names.ALPHA)
+    sets, p_values, scores = [], [], []
     with warnings.catch_warnings():
-        # The report states what the sets warn of, or the study did.
+        # The report states what the sets warn of.
         warnings.simplefilter("ignore", PlausiblyWarning)
         for one in tested:
             new = one.predictor.predict(one.predictions, list(alphas)).transpose(*dims)
-            new_p = one.predictor.p_values(one.predictions).transpose(*dims[:2])
-            new_scores = one.predictor.scores(one.predictions)
-            if new_scores.ndim > 2:  # one per label: what the bars show of several augmentations
-                new_scores = new_scores.mean(axis=0)
+            found = one.predictor.scores(one.predictions)
+            if found.ndim > 2:  # bars show one score per label, the mean over augmentations
+                found = found.mean(axis=0)
             place = positions(one.predictor.labels, name_texts(new[names.LABEL].values))
-            parts.append((new.values, new_p.values, new_scores[:, place]))
-    values, p, scores = (np.concatenate(each)[order] for each in zip(*parts, strict=True))
-    # The weakest guarantee holds of all predictors.
+            sets.append(new)
+            p_values.append(one.predictor.p_values(one.predictions).transpose(*dims[:2]).values)
+            scores.append(found[:, place])
+    # The weakest guarantee holds for all predictors.
     guarantees = [
         min(
             (one.predictor.guarantee(alpha) for one in tested),
@@ -100,34 +100,25 @@ def method_sets(
         )
         for alpha in alphas
     ]
-    first, metadata = tested[0].predictor, tested[0].predictor.metadata
-    overlap = [
-        np.isin(hash_names(one.predictions[names.EXAMPLE].values), one.predictor.hashes).sum()
-        for one in tested
-        if one.predictor.hashes is not None
-    ]
-    sets = xr.DataArray(
-        values,
-        dims=dims,
-        coords={
-            **{key: value.variable for key, value in _plane(predictions).coords.items()},
-            names.ALPHA: [float(guarantee.alpha) for guarantee in guarantees],
-        },
-        attrs={
-            GUARANTEES: json.dumps([guarantee.to_json() for guarantee in guarantees]),
-            FINGERPRINT: " ".join(one.predictor.fingerprint for one in tested),
-            OVERLAP: int(sum(overlap)),
-            LABEL_ORDER: json.dumps(list(first.labels)),
-        },
+    whole = xr.concat(
+        sets, names.EXAMPLE, coords="different", compat="equals", join="exact", combine_attrs="drop"
     )
+    attributes = {
+        GUARANTEES: json.dumps([guarantee.to_json() for guarantee in guarantees]),
+        FINGERPRINT: " ".join(one.predictor.fingerprint for one in tested),
+        OVERLAP: sum(int(new.attrs[OVERLAP]) for new in sets),
+        LABEL_ORDER: sets[0].attrs[LABEL_ORDER],
+    }
+    whole = whole.isel({names.EXAMPLE: order}).assign_attrs(attributes)
+    metadata = tested[0].predictor.metadata
     return MethodSets(
         name=name,
         about=f"{metadata.calibrator} + {metadata.combiner}, score {metadata.score}",
         reference=reference,
         tested=tested,
-        sets=with_left_out(sets, read_left_out(predictions.attrs)),
-        p=p,
-        scores=scores,
+        sets=with_left_out(whole, read_left_out(predictions.attrs)),
+        p=np.concatenate(p_values)[order],
+        scores=np.concatenate(scores)[order],
         score=metadata.score,
         guarantees=guarantees,
     )
@@ -144,32 +135,54 @@ def subject_of_predictor(
     return _subject(
         attrs.evolve(data, predictions=model, plausibilities=lam),
         [method],
-        f"By one predictor, calibrated on {counted(predictor.n)} others.",
-        [_of_overlap(method, options.words), *_of_shift(method, options.words)],
+        f"One predictor, calibrated on {several(predictor.n, 'example')}.",
+        [_overlap_check(method, options.words), *_shift_checks(method, options.words)],
         options,
     )
 
 
 def _subject(
-    data: Reported, methods: Sequence[MethodSets], how: str, checks: list[Check], options: Options
+    data: Reported, methods: Sequence[MethodSets], source: str, found: list[Check], options: Options
 ) -> Subject:
     shared = {field.name: getattr(data, field.name) for field in attrs.fields(Reported)}
     shared["predictions"] = model = _plane(data.predictions)
-    examples = name_texts(model[names.EXAMPLE].values)
-    table = data.annotations
+    examples, table = name_texts(model[names.EXAMPLE].values), data.annotations
     if table is not None:
         answered = {*name_texts(table.indexes[names.EXAMPLE])}
         shared["annotations"] = select_annotations(
             table, example=sorted(answered.intersection(examples))
         )
-    checks = _all_checks(len(examples), options.words, checks)
-    return Subject(**shared, methods=methods, how=how, checks=checks, options=options)
+    one, many = options.words.example, options.words.examples
+    checks = [
+        Check(
+            "example-twice",
+            f"no {one} twice",
+            HELD,
+            f"All {counted(len(examples))} names are different.",
+        ),
+        *found,
+        Check(
+            "exchangeable",
+            f"new {many} resemble the calibration set",
+            UNCHECKED,
+            f"The guarantee holds for {many} of the same origin, in no particular order. Checks "
+            "can show that this is not so; none can show that it is.",
+        ),
+        Check(
+            "model-saw-none",
+            f"the model was trained on none of these {many}",
+            UNCHECKED,
+            f"A model is more certain on {many} that it was trained on. The predictions must come "
+            "from a model that was trained on others, or on the other folds.",
+        ),
+    ]
+    return Subject(**shared, methods=methods, source=source, checks=checks, options=options)
 
 
 def _matched(
     predictions: xr.DataArray, plausibilities: xr.DataArray, *, only_common: bool = False
 ) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return both for the same examples, in the order of their names, and labels."""
+    """Return both for the same examples and labels, in the order of the names."""
     labels = name_texts(predictions[names.LABEL].values)
     lam = align.match_labels(plausibilities, labels, source="plausibilities", other="predictions")
     model, lam = align.match_examples(predictions, lam, only_common=only_common)
@@ -210,22 +223,21 @@ def subject_of_study(one: Compared, options: Options, *, disabled: Sequence[str]
         if all(
             guarantee.target != "majority-vote" for made in methods for guarantee in made.guarantees
         ):
-            # Sets calibrated on votes, to compare with.
             score = next(iter(one.methods.values())).get("score", "probability")
-            name = VOTED if VOTED not in one.methods else "calibrated on votes"
+            name = VOTED if VOTED not in one.methods else "calibrated on majority votes"
             table = {"calibrator": VOTED, "score": score}
-            # No method of votes fits some data, such as several augmentations.
+            # Some data, such as several augmentations, have no method for majority votes.
             with contextlib.suppress(InputError):
                 methods.append(_sets(one, half, name, table, reference=True))
     by = f" of whole {plural(one.cluster)}" if one.cluster else ""
-    how = (
-        f"Every example has a set. The examples were cut into two random halves{by}, as in split "
-        f"{FIRST} of a study of halves with seed {one.seed}: {counted(int(half.sum()))} and "
-        f"{counted(int((~half).sum()))}. The sets of each half are by a predictor that was "
-        "calibrated on the other half. P-values are looked at in the first half."
+    first, second = counted(int(half.sum())), counted(int((~half).sum()))
+    source = (
+        f"Two random halves{by} ({first} and {second} examples, as in split {FIRST} of a study of "
+        f"halves with random seed {one.seed}), each calibrated on the other, so that every example "
+        "has a set. P-values are those of the first half."
     )
     data = attrs.evolve(one, plausibilities=mean_over_draws(one.plausibilities))
-    return _subject(data, methods, how, _checks(one, half, options.words), options)
+    return _subject(data, methods, source, _split_checks(one, half, options.words), options)
 
 
 def _sets(
@@ -236,7 +248,7 @@ def _sets(
     tested, rows = [], (half, ~half)
     for test in rows:
         with warnings.catch_warnings():
-            # The study warned of the same method.
+            # The study warned of the method when it ran.
             warnings.simplefilter("ignore", PlausiblyWarning)
             predictor = method.calibrated(
                 model, one.plausibilities, ~test, seed=seed, cluster=one.cluster
@@ -246,103 +258,82 @@ def _sets(
     return method_sets(name, model, tested, rows, one.alphas, reference=reference)
 
 
-def _checks(one: Compared, half: Bools, words: Words) -> list[Check]:
+def _split_checks(one: Compared, half: Bools, words: Words) -> list[Check]:
     """Return whether examples belong together or are copies, across the halves."""
-    apart, many, model, found = "cluster-on-both-sides", words.examples, one.predictions, []
+    many, model, found, values = words.examples, one.predictions, [], None
     if one.cluster is None:
-        for other in owners(model):
-            codes = codes_of(example_values(other.name, [model]))[1]
+        for owner in owners(model):
+            codes = codes_of(example_values(owner.name, [model]))[1]
             both = np.intersect1d(codes[half], codes[~half]).size
             text = (
-                f"{counted(both)} {plural(other.name)} have {many} on both sides of a split, "
-                f'which flatters coverage: [splits] group = "{other.name}".'
+                f"{counted(both)} {plural(owner.name)} have {many} on both sides of a split, "
+                f'which makes coverage look higher than it is: set cluster = "{owner.name}".'
             )
             if both:
-                found.append(Check(apart, f"no {other.name} on both sides", BROKEN, text))
-        values = None
+                title = f"no {owner.name} on both sides"
+                found.append(Check("cluster-on-both-sides", title, BROKEN, text))
     else:
         group, groups = groups_of(model, one.cluster), plural(one.cluster)
         text = f"{counted(group.groups)} {groups} stay whole in every split."
-        found.append(Check(apart, f"no {one.cluster} on both sides", HELD, text))
+        title = f"no {one.cluster} on both sides"
+        found.append(Check("cluster-on-both-sides", title, HELD, text))
         if group.several and not all(
             clustered_by(table.get("calibrator"), one.cluster) for table in one.methods.values()
         ):
             text = (
                 f"{counted(group.several)} of {counted(group.groups)} {groups} have several "
                 f"{many}, which may be alike. Intervals here count {groups}; compare with "
-                f'[examples] one_per = "{one.cluster}".'
+                f'one_per = "{one.cluster}" in [examples].'
             )
             title = f"{many} of one {one.cluster} are like any others"
             found.append(Check("cluster-repeats", title, UNCHECKED, text))
         values = example_values(one.cluster, [model])
     first = {names.AUGMENTATION: 0} if names.AUGMENTATION in model.dims else {}
     with warnings.catch_warnings():
+        # The report states the copies itself.
         warnings.simplefilter("ignore", PlausiblyWarning)
         copies = warn_of_copies(model.isel(first, drop=True), values)
-    text = f"No two {many} that splits may part have exactly the same predictions."
+    text = f"No two {many} on different sides of a split have exactly the same predictions."
     if copies:
-        text = f"{counted(copies)} of {several(half.size, words.example)} have exactly the "
-        text += "predictions of another, and splits part them: shared ones flatter coverage."
+        text = (
+            f"{counted(copies)} of {several(half.size, words.example)} have exactly the "
+            "predictions of another, and splits separate them: coverage looks higher than it is."
+        )
     state = BROKEN if copies else HELD
     return [*found, Check("examples-alike", f"no copies among {many}", state, text)]
 
 
-def _all_checks(n: int, words: Words, found: Sequence[Check]) -> list[Check]:
-    """Return what was found, after what reading has checked, before what no data can confirm."""
-    many = words.examples
-    distinct = f"All {counted(n)} names are different."
-    return [
-        Check("example-twice", f"no {words.example} twice", HELD, distinct),
-        *found,
-        Check(
-            "exchangeable",
-            f"new {many} resemble those that calibrated",
-            UNCHECKED,
-            f"Guarantees hold for {many} that come from where these came from, in no "
-            "particular order. Checks can show that this is not so; none can show that it is.",
-        ),
-        Check(
-            "model-saw-none",
-            f"the model saw none of these {many}",
-            UNCHECKED,
-            f"A model is surer of {many} that it was fitted to. Its predictions here "
-            "must come from a model that did not see them, or not those of the fold it predicts.",
-        ),
-    ]
-
-
-def _of_overlap(method: MethodSets, words: Words) -> Check:
+def _overlap_check(method: MethodSets, words: Words) -> Check:
     """Return whether the examples of the report calibrated the predictor that is reported."""
     title = f"no {words.example} here calibrated the predictor"
     overlap, n = int(method.sets.attrs[OVERLAP]), method.sets.sizes[names.EXAMPLE]
     predictor = method.tested[0].predictor
     if predictor.hashes is None:
-        text = "The predictor was saved without the names of those that calibrated it."
+        text = "The predictor was saved without the names of its calibration set."
         return Check("overlap", title, UNCHECKED, text)
     if overlap:
         part = f"All {counted(n)}" if overlap == n else f"{counted(overlap)} of {counted(n)}"
-        text = f"{part} {words.examples} calibrated the predictor: what their sets cover is no "
-        return Check("evaluated-on-calibration", title, BROKEN, f"{text}evidence.")
-    text = f"None of {counted(n)} names is among the {counted(predictor.n)} that calibrated it."
+        text = f"{part} {words.examples} calibrated the predictor: their coverage is no evidence."
+        return Check("evaluated-on-calibration", title, BROKEN, text)
+    text = f"None of the {counted(n)} names is in the calibration set of {counted(predictor.n)}."
     return Check("overlap", title, HELD, text)
 
 
-def _of_shift(method: MethodSets, words: Words) -> list[Check]:
-    """Return whether the largest scores look like calibration's, where these are kept."""
+def _shift_checks(method: MethodSets, words: Words) -> list[Check]:
+    """Return whether the largest scores are like those of calibration, where these are kept."""
     one = method.tested[0]
     if one.predictor.reference is None or one.predictor.pools.calibration.claim.weights:
         return []
     found = shift_test(one.predictor.reference, one.predictor.largest_scores(one.predictions))
-    title = f"{words.examples} score like those that calibrated"
+    title = f"{words.examples} score like the calibration set"
     text = f"Largest scores: KS {found.distance:.2f}, p {p_value_text(found.p_value)}."
     if not found.suspected:
         return [Check("shift", title, HELD, text)]
-    text += " Under a shift there is no guarantee."
-    return [Check("shift-suspected", title, BROKEN, text)]
+    return [Check("shift-suspected", title, BROKEN, f"{text} Under a shift nothing is guaranteed.")]
 
 
-def only(given: Mapping[str, object], wanted: Sequence[str], source: str) -> None:
-    for name, value in given.items():
+def check_arguments(arguments: Mapping[str, object], wanted: Sequence[str], source: str) -> None:
+    for name, value in arguments.items():
         if value is not None and name not in wanted:
             expected = f"some of {', '.join(wanted)}" if wanted else "none of these arguments"
             what = f"{name} has no meaning in a report on {source}"
@@ -361,8 +352,8 @@ def data(
     plausibilities: Data | None,
 ) -> tuple[xr.DataArray, xr.Dataset | None, xr.DataArray]:
     """Return predictions, the annotation table where there is one, and plausibilities."""
-    opinions = annotations if plausibilities is None else plausibilities
-    needed = {"predictions": predictions, "annotations or plausibilities": opinions}
+    answers = annotations if plausibilities is None else plausibilities
+    needed = {"predictions": predictions, "annotations or plausibilities": answers}
     for name, value in needed.items():
         if value is None:
             hint = 'write_report(source, "report.html", predictions=..., annotations=...)'
@@ -385,7 +376,7 @@ def compared_results(
     methods: Methods | None,
     by: Sequence[str] | None,
 ) -> Compared:
-    """Return what `plausibly.compare` gave, with its data, examples in the order of their names."""
+    """Return the result of `plausibly.compare` with its data, examples by name."""
     tables: dict[str, dict[str, object]] = json.loads(str(result.attrs["methods"]))
     texts = [str(value) for one in tables.values() for value in one.values()]
     lacking = methods is None and any("(" in text for text in texts)
@@ -395,7 +386,7 @@ def compared_results(
             "the report lacks methods" if lacking else "methods are not those that were compared",
             f"{', '.join(tables)}, with their parameters",
             "none" if lacking else ", ".join(found),
-            "pass what compare was given: methods=methods",
+            "pass the methods that were compared: methods=methods",
             "methods",
         )
     model, lam = _matched(model, lam)
@@ -405,7 +396,7 @@ def compared_results(
             "these are not the examples that were compared",
             expected=f"{counted(int(result.attrs['n']))} of them",
             found=counted(model.sizes[names.EXAMPLE]),
-            hint="pass the predictions and annotations that compare was given",
+            hint="pass the predictions and annotations that were compared",
             source="predictions",
         )
     stratify = result.attrs.get("stratify")
@@ -440,13 +431,13 @@ def finished(path: Path) -> tuple[Prepared, xr.Dataset]:
         )
     text = "" if ready is None else resolved_text(ready, folder)
     if ready is None or text != (folder / RESOLVED).read_text(encoding="utf-8"):
-        # Another version may write the same study in other words.
+        # Another version may write the same study as another text.
         ready = prepare(folder / RESOLVED)
         if text and text != resolved_text(ready, folder):
             raise _changed(path, folder, "another study", "the study")
     result = load_study(folder / RESULTS).data
     with warnings.catch_warnings(), without_plugins(ready.study.plugins.disable):
-        # It was warned of when the study ran.
+        # The study warned of it when it ran.
         warnings.simplefilter("ignore", PlausiblyWarning)
         found = first_predictor(ready).fingerprint
     if load_predictor(folder / PREDICTOR).fingerprint != found:
@@ -478,21 +469,23 @@ def study_subject(
     """Return the subject of a report on a study that ran."""
     study, written = ready.study, ready.study.report
     (what, answers), aggregator = study.answers, study.annotations.aggregator
+    anonymous = options.anonymous or written.anonymous
+    file = "" if anonymous else _name(study.predictions.path)
     merged = attrs.evolve(
         options,
-        title=options.title or written.title or default_title(_name(study.predictions.path)),
+        title=options.title or written.title or default_title(file),
         words=words_of(written.words, _WORDS) if options.words == Words() else options.words,
         text=options.text or written.text or "",
         thumbnail=options.thumbnail or written.thumbnail or "",
-        annotator_names=options.annotator_names and not written.anonymous,
+        anonymous=anonymous,
         folder=study.examples.path.parent if study.examples.path else options.folder,
-        facts={
+        files={
             what: _name(answers),
             "predictions": _name(study.predictions.path),
             "examples": _name(study.examples.path),
             "labels": _name(study.labels.path),
-            "aggregator": "" if aggregator is None else called(AGGREGATOR, aggregator),
         },
+        aggregator="" if aggregator is None else called(AGGREGATOR, aggregator),
         command="\n".join(filter(None, ["plausibly run resolved.toml", options.command])),
         study=resolved_text(ready, study.output.folder),
     )
@@ -523,7 +516,7 @@ def default_title(file: str) -> str:
 
 
 def words_of(words: Mapping[str, str] | None, hint: str = 'words={"example": "nodule"}') -> Words:
-    """Return what examples and annotators are called; plurals end in s where none is said."""
+    """Return the words for examples and annotators; plurals end in s where none is stated."""
     words = words or {}
     known = [field.name for field in attrs.fields(Words)]
     for key in words:

@@ -5,26 +5,28 @@ from __future__ import annotations
 import base64
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
 import attrs
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from plausibly.calibration.alphas import AlphaLike
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
 from plausibly.data.annotations import Rows
-from plausibly.data.names import is_missing, name_texts, positions, quoted
-from plausibly.errors import InputError, counted, listed
-from plausibly.evaluation.inputs import codes_of, example_values, meant
+from plausibly.data.names import is_missing, name_texts, positions
+from plausibly.errors import InputError, counted
+from plausibly.evaluation.inputs import codes_of, example_values
 from plausibly.evaluation.risk import label_coordinate
 from plausibly.guarantee import Guarantee
 from plausibly.io import with_coordinates
 from plausibly.io.label_tables import table_from
 from plausibly.kernels.coverage import Ties
+from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats, Ints
 from plausibly.report.model import Check, Words
 from plausibly.study.prepare import MOST_GROUPS, coordinates, groups_of, owners
@@ -32,8 +34,8 @@ from plausibly.study.prepare import MOST_GROUPS, coordinates, groups_of, owners
 LARGEST = 64_000
 """Bytes of a picture: a file of 5 MB then holds some dozens of the largest."""
 
-MOST_LETTERS = 500
-"""Letters of a text that are shown of an example."""
+MOST_CHARACTERS = 500
+"""Characters of a text that are shown of an example."""
 
 CROSSED = 2
 """Coordinates that a group is made of at most."""
@@ -65,11 +67,12 @@ class Options:
     words: Words = attrs.field(factory=Words)
     text: str = ""
     thumbnail: str = ""
-    annotator_names: bool = False
+    anonymous: bool = False
     folder: Path = Path()
     command: str = ""
     study: str = ""
-    facts: Mapping[str, str] = attrs.field(factory=dict)
+    files: Mapping[str, str] = attrs.field(factory=dict)
+    aggregator: str = ""
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -115,7 +118,7 @@ class Subject(Reported):
     """All that the figures of a report are made of; predictions are (example, label)."""
 
     methods: Sequence[MethodSets]
-    how: str
+    source: str
     checks: Sequence[Check]
     options: Options
     risk: Mapping[str, object] = attrs.field(init=False)
@@ -123,34 +126,32 @@ class Subject(Reported):
     coded: Sequence[tuple[list[str], Ints]] = attrs.field(init=False)
     text: Sequence[str] | None = attrs.field(init=False)
     thumbnail: Sequence[str] | None = attrs.field(init=False)
+    order: NDArray[np.float64] = attrs.field(init=False)
+    example_names: Sequence[str] = attrs.field(init=False)
+    annotator_names: Sequence[str] = attrs.field(init=False)
 
     @risk.default
     def _risk(self) -> Mapping[str, object]:
         for array in (self.predictions, self.plausibilities):
             if RISK in array.coords and array[RISK].dims == (names.LABEL,):
                 levels = label_coordinate(RISK, [array]).items()
-                return {label: one for label, one in levels if not is_missing(one) and one != ""}
+                return {
+                    name: level for name, level in levels if not is_missing(level) and level != ""
+                }
         return {}
 
     @by.default
     def _by(self) -> Sequence[str]:
         there = coordinates(self.predictions)
         if self.groups is not None:
-            for name in self.groups:
-                _check_coordinate(name, there)
             return list(self.groups)
-        apart = {
-            self.cluster,
-            self.stratify,
-            self.true_label,
-            self.options.text,
-            self.options.thumbnail,
-        }
-        apart |= {one.name for one in owners(self.predictions)}
+        others = {self.cluster, self.stratify, self.true_label}
+        others |= {self.options.text, self.options.thumbnail}
+        others |= {owner.name for owner in owners(self.predictions)}
         return [
             name
             for name in there
-            if name not in apart
+            if name not in others
             and self.predictions[name].dtype.kind != "f"
             and 1 < groups_of(self.predictions, name).groups <= MOST_GROUPS
         ]
@@ -165,7 +166,7 @@ class Subject(Reported):
     def _text(self) -> Sequence[str] | None:
         shown = self._shown(self.options.text)
         return shown and [
-            text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1].rstrip()}…"
+            text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 1].rstrip()}…"
             for text in shown
         ]
 
@@ -175,11 +176,35 @@ class Subject(Reported):
         shown = self._shown(column)
         return shown and [_picture(path, self.options.folder, column) for path in shown]
 
+    @order.default
+    def _order(self) -> NDArray[np.float64]:
+        """Return a number per example that depends on its name and the random seed alone."""
+        return self._keys(self.predictions[names.EXAMPLE].values)
+
+    @example_names.default
+    def _example_names(self) -> Sequence[str]:
+        if self.options.anonymous:
+            return _numbered(self.words.example, self.order)
+        return name_texts(self.predictions[names.EXAMPLE].values)
+
+    @annotator_names.default
+    def _annotator_names(self) -> Sequence[str]:
+        """Return what annotators are called, in the order of the annotation table."""
+        table = self.annotations
+        known = [] if table is None else name_texts(table.indexes[names.ANNOTATOR])
+        if self.options.anonymous:
+            return _numbered(self.words.annotator, self._keys(known))
+        return known
+
+    def _keys(self, known: Iterable[object]) -> NDArray[np.float64]:
+        return Keys(self.seed).child("report").uniform(hash_names(known))[:, 0]
+
     def _shown(self, name: str) -> list[str] | None:
         """Return the texts of a coordinate of the examples, None without a name."""
         if not name:
             return None
-        _check_coordinate(name, coordinates(self.predictions))
+        if name not in coordinates(self.predictions):
+            example_values(name, (self.predictions,))  # raises, and names those that there are
         return name_texts(self.predictions[name].values)
 
     @property
@@ -195,32 +220,41 @@ class Subject(Reported):
         """Number of coordinates that a group is made of at most."""
         return CROSSED if len(self.by) <= MOST_CROSSED else 1
 
-    def answers(self, examples: Sequence[str]) -> tuple[tuple[Answer, ...], ...]:
+    def answers(self, rows: Sequence[int]) -> tuple[tuple[Answer, ...], ...]:
         """Return the answers to some examples: of each the known annotators first, by name."""
         table = self.annotations
         if table is None:
-            return ((),) * len(examples)
-        rows = Rows.of(table)
+            return ((),) * len(rows)
+        responses = Rows.of(table)
         labels = name_texts(self.predictions[names.LABEL].values)
-        place = positions(labels, name_texts(table.indexes[names.LABEL]))
-        wanted = positions(list(examples), name_texts(table.indexes[names.EXAMPLE]))
-        annotators = name_texts(table.indexes[names.ANNOTATOR])
+        examples = name_texts(self.predictions[names.EXAMPLE].values[rows])
+        label_place = positions(labels, name_texts(table.indexes[names.LABEL]))
+        example_place = positions(examples, name_texts(table.indexes[names.EXAMPLE]))
         # The last entry is the rank of code -1, an unknown annotator.
-        rank = np.append(positions(sorted(annotators), annotators), -1)
-        blocks: list[defaultdict[int, list[int]]] = [defaultdict(list) for _ in rows.example]
-        mentions = (rows.response, rows.block, place[rows.label])
-        for response, block, label in zip(*(one.tolist() for one in mentions), strict=True):
+        rank = np.append(positions(sorted(self.annotator_names), self.annotator_names), -1)
+        blocks: list[defaultdict[int, list[int]]] = [defaultdict(list) for _ in responses.example]
+        entries = (responses.response, responses.block, label_place[responses.label])
+        for response, block, label in zip(*(column.tolist() for column in entries), strict=True):
             if label >= 0:
                 blocks[response][block].append(label)
-        found: list[list[Answer]] = [[] for _ in examples]
-        responses = (wanted[rows.example], rank[rows.annotator], rows.weight)
-        columns = (one.tolist() for one in responses)
-        for example, annotator, weight, named in zip(*columns, blocks, strict=True):
+        found: list[list[Answer]] = [[] for _ in rows]
+        columns = (example_place[responses.example], rank[responses.annotator], responses.weight)
+        for example, annotator, weight, named in zip(
+            *(column.tolist() for column in columns), blocks, strict=True
+        ):
             if example >= 0:
                 answer = tuple(tuple(sorted(named[block])) for block in sorted(named))
                 count = int(weight) if weight.is_integer() else weight
                 found[example].append((annotator, answer, count))
+        # Unknown annotators, of code -1, come last.
         return tuple(tuple(sorted(each, key=lambda one: (one[0] < 0, *one))) for each in found)
+
+
+def _numbered(noun: str, keys: NDArray[np.float64]) -> list[str]:
+    """Return names that tell nothing: a noun with a number, in the order of the keys."""
+    place = np.argsort(np.argsort(keys, kind="stable"), kind="stable")
+    width = len(str(len(keys)))
+    return [f"{noun} {number + 1:0{width}}" for number in place.tolist()]
 
 
 def with_tables(predictions: xr.DataArray, examples: Table, labels: Table) -> xr.DataArray:
@@ -231,39 +265,23 @@ def with_tables(predictions: xr.DataArray, examples: Table, labels: Table) -> xr
     return predictions
 
 
-def _check_coordinate(name: str, there: Sequence[str]) -> None:
-    if name in there:
-        return
-    other = "a table of the examples that has it"
-    raise InputError(
-        "coordinate-missing",
-        f"examples have no coordinate {quoted(name)}",
-        expected=f"one of {listed(there)}" if there else other,
-        found=name,
-        hint=meant(name, there) or f"name {other}",
-        source="examples",
-        details={"coordinates": list(there)},
-    )
-
-
 def _picture(path: str, folder: Path, column: str) -> str:
     """Return a picture as an address that holds its content; no text for no path."""
     if not path:
         return ""
-    content, found = b"", ""
+    content, problem = b"", ""
     try:
         content = (folder / path).read_bytes()
     except (OSError, ValueError) as reason:
-        found = (getattr(reason, "strerror", None) or str(reason)).lower()
+        problem = (getattr(reason, "strerror", None) or str(reason)).lower()
     begins = (kind for kind, start in _KINDS.items() if re.match(start, content, re.DOTALL))
     kind = next(begins, "")
     if not kind:
         raise InputError(
             "thumbnail-unreadable",
             f'no picture can be read from "{path}"',
-            expected="the path of a PNG, JPEG, GIF or WebP file, from the folder of the table of "
-            "examples on",
-            found=found or f"bytes that begin {content[:8]!r}",
+            expected="the path of a PNG, JPEG, GIF or WebP file, relative to the table of examples",
+            found=problem or f"bytes that begin {content[:8]!r}",
             hint=f"fix the column {column}, or leave thumbnail out",
             source=path,
         )

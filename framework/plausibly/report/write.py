@@ -39,7 +39,7 @@ from plausibly.study.run import StudyResult
 PAGE = Path(__file__).with_name("page")
 
 
-def _still(section: str, alt: str, axes: Axes) -> Section:
+def _static_figure(section: str, alt: str, axes: Axes) -> Section:
     content = base64.b64encode(picture(axes.figure, "svg", text="none")).decode("ascii")
     return Section(section=section, alt=alt, source=f"data:image/svg+xml;base64,{content}")
 
@@ -56,24 +56,22 @@ def render(data: ReportData) -> str:
     return str(environment.get_template("page.html.j2").render(report=data))
 
 
-def gather(subject: Subject) -> ReportData:
+def build(subject: Subject) -> ReportData:
+    require("matplotlib", extra="report", source="the report")
     outcomes = Outcomes(subject)
-    shown = sections.called(subject)
-    cases = sections.cases(outcomes, sorted(shown))
+    cases = sections.cases(outcomes)
     uniform = sections.uniformity(subject)
-    found = [sections.measured(subject, method) for method in subject.methods]
-    scores = [column.name for column in cases.scores]
-    labels = name_texts(subject.predictions[names.LABEL].values)
+    measured = [sections.measured(subject, method) for method in subject.methods]
     groups = sections.group_values(subject)
     views: list[Section] = []
     for place, method in enumerate(subject.methods):
         checks = sections.method_checks(subject, place, uniform)
         for at, guarantee in enumerate(method.guarantees):
-            here = found[place][at]
+            here = measured[place][at]
             weak = sections.weak(subject, here, guarantee, groups)
             targets = [one.guarantees[at].target for one in subject.methods]
-            beside = targets[place] != "majority-vote" and "majority-vote" in targets
-            voted = found[targets.index("majority-vote")][at] if beside else None
+            compared = targets[place] != "majority-vote" and "majority-vote" in targets
+            voted = measured[targets.index("majority-vote")][at] if compared else None
             views.append(
                 Section(
                     method=place,
@@ -83,20 +81,22 @@ def gather(subject: Subject) -> ReportData:
                     realised=sections.realised(subject, here),
                     weak=weak,
                     sizes=sections.sizes(subject, here),
-                    surprising=sections.surprising(outcomes, len(views), cases.names),
+                    surprising=sections.surprising(outcomes, len(views), cases.rows),
                     splits=sections.splits(subject, method.name, at),
                 )
             )
-    words = subject.words
-    require("matplotlib", extra="report", source="the report")
-    evaluation, curves = found[0][0].evaluation, plots.realised(found[0][0].realised)
+    del cases.rows  # places among all examples, which mean nothing on the page
+    words, annotators = subject.words, len(subject.annotator_names)
+    labels = name_texts(subject.predictions[names.LABEL].values)
+    evaluation, curves = measured[0][0].evaluation, plots.realised(measured[0][0].realised)
     counts = [
         f"{counted(subject.n)} {words.example if subject.n == 1 else words.examples}",
         several(len(labels), "label"),
     ]
-    if shown:
-        noun = words.annotator if len(shown) == 1 else words.annotators
-        counts.append(f"{counted(len(shown))} {noun}")
+    if annotators:
+        noun = words.annotator if annotators == 1 else words.annotators
+        counts.append(f"{counted(annotators)} {noun}")
+    scores = [column.name for column in cases.scores]
     return ReportData(
         title=subject.options.title,
         subtitle=", ".join(counts),
@@ -121,40 +121,62 @@ def gather(subject: Subject) -> ReportData:
             Section(name=name, values=tuple(values))
             for name, (values, _) in zip(subject.by, subject.coded, strict=True)
         ),
-        strata=tuple(f"largest plausibility {stratum}" for stratum in STRATA),
+        strata=STRATA,
         views=tuple(views),
-        disagreement=sections.disagreement(subject, shown),
+        disagreement=sections.disagreement(subject),
         cases=cases,
-        believe=sections.believe(subject, uniform),
+        assumptions=sections.assumptions(subject, uniform),
         provenance=_provenance(subject),
-        stills=(
-            _still("vote", "What the sets cover, with intervals", plots.coverage(evaluation)),
-            _still("weak", f"Coverage of each of the {words.examples}, sorted", curves),
-            _still("sizes", "How many labels the sets hold", plots.sizes(evaluation)),
+        static_figures=(
+            _static_figure("vote", "Coverage with intervals", plots.coverage(evaluation)),
+            _static_figure("weak", f"Coverage of each of the {words.examples}, sorted", curves),
+            _static_figure("sizes", "Number of labels per set", plots.sizes(evaluation)),
         ),
     )
 
 
+ANONYMOUS = (
+    "Names of {examples} and {annotators} are replaced by numbers, and names of files are left "
+    "out. Labels, groups, columns and texts are shown as they are."
+)
+NAMED = (
+    "This page contains the names of {examples}, {annotators} and files; --anonymous "
+    "(anonymous=True) replaces them."
+)
+
+
 def _provenance(subject: Subject) -> Section:
-    rows = [(title, text) for title, text in subject.options.facts.items() if text]
-    rows.append(("sets", subject.how))
+    """Return section 8; of an anonymous report without what contains names of files."""
+    options, words = subject.options, subject.words
+    note = (ANONYMOUS if options.anonymous else NAMED).format(
+        examples=words.examples, annotators=words.annotators
+    )
+    rows = [("names", note)]
+    if not options.anonymous:
+        rows += [(title, name) for title, name in options.files.items() if name]
+    if options.aggregator:
+        rows.append(("aggregator", options.aggregator))
+    rows.append(("sets", subject.source))
     for method in subject.methods:
         prints = " and ".join(dict.fromkeys(one.predictor.fingerprint for one in method.tested))
         rows.append((f"predictor, {method.name}", f"{method.about}; fingerprint {prints}"))
-    rows.append(("seed", str(subject.seed)))
+    rows.append(("random seed", str(subject.seed)))
     left_out = read_left_out(subject.predictions.attrs)
     if left_out:
         reasons = (f"{counted(count)} {why}" for why, count in sorted(left_out.items()))
         rows.append(("left out", ", ".join(reasons)))
     versions = [("Python", platform.python_version())]
     versions += [(name, version(name)) for name in ("plausibly", "numpy", "scipy", "xarray")]
-    sentence = "This report was made in Python; its data, methods and seed are below."
-    if subject.options.command:
-        sentence = "This command gives this report again, byte for byte, with the same versions."
+    sentence = "This report was made in Python; its data, methods and random seed are below."
+    if options.anonymous:
+        sentence = "The command and the study file are left out, as they contain names of files."
+    elif options.command:
+        sentence = "This command reproduces this report, byte for byte, with the same versions."
     return Section(
         sentence=sentence,
-        command=subject.options.command,
-        study=subject.options.study,
+        names=note,
+        command="" if options.anonymous else options.command,
+        study="" if options.anonymous else options.study,
         rows=tuple(rows),
         versions=tuple(versions),
     )
@@ -209,52 +231,52 @@ def write_report(
     title: str = "",
     text: str = "",
     thumbnail: str = "",
-    annotator_names: bool = False,
+    anonymous: bool = False,
     words: Mapping[str, str] | None = None,
 ) -> Report:
-    """Write a report: one HTML file that opens by double click and asks for nothing.
+    """Write a report: one HTML file that needs no other file and no network.
 
     Parameters
     ----------
     source : StudyResult, Dataset, ConformalPredictor, Path or str
-        A study: what `plausibly.study.run_study` gave, the folder that ``plausibly run`` wrote, the
-        study file, or what `plausibly.compare` gave, with its `predictions`, and `annotations` or
-        `plausibilities`. Or a predictor, or its file, with new ones of these.
+        A study: the result of `plausibly.study.run_study`, the folder that ``plausibly run`` wrote,
+        the study file, or the result of `plausibly.compare`, with its `predictions`, and
+        `annotations` or `plausibilities`. Or a predictor, or its file, with new ones of these.
     path : Path or str
-        Of the report. A file that is there is replaced when the new one is whole.
+        File of the report. An older report is replaced once the new one is complete.
     predictions : DataArray, Path or str, optional
-        Of new examples, or those that were compared.
+        Predictions of new examples, or those that were compared.
     annotations : Dataset, Path or str, optional
-        What experts say of them, answer by answer.
+        The annotators' answers on them.
     plausibilities : DataArray, Dataset, Path or str, optional
-        Instead of annotations, or what they were aggregated to in a way of your own.
+        Instead of annotations, or their aggregate by a method of your own.
     methods : mapping or sequence, optional
-        With what `compare` gave: its methods, where some have parameters.
+        With the result of `compare`: its methods, where some have parameters.
     alphas : number or text, or a sequence of them, optional
         With a predictor; 0.1 by default.
     examples, labels : Dataset, Path or str, optional
-        Tables of what else is known of the examples, such as the site, a text or a picture, and of
-        the labels, such as their ``risk``; matched by name.
+        Tables with more columns of the examples, such as the site, a text or a picture, and of the
+        labels, such as their ``risk``; matched by name.
     by : str or sequence of str, optional
-        Coordinates whose groups, and their crossings, are compared. By default all with at most
-        30 values.
+        Coordinates whose groups, and combinations of groups, are compared. By default all with at
+        most 30 values.
     cluster, true_label : str, optional
-        With a predictor: coordinates of examples that belong together, and of known labels.
+        With a predictor: coordinates of clusters of examples, and of true labels.
     ties, seed, only_common
         With a predictor, see `plausibly.evaluate`.
     title : str
-        Heading; by default made from the names of files.
+        Heading; by default made from the name of a file.
     text, thumbnail : str
         Coordinates of the examples with a text to show, and with the path of a small picture.
-    annotator_names : bool
-        Show annotators under their own names instead of r01, r02, ...
+    anonymous : bool
+        Replace the names of examples and annotators by numbers, and leave out those of files.
     words : mapping of str to str, optional
-        What to call examples and annotators: ``{"example": "nodule", "annotator": "reader"}``.
+        Words for examples and annotators: ``{"example": "nodule", "annotator": "reader"}``.
 
     Returns
     -------
     Report
-        It prints as ``report.html  2.1 MB, 3,000 examples, opens offline``.
+        Prints as ``report.html  2.1 MB, 3,000 examples, opens offline``.
 
     Raises
     ------
@@ -262,14 +284,14 @@ def write_report(
         ``extra-missing`` without Jinja: ``pip install "plausibly[report]"``.
     InputError
         ``report-argument`` where an argument is missing, or means nothing for this source;
-        ``study-unfinished`` and ``study-changed``; ``output-unwritable``; and what is wrong with
-        the data. An old report is then as it was.
+        ``study-unfinished`` and ``study-changed``; ``output-unwritable``; and mistakes in the data.
+        An older report then stays as it was.
 
     Notes
     -----
-    The same data give the same file, byte for byte, in whatever order their rows come. For a study,
-    every example has a set: random halves of the examples, as in the first split, are calibrated on
-    each other.
+    The same data give the same file, byte for byte, in any order of their rows. For a study, every
+    example has a set: random halves of the examples, as in the first split, are calibrated on each
+    other.
     """
     require("jinja2", extra="report", source="the report")
     options = Options(
@@ -277,10 +299,10 @@ def write_report(
         words=sources.words_of(words),
         text=text,
         thumbnail=thumbnail,
-        annotator_names=annotator_names,
+        anonymous=anonymous,
     )
     groups = [by] if isinstance(by, str) else by
-    given: dict[str, object] = {
+    arguments: dict[str, object] = {
         "predictions": predictions,
         "annotations": annotations,
         "plausibilities": plausibilities,
@@ -291,7 +313,7 @@ def write_report(
     }
     found = _opened(source)
     if isinstance(found, tuple):
-        sources.only(given, (), "a study that ran: it has its own")
+        sources.check_arguments(arguments, (), "a study that ran: it has its own")
         subject = sources.study_subject(
             *found, options, examples=examples, labels=labels, by=groups
         )
@@ -301,8 +323,8 @@ def write_report(
     options = attrs.evolve(options, title=title or sources.default_title(""))
     data = ("predictions", "annotations", "plausibilities")
     if isinstance(found, ConformalPredictor):
-        sources.only(
-            given, (*data, "alphas", "cluster", "true_label"), "a predictor: it has its own"
+        sources.check_arguments(
+            arguments, (*data, "alphas", "cluster", "true_label"), "a predictor: it has its own"
         )
         typed = np.asarray(0.1 if alphas is None else alphas, dtype=object).ravel().tolist()
         read_alphas(typed)
@@ -319,7 +341,7 @@ def write_report(
         )
         subject = sources.subject_of_predictor(found, reported, options, only_common=only_common)
     else:
-        sources.only(given, (*data, "methods"), "what compare gave: it has its own")
+        sources.check_arguments(arguments, (*data, "methods"), "what compare gave: it has its own")
         study = sources.compared_results(found, new, table, lam, methods, groups)
         subject = sources.subject_of_study(study, options)
     return write_subject(subject, path)
@@ -328,8 +350,8 @@ def write_report(
 def write_subject(subject: Subject, path: Path | str) -> Report:
     target = Path(path)
     check_ours(target, lambda there: holds(there, _SIGN), "an older report")
-    data = gather(subject)
-    # What UTF-8 cannot say, a lone half of a pair in some name, is a question mark.
+    data = build(subject)
+    # A lone surrogate in a name has no bytes in UTF-8, and becomes a question mark.
     content = render(data).encode("utf-8", "replace")
     with replacing(target) as part:
         part.write_bytes(content)
@@ -354,7 +376,7 @@ def _opened(source: Source) -> tuple[Prepared, xr.Dataset] | ConformalPredictor 
     raise InputError(
         "report-source",
         f"there is no report on a {type(source).__name__}",
-        expected="a study, its folder or file, what compare gave, or a predictor",
+        expected="a study, its folder or file, the result of compare, or a predictor",
         found=type(source).__name__,
         hint='write_report("out", "report.html"), with the folder that plausibly run wrote',
         source="source",

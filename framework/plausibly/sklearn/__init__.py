@@ -6,7 +6,7 @@ everywhere else the word is label.
 
 from plausibly.extras import require
 
-# Before anything of it is imported, so that a missing extra is said by its name.
+# Before scikit-learn is imported, so that the error names the extra.
 require("sklearn", extra="sklearn", source="plausibly.sklearn")
 
 from plausibly.sklearn.classifier import AmbiguousConformalClassifier, NotConformalized  # noqa: E402  # see above

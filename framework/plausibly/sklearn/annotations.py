@@ -40,7 +40,7 @@ Annotations: TypeAlias = xr.DataArray | xr.Dataset
 """Plausibilities, dense or sparse, or an annotation table, under names."""
 
 Coordinates = Mapping[str, Sequence[object]]
-"""More that is known of each row, by name."""
+"""Further columns of the rows, by name."""
 
 _DISTINCT = 0.9
 
@@ -86,7 +86,7 @@ class Rows:
 
 
 def naming_index(data: object) -> pd.Index | None:
-    """Return the index of pandas data, or None where it says no more than a row's place."""
+    """Return the index of pandas data, or None where it only counts rows."""
     if not isinstance(data, (pd.DataFrame, pd.Series)):
         return None
     index = data.index
@@ -100,7 +100,7 @@ def check_length(length: int, rows: int, source: str) -> None:
         raise InputError(
             "rows-differ",
             f"{source} have {several(length, 'row')}, and X has {counted(rows)}",
-            expected="one a row of X, in its order",
+            expected="one per row of X, in its order",
             found=counted(length),
             hint="pass both from one split, or name the rows: examples=[...]",
             source=source,
@@ -135,7 +135,7 @@ class Seen:
 
     @classmethod
     def of(cls, x: object) -> Seen | None:
-        """Return what to remember of the rows of X, or None where they cannot be told apart."""
+        """Return the names or hashes of the rows of X, or None where many rows are equal."""
         index = naming_index(x)
         if index is not None:
             return cls(True, hash_names(name_texts(index)))
@@ -192,7 +192,7 @@ class Labels:
         return dict(zip(self.values.tolist(), self.names, strict=True))
 
     def text(self, value: object) -> object:
-        """Return the name of a label, equal by value (``1.0`` is ``1``), or what holds labels."""
+        """Return the name of a label, by value (``1.0`` is ``1``), also of labels in containers."""
         if isinstance(value, Mapping):
             return {self.text(label): weight for label, weight in value.items()}
         if isinstance(value, (set, frozenset)):
@@ -201,12 +201,12 @@ class Labels:
             return [self.text(one) for one in value]
         if is_name(value) and value in self._name_of:
             return self._name_of[value]
-        # A column of whole numbers with gaps is one of floats.
+        # pandas makes floats of a column of whole numbers with gaps.
         return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 _LONG = ("example", "annotator", "label")
-_WHOSE = "annotations"
+_SOURCE = "annotations"
 SINGLE, COUNTS = "single-label", "counts"
 _TABLES = (COUNTS, SINGLE)
 _BY_ANNOTATOR = 'kind="single-label", if the columns are annotators and the cells are labels'
@@ -215,14 +215,14 @@ _BY_ANNOTATOR = 'kind="single-label", if the columns are annotators and the cell
 def _refused(
     name: str, what: str, expected: str, found: str, hint: str, **details: object
 ) -> InputError:
-    what = f"{_WHOSE} {what}"
+    what = f"{_SOURCE} {what}"
     return InputError(
-        name, what, expected=expected, found=found, hint=hint, source=_WHOSE, details=details
+        name, what, expected=expected, found=found, hint=hint, source=_SOURCE, details=details
     )
 
 
 def named(annotations: Annotations, rows: Rows) -> Annotations:
-    """Return what has names already, if these can be names of the rows."""
+    """Return annotations under names, if these can be names of the rows."""
     if names.EXAMPLE in annotations.coords and not rows.named:
         unlike = not_among(map(str, annotations[names.EXAMPLE].values), rows.names)
         if unlike:
@@ -254,7 +254,7 @@ class Reading:
                 f"are the path {quoted(source)}",
                 "annotations in memory",
                 "a path",
-                f'plausibly.read_annotations("{source}"), then pass what it returns',
+                f'plausibly.read_annotations("{source}"), and pass the result',
             )
         if hasattr(source, "toarray"):  # sparse
             source = source.toarray()
@@ -274,18 +274,18 @@ class Reading:
             if source.dtype.kind in "iufb":
                 self._check_kind("numbers", *_TABLES)
                 if self.kind != SINGLE:
-                    check_length(len(source), len(self.rows.names), _WHOSE)
+                    check_length(len(source), len(self.rows.names), _SOURCE)
                     return self._of_numbers(source, self.rows.names)
             source = source.tolist()
         answers = list(source) if isinstance(source, (Sequence, np.ndarray)) else [source]
-        check_length(len(answers), len(self.rows.names), _WHOSE)
+        check_length(len(answers), len(self.rows.names), _SOURCE)
         return self._of_answers(answers, self.rows.names)
 
     def _check_kind(self, source: str, *known: str) -> None:
         if self.kind is not None and self.kind not in known:
             raise _refused(
                 "kind-unfit",
-                f"in {source} say themselves what they are",
+                f"in {source} need no kind",
                 f"no kind, or {' or '.join(known)}" if known else "no kind",
                 f'kind "{self.kind}"',
                 "leave kind= out",
@@ -299,7 +299,7 @@ class Reading:
         if lacking:
             raise _refused(
                 "labels-differ",
-                f"do not declare {listed(map(quoted, lacking))}, which the model knows",
+                f"do not declare {listed(map(quoted, lacking))}, which the model has",
                 f"the {len(known)} labels of the model",
                 f"{len(known) - len(lacking)} of them",
                 "declare them where annotations are read: labels=[...]",
@@ -353,7 +353,7 @@ class Reading:
         index = naming_index(source)
         if index is not None and self.rows.named:
             return [name_text(name) for name in index]
-        check_length(len(source), len(self.rows.names), _WHOSE)
+        check_length(len(source), len(self.rows.names), _SOURCE)
         return self.rows.names
 
     def _of_numbers(
@@ -377,7 +377,7 @@ class Reading:
             raise _refused(
                 "kind-unsaid",
                 "are whole numbers, which may be counts of votes or labels",
-                "what they are",
+                "the kind of the numbers",
                 listed(map(str, values[0].tolist())),
                 'kind="counts", or kind="single-label"',
             )
@@ -388,7 +388,7 @@ class Reading:
             which = list(compress(examples, unfit.tolist()))
             raise _refused(
                 "counts-unfit",
-                f"have no vote, or fewer than none, in {listed(which)}",
+                f"have no vote, or a negative number, in {listed(which)}",
                 "counts of votes, one or more per row",
                 "rows of 0, or numbers below 0",
                 "leave these rows out, of X too",
@@ -409,7 +409,7 @@ class Reading:
         return not texts.isdisjoint(self.labels.names) or (values.dtype.kind != "b" and not headed)
 
     def _of_answers(self, answers: Sequence[object], examples: Sequence[str]) -> xr.Dataset:
-        """Return the table of a list of answers per row; a lone label, set or mapping is one."""
+        """Return the table of a list of answers per row; a single label, set or mapping is one."""
         lists = (list, tuple, np.ndarray)
         rows = [
             [one for one in (row if isinstance(row, lists) else [row]) if not is_missing(one)]
@@ -418,8 +418,8 @@ class Reading:
         kind = self.kind or _kind_of(next(filter(None, rows), [SINGLE]))
         records: list[tuple[str, object, object]] = []
         for name, row, cells in zip(examples, answers, rows, strict=True):
-            lone = isinstance(row, lists) and any(map(is_name, cells))
-            if lone and kind == "partial-ranking":
+            bare = isinstance(row, lists) and any(map(is_name, cells))
+            if bare and kind == "partial-ranking":
                 raise _refused(
                     "answers-unfit",
                     f"of row {name} are labels, not rankings",
@@ -438,7 +438,7 @@ class Reading:
                     "numpy.asarray(annotations), if they are plausibilities",
                     example=name,
                 )
-            one_set = lone and kind == "label-set"
+            one_set = bare and kind == "label-set"
             records += [(name, None, one) for one in ([cells] if one_set else cells)]
         return self._table(kind, records)
 
@@ -453,7 +453,7 @@ def _kind_of(answers: Sequence[object]) -> str:
         raise _refused(
             "kind-unsaid",
             "are lists of lists of labels, which may be sets or rankings",
-            "what they are",
+            "the kind of the answers",
             repr(answers),
             'kind="partial-ranking", or kind="label-set"',
         )

@@ -47,11 +47,11 @@ from plausibly.sklearn.annotations import (
 
 
 class NotConformalized(InputError, NotFittedError):  # type: ignore[misc]  # both name `name`; untyped
-    """Prediction sets were asked for before `conformalize`; scikit-learn's `NotFittedError`."""
+    """Error of prediction sets before `conformalize`, a `NotFittedError` of scikit-learn."""
 
 
 Numbers: TypeAlias = NDArray[Any]  # Any: flags, probabilities or labels
-Shown: TypeAlias = Any  # an array or, after `set_output`, a frame: who asked knows which
+Shown: TypeAlias = Any  # an array or, after `set_output`, a frame
 _OUTPUT = "transform"
 _CONTAINERS = ("default", "pandas")
 
@@ -65,7 +65,7 @@ def _check_container(container: str) -> None:
     if container not in _CONTAINERS:
         raise InputError(
             "output-unknown",
-            f"sets cannot be given as {quoted(container)}",
+            f"sets cannot be returned as {quoted(container)}",
             expected=" or ".join(_CONTAINERS),
             found=str(container),
             hint='set_output("pandas")',
@@ -77,12 +77,11 @@ _NEW = "new "
 
 
 class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # untyped
-    """Prediction sets for a scikit-learn classifier, calibrated on everything experts said.
+    """Prediction sets for a scikit-learn classifier, calibrated on all answers of annotators.
 
-    `fit` fits the estimator on single labels, as ever. `conformalize` calibrates it on examples
-    that it has not seen, with all their annotations. `predict_set` then gives sets that hold a
-    label drawn from what experts say with probability 1 - alpha: ``guarantee(alpha)`` says it in
-    full.
+    `fit` fits the estimator on single labels, as usual. `conformalize` calibrates it on examples
+    that it has not seen, with all their annotations. `predict_set` then returns sets that contain
+    an annotator's answer with probability 1 - alpha on average: see ``guarantee(alpha)``.
 
     Parameters
     ----------
@@ -91,21 +90,21 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         ``sklearn.frozen.FrozenEstimator`` is used as it is, and needs no `fit`. Preprocessing
         belongs inside, as a pipeline.
     alpha : number, text, or a sequence of them
-        Miscoverage rates of the sets, where none is asked for. Read when sets are predicted.
+        Default miscoverage rates of the sets. Read when sets are predicted.
     aggregator : str, mapping or Aggregator, optional
         How annotations become plausibilities; by default the one for their kind.
     calibrator, score_function, combiner : str, mapping or object
-        Components by name, as a table ``{"name": ..., parameters}``, or themselves. What is
-        ``score=`` elsewhere is ``score_function=`` here: `score` is scikit-learn's method.
+        Components by name, as a table ``{"name": ..., parameters}``, or as objects.
+        ``score_function=`` is ``score=`` elsewhere: `score` is a method of scikit-learn.
     draws : int, optional
         Shorthand for the calibrator's parameter, with its name.
     seed : int
-        Seed of draws, which are keyed by the names of examples.
+        Random seed; draws are keyed by the names of examples.
 
     Attributes
     ----------
     estimator_ : classifier
-        The fitted one.
+        The fitted estimator.
     classes_ : ndarray, (label,)
         The labels, in the order of the columns; scikit-learn's name for them.
     predictor_ : ConformalPredictor
@@ -180,7 +179,7 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         if get_config()["enable_metadata_routing"]:
             params = process_routing(self, "fit", **fit_params).estimator.fit
         self._adopt(clone(self._chosen()).fit(X, y, **params))
-        # What a frozen model was fitted on is not known here.
+        # The training rows of a frozen model are unknown.
         self._seen = None if isinstance(self.estimator_, FrozenEstimator) else Seen.of(X)
         return self
 
@@ -195,7 +194,7 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         cluster: str | None = None,
         only_common: bool = False,
     ) -> Self:
-        """Calibrate on examples that the model has not seen, and all that experts said of them.
+        """Calibrate on examples that the model has not seen, with all answers of annotators.
 
         Parameters
         ----------
@@ -210,19 +209,18 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
             - a frame with a column per label, of numbers, or with a column per annotator, of
               labels; a pandas frame is matched with a pandas X by the index, others by position;
             - an array, also a sparse one, (row, label) of numbers in the order of ``classes_``:
-              floats are plausibilities, flags are votes, and of whole numbers `kind` says what they
-              are;
+              floats are plausibilities, flags are votes, and whole numbers need a `kind`;
             - a sequence with one entry per row of X: a label, a set of labels, a mapping of labels
-              to weights, or the list of the answers that several experts gave.
+              to weights, or the list of the answers of several annotators.
         kind : str, optional
-            What the answers in such lists are: ``"single-label"``, ``"label-set"``,
+            Kind of the answers in such lists: ``"single-label"``, ``"label-set"``,
             ``"partial-ranking"``, ``"soft-label"``. Needed for rankings, and for whole numbers in
             arrays, and in frames where they could be labels: ``"counts"`` of votes, a column per
             label, or ``"single-label"``, a column per annotator.
         examples : sequence, optional
             Names of the rows of X, where it is no pandas frame with an index of names.
         coordinates : mapping of str to sequence, optional
-            More that is known of each row, such as its group, for calibrators that read it.
+            Further columns of the rows, such as a group, for calibrators that read it.
         cluster : str, optional
             The coordinate whose groups are held out whole, for combiners that hold out.
         only_common : bool
@@ -235,7 +233,7 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         Raises
         ------
         InputError
-            What `plausibly.calibrate` says, and what is wrong with the form of the annotations.
+            Errors of `plausibly.calibrate`, and of the form of the annotations.
 
         Warns
         -----
@@ -322,7 +320,7 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         examples: Sequence[object] | None = None,
         coordinates: Coordinates | None = None,
     ) -> list[tuple[object, ...]]:
-        """Return prediction sets as the labels that they hold.
+        """Return prediction sets as tuples of labels.
 
         Parameters
         ----------
@@ -332,7 +330,7 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         Returns
         -------
         list of tuple
-            One a row; labels as scikit-learn has them, in the order of ``classes_``.
+            One per row; labels as scikit-learn has them, in the order of ``classes_``.
         """
         wanted = self._one_alpha(alpha)
         sets = self._sets(X, wanted, Rows.of(X, examples), coordinates)
@@ -348,10 +346,10 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         examples: Sequence[object] | None = None,
         coordinates: Coordinates | None = None,
     ) -> float:
-        """Return the aggregated coverage: what share of the plausibilities the sets hold.
+        """Return the mean coverage of all answers: the share of the plausibilities in the sets.
 
-        Of single labels this is the share of rows whose set holds the label. `score` stays the
-        accuracy of `predict`, as scikit-learn's users expect.
+        Of single labels this is the share of rows whose set contains the label. `score` is the
+        accuracy of `predict`, as in scikit-learn.
 
         Parameters
         ----------
@@ -374,14 +372,14 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         return float(evaluate(sets, lam).coverage)
 
     def guarantee(self, alpha: AlphaLike | None = None) -> Guarantee:
-        """Return what sets at `alpha` guarantee: level, of what, over what, if what, and why."""
+        """Return the guarantee of sets at `alpha`."""
         return self._calibrated().guarantee(self._one_alpha(alpha))
 
     def _chosen(self) -> Any:  # Any: as above
         return LogisticRegression() if self.estimator is None else self.estimator
 
     def _adopt(self, fitted: Any) -> None:  # Any: as above
-        """Take a fitted estimator, and forget what belonged to another one."""
+        """Take a fitted estimator, and forget the calibration of another one."""
         self.__dict__.pop("predictor_", None)
         self.estimator_ = fitted
         self.classes_ = fitted.classes_
@@ -410,7 +408,7 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         examples: Sequence[object] | None = None,
         coordinates: Coordinates | None = None,
     ) -> xr.DataArray:
-        """Return the probabilities under names, as all of plausibly takes them."""
+        """Return the probabilities under names, as the functions of plausibly take them."""
         return self._under_names(X, Rows.of(X, examples), coordinates)
 
     def _labels(self) -> Labels:
@@ -436,7 +434,7 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
             raise InputError(
                 "probabilities-missing",
                 f"{called} has no predict_proba",
-                expected="a classifier that gives probabilities",
+                expected="a classifier with probabilities",
                 found="labels alone",
                 hint=f"estimator=CalibratedClassifierCV({called}())",
                 source=called,
@@ -445,7 +443,7 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         return rows.labelled(self.predict_proba(x), labels.names, coordinates, prefix=prefix)
 
     def set_output(self, transform: str | None = None) -> Self:
-        """Say in which form sets and p-values come."""
+        """Choose the form of sets and p-values: ``"default"`` (arrays) or ``"pandas"``."""
         if transform is not None:
             _check_container(transform)
             # Under scikit-learn's own name, so that `clone` keeps it.

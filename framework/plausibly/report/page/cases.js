@@ -1,22 +1,22 @@
-// 6: the cases: what is asked for, the list, and moving through it.
+// 6: the cases: filters, the list, and moving through it.
 
-const PER_PAGE = 12;
-const CASE = byId("case"); // it moves into the list and out of it
+const PER_PAGE = 8;
+const CASE = byId("case"); // on narrow pages it stands in the list
 const NARROW = matchMedia("(max-width: 62rem)");
 
 const page = () => Math.max(0, Math.floor(state.found.indexOf(state.open) / PER_PAGE));
 
 const FIRST = {
-  risk: "where the set leaves out the most dangerous labels that were said",
+  risk: "whose sets leave out the answers of the highest risk",
   size: "with the largest sets",
-  ambiguity: `over which ${WORDS.annotators} split most`,
+  ambiguity: `on which ${WORDS.annotators} disagree most`,
 };
 
 function option(value, text, chosen) {
   return make("option", { value, selected: value === chosen, dir: "auto" }, text);
 }
 
-/** Fills the choices of labels, groups and orders, once. */
+/** Fills the lists of labels, groups and orders, once. */
 function startTools() {
   const sorts = Object.keys(SORTS).filter((key) => key !== "risk" || LABELS.some((label) => label.severity >= 0));
   fill(byId("label"), option("-1", "any label"), LABELS.map((label, code) => option(String(code), label.name)));
@@ -40,19 +40,19 @@ function chooseGroup() {
   if (value) {
     const [column, place] = value.split(":");
     const [key, test] = column === "s" ? partOf([], Number(place)) : partOf([[Number(column), Number(place)]]);
-    const words = column === "s" ? DATA.strata[place] : `${DATA.groups[column].name} ${DATA.groups[column].values[place]}`;
+    const words = column === "s" ? `most frequent answer ${DATA.strata[place]}` : `${DATA.groups[column].name} ${DATA.groups[column].values[place]}`;
     picked.set("part", { key, words, test });
   }
   change({ picks: picked, open: -1 });
 }
 
 function clearAll() {
-  ask(-1);
+  showAll(-1);
   byId("search").focus();
 }
 
-/** Shows in the tools what is asked for, whatever asked for it. */
-function showAsked() {
+/** Shows the filters in the tools. */
+function showFilters() {
   byId("label").value = String(state.label);
   const key = state.picks.get("part")?.key ?? "";
   byId("group").value = [...byId("group").options].some((one) => one.value === key) ? key : "";
@@ -73,7 +73,7 @@ function item(i) {
       make("span.set.clip", {}, setNames(i))));
 }
 
-/** Opens a case; its address can be given to others. */
+/** Opens a case, which has an address. */
 function open(i, focus = true) {
   state.open = i;
   drawCases();
@@ -103,11 +103,11 @@ function drawCases() {
   const first = page() * PER_PAGE;
   const shown = found.slice(first, first + PER_PAGE);
   byId("cases-sentence").textContent = firstWords();
-  showAsked();
+  showFilters();
   markPicks();
   fill(byId("list"), shown.map(item));
   const words = found.length === CASES.shown ? examples(found.length) : `${count(found.length)} of ${examples(CASES.shown)}`;
-  byId("count").textContent = found.length ? words : `No ${WORDS.example} is like this.`;
+  byId("count").textContent = found.length ? words : `No ${WORDS.example} matches.`;
   byId("where").textContent = found.length ? `${count(first + 1)} to ${count(first + shown.length)} of ${count(found.length)}` : "";
   byId("previous").disabled = first === 0;
   byId("next").disabled = first + PER_PAGE >= found.length;
@@ -118,19 +118,19 @@ function drawCases() {
 function firstWords() {
   if (state.sort === "missed") return CASES.sentence;
   const many = WORDS.examples[0].toUpperCase() + WORDS.examples.slice(1);
-  return state.sort === "name" ? `${many} stand in the order of their names.` : `${many} ${FIRST[state.sort]} come first.`;
+  return state.sort === "name" ? `${many} are sorted by name.` : `${many} ${FIRST[state.sort]} come first.`;
 }
 
-/** Shows the names of the cases of which most is left out. */
+/** Shows the names of the cases whose sets leave out most. */
 function drawSurprising() {
   const { sentence, cases } = view().surprising;
   fill(byId("surprising"), sentence, " ", cases.map((i) => make("button.button.slight", {
-    type: "button", onclick: () => { ask(i); open(i); },
+    type: "button", onclick: () => { showAll(i); open(i); },
   }, make("span.clip", {}, named(CASES.names[i])))));
 }
 
-/** Asks for all cases again, with one of them open. */
-function ask(i) {
+/** Removes all filters, and opens one case. */
+function showAll(i) {
   byId("search").value = "";
   change({ query: "", label: -1, picks: new Map(), open: i });
 }
@@ -152,11 +152,12 @@ function startCases() {
   addEventListener("hashchange", showAddressed);
 }
 
-/** Opens the case that the address names, whatever was asked for before. */
+/** Opens the case that the address names. */
 function showAddressed() {
   const i = addressed();
   if (i === null) announce(`This report shows no ${WORDS.example} of that name.`);
   if (i === null || i < 0) return;
-  ask(i);
+  setFolded(byId("cases"), false);
+  showAll(i);
   byId("cases").scrollIntoView({ block: "start" });
 }

@@ -11,7 +11,7 @@ function make(tag, attributes = {}, ...children) {
   if (styles.length) element.setAttribute("class", styles.join(" "));
   for (const [key, value] of Object.entries(attributes)) {
     if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
-    else if (key === "style") for (const [one, said] of Object.entries(value)) element.style.setProperty(one, said);
+    else if (key === "style") for (const [property, text] of Object.entries(value)) element.style.setProperty(property, text);
     else if (value === true) element.setAttribute(key, "");
     else if (!NONE.includes(value)) element.setAttribute(key, String(value));
   }
@@ -35,7 +35,7 @@ function fill(element, ...children) {
 
 const byId = (id) => document.getElementById(id);
 
-/** Returns a name of the user's, in its own direction of writing. */
+/** Returns a name from the data, in its own direction of writing. */
 const named = (text, more = {}) => make("bdi.name", { dir: "auto", ...more }, text);
 
 /** Returns names with commas between them. */
@@ -72,13 +72,13 @@ async function copy(text, button) {
     area.remove();
     button.focus();
   }
-  const said = button.textContent;
+  const title = button.textContent;
   button.textContent = done ? "Copied" : "Select and copy by hand";
   announce(button.textContent);
-  setTimeout(() => { button.textContent = said; }, 1600);
+  setTimeout(() => { button.textContent = title; }, 1600);
 }
 
-/** Says something to those who listen instead of looking. */
+/** Announces a text to screen readers. */
 function announce(text) {
   byId("announced").textContent = text;
 }
@@ -86,8 +86,8 @@ function announce(text) {
 /** Calls a function once typing has paused. */
 function paused(act, milliseconds = 120) {
   let timer = 0;
-  return (...given) => {
+  return () => {
     clearTimeout(timer);
-    timer = setTimeout(() => act(...given), milliseconds);
+    timer = setTimeout(act, milliseconds);
   };
 }

@@ -1,4 +1,4 @@
-// The frame of every chart: its sentence, what it counts, and its table behind a button.
+// The frame of every chart: sentence, legend, drawing, note, and a table behind a button.
 
 let figures = 0;
 
@@ -16,7 +16,7 @@ function table({ caption, head, rows }) {
 /**
  * Returns a chart with all that belongs to it.
  *
- * What is drawn is hidden from screen readers where it cannot be operated: they get the table.
+ * A drawing without buttons is hidden from screen readers, which read the table.
  */
 function figure({ says, of, drawing, table: data, operable = false, legend }) {
   const id = `table-${(figures += 1)}`;

@@ -12,9 +12,11 @@ function start() {
   startPrinting();
   startSwitches();
   startCases();
+  startFolds();
   drawDisagreement();
   drawMade();
-  for (const draw of [drawVerdict, drawVote, drawWeak, drawSizes, drawSurprising, drawBelieve]) watch("view", draw);
+  for (const draw of [drawVerdict, drawVote, drawSizes, drawWeak, drawSurprising, drawAssumptions]) watch("view", draw);
+  watch("view", placeRealised);
   watch("cases", drawCases);
   change({ open: Math.max(-1, addressed() ?? -1) }, "view");
   if (addressed() !== -1) showAddressed();

@@ -1,4 +1,4 @@
-// What is chosen: method, alpha, what is searched, filtered and sorted, and the case that is open.
+// The state of the page: method, alpha, search, filters, order, and the open case.
 
 const DATA = JSON.parse(byId("data").textContent);
 const { words: WORDS, cases: CASES, labels: LABELS } = DATA;
@@ -10,7 +10,7 @@ const state = {
   ties: "first",
   query: "",
   label: -1,
-  picks: new Map(), // by kind: which cases a click on a chart asks for
+  picks: new Map(), // by kind of chart: the filter that was clicked
   sort: "missed",
   found: [],
   open: -1,
@@ -30,12 +30,12 @@ const labelNames = (codes) => namesOf(codes.map((code) => LABELS[code].name));
 
 const watchers = { view: [], cases: [] };
 
-/** Calls a function whenever what it shows has changed: the view (method, alpha), or the cases. */
+/** Calls a function whenever the view (method, alpha) or the list of cases changes. */
 function watch(what, draw) {
   watchers[what].push(draw);
 }
 
-/** Changes what is chosen, and shows it. */
+/** Changes the state, and draws the page. */
 function change(more, what = "cases") {
   Object.assign(state, more);
   find();
@@ -43,7 +43,7 @@ function change(more, what = "cases") {
   for (const draw of watchers.cases) draw();
 }
 
-/** Asks for the cases of a bar, a cell or a group; asking again takes it back. */
+/** Shows the cases of a bar, a cell or a group only; a second click shows all again. */
 function pick(kind, key, words, test) {
   const picks = new Map(state.picks);
   if (picks.get(kind)?.key === key) picks.delete(kind);
@@ -51,7 +51,7 @@ function pick(kind, key, words, test) {
   change({ picks });
 }
 
-/** Returns what a button needs to ask for cases. */
+/** Returns the attributes of a button that filters cases. */
 function picks(kind, key, words, test) {
   return {
     type: "button", "data-pick": `${kind} ${key}`, "aria-pressed": String(state.picks.get(kind)?.key === key),
@@ -59,7 +59,7 @@ function picks(kind, key, words, test) {
   };
 }
 
-/** Shows on every chart what is picked there. */
+/** Marks the filters on every chart. */
 function markPicks() {
   const picked = new Set([...state.picks].map(([kind, { key }]) => `${kind} ${key}`));
   for (const button of document.querySelectorAll("[data-pick]")) {
@@ -76,11 +76,11 @@ function partOf(where, stratum = null) {
   return [key, test];
 }
 
-/** Whether experts part over two labels: one names the first and not the second, another the reverse. */
-function parts(i, a, b) {
+/** Whether annotators disagree on two labels: one names only the first, another only the second. */
+function disagree(i, a, b) {
   let one = false;
   let other = false;
-  for (const [, blocks] of CASES.said[i]) {
+  for (const [, blocks] of CASES.answers[i]) {
     const first = blocks[0] || [];
     const hasA = first.includes(a);
     const hasB = first.includes(b);
@@ -92,12 +92,12 @@ function parts(i, a, b) {
 
 /** Whether more than one answer names a label in the first place. */
 function agrees(i, label) {
-  return CASES.said[i].reduce((sum, [, blocks, weight]) => sum + ((blocks[0] || []).includes(label) ? weight : 0), 0) > 1;
+  return CASES.answers[i].reduce((sum, [, blocks, weight]) => sum + ((blocks[0] || []).includes(label) ? weight : 0), 0) > 1;
 }
 
 const inSet = (i, j) => ((CASES.sets[viewIndex()][i] >>> j) & 1) === 1;
 
-/** Whether a label is said of a case, or is in its set. */
+/** Whether a label is an answer to a case, or in its set. */
 function has(i, label) {
   const j = CASES.listed[i].indexOf(label);
   return j >= 0 && (CASES.plausibility[i][j] > 0 || inSet(i, j));
@@ -105,7 +105,7 @@ function has(i, label) {
 
 let folded = null;
 
-/** Returns what is searched: name and text of each case, in lower case. */
+/** Returns name and text of each case, in lower case. */
 function searched() {
   folded ||= CASES.names.map((name, i) => `${name}\n${CASES.text ? CASES.text[i] : ""}`.toLowerCase());
   return folded;
@@ -124,14 +124,14 @@ function placesByName() {
 }
 
 const SORTS = {
-  missed: ["most left out", () => CASES.missed[viewIndex()].map((value) => -value)],
-  risk: ["most dangerous left out", () => CASES.severity_missed[viewIndex()].map((level, i) => -(level * 2000 + CASES.missed[viewIndex()][i]))],
-  size: ["largest set", () => CASES.size[viewIndex()].map((value) => -value)],
-  ambiguity: ["most ambiguous", () => CASES.largest],
+  missed: ["share left out", () => CASES.missed[viewIndex()].map((value) => -value)],
+  risk: ["risk of labels left out", () => CASES.severity_missed[viewIndex()].map((level, i) => -(level * 2000 + CASES.missed[viewIndex()][i]))],
+  size: ["set size", () => CASES.size[viewIndex()].map((value) => -value)],
+  ambiguity: ["ambiguity", () => CASES.largest],
   name: ["name", placesByName],
 };
 
-/** Finds and sorts the cases that are asked for; the open one stays open while it is among them. */
+/** Filters and sorts the cases; the open one stays open while it is among them. */
 function find() {
   const query = state.query.trim().toLowerCase();
   const texts = query ? searched() : null;

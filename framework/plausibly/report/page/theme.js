@@ -1,4 +1,4 @@
-// Light or dark: as the computer is set, until the button says otherwise.
+// Light or dark colours: those of the system, until the button is used.
 
 const DARK = matchMedia("(prefers-color-scheme: dark)");
 
@@ -6,7 +6,7 @@ function remembered() {
   try {
     return localStorage.getItem("plausibly-theme");
   } catch {
-    return null; // pages opened from a folder may have no memory
+    return null; // a page opened from a folder may have no storage
   }
 }
 
@@ -14,7 +14,7 @@ function remember(theme) {
   try {
     localStorage.setItem("plausibly-theme", theme);
   } catch {
-    // then it lasts until the page is closed
+    // the choice then lasts until the page is closed
   }
 }
 

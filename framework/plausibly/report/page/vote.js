@@ -1,8 +1,8 @@
-// 2: everything that was said against the vote, and the coverage of single cases in order.
+// 2: coverage of all answers and of the majority vote, and the coverage of single cases in order.
 
 const TIES = {
-  first: "first of the tied labels", random: "one of them by lot", fractional: "a share for each",
-  any: "one of them suffices", all: "all of them are needed",
+  first: "the first tied label", random: "a random tied label", fractional: "a share of each tied label",
+  any: "any tied label", all: "all tied labels",
 };
 
 const interval = ({ mean, low, high }) => (low === null ? share(mean) : `${share(mean)} (${share(low)} to ${share(high)})`);
@@ -14,10 +14,10 @@ function bar(style, { mean, low, high }, title) {
     low !== null && make("i.from-to", { style: { left: width(low), width: width(high - low) } }));
 }
 
-/** Returns the ticks below bars or dots, from `low` to `high`. */
-function axis(low, high, ticks) {
-  return make("div.line.ticks", {}, make("span.label"), make("div.axis", {}, ticks.map((tick) => (
-    make("span", { style: { left: width((tick - low) / (high - low)) } }, share(tick, Number.isInteger(tick * 10) ? 1 : 2))))));
+/** Returns the ticks below bars or dots, from 0 to 1. */
+function axis() {
+  return make("div.line.ticks", {}, make("span.label"), make("div.axis", {}, [0, 0.25, 0.5, 0.75, 1].map((tick) => (
+    make("span", { style: { left: width(tick) } }, share(tick, tick % 0.5 ? 2 : 1))))));
 }
 
 const votedOf = (vote) => (vote.voted.find(([policy]) => policy === state.ties) || vote.voted[0])[1];
@@ -29,16 +29,16 @@ function methodBars(method, code) {
     make("span.number", {}, share(value.mean)));
   return make("div.method", { "data-shown": code === state.method },
     make("p", { title: method.about }, make("b", {}, named(method.name)), method.reference && " (to compare)", make("span.soft.small", {},
-      ` ${share(vote.size.mean, 2)} labels a set · guaranteed ${verdict.guarantee.shown}`)),
-    line("said", `what ${WORDS.annotators} said`, "what was said", vote.aggregated),
-    line("voted", "the vote", "the vote", votedOf(vote)),
-    vote.true && line("score", "the known label", "the known label", vote.true));
+      ` ${share(vote.size.mean, 2)} labels per set · guarantee ${verdict.guarantee.shown}`)),
+    line("said", "all answers", "all answers", vote.aggregated),
+    line("voted", "majority vote", "majority vote", votedOf(vote)),
+    vote.true && line("score", "true label", "true label", vote.true));
 }
 
 function tiesSwitch(policies) {
   const select = make("select", { id: "ties", onchange: () => { state.ties = select.value; drawVote(); byId("ties").focus(); } },
     policies.map((policy) => make("option", { value: policy, selected: policy === state.ties }, TIES[policy] || policy)));
-  return make("label.ties", {}, make("span", {}, "where votes are tied, count"), select);
+  return make("label.ties", {}, make("span", {}, "a tied majority vote is covered by"), select);
 }
 
 function drawVote() {
@@ -50,18 +50,17 @@ function drawVote() {
     make("p.says", {}, vote.sentence),
     policies.length > 1 && tiesSwitch(policies),
     figure({
-      of: `Mean of ${examples(CASES.total)}; lines end at 95% intervals`,
-      legend: [["said", "what was said"], ["voted", "the vote"], ["guarantee", `1 − alpha, ${share(1 - alphaValue(), 2)}`]],
-      drawing: make("div.methods", {}, DATA.methods.map(methodBars), axis(0, 1, [0, 0.25, 0.5, 0.75, 1])),
+      of: `Mean of ${examples(CASES.total)} with 95% intervals`,
+      legend: [["said", "all answers"], ["voted", "majority vote"], ["guarantee", `1 − alpha, ${share(1 - alphaValue(), 2)}`]],
+      drawing: make("div.methods", {}, DATA.methods.map(methodBars), axis()),
       table: {
         caption: "Coverage and size by method",
-        head: ["method", "what was said", "the vote", "labels a set", "empty", "one label", "guaranteed"],
+        head: ["method", "all answers", "majority vote", "labels per set", "empty", "one label", "guarantee"],
         rows: DATA.methods.map((method, code) => [
           named(method.name), interval(at(code).vote.aggregated), interval(votedOf(at(code).vote)), interval(at(code).vote.size),
           share(at(code).vote.share_empty), share(at(code).vote.share_single), at(code).verdict.guarantee.shown]),
       },
-    }),
-    !besideWeak() && realisedFigure());
+    }));
 }
 
 /** Returns a frame of 480 x 200 with a grid, and where shares lie in it. */
@@ -73,6 +72,7 @@ function frame(ticks, low = 0, high = 1, under = "") {
       make("line.grid", { x1: x(0), x2: x(1), y1: y(tick), y2: y(tick) }),
       make("text", { x: 28, y: y(tick) + 4, "text-anchor": "end" }, share(tick, 2).replace(/0$/, "")),
     ]),
+    [0, 1].map((at) => make("text", { x: x(at), y: 203, "text-anchor": at ? "end" : "start" }, share(at, 1))),
     make("text", { x: x(0.5), y: 216, "text-anchor": "middle" }, under));
   return { svg, x, y };
 }
@@ -81,25 +81,32 @@ function frame(ticks, low = 0, high = 1, under = "") {
 const points = (xs, ys) => xs.map((at, i) => `${at.toFixed(1)},${ys[i].toFixed(1)}`).join(" ");
 
 function curves({ share: at, aggregated, voted, largest }) {
-  const { svg, x, y } = frame([0, 0.5, 1], 0, 1, `share of ${WORDS.examples}, least covered first`);
+  const { svg, x, y } = frame([0, 0.5, 1], 0, 1, `share of ${WORDS.examples}, lowest coverage first`);
   const line = (style, values) => make(`polyline.${style}`, { points: points(at.map(x), values.map(y)) });
   return put(svg, line("curve.largest-line", largest), line("other", voted), line("curve", aggregated));
 }
 
-/** Whether the curves stand with what is weak: in the shorter of two neighbours. */
-const besideWeak = () => view().weak.parts.length < 2.5 * DATA.methods.length;
+const LOWEST_SIZES = 420; // pixels of the section below, which grows with its column
+
+/** Draws the curves in the shorter one of the two columns, below all that stands there. */
+function placeRealised() {
+  byId("realised")?.remove();
+  const bottom = (id) => byId(id).lastElementChild.getBoundingClientRect().bottom;
+  const home = bottom("vote-body") + LOWEST_SIZES < bottom("weak-body") ? "vote-body" : "weak-body";
+  byId(home).append(make("div", { id: "realised" }, realisedFigure()));
+}
 
 function realisedFigure() {
   const { realised } = view();
   if (realised.share.length < 2) return make("p", {}, realised.sentence);
   return figure({
     says: realised.sentence,
-    of: `${examples(CASES.total)}, each curve sorted on its own`,
-    legend: [["said", "covered of what was said"], ["voted", "covered vote"], ["largest", "largest plausibility"]],
+    of: `${examples(CASES.total)}; each curve is sorted separately`,
+    legend: [["said", "coverage of all answers"], ["voted", "majority vote covered"], ["largest", "share of the most frequent answer"]],
     drawing: curves(realised),
     table: {
       caption: "Coverage of single cases in ascending order",
-      head: [`share of ${WORDS.examples}`, "what was said", "the vote", "largest plausibility"],
+      head: [`share of ${WORDS.examples}`, "all answers", "majority vote", "most frequent answer"],
       rows: () => realised.share.map((at_, i) => [share(at_), share(realised.aggregated[i]), share(realised.voted[i]), share(realised.largest[i])]),
     },
   });

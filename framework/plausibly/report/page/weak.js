@@ -1,39 +1,29 @@
-// 3: where sets cover less than is guaranteed on average. 5: how large they are.
+// 3: size of the sets. 4: coverage by group, beside the average that is guaranteed.
 
-const KINDS = { ambiguity: `How much ${WORDS.annotators} agree`, group: "Groups", crossed: "Groups within groups" };
+const KINDS = { ambiguity: "Share of the most frequent answer", group: "Groups", crossed: "Combinations of groups" };
 const FEW = 12;
 
-/** Returns a scale that holds all intervals, with ticks at round places. */
-function scaleOf(lows) {
-  const least = Math.min(...lows.filter((value) => value !== null), 1);
-  const step = least < 0.5 ? 0.25 : least < 0.8 ? 0.1 : 0.05;
-  const low = Math.max(0, Math.min(1 - step * 2, Math.floor(least / step) * step));
-  const ticks = [];
-  for (let tick = low; tick < 1 + step / 2; tick += step) ticks.push(Math.min(1, Math.round(tick * 100) / 100));
-  return { low, ticks, at: (value) => width((value - low) / (1 - low)) };
-}
-
-function partLine(part, scale, level) {
+function partLine(part, level) {
   const { mean, low, high } = part.covered;
   const [key, test] = partOf(part.where, part.stratum);
   return make("button.line", { ...picks("part", key, part.title, test), disabled: part.n === 0, title: `${part.title}: ${interval(part.covered)}` },
-    make("span.label", {}, make("span.clip", {}, named(part.title), " ", make("small", {}, `n ${count(part.n)}`)),
-      part.clear && make("span.unseen", {}, ", clearly below what is guaranteed")),
+    make("span.label", {}, make("span.clip", {}, named(part.stratum === null ? part.title : DATA.strata[part.stratum]), " ", make("small", {}, `n ${count(part.n)}`)),
+      part.clear && make("span.unseen", {}, ", below the guarantee")),
     make("span.rail", { "aria-hidden": "true" },
-      level !== null && make("i.guaranteed", { style: { left: scale.at(level) } }),
-      low !== null && make("i.from-to", { style: { left: scale.at(low), width: width((high - low) / (1 - scale.low)) } }),
-      mean !== null && make(part.clear ? "i.point.weak" : "i.point", { style: { left: scale.at(mean) } })),
+      level !== null && make("i.guaranteed", { style: { left: width(level) } }),
+      low !== null && make("i.from-to", { style: { left: width(low), width: width(high - low) } }),
+      mean !== null && make(part.clear ? "i.point.weak" : "i.point", { style: { left: width(mean) } })),
     make("span.number", {}, share(mean)));
 }
 
-function partLines(kind, parts, scale, level) {
+function partLines(kind, parts, level) {
   const of = parts.filter((part) => part.kind === kind);
   if (!of.length) return null;
-  const rows = make("div.rows", {}, of.slice(0, FEW).map((part) => partLine(part, scale, level)));
+  const rows = make("div.rows", {}, of.slice(0, FEW).map((part) => partLine(part, level)));
   const more = of.length > FEW && make("button.button.slight", {
     type: "button",
     onclick: () => {
-      put(rows, of.slice(FEW).map((part) => partLine(part, scale, level)));
+      put(rows, of.slice(FEW).map((part) => partLine(part, level)));
       more.remove();
       rows.children[FEW].focus();
     },
@@ -43,24 +33,22 @@ function partLines(kind, parts, scale, level) {
 
 function drawWeak() {
   const { weak } = view();
-  const scale = scaleOf([...weak.parts.map((part) => part.covered.low ?? part.covered.mean), weak.level]);
   fill(byId("weak-body"),
     make("p.says", {}, weak.sentence),
     weak.parts.length > 0 && figure({
       of: [weak.note, make("span.choose", {}, ` Choose a row to see its ${WORDS.examples}.`)],
       operable: true,
-      legend: [["dot", "covered of what was said"], ["triangle", "clearly less than guaranteed"], ["guarantee", "guaranteed on average"]],
+      legend: [["dot", "coverage"], weak.level !== null && ["triangle", "below the guarantee"], weak.level !== null && ["guarantee", "guaranteed on average"]].filter(Boolean),
       drawing: make("div.kinds", {},
-        Object.keys(KINDS).map((kind) => partLines(kind, weak.parts, scale, weak.level)),
-        make("div", { "aria-hidden": "true" }, axis(scale.low, 1, scale.ticks))),
+        Object.keys(KINDS).map((kind) => partLines(kind, weak.parts, weak.level)),
+        make("div", { "aria-hidden": "true" }, axis())),
       table: {
         caption: "Coverage by group",
-        head: ["group", "n", "covered of what was said", "labels a set", "clearly less than guaranteed"],
+        head: ["group", WORDS.examples, "coverage", "labels per set", "below the guarantee"],
         rows: () => weak.parts.map((part) => [named(part.title), count(part.n), interval(part.covered), share(part.size.mean, 2), part.clear ? "yes" : "no"]),
       },
     }),
-    weak.nothing && make("p.soft", {}, weak.nothing),
-    besideWeak() && realisedFigure());
+    weak.nothing && make("p.soft", {}, weak.nothing));
 }
 
 const sizeWords = ({ low, high }) => (low === high ? counted(low, "label") : `${low} to ${high} labels`);
@@ -68,7 +56,7 @@ const sizeWords = ({ low, high }) => (low === high ? counted(low, "label") : `${
 function sizeColumn(bar, most) {
   const [low, high] = [bar.low, bar.high];
   const test = (i) => { const size = CASES.size[viewIndex()][i]; return size >= low && size <= high; };
-  const covered = bar.count ? `, ${share(bar.covered.mean)} of what was said covered` : "";
+  const covered = bar.count ? `, ${share(bar.covered.mean)} of the answers covered` : "";
   const title = `${sizeWords(bar)}: ${examples(bar.count)}${covered}`;
   return make("button.column", {
     ...picks("size", `${low}-${high}`, `sets of ${sizeWords(bar)}`, test), disabled: !bar.count,
@@ -85,12 +73,12 @@ function drawSizes() {
   fill(byId("sizes-body"),
     make("p.says", {}, sizes.sentence),
     figure({
-      of: [`${examples(CASES.total)} by labels in the set.`, make("span.choose", {}, ` Choose a bar to see its ${WORDS.examples}.`)],
+      of: [`${examples(CASES.total)} by number of labels in the set.`, make("span.choose", {}, ` Choose a bar to see its ${WORDS.examples}.`)],
       operable: true,
-      drawing: make("div.columns", { role: "group", "aria-label": "Sets by size" }, sizes.bars.map((bar) => sizeColumn(bar, most))),
+      drawing: make("div.bars", { role: "group", "aria-label": "Sets by size" }, sizes.bars.map((bar) => sizeColumn(bar, most))),
       table: {
         caption: "Sets by size",
-        head: ["labels", WORDS.examples, "share", "covered of what was said"],
+        head: ["labels", WORDS.examples, "share", "coverage"],
         rows: () => sizes.bars.map((bar) => [sizeWords(bar), count(bar.count), share(bar.count / Math.max(1, CASES.total)), interval(bar.covered)]),
       },
     }));

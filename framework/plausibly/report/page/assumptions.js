@@ -1,23 +1,22 @@
-// 7: whether the numbers can be believed. 8: how they were made.
+// 7: checks of the assumptions. 8: how the report was made.
 
-const OF = { drawn: `what ${WORDS.annotators} said`, "majority-vote": "the vote", true: "the known label" };
+const OF = { drawn: "drawn answers", "majority-vote": "the majority vote", true: "the true label" };
 
-/** Returns a histogram of p-values with the line on which all would lie if they were uniform. */
+/** Returns a histogram of p-values with the line of a uniform distribution. */
 function pColumns({ counts, n }) {
   const most = Math.max(...counts.map((value) => value / n), 1.4 / counts.length);
   const { svg, x, y } = frame([0, 1 / counts.length], 0, most, "p-value");
   const step = 438 / counts.length;
   return put(svg,
     counts.map((value, i) => make("rect.spot", { x: x(0) + i * step + 1, width: step - 2, y: y(value / n), height: y(0) - y(value / n) })),
-    make("line.even", { x1: x(0), x2: x(1), y1: y(1 / counts.length), y2: y(1 / counts.length) }),
-    [0, 1].map((tick) => make("text", { x: x(tick), y: 203, "text-anchor": tick ? "end" : "start" }, tick)));
+    make("line.even", { x1: x(0), x2: x(1), y1: y(1 / counts.length), y2: y(1 / counts.length) }));
 }
 
 function pFigure(found) {
   return figure({
     says: found.sentence,
     of: `${count(found.n)} p-values of ${OF[found.of]}`,
-    legend: [["said", "share of p-values"], ["even", "as if uniform"]],
+    legend: [["said", "share of p-values"], ["even", "uniform"]],
     drawing: pColumns(found),
     table: {
       caption: `P-values of ${OF[found.of]}`,
@@ -28,7 +27,7 @@ function pFigure(found) {
   });
 }
 
-/** Returns the coverage of all splits as a heap of dots. */
+/** Returns the coverage of all splits as stacked dots. */
 function splitFigure(splits, level) {
   const bins = Math.round(Math.min(60, Math.max(12, 3 * Math.sqrt(splits.aggregated.length))));
   const low = Math.min(...splits.aggregated, level ?? 1) - 0.005;
@@ -53,30 +52,30 @@ function splitFigure(splits, level) {
     legend: [["dot", "coverage of one split"], level !== null && ["guarantee", "guaranteed on average"]].filter(Boolean),
     drawing: svg,
     table: {
-      caption: "Coverage of each split", head: ["split", "covered of what was said"],
+      caption: "Coverage of each split", head: ["split", "coverage"],
       rows: () => splits.aggregated.map((value, i) => [i + 1, share(value)]),
     },
   });
 }
 
 function checkFold(check) {
-  const [style, shape, said] = SIGNS[check.state];
+  const [style, shape, title] = SIGNS[check.state];
   return make("details", { "data-check": check.name },
-    make("summary", {}, make(`b.${style}`, { "aria-hidden": "true" }, shape), make("span", {}, check.title), make("span.soft.small", {}, said)),
+    make("summary", {}, make(`b.${style}`, { "aria-hidden": "true" }, shape), make("span", {}, check.title), make("span.soft.small", {}, title)),
     make("p", {}, check.words));
 }
 
-function drawBelieve() {
-  const { believe } = DATA;
+function drawAssumptions() {
+  const { assumptions } = DATA;
   const { splits, weak } = view();
-  const shown = believe.uniformity.filter((found) => found.method === state.method);
-  const open = new Set([...byId("believe-body").querySelectorAll("details[open]")].map((one) => one.dataset.check));
-  fill(byId("believe-body"),
-    make("p.says", {}, believe.sentence),
-    make("div.checks", {}, believe.checks.map(checkFold)),
+  const shown = assumptions.uniformity.filter((found) => found.method === state.method);
+  const open = new Set([...byId("assumptions-body").querySelectorAll("details[open]")].map((one) => one.dataset.check));
+  fill(byId("assumptions-body"),
+    make("p.says", {}, assumptions.sentence),
+    make("div.checks", {}, assumptions.checks.map(checkFold)),
     make("div.several", {}, shown.map(pFigure), splits && splitFigure(splits, weak.level)),
-    believe.nothing && make("p.soft", {}, believe.nothing));
-  for (const one of byId("believe-body").querySelectorAll("details")) one.open = open.has(one.dataset.check);
+    assumptions.nothing && make("p.soft", {}, assumptions.nothing));
+  for (const one of byId("assumptions-body").querySelectorAll("details")) one.open = open.has(one.dataset.check);
 }
 
 function copied(text, words, id) {
@@ -92,7 +91,7 @@ function drawMade() {
     provenance.command && make("div.command", {}, make("pre", { tabindex: "0", "aria-label": "Command" }, provenance.command), copied(provenance.command, "Copy command", "copy-command")),
     facts(provenance.rows),
     make("div", {},
-      provenance.study && make("details", {}, make("summary", {}, "Study file, with everything filled in"),
+      provenance.study && make("details", {}, make("summary", {}, "Study file, with all defaults"),
         make("div.command", {}, make("pre", { tabindex: "0", "aria-label": "Study file" }, provenance.study), copied(provenance.study, "Copy study file", "copy-study"))),
       make("details", {}, make("summary", {}, "Versions"), make("div", {}, facts(provenance.versions)))));
 }
