@@ -170,7 +170,12 @@ use         --aggregator '{name = "thesis:tempered", temperature = ...}'
 """
 
 
-def add_odd(world: Plugins, kind: Kind[Any], target: object, extra: str = "") -> None:
+def add_odd(
+    world: Plugins,
+    kind: Kind[Any],  # Any: each kind has its own Protocol
+    target: object,
+    extra: str = "",
+) -> None:
     """Add a plugin with one component that has a mistake."""
 
     def odd(registrar: Registrar) -> None:
@@ -326,7 +331,10 @@ def test_a_name_that_does_not_exist(world: Plugins) -> None:
     ],
 )
 def test_components_that_cannot_be_made(
-    world: Plugins, kind: Kind[Any], target: object, line: str
+    world: Plugins,
+    kind: Kind[Any],  # Any: as above
+    target: object,
+    line: str,
 ) -> None:
     add_odd(world, kind, target)
     ran = run("plugins", "check", "odd")
