@@ -1,10 +1,11 @@
-"""``plausibly plugins``: what is installed, by whom, what it takes, and what is broken."""
+"""``plausibly plugins``: components with summaries, parameters and states; checks of them."""
 
 from __future__ import annotations
 
 import shlex
 from collections import Counter
 from collections.abc import Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -26,34 +27,22 @@ def list_plugins(
     output: Output,
     *,
     kind: Annotated[str | None, completion.kind_option("Only components of one kind.")] = None,
-    installed: Annotated[
-        bool,
-        typer.Option("--installed", help="Only what metadata say; imports no plugin."),
-    ] = False,
 ) -> None:
-    """List every component and plugin, who offers it, and in which state it is.
+    """List the components of every kind, with a line on what each one does.
 
-    Ready means registered: plausibly plugins check loads every class as well.
+    Registered classes are loaded by plausibly plugins check.
 
     plausibly plugins list
     plausibly plugins list --kind combiner --json
-    plausibly plugins list --installed
     """
     from plausibly import registry
     from plausibly.registry import listing
 
-    made = registry.default()
+    known = registry.default()
     if kind is not None:
         plugins_new.check_kind(kind, hint="plausibly plugins list, for all of them")
-    if installed:
-        _print_installed(output, listing.installed(made))
-    else:
-        # A plugin without a component may be of any kind.
-        _print(output, [r for r in listing.overview(made) if kind is None or r.kind in ("", kind)])
-    made.report(failures=False)
-
-
-def _print(output: Output, rows: Sequence[Row]) -> None:
+    # A plugin without a component may be of any kind.
+    rows = [row for row in listing.overview(known) if kind is None or row.kind in ("", kind)]
     sources = dict.fromkeys(row.source for row in rows)
     output.document["components"] = [component_as_data(row) for row in rows if row.kind]
     output.document["plugins"] = [
@@ -63,62 +52,58 @@ def _print(output: Output, rows: Sequence[Row]) -> None:
         }
         for source in sources
     ]
-    cells = [
-        [row.kind or "-", row.name or "-", row.source.plugin, row.source.where, row.words]
-        for row in rows
-    ]
-    table = [["kind", "name", "plugin", "distribution", "state"], *cells]
-    if _width(table) > layout.WIDTH:
-        # Which extra is missing stands below.
-        for cell, row in zip(cells, rows, strict=True):
-            cell[-1] = "no extra" if row.state == "needs extra" else row.words
-    output.show(layout.aligned(_fitting(table)))
-    # Components of one plugin that lack the same are one line.
+    for name, members in groupby(rows, key=lambda row: row.kind):
+        output.show(f"{name or 'plugins without a component'}\n{_listed(list(members))}\n")
+    _print_reasons(output, rows)
+    _print_counts(output, rows)
+    known.report(failures=False)
+
+
+def _listed(rows: Sequence[Row]) -> str:
+    """Return a line per component: name, summary, plugin if it is not ours, state if not ready."""
+    names = Counter(row.name for row in rows)
+    lines: list[layout.Row] = []
+    for row in rows:
+        qualified = names[row.name] > 1 or not row.name
+        name = f"{row.source.plugin}:{row.name}".rstrip(":") if qualified else row.name
+        notes = [] if row.source.builtin else [row.source.where]
+        notes += [row.words] * (row.state != "ready")
+        summary = " ".join(filter(None, (row.summary, f"({', '.join(notes)})" if notes else "")))
+        lines.append((f"  {name}", summary or "no summary"))
+    return layout.fields(lines)
+
+
+def _print_reasons(output: Output, rows: Sequence[Row]) -> None:
+    """Print why components are not ready: once for those of one plugin that lack the same."""
     alike = Counter((row.source, row.words, row.reason) for row in rows)
     reasons: dict[str, None] = {}
     for row in rows:
         if row.reason:
             whole = row.entry is None or row.state == "disabled"
-            whose = str(row.source) if whole else f"{row.kind} {row.source.plugin}:{row.name}"
+            source = str(row.source) if whole else f"{row.kind} {row.source.plugin}:{row.name}"
             several = alike[row.source, row.words, row.reason]
             if row.state == "needs extra" and several > 1:
-                whose = f"{plural(several, 'component')} of {row.source.plugin}"
-            lines = layout.wrapped(f"{row.words}  {whose}: {row.reason}", indent=2)
+                source = f"{plural(several, 'component')} of {row.source.plugin}"
+            lines = layout.wrapped(f"{row.words}  {source}: {row.reason}", indent=2)
             reasons["\n".join(lines)] = None
     for text in reasons:
         output.show(text)
+
+
+def _print_counts(output: Output, rows: Sequence[Row]) -> None:
     components = sum(1 for row in rows if row.kind and row.state in ("ready", "needs extra"))
     failed, disabled = (
         list(dict.fromkeys(row.source for row in rows if row.state == state))
         for state in ("failed", "disabled")
     )
-    text = f"{plural(components, 'component')} of {plural(len(sources), 'plugin')}, "
+    plugins = plural(len({row.source for row in rows}), "plugin")
+    text = f"{plural(components, 'component')} of {plugins}, "
     text += f"{counted(len(failed)) if failed else 'none'} failed"
     text += f", {counted(len(disabled))} disabled" * bool(disabled)
     if failed:
         named = " ".join(source.plugin for source in failed) if len(failed) < 4 else ""
         text += f":  plausibly plugins check {named}".rstrip()
     output.show(text)
-
-
-def _print_installed(output: Output, found: Sequence[Row]) -> None:
-    output.document["plugins"] = [
-        {**source_as_data(one.source), **_values(one, "module", "state", "reason")}
-        | metadata_of(one.source)
-        for one in found
-    ]
-    rows = [[o.source.plugin, o.module or "-", o.source.where, o.state] for o in found]
-    table = [["plugin", "module", "distribution", "state"], *rows]
-    output.show(layout.aligned(_fitting(table)))
-    for one in found:
-        if one.reason:
-            lines = layout.wrapped(f"{one.state}  {one.source}: {one.reason}", indent=2)
-            output.show("\n".join(lines))
-    distributions = {one.source.distribution for one in found}
-    output.show(
-        f"{plural(len(found), 'plugin')} of {plural(len(distributions), 'distribution')}, "
-        "none imported:  plausibly plugins list"
-    )
 
 
 def plural(number: int, noun: str) -> str:
@@ -159,19 +144,6 @@ def metadata_of(source: Source) -> dict[str, str]:
     pages = [page.partition(",")[2].strip() for page in about.get_all("Project-URL") or ()]
     pages += about.get_all("Home-page") or []
     return {"about": next(iter(about.get_all("Summary") or []), ""), "url": next(iter(pages), "")}
-
-
-def _width(table: Sequence[Sequence[str]]) -> int:
-    return max(map(len, layout.aligned(table).splitlines()))
-
-
-def _fitting(table: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
-    """Return a table without the columns for which a terminal is too narrow; a pipe gets all."""
-    for title in ("distribution", "module", "plugin") if layout.results().isatty() else ():
-        if _width(table) > layout.columns() and title in table[0][1:]:
-            place = table[0].index(title)
-            table = [[*row[:place], *row[place + 1 :]] for row in table]
-    return table
 
 
 def info(

@@ -83,12 +83,12 @@ def first_sentence(target: Callable[..., object]) -> str:
     return (inspect.getdoc(target) or "").partition("\n")[0].strip()
 
 
-State = Literal["ready", "ok", "installed", "failed", "disabled", "needs extra"]
+State = Literal["ready", "ok", "failed", "disabled", "needs extra"]
 
 
 @attrs.frozen
 class Row:
-    """A component, or a plugin of which no component is known or only the module, and its state.
+    """A component, or a plugin of which no component is known, and its state.
 
     Checks add the members at fault and what to do.
     """
@@ -101,7 +101,6 @@ class Row:
     stage: str = ""
     reason: str = ""
     entry: Entry | None = None
-    module: str = ""
     problems: tuple[Problem, ...] = ()
     hint: str = ""
 
@@ -170,21 +169,6 @@ def overview(registry: Registry) -> tuple[Row, ...]:
         for source in registry.plugins()
         if source not in shown
     ]
-    return tuple(rows)
-
-
-def installed(registry: Registry) -> tuple[Row, ...]:
-    """Return every plugin from the metadata alone; none is imported."""
-    rows = []
-    for found in registry.installed():
-        row = Row(found.source, "installed")
-        if isinstance(found, Failure):
-            row = Row(found.source, "failed", reason=found.reason)
-        else:
-            row = attrs.evolve(row, module=found.value)
-        if (off := registry.off(found.source)) is not None:
-            row = attrs.evolve(row, state="disabled", reason=off.reason)
-        rows.append(row)
     return tuple(rows)
 
 

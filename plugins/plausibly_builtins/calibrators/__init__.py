@@ -7,30 +7,30 @@ from plausibly.plugin import CALIBRATOR, Registrar, hookimpl
 _CALIBRATORS = {
     "expected": (
         "expected:Expected",
-        "every label of every example, with its plausibility as mass (the default)",
+        "weight every label by its plausibility; draws nothing (default)",
     ),
-    "monte-carlo": ("expected:MonteCarlo", "labels drawn from the plausibilities"),
+    "monte-carlo": ("expected:MonteCarlo", "draw labels from the plausibilities (Algorithm 1)"),
     "majority-vote": (
         "expected:MajorityVote",
-        "the label with the largest plausibility: no guarantee for the others",
+        "use the most plausible label only; no guarantee for answers",
     ),
     "mondrian": (
         "wrapped:Mondrian",
-        "apart by a group that is known of new examples, or by label",
+        "calibrate each group separately",
     ),
-    "weighted": ("wrapped:Weighted", "weighted by likelihood ratios, for covariate shift"),
+    "weighted": ("wrapped:Weighted", "correct for a known covariate shift"),
     "clustered": (
         "wrapped:Clustered",
-        "several examples of a patient: for an example of a new patient",
+        "give every cluster the same weight",
     ),
     "augmentation": (
         "expected:Augmentation",
-        "several augmentations of each example: mean, pooled or separate scores",
+        "use several augmentations per example",
     ),
-    "risk": ("risk:Risk", "holds the mean risk of the labels left out"),
+    "risk": ("risk:Risk", "bound the mean risk of missed labels"),
     "mass-coverage": (
         "risk:MassCoverage",
-        "holds most of the plausibilities of an example, with probability 1 - alpha",
+        "cover a chosen share of each example's answers",
     ),
 }
 

@@ -11,13 +11,13 @@ _MODELS = {
     ),
     "i-lsr": (
         "IterativeSpectral",
-        "Bradley-Terry by iterative Luce spectral ranking, quick for many responses",
+        "Bradley-Terry by iterative Luce spectral ranking; fast for many responses",
     ),
     "opt": ("Optimised", "Bradley-Terry by Newton's method, with a Gaussian prior"),
     "lsr": ("Spectral", "Luce spectral ranking: one step towards Bradley-Terry"),
     "rank-centrality": (
         "RankCentrality",
-        "stationary distribution of a walk to labels that win their comparisons",
+        "stationary distribution of a walk towards labels that win",
     ),
 }
 

@@ -6,13 +6,13 @@ from plausibly.plugin import AGGREGATOR, Registrar, hookimpl
 
 _EXTRA = "crowd"
 _COMPONENTS = (
-    ("glad", "Glad", "abilities of annotators, and how hard an example is (EM)"),
-    ("mace", "Mace", "annotators know the label or say what they always say (EM)"),
-    ("mmsr", "Mmsr", "accuracies of annotators, robust to some who mislead"),
+    ("glad", "Glad", "ability of each annotator, difficulty of each example (EM)"),
+    ("mace", "Mace", "annotators know the label or guess, each in their own way (EM)"),
+    ("mmsr", "Mmsr", "accuracy of each annotator, robust to adversarial ones"),
     ("kos", "Kos", "message passing between annotators and examples; two labels only"),
-    ("dawid-skene", "DawidSkene", "crowd-kit's own dawid-skene, to compare with"),
-    ("one-coin", "OneCoin", "crowd-kit's own one-coin, to compare with"),
-    ("wawa", "Wawa", "crowd-kit's own worker-agreement, to compare with"),
+    ("dawid-skene", "DawidSkene", "Dawid-Skene as crowd-kit implements it"),
+    ("one-coin", "OneCoin", "one-coin Dawid-Skene as crowd-kit implements it"),
+    ("wawa", "Wawa", "worker agreement (Wawa) as crowd-kit implements it"),
     ("zero-based-skill", "ZeroBasedSkill", "agreement with the weighted majority"),
 )
 

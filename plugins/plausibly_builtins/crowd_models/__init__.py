@@ -7,20 +7,20 @@ from plausibly.plugin import AGGREGATOR, Registrar, hookimpl
 _AGGREGATORS = {
     "dawid-skene": (
         "em:DawidSkene",
-        "one true label an example, a confusion matrix an annotator (EM)",
+        "one true label per example, one confusion matrix per annotator (EM)",
     ),
-    "one-coin": ("em:OneCoin", "one true label an example, one accuracy an annotator (EM)"),
+    "one-coin": ("em:OneCoin", "one true label per example, one accuracy per annotator (EM)"),
     "worker-agreement": (
         "votes:WorkerAgreement",
-        "votes weighed by how often their annotator agrees with the majority",
+        "votes weighted by the annotator's agreement with the majority",
     ),
     "weighted-vote": (
         "votes:WeightedVote",
-        "votes weighed by a weight for each annotator, which you give",
+        "votes weighted by a given weight per annotator",
     ),
     "exclude": (
         "exclude:Exclude",
-        "any aggregator without the responses of some annotators: named, or of low weight",
+        "any aggregator, without annotators that are named or have low weight",
     ),
 }
 

@@ -8,11 +8,11 @@ _HERE = "plausibly_builtins.label_set"
 _AGGREGATORS = {
     "label-set": (
         "EqualSplit",
-        "each set split equally over its labels (the default for label sets)",
+        "each set split equally over its labels (default for label sets)",
     ),
     "spread": (
         "Spread",
-        "any aggregator, then what a parent label has goes to the labels below it",
+        "any aggregator; the share of a parent label goes to its children",
     ),
 }
 
@@ -20,6 +20,6 @@ _AGGREGATORS = {
 @hookimpl
 def register(registrar: Registrar) -> None:
     kind = f"{_HERE}.annotation:LabelSet"
-    registrar.add(ANNOTATION, "label-set", kind, summary="several labels a response")
+    registrar.add(ANNOTATION, "label-set", kind, summary="several labels per response")
     for name, (model, summary) in _AGGREGATORS.items():
         registrar.add(AGGREGATOR, name, f"{_HERE}.aggregators:{model}", summary=summary)

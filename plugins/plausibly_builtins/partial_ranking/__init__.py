@@ -8,20 +8,20 @@ _HERE = "plausibly_builtins.partial_ranking"
 _AGGREGATORS = {
     "inverse-rank": (
         "points:InverseRank",
-        "1 / (rank x block size), normalised (the default for partial rankings)",
+        "1 / (rank x block size), normalised (default for partial rankings)",
     ),
     "plackett-luce": (
         "plackett_luce:PlackettLuce",
-        "chance to be ranked first, fitted to the rankings of each example, with a prior",
+        "probability of being ranked first, fitted per example, with a prior",
     ),
     "plackett-luce-draws": (
         "plackett_luce_draws:PlackettLuceDraws",
-        "what plackett-luce leaves open: plausibilities drawn from its posterior",
+        "draws from the posterior of plackett-luce",
     ),
-    "borda": ("points:Borda", "points by place, ties share theirs, normalised"),
+    "borda": ("points:Borda", "points by place, shared by ties, normalised"),
     "dirichlet": (
         "points:Dirichlet",
-        "plausibilities drawn around the inverse ranks (probabilistic inverse rank)",
+        "draws around the inverse ranks (probabilistic inverse rank)",
     ),
 }
 
@@ -32,7 +32,7 @@ def register(registrar: Registrar) -> None:
         ANNOTATION,
         "partial-ranking",
         f"{_HERE}.annotation:PartialRanking",
-        summary="labels in blocks of falling rank; what is not named is excluded",
+        summary="ranked blocks of labels; labels that are not named are excluded",
     )
     for name, (place, summary) in _AGGREGATORS.items():
         registrar.add(AGGREGATOR, name, f"{_HERE}.{place}", summary=summary)

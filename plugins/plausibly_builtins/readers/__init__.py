@@ -11,17 +11,17 @@ _READERS: dict[str, tuple[str, tuple[str, ...], str]] = {
     "annotation-table": (
         "annotation_table:WrittenTable",
         (".csv", ".parquet", ".npz", ".nc"),
-        "what plausibly wrote: rows, or arrays (CSV, Parquet, npz, netCDF)",
+        "tables written by plausibly (CSV, Parquet, npz, netCDF)",
     ),
     "long-table": (
         "long_table:LongTable",
         _TEXT,
-        "one row per vote: task, worker, label (CSV, TSV, Parquet)",
+        "one row per answer: example, annotator, label (CSV, TSV, Parquet)",
     ),
     "counts": (
         "label_columns:Counts",
         (".npz", *_LINES),  # whole numbers in a table may be anything
-        "votes counted by example and label (npy, npz, CSV, JSON Lines)",
+        "number of votes per example and label (npy, npz, CSV, JSON Lines)",
     ),
     "selectors": (
         "selectors:Selectors",
@@ -36,7 +36,7 @@ _READERS: dict[str, tuple[str, tuple[str, ...], str]] = {
     "sagemaker": (
         "sagemaker:SageMaker",
         (".manifest", *_JSON),
-        "merged labels of a manifest, or workers' answers (JSON Lines, JSON, folder)",
+        "consolidated labels or workers' answers of Ground Truth (manifest, JSON, folder)",
     ),
     "cvat": (
         "cvat:Cvat",
@@ -77,12 +77,12 @@ _READERS: dict[str, tuple[str, tuple[str, ...], str]] = {
     "vote-lists": (
         "vote_lists:VoteLists",
         _LINES,
-        "votes listed by example, or annotators by label (JSON Lines)",
+        "lists of votes per example, or of annotators per label (JSON Lines)",
     ),
     "soft-labels": (
         "label_columns:SoftLabels",
         _LINES,  # in tables, weights look like predictions
-        "a weight for each label (CSV, TSV, Parquet, npy, npz, JSON Lines)",
+        "one weight per label (CSV, TSV, Parquet, npy, npz, JSON Lines)",
     ),
 }
 """Module and class of each reader, the endings of its files, and a line for lists."""

@@ -11,5 +11,5 @@ def register(registrar: Registrar) -> None:
         AGGREGATOR,
         "bootstrap",
         "plausibly_builtins.resampling.bootstrap:Bootstrap",
-        summary="responses resampled, then any aggregator: one set of plausibilities a draw",
+        summary="any aggregator on resampled responses, one draw per resample",
     )

@@ -5,13 +5,16 @@ from __future__ import annotations
 from plausibly.plugin import SCORE, Registrar, hookimpl
 
 _SCORES = {
-    "probability": ("simple:Probability", "the probability itself (the default)"),
-    "log-probability": ("simple:LogProbability", "its logarithm, by log-softmax from logits"),
-    "margin": ("simple:Margin", "lead over the best other label"),
-    "aps": ("adaptive:Aps", "mass of the labels that are less likely (adaptive sets)"),
-    "raps": ("adaptive:Raps", "aps, less a penalty for labels far down the order"),
-    "saps": ("adaptive:Saps", "aps in which only the largest probability counts"),
-    "rank": ("simple:Rank", "place among the labels: sets are the k likeliest"),
+    "probability": ("simple:Probability", "probability of the label (default)"),
+    "log-probability": (
+        "simple:LogProbability",
+        "logarithm of the probability, by log-softmax from logits",
+    ),
+    "margin": ("simple:Margin", "lead of a label over the best other label"),
+    "aps": ("adaptive:Aps", "mass of the less probable labels (adaptive prediction sets)"),
+    "raps": ("adaptive:Raps", "aps with a penalty on low ranks (regularised)"),
+    "saps": ("adaptive:Saps", "aps from the largest probability and the rank (sorted)"),
+    "rank": ("simple:Rank", "rank of the label: sets of the k most probable labels"),
 }
 
 

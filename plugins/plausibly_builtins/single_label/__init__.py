@@ -11,17 +11,17 @@ def register(registrar: Registrar) -> None:
         ANNOTATION,
         "single-label",
         "plausibly_builtins.single_label.annotation:SingleLabel",
-        summary="one label a response",
+        summary="one label per response",
     )
     registrar.add(
         AGGREGATOR,
         "label-frequency",
         "plausibly_builtins.single_label.votes:LabelFrequency",
-        summary="share of the votes that name a label (the default for single labels)",
+        summary="share of the votes for each label (default for single labels)",
     )
     registrar.add(
         AGGREGATOR,
         "majority-vote",
         "plausibly_builtins.single_label.votes:MajorityVote",
-        summary="all weight on the label with most votes, with a tie policy",
+        summary="all weight on the label with most votes; ties by a policy",
     )

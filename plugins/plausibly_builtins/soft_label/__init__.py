@@ -11,11 +11,11 @@ def register(registrar: Registrar) -> None:
         ANNOTATION,
         "soft-label",
         "plausibly_builtins.soft_label.annotation:SoftLabel",
-        summary="a weight for each label a response names",
+        summary="one weight per label",
     )
     registrar.add(
         AGGREGATOR,
         "soft-label",
         "plausibly_builtins.soft_label.weighted_mean:WeightedMean",
-        summary="mean of the normalised weights (the default for soft labels)",
+        summary="mean of the normalised weights (default for soft labels)",
     )
