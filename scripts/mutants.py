@@ -35,7 +35,9 @@ KILLED, MINIMUM = {"killed", "timeout", "segfault", "caught by type check"}, 0.9
 def main() -> int:
     """Run the mutants and print the figures; the exit status says whether they are met."""
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("--sample", type=int, default=1000, help="mutants to run, drawn at random")
+    arguments.add_argument(
+        "--sample", type=int, default=1000, help="mutants to run, drawn at random"
+    )
     arguments.add_argument("--seed", type=int, default=0, help="seed of the sample")
     arguments.add_argument("--processes", type=int, default=2, help="mutants that run at once")
     arguments.add_argument("--folder", type=Path, help="where to copy the project; kept afterwards")
@@ -44,10 +46,14 @@ def main() -> int:
         folder = options.folder or Path(scratch) / "mutants"
         copy_project(folder)
         mutmut(folder, "run", "plausibly.kernels.sums.*__mutmut_1")  # makes all mutants, runs these
-        names = sorted(re.findall(r"\S+__mutmut_\d+$", mutmut(folder, "print-time-estimates"), re.M))
+        names = sorted(
+            re.findall(r"\S+__mutmut_\d+$", mutmut(folder, "print-time-estimates"), re.M)
+        )
         sample = random.Random(options.seed).sample(names, min(options.sample, len(names)))
         mutmut(folder, "run", "--max-children", str(options.processes), *sample)
-        outcomes = dict(re.findall(r"^\s*(\S+): (.+)$", mutmut(folder, "results", "--all", "1"), re.M))
+        outcomes = dict(
+            re.findall(r"^\s*(\S+): (.+)$", mutmut(folder, "results", "--all", "1"), re.M)
+        )
         alive = [name for name in sorted(sample) if outcomes[name] not in KILLED]
         changes = {name: change(mutmut(folder, "show", name)) for name in alive}
     reasons = tomllib.loads(REASONS.read_text(encoding="utf-8"))["survivor"]
