@@ -1,8 +1,8 @@
-"""Change the code of kernels, calibration, calibrators and combiners line by line, and run the tests.
+"""Change kernels, calibration, calibrators and combiners line by line, and run the tests.
 
-``python scripts/mutants.py [--sample 1000] [--seed 0] [--processes 2] [--folder DIR]`` lets mutmut make
-its mutants in a copy of the project and runs the tests that reach each one. It prints how many were
-killed, and the survivors that ``scripts/mutants.toml`` does not explain; with these, or with
+``python scripts/mutants.py [--sample 1000] [--seed 0] [--processes 2] [--folder DIR]`` lets mutmut
+make its mutants in a copy of the project and runs the tests that reach each one. It prints how many
+were killed, and the survivors that ``scripts/mutants.toml`` does not explain; with these, or with
 fewer than 90% killed, it exits with 1. ``tox -e mutants`` runs it.
 """
 
@@ -34,10 +34,8 @@ KILLED, MINIMUM = {"killed", "timeout", "segfault", "caught by type check"}, 0.9
 
 def main() -> int:
     """Run the mutants and print the figures; the exit status says whether they are met."""
-    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument(
-        "--sample", type=int, default=1000, help="mutants to run, drawn at random"
-    )
+    arguments = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    arguments.add_argument("--sample", type=int, default=1000, help="mutants to run")
     arguments.add_argument("--seed", type=int, default=0, help="seed of the sample")
     arguments.add_argument("--processes", type=int, default=2, help="mutants that run at once")
     arguments.add_argument("--folder", type=Path, help="where to copy the project; kept afterwards")

@@ -109,7 +109,7 @@ def test_the_list_shows_each_state(wild: Path) -> None:
     text = listed(path=wild)
     rows = {" ".join(line.split()) for line in text.splitlines()}
     assert rows >= {
-        "ranked-choice (thesis-pl 0.1)",
+        "ranked-choice from ranks (thesis-pl 0.1)",
         "pairs (pairs-pl 0.1, failed at import)",
         "quits (quits-pl 0.1, failed at import)",
         "scores (scores-pl 0.1, failed at name)",
@@ -171,7 +171,7 @@ def test_the_list_for_people(good: Path) -> None:
     lines = listed(path=good).splitlines()
     assert lines[0] == "aggregator"
     (mine,) = (line for line in lines if "ranked-choice" in line)
-    assert " ".join(mine.split()) == "ranked-choice (thesis-pl 0.1)"
+    assert " ".join(mine.split()) == "ranked-choice from ranks (thesis-pl 0.1)"
     assert lines[-1] == f"{OURS + 1} components of {FAMILIES + 1} plugins, none failed"
     assert all(len(line) <= 80 for line in lines)
 
