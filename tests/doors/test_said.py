@@ -253,7 +253,7 @@ def test_only_common_examples_and_untouched_inputs() -> None:
 )
 def test_names_of_rows_that_do_not_fit(x: object, options: dict[str, object], name: str) -> None:
     with refused(name):
-        calibrated(COUNTS, x, **options)
+        calibrated(COUNTS, x, **options)  # type: ignore[arg-type]  # by name
 
 
 FRAME = pd.DataFrame(COUNTS, columns=["benign", "malignant", "other"])

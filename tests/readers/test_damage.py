@@ -26,6 +26,8 @@ KINDS = sorted(path.name for path in CASES.iterdir())
 ODD: st.SearchStrategy[Json] = st.sampled_from(
     [None, True, 0, -1.5, 10**30, "", "x", "\u0000", "y" * 100_000, [], [None], [[]], {}, {"": 1}]
 )
+OF_OPTIONS = ("component-parameter", "option-unfit", "reader-no-predictions")
+"""Messages about options, which come before anything of the file."""
 SPARSE = (".gz", ".npy", ".npz", ".xlsx", ".zip")
 _STRING = re.compile(r'(?<=": )"[^"]*"')  # a value
 _KEY = re.compile(r'\{\s*("[^"]*"):')
@@ -42,7 +44,7 @@ def reads(kind: str) -> list[tuple[str, bytes, Spec]]:
             for case in file["read"] if "columns" not in file and not is_folder else []:
                 asked = {key: case[key] for key in cases_net.ASKED if key in case}
                 asked.setdefault("reader", case.get("recognised", kind))
-                of_file = case.get("refused", {}).get("name") != "component-parameter"
+                of_file = case.get("refused", {}).get("name") not in OF_OPTIONS
                 if of_file and asked["reader"] not in ("names", "unnamed"):
                     content = cases_net.content(cases_net.changed(file, case))
                     found.append((file["name"], content, asked))

@@ -168,7 +168,7 @@ use         --aggregator '{name = "thesis:tempered", temperature = ...}'
 def add_odd(
     world: Plugins,
     kind: Kind[Any],  # Any: each kind has its own Protocol
-    target: object,
+    target: Any,  # Any: a mistake, of any type
     extra: str = "",
 ) -> None:
     """Add a plugin with one component that has a mistake."""

@@ -20,7 +20,10 @@ def test_their_own_tests_pass(installed: Environment, tmp_path: Path) -> None:
     """Of all in one process, which imports what they share once."""
     ran = installed.python(
         *("-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error"),
-        *("--import-mode=importlib", "--basetemp", tmp_path / "temporary", *EVERY),
+        "--import-mode=importlib",
+        "--basetemp",
+        tmp_path / "temporary",
+        *EVERY,
         cwd=installed.plugins,
     )
     assert " passed" in ran.out
