@@ -133,7 +133,9 @@ def evaluate(output: Output, loaded: Draft) -> None:
     )
     following: list[object] = ["plausibly", "report"]
     if not options.found_without_flags(loaded, "new.predictions"):
-        following += ["--predictor", settings.output.predictor, "-p", "NEW"]
+        known = loaded.has("output.predictor")
+        following += ["--predictor", settings.output.predictor if known else "PREDICTOR"]
+        following += ["-p", "NEW"]
         following += ["-a" if answers.table is not None else "--plausibilities", answers.path]
     after = layout.fields([("next       ", layout.command_line(following, indent=13))])
     block = "\n".join([before, *evaluation.lines(), *([] if texts else [after])])
