@@ -218,7 +218,8 @@ def test_message_23_says_how_many_examples_are_missing() -> None:
 
 def test_message_25_says_how_many_held_out_examples_are_missing() -> None:
     p = plausibly.calibrate(*world(100), combiner="ecdf")
-    with warned("guarantee-vacuous", "expected at least 1,981 held-out", "found 50", "or alpha=0.32"):
+    said = ("expected at least 1,981 held-out", "found 50", "or alpha=0.32")
+    with warned("guarantee-vacuous", *said):
         assert float(p.threshold(0.05)) == -np.inf
 
 
