@@ -382,7 +382,7 @@ class Wanted:
         mine = self.ours or index in (self.example, self.augmentation)
         if index is not None and not mine:
             at = header.index(index)
-            some = f"{listed(table.columns[at][:3])}, … " if table.columns[at] else "a column "
+            some = f"{listed(table.columns[at][:3])}, … " if table.columns[at] else ""
             where = f"the column {quoted(index)}" if index else "an unnamed column"
             kind = "parquet" if source.endswith(".parquet") else "csv"
             raise InputError(
@@ -391,7 +391,7 @@ class Wanted:
                 if not index
                 else f"column {at + 1} of {source} is an index, not a label",
                 expected="a column of example names and one column per label",
-                found=f"{some}in {where}, like the index of a data frame",
+                found=f"{some and f'{some}in '}{where}, like the index of a data frame",
                 hint=f'write the file with df.to_{kind}("{source}", index=False)'
                 if self.example in header
                 else f"example={quoted(index)}, if it names the examples",
