@@ -71,7 +71,7 @@ def predictions(
     ------
     InputError
         ``rows-missing``, ``row-unfit``, ``labels-missing``, ``label-unknown``,
-        ``scores-do-not-sum``, ``rows-differ``, and those of
+        ``rows-do-not-sum``, ``rows-differ``, and those of
         `plausibly.data.validate.check_predictions`.
 
     Examples
@@ -118,7 +118,7 @@ def predictions(
         total = math.fsum(values[-1])
         if scale == "probability" and abs(total - 1) > _WITHIN:
             raise _unfit(
-                "scores-do-not-sum",
+                "rows-do-not-sum",
                 example,
                 f"has scores that sum to {total:.4g}",
                 expected=f"1 within {_WITHIN}, as of a softmax",

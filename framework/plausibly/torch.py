@@ -202,7 +202,7 @@ def predictions(
         ``extra-missing`` without PyTorch.
     InputError
         ``loader-shuffles``, ``loader-empty``, ``batch-unfit``, ``outputs-shape``,
-        ``outputs-not-finite``, ``names-differ``, ``example-twice``, with the number of the batch;
+        ``numbers-not-finite``, ``names-differ``, ``example-twice``, with the number of the batch;
         and those of `plausibly.data.validate.check_predictions`.
 
     Warns
@@ -231,7 +231,7 @@ def predictions(
                 rows, columns = (places.tolist() for places in np.nonzero(~np.isfinite(values)))
                 bad = list(dict.fromkeys(names[row] for row in rows))
                 raise InputError(
-                    "outputs-not-finite",
+                    "numbers-not-finite",
                     "the module gives numbers that are not finite for "
                     f"{several(len(bad), 'example')} of batch {number}",
                     expected="numbers",

@@ -155,9 +155,9 @@ def test_the_dim_draw_may_stand_anywhere() -> None:
 @pytest.mark.parametrize(
     ("value", "name", "piece"),
     [
-        (np.nan, "plausibilities-not-finite", "NaN in 1 row (y)"),
+        (np.nan, "numbers-not-finite", "NaN in 1 row (y)"),
         (-0.5, "plausibilities-negative", "1 of 2 rows below 0 (y)"),
-        (0.9, "plausibilities-do-not-sum", "1 of 2 rows sum to"),
+        (0.9, "rows-do-not-sum", "1 of 2 rows sum to"),
     ],
 )
 def test_one_bad_draw_names_its_example(value: float, name: str, piece: str) -> None:

@@ -305,7 +305,7 @@ def test_guarantees_name_what_they_are_of() -> None:
     ids=str,
 )
 def test_as_many_as_needed(table: Table, combiner: str, alpha: str, needed: int) -> None:
-    """With one less every set is every label, whatever the scores."""
+    """With one less every set contains all labels, whatever the scores."""
     lam = plausibilities(needed, one_hot=True)
     lam = lam.copy(data=np.tile([0.0, 0.0, 1.0], (needed, 1)))
     for count, vacuous in ((needed, False), (needed - 1, True)):

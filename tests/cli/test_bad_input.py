@@ -12,10 +12,10 @@ FROM_BOTH = "calibrate -a votes.csv -p probabilities.csv -o"
 OPTIONS = [
     (
         "calibrate -p probabilities.csv -o p.nc",
-        "opinions-missing",
+        "answers-missing",
         "found neither hint -a votes.csv",
     ),
-    (f"{EVALUATE} --plausibilities lam.csv", "opinions-missing", "found both hint leave one out"),
+    (f"{EVALUATE} --plausibilities lam.csv", "answers-missing", "found both hint leave one out"),
     (f"{GIVEN} --columns label=x", "option-unfit", "found --columns hint leave --columns out"),
     (
         f"{GIVEN} --aggregator label-set",
@@ -42,8 +42,8 @@ OPTIONS = [
     (f"{FROM_BOTH} ./votes.csv", "output-is-input", "-o votes.csv would overwrite what -a reads"),
     (f"{FROM_BOTH} votes.csv/p.nc", "output-unwritable", "votes.csv/p.nc expected a writable"),
     ("aggregate -a votes.csv -o lam.xlsx", "ending-unknown", "found .xlsx hint -o lam.csv"),
-    (f"{EVALUATE} --fail-under 89", "share-range", "found 89 hint --fail-under 0.89"),
-    (f"{EVALUATE} --fail-under most", "share-range", "found most hint --fail-under 0.89"),
+    (f"{EVALUATE} --fail-under 89", "option-range", "found 89 hint --fail-under 0.89"),
+    (f"{EVALUATE} --fail-under most", "option-range", "found most hint --fail-under 0.89"),
     (
         f"{CALIBRATE} --set method.calibrator.draws=5",
         "config-key",
@@ -63,7 +63,7 @@ OPTIONS = [
         "plausibly calibrate: missing option '--predictions' / '-p' hint plausibly calibrate "
         "--help",
     ),
-    ("evaluate", "opinions-missing", "found neither hint -a votes.csv"),
+    ("evaluate", "answers-missing", "found neither hint -a votes.csv"),
     (
         f"{PREDICT} --set predictions.scale=logits",
         "config-key",
@@ -118,7 +118,7 @@ FILES = [  # file, what stands there, what comes in its place, and the message
     ("votes.csv", "c00,w0,cat", "c00,w0,wolf", "labels-differ", "votes.csv has a label that prob"),
     ("probabilities.csv", "c07,0.20,0.20,0.60\n", "", "examples-differ", "lacks 1 example of vot"),
     ("probabilities.csv", "c07,", "c06,", "example-twice", "names c06 in rows 7 and 8"),
-    ("probabilities.csv", "c07,0.20", "c07,nan", "probabilities-not-finite", "probabilities.csv"),
+    ("probabilities.csv", "c07,0.20", "c07,nan", "numbers-not-finite", "probabilities.csv"),
     ("probabilities.csv", "c07,0.20", "c07,-4.0", "probabilities-negative", "probabilities.csv"),
     ("probabilities.csv", "c07,0.20", "c07,0.10", "rows-do-not-sum", "probabilities.csv"),
 ]
@@ -147,7 +147,12 @@ def test_nobody_said_a_label_and_the_way_out(world: World) -> None:
 @pytest.mark.parametrize("alpha", ["90", "0", "1", "a", "-0.1", "nan"])
 def test_alphas_are_looked_at_before_files(world: World, alpha: str) -> None:
     for line in ("calibrate -a no.csv -p no.csv -o p.nc", "predict no.nc -p no.csv -o sets.csv"):
-        refused(f"{line} --alpha={alpha}", "alpha-range", f"alpha {alpha} is not a miscoverage")
+        refused(
+            f"{line} --alpha={alpha}",
+            "alpha-range",
+            "alpha must be between 0 and 1",
+            f"found {alpha}",
+        )
 
 
 def test_predictors(world: World) -> None:

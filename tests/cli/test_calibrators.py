@@ -106,7 +106,7 @@ def test_a_guarantee_for_this_calibration(world: World) -> None:
 def test_a_guarantee_in_vain(world: World) -> None:
     assert "vacuous: every set contains all labels. Nothing is" in calibrated(RISK).text
     ran = calibrated(SEPARATE, "--alpha 0.01", SEEN)
-    assert ran.err.startswith("warning n-too-small: ")
+    assert ran.err.startswith("warning guarantee-vacuous: ")
     assert "vacuous: every set" in field(ran, "guarantee")
 
 
@@ -235,7 +235,7 @@ def test_views_with_one_mean_score(world: World) -> None:
     calibrated("augmentation", model=SEEN)
     told = predicted(f"{NEW_SEEN} --json").document
     predictor = plausibly.load_predictor("p.nc")
-    sets = predictor.predict(plausibly.read_predictions("new_views.csv", view="view"), 0.1)
+    sets = predictor.predict(plausibly.read_predictions("new_views.csv", augmentation="view"), 0.1)
     assert told["results"][0]["threshold"] == float(predictor.threshold(0.1))
     assert told["results"][0]["mean_size"] == float(sets.sum("label").mean())
     assert told["predictions"]["augmentations"] == list(VIEWS)
@@ -251,10 +251,10 @@ def test_views_pooled_are_for_one_view_of_a_new_example(world: World) -> None:
     assert field(ran, "needs") == "one augmentation of every new example"
     assert "--view" not in ran.out
     assert predicted().code == 0
-    got = "found 2 views (original, flipped)"
+    got = "found 2 augmentations (original, flipped)"
     refused(
         f"{PREDICT} {NEW_SEEN}",
-        "views-unread",
+        "augmentations-several",
         "new_views.csv",
         got,
         "leave predictions.augmentation out",

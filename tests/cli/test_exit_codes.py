@@ -96,16 +96,16 @@ def test_strict_counts_warnings_as_a_failed_check(world: World) -> None:
     warned = typed(words)
     assert warned.code == 0
     assert warned.err == (
-        "warning n-too-small: every set is every label at alpha 0.01\n"
-        "  expected  99 calibration examples or more\n"
+        "warning guarantee-vacuous: every set contains all labels at alpha 0.01\n"
+        "  expected  at least 99 calibration examples\n"
         "  found     30\n"
-        "  hint      alpha 0.033 works with 30; or annotate 69 more\n"
+        "  hint      --alpha 0.033, or annotate 69 more\n"
     )
     assert "alpha 0.01: vacuous: every set contains all labels" in warned.out
     world.path("predictor.nc").unlink()
     strict = typed(words, "--strict")
     assert (strict.code, strict.out) == (3, warned.out)
-    said = "error warnings-strict: plausibly calibrate warned of n-too-small\n"
+    said = "error warnings-strict: plausibly calibrate warned of guarantee-vacuous\n"
     assert strict.err.startswith(warned.err + said)
     assert world.path("predictor.nc").exists()
 
@@ -115,9 +115,9 @@ def test_strict_counts_warnings_as_a_failed_check(world: World) -> None:
 
 def test_warnings_are_in_the_document_and_on_stderr(world: World) -> None:
     ran = typed(CALIBRATE, "--alpha", "0.01", "--json")
-    assert ran.err.startswith("warning n-too-small")
+    assert ran.err.startswith("warning guarantee-vacuous")
     (warning,) = ran.document["warnings"]
-    assert warning["name"] == "n-too-small"
+    assert warning["name"] == "guarantee-vacuous"
     assert warning["found"] == "30"
     assert ran.document["guarantees"][0]["threshold"] == "-inf"
 
@@ -171,4 +171,4 @@ def test_quiet_keeps_errors_but_no_warnings(world: World) -> None:
     assert ran.err.startswith('error file-missing: annotations "no.csv"')
     ran = typed(CALIBRATE, "--alpha", "0.01", "--quiet", "--json")
     assert ran.err == ""
-    assert ran.document["warnings"][0]["name"] == "n-too-small"
+    assert ran.document["warnings"][0]["name"] == "guarantee-vacuous"

@@ -120,6 +120,6 @@ def test_the_scale_of_the_predictor_is_the_default(world: World) -> None:
 def test_no_names_keeps_no_hashes(world: World) -> None:
     words = CALIBRATE
     kept = typed(words).out
-    assert "scores and name hashes" in kept
-    assert "scores, no names" in typed(words, "--set", "output.keep_names=false").out
+    assert "only scores and hashed names" in kept
+    assert "no examples, only scores)" in typed(words, "--set", "output.keep_names=false").out
     assert plausibly.load_predictor("predictor.nc").hashes is None

@@ -67,7 +67,7 @@ def test_the_reference_is_the_largest_score_and_files_keep_it(world: World) -> N
 
 
 def test_of_augmentations_it_is_that_of_the_mean_score(world: World) -> None:
-    views = plausibly.read_predictions("views.csv", view="view")
+    views = plausibly.read_predictions("views.csv", augmentation="view")
     lam = plausibly.aggregate(plausibly.read_annotations("votes.csv"))
     predictor = plausibly.calibrate(views, lam, calibrator="augmentation")
     wanted = views.mean("augmentation").max("label").values

@@ -102,8 +102,8 @@ def test_a_terminal_has_colours_and_the_same_words(
     plain = run(*PREDICT).out
     assert ESCAPE not in plain
     assert _CODES.sub("", shown) == plain
-    assert shown.startswith(f"{ESCAPE}1malpha")
-    assert f"     2     3   mean  empty{ESCAPE}0m\n0.1 " in shown
+    assert shown.startswith(f"{ESCAPE}1mpredictions")
+    assert f"\n{ESCAPE}1msets{ESCAPE}0m " in shown
     assert f"{ESCAPE}1mnext{ESCAPE}0m" in shown
     assert f"{ESCAPE}36mplausibly evaluate sets.csv -a VOTES{ESCAPE}0m" in shown
 

@@ -80,7 +80,7 @@ def test_the_columns_of_an_array_are_the_labels_of_the_predictor() -> None:
 
 
 def test_arrays_have_no_names_to_calibrate_by() -> None:
-    with refused("predictions-unlabelled", "ndarray"):
+    with refused("array-unlabelled", "ndarray"):
         plausibly.calibrate(np.full((40, 3), 1 / 3), "votes.csv")
 
 

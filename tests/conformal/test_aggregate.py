@@ -38,7 +38,7 @@ def test_every_kind_has_its_default(kind: str) -> None:
 
 def test_other_kinds_need_an_aggregator_by_name() -> None:
     with refused(
-        "aggregator-unsaid",
+        "aggregator-missing",
         'hint aggregator="NAME"; all: plausibly plugins list --kind aggregator',
     ):
         default_aggregator("pairwise")

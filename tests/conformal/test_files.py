@@ -133,7 +133,7 @@ def test_message_36_a_newer_format(tmp_path: Path) -> None:
     plausibly.calibrate(*world(30)).save(tmp_path / "p.nc")
     newer = rewritten(tmp_path / "p.nc", format=9, version="2.1")
     got = "rewritten.nc", "expected format 4 found format 9, written by plausibly 2.1"
-    with refused("predictor-newer", *got, "pip install -U plausibly"):
+    with refused("file-newer", *got, "pip install -U plausibly"):
         plausibly.load_predictor(newer)
 
 

@@ -107,7 +107,7 @@ def test_it_is_the_threshold_of_the_voted_calibration() -> None:
 
 
 def test_too_few_examples_are_said() -> None:
-    with pytest.warns(PlausiblyWarning, match="every set is every label at alpha 0.1") as said:
+    with pytest.warns(PlausiblyWarning, match="every set contains all labels at alpha 0.1") as said:
         found = plausibly.score_threshold(np.ones(8, dtype=np.float32), 0.1)
     assert found == -np.inf
     assert found.dtype == np.float32

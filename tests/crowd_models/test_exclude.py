@@ -137,7 +137,7 @@ def test_examples_that_lose_all_annotators() -> None:
 
 
 def test_no_rule_excludes_no_annotator() -> None:
-    with warned("exclude-nobody", "fewer_than = 5 or below = 0.5"):
+    with warned("exclude-unused", "fewer_than = 5 or below = 0.5"):
         found = plausibly.aggregate(TABLE, "exclude")
     xr.testing.assert_equal(found, plausibly.aggregate(TABLE))
 

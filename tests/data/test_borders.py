@@ -155,10 +155,10 @@ def test_predictions_that_are_not_finite(bad: float) -> None:
     word = "NaN" if np.isnan(bad) else "NaN or infinite numbers"
     where = f"cnn.parquet, {word} in 4 rows (c2, c3, c4, … (4 in all))"
     got = f'found 5 {word} in "k1", "k3"'
-    with refused("probabilities-not-finite", where, got, 'or bad_rows="drop"') as caught:
+    with refused("numbers-not-finite", where, got, 'or bad_rows="drop"') as caught:
         check_predictions(array(values), source="cnn.parquet")
     assert caught.value.details == {"examples": ["c2", "c3", "c4", "c5"], "labels": ["k1", "k3"]}
-    with refused("probabilities-not-finite"):
+    with refused("numbers-not-finite"):
         check_predictions(array(values), scale="any")
 
 
@@ -215,7 +215,7 @@ def test_plausibilities_name_the_rows() -> None:
     values[1, 0] = 0.5 + 2e-6
     values[3] = [0.2, 0.2]
     with refused(
-        "plausibilities-do-not-sum",
+        "rows-do-not-sum",
         'hint fix these rows, or lam / lam.sum("label"), if they are weights',
     ):
         check_plausibilities(array(values))
@@ -223,7 +223,7 @@ def test_plausibilities_name_the_rows() -> None:
     with refused("plausibilities-negative", "found -0.25"):
         check_plausibilities(array(values), source="lam.csv")
     values[3, 0] = np.nan
-    with refused("plausibilities-not-finite", 'found 1 NaN in "k0"'):
+    with refused("numbers-not-finite", 'found 1 NaN in "k0"'):
         check_plausibilities(array(values))
     within = np.full((1, 2), 0.5)
     within[0, 0] += 9e-7

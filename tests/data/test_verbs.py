@@ -11,6 +11,7 @@ import xarray as xr
 from hypothesis import given, settings, strategies as st
 
 import labelled_records as lr
+import plausibly
 from plausibly.data.annotations import AnnotationTable, Rows, check_answered, check_table, rebuilt
 from plausibly.data.records import Answer, table_from_records
 from plausibly.data.select import answered, concat_annotations, select_annotations, to_frame
@@ -138,6 +139,21 @@ def test_the_table_is_not_changed(table: AnnotationTable) -> None:
     )
     to_frame(table)
     xr.testing.assert_identical(table, before)
+
+
+def test_arrays_become_frames_of_a_row_per_example() -> None:
+    coords = {"alpha": [0.1, 0.2], "example": ["x", "y"], "label": ["cat", "dog"]}
+    sets = xr.DataArray(np.arange(8).reshape(2, 2, 2) % 3 == 0, coords=coords)
+    frame = to_frame(sets.transpose("example", "label", "alpha"))
+    assert frame.index.names == ["alpha", "example"]
+    assert list(frame.columns) == ["cat", "dog"]
+    assert frame.loc[(0.2, "x")].tolist() == sets.values[1, 0].tolist()
+    lam = xr.DataArray([[0.25, 0.75], [1.0, 0.0]], coords=sets[0].drop_vars("alpha").coords)
+    expected = to_frame(lam)
+    assert expected.loc["x"].to_dict() == {"cat": 0.25, "dog": 0.75}
+    assert to_frame(plausibly.to_sparse(lam)).equals(expected)
+    with refused("dims-differ", "found example"):
+        to_frame(lam.isel(label=0))
 
 
 OTHER = xr.DataArray([True], coords={"example": ["other"]})

@@ -101,7 +101,7 @@ def test_a_toy_without_examples_is_refused() -> None:
     with pytest.raises(InputError) as caught:
         make_toy(0)
     assert str(caught.value) == (
-        "error count-too-small: the toy cannot have 0 examples\n"
+        "error option-range: the toy cannot have 0 examples\n"
         "  expected  1 or more\n"
         "  found     0\n"
         "  hint      examples=2000"

@@ -82,10 +82,10 @@ REFUSED: list[tuple[object, dict[str, object], str, str]] = [
     (
         [row({"anger": 0.9, "joy": 0.8})],
         {},
-        "scores-do-not-sum",
+        "rows-do-not-sum",
         "example 0 | 1.7 expected 1 within 0.01 | found anger 0.9, joy 0.8",
     ),
-    ([row({"anger": 0.9, "joy": 0.8})], {}, "scores-do-not-sum", 'scale="independent" for a sig'),
+    ([row({"anger": 0.9, "joy": 0.8})], {}, "rows-do-not-sum", 'scale="independent" for a sig'),
     (
         [row({"a": 1.5, "b": 0.0})],
         {"scale": "independent"},

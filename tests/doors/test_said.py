@@ -149,7 +149,7 @@ def test_whole_numbers_are_never_guessed_to_be_counts() -> None:
     whole = gaps.astype("Int64")
     tables: list[object] = [CODES, CODES.astype(np.int8), frame, sparse.csr_array(CODES)]
     for table in (*tables, gaps, gaps.to_numpy(), whole):
-        with refused("kind-unsaid"):
+        with refused("kind-missing"):
             numbered(table)
     expected = numbered(CODES.tolist())  # lists are of answers
     for table in tables:
@@ -158,7 +158,7 @@ def test_whole_numbers_are_never_guessed_to_be_counts() -> None:
     fewer = [[int(cell) for cell in row if cell == cell] for row in gaps.to_numpy()]
     for table in (gaps, gaps.to_numpy(), whole, whole.rename(columns=str)):
         assert numbered(table, kind="single-label") == numbered(fewer)
-    with refused("kind-unsaid"):
+    with refused("kind-missing"):
         calibrated(CODES)  # labels are text here, and numbers may be their places
     assert numbered(np.eye(3)[CODES[:, 0] - 1] > 0, kind="counts") == numbered(CODES[:, 0])
 
@@ -204,7 +204,7 @@ def test_rankings() -> None:
     )
     expected = thresholds(calibrated(table))
     assert thresholds(calibrated(rankings, kind="partial-ranking")) == expected
-    with refused("kind-unsaid"):
+    with refused("kind-missing"):
         calibrated([row[:1] for row in rankings])
     with refused("answers-unfit", "found ['benign', 'unsure']"):
         calibrated([["benign", "unsure"]] * len(X), kind="partial-ranking")
@@ -268,7 +268,7 @@ UNREAD: list[tuple[object, str | None, str, str]] = [
     (SHARES.tolist(), None, "answers-unfit", "hint numpy.asarray(annotations), if they are plaus"),
     ([["benign", "unknown"]] * 60, None, "label-unknown", "unknown"),
     (COUNTS, "soft-label", "kind-unfit", 'found kind "soft-label" hint leave kind= out'),
-    (COUNTS, None, "kind-unsaid", 'found 0, 4, 0 hint kind="counts", or kind="single-label"'),
+    (COUNTS, None, "kind-missing", 'found 0, 4, 0 hint kind="counts", or kind="single-label"'),
     (
         pd.DataFrame(CODES, columns=READERS[:3]),
         None,
@@ -278,7 +278,7 @@ UNREAD: list[tuple[object, str | None, str, str]] = [
     ([[1, 2]] * 60, "counts", "columns-differ", ""),
     ([[1, 2, 1], [1]] * 30, "counts", "component-unknown", ""),
     (VOTES, "counts", "component-unknown", ""),
-    ([[["unsure"]]] * 60, None, "kind-unsaid", 'hint kind="partial-ranking", or kind="label-set"'),
+    ([[["unsure"]]] * 60, None, "kind-missing", 'hint kind="partial-ranking", or kind="label-set"'),
     (FEW, None, "labels-differ", "found 1 of them hint declare them where annotations are read"),
 ]
 

@@ -245,7 +245,7 @@ def test_numbers_that_are_not_finite() -> None:
     broken = ROWS.copy()
     broken[4, 1] = np.nan
     broken[5, 2] = np.inf
-    with refused("outputs-not-finite", "found nan for dog of 4, 5") as caught:
+    with refused("numbers-not-finite", "found nan for dog of 4, 5") as caught:
         predictions(Module(), batches(broken), labels=LABELS)
     assert caught.value.details == {"batch": 2, "examples": ["4", "5"]}
 

@@ -119,7 +119,7 @@ def test_groups_are_whole_in_every_size() -> None:
     assert (study["n_calibration"] == [6, 20]).all()
     with pytest.raises(InputError) as small:
         compare(predictions, lam, ["majority-vote"], splits=2, sizes=[1], cluster="patient")
-    assert (small.value.name, small.value.details["size"]) == ("sizes-range", 1)
+    assert (small.value.name, small.value.details["size"]) == ("option-range", 1)
 
 
 def test_a_warning_of_some_sizes_says_of_which() -> None:
@@ -137,7 +137,7 @@ def test_a_warning_of_some_sizes_says_of_which() -> None:
         )
     )
     assert [one.partition("\n")[0] for one in told] == [
-        "warning n-too-small: every set is every label at alpha 0.1 (at sizes 5, 8)"
+        "warning guarantee-vacuous: every set contains all labels at alpha 0.1 (at sizes 5, 8)"
     ]
     assert "'sizes': [5, 8]" in told[0]
     assert "'draws': [1, 3]" in told[0]
@@ -150,7 +150,9 @@ def test_a_warning_of_some_sizes_says_of_which() -> None:
             compare(predictions, lam, ["majority-vote"], splits=2, sizes=[5, 20], alphas=0.1).data
         )
     )
-    assert told[0].startswith("warning n-too-small: every set is every label at alpha 0.1 (at size")
+    assert told[0].startswith(
+        "warning guarantee-vacuous: every set contains all labels at alpha 0.1 (at size"
+    )
     assert "(at size 5)" in told[0]
 
 

@@ -189,7 +189,8 @@ def test_a_warning_of_some_splits_says_of_how_many() -> None:
         str(heard[0].message)
         .replace("\n  ", " ")
         .startswith(
-            f"warning n-too-small: every set is every label at alpha 0.075 (in {often} of 8 splits)"
+            "warning guarantee-vacuous: every set contains all labels at alpha 0.075 "
+            f"(in {often} of 8 splits)"
         )
     )
     assert study["guaranteed"].item() == f"0.925, vacuous in {often} of 8"

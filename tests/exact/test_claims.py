@@ -58,7 +58,7 @@ def test_levels_are_the_enumerated_ones(pair: Pair) -> None:
 
 
 def says_nothing(rule: Rule, count: int, alpha: Fraction) -> bool:
-    """Return whether every set is every label, whatever the scores, by the equations."""
+    """Return whether every set contains all labels, whatever the scores, by the equations."""
     match rule.name:
         case "twice-average":
             return algorithm_rank(alpha / 2, 1, count) <= 0

@@ -15,7 +15,6 @@ from io_files import refusal, warned, written
 from plausibly import registry
 from plausibly.config.hints import as_options
 from plausibly.data.annotations import AnnotationTable
-from plausibly.errors import listed
 from plausibly.io.hints import columns_hint, guessed, has_header
 from plausibly.plugin import READER, Reader, Record, build_table, table_from_records
 
@@ -154,8 +153,10 @@ def test_options_find_the_reader_that_takes_them(tmp_path: Path) -> None:
 def test_an_unknown_format_lists_all_readers(tmp_path: Path, own: registry.Registry) -> None:
     path = written(tmp_path, "export.txt", "id;who;dx\nt1;a;cat\n")
     error = refusal(lambda: plausibly.read_annotations(path))
-    assert (error.name, error.found) == ("format-unknown", 'text, first line "id;who;dx"')
-    assert listed([entry.name for entry in own.entries(READER)]) in error.expected
+    readers = [entry.name for entry in own.entries(READER)]
+    assert (error.name, error.found) == ("format-unknown", "columns id, who, dx")
+    assert error.details["readers"] == readers
+    assert error.expected.endswith(f"label, or one of {len(readers) - 1} other formats")
 
 
 @pytest.mark.parametrize("reader", [None, "long-table", "counts", "selectors"])

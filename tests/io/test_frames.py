@@ -117,7 +117,7 @@ def test_predictions_of_whole_numbers_gaps_and_views() -> None:
     assert found["example"].values.tolist() == ["1"]
     assert found.dtype == np.float64
     views = pd.DataFrame({"example": ["x", "x"], "view": ["l", "r"], "cat": [0.5, 1.0]})
-    found = plausibly.read_predictions(views, view="view", scale="independent")
+    found = plausibly.read_predictions(views, augmentation="view", scale="independent")
     assert found.dims == ("augmentation", "example", "label")
 
 
@@ -233,7 +233,7 @@ DATA = DataSet(pa.table({"x": [1]}), {})
 @pytest.mark.parametrize(
     ("call", "frame", "name", "found"),
     [
-        (plausibly.read_predictions, FRAME, "probabilities-not-finite", '1 NaN in "dog"'),
+        (plausibly.read_predictions, FRAME, "numbers-not-finite", '1 NaN in "dog"'),
         (plausibly.read_predictions, FRAME.assign(note="x"), "columns-not-numeric", "String"),
         (column, pd.DataFrame({"x": [[1], [2]]}), "column-nested", None),
         (column, pd.DataFrame({"x": [b"a", b"b"]}), "column-nested", None),

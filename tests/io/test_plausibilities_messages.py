@@ -165,7 +165,7 @@ def test_sparse_ones_that_are_broken(tmp_path: Path) -> None:
     sparse["weight"] = sparse["weight"] * 2
     error = refusal(lambda: write_plausibilities(sparse, tmp_path / "l.csv", form="long"))
     assert (error.name, error.details) == (
-        "plausibilities-do-not-sum",
+        "rows-do-not-sum",
         {"examples": ["007", "a b"]},
     )
     assert not list(tmp_path.iterdir())

@@ -68,7 +68,7 @@ def test_every_format_gives_the_same(tmp_path: Path, kind: str, dtype: type[np.f
         array.drop_vars("augmentation").to_netcdf(path, engine="scipy")
         assert plausibly.read_predictions(path)["augmentation"].values.tolist() == ["0", "1"]
         array.to_netcdf(path, engine="scipy")
-    found = plausibly.read_predictions(path, view=view)
+    found = plausibly.read_predictions(path, augmentation=view)
     xr.testing.assert_identical(found, expected(np.float64 if kind == "csv" else dtype))
     assert found.dtype == (np.float64 if kind == "csv" else dtype)
 
@@ -99,7 +99,7 @@ def test_rows_in_any_order_are_the_same_numbers(order: list[int]) -> None:
 def test_bad_rows_go_with_all_views_of_their_example(tmp_path: Path) -> None:
     body = rows()
     body[3][2] = "nan"
-    found = plausibly.read_predictions(csv(tmp_path, body), view="view", bad_rows="drop")
+    found = plausibly.read_predictions(csv(tmp_path, body), augmentation="view", bad_rows="drop")
     xr.testing.assert_equal(found, expected().sel(example=["007", "x"]))
     assert "1" in str(found.attrs["left_out"])
 
@@ -107,7 +107,7 @@ def test_bad_rows_go_with_all_views_of_their_example(tmp_path: Path) -> None:
 def test_options_hold_for_every_view(tmp_path: Path) -> None:
     path = csv(tmp_path, [[e, v, 3 * p, 3 * q] for e, v, p, q in rows()])  # type: ignore[operator]  # numbers
     found = plausibly.read_predictions(
-        path, view="view", normalise=True, rename={"a": "A"}, labels=["b, or c", "A"]
+        path, augmentation="view", normalise=True, rename={"a": "A"}, labels=["b, or c", "A"]
     )
     assert found["label"].values.tolist() == ["b, or c", "A"]
     np.testing.assert_allclose(found.sel(label="A"), VALUES[..., 0])
@@ -116,7 +116,7 @@ def test_options_hold_for_every_view(tmp_path: Path) -> None:
 def test_hard_probabilities_are_warned_of(tmp_path: Path) -> None:
     body: list[list[object]] = [[f"e{n}", "v", n % 2, 1 - n % 2] for n in range(30)]
     path = csv(tmp_path, body)
-    assert warned(lambda: plausibly.read_predictions(path, view="view")).startswith(
+    assert warned(lambda: plausibly.read_predictions(path, augmentation="view")).startswith(
         "warning probabilities-hard: p.csv, all of rows are only 0 and 1"
     )
 

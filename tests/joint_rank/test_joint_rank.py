@@ -229,7 +229,7 @@ def test_order_of_rows_labels_and_views_changes_nothing() -> None:
 def test_too_few_examples_are_said() -> None:
     predictions, lam = augmented(8)
     new, _ = augmented(3, seed=1, start=900)
-    with pytest.warns(PlausiblyWarning, match="n-too-small: every set is every label"):
+    with pytest.warns(PlausiblyWarning, match="guarantee-vacuous: every set contains all labels"):
         sets = plausibly.joint_rank(predictions, lam, new, 0.1)
     assert sets.all()
 

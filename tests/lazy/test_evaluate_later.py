@@ -136,5 +136,5 @@ def test_a_bad_row_is_named_with_its_chunk_when_it_is_read(sets: xr.DataArray) -
     bad = LAM.copy()
     bad[6] *= 2
     for cut, where in ((4, "plausibilities, t4 to t7"), (12, "plausibilities")):
-        with pytest.raises(InputError, match=f"plausibilities-do-not-sum: {where}: 1 of"):
+        with pytest.raises(InputError, match=f"rows-do-not-sum: {where}: 1 of"):
             plausibly.evaluate(sets, bad.chunk(example=cut))

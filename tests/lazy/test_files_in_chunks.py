@@ -74,7 +74,7 @@ def test_files_that_are_only_read_whole(tmp_path: Path) -> None:
     path.write_text("example,cat,dog\na,0.5,0.5\n")
     with refused("option-unfit", "found .csv"):
         read_predictions(path, chunks=5)
-    with pytest.raises(InputError, match="error chunks-range: chunks of 0 examples hold nothing"):
+    with pytest.raises(InputError, match="error option-range: chunks of 0 examples hold nothing"):
         read_predictions(path, chunks=0)
     with pytest.raises(InputError, match=r"error option-unfit: s\.csv: chunks has no meaning here"):
         read_sets(tmp_path / "s.csv", chunks=5)

@@ -82,7 +82,7 @@ def test_augmentations_and_chunks_do_not_go_together() -> None:
 def test_a_bad_row_is_named_with_its_chunk(predictor: ConformalPredictor) -> None:
     bad = NEW.copy()
     bad[6, 2] = np.nan
-    with refused("probabilities-not-finite", "predictions, t5 to t9, NaN in 1 row (t6)"):
+    with refused("numbers-not-finite", "predictions, t5 to t9, NaN in 1 row (t6)"):
         predictor.predict(bad.chunk(example=5), 0.3).compute()
     cal = CAL.copy()
     cal[11] *= 2

@@ -125,7 +125,7 @@ def test_all_is_what_can_be_made() -> None:
     [
         ("toi", "figure-unknown", 'did you mean "toy"?'),
         ("derm-coverage", "figure-derm", "plausibly reproduce derm-coverage --derm FOLDER"),
-        ("", "figure-unsaid", "plausibly reproduce --list shows them"),
+        ("", "figure-missing", "plausibly reproduce --list shows them"),
         ("toy --simulate", "figure-simulate", "derm=... (--derm FOLDER), or leave simulate out"),
         ("toy --cluster patient", "option-unfit", "-p probabilities.csv, or leave it out"),
         ("toy --alpha 2", "alpha-range", ""),
@@ -151,9 +151,9 @@ def test_figures_with_data_of_their_own_are_refused(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "name"),
     [
-        ({"splits": 0}, "splits-range"),
-        ({"splits": True}, "splits-range"),
-        ({"form": "pdf"}, "form-unknown"),
+        ({"splits": 0}, "option-range"),
+        ({"splits": True}, "option-range"),
+        ({"form": "pdf"}, "option-unknown"),
         ({"predictions": 1}, "figure-data"),
         ({"cluster": "patient"}, "figure-data"),
     ],

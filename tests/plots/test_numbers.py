@@ -175,7 +175,7 @@ def test_coverage_by_alpha() -> None:
 
 def test_thresholds() -> None:
     predictor = parts()[0]
-    with pytest.warns(PlausiblyWarning, match="every set is every label at alpha 0.01"):
+    with pytest.warns(PlausiblyWarning, match="every set contains all labels at alpha 0.01"):
         taus = predictor.threshold([0.3, 0.01, 0.1])
     axes = plots.threshold(taus)
     assert axes.lines[0].get_xdata().tolist() == [0.01, 0.1, 0.3]

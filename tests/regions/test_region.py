@@ -163,7 +163,7 @@ def test_an_example_with_which_nothing_conforms_has_no_bounds_and_an_empty_set()
 
 
 def test_a_share_to_leave_out_is_between_0_and_1(region: PlausibilityRegion, fresh: Pair) -> None:
-    with refused("leave-out-range", "found 0 hint leave_out=0.1"):
+    with refused("option-range", "found 0 hint leave_out=0.1"):
         region.label_sets(fresh[0], 0.1, leave_out=0)
 
 
@@ -173,7 +173,7 @@ def test_a_grid_that_is_too_large_says_which_fits(region: PlausibilityRegion, fr
     ):
         region.grid(fresh[0], 0.1, parts=200)
     assert 12 * region.grid(fresh[0], 0.1, parts=77).sizes["point"] <= 1_000_000
-    with refused("parts-range", "found 0 hint parts=10"):
+    with refused("option-range", "found 0 hint parts=10"):
         region.grid(fresh[0], 0.1, parts=0)
 
 
@@ -181,7 +181,7 @@ def test_too_few_examples_are_said_with_the_number(fresh: Pair) -> None:
     predictions, lam = fresh
     small = plausibly.calibrate_region(*world(8))
     hint = "hint alpha 0.12 works with 8; or annotate 1 more"
-    with warned("region-vacuous", "expected 9 calibration examples or more found 8", hint):
+    with warned("region-vacuous", "expected at least 9 calibration examples found 8", hint):
         assert small.threshold(0.1) == -np.inf
     with warned("region-vacuous"):
         assert small.contains(predictions, lam, 0.1).all()

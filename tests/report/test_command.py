@@ -180,7 +180,7 @@ def test_an_anonymous_report_names_no_file(world: World, predictor: Path) -> Non
         ),
         (
             ("out", "--set", "report.words=case=scan"),
-            'error words-unknown: no word of a report is called "case"',
+            'error option-unknown: no word of a report is called "case"',
             "--set 'report.words={example=\"nodule\"}'",
         ),
     ],

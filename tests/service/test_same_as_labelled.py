@@ -227,4 +227,4 @@ def test_warnings_are_said_once_an_alpha() -> None:
         for _ in range(3):
             assert predictor.predict_array(row, "0.001").all()
     texts = [str(one.message).splitlines()[0] for one in caught]
-    assert texts == ["warning n-too-small: every set is every label at alpha 0.001"]
+    assert texts == ["warning guarantee-vacuous: every set contains all labels at alpha 0.001"]

@@ -47,7 +47,7 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     held = dict(np.load(path))
     held["weight"] = held["weight"] / 2
     np.savez(path, **held)
-    with refused("plausibilities-do-not-sum", "lam.npz: 4 of 4 rows sum to 0.5 (case 0, case"):
+    with refused("rows-do-not-sum", "lam.npz: 4 of 4 rows sum to 0.5 (case 0, case"):
         plausibly.read_plausibilities(path, sparse=True)
     held["label"] = held["label"][:, :-1]
     np.savez(path, **held)

@@ -149,7 +149,7 @@ def test_sizes_and_strata_that_no_split_has(world: World) -> None:
     world.edit("study.toml", "[10, 15]", "[10, 16]")
     told = run("run", "study.toml")
     assert told.code == 2
-    assert "error sizes-range: split 0 has no 16 calibration examples\n" in told.err
+    assert "error option-range: split 0 has no 16 calibration examples\n" in told.err
     world.edit("study.toml", "sizes = [10, 16]", "")
     world.edit("study.toml", 'patients.csv"\n', 'patients.csv"\ncluster = "patient"\n')
     world.edit("study.toml", '"site"', '"diagnosis"')

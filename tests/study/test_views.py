@@ -24,7 +24,7 @@ METHODS: dict[str, dict[str, object]] = {
 def data(tmp_path: Path) -> tuple[xr.DataArray, xr.DataArray]:
     make(tmp_path)
     lam = plausibly.aggregate(plausibly.read_annotations(tmp_path / "votes.csv"))
-    return plausibly.read_predictions(tmp_path / "views.csv", view="view"), lam
+    return plausibly.read_predictions(tmp_path / "views.csv", augmentation="view"), lam
 
 
 def test_one_split_by_hand(data: tuple[xr.DataArray, xr.DataArray]) -> None:

@@ -204,7 +204,7 @@ BODY = """
         text = file_contents(path, "annotations").decode("utf-8", "replace")
         rows = [tuple(re.split(r"\\s*[|]\\s*", line)) for line in text.split("\\n") if line]
         if not rows or rows.pop(0) != (_FIRST_LINE,) or any(len(row) != 3 for row in rows):
-            raise InputError("line-unlike", f"{path.name} holds no answers")
+            raise InputError("export-unlike", f"{path.name} holds no answers")
         for row, (example, annotator, label) in enumerate(rows):
             yield Response(example=example, annotator=annotator, answer=label, place=f"row {row}")
 """

@@ -77,6 +77,6 @@ def test_an_expected_failure_must_name_a_rule() -> None:
     with pytest.raises(InputError) as caught:
         rules(AGGREGATOR, expected_failures={"simplx": "ours"})
     assert (caught.value.name, caught.value.hint) == (
-        "rule-unknown",
+        "option-unknown",
         "fix or drop it in expected_failures",
     )

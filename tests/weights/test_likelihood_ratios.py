@@ -271,7 +271,7 @@ def test_other_options_that_cannot_be_used_are_refused(
 ) -> None:
     for clip in (1, -2, float("inf"), "wide"):
         message = refused(source, target, asked, clip=clip)
-        assert message.startswith("error clip-range: ")
+        assert message.startswith("error option-range: ")
         assert f"found {clip!r}" in message
     for classifier, got in (
         (object(), "object has no fit, predict_proba"),

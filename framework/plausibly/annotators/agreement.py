@@ -568,7 +568,7 @@ def agreement(
     ------
     InputError
         ``agreement-kind``, ``weights-fractional``, ``order-unfit``, ``order-incomplete``,
-        ``depth-unfit``, ``depth-range``, ``resamples-range``, and what is wrong with the table or
+        ``depth-unfit``, ``option-range``, ``option-range``, and what is wrong with the table or
         a coordinate.
 
     Warns

@@ -69,7 +69,7 @@ def annotation_certainty(
     Raises
     ------
     InputError
-        ``draws-missing``, ``top-range``, and what is wrong with plausibilities or levels.
+        ``draws-missing``, ``option-range``, and what is wrong with plausibilities or levels.
 
     Notes
     -----
@@ -174,7 +174,7 @@ def uncertainty_adjusted_accuracy(
     Raises
     ------
     InputError
-        ``draws-missing``, ``top-range``, and where inputs do not match or are not usable.
+        ``draws-missing``, ``option-range``, and where inputs do not match or are not usable.
 
     Notes
     -----

@@ -112,7 +112,7 @@ def average_overlap(
     Raises
     ------
     InputError
-        ``ranking-repeats``, ``depth-range``, ``label-unknown``.
+        ``ranking-repeats``, ``option-range``, ``label-unknown``.
 
     References
     ----------
@@ -161,7 +161,7 @@ def average_overlap(
 
 
 def check_depth(depth: int, labels: int) -> int:
-    """Return the depth, at most the number of labels, or raise ``depth-range``."""
+    """Return the depth, at most the number of labels, or raise ``option-range``."""
     if depth < 1:
         raise out_of_range("depth", depth, expected="1 or more", hint="depth=3")
     return max(1, min(depth, labels))

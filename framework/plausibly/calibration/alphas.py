@@ -58,15 +58,12 @@ def _refused(value: object) -> InputError:
     if number is not None and 1 < number < 100:
         meant = float(1 - number / 100 if number >= 50 else number / 100)
     shown = value if isinstance(value, str) else repr(value)
-    expected = "0 < alpha < 1"
-    if number is not None and number >= 1:
-        expected += "; for calibrator risk, divide alpha and the risks by the largest risk"
     return InputError(
         "alpha-range",
-        f"alpha {shown} is not a miscoverage rate",
-        expected=expected,
+        "alpha must be between 0 and 1",
+        expected="the miscoverage rate: 0.1 for 90% sets",
         found=str(shown) if number is not None else f"{shown}, which is not a number",
-        hint=f"alpha={meant:g} for {100 - 100 * meant:g}% sets",
+        hint=f"alpha={meant:g}",
         source="alpha",
     )
 

@@ -109,7 +109,7 @@ def score_threshold(
     Warns
     -----
     PlausiblyWarning
-        ``n-too-small`` where every set is every label.
+        ``guarantee-vacuous`` where every set is every label.
 
     References
     ----------
@@ -130,9 +130,9 @@ def score_threshold(
     if rank < 1:
         needed = math.ceil(1 / exact) - 1
         warn(
-            "n-too-small",
-            f"every set is every label at alpha {float(exact):g}",
-            expected=f"{counted(needed)} calibration examples or more",
+            "guarantee-vacuous",
+            f"every set contains all labels at alpha {float(exact):g}",
+            expected=f"at least {counted(needed)} calibration examples",
             found=counted(examples),
             hint=f"annotate {counted(needed - examples)} more, or a larger alpha",
             source="scores",

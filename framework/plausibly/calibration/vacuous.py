@@ -1,4 +1,4 @@
-"""Warnings of sets that are every label, and of what would make them smaller."""
+"""Warnings of sets that contain all labels, and of what would make them smaller."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from plausibly.guarantee import BY_LABEL, Guarantee
 
 
 def warn_of_vacuous(guarantee: Guarantee, combiner: str) -> None:
-    """Warn that every set is every label."""
-    alpha, unit = f"{float(guarantee.alpha):g}", guarantee.unit
-    held_out, count = unit.startswith("held-out"), counted(guarantee.has)
-    least, needed = guarantee.least_alpha, guarantee.needed
-    works = "" if least is None or least >= 1 else rounded_up(least)
-    what, source = f"every set is every label at alpha {alpha}", "predictor"
+    """Warn that every set contains all labels."""
+    unit, count, least = guarantee.unit, counted(guarantee.has), guarantee.least_alpha
+    held_out, needed = unit.startswith("held-out"), guarantee.needed
+    usable = "" if least is None or least >= 1 else f"alpha={rounded_up(least)}"
+    average = 'calibrate with combiner="average", which holds none out'
     if needed is None or guarantee.has >= needed:
-        name, got = "sets-vacuous", f"too many of {count} {unit} there"
-        expected = "scores that tell labels apart"
-        hint = "a larger alpha, or another score"
-        if held_out:
-            expected = "fewer p-values at their least value"
-            hint = f"combiner average (no split), more {unit}, or a larger alpha"
+        expected, found = "scores that tell labels apart", f"too many ties among {count} {unit}"
+        hint = average if held_out else "a larger alpha, or another score"
+    elif held_out:
+        expected, found = f"at least {counted(needed)} {unit} for the combiner {combiner}", count
+        hint = f"{average}; or {usable}" if usable else average
     else:
-        expected, got = f"{counted(needed)} {unit} or more", count
-        if held_out:
-            name, source = "guarantee-vacuous", f"combiner {combiner}"
-            what = f"{combiner} gives every label at alpha {alpha}"
-            hint = f"combiner average (no split), or alpha {works}"
-            hint = hint if works else "combiner average (no split), or hold more examples out"
-        else:
-            name, hint = "n-too-small", f"annotate {counted(needed - guarantee.has)} more"
-            hint = f"alpha {works} works with {count}; or {hint}" if works else hint
-    warn(name, what, expected=expected, found=got, hint=hint, source=source, stacklevel=4)
+        expected, found = f"at least {counted(needed)} {unit}", count
+        more = f"annotate {counted(needed - guarantee.has)} more"
+        hint = f"{usable}, or {more}" if usable else more
+    warn(
+        "guarantee-vacuous",
+        f"every set contains all labels at alpha {float(guarantee.alpha):g}",
+        expected=expected,
+        found=found,
+        hint=hint,
+        source=f"combiner {combiner}" if held_out else "predictor",
+        stacklevel=4,
+    )
 
 
 def warn_of_small_groups(
@@ -54,7 +54,7 @@ def warn_of_small_groups(
     verb = "get" if len(small) > 1 else "gets"
     warn(
         "group-too-small",
-        f"{len(small)} of {len(calibration.groups)} {what} {verb} every label at alpha {alpha}"
+        f"{len(small)} of {len(calibration.groups)} {what} {verb} all labels at alpha {alpha}"
         if not of_labels
         else f"{len(small)} of {len(calibration.groups)} labels "
         f"{'are' if len(small) > 1 else 'is'} in every set at alpha {alpha}",

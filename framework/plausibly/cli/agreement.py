@@ -58,7 +58,7 @@ def agreement(output: Output, loaded: Draft) -> None:
         )
     if chosen.draws is not None and chosen.draws < 2:
         raise InputError(
-            "draws-range",
+            "option-range",
             f"agreement.draws = {chosen.draws} shows no uncertainty",
             expected="2 or more",
             found=str(chosen.draws),

@@ -41,6 +41,7 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     """
     from plausibly.cli import guarantee
     from plausibly.conformal import FORMAT
+    from plausibly.conformal.aggregate import warn_of_one_annotator
     from plausibly.conformal.calibrate import calibrate as calibrated
     from plausibly.data.names import EXAMPLE, several
     from plausibly.extras import require
@@ -58,6 +59,8 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     dry.check_output(out, files)
     with output.working("reading files"):
         model, answers, predictions, lam, left_out = reading.read_both(settings, chunks=chunks)
+    if answers.table is not None:
+        warn_of_one_annotator(answers.table)
     if out.suffix == ".zarr":
         require("zarr", extra="zarr", source=str(out))
     rows: list[layout.Row] = [

@@ -77,8 +77,9 @@ def evaluate(output: Output, loaded: Draft) -> None:
         reading.check_renames(settings.labels, answers)
         sets, lam, left_out = reading.matched(settings, sets, answers, path.name)
         predictions = predictor = None
-        # A settings file names them for predict; where the model is in doubt is measured on demand.
-        if "new.predictions" in loaded.typed:
+        # A settings file names them for predict too: people see more measures on demand only.
+        wanted = output.json or "new.predictions" in loaded.typed
+        if wanted and settings.predictions.path is not None:
             if loaded.has("output.predictor"):
                 predictor = load_predictor(settings.output.predictor)
             # Coordinates of the examples are known of the sets.
@@ -133,7 +134,9 @@ def evaluate(output: Output, loaded: Draft) -> None:
     )
     following: list[object] = ["plausibly", "report"]
     if not options.found_without_flags(loaded, "new.predictions"):
-        following += ["--predictor", settings.output.predictor, "-p", "NEW"]
+        known = loaded.has("output.predictor")
+        following += ["--predictor", settings.output.predictor if known else "PREDICTOR"]
+        following += ["-p", "NEW"]
         following += ["-a" if answers.table is not None else "--plausibilities", answers.path]
     after = layout.fields([("next       ", layout.command_line(following, indent=13))])
     block = "\n".join([before, *evaluation.lines(), *([] if texts else [after])])

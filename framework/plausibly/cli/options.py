@@ -146,8 +146,8 @@ def check_answers(loaded: Draft, *, new: bool = False) -> None:
     )
     if annotations == plausibilities:
         raise InputError(
-            "opinions-missing",
-            f"{'two files say' if annotations else 'no file says'} what the experts said",
+            "answers-missing",
+            "two files hold the answers" if annotations else "no file holds the answers",
             expected="annotations (-a) or plausibilities (--plausibilities)",
             found="both" if annotations else "neither",
             hint="leave one out" if annotations else "-a votes.csv",

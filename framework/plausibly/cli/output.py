@@ -38,7 +38,7 @@ Tick: TypeAlias = Callable[[int, int], None]
 
 
 _VIEWS = {
-    "augmentations-missing": '-p with a row for each view of an example, and view="COLUMN"',
+    "augmentations-missing": '-p with a row per augmentation, and augmentation="COLUMN"',
     "augmentations-unread": "--calibrator augmentation, or -p with one row per example",
 }
 

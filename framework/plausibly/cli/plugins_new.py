@@ -67,7 +67,7 @@ def new(
 
     if kind is None:
         raise InputError(
-            "kind-unsaid",
+            "kind-missing",
             "a new plugin needs a kind of component",
             expected=f"one of {', '.join(one.name for one in KINDS)}",
             hint="--kind aggregator, or another of them",

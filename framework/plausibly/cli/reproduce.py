@@ -100,7 +100,7 @@ def reproduce(
         return
     if not figures:
         raise InputError(
-            "figure-unsaid",
+            "figure-missing",
             "no figure is named",
             expected="a figure, or all",
             hint="plausibly reproduce --list shows them; plausibly reproduce all makes them",

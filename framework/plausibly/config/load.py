@@ -422,7 +422,7 @@ def share(text: str, typed: str) -> float:
     if not 0 <= value <= 1:
         meant = f"{value / 100:g}" if 1 < value <= 100 else "0.89"
         raise InputError(
-            "share-range",
+            "option-range",
             f"{typed}{text} is not a share",
             expected="a number from 0 to 1",
             found=text,

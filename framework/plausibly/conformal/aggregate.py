@@ -12,11 +12,11 @@ from plausibly import registry
 from plausibly.data import names
 from plausibly.data.annotations import Rows, check_answered, check_table, read_only
 from plausibly.data.labels import without_parents
-from plausibly.data.names import several
+from plausibly.data.names import name_texts, several
 from plausibly.data.plausibilities import FEW_LABELS, Plausibilities, is_sparse, to_dense, to_sparse
 from plausibly.data.select import answered, select_annotations
-from plausibly.data.states import with_left_out
-from plausibly.errors import InputError, listed
+from plausibly.data.states import amount, with_left_out
+from plausibly.errors import InputError, listed, warn
 from plausibly.kernels.random import Keys
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike
 from plausibly.registry import called
@@ -36,7 +36,7 @@ def default_aggregator(kind: str) -> str:
         return DEFAULT_AGGREGATORS[kind]
     except KeyError:
         raise InputError(
-            "aggregator-unsaid",
+            "aggregator-missing",
             f"annotations of kind {kind} have no default aggregator",
             expected="an aggregator by name",
             hint='aggregator="NAME"; all: plausibly plugins list --kind aggregator',
@@ -73,7 +73,7 @@ def aggregate(
     sparse: bool = False,
     **params: object,
 ) -> xr.DataArray | xr.Dataset:
-    """Turn expert annotations into plausibilities.
+    """Turn annotations into plausibilities.
 
     Parameters
     ----------
@@ -125,6 +125,23 @@ def aggregate(
             source="aggregator",
         )
     return to_sparse(found)
+
+
+def warn_of_one_annotator(table: xr.Dataset) -> None:
+    """Warn of a table with the answers of one annotator, which show no disagreement."""
+    rows, annotators = Rows.of(table), name_texts(table[names.ANNOTATOR].values)
+    if len(annotators) != 1 or (rows.annotator == names.UNKNOWN_ANNOTATOR).any():
+        return
+    source, (name,) = str(table.attrs.get("source", "annotations")), annotators
+    warn(
+        "one-annotator",
+        f"{source} has answers of one annotator only",
+        expected="several annotators per example, to measure disagreement",
+        found=f"{amount(float(rows.votes.sum()))} answers of {name}",
+        hint=f"the sets cover what {name} answers; add answers of other annotators",
+        source=source,
+        stacklevel=3,
+    )
 
 
 def aggregated(

@@ -15,10 +15,12 @@ from plausibly.calibration.data import CalibrationData
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues, keyed_share, one_of_each
 from plausibly.calibration.scores import CalibrationScores, malformed
+from plausibly.conformal.aggregate import warn_of_one_annotator
 from plausibly.conformal.array_predictor import Metadata, Scoring
 from plausibly.conformal.inputs import calibration_data, matched_inputs
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
+from plausibly.data.annotations import is_annotations
 from plausibly.data.names import several
 from plausibly.errors import IncompatibleComponents, InputError, counted
 from plausibly.guarantee import (
@@ -222,7 +224,7 @@ def _share(held_out: float) -> Fraction:
     share = exact(held_out)
     if share is None or not 0 <= share < 1:
         raise InputError(
-            "held-out-range",
+            "option-range",
             f"held_out {held_out!r} is not a share of the calibration examples",
             expected="0 <= held_out < 1",
             found=repr(held_out),
@@ -246,7 +248,7 @@ def calibrate(
     only_common: bool = False,
     allow_no_guarantee: bool = False,
 ) -> ConformalPredictor:
-    """Calibrate a conformal predictor on everything that experts said.
+    """Calibrate a conformal predictor on all answers of the annotators.
 
     Parameters
     ----------
@@ -296,9 +298,12 @@ def calibrate(
     Stutz et al., Conformal prediction under ambiguous ground truth, TMLR 2023; Angelopoulos et
     al., Conformal risk control, arXiv 2208.02814.
     """
+    answers = as_answers(plausibilities, beside=predictions)
+    if is_annotations(answers):
+        warn_of_one_annotator(answers)
     model, found, aggregated_by = matched_inputs(
         as_predictions(predictions),
-        as_answers(plausibilities, beside=predictions),
+        answers,
         aggregator=aggregator,
         seed=seed,
         only_common=only_common,

@@ -193,7 +193,7 @@ def read(path: Path, kind: type[P]) -> P:
             raise _not_ours(path, f"format {written}, of an earlier version")
         if written > FORMAT:
             raise InputError(
-                "predictor-newer",
+                "file-newer",
                 f"{path.name} has format {written}, this is plausibly {version()}",
                 expected=f"format {FORMAT}",
                 found=f"format {written}, written by plausibly {writer}",

@@ -36,7 +36,7 @@ def load_predictor(path: str | Path, *, array_only: bool = False) -> ArrayPredic
     Raises
     ------
     InputError
-        ``predictor-unreadable`` or ``predictor-newer``.
+        ``predictor-unreadable`` or ``file-newer``.
     """
     if array_only:
         return read(Path(path), ArrayPredictor)

@@ -249,7 +249,7 @@ class PlausibilityRegion:
             warn(
                 "region-vacuous",
                 f"every plausibility vector conforms at alpha {float(alpha):g}",
-                expected=f"{counted(needed)} calibration examples or more",
+                expected=f"at least {counted(needed)} calibration examples",
                 found=counted(self.n),
                 hint=f"alpha {works} works with {counted(self.n)}; or annotate {more} more",
                 source="region",
@@ -398,7 +398,7 @@ class PlausibilityRegion:
         mass = exact(leave_out)
         if mass is None or not 0 < mass < 1:
             raise InputError(
-                "leave-out-range",
+                "option-range",
                 f"leave_out {leave_out!r} is not a share of plausibility that may be left out",
                 expected="0 < leave_out < 1; at 0 every label is needed, since every vector next "
                 "to one that conforms has a little on each",
@@ -480,13 +480,13 @@ class PlausibilityRegion:
         Raises
         ------
         InputError
-            ``parts-range``; ``grid-too-large`` where examples times points pass 1,000,000.
+            ``option-range``; ``grid-too-large`` where examples times points pass 1,000,000.
         """
         new, scores = self.read(predictions)
         number: object = parts
         if isinstance(number, bool) or not isinstance(number, int) or number < 1:
             raise InputError(
-                "parts-range",
+                "option-range",
                 f"a grid of {parts!r} parts",
                 expected="a whole number from 1 on",
                 found=repr(parts),

@@ -70,7 +70,7 @@ def with_labels(
         pairs = equal_pairs(surplus or lost, not_among(wanted, lost))
     if surplus:
         many = "a label" if len(surplus) == 1 else several(len(surplus), "label")
-        what = f"{does(source, 'have')} {many} that {does(other, 'lack')}"
+        what = f"{does(source, 'have')} {many} that {does(other, 'do')} not have"
         got = listed(map(quoted, surplus))
         if lost:
             got += f", without {listed(map(quoted, lost))}"
@@ -87,7 +87,7 @@ def with_labels(
         )
         advice = merged_by(pairs)
     elif surplus and not lost:
-        advice = f"declare every label where {other} are made: labels=[...]"
+        advice = f"declare every label where {other} is made: labels=[...]"
     raise InputError(
         "labels-differ",
         what,

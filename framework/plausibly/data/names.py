@@ -282,11 +282,14 @@ def several(number: int, noun: str) -> str:
     return f"{counted(number)} {noun}" if number == 1 else f"{counted(number)} {noun}s"
 
 
+_IRREGULAR = {"have": "has", "do": "does"}
+
+
 def does(source: str, verb: str) -> str:
     """Return subject and verb: ``predictions lack``, ``cnn.parquet lacks``."""
     if source.endswith("s") and "." not in source:
         return f"{source} {verb}"
-    return f"{source} has" if verb == "have" else f"{source} {verb}s"
+    return f"{source} {_IRREGULAR.get(verb, f'{verb}s')}"
 
 
 def check_names(names: Sequence[str], noun: str, *, source: str) -> None:
@@ -508,7 +511,7 @@ def named_array(
     """
     if not isinstance(array, xr.DataArray):
         raise InputError(
-            f"{what}-unlabelled",
+            "array-unlabelled",
             f"{source}: {type(array).__name__} has no names for its rows and columns",
             expected="a DataArray with the dims example and label",
             found=type(array).__name__,
@@ -558,7 +561,7 @@ def named_array(
         )
     if not array.size:
         raise InputError(
-            f"{what}-empty",
+            "array-empty",
             f"{source}: there is nothing in it",
             expected="one example and one label, or more",
             found=", ".join(several(array.sizes[dim], str(dim)) for dim in array.dims),

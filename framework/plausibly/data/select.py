@@ -20,6 +20,7 @@ from plausibly.data.names import (
     positions,
     several,
 )
+from plausibly.data.plausibilities import is_sparse, to_dense
 from plausibly.data.states import STATES, read_left_out, read_merged, with_left_out, with_merged
 from plausibly.errors import InputError, listed
 from plausibly.kernels.types import Bools, Ints
@@ -360,18 +361,20 @@ _CODES = (
 )
 
 
-def to_frame(table: xr.Dataset) -> pd.DataFrame:
-    """Return the responses as a data frame, one row a mention.
+def to_frame(table: xr.Dataset | xr.DataArray) -> pd.DataFrame:
+    """Return annotations, predictions, plausibilities or prediction sets as a data frame.
 
     Parameters
     ----------
-    table : Dataset
-        An annotation table.
+    table : Dataset or DataArray
+        An annotation table, or an array with the dims example and label, dense or sparse.
 
     Returns
     -------
     DataFrame
-        Index ``response`` (mentions of one response share it); columns ``example``, ``annotator``
+        Of an array: a row per example and a column per label; augmentation, draw or alpha stand
+        before the example in the index. Of annotations, one row per mention: index ``response``
+        (mentions of one response share it); columns ``example``, ``annotator``
         and ``label`` (categorical, with all names of the table as categories), then every further
         variable over responses or mentions under its own name (``response_state`` as words). An
         empty answer is a row without label; an unknown annotator is missing; an example that was
@@ -380,11 +383,30 @@ def to_frame(table: xr.Dataset) -> pd.DataFrame:
     Raises
     ------
     InputError
-        What `check_table` raises.
+        What `check_table` raises; ``dims-differ`` for an array without examples or labels.
     """
     import pandas as pd
 
-    rows = Rows.of(check_table(table))
+    array = to_dense(table) if is_sparse(table) else table
+    if isinstance(array, xr.DataArray):
+        if not {names.EXAMPLE, names.LABEL} <= set(array.dims):
+            raise InputError(
+                "dims-differ",
+                "an array of these dims is no table of labels",
+                expected="the dims example and label, after augmentation, draw or alpha",
+                found=listed(array.dims),
+                hint="predictions, plausibilities or prediction sets of plausibly",
+                source="table",
+            )
+        before = [dim for dim in array.dims if dim not in (names.EXAMPLE, names.LABEL)]
+        ordered = array.transpose(*before, names.EXAMPLE, names.LABEL)
+        index = ordered.indexes[names.EXAMPLE]
+        if before:
+            levels = [ordered.indexes[dim] for dim in (*before, names.EXAMPLE)]
+            index = pd.MultiIndex.from_product(levels, names=[*before, names.EXAMPLE])
+        columns_of = ordered.indexes[names.LABEL]
+        return pd.DataFrame(ordered.values.reshape(len(index), -1), index, columns_of)
+    rows = Rows.of(check_table(array))
     empty = np.flatnonzero(rows.mentions == 0)
     response = np.concatenate((rows.response, empty))
     mention = np.concatenate((np.arange(rows.response.size), np.full(empty.size, -1)))
@@ -392,7 +414,7 @@ def to_frame(table: xr.Dataset) -> pd.DataFrame:
     response, mention = response[order], mention[order]
     label = np.where(mention >= 0, np.append(rows.label, names.NO_LABEL)[mention], names.NO_LABEL)
     columns: dict[str, object] = {
-        dim: pd.Categorical.from_codes(codes, categories=table.indexes[dim])
+        dim: pd.Categorical.from_codes(codes, categories=array.indexes[dim])
         for dim, codes in (
             (names.EXAMPLE, rows.example[response]),
             (names.ANNOTATOR, rows.annotator[response]),
@@ -400,7 +422,7 @@ def to_frame(table: xr.Dataset) -> pd.DataFrame:
         )
     }
     frame = pd.DataFrame(columns, index=pd.Index(response, name=names.RESPONSE))
-    for name, variable in table.variables.items():
+    for name, variable in array.variables.items():
         if name in _CODES:
             continue
         if name == names.RESPONSE_STATE:

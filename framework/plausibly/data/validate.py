@@ -119,7 +119,7 @@ def unsound(array: xr.DataArray, scale: str, source: str) -> InputError:
         word = "NaN" if np.isnan(values[bad]).all() else "NaN or infinite numbers"
         columns = bad.reshape(-1, bad.shape[-1]).any(axis=0)
         labels = name_texts(array.indexes[names.LABEL][columns])
-        name = "plausibilities-not-finite" if ours else "probabilities-not-finite"
+        name = "numbers-not-finite"
         fault, expected = "", "finite numbers"
         got = f"{counted(int(bad.sum()))} {word} in {listed(map(quoted, labels))}"
         hint = hint if ours else 'predict these again, or bad_rows="drop", which is recorded'
@@ -141,7 +141,7 @@ def unsound(array: xr.DataArray, scale: str, source: str) -> InputError:
         off = sums[bad[..., 0]]
         fault, got = f"sum to {span(off, 'up to')}", ""
         if ours:
-            name, expected = "plausibilities-do-not-sum", f"1 within {_WITHIN[scale]:g}"
+            name, expected = "rows-do-not-sum", f"1 within {_WITHIN[scale]:g}"
             hint = 'fix these rows, or lam / lam.sum("label"), if they are weights'
         elif (np.abs(off / 100 - 1) <= SUM_WITHIN).all():
             name, expected = "rows-do-not-sum", f"1 within {SUM_WITHIN}; are they percentages?"
@@ -190,7 +190,7 @@ def _of_augmentations(
     count = predictions.sizes[names.AUGMENTATION]
     if not count:
         raise InputError(
-            "predictions-empty",
+            "array-empty",
             f"{source}: there is no augmentation",
             expected="one augmentation or more",
             found="0",

@@ -87,7 +87,7 @@ def make_toy(examples: int = 2000, *, seed: int = 1) -> Toy:
     """Return `examples` drawn examples; the first ones do not depend on how many there are."""
     if examples < 1:
         raise InputError(
-            "count-too-small",
+            "option-range",
             f"the toy cannot have {counted(examples)} examples",
             expected="1 or more",
             found=counted(examples),

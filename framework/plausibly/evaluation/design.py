@@ -343,7 +343,7 @@ class Design:
                 there = several(len(rows), "example")
                 whole = "" if self.cluster is None else f', and whole values of "{self.cluster}"'
                 raise InputError(
-                    "sizes-range",
+                    "option-range",
                     f"split {number} has no {size:,} calibration examples",
                     expected=f"sizes that every split has{whole}",
                     found=f"{there} on the calibration side of split {number}",

@@ -82,7 +82,7 @@ def monte_carlo_error(
     Raises
     ------
     InputError
-        ``draws-malformed``, ``seeds-range``; as `plausibly.calibrate`.
+        ``draws-malformed``, ``option-range``; as `plausibly.calibrate`.
 
     Notes
     -----
@@ -229,7 +229,7 @@ def leave_one_annotator_out(
     ------
     InputError
         ``annotators-unknown`` where no response has a known annotator, or where one is named that
-        is not there; ``folds-range``; what calibration says.
+        is not there; ``option-range``; what calibration says.
 
     Notes
     -----

@@ -161,12 +161,12 @@ def unnamed(array: xr.DataArray, wanted: set[str], more: Collection[str] = ()) -
 
 
 def check_ties(ties: str) -> Ties:
-    """Return the tie policy, or raise ``ties-unknown``."""
+    """Return the tie policy, or raise ``option-unknown``."""
     for known in TIES:
         if ties == known:
             return known
     raise InputError(
-        "ties-unknown",
+        "option-unknown",
         f'no tie policy "{ties}"',
         expected=f"one of {', '.join(TIES)}",
         hint='ties="first", the first of the tied labels in label order',

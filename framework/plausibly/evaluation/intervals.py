@@ -90,7 +90,7 @@ def interval(
     Raises
     ------
     InputError
-        ``interval-unknown`` and ``confidence-range``.
+        ``option-unknown`` and ``option-range``.
 
     Notes
     -----
@@ -129,14 +129,14 @@ def check_method(method: str, confidence: float) -> None:
     """Raise `InputError` unless both are usable."""
     if method not in METHODS:
         raise InputError(
-            "interval-unknown",
+            "option-unknown",
             f'no interval "{method}"',
             expected=f"one of {', '.join(METHODS)}",
             hint='interval="auto": Wilson for 0/1 outcomes, t for fractional ones',
         )
     if not 0.0 < confidence < 1.0:
         raise InputError(
-            "confidence-range",
+            "option-range",
             f"confidence {confidence} is not a probability",
             expected="0 < confidence < 1",
             found=str(confidence),

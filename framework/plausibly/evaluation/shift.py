@@ -81,7 +81,7 @@ def likelihood_ratios(
     Raises
     ------
     InputError
-        ``features-malformed``, ``features-differ``, ``ratios-own-examples``, ``clip-range`` or
+        ``features-malformed``, ``features-differ``, ``ratios-own-examples``, ``option-range`` or
         ``classifier-malformed``.
     MissingExtra
         ``extra-missing``, where scikit-learn is not installed.

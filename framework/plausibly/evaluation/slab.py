@@ -70,7 +70,7 @@ def worst_slab_coverage(
     Raises
     ------
     InputError
-        As `evaluate`; ``features-malformed``, ``features-missing``, ``slab-range``.
+        As `evaluate`; ``features-malformed``, ``features-missing``, ``option-range``.
 
     Notes
     -----
@@ -91,7 +91,7 @@ def worst_slab_coverage(
     wrong += [f"directions {directions}"] * (directions < 1)
     if wrong:
         raise InputError(
-            "slab-range",
+            "option-range",
             "no slab can be searched in this way",
             expected="least and search between 0 and 1, and one direction or more",
             found=listed(wrong),

@@ -30,10 +30,10 @@ def is_whole(value: object, *, minimum: int = 1) -> bool:
 
 
 def out_of_range(argument: str, value: object, *, expected: str, hint: str) -> InputError:
-    """Return the error ``ARGUMENT-range``: an argument has a value that means nothing."""
+    """Return the error ``option-range``: an argument has a value that means nothing."""
     what = f"{argument} is out of range"
     return InputError(
-        f"{argument}-range", what, expected=expected, found=str(value), hint=hint, source=argument
+        "option-range", what, expected=expected, found=str(value), hint=hint, source=argument
     )
 
 
@@ -45,7 +45,7 @@ def check_count(argument: str, value: object, *, usual: int) -> None:
 
 
 def check_resamples(value: object) -> int:
-    """Return the number of resamples, or raise ``resamples-range``."""
+    """Return the number of resamples, or raise ``option-range``."""
     if not isinstance(value, int | np.integer) or not is_whole(value, minimum=0) or value == 1:
         expected, hint = "2 or more, or 0 for none", "resamples=200"
         raise out_of_range("resamples", repr(value), expected=expected, hint=hint)
@@ -53,11 +53,11 @@ def check_resamples(value: object) -> int:
 
 
 def check_share(test: object) -> None:
-    """Raise `InputError` ``test-share`` unless it is a number between 0 and 1."""
+    """Raise `InputError` ``option-range`` unless it is a number between 0 and 1."""
     share = exact(test)
     if share is None or not 0 < share < 1:
         raise InputError(
-            "test-share",
+            "option-range",
             f"test {test!r} is not a share of the examples",
             expected="0 < test < 1",
             found=repr(test),

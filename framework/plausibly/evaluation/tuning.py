@@ -169,7 +169,7 @@ def tune_raps(
     Raises
     ------
     InputError
-        ``goal-unknown``, ``splits-range``, ``candidates-none``, ``tuning-too-small``, or where
+        ``option-unknown``, ``option-range``, ``candidates-none``, ``tuning-too-small``, or where
         inputs are malformed or do not match.
 
     References
@@ -180,7 +180,7 @@ def tune_raps(
     level = read_alpha(alpha)
     if goal not in MEASURES:
         raise InputError(
-            "goal-unknown",
+            "option-unknown",
             f'no goal "{goal}" to tune for',
             expected=f"one of {', '.join(MEASURES)}",
             hint='goal="set-size"',

@@ -54,7 +54,7 @@ def as_predictions(
         return read_predictions(predictions, scale=scale)  # type: ignore[arg-type]  # no array here
     kind = type(given).__name__
     raise InputError(
-        "predictions-unlabelled",
+        "array-unlabelled",
         f"predictions: {kind} has no names for its rows and columns",
         expected="a DataArray with the dims example and label, a file, or a data frame",
         found=kind,
@@ -77,10 +77,10 @@ def as_answers(answers: AnswersLike, *, beside: object = None) -> xr.DataArray |
     if isinstance(given, xr.DataArray) and (given is beside or names.SCALE in given.attrs):
         raise InputError(
             "predictions-as-plausibilities",
-            "predictions are in the place of plausibilities",
+            "plausibilities were read as predictions",
             expected="plausibilities from plausibly.aggregate(), or annotations",
             found="the same array twice" if given is beside else "an array from read_predictions()",
-            hint="plausibly.calibrate(probabilities, annotations); or drop_attrs(), if these are "
+            hint="plausibly.calibrate(probabilities, votes); or drop_attrs(), if these are "
             "plausibilities",
             source="plausibilities",
         )

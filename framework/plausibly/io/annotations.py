@@ -361,6 +361,8 @@ def _unknown(
         lines = head.decode("utf-8-sig", "replace").splitlines()
         first = next((line for line in lines if line), "")
         got = f"text, first line {quoted(shortened(first))}"
+        if "long-table" in meant:
+            got = f"columns {', '.join(rows[0])}"
     elif rows:
         got = f"Parquet with {listed(rows[0])}"
     marked_up = head.lstrip().startswith((b"{", b"[", b"<"))
@@ -374,7 +376,8 @@ def _unknown(
     return InputError(
         "format-unknown",
         f"no reader recognises {path.name}",
-        expected=f"one of {several(len(names), 'format')} ({listed(names)})",
+        expected="columns example, annotator, label, or one of "
+        f"{several(len(names) - 1, 'other format')}",
         found=got,
         hint=hint,
         source=path.name,

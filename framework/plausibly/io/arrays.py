@@ -267,15 +267,15 @@ def variable_of(
 
 
 def stacked(
-    values: Array, table: TextTable, example: str, view: str
+    values: Array, table: TextTable, example: str, augmentation: str
 ) -> tuple[Array, list[str], list[str]]:
-    """Return the rows of a table as one plane per view; examples and views as first seen."""
-    examples, views = table.column(example), table.column(view)
-    noun = DRAW if view == DRAW else "view"
-    text.check_named(table, view, noun)
-    rows, planes = list(dict.fromkeys(examples)), list(dict.fromkeys(views))
+    """Return the rows of a table as one plane per augmentation, all names as first seen."""
+    examples, augmentations = table.column(example), table.column(augmentation)
+    noun = DRAW if augmentation == DRAW else "augmentation"
+    text.check_named(table, augmentation, noun)
+    rows, planes = list(dict.fromkeys(examples)), list(dict.fromkeys(augmentations))
     row_of = np.full((len(planes), len(rows)), -1, dtype=np.intp)
-    cell = positions(planes, views) * len(rows) + positions(rows, examples)
+    cell = positions(planes, augmentations) * len(rows) + positions(rows, examples)
     _, first_of, inverse = np.unique(cell, return_index=True, return_inverse=True)
     again = np.flatnonzero(first_of[inverse] != np.arange(cell.size)).tolist()
     row_of.flat[cell] = np.arange(cell.size)
@@ -286,7 +286,7 @@ def stacked(
     if again:
         first, second = int(first_of[inverse[again[0]]]), again[0]
         where = table.places([first, second])
-        got = f"{quoted(views[first])} of {examples[first]} in {where}"
+        got = f"{quoted(augmentations[first])} of {examples[first]} in {where}"
         wrong = list(dict.fromkeys(examples[row] for row in again))
         hint = f"keep one, or give the other {noun} a name of its own"
     else:
@@ -321,12 +321,12 @@ class Wanted:
     """Columns of a table that are not labels, and whether plausibly wrote it."""
 
     example: str
-    view: str | None = None
+    augmentation: str | None = None
     plausibilities: bool = False  # names of labels and of examples may repeat
     ours: bool = False
 
     def read(self, table: TextTable, columns: Sequence[text.Column] = ()) -> NamedArray:
-        """Return rows of numbers under their names, as planes where they are of views.
+        """Return rows of numbers under their names, as planes where they are of augmentations.
 
         The numbers are those of `columns`, where the file or frame has types, else text.
         """
@@ -334,14 +334,14 @@ class Wanted:
         if not len(table):
             empty = "columns without rows" if columns else "a header and no rows"
             raise files.empty(table.source, "one row per example", empty)
-        names, views = table.column(self.example), None
+        names, augmentations = table.column(self.example), None
         if not self.ours:
             text.check_named(table, self.example, EXAMPLE)
         hint = "remove what is no label from the file"
-        repeated = self.view is None and len(set(names)) < len(names)
+        repeated = self.augmentation is None and len(set(names)) < len(names)
         may_be_views = repeated and not self.plausibilities
         if may_be_views:
-            hint += ', or view="COLUMN", if it names views of an example'
+            hint += ', or augmentation="COLUMN", if it names augmentations of an example'
         some = [columns[position] for position in rest] if columns else []
         words = [column for column in some if column.content != "number"]
         if words:
@@ -356,18 +356,22 @@ class Wanted:
             values = values.astype(np.float32 if single else np.float64, copy=False)
         else:
             values = numbers(table, rest, rest=_REST, hint=hint)
-        if self.view is not None:
-            values, names, views = stacked(values, table, self.example, self.view)
+        if self.augmentation is not None:
+            values, names, augmentations = stacked(values, table, self.example, self.augmentation)
         elif may_be_views:
             try:
                 check_names(names, EXAMPLE, source=table.source)
             except InputError as error:
-                error.expected = "one row per example; several views belong in augmentations"
-                error.hint = 'keep one, or calibrator augmentation with view="COLUMN"'
+                error.expected = "one row per example; several rows per example need augmentation"
+                error.hint = 'keep one, or calibrator augmentation with augmentation="COLUMN"'
                 raise
         labels = [table.header[position] for position in rest]
         return NamedArray(
-            values=values, examples=names, labels=labels, source=table.source, augmentations=views
+            values=values,
+            examples=names,
+            labels=labels,
+            source=table.source,
+            augmentations=augmentations,
         )
 
     def number_columns(self, table: TextTable) -> list[int]:
@@ -375,17 +379,20 @@ class Wanted:
         source, header = table.source, table.header
         # An unnamed column elsewhere is none, such as the last one where lines end in a comma.
         index = next((name for name in _INDEX if name in header and (name or not header[0])), None)
-        mine = self.ours or index in (self.example, self.view)
+        mine = self.ours or index in (self.example, self.augmentation)
         if index is not None and not mine:
             at = header.index(index)
-            some = f"{listed(table.columns[at][:3])}, … " if table.columns[at] else "a column "
+            some = f"{listed(table.columns[at][:3])}, … " if table.columns[at] else ""
+            where = f"the column {quoted(index)}" if index else "an unnamed column"
             kind = "parquet" if source.endswith(".parquet") else "csv"
             raise InputError(
                 "index-column",
-                f"column {at + 1} of {source} looks like the index of a pandas data frame",
-                expected="a column of example names and one column of numbers per label",
-                found=f"{some}under the name {quoted(index)}",
-                hint=f'df.to_{kind}("{source}", index=False)'
+                f"the first column of {source} has no name"
+                if not index
+                else f"column {at + 1} of {source} is an index, not a label",
+                expected="a column of example names and one column per label",
+                found=f"{some and f'{some}in '}{where}, like the index of a data frame",
+                hint=f'write the file with df.to_{kind}("{source}", index=False)'
                 if self.example in header
                 else f"example={quoted(index)}, if it names the examples",
                 source=source,
@@ -399,15 +406,21 @@ class Wanted:
             hint = f"example={quoted(guess)}, if that column names the examples"
         table.need([self.example], hint=hint)
         taken = [header.index(self.example)]
-        if self.view is not None:
+        if self.augmentation is not None:
             others = [name for name in header if name != self.example]
-            guess = near(self.view, others) or (others[0] if others else "")
-            hint = f"view={quoted(guess)}, if that column names the views" if guess else ""
-            if self.view == self.example:
+            guess = near(self.augmentation, others) or (others[0] if others else "")
+            hint = (
+                f"augmentation={quoted(guess)}, if that column names the augmentations"
+                if guess
+                else ""
+            )
+            if self.augmentation == self.example:
                 expected = "another column than the one that names the examples"
-                raise files.meaningless(source, "view", quoted(self.view), expected, hint)
-            table.need([self.view], hint=hint or "leave view out")
-            taken.append(header.index(self.view))
+                raise files.meaningless(
+                    source, "augmentation", quoted(self.augmentation), expected, hint
+                )
+            table.need([self.augmentation], hint=hint or "leave augmentation out")
+            taken.append(header.index(self.augmentation))
         rest = [position for position in range(len(header)) if position not in taken]
         if not self.plausibilities:
             text.distinct([header[position] for position in rest], source)
@@ -433,7 +446,9 @@ def from_table(path: Path, role: str, wanted: Wanted) -> NamedArray:
 def from_columns(source: str, columns: Sequence[text.Column], wanted: Wanted) -> NamedArray:
     """Return the numbers in columns of a Parquet file or a frame."""
     # Numbers are not made text; the first column is looked at where the one of names is not named.
-    named = [c.name in (wanted.example, wanted.view) and c.content != "nested" for c in columns]
+    named = [
+        c.name in (wanted.example, wanted.augmentation) and c.content != "nested" for c in columns
+    ]
     named[:1] = [named[0] or columns[0].content == "text"] if columns else []
     return wanted.read(text.table_of(source, columns, named), columns)
 
@@ -575,9 +590,9 @@ def from_netcdf(
 
 def of_variable(dataset: xr.Dataset, array: xr.DataArray, source: str) -> NamedArray:
     """Return a variable of a dataset under the names that its coordinates give."""
-    views = AUGMENTATION in array.dims
+    augmentations = AUGMENTATION in array.dims
     native = array.data.astype(array.dtype.newbyteorder("="), copy=False)
-    values = shaped(native, source, augmented=views)
+    values = shaped(native, source, augmented=augmentations)
     coordinates = {str(name): one for name, one in array.coords.items()}
     named = {
         dim: texts_of(coordinates.pop(dim).values, source, f"{dim}s")
@@ -592,7 +607,9 @@ def of_variable(dataset: xr.Dataset, array: xr.DataArray, source: str) -> NamedA
         examples=named.get(EXAMPLE),
         labels=named.get(LABEL),
         source=source,
-        augmentations=(named.get(AUGMENTATION) or _numbered(len(values))) if views else None,
+        augmentations=(named.get(AUGMENTATION) or _numbered(len(values)))
+        if augmentations
+        else None,
         coordinates=coordinates,
         attributes={str(name): value for name, value in array.attrs.items()},
     )

@@ -66,10 +66,10 @@ def from_chunks(
 
 
 def check_chunks(chunks: int) -> None:
-    """Raise ``chunks-range`` unless there is an example in a chunk."""
+    """Raise ``option-range`` unless there is an example in a chunk."""
     if chunks < 1:
         raise InputError(
-            "chunks-range",
+            "option-range",
             f"chunks of {chunks} examples hold nothing",
             expected="one example a chunk, or more",
             found=str(chunks),

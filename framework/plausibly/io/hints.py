@@ -79,7 +79,7 @@ def readings(rows: Sequence[Sequence[str]]) -> dict[str, str]:
     found: dict[str, str] = {}
     hint = columns_hint(rows)
     if "_COLUMN" not in hint:
-        found["long-table"] = f'reader="long-table", {hint}'
+        found["long-table"] = hint
     free = [name for name, column in cells.items() if not all(map(NUMBER.fullmatch, column))]
     if not free and names_examples(header[0], cells[header[0]]):
         free = [header[0]]

@@ -124,12 +124,12 @@ def read_json_lines(
 def json_records(
     entries: Sequence[tuple[int, object]], source: str, unit: str = "line"
 ) -> list[tuple[int, dict[str, object]]]:
-    """Return objects with their lines or rows; what is none raises ``line-unlike``."""
+    """Return objects with their lines or rows; what is none raises ``export-unlike``."""
     records: list[tuple[int, dict[str, object]]] = []
     for at, value in entries:
         if not isinstance(value, dict):
             raise InputError(
-                "line-unlike",
+                "export-unlike",
                 f"{source} {unit} {counted(at)} holds no object",
                 expected="one JSON object a row",
                 found=json_shown(value),

@@ -245,7 +245,7 @@ def read_predictions(
     strip: bool = False,
     rename: Mapping[str, str] | None = None,
     variable: str | None = None,
-    view: str | None = None,
+    augmentation: str | None = None,
     reader: ComponentLike[Reader] | None = None,
     model: str | None = None,
     chunks: int | None = None,
@@ -289,10 +289,9 @@ def read_predictions(
         New names of labels by their old ones (after `strip`).
     variable : str, optional
         Variable of a netCDF file, where several have the dims.
-    view : str, optional
-        Column of a table with several rows per example, each of another view of it, such as an
-        augmented image. Every example has every view; what is checked of predictions is checked
-        of each.
+    augmentation : str, optional
+        Column of a table with several rows per example, each of another augmentation of it. Every
+        example has every augmentation; what is checked of predictions is checked of each.
     reader : str, mapping or Reader, optional
         Name of a reader of annotations that also reads the predictions in its files, such as
         ``"label-studio"``, or ``{"name": "label-studio", "control": "dx"}``.
@@ -306,8 +305,9 @@ def read_predictions(
     Returns
     -------
     DataArray, ([augmentation,] example, label)
-        float32 where the file has it, else float64; attribute ``scale``. Views are in the order in
-        which the file first names them. An example with bad rows is dropped with all its views.
+        float32 where the file has it, else float64; attribute ``scale``. Augmentations are in
+        the order in which the file first names them. An example with bad rows is dropped with all
+        its augmentations.
 
     Raises
     ------
@@ -321,19 +321,24 @@ def read_predictions(
     if reader is not None:
         if file is None:
             raise meaningless(source, "reader", f"{reader}", "a file")
-        unfit = {"variable": variable, "view": view, "examples": examples, "rename": rename}
+        unfit = {
+            "variable": variable,
+            "augmentation": augmentation,
+            "examples": examples,
+            "rename": rename,
+        }
         unfit |= {"strip": strip or None, "chunks": chunks, "example": column}
         _refuse(unfit, source, "a file of predictions alone")
         array = in_export(file, reader, labels, model)
         scale = scale or "any"
     else:
         if chunks is None:
-            found = _read(path, example, variable, view)
+            found = _read(path, example, variable, augmentation)
         elif file is None:
             raise meaningless(source, "chunks", f"{chunks}", "a file")
         else:
             rows = None if bad_rows == "error" else bad_rows
-            unfit = {"normalise": normalise or None, "bad_rows": rows, "view": view}
+            unfit = {"normalise": normalise or None, "bad_rows": rows, "augmentation": augmentation}
             _refuse(unfit, source, "a file that is read whole")
             found = chunked.from_chunks(
                 file, _ROLE, chunks, variable=variable, usual=_USUAL, example=example
@@ -351,7 +356,7 @@ def read_predictions(
             array = arrays.declared(array, labels, source)
         scale = scale or "probability"
     if bad_rows == "drop":
-        # An example stays only with all its views.
+        # An example stays only with all its augmentations.
         others = tuple(axis for axis, dim in enumerate(array.dims) if dim != EXAMPLE)
         finite = np.isfinite(array.values).all(axis=others)
         dropped = int((~finite).sum())
@@ -384,9 +389,9 @@ def _refuse(options: Mapping[str, object], source: str, expected: str) -> None:
 
 
 def _read(
-    path: Path | str | frames.Frame, example: str, variable: str | None, view: str | None
+    path: Path | str | frames.Frame, example: str, variable: str | None, augmentation: str | None
 ) -> arrays.NamedArray:
-    wanted = Wanted(example, view)
+    wanted = Wanted(example, augmentation)
     if not isinstance(path, (str, os.PathLike)):
         _refuse({"variable": variable}, frames.WHOSE, "a netCDF file")
         return arrays.from_columns(*frames.columns_of(path), wanted)
@@ -405,7 +410,7 @@ def _read(
             found = arrays.from_npz(path, _ROLE, _USUAL, augmented=True)
         else:
             return arrays.from_table(path, _ROLE, wanted)
-    columns = {"example": None if example == EXAMPLE else example, "view": view}
+    columns = {"example": None if example == EXAMPLE else example, "augmentation": augmentation}
     _refuse(columns, path.name, "a table, whose columns have names")
     return found
 

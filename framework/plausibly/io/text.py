@@ -466,7 +466,7 @@ def read_table(
     Raises
     ------
     InputError
-        Also ``line-unlike`` where a JSON value is no record, and what `read_json` says.
+        Also ``export-unlike`` where a JSON value is no record, and what `read_json` says.
     """
     source, head = Path(path).name, files.opening(path, role)
     if _records(head):

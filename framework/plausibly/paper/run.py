@@ -171,7 +171,7 @@ def reproduce(
     Raises
     ------
     InputError
-        ``figure-unknown``, ``figure-own``, ``splits-range``, ``form-unknown``,
+        ``figure-unknown``, ``figure-own``, ``option-range``, ``option-unknown``,
         ``figure-derm``, ``figure-simulate``, ``figure-data`` where one of predictions and
         plausibilities is missing, ``output-unwritable``, and what is wrong with either data.
     MissingExtra
@@ -266,7 +266,7 @@ def check_asked(
         entries.append(entry)
     if type(splits) is not int or splits < 1:  # a bool is none
         raise InputError(
-            "splits-range",
+            "option-range",
             f"a figure over {splits!r} splits",
             expected="a whole number from 1 on",
             found=repr(splits),
@@ -274,7 +274,7 @@ def check_asked(
         )
     if form not in FORMS:
         raise InputError(
-            "form-unknown",
+            "option-unknown",
             f"pictures cannot be written as {form!r}",
             expected="png or svg",
             found=repr(form),

@@ -72,7 +72,7 @@ class Responses:
         return Rows.of(self.table).take(kept, times[kept].astype(float) if weighted else None)
 
     def steps(self, wanted: Sequence[int] | None) -> list[int]:
-        """Return the numbers of responses to look at, or raise ``responses-range``."""
+        """Return the numbers of responses to look at, or raise ``option-range``."""
         if wanted is None:  # a ladder up to what nearly all have
             most = int(np.quantile(self.counts, _MOST_HAVE, method="lower"))
             return [*(step for step in LADDER if step < most), most]
@@ -82,7 +82,7 @@ class Responses:
             who = name_texts(self.table[names.EXAMPLE].values)[int(self.counts.argmax())]
             alone = "leave responses out: a single response cannot be thinned"
             raise InputError(
-                "responses-range",
+                "option-range",
                 f"no example of the pilot has {several(bad[0], 'response')}",
                 expected=f"1 to {counted(most)}, which {who} has",
                 found=counted(bad[0]),

@@ -522,7 +522,7 @@ def words_of(words: Mapping[str, str] | None, hint: str = 'words={"example": "no
     for key in words:
         if key not in known:
             raise InputError(
-                "words-unknown",
+                "option-unknown",
                 f'no word of a report is called "{key}"',
                 expected=f"some of {', '.join(known)}",
                 found=key,

@@ -375,7 +375,7 @@ class Reading:
         coords = {names.EXAMPLE: text_array(examples), names.LABEL: text_array(columns)}
         if self.kind is None and self._may_be_labels(values, headed=headed is not None):
             raise _refused(
-                "kind-unsaid",
+                "kind-missing",
                 "are whole numbers, which may be counts of votes or labels",
                 "the kind of the numbers",
                 listed(map(str, values[0].tolist())),
@@ -451,7 +451,7 @@ def _kind_of(answers: Sequence[object]) -> str:
     """Return the kind of the answers of a row."""
     if isinstance(answers[0], (list, tuple)):
         raise _refused(
-            "kind-unsaid",
+            "kind-missing",
             "are lists of lists of labels, which may be sets or rankings",
             "the kind of the answers",
             repr(answers),

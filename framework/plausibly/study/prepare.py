@@ -270,8 +270,8 @@ def _place_of_predictions(settings: Settings, error: InputError) -> str:
         return "examples.path"
     key = {"columns-missing": "example", "variable-missing": "variable"}.get(error.name, "path")
     if error.name == "option-unfit":
-        options = {"view": "augmentation", "variable": "variable", "example": "example"}
-        fit = (key for name, key in options.items() if f": {name} has no meaning" in error.what)
+        options = ("augmentation", "variable", "example")
+        fit = (name for name in options if f": {name} has no meaning" in error.what)
         key = next(fit, "path")
     missing = error.details.get("missing")
     if error.name == "columns-missing" and missing == [settings.predictions.augmentation]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import attrs
+import numpy as np
 import xarray as xr
 
 from plausibly import registry
@@ -19,9 +20,17 @@ from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names
 from plausibly.data.annotations import Rows, contents, not_counted
 from plausibly.data.labels import called
-from plausibly.data.names import check_names, name_texts, near, quoted, several, text_array
+from plausibly.data.names import (
+    check_names,
+    name_texts,
+    near,
+    not_among,
+    quoted,
+    several,
+    text_array,
+)
 from plausibly.data.plausibilities import label_dim
-from plausibly.data.states import read_left_out, read_merged
+from plausibly.data.states import amount, read_left_out, read_merged
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.io import (
     read_annotations,
@@ -140,10 +149,10 @@ def read_answers(
         if model is not None and model.resolve() == path.resolve():
             raise InputError(
                 "predictions-as-plausibilities",
-                "predictions are in the place of plausibilities",
+                "plausibilities were read as predictions",
                 expected="plausibilities from plausibly aggregate, or annotations",
                 found=f"{path.name} as both",
-                hint="name the annotations instead: -a votes.csv",
+                hint="read the annotations: -a votes.csv",
                 source=path.name,
             )
         lam = read_plausibilities(path, sparse=None)
@@ -231,16 +240,16 @@ def read_model(
         for name, value in remembered.items():
             _warn_reading(source, name, value, f"no {quoted(value)}")
     if names.AUGMENTATION in model.predictions.dims and not metadata.augmentations:
-        views = name_texts(model.predictions[names.AUGMENTATION].values)
+        augmentations = name_texts(model.predictions[names.AUGMENTATION].values)
         raise InputError(
-            "views-unread",
-            f"{source} has several views of each example, and the predictor reads one",
+            "augmentations-several",
+            f"{source} has several augmentations of each example, and the predictor reads one",
             expected="one row per example",
-            found=f"{several(len(views), 'view')} ({listed(views)})",
-            hint="keep the rows of one view, chosen without looking at any result, "
+            found=f"{several(len(augmentations), 'augmentation')} ({listed(augmentations)})",
+            hint="keep the rows of one augmentation, chosen without looking at any result, "
             "and leave predictions.augmentation out",
             source=source,
-            details={"views": views},
+            details={"augmentations": augmentations},
         )
     return model
 
@@ -289,7 +298,7 @@ def _read_model(
         "normalise": part.normalise,
         "bad_rows": part.bad_rows,
         "variable": part.variable,
-        "view": part.augmentation,
+        "augmentation": part.augmentation,
         "chunks": chunks,
     }
     options = {name: value for name, value in options.items() if value not in (None, False)}
@@ -360,11 +369,33 @@ def matched(
     hint = 'labels="FILE", every label on a line of its own, if no annotator chose the others'
     declared = settings.labels.path is not None
     do = hint if set(label_names(lam)) < set(labels) and not declared else ""
-    lam = align.match_labels(lam, labels, source=other, other=source, hint=do)
+    try:
+        lam = align.match_labels(lam, labels, source=other, other=source, hint=do)
+    except InputError as error:
+        surplus = error.details.get("only_here")
+        found = listed(map(quoted, surplus)) if isinstance(surplus, list) else ""
+        if answers.table is not None and found and error.found == found:
+            _place_labels(error, answers.table, answers.path, labels)
+        raise
     model, lam = align.match_examples(
         model, lam, only_common=settings.examples.only_common, source=source, other=other
     )
     return model, lam, left_out_of(model, lam)
+
+
+def _place_labels(error: InputError, table: xr.Dataset, path: Path, labels: list[str]) -> None:
+    """Add to an error where annotations have labels that the predictions do not have."""
+    rows, surplus = Rows.of(table), not_among(label_names(table), labels)
+    codes = [place for place, label in enumerate(label_names(table)) if label in surplus]
+    count, total = int(np.isin(rows.label, codes).sum()), float(rows.votes.sum())
+    where = ""
+    if path.suffix.lower() in (".csv", ".tsv", ".txt"):
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        first = next((at for at, line in enumerate(lines, 1) if surplus[0] in line), None)
+        where = "" if first is None else f", first in line {counted(first)}"
+    error.expected = listed(labels)
+    error.found += f" ({counted(count)} of {amount(total)} answers{where})"
+    error.hint = f"missing={quoted(surplus[0])}, if it means that there is no answer"
 
 
 def left_out_of(*arrays: xr.DataArray | xr.Dataset) -> dict[str, int]:

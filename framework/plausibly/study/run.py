@@ -53,7 +53,8 @@ def assumptions(predictions: xr.DataArray, cluster: str | None) -> list[str]:
         f"{'has' if one.several == 1 else 'have'} several"
         for one in belonging
     ]
-    unknown = "not checked: that examples are exchangeable, and that the model saw none of them"
+    trained = "that the model was trained on none of them"
+    unknown = f"not checked: that examples are exchangeable, and {trained}"
     return ["no example twice", *sides, *repeats, unknown]
 
 

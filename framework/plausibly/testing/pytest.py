@@ -62,14 +62,14 @@ def rules(
     """Return the rules of a kind as parameters of a test: each a `RuleTest` under its name.
 
     Rules that a component breaks on purpose (`expected_failures`, each with the reason) are strict
-    xfails, so that one that passes fails. A name that is no rule is ``rule-unknown``.
+    xfails, so that one that passes fails. A name that is no rule is ``option-unknown``.
     """
     rule_set = checks.rules_of(kind)
     expected = dict(expected_failures or {})
     lost = sorted(expected.keys() - {rule.name for rule in rule_set.rules})
     if lost:
         raise InputError(
-            "rule-unknown",
+            "option-unknown",
             rule_set.unknown(lost[0]).detail.replace("this name", f'the name "{lost[0]}"'),
             expected="names of rules, as reports show them",
             hint="fix or drop it in expected_failures",

@@ -110,7 +110,7 @@ class Exclude(Around):
         rows = answered_rows(annotations, self.accepts)
         if not self.annotators and self.fewer_than < 1 and self.below is None:
             warn(
-                "exclude-nobody",
+                "exclude-unused",
                 "exclude is not told whom to leave out",
                 expected="names of annotators, a number of answers, or a weight",
                 found="none of them: all responses count",
