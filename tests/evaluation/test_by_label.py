@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
 
-import eval_oracles as oracle
-from eval_parts import case
-from plausibly import calibrate, evaluate
+from plausibly import evaluate
 from plausibly.evaluation import ByLabel, coverage_by, interval
+
+from .parts import case
 
 SETS, LAM = case()
 
@@ -76,14 +75,3 @@ def test_simultaneous_intervals_are_wider() -> None:
     assert (together["covered_high"] > alone["covered_high"]).all()
     bonferroni = coverage_by(SETS, LAM, by="label", confidence=1 - 0.05 / 4)
     np.testing.assert_allclose(together["covered_low"], bonferroni["covered_low"])
-
-
-@pytest.mark.realdata
-def test_sad_is_the_emotion_that_sets_cover_least(shared: Path) -> None:
-    predictions, lam = oracle.real(shared, "crema_d")
-    sets = calibrate(predictions, lam).predict(predictions, 0.1).drop_attrs()
-    found = coverage_by(sets, lam, by=ByLabel(simultaneous=True))
-    least = str(found["label"].values[int(np.argmin(found["covered_mean"].values))])
-    assert least == "sad"
-    assert float(found["covered_high"].sel(label="sad")) < 0.9
-    assert float(found["covered_low"].sel(label="happy")) > 0.9

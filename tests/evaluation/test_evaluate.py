@@ -12,12 +12,13 @@ import pytest
 import xarray as xr
 from scipy.special import ndtri, stdtrit
 
-import eval_oracles as oracle
 from plausibly import calibrate
 from plausibly.errors import InputError
 from plausibly.evaluation import evaluate, interval
 from plausibly.guarantee import Guarantee
 from plausibly.kernels.coverage import TIES, Ties
+
+from . import studies as oracle
 
 AVERAGES = ("mean", "low", "high")
 

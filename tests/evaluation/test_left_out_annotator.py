@@ -171,19 +171,6 @@ def test_rankings_are_aggregated_alone_and_together() -> None:
     assert len(np.unique(fine.round(9))) > 2
 
 
-def test_progress_and_inputs() -> None:
-    predictions, records = world()
-    annotations = table(records)
-    before = (predictions.copy(deep=True), annotations.copy(deep=True))
-    ticks: list[tuple[int, int]] = []
-    leave_one_annotator_out(
-        predictions, annotations, progress=lambda done, of: ticks.append((done, of))
-    )
-    assert ticks == [(1, 4), (2, 4), (3, 4), (4, 4)]
-    xr.testing.assert_identical(predictions, before[0])
-    xr.testing.assert_identical(annotations, before[1])
-
-
 PREDICTIONS, RECORDS = world(20)
 NOBODY = table([(example, None, answer) for example, _, answer in RECORDS])
 

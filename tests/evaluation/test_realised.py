@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from eval_parts import case
 from plausibly import evaluate
 from plausibly.evaluation import sorted_coverage
+
+from .parts import case
 
 
 def test_each_is_sorted_on_its_own() -> None:
