@@ -58,6 +58,7 @@ MORE_SPLITS = {
 }
 
 
+@pytest.mark.slow
 def test_the_page_has_the_verdict_of_every_figure(page: str) -> None:
     verdicts = {name: verdict for name, _, verdict in ROW.findall(page)}
     assert sorted(verdicts) == sorted(PLAIN)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from plausibly.config.document import parse
-from plausibly.config.load import draft, load, made_name
+from plausibly.config.load import draft, load
 from plausibly.config.settings import (
     Annotations,
     Evaluation,
@@ -24,7 +24,6 @@ from plausibly.config.settings import (
     Splits,
 )
 from plausibly.errors import InputError
-from plausibly.evaluation.design import read_methods
 from study_world import SIX_MISTAKES, SMALLEST, WHOLE, error, rows, study
 
 
@@ -50,12 +49,6 @@ def test_every_table_of_a_study() -> None:
 def test_alphas_are_the_decimals_that_were_typed() -> None:
     found = study(f"alphas = [0.10, 1e-2, 0.29999999999999999]\n{SMALLEST}")
     assert [str(alpha) for alpha in found.alphas] == ["0.10", "0.01", "0.29999999999999999"]
-
-
-def test_floats_elsewhere_are_floats() -> None:
-    found = study(f"{SMALLEST}combiner = {{ name = 'ecdf', delta = 0.01 }}\n[splits]\ntest = 0.3\n")
-    delta = getattr(found.methods[0].combiner, "delta", None)
-    assert (type(found.splits.test), type(delta), delta) == (float, float, 0.01)
 
 
 def test_parameters_of_the_reader_stand_beside_its_name_or_in_a_table_of_its_own() -> None:
@@ -232,21 +225,6 @@ def test_a_study_of_plausibilities() -> None:
     found = study(f'{text}[examples]\none_per = "patient"\n')
     assert found.answers == ("plausibilities", Path("lam.csv"))
     assert found.examples.one_per == "patient"
-
-
-NAMED: list[list[dict[str, object]]] = [
-    [{}],
-    [{"calibrator": "majority-vote"}],
-    [{"combiner": "average"}],
-    [{"calibrator": "monte-carlo", "combiner": "maximum", "score": "log-probability"}],
-    [{"calibrator": {"name": "monte-carlo", "draws": 3}}, {"score": "probability"}],
-    [{"combiner": {"name": "ecdf", "delta": 0.01, "band": "one-sided"}}],
-]
-
-
-@pytest.mark.parametrize("methods", NAMED)
-def test_names_are_made_as_compare_makes_them(methods: list[dict[str, object]]) -> None:
-    assert [made_name(table) for table in methods] == list(read_methods(methods))
 
 
 def below_folder(text: str) -> Settings:

@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 import plausibly
 from cli_world import World, run
@@ -24,7 +24,6 @@ from plausibly.errors import ComponentError
 from plausibly.plugin import CALIBRATOR, COMBINER, SCORE
 from plausibly.protocols import KINDS
 from plausibly.registry.entries import missing
-from study_strategies import FLOATS, RATES, TEXT, studies
 from study_world import (
     SMALLEST,
     WHOLE,
@@ -35,6 +34,8 @@ from study_world import (
     tables,
     with_more_components,
 )
+
+from .strategies import FLOATS, RATES, TEXT, studies
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -47,6 +48,7 @@ def components() -> Iterator[None]:
 # ---- any valid study
 
 
+@settings(max_examples=40)
 @given(studies())
 def test_a_resolved_study_is_the_same_study(given_tables: dict[str, object]) -> None:
     found = draft(given_tables)
