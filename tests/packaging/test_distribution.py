@@ -20,7 +20,7 @@ import pytest
 
 import plausibly
 import plausibly_builtins
-from arch_imports import imports_of, modules
+from imports import imports_of, modules
 
 PROJECT = Path(__file__).resolve().parents[2]
 FOLDERS = ("framework", "plugins", "tests", "docs", "scripts", ".ci")
