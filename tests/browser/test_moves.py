@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser_page import (
+from .page import (
     NARROW,
     choose,
     found_words,
@@ -18,7 +18,7 @@ from browser_page import (
     unfold,
     until,
 )
-from browser_reports import World, report
+from .reports import World, report
 from plausibly.report.model import ReportData
 from plausibly.report.write import render
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser_page import NARROW, WIDE, Scheme, opened, overflowing, unfold, violations
-from browser_reports import World, report
+from .page import NARROW, WIDE, Scheme, opened, overflowing, unfold, violations
+from .reports import World, report
 from plausibly.report.write import render
 
 if TYPE_CHECKING:

@@ -25,10 +25,6 @@ CLOSE = 1e-12
 UNIFORMS = (0.0, 0.25, 1 - 2.0**-20)
 
 
-def fraction(p: float) -> Fraction:
-    return Fraction(p).limit_denominator(10**6)
-
-
 def pieces(method: Method, world: World) -> dict[object, list[Piece]]:
     """Return the pieces of a world, for each thing that is given.
 

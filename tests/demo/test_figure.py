@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from demo_runs import result
 from plausibly.demo import study, subjects
 from plausibly.plots import sets
+
+from .runs import result
 
 NAMES: tuple[subjects.Name, ...] = ("nodules", "toy")
 

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 import plausibly
-from demo_runs import subject
 from plausibly.demo import study
 from plausibly.errors import InputError
 from plausibly.io import read_plausibilities
+
+from .runs import subject
 
 
 def test_nodules_come_as_counted_votes(tmp_path: Path) -> None:

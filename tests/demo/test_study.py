@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import plausibly
-from demo_runs import SEED, result, subject
 from plausibly.demo import study, subjects
+
+from .runs import SEED, result, subject
 
 NAMES: tuple[subjects.Name, ...] = ("nodules", "toy")
 

@@ -11,7 +11,8 @@ import pytest
 import cli_calibrators
 import run_pages
 from readme_world import write_files
-from site_pages import DOCS
+
+from .pages import DOCS
 
 _STUDY = re.compile(r"^(?<!-->\n\n)```toml\n(.*?)^```$", re.M | re.S)
 

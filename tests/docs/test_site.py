@@ -9,7 +9,8 @@ import pytest
 
 import cut_reference
 import draw_docs
-from site_pages import PROJECT, links, menu, name, pages, sections
+
+from .pages import PROJECT, links, menu, name, pages, sections
 
 NAMES = [name(page) for page in pages()]
 BESIDE = [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md"]

@@ -18,7 +18,8 @@ from plausibly.conformal.aggregate import DEFAULT_AGGREGATORS
 from plausibly.protocols import AGGREGATOR, CALIBRATOR, COMBINER, SCORE
 from plausibly.registry import default
 from readme_world import write_files
-from site_pages import DOCS, PROJECT
+
+from .pages import DOCS, PROJECT
 
 RAISES = {
     *("InputError", "ComponentError", "IncompatibleComponents", "MissingExtra", "CheckFailed"),

@@ -16,7 +16,8 @@ import cli_world
 import run_pages
 from plausibly.plugin import READER, resolve
 from readme_world import rows, write_files
-from site_pages import DOCS, name
+
+from .pages import DOCS, name
 
 
 @pytest.mark.slow

@@ -12,7 +12,8 @@ import pytest
 
 from cli_world import make, run
 from plausibly.paper.run import reproduce
-from repro_runs import PLAIN, made
+
+from .runs import PLAIN, made
 
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 ROW = re.compile(r"^\| `([\w-]+)` \| ([^|]+) \| [^|]+ \| (yes|no) \|$", re.M)

@@ -11,7 +11,8 @@ import xarray as xr
 
 import exact_realdata
 import plausibly
-from planning_world import OBSERVED, PREDICTED
+
+from .pilots import OBSERVED, PREDICTED
 
 pytestmark = pytest.mark.realdata
 

@@ -51,12 +51,6 @@ def test_given_axes_are_drawn_into_and_returned(figure: str, kind: str) -> None:
     assert len(right.figure.axes) == 2
 
 
-def test_axes_show_themselves_in_a_notebook() -> None:
-    shown = draw("coverage", "evaluation")._repr_png_()
-    assert shown.startswith(b"\x89PNG")
-    assert len(shown) > 5_000
-
-
 def test_nothing_global_is_touched_and_nothing_heavy_is_imported() -> None:
     code = (
         "import sys, plausibly; from plausibly import plots;"
@@ -69,27 +63,6 @@ def test_nothing_global_is_touched_and_nothing_heavy_is_imported() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "\nFalse True\n"
-
-
-@pytest.mark.parametrize("colour", ["white", "#101010"])
-def test_what_is_written_can_be_read_on_any_paper(colour: str) -> None:
-    empty = Figure(facecolor=colour).subplots()
-    empty.set_facecolor(colour)
-    axes = draw("coverage", "study", axes=empty)
-    dark = colour != "white"
-    assert (style.tone(axes).ink == "0.93") == dark
-    from matplotlib.colors import to_rgb
-
-    for text in [axes._left_title, *axes.texts, *axes.get_legend().get_texts()]:
-        assert (style.luminance(*to_rgb(text.get_color())) > 0.5) == dark
-
-
-def test_paper_that_is_not_there_is_that_below() -> None:
-    axes = Figure(facecolor="#000000").subplots()
-    axes.set_facecolor("none")
-    assert style.tone(axes).paper == "#000000"
-    axes.figure.set_facecolor("none")
-    assert style.tone(axes).ink == "#222222"
 
 
 def test_marks_differ_without_colour_and_colours_to_any_eye() -> None:

@@ -17,7 +17,8 @@ from plausibly.evaluation.sensitivity import sensitivity
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.kernels.random import hash_names
 from plausibly.plugin import ANNOTATION, resolve
-from sensitivity_world import LABELS, crowd
+
+from .crowds import LABELS, crowd
 
 NAMES = ["label-frequency", "worker-agreement", "one-coin"]
 MEASURES = ("aggregated_coverage", "majority_vote_coverage", "set_size", "sets_changed")
@@ -183,12 +184,6 @@ def test_examples_that_one_side_has(world: tuple[xr.DataArray, xr.Dataset]) -> N
         sensitivity(fewer, votes, NAMES[:2], splits=1)
     found = sensitivity(fewer, votes, NAMES[:2], splits=1, only_common=True).data
     assert found.attrs["n"] == 100
-
-
-def test_progress_is_told(world: tuple[xr.DataArray, xr.Dataset]) -> None:
-    told: list[tuple[int, int]] = []
-    sensitivity(*world, NAMES[:2], splits=3, progress=lambda done, of: told.append((done, of)))
-    assert told == [(1, 3), (2, 3), (3, 3)]
 
 
 @said(__file__)
