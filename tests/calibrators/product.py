@@ -123,19 +123,7 @@ class Product:
         seen: int = 0,
         order: Sequence[int] | None = None,
     ) -> TestScores:
-        """Return the labels of the new example.
-
-        Parameters
-        ----------
-        pools : Pools
-        new : int
-        uniform : float
-            Of the new example, for ties.
-        seen : int
-            The augmentation in which it is seen, where that is one.
-        order : sequence of int, optional
-            Of the replicates, where these have test scores of their own.
-        """
+        """Return the labels of the new example."""
         world, calibration = self.world, pools.calibration
         every = np.array(world.scores[new], dtype=np.float64)[:, None, :]
         scores = every[seen]

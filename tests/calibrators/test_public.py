@@ -219,7 +219,6 @@ ALPHAS = [Fraction(k, 12) for k in range(1, 12)]
 @quiet
 @pytest.mark.parametrize("name", list(PUBLIC))
 def test_a_level_is_kept_by_the_sets(name: str) -> None:
-    """What the sets of `predict` lose, of every new example, is at most alpha."""
     shifted, by_patient = name == "weights", name == "patients"
     for world in worlds(90, 5, 2, 2):
         lost: dict[object, list[Fraction]] = {}
@@ -282,7 +281,6 @@ def test_new_examples_without_a_group() -> None:
     ids=str,
 )
 def test_as_many_as_needed(table: Table, combiner: str, alpha: str, needed: int) -> None:
-    """With one less every set is every label, whatever the scores."""
     lam = plausibilities(needed, one_hot=True)
     lam = lam.copy(data=np.tile([0.0, 0.0, 1.0], (needed, 1)))
     for count, vacuous in ((needed, False), (needed - 1, True)):

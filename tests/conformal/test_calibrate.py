@@ -109,7 +109,6 @@ def test_too_few_examples_to_hold_any_out() -> None:
 
 
 def test_a_share_outside_its_range_is_refused() -> None:
-    """By the combiner's own validator, with the parameter's name."""
     predictions, lam = world(20)
     with pytest.raises(InputError, match="held_out"):
         plausibly.calibrate(predictions, lam, combiner={"name": "pac", "held_out": 1.0})
@@ -146,7 +145,6 @@ class Forgetful:
 
 
 def test_a_combiner_that_does_not_check_is_caught_at_calibration() -> None:
-    """Not at the first prediction."""
     with pytest.raises(IncompatibleComponents, match="one p-value per replicate"):
         plausibly.calibrate(*world(20), combiner=Forgetful())
 

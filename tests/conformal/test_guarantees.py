@@ -100,7 +100,6 @@ def test_shares_are_shown_with_two_to_four_decimals(value: float, shown: str) ->
 
 
 def test_no_alpha_is_advised_that_is_none() -> None:
-    """With 3 held-out examples the band is wider than 1."""
     predictions, lam = world(6)
     predictor = plausibly.calibrate(predictions, lam, calibrator="monte-carlo", combiner="ecdf")
     with warned("guarantee-vacuous", "expected 496 held-out", "found 3"):
@@ -139,7 +138,6 @@ SEPARATE: Component = {"name": "augmentation", "scores": "separate"}
 def test_over_names_what_is_random(
     calibrator: Component, combiner: Component, score: Component, random: list[str]
 ) -> None:
-    """All of it, and nothing that is not."""
     predictions, lam = world(40)
     if calibrator is SEPARATE:
         again = predictions * 0.9 + 0.1 / predictions.sizes["label"]
@@ -153,7 +151,6 @@ def test_over_names_what_is_random(
 
 
 def test_weights_need_independent_examples_and_a_ratio() -> None:
-    """And within each group all of this, with the effective size of that group."""
     predictions, lam = world(40)
     weight = np.random.default_rng(0).uniform(0.5, 2, 40)
     site = np.where(np.arange(40) % 4, "north", "south")
@@ -182,7 +179,6 @@ def test_weights_need_independent_examples_and_a_ratio() -> None:
 @pytest.mark.parametrize("seven", [1, 7])
 @pytest.mark.parametrize("up", [False, True])
 def test_a_bound_never_says_more_than_the_number(seven: int, up: bool) -> None:
-    """And is near enough to say something, with the decimal itself where it was typed."""
     for power in range(1, 15):
         for far in (Fraction(1, seven * 10**power), Fraction(3, 11 * 10**power)):
             for value in (far, 1 - far):

@@ -45,16 +45,6 @@ def test_one_alpha_is_a_scalar_several_are_a_dim(predictor: ConformalPredictor) 
     assert several.dtype == np.float32
 
 
-def test_sets_by_threshold_are_sets_by_p_value(
-    predictor: ConformalPredictor, fresh: xr.DataArray
-) -> None:
-    sets = predictor.predict(fresh, ALPHAS)
-    p = predictor.p_values(fresh)
-    assert p.dims == fresh.dims
-    for alpha in ALPHAS:
-        np.testing.assert_array_equal(sets.sel(alpha=alpha).values, (p > alpha).values)
-
-
 def test_sets_keep_dims_labels_and_coordinates(
     predictor: ConformalPredictor, fresh: xr.DataArray
 ) -> None:
@@ -189,21 +179,6 @@ def test_message_23_says_how_many_examples_are_missing() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert not p.predict(predictions, "0.077").all()
-
-
-@pytest.mark.parametrize(
-    ("combiner", "alpha", "held_out"),
-    [("held-out-rank", "0.1", 9), ("pac", "0.1", 88), ("ecdf", "0.1", 496)],
-)
-def test_vacuous_below_the_number_and_not_at_it(combiner: str, alpha: str, held_out: int) -> None:
-    """The numbers of the design: 9, 88 and 496 held-out examples at alpha 0.1."""
-    for more, vacuous in ((held_out, False), (held_out - 1, True)):
-        predictions, lam = world(2 * more, seed=2, dtype="float64")
-        p = plausibly.calibrate(predictions, lam, combiner=combiner)
-        guarantee = p.guarantee(alpha)
-        assert (guarantee.has, guarantee.needed) == (more, held_out)
-        stated = p.combiner.guarantee(p.pools.calibration.claim, p.summary, Fraction(alpha))
-        assert stated.vacuous is vacuous
 
 
 def test_majority_vote_coverage_breaks_ties_in_the_order_of_the_calibration(tmp_path: Path) -> None:

@@ -36,7 +36,6 @@ def tied_labels(lam: Sequence[float]) -> list[int]:
 def majority_vote(
     inside: Sequence[bool], lam: Sequence[float], ties: str, uniform: float = 0.0
 ) -> Fraction:
-    """True if a set holds the majority vote, under a tie policy."""
     tied = tied_labels(lam)
     held = [bool(inside[label]) for label in tied]
     if ties == "any":
@@ -51,7 +50,6 @@ def majority_vote(
 
 
 def within_one_ulp(measured: float, exact: Fraction) -> bool:
-    """True if a double is the exact value or next to it."""
     nearest = float(exact)
     return abs(measured - nearest) <= max(math.ulp(nearest), math.ulp(measured))
 

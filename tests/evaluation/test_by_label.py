@@ -41,7 +41,6 @@ def test_the_mean_of_the_shares_by_mass_is_the_aggregated_coverage() -> None:
 
 
 def test_certain_labels_have_the_interval_of_their_examples() -> None:
-    """Where everybody agrees, a label is covered as the examples that are called so are."""
     rng = np.random.default_rng(3)
     codes = rng.integers(0, 3, 90)
     coords = {"example": [f"e{i}" for i in range(90)], "label": ["a", "b", "c"]}

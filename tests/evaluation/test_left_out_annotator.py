@@ -52,7 +52,6 @@ def world(
 def by_hand(
     predictions: xr.DataArray, records: list[Record], who: str, part: dict[str, int], alpha: float
 ) -> dict[str, tuple[float, float | None]]:
-    """What the sets for each example cover of what `who` said, and of what the others said."""
     own = {example: answer for example, q, answer in records if q == who}
     others = [record for record in records if record[1] != who]
     found: dict[str, tuple[float, float | None]] = {}

@@ -62,7 +62,6 @@ def test_rows_of_weight_0_say_nothing() -> None:
 
 
 def _covers(method: IntervalMethod, binary: bool, clusters: Ints | None, runs: int = 200) -> float:
-    """How often the interval holds E[w y] / E[w], weights and outcomes depending on each other."""
     rng = np.random.default_rng(7)
     held = 0
     for _ in range(runs):

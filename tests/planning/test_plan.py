@@ -230,7 +230,6 @@ def test_weights_that_are_not_whole_cannot_be_thinned() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("draws", [1, 10, math.inf])
 def test_so_many_calibrations_are_within(draws: float) -> None:
-    """With the n that a pilot asks for, nine in ten calibrations on new examples are as close."""
     population, votes = pilot(20_000, 5, seed=9)
     lam = plausibly.aggregate(votes)
     first = {"example": slice(0, 2000)}

@@ -16,23 +16,13 @@ from plausibly.config.settings import (
     Annotations,
     Evaluation,
     Examples,
-    Method,
     Output,
     Plugins,
-    Predictions,
     Settings,
     Splits,
 )
 from plausibly.errors import InputError
 from study_world import SIX_MISTAKES, SMALLEST, WHOLE, error, rows, study
-
-
-def test_the_smallest_study() -> None:
-    assert study(SMALLEST) == Settings(
-        annotations=Annotations(path=Path("votes.csv")),
-        predictions=Predictions(path=Path("probabilities.csv")),
-        methods=(Method(name="expected"),),
-    )
 
 
 def test_every_table_of_a_study() -> None:
@@ -218,13 +208,6 @@ MISSING = {
 @pytest.mark.parametrize("text", MISSING)
 def test_what_must_be_there_and_what_cannot_be_there_together(text: str) -> None:
     assert rows(text) == MISSING[text]
-
-
-def test_a_study_of_plausibilities() -> None:
-    text = SMALLEST.replace("annotations", "plausibilities").replace("votes", "lam")
-    found = study(f'{text}[examples]\none_per = "patient"\n')
-    assert found.answers == ("plausibilities", Path("lam.csv"))
-    assert found.examples.one_per == "patient"
 
 
 def below_folder(text: str) -> Settings:
