@@ -143,6 +143,12 @@ def test_examples_without_weight_do_not_count() -> None:
     assert np.allclose(values[0], values[1], rtol=1e-12, atol=0)
 
 
+@quiet
+def test_no_weight_at_all() -> None:
+    predictor = calibrated(CALIBRATORS["weights"], weight=0.0)
+    assert (predictor.p_values(weighing([0.0, 1.0, 1e300])) == 1).all()
+
+
 def test_weights_that_are_none() -> None:
     with refused("weights-range", '40 of 40 weights in "weight" are no likelihood ratios'):
         calibrated(CALIBRATORS["weights"], weight=-1.0)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from cli_world import Ran, run
+from plausibly.demo import study
 
 SPLITS = 3
 
@@ -83,6 +84,15 @@ def test_the_whole_of_it_on_the_toy() -> None:
     assert (
         f"Of the true labels, which real data hide, they miss {' and '.join(missed)}. " in ran.text
     )
+
+
+def test_every_method_has_a_row_of_the_study() -> None:
+    found = ran_demo("--json", "--all").document
+    assert [one["name"] for one in found["methods"]] == list(study.EVERY)
+    assert [warning["name"] for warning in found["warnings"]] == ["guarantee-vacuous"]
+    ran = ran_demo("--all")
+    assert 'per "patient"' in ran.out
+    assert "vacuous" in ran.out
 
 
 @pytest.mark.parametrize("data", ["nodules", "toy"])

@@ -99,6 +99,18 @@ def test_several_alphas_have_a_block_each_and_ties_are_counted() -> None:
     assert evaluate(both, lam).verdict().count("\n") == 1
 
 
+def test_without_alpha_and_with_another_confidence() -> None:
+    sets = judged(364).drop_vars("alpha")
+    lines = evaluate(sets, certain(), confidence=0.9).lines()
+    assert lines[0].startswith(" ")
+    assert "90% interval" in lines[0]
+    assert " ".join(lines[-1].split()) == (
+        "verdict Consistent with the guarantee: 0.90 on average, measured 0.910."
+    )
+    bare = evaluate(sets.drop_attrs(), certain()).lines()
+    assert bare[-1].endswith("No guarantee; the sets cover 0.910 of the answers.")
+
+
 def test_the_same_as_plain_data() -> None:
     sets, lam = split_experts()
     found = evaluate(sets.assign_attrs(left_out='{"x": 1}'), lam, by="site")

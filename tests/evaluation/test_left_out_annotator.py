@@ -179,6 +179,19 @@ def test_the_text(call: str, text: str) -> None:
     check(call, text, globals())
 
 
+def test_progress_and_inputs() -> None:
+    predictions, records = world()
+    annotations = table(records)
+    before = (predictions.copy(deep=True), annotations.copy(deep=True))
+    ticks: list[tuple[int, int]] = []
+    leave_one_annotator_out(
+        predictions, annotations, progress=lambda done, of: ticks.append((done, of))
+    )
+    assert ticks == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    xr.testing.assert_identical(predictions, before[0])
+    xr.testing.assert_identical(annotations, before[1])
+
+
 def test_only_common_examples() -> None:
     part = select_annotations(table(RECORDS), example=[f"e{i:03d}" for i in range(5, 20)])
     with pytest.raises(InputError, match="examples-differ"):

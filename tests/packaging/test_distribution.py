@@ -127,6 +127,16 @@ def test_the_command_leads_to_a_function() -> None:
     assert callable(command.load())
 
 
+def test_metadata(metadata: Message) -> None:
+    assert metadata["Name"] == "plausibly"
+    assert metadata["Version"] == plausibly.__version__
+    assert metadata["Requires-Python"] == ">=3.11"
+    assert metadata["License-Expression"] == "Apache-2.0"
+    assert metadata["License-File"] == "LICENSE"
+    assert metadata["Description-Content-Type"] == "text/markdown"
+    assert set(metadata.get_all("Provides-Extra", [])) == set(EXTRAS)
+
+
 def test_the_extra_all_holds_every_other() -> None:
     (every,) = EXTRAS["all"]
     # crowd-kit with all that it needs, and torch, are each as large as everything else together.

@@ -71,9 +71,12 @@ def test_figures_of_data_of_a_user(folder: Path) -> None:
     assert "ward" in lacking.err.splitlines()[0]
     assert not (folder / "out").exists()
     cluster = ("-e", "patients.csv", "--cluster", "patient")
-    ran = run(*words.split(), *cluster, "--splits", "1", "--json")
+    ran = run(*words.split(), *cluster, "--splits", "1", "--form", "svg", "--json")
     assert ran.code == 0, ran.err
     assert [one["name"] for one in ran.document["figures"]] == ["realised", "examples"]
+    assert ran.document["figures"][0]["files"] == ["realised.svg", "realised.csv"]
+    svg = (folder / "out" / "realised.svg").read_text(encoding="utf-8")
+    assert svg.startswith("<?xml")
     table = (folder / "out" / "realised.csv").read_text(encoding="utf-8")
     assert table.splitlines()[1].startswith("votes.csv,majority-vote,")
 

@@ -51,6 +51,12 @@ def test_given_axes_are_drawn_into_and_returned(figure: str, kind: str) -> None:
     assert len(right.figure.axes) == 2
 
 
+def test_axes_show_themselves_in_a_notebook() -> None:
+    shown = draw("coverage", "evaluation")._repr_png_()
+    assert shown.startswith(b"\x89PNG")
+    assert len(shown) > 5_000
+
+
 def test_nothing_global_is_touched_and_nothing_heavy_is_imported() -> None:
     code = (
         "import sys, plausibly; from plausibly import plots;"

@@ -212,6 +212,13 @@ def test_regions_of_few_labels_are_drawn(labels: int, tmp_path: Path) -> None:
     axes.figure.savefig(tmp_path / "region.png")
 
 
+def test_a_region_is_drawn_into_axes_that_are_given() -> None:
+    figure = pytest.importorskip("matplotlib.figure")
+    axes = figure.Figure().subplots(1, 2)
+    assert drawn(3, [0.1], axes[1]) is axes[1]
+    assert not axes[0].lines
+
+
 def test_a_region_that_is_empty_is_said_to_be() -> None:
     pytest.importorskip("matplotlib")
     predictions, lam = (a.isel(label=slice(3)) for a in world(40))

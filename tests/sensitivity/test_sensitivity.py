@@ -186,6 +186,12 @@ def test_examples_that_one_side_has(world: tuple[xr.DataArray, xr.Dataset]) -> N
     assert found.attrs["n"] == 100
 
 
+def test_progress_is_told(world: tuple[xr.DataArray, xr.Dataset]) -> None:
+    told: list[tuple[int, int]] = []
+    sensitivity(*world, NAMES[:2], splits=3, progress=lambda done, of: told.append((done, of)))
+    assert told == [(1, 3), (2, 3), (3, 3)]
+
+
 @said(__file__)
 def test_the_text(call: str, text: str) -> None:
     check(call, text, globals())

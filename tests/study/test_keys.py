@@ -79,4 +79,5 @@ def test_errors_of_a_block_speak_of_keys_and_hide_no_warning() -> None:
             reading(fails=True)
     assert caught.value.hint == '[annotations] unanswered = "drop"'
     assert isinstance(heard[0].message, PlausiblyWarning)
+    assert heard[0].message.hint == '[annotations] missing = ["NA"], if it is'
     assert len(heard) == 2
