@@ -135,7 +135,7 @@ def test_a_study_of_views(world: World) -> None:
     told = run("run", "study.toml")
     assert (told.code, told.err) == (0, "")
     assert field(told, "predictions").startswith(
-        "views.csv: 30 x 3 float64 in 2 views (original, flipped); every"
+        "views.csv: 30 examples, 2 augmentations (original, flipped), all"
     )
     document = run("run", "study.toml", "--json").document
     assert document["study"]["predictions"]["augmentation"] == "view"

@@ -247,7 +247,7 @@ def test_examples_that_only_one_file_has(world: World) -> None:
     assert ready.left_out == {"not in probabilities.csv": 2}
     told = run("run", "study.toml")
     assert "\nleft out     2 not in probabilities.csv\n" in told.out
-    assert "28 x 3 float64; examples by name\n" in told.out
+    assert "probabilities.csv: 28 examples, all matched by name\n" in told.out
     stored = xr.load_dataset("out/results.nc", engine="scipy")
     assert stored.attrs["left_out"] == '{"not in probabilities.csv": 2}'
 
