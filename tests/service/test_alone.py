@@ -89,6 +89,15 @@ def test_what_needs_labelled_arrays_is_not_there(name: str, tmp_path: Path) -> N
         getattr(alone, "other")  # noqa: B009  # a type checker knows that it is not there
 
 
+def test_thresholds_are_not_shared_with_the_caller() -> None:
+    predictor = calibrated(calibrator=DRAWS)
+    assert predictor is not None
+    row = np.array([0.2, 0.3, 0.5])
+    before = predictor.predict_array(row, "0.3").tolist()
+    predictor.threshold_array("0.3")[...] = np.inf
+    assert predictor.predict_array(row, "0.3").tolist() == before
+
+
 def test_a_damaged_file_is_refused_as_ever(tmp_path: Path) -> None:
     predictor = calibrated(calibrator=DRAWS)
     assert predictor is not None
