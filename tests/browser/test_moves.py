@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from plausibly.report.model import ReportData
+from plausibly.report.write import render
+
 from .page import (
     NARROW,
     choose,
@@ -19,8 +22,6 @@ from .page import (
     until,
 )
 from .reports import World, report
-from plausibly.report.model import ReportData
-from plausibly.report.write import render
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from plausibly.report.write import render
+
 from .page import NARROW, WIDE, Scheme, opened, overflowing, unfold, violations
 from .reports import World, report
-from plausibly.report.write import render
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
