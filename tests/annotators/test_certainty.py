@@ -8,8 +8,9 @@ import xarray as xr
 from hypothesis import given, strategies as st
 
 import plausibly
-from agreement_oracles import table
 from plausibly.annotators import annotation_certainty, uncertainty_adjusted_accuracy
+
+from .oracles import table
 
 LABELS = ["a", "b", "c"]
 
@@ -44,13 +45,6 @@ def test_certainty_by_hand() -> None:
     np.testing.assert_allclose(found["certainty"].values, [0.75, 0.5])
     assert float(found["mean"]) == pytest.approx(0.625)
     assert float(found["low"]) < 0.625 < float(found["high"])
-
-
-def test_certainty_of_the_first_two() -> None:
-    found = annotation_certainty(FOUR, top=2)
-    # {a, b} thrice and {a, c} once; {a, b} thrice and {b, c} once
-    np.testing.assert_allclose(found["certainty"].values, [0.75, 0.75])
-    assert annotation_certainty(FOUR, top=3)["certainty"].values.tolist() == [1.0, 1.0]
 
 
 @pytest.mark.parametrize("labels", [3, 100])

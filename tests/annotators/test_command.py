@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import plausibly
-from agreement_oracles import table
 from cli_world import World, make, run
 from eval_said import check, said
 from plausibly.annotators import Agreement
+
+from .oracles import table
 
 
 @pytest.fixture

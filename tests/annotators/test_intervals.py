@@ -7,9 +7,10 @@ import pytest
 from numpy.typing import NDArray
 
 import plausibly
-from agreement_oracles import table
 from plausibly.annotators.answers import Resampling
 from plausibly.kernels.random import Keys, hash_names
+
+from .oracles import table
 
 WORLDS, ANSWERS = 500, 4
 

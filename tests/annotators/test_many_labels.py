@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import plausibly
-from agreement_oracles import table
+
+from .oracles import table
 
 MANY = 20_000
 

@@ -11,9 +11,9 @@ import xarray as xr
 from hypothesis import given, strategies as st
 
 import plausibly
-from agreement_oracles import (
+
+from .oracles import (
     FOUR_CODERS,
-    FOURTEEN,
     PSYCHIATRIC,
     alpha,
     by_example,
@@ -27,7 +27,6 @@ from agreement_oracles import (
     pair_mean,
     table,
 )
-from plausibly.annotators import set_likeness
 
 LABELS = ["a", "b", "c", "d"]
 SINGLE = st.lists(st.lists(st.sampled_from(LABELS), max_size=5), min_size=1, max_size=7)
@@ -104,12 +103,6 @@ def test_fleiss_1971() -> None:
     )
 
 
-def test_fourteen_annotators() -> None:
-    found = plausibly.agreement(counted_table(FOURTEEN), resamples=0).data
-    assert value(found, "percent") == pytest.approx(0.378, abs=5e-4)
-    assert value(found, "fleiss-kappa") == pytest.approx(0.210, abs=5e-4)
-
-
 def test_votes_and_counts_say_the_same() -> None:
     counts = [[3, 1, 0], [0, 2, 2], [5, 0, 0], [1, 1, 1]]
     votes = [
@@ -167,23 +160,6 @@ def test_one_value_everywhere_in_every_kind() -> None:
                 assert math.isnan(value(found, str(name)))
                 assert reason.startswith("all 6 answers are the same")
         assert value(found, "percent") == value(found, "unanimous") == 1.0
-
-
-def test_one_pair_of_sets_has_alpha_zero_and_a_likeness() -> None:
-    found = plausibly.agreement(
-        table([("e", "x", ["l1"]), ("e", "y", ["l1", "l2"])], kind="label-set")
-    ).data
-    assert value(found, "krippendorff-masi") == value(found, "krippendorff-jaccard") == 0.0
-    assert value(found, "jaccard") == 0.5
-    assert value(found, "masi") == pytest.approx(1 / 3)
-    assert set_likeness(["l1"], ["l1", "l2"]) == {"jaccard": 0.5, "masi": pytest.approx(1 / 3)}
-
-
-def test_sets_in_click_order_are_the_same() -> None:
-    found = plausibly.agreement(
-        table([("e", "x", ["B", "A"]), ("e", "y", ["A", "B"])], kind="label-set")
-    ).data
-    assert value(found, "percent") == 1.0
 
 
 def test_one_odd_answer_among_many_gives_zero_and_is_explained() -> None:

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 import plausibly
-from agreement_oracles import overlap, table
 from eval_said import check, said
 from plausibly.annotators import average_overlap
+
+from .oracles import overlap, table
 
 LABELS = ["a", "b", "c", "d"]
 

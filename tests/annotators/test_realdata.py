@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 import xarray as xr
 
 import plausibly
-from agreement_oracles import table
 from plausibly.annotators import annotation_certainty
 from plausibly.plugin import build_table
 
@@ -60,49 +58,6 @@ def test_lung_nodules(nodules: xr.Dataset) -> None:
     assert value(found, "unanimous") == pytest.approx(0.1415, abs=5e-5)
     assert value(found, "tied") == pytest.approx(0.1981, abs=5e-5)
     assert value(found, "entropy") == pytest.approx(0.6956, abs=5e-5)
-
-
-def test_patients_are_fewer_than_nodules(nodules: xr.Dataset) -> None:
-    one = plausibly.agreement(nodules, resamples=200).data.sel(measure="krippendorff-nominal")
-    by = plausibly.agreement(nodules, resamples=200, cluster="patient").data
-    other = by.sel(measure="krippendorff-nominal")
-    assert by.attrs["clusters"] == 689
-    assert float(other["high"] - other["low"]) > float(one["high"] - one["low"])
-
-
-def test_adult_content_toy(shared: Path) -> None:
-    path = shared / "cases" / "annotations" / "long" / "gal_toy_crowdkit.csv"
-    found = plausibly.agreement(plausibly.read_annotations(path)).data
-    assert value(found, "percent") == 0.48
-    assert value(found, "krippendorff-nominal") == pytest.approx(-0.04, abs=1e-12)
-    assert value(found, "fleiss-kappa") == pytest.approx(-0.083333, abs=1e-6)
-    least = found["annotator"].values[int(np.argmin(found["annotator_agreement"].values))]
-    assert least == "worker5"  # the adversarial one
-
-
-def test_mozafari(shared: Path) -> None:
-    path = shared / "cases" / "annotations" / "long" / "mozafari_worker_task_label.tsv"
-    columns = {"example": "2", "annotator": "1", "label": "3"}
-    found = plausibly.agreement(plausibly.read_annotations(path, columns=columns)).data
-    assert value(found, "percent") == pytest.approx(0.7598, abs=1e-12)
-    assert value(found, "krippendorff-nominal") == pytest.approx(0.405937, abs=5e-7)
-    assert value(found, "fleiss-kappa") == pytest.approx(0.405818, abs=5e-7)
-    assert value(found, "tied") == 0.0
-
-
-def test_wide_file_with_blanks(shared: Path) -> None:
-    path = shared / "cases" / "annotations" / "wide" / "temp_wide_noheader.csv"
-    with path.open(encoding="utf-8", newline="") as file:
-        records: list[tuple[object, object, object]] = [
-            (f"item {row:03d}", f"annotator {column:02d}", said)
-            for row, line in enumerate(csv.reader(file))
-            for column, said in enumerate(line)
-            if said
-        ]
-    found = plausibly.agreement(table(records), resamples=0).data
-    assert found.attrs["answers"] == 4_620
-    assert value(found, "krippendorff-nominal") == pytest.approx(0.223413, abs=5e-7)
-    assert round(value(found, "tied") * 462) == 17
 
 
 def test_dermatology_rankings(shared: Path) -> None:

@@ -7,10 +7,11 @@ import pytest
 import xarray as xr
 
 import plausibly
-from agreement_oracles import coders, table
 from eval_said import check, said
 from plausibly.errors import InputError
 from plausibly.plugin import build_table
+
+from .oracles import coders, table
 
 GRADES = table(coders("low high mid\nlow mid high"))
 SOFT = table([("e", "w", {"a": 1.0})], kind="soft-label")

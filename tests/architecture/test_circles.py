@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import arch_circles
+from . import circles as arch_circles
 
 RECORDED = {"files": (0, 0), "folders": (0, 0)}  # circles, and members of all
 

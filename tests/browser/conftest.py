@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser_page import started
+from .page import started
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

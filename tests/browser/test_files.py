@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from browser_reports import World, report
 from plausibly.plots import style
 from plausibly.report.write import PAGE, render
+
+from .reports import World, report
 
 FILES = sorted(path for path in PAGE.iterdir() if path.is_file())
 SCRIPTS = [path for path in FILES if path.suffix == ".js"]

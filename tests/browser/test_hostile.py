@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser_page import (
+from plausibly.report.model import ReportData
+from plausibly.report.write import render
+
+from .page import (
     NARROW,
     WIDE,
     choose,
@@ -19,9 +22,7 @@ from browser_page import (
     unfold,
     violations,
 )
-from browser_reports import World, report
-from plausibly.report.model import ReportData
-from plausibly.report.write import render
+from .reports import World, report
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

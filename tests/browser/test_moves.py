@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser_page import (
+from plausibly.report.model import ReportData
+from plausibly.report.write import render
+
+from .page import (
     NARROW,
     choose,
     found_words,
@@ -18,9 +21,7 @@ from browser_page import (
     unfold,
     until,
 )
-from browser_reports import World, report
-from plausibly.report.model import ReportData
-from plausibly.report.write import render
+from .reports import World, report
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser_page import NARROW, WIDE, Scheme, opened, overflowing, unfold, violations
-from browser_reports import World, report
 from plausibly.report.write import render
+
+from .page import NARROW, WIDE, Scheme, opened, overflowing, unfold, violations
+from .reports import World, report
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser_page import NARROW, choose, listed_cases, open_case, opened, overflowing, unfold
-from browser_realdata import crema_d, dermatology, imagenet16h
+from .page import NARROW, choose, listed_cases, open_case, opened, overflowing, unfold
+from .realdata import crema_d, dermatology, imagenet16h
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser_page import NARROW, WIDE, Scheme, overflowing, violations
+from .page import NARROW, WIDE, Scheme, overflowing, violations
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page, Request

@@ -11,16 +11,16 @@ from fractions import Fraction
 from itertools import combinations, product
 from math import prod
 
-import numpy as np
 import pytest
 
-from calibrators_methods import Method
-from calibrators_product import GivenKeys, Product, combiner, hash_of, middle
-from calibrators_tables import AUGMENTED
-from calibrators_worlds import Case, World, add, worlds
 from exact_bags import Law, excess
 from plausibly.calibration.pvalues import PValues
 from plausibly.conformal.calibrate import held_out_scores
+
+from .methods import Method
+from .product import GivenKeys, Product, combiner, hash_of, middle
+from .tables import AUGMENTED
+from .worlds import Case, World, add, worlds
 
 METHODS = [one for one in AUGMENTED if one.name in ("mean", "single", "separate")]
 SEEN = "/augmentation"
@@ -52,11 +52,8 @@ def labels_and_views(
             yield chance, [(k, a) for _, k, a in chosen]
 
 
-def law(method: Method, world: World, held: int, *, slip: bool = False) -> Law:
-    """Return the law of the rank; the project's ranks are those of the equations.
-
-    With the slip, held-out examples have the mean score of their augmentations.
-    """
+def law(method: Method, world: World, held: int) -> Law:
+    """Return the law of the rank; the project's ranks are those of the equations."""
     maker = Product(method.table, world)
     rule = combiner("held-out-rank")
     views = method.views(world)[:1] if method.reads == "separate" else method.views(world)
@@ -75,16 +72,11 @@ def law(method: Method, world: World, held: int, *, slip: bool = False) -> Law:
             scores = held_out_scores(
                 maker.data(aside), pools.calibration, GivenKeys(uniforms=uniforms)
             )
-            if slip:
-                codes = np.array([k for k, _ in chosen])
-                scores = maker.data(aside).scores_at(codes)
             for view in views:
                 queries = maker.queries(pools, case.new, seen=view.seen)
                 got = maker.p_values(pools, queries, rule, PValues.of(pools, scores))
                 means = method.want(world, case, "average", view)
                 want = [Fraction(1 + sum(rho <= r for rho in rhos), held + 1) for r in means]
-                if slip:
-                    want = [Fraction(p).limit_denominator(99) for p in got]
                 assert got == [float(p) for p in want], (world, case, aside)
                 for k, p in enumerate(want):
                     add(found, p, chance * odds * world.masses[case.new][k] / len(views))
@@ -98,18 +90,3 @@ def test_the_rank_keeps_its_level(method: Method) -> None:
             found = law(method, world, held)
             assert sum(found.values()) == 1
             assert excess(found) <= 0, (method.name, world)
-
-
-def test_mean_scores_of_held_out_examples_would_not_do() -> None:
-    """Means spread less than single scores do: a new one is too often below all of them."""
-    (single,) = (one for one in METHODS if one.reads == "single")
-    world = World(
-        scores=tuple(((i,), (20 - i,)) for i in range(6)),
-        masses=((Fraction(1),),) * 6,
-        group=("a",) * 6,
-        weight=(Fraction(1),) * 6,
-        patient=tuple("pqrstu"),
-        risk=(Fraction(1),),
-    )
-    assert excess(law(single, world, 2, slip=True)) >= Fraction(1, 24)
-    assert excess(law(single, world, 2)) <= 0

@@ -15,7 +15,6 @@ from calibrators_labelled import (
     CALIBRATORS,
     POOLED,
     Table,
-    inside,
     plausibilities,
     predictions,
 )
@@ -69,29 +68,6 @@ def test_files_change_nothing(name: str, rule: Table | str, tmp_path: Path) -> N
     )
     test = predictions(5, prefix="new", seed=1, augmentations=0 if name == "pooled" else count)
     unchanged(predictor, again(predictor, tmp_path), test)
-
-
-FINE = (0.123457, 1.0, 2.5)
-"""Risks whose product with a plausibility has more digits than a double."""
-
-
-@pytest.mark.parametrize(
-    "table",
-    [
-        {"name": "risk", "by": "risk"},
-        inside("clustered", "patient", {"name": "risk", "by": "risk"}),
-        inside("weighted", "weight", {"name": "risk", "by": "risk"}),
-        inside("mondrian", "site", {"name": "risk", "by": "risk"}),
-    ],
-    ids=str,
-)
-def test_fine_risks_of_fine_plausibilities(table: Table, tmp_path: Path) -> None:
-    random = np.random.default_rng(2)
-    lam = plausibilities(N, counted=False)
-    lam = lam.copy(data=random.dirichlet(np.ones(3), size=N))
-    given = predictions(N).assign_coords(risk=("label", list(FINE)))
-    predictor = plausibly.calibrate(given, lam, calibrator=table)
-    unchanged(predictor, again(predictor, tmp_path), predictions(5, prefix="new", seed=1))
 
 
 def many_counts(count: int) -> xr.DataArray:

@@ -20,7 +20,6 @@ from calibrators_labelled import (
     shuffled,
 )
 from plausibly.conformal.predictor import ConformalPredictor
-from tables import labelled
 
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 
@@ -87,36 +86,6 @@ def test_equal_weights_are_no_weights(name: str, weight: float) -> None:
     if name == "draws":
         weighted = calibrated(inside("weighted", "weight", INNER[name]), "maximum", weight=weight)
         same(weighted, calibrated(INNER[name], "maximum"), test)
-
-
-def test_weighted_p_values_are_larger_than_exact_ones_by_next_to_nothing() -> None:
-    """By at most the labels with mass in one example times 2^-40: 300 of them here."""
-    rng, n, labels = np.random.default_rng(8), 15, [f"k{i}" for i in range(300)]
-    lam, model, new = (rng.dirichlet(np.ones(300), size) for size in (n, n, 2))
-    weight = rng.lognormal(0, 2, n)
-
-    def named(values: np.ndarray, prefix: str) -> xr.DataArray:
-        examples = [f"{prefix}{i}" for i in range(len(values))]
-        return labelled(values, examples, labels)
-
-    predictor = plausibly.calibrate(
-        named(model, "e").assign_coords(w=("example", weight)),
-        named(lam, "e"),
-        calibrator={"name": "weighted", "by": "w"},
-    )
-    test = named(new, "n").assign_coords(w=("example", [0.3, 7.1]))
-    found = predictor.p_values(test).values
-    masses = [
-        [Fraction(float(w)) * Fraction(float(x)) for x in row]
-        for w, row in zip(weight, lam, strict=True)
-    ]
-    for row, own in enumerate((0.3, 7.1)):
-        for column in range(0, 300, 60):
-            score = new[row, column]
-            below = sum(m for i, k in np.argwhere(model <= score).tolist() for m in [masses[i][k]])
-            total = sum(map(Fraction, weight.tolist())) + Fraction(own)
-            more = Fraction(float(found[row, column])) - (below + Fraction(own)) / total
-            assert -1e-15 <= more <= 300 * 2.0**-40 + 1e-15
 
 
 def scaled(array: xr.DataArray, factor: float) -> xr.DataArray:

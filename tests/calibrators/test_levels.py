@@ -11,16 +11,13 @@ from fractions import Fraction
 
 import pytest
 
-from calibrators_methods import Method, check
-from calibrators_oracles import grouped, in_group
-from calibrators_product import Product, combiner, data_of
-from calibrators_tables import AUGMENTED, METHODS, wrapped
-from calibrators_worlds import Case, World, add, cases, spaced_cases, worlds
 from exact_bags import Law, excess
-from plausibly.guarantee import NEW_LABEL
-from plausibly.kernels.random import Keys
-from plausibly.protocols import CALIBRATOR
-from plausibly.registry import resolve
+
+from .methods import Method, check
+from .oracles import grouped, in_group
+from .product import Product, combiner
+from .tables import AUGMENTED, METHODS, wrapped
+from .worlds import Case, World, add, cases, spaced_cases, worlds
 
 WITHIN = wrapped("mondrian", "group", wrapped("clustered", "patient"))
 
@@ -105,14 +102,3 @@ def test_patients_within_groups() -> None:
             assert excess(law_within(world, group, by_share=False)) <= 0
             worst = max(worst, excess(law_within(world, group, by_share=True)))
     assert worst > Fraction(1, 20)
-
-
-def test_patients_within_groups_say_so() -> None:
-    world = next(worlds(44, 6, 2, 1))
-    data = data_of(world, range(6))
-    found = resolve(CALIBRATOR, WITHIN).calibrate(data, Keys())
-    assert found.claim.covers.endswith(
-        'the example is a random one of a new "patient", among those of one "group"'
-    )
-    plain = resolve(CALIBRATOR, wrapped("mondrian", "group")).calibrate(data, Keys())
-    assert plain.claim.covers == NEW_LABEL

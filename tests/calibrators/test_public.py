@@ -11,11 +11,12 @@ import xarray as xr
 
 import plausibly
 from calibrators_labelled import CALIBRATORS, Table, inside, plausibilities, predictions
-from calibrators_worlds import Case, World, cases, worlds
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import IncompatibleComponents, InputError
 from refusals import refused, warned
 from tables import labelled
+
+from .worlds import Case, World, cases, worlds
 
 N = 40
 quiet = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
@@ -125,12 +126,6 @@ def test_extreme_weights(weight: float) -> None:
 
 
 @quiet
-def test_no_weight_at_all() -> None:
-    predictor = calibrated(CALIBRATORS["weights"], weight=0.0)
-    assert (predictor.p_values(weighing([0.0, 1.0, 1e300])) == 1).all()
-
-
-@quiet
 def test_examples_without_weight_do_not_count() -> None:
     given = predictions(N)
     halved = given.assign_coords(
@@ -146,6 +141,12 @@ def test_examples_without_weight_do_not_count() -> None:
         for one in (halved, first)
     ]
     assert np.allclose(values[0], values[1], rtol=1e-12, atol=0)
+
+
+@quiet
+def test_no_weight_at_all() -> None:
+    predictor = calibrated(CALIBRATORS["weights"], weight=0.0)
+    assert (predictor.p_values(weighing([0.0, 1.0, 1e300])) == 1).all()
 
 
 def test_weights_that_are_none() -> None:
@@ -224,7 +225,6 @@ ALPHAS = [Fraction(k, 12) for k in range(1, 12)]
 @quiet
 @pytest.mark.parametrize("name", list(PUBLIC))
 def test_a_level_is_kept_by_the_sets(name: str) -> None:
-    """What the sets of `predict` lose, of every new example, is at most alpha."""
     shifted, by_patient = name == "weights", name == "patients"
     for world in worlds(90, 5, 2, 2):
         lost: dict[object, list[Fraction]] = {}
@@ -271,24 +271,6 @@ def test_new_examples_without_a_group() -> None:
         predictor.predict(test.assign_coords(site=("example", ["north", ""])), "0.3")
 
 
-@quiet
-def test_guarantees_name_what_they_are_of() -> None:
-    statements = {
-        name: calibrated(CALIBRATORS[name]).guarantee("0.2").statement()
-        for name in ("group", "label", "weights", "patients", "risk", "mass")
-    }
-    assert statements == {
-        "group": 'P(Y in C(X)) >= 0.80, for each value of "site"',
-        "label": "P(Y in C(X)) >= 0.80, for each label, where it is the answer of an annotator",
-        "weights": "P(Y in C(X)) >= 0.80",
-        "patients": "P(Y in C(X)) >= 0.80",
-        "risk": "E[risk left out] <= 0.20",
-        "mass": "P(C(X) holds 0.80 of the plausibilities of X) >= 0.80",
-    }
-    votes = calibrated(inside("mondrian", "label", "majority-vote")).guarantee("0.2").statement()
-    assert votes == "P(vote in C(X)) >= 0.80, for each label, where it is the majority vote"
-
-
 # From how many examples on a set says something
 
 
@@ -305,7 +287,6 @@ def test_guarantees_name_what_they_are_of() -> None:
     ids=str,
 )
 def test_as_many_as_needed(table: Table, combiner: str, alpha: str, needed: int) -> None:
-    """With one less every set contains all labels, whatever the scores."""
     lam = plausibilities(needed, one_hot=True)
     lam = lam.copy(data=np.tile([0.0, 0.0, 1.0], (needed, 1)))
     for count, vacuous in ((needed, False), (needed - 1, True)):
@@ -318,17 +299,6 @@ def test_as_many_as_needed(table: Table, combiner: str, alpha: str, needed: int)
         low = given.isel(example=[0]) * 0
         low.attrs = given.attrs
         assert predictor.predict(low.assign_coords(example=["new"]), alpha).all() == vacuous
-
-
-@quiet
-def test_weights_are_never_vacuous_as_such() -> None:
-    """A new example that weighs little is told apart with few calibration examples."""
-    predictor = calibrated(CALIBRATORS["weights"], weight=1.0)
-    assert not predictor.guarantee("0.01").vacuous
-    light = weighing([0.1, 1.0]).copy(data=np.zeros((2, 3)))
-    sets = predictor.predict(light, "0.01")
-    assert not sets.values[0].any()
-    assert sets.values[1].all()
 
 
 def test_heavy_examples_are_those_of_their_group() -> None:

@@ -20,7 +20,6 @@ def world(size: int = 40) -> tuple[xr.DataArray, xr.DataArray]:
 
 @pytest.mark.parametrize("scores", ["mean", "separate"])
 def test_copies_of_an_image_score_like_the_image(scores: str) -> None:
-    """With a uniform for each augmentation two copies would score unlike one another."""
     model, lam = world()
     copies = xr.concat([model, model], dim="augmentation")
     plain = plausibly.calibrate(model, lam, score=APS)

@@ -1,151 +1,137 @@
-"""Simulated validity: every new calibrator with every combiner that claims a level keeps it."""
+"""Simulated validity: sets leave out of new examples no more than is guaranteed."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import attrs
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import plausibly
-import studies_claims as claims
-from studies_claims import (
-    ALONE,
-    LONG,
-    QUICK,
-    STUDIES,
-    VOTES,
-    Effort,
-    Study,
-    claimed,
-    excesses,
-    kept,
-)
+from measured import worlds
+from measured.worlds import Examples
+from plausibly.guarantee import Guarantee
 
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 
-MEANS = ["average", "twice-average"]
-MASSES = [*MEANS, "smoothed"]
-HELD_OUT = ["ecdf", "held-out-rank", "pac"]
-MERGED = [
-    "maximum",
-    "bonferroni",
-    "median",
-    "geometric",
-    "harmonic",
-    "exchangeable-average",
-    "exchangeable-median",
-    "exchangeable-geometric",
-]
-EMPIRICAL = ["cauchy", "fisher", "stouffer"]
+ALPHAS = ("0.1", "0.3")
+CALIBRATIONS, TEST = 30, 100
+MARGIN = 4.0
+"""Standard errors of the mean over independent calibrations."""
 
-CLAIMED = {
-    "mondrian": MASSES,
-    "mondrian, drawn": [*MASSES, *MERGED, "e-value"],
-    "mondrian, risk": MASSES,
-    "mondrian, mass": MASSES,
-    "systematic": [*MASSES, *MERGED, "e-value"],
-    "weighted": MEANS,
-    "weighted, drawn": [*MEANS, *MERGED],
-    "weighted, risk": MEANS,
-    "weighted, mass": MEANS,
-    "clustered": MASSES,
-    "grouped, drawn": [*MASSES, *MERGED],
-    "grouped, risk": MASSES,
-    "grouped, mass": MASSES,
-    "augmentation, mean": MASSES,
-    "augmentation, separate": [*MEANS, *MERGED],
-    "augmentation, pooled": MASSES,
+Numbers = NDArray[np.float64]
+Maker = Callable[..., Examples]
+# Any: tables of components hold names, numbers and other tables.
+Component = Mapping[str, Any]
+
+
+def inside(name: str, by: str, inner: Component | str = "expected") -> Component:
+    return {"name": name, "by": by, "inner": inner}
+
+
+def one_each(count: int, random: np.random.Generator, *, ties: bool) -> Examples:
+    """Return one example of each new patient."""
+    return worlds.one_each(worlds.patients(count, random, ties=ties, large=6), random)
+
+
+def in_one_view(count: int, random: np.random.Generator, *, ties: bool) -> Examples:
+    """Return examples of which one augmentation is seen."""
+    made = worlds.augmented(count, random, ties=ties)
+    return attrs.evolve(made, scores=made.scores[0])
+
+
+DRAWN: Component = {"name": "monte-carlo", "draws": 4}
+EVEN: Component = {**DRAWN, "systematic": True}
+RISK: Component = {"name": "risk", "by": "risk"}
+MASS: Component = {"name": "mass-coverage", "leave_out": 0.1}
+PATIENTS = (partial(worlds.patients, large=6), one_each)
+SHIFT = (partial(worlds.shifted, new=False), partial(worlds.shifted, new=True))
+PLAIN, SITES, VIEWS = ((make, make) for make in (worlds.plain, worlds.sites, worlds.augmented))
+UNLIKE = (SHIFT[1], SHIFT[1])
+"""Labels that are not as frequent, nor as sure, as each other."""
+
+SMOOTHED: Component = {"name": "average", "smoothed": True}
+PAC: Component = {"name": "pac", "delta": 0.1}
+BAND: Component = {"name": "ecdf", "delta": 0.1}
+AVERAGE, RANK = "average", "held-out-rank"
+STUDIES: dict[str, tuple[Component, tuple[Maker, Maker], list[Component | str]]] = {
+    "group": (inside("mondrian", "site"), SITES, [AVERAGE]),
+    "group, drawn": (inside("mondrian", "site", DRAWN), SITES, [SMOOTHED, "maximum", "e-value"]),
+    "label": (inside("mondrian", "label"), UNLIKE, [SMOOTHED]),
+    "label, drawn": (inside("mondrian", "label", DRAWN), UNLIKE, [AVERAGE]),
+    "label, votes": (inside("mondrian", "label", "majority-vote"), UNLIKE, [AVERAGE]),
+    "drawn": (DRAWN, PLAIN, ["median", "exchangeable-average"]),
+    "systematic": (EVEN, PLAIN, [AVERAGE, "geometric", RANK, PAC, BAND]),
+    "votes": ({"name": "majority-vote"}, PLAIN, [SMOOTHED, PAC]),
+    "weights": (inside("weighted", "weight"), SHIFT, [AVERAGE]),
+    "weights, drawn": (inside("weighted", "weight", DRAWN), SHIFT, [AVERAGE, "harmonic"]),
+    "weights, risk": (inside("weighted", "weight", RISK), SHIFT, [AVERAGE]),
+    "patients": (inside("clustered", "patient"), PATIENTS, [AVERAGE]),
+    "patients, drawn": (inside("clustered", "patient", DRAWN), PATIENTS, ["bonferroni"]),
+    "patients, mass": (inside("clustered", "patient", MASS), PATIENTS, [SMOOTHED]),
+    "risk": (RISK, PLAIN, [AVERAGE, SMOOTHED]),
+    "mass": (MASS, PLAIN, [AVERAGE]),
+    "views, mean": ({"name": "augmentation", "scores": "mean"}, VIEWS, [AVERAGE, RANK]),
+    "views, separate": (
+        {"name": "augmentation", "scores": "separate"},
+        VIEWS,
+        ["twice-average", "maximum", "exchangeable-median", RANK, PAC],
+    ),
+    "views, pooled": (
+        {"name": "augmentation", "scores": "pooled"},
+        (worlds.augmented, in_one_view),
+        [AVERAGE, RANK, BAND],
+    ),
 }
-CLAIMED_ALONE = {
-    "label": MASSES,
-    "label, drawn": MASSES,
-    "systematic": [*MASSES, *MERGED, *HELD_OUT, "e-value"],
-    "augmentation, mean": [*MASSES, *HELD_OUT],
-    "augmentation, separate": [*MEANS, *MERGED, *HELD_OUT],
-    "augmentation, pooled": [*MASSES, *HELD_OUT],
-}
-CLAIMED_OF_VOTES = {
-    "mondrian, voted": [*MASSES, *MERGED, *EMPIRICAL, "e-value"],
-    "weighted, voted": [*MEANS, *MERGED, *EMPIRICAL],
-    "grouped, voted": [*MASSES, *MERGED, *EMPIRICAL],
-    "label, voted": MASSES,
-}
 
 
-@pytest.mark.parametrize(
-    ("studies", "expected"),
-    [(STUDIES, CLAIMED), (ALONE, CLAIMED_ALONE), (VOTES, CLAIMED_OF_VOTES)],
-    ids=["apart", "alone", "votes"],
-)
-def test_pairs_that_claim_a_level(
-    studies: dict[str, Study], expected: dict[str, list[str]]
-) -> None:
-    """What is measured below is all that is claimed: a new combiner or claim is met here."""
-    assert {name: sorted(claimed(study)) for name, study in studies.items()} == {
-        name: sorted(found) for name, found in expected.items()
-    }
+def left_out(
+    lam: Numbers, risk: Numbers, sets: NDArray[np.bool_], guarantee: Guarantee
+) -> NDArray[np.float64]:
+    """Return the means of what a guarantee bounds, less its bound: one, or one per label."""
+    assert guarantee.level is not None
+    # A guarantee for this calibration holds with its confidence.
+    bound = float(1 - guarantee.level * (guarantee.confidence or 1))
+    if guarantee.target == "majority-vote":
+        lam = np.eye(lam.shape[1])[lam.argmax(axis=1)]
+    missing: Numbers = lam * ~sets
+    if "label" in guarantee.per:
+        return np.asarray((missing - bound * lam).mean(axis=0))
+    if guarantee.target == "risk":
+        missing = missing * risk
+    left: Numbers = missing.sum(axis=1)
+    if guarantee.target == "mass":
+        left = np.where(left > 0.1 + 1e-9, 1.0, 0.0)
+    return np.atleast_1d(left.mean() - bound)
 
 
-def beyond(
-    study: Study, names: list[str], effort: Effort, *, n: int, ties: bool
-) -> dict[str, list[list[float]]]:
-    """Return the combiners with which more is left out than guaranteed, and by how much."""
-    found = {name: excesses(study, name, effort, n=n, ties=ties) for name in names}
-    return {
-        name: excess.mean(axis=1).round(4).tolist()
-        for name, excess in found.items()
-        if not kept(excess)
-    }
-
-
-# The small form: averaged p-values, and 500 examples whose scores are distinct.
-LONG_RULES = MASSES if claims.IN_CI else [*MASSES, *MERGED, *EMPIRICAL, "e-value"]
-FIVE_HUNDRED = [(500, False)] if claims.IN_CI else [(500, False), (500, True)]
-
-
-def sizes(quick: list[tuple[int, bool]], long: list[tuple[int, bool]]) -> list[object]:
-    """Return numbers of examples, whether they tie, and the effort: the long ones are slow."""
-    return [
-        *(pytest.param(*size, QUICK) for size in quick),
-        *(pytest.param(*size, LONG, marks=pytest.mark.slow) for size in (*long, *FIVE_HUNDRED)),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("n", "ties", "effort"), sizes([(10, False), (50, True)], [(10, True), (50, False)])
-)
+@pytest.mark.parametrize("ties", [False, True], ids=["distinct", "tied"])
 @pytest.mark.parametrize("name", STUDIES)
-def test_levels_are_kept(name: str, n: int, ties: bool, effort: Effort) -> None:
-    asked = [one for one in CLAIMED[name] if effort is QUICK or one in LONG_RULES]
-    assert beyond(STUDIES[name], asked, effort, n=n, ties=ties) == {}
-
-
-@pytest.mark.parametrize(
-    ("n", "ties", "effort"), sizes([(10, True), (50, False)], [(10, False), (50, True)])
-)
-@pytest.mark.parametrize("name", ALONE)
-def test_levels_are_kept_one_by_one(name: str, n: int, ties: bool, effort: Effort) -> None:
-    """What is only calibrated by itself: the rest is measured in worlds apart."""
-    asked = CLAIMED_ALONE[name] if name.startswith("label") else HELD_OUT
-    assert beyond(ALONE[name], asked, effort, n=n, ties=ties) == {}
-
-
-@pytest.mark.parametrize(
-    "name", ["mondrian, drawn", "systematic", "clustered", "augmentation, mean"]
-)
-def test_worlds_apart_are_calibrations_of_their_own(name: str) -> None:
-    """What the studies rest on: the sets of a world are those of its own calibration."""
-    study = STUDIES[name]
-    data = claims.simulated(study, 5, n=40, test=20, ties=False)
-    together = claims.calibrated(study, data, {"name": "average"}, 3).predict(data.new, "0.3")
-    whole = 0
-    for world in set(data.known["world"].values.tolist()):
-        own, new = data.known["world"] == world, data.new["world"] == world
-        alone = plausibly.calibrate(
-            data.known.isel(example=own.values),
-            data.plausibilities.isel(example=own.values),
-            calibrator=study.calibrator,
-            seed=3,
-        ).predict(data.new.isel(example=new.values), "0.3")
-        np.testing.assert_array_equal(alone, together.isel(example=new.values))
-        whole += int(alone.all())
-    assert whole == 0
+def test_levels_are_kept(name: str, ties: bool) -> None:
+    calibrator, (known, new), combiners = STUDIES[name]
+    n = 10 if ties else 40
+    excess: dict[str, list[Numbers]] = {}
+    for number in range(CALIBRATIONS):
+        random = np.random.default_rng([number, ties])
+        model, lam = known(n, random, ties=ties).tables()
+        test, answers = new(TEST, random, ties=ties).tables("new")
+        for combiner in combiners:
+            predictor = plausibly.calibrate(
+                model, lam, calibrator=calibrator, combiner=combiner, seed=number
+            )
+            p = predictor.p_values(test).transpose("example", "label").values
+            for alpha in ALPHAS:
+                found = left_out(
+                    answers.values,
+                    test["risk"].values,
+                    p > float(alpha),
+                    predictor.guarantee(alpha),
+                )
+                excess.setdefault(f"{combiner} at {alpha}", []).append(found)
+    for pair, one in excess.items():
+        error = np.std(one, axis=0, ddof=1) / CALIBRATIONS**0.5
+        assert (np.mean(one, axis=0) <= MARGIN * error + 1e-12).all(), pair

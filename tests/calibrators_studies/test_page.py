@@ -7,16 +7,9 @@ from pathlib import Path
 import pytest
 
 from measure_calibrators import renewed, tables_of
-from measured.tables import FULL, TABLES, Cell, Effort, Figure, shown
-from studies_claims import IN_CI
+from measured.tables import TABLES, Cell, Effort, Figure, shown
 
-REAL = sorted(set(TABLES) - {"shift", "pac", "ties"})
-SIMULATED = sorted(set(TABLES) - set(REAL))
-AGAIN = (
-    Effort(splits=4, few=3, runs=10, many=30, seeds=6, sets=4)
-    if IN_CI
-    else Effort(splits=25, few=10, runs=50, many=200, seeds=20, sets=10)
-)
+AGAIN = Effort(splits=4, few=3, runs=10, many=30, seeds=6, sets=4)
 
 
 @pytest.fixture(scope="module")
@@ -41,39 +34,15 @@ def check(shown_on_page: list[list[str]], measured: list[list[Cell]]) -> None:
 @pytest.mark.slow
 @pytest.mark.realdata
 @pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
-@pytest.mark.parametrize("name", REAL)
-def test_tables_of_real_data(page: str, shared: Path, name: str) -> None:
-    check(tables_of(page)[name], TABLES[name](shared / "data", AGAIN))
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
-@pytest.mark.parametrize("name", SIMULATED)
-def test_tables_of_simulated_examples(page: str, tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_are_those_that_are_measured(page: str, shared: Path, name: str) -> None:
     pytest.importorskip("sklearn", reason="ratios are estimated by its logistic regression")
-    check(tables_of(page)[name], TABLES[name](tmp_path, AGAIN))
+    check(tables_of(page)[name], TABLES[name](shared / "data", AGAIN))
 
 
 def test_every_table_is_on_the_page(page: str) -> None:
     assert sorted(tables_of(page)) == sorted(TABLES)
     assert all(len(table) > 1 for table in tables_of(page).values())
-
-
-def test_what_the_page_says_of_its_figures(page: str) -> None:
-    """Sentences that quote figures, or compare them."""
-    tables = tables_of(page)
-    assert "100 random splits (40 where there are 10,000 examples or more)" in " ".join(
-        page.split()
-    )
-    assert (FULL.splits, FULL.few, FULL.many) == (100, 40, 2000)
-    band = next(row for row in tables["procedures"] if row[:2] == ["imagenet16h", "ecdf"])
-    assert band[4:6] == ["1.000", "16.00"]
-    held = [float(row[3]) for row in tables["shares"][1:]]
-    assert all(0.6 < share < 0.76 for share in held)  # "two examples in three"
-    cost = next(row for row in tables["patients"] if row[0].startswith("crema_d"))
-    assert float(cost[3]) > float(cost[1])
-    for delta, _, below in tables["pac"][1:]:
-        assert float(below) <= float(delta) + 3.1 * (float(delta) / FULL.many) ** 0.5
 
 
 def test_tables_are_renewed_below_their_marks(page: str) -> None:

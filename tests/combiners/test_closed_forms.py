@@ -11,10 +11,10 @@ import pytest
 import scipy.stats
 from hypothesis import given, strategies as st
 
-from combiners_designs import EXCHANGEABLE, MERGING, NONE, calibration_with, combiner, gaussian
-from plausibly.plugin import COMBINER, CalibrationSummary, Claim, resolve
 from plausibly_builtins.combiners.independent import Fisher, Stouffer
 from plausibly_builtins.combiners.merging import Cauchy, harmonic_factor
+
+from .designs import EXCHANGEABLE, MERGING, NONE, calibration_with, combiner, gaussian
 
 N = 59
 RANKS = st.lists(st.integers(1, N + 1), min_size=1, max_size=7)
@@ -86,16 +86,6 @@ def test_exchangeable_geometric_is_its_test(ranks: list[int], alpha: Fraction) -
     assert (value <= float(alpha)) is test
 
 
-@given(RANKS)
-def test_exchangeable_rules_are_no_worse_than_what_they_improve(ranks: list[int]) -> None:
-    p = [float(one) for one in exact(ranks)]
-    slack = 1 + 1e-12
-    assert merged("exchangeable-average", ranks) <= min(1.0, 2 * float(np.mean(p))) * slack
-    k = math.ceil(len(p) / 2)
-    assert merged("exchangeable-median", ranks) <= min(1.0, 2 * sorted(p)[k - 1]) * slack
-    assert merged("exchangeable-geometric", ranks) <= merged("geometric", ranks) * slack
-
-
 @given(RANKS, st.data())
 def test_exchangeable_rules_go_by_the_order_of_the_draws(
     ranks: list[int], data: st.DataObject
@@ -161,14 +151,3 @@ def test_a_query_has_one_p_value_whatever_is_asked_with_it(name: str) -> None:
     every = merge(p)
     assert np.array_equal(merge(p.reshape(10, 20, 20)).ravel(), every)
     assert [float(merge(p[:, [i]])[0]) for i in range(400)] == every.tolist()
-
-
-def test_average_of_augmentations_guarantees_twice_alpha_less() -> None:
-    alpha, summary = Fraction(1, 10), CalibrationSummary(n=20, m=2, shared_score=False)
-    assert resolve(COMBINER, "average").guarantee(Claim(), summary, alpha).level == 1 - 2 * alpha
-
-
-def test_one_of_the_draws_of_a_smoothed_average_is_the_tie_itself() -> None:
-    rule = resolve(COMBINER, {"name": "average", "smoothed": True})
-    stated = rule.guarantee(Claim(), CalibrationSummary(n=20, m=4), Fraction(1, 10))
-    assert stated.needed == 7  # 3/4 / (n + 1) <= 1/10

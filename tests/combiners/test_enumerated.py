@@ -6,11 +6,12 @@ from fractions import Fraction
 
 import pytest
 
-from combiners_designs import CLAIMING, NONE, combiner
 from exact_bags import Bag, Law, Outcome, PValuesOf, calibration_of, excess, law_of, voted_outcomes
 from exact_checks import SHAPES, bags
 from exact_product import p_values, pools_of
 from plausibly.protocols import PValueCombiner
+
+from .designs import CLAIMING, NONE, combiner
 
 ROUNDING = Fraction(1, 10**12)
 """p-values with e in them are doubles; a rule that is wrong is off by far more."""

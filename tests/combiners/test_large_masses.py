@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 import numpy as np
@@ -45,39 +44,6 @@ def test_two_equal_views_give_twice_the_p_value() -> None:
     doubled = two.p_values(labelled(views[:, 100:], "new ")).values
     assert two.pools.each[0].total > 2**40
     np.testing.assert_allclose(doubled, np.minimum(1.0, 2 * alone), rtol=1e-12)
-
-
-@pytest.mark.parametrize("clustered", [False, True])
-def test_the_harmonic_mean_keeps_its_level(clustered: bool) -> None:
-    """Mean coverage over 16 calibrations at alpha 0.1, with masses that are no dyadic numbers."""
-    rng, calibrations, fresh = np.random.default_rng(5), 16, 300
-    sizes = np.array([1, 2, 3, 5, 7, 8, 9, 11, 13, 17, 1, 2, 3, 5, 7, 4, 1, 2, 19, 16])
-    n = int(sizes.sum())
-    patient = np.repeat(np.arange(len(sizes)), sizes)
-    covered = []
-    for _ in range(calibrations):
-        shares = rng.dirichlet(np.full(3, 0.5), n + fresh)
-        noisy = shares + rng.uniform(0, 0.3, (2, n + fresh, 3))
-        views = noisy / noisy.sum(axis=-1, keepdims=True)
-        lam = votes(rng, shares, 3)
-        calibrator: dict[str, object] = {"name": "augmentation", "scores": "separate"}
-        old = labelled(views[:, :n])
-        if clustered:
-            calibrator = {
-                "name": "clustered",
-                "by": "patient",
-                "inner": {"name": "monte-carlo", "draws": 2},
-            }
-            old = labelled(views[0, :n]).assign_coords(patient=("example", patient))
-        predictor = plausibly.calibrate(
-            old, labelled(lam[:n]), calibrator=calibrator, combiner="harmonic"
-        )
-        new = labelled(views[0, n:] if clustered else views[:, n:], "new ")
-        sets = predictor.predict(new, 0.1).transpose("example", "label").values
-        covered.append(float((lam[n:] * sets).sum(axis=1).mean()))
-    spread = float(np.std(covered) / math.sqrt(calibrations))
-    assert predictor.pools.each[0].total > 2**31 / math.sqrt(2)
-    assert np.mean(covered) >= 0.9 - 3 * spread
 
 
 @pytest.mark.parametrize("name", RULES)

@@ -82,7 +82,6 @@ def test_out_of_range(value: object) -> None:
     ],
 )
 def test_no_number(value: object) -> None:
-    """What is no number is refused with what it is."""
     with pytest.raises(InputError, match="which is not a number"):
         read_alpha(value)
 

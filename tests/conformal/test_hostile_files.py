@@ -148,8 +148,11 @@ def saying(path: Path, **changes: Any) -> None:  # Any: what JSON holds
         {"metadata__seed": "0"},
         {"metadata__scale": "odd"},
         {"format": 1e400},
-        {"format": 1},
         {"format": "3"},
+        {"fingerprint": "00000000"},
+        {"metadata": {}},
+        {"calibration": None},
+        {"score": "probability"},
         {"labels": []},
         {"labels": ["a", "a", "b"]},
         {"labels": ["a"]},
@@ -169,6 +172,22 @@ def test_a_description_that_says_something_else(
     calibrated.save(tmp_path / "p.nc")
     saying(tmp_path / "p.nc", **changes)
     refused(tmp_path / "p.nc")
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "found"),
+    [
+        ("predictor-newer", 9, "expected format 4 found format 9, written by plausibly 2.1"),
+        ("predictor-unreadable", 2, "found format 2, of an earlier version"),
+    ],
+)
+def test_another_format(
+    tmp_path: Path, calibrated: ConformalPredictor, name: str, number: int, found: str
+) -> None:
+    calibrated.save(tmp_path / "p.nc")
+    saying(tmp_path / "p.nc", format=number, version="2.1")
+    with refusals.refused(name, "p.nc", found):
+        plausibly.load_predictor(tmp_path / "p.nc")
 
 
 def test_masses_whose_common_denominator_no_memory_holds(tmp_path: Path) -> None:

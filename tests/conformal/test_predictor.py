@@ -16,7 +16,6 @@ import plausibly
 from conformal_world import LABELS, world
 from plausibly import ConformalPredictor
 from plausibly.calibration.vacuous import warn_of_vacuous
-from plausibly.errors import PlausiblyWarning
 from plausibly.io.sets import read_sets, write_sets
 from plausibly.kernels.types import Floats
 from plausibly.plugin import CalibrationSummary, Claim, Needs, PValues, ScoreFunction, ScoreInput
@@ -44,16 +43,6 @@ def test_one_alpha_is_a_scalar_several_are_a_dim(predictor: ConformalPredictor) 
     assert several.dims == ("alpha",)
     assert [float(tau) for tau in several] == [float(predictor.threshold(a)) for a in ALPHAS]
     assert several.dtype == np.float32
-
-
-def test_sets_by_threshold_are_sets_by_p_value(
-    predictor: ConformalPredictor, fresh: xr.DataArray
-) -> None:
-    sets = predictor.predict(fresh, ALPHAS)
-    p = predictor.p_values(fresh)
-    assert p.dims == fresh.dims
-    for alpha in ALPHAS:
-        np.testing.assert_array_equal(sets.sel(alpha=alpha).values, (p > alpha).values)
 
 
 def test_sets_keep_dims_labels_and_coordinates(
@@ -147,18 +136,6 @@ def test_logits_that_underflow_as_probabilities_are_told_apart_in_log_space() ->
     assert plausibly.calibrate(logits, lam).predict(logits, 0.1).sel(label="c").all()
 
 
-def test_zero_probabilities_have_a_score_in_log_space() -> None:
-    predictions, lam = world(60, dtype="float64")
-    predictions = predictions.where(predictions >= 0.2, 0.0)
-    predictions = predictions / predictions.sum("label")
-    p = plausibly.calibrate(predictions, lam, score="log-probability")
-    plain = plausibly.calibrate(predictions, lam)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PlausiblyWarning)
-        for alpha in (0.4, 0.1):
-            assert (p.predict(predictions, alpha) == plain.predict(predictions, alpha)).all()
-
-
 def test_log_probabilities_of_arbitrary_scores_are_refused() -> None:
     predictions, lam = world(20)
     with refused("scale-unsuitable"):
@@ -192,18 +169,6 @@ def test_randomised_scores_are_keyed_by_example() -> None:
     assert high.sum() >= sets.values.sum()
 
 
-def test_the_repr_says_what_it_is(predictor: ConformalPredictor) -> None:
-    lines = repr(predictor).splitlines()
-    assert lines[0] == (
-        "ConformalPredictor  expected + average, score probability, n 100, 4 labels"
-    )
-    assert lines[1].endswith("guaranteed 0.90")
-    small = plausibly.calibrate(*world(12), calibrator="majority-vote")
-    assert repr(small).splitlines()[2] == (
-        "  alpha 0.05  threshold -inf  guaranteed 0.95, vacuous of the majority vote"
-    )
-
-
 def test_message_23_says_how_many_examples_are_missing() -> None:
     predictions, lam = world(12)
     p = plausibly.calibrate(predictions, lam)
@@ -214,28 +179,6 @@ def test_message_23_says_how_many_examples_are_missing() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert not p.predict(predictions, "0.077").all()
-
-
-def test_message_25_says_how_many_held_out_examples_are_missing() -> None:
-    p = plausibly.calibrate(*world(100), combiner="ecdf")
-    said = ("expected at least 1,981 held-out", "found 50", "or alpha=0.32")
-    with warned("guarantee-vacuous", *said):
-        assert float(p.threshold(0.05)) == -np.inf
-
-
-@pytest.mark.parametrize(
-    ("combiner", "alpha", "held_out"),
-    [("held-out-rank", "0.1", 9), ("pac", "0.1", 88), ("ecdf", "0.1", 496)],
-)
-def test_vacuous_below_the_number_and_not_at_it(combiner: str, alpha: str, held_out: int) -> None:
-    """The numbers of the design: 9, 88 and 496 held-out examples at alpha 0.1."""
-    for more, vacuous in ((held_out, False), (held_out - 1, True)):
-        predictions, lam = world(2 * more, seed=2, dtype="float64")
-        p = plausibly.calibrate(predictions, lam, combiner=combiner)
-        guarantee = p.guarantee(alpha)
-        assert (guarantee.has, guarantee.needed) == (more, held_out)
-        stated = p.combiner.guarantee(p.pools.calibration.claim, p.summary, Fraction(alpha))
-        assert stated.vacuous is vacuous
 
 
 def test_majority_vote_coverage_breaks_ties_in_the_order_of_the_calibration(tmp_path: Path) -> None:

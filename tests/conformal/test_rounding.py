@@ -102,7 +102,6 @@ def test_fine_risks_are_rounded_up() -> None:
 
 
 def test_risks_and_alpha_may_be_divided_by_the_largest() -> None:
-    """What an alpha of 1.2 would ask of risks up to 4 is 0.3 of risks up to 1."""
     lam, risks = uneven(), [0.0, 1.0, 4.0]
     large, small = (
         Pools(Risk(by="risk").calibrate(data(lam, risk=[one / by for one in risks]), Keys(0)))

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from cli_world import Ran, run
-from plausibly.cli import demo
-from plausibly.demo import study, subjects
+from plausibly.demo import study
 
 SPLITS = 3
 
@@ -111,19 +110,6 @@ def test_what_comes_next_works(data: str, in_a_folder: Path) -> None:
     assert {path.name for path in (in_a_folder / "out").iterdir()} == {*names, "study"}
 
 
-def test_quiet_is_silent_and_one_split_has_no_spread() -> None:
-    words = ("demo", "--data", "toy", "--splits", "1", "-o", "out", "--quiet")
-    ran = run(*words)
-    assert (ran.code, ran.out, ran.err) == (0, "", "")
-    assert run(*words, "--json").document["methods"][0]["spread"] is None
-
-
-def test_a_warning_fails_a_strict_demo() -> None:
-    ran = run("demo", "--all", "--splits", "1", "-o", "out", "--strict", "--quiet")
-    assert ran.code == 3
-    assert "warnings-strict" in ran.err
-
-
 def test_an_output_that_is_a_file_is_said_before_any_work() -> None:
     Path("taken").write_text("")
     ran = run("demo", "-o", "taken")
@@ -131,11 +117,6 @@ def test_an_output_that_is_a_file_is_said_before_any_work() -> None:
     assert ran.out == ""
     assert ran.err.startswith("error output-unwritable: cannot write taken\n")
     assert Path("taken").read_text() == ""
-
-
-def test_the_help_has_the_numbers_of_the_data() -> None:
-    nodules = len(subjects.load_nodules().features)
-    assert f"{nodules:,} lung nodules" in str(demo.demo.__doc__)
 
 
 BLOCKED = """\

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from importlib import import_module
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from demo_runs import result
 from plausibly.demo import study, subjects
 from plausibly.plots import sets
+
+from .runs import result
 
 NAMES: tuple[subjects.Name, ...] = ("nodules", "toy")
 
@@ -98,12 +98,3 @@ def test_no_text_lies_on_another_or_is_cut(name: subjects.Name) -> None:
         assert box.x1 <= page.x1, text
         assert page.y0 <= box.y0, text
         assert box.y1 <= page.y1, text
-
-
-def test_the_same_study_gives_the_same_file(tmp_path: Path) -> None:
-    for name in ("one.png", "two.png"):
-        study.write_figure(result("nodules"), tmp_path / name)
-    one, two = ((tmp_path / name).read_bytes() for name in ("one.png", "two.png"))
-    assert one == two
-    assert one.startswith(b"\x89PNG")
-    assert b"matplotlib" not in one.lower()

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 import plausibly
-from demo_runs import result, subject
 from plausibly.demo import study
 from plausibly.errors import InputError
-from plausibly.io import read_plausibilities, read_sets
+from plausibly.io import read_plausibilities
+
+from .runs import subject
 
 
 def test_nodules_come_as_counted_votes(tmp_path: Path) -> None:
@@ -50,22 +50,6 @@ def test_calibrated_from_the_files_it_is_the_same_predictor(tmp_path: Path) -> N
     )
     direct = plausibly.calibrate(data.predictions, data.plausibilities)
     assert again.threshold(0.1).equals(direct.threshold(0.1))
-
-
-def test_sets_travel_with_their_guarantee(tmp_path: Path) -> None:
-    found = result("nodules")
-    assert study.write_result(found, tmp_path, figure=True) == [
-        "coverage.png",
-        "sets.csv",
-        "sets.json",
-    ]
-    sets = read_sets(tmp_path / "sets.csv")
-    assert (sets.squeeze().transpose(*found.sets.dims).values == found.sets.values).all()
-    assert list(sets.example.values) == list(found.sets.example.values)
-    (guarantee,) = json.loads(sets.attrs["guarantees"])
-    assert guarantee["level"] == "9/10"
-    assert guarantee["target"] == "aggregated"
-    assert sets.attrs["fingerprint"] == found.sets.attrs["fingerprint"]
 
 
 def test_what_a_user_may_have_edited_is_never_replaced(tmp_path: Path) -> None:

@@ -81,15 +81,6 @@ def test_features_of_a_fold_do_not_scale_the_others_of_its_model() -> None:
     assert (predict(features, lam)[same] == predict(far, lam)[same]).all()
 
 
-def test_every_answer_teaches_with_its_plausibility() -> None:
-    features, lam = world()
-    voted = xr.zeros_like(lam)
-    voted.values[np.arange(len(lam)), lam.values.argmax(axis=1)] = 1
-    # A model of all answers is less sure of the vote than a model of the votes.
-    soft, hard = predict(features, lam), predict(features, voted)
-    assert float(soft.max("label").mean()) < float(hard.max("label").mean()) - 0.05
-
-
 def test_the_order_of_rows_does_not_matter() -> None:
     features, lam = world()
     order = np.random.default_rng(0).permutation(len(lam))

@@ -7,33 +7,11 @@ import numpy as np
 import pytest
 
 import plausibly
-from demo_runs import SEED, result, subject
 from plausibly.demo import study, subjects
 
+from .runs import SEED, result, subject
+
 NAMES: tuple[subjects.Name, ...] = ("nodules", "toy")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_study_is_one_of_compare(name: subjects.Name) -> None:
-    found = result(name).study
-    assert list(found.method.values) == list(study.EVERY)
-    assert found.attrs["n"] == len(subject(name))
-    assert found.attrs.get("cluster") == subject(name).cluster
-    assert found.attrs["seed"] == SEED
-    assert ("true_coverage" in found) == (name == "toy")
-
-
-def test_nodules_are_the_shipped_ones() -> None:
-    found = subject("nodules")
-    lam = found.plausibilities
-    assert found.about == (
-        f"{len(found):,} lung nodules of {len(set(found.predictions.patient.values)):,} patients; "
-        f"{int(lam.denominator.sum()):,} malignancy grades (1 to 5) by 3 or 4 radiologists per "
-        f"nodule, who all agree on {100 * float((lam.max('label') == 1).mean()):.0f}% of the "
-        "nodules"
-    )
-    assert (len(found), len(set(found.predictions.patient.values))) == (1378, 689)
-    assert list(found.predictions.example.values) == list(lam.example.values)
 
 
 def test_the_toy_knows_its_truth() -> None:

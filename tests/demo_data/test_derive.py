@@ -113,14 +113,6 @@ def test_nodules_of_three_or_four_marks_are_kept(derive: Callable[[Marks], Path]
     assert [nodule["malignancy"] for nodule in kept] == ["1;2;3", "5;5;5;5"]
 
 
-def test_marks_of_two_scans_are_two_nodules(derive: Callable[[Marks], Path]) -> None:
-    second = [(2, place, 4) for _, place, _ in THREE]
-    kept = rows(derive([*THREE, *second]))
-    assert [nodule["malignancy"] for nodule in kept] == ["1;2;3", "4;4;4"]
-    # Numbered in the order of the identifiers of the source, where the second comes first.
-    assert [nodule["patient"] for nodule in kept] == ["p002", "p001"]
-
-
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [

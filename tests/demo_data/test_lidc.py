@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from plausibly.data import names
-from plausibly.demo.subjects import LIDC_LABELS, Nodules, load_nodules
+from plausibly.demo.subjects import Nodules, load_nodules
 
 
 @pytest.fixture(scope="module")
@@ -38,21 +38,6 @@ def test_the_figures_that_the_demo_prints(nodules: Nodules) -> None:
     assert len(set(nodules.features["patient"].to_numpy())) == 689
     assert round(float(np.mean(most == readers)), 2) == 0.14
     assert round(float(np.mean((counts == most[:, None]).sum(axis=1) > 1)), 2) == 0.20
-
-
-def test_features_and_annotations_are_of_the_same_nodules(nodules: Nodules) -> None:
-    assert nodules.features.dims == (names.EXAMPLE, "feature")
-    assert nodules.features.shape == (1378, 13)
-    assert np.isfinite(nodules.features).all()
-    assert_array_equal(nodules.features[names.EXAMPLE], nodules.annotations[names.EXAMPLE])
-    assert tuple(nodules.annotations[names.LABEL].to_numpy()) == LIDC_LABELS
-    assert nodules.annotations.attrs[names.KIND] == "single-label"
-
-
-def test_radiologists_are_unknown(nodules: Nodules) -> None:
-    assert nodules.annotations.sizes[names.ANNOTATOR] == 0
-    codes = nodules.annotations[names.RESPONSE_ANNOTATOR].to_numpy()
-    assert set(codes) == {names.UNKNOWN_ANNOTATOR}
 
 
 def test_compactness_is_volume_over_cubed_diameter(nodules: Nodules) -> None:

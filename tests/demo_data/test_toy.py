@@ -9,7 +9,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from plausibly.demo import subjects
 from plausibly.demo.subjects import TOY_LABELS, Toy, make_toy
 from plausibly.errors import InputError
-from plausibly.kernels.random import Keys, hash_names
 
 
 @pytest.fixture(scope="module")
@@ -63,38 +62,11 @@ def test_the_model_is_good_and_wrong(made: Toy) -> None:
     assert np.abs(said - lam).mean() > 0.01
 
 
-def test_calibrated_on_votes_sets_fall_short_of_the_truth(made: Toy) -> None:
-    scores, lam, drawn = made.predictions.to_numpy(), made.plausibilities.to_numpy(), codes(made)
-    half = np.arange(len(scores)) < len(scores) // 2
-    vote = lam.argmax(axis=1)
-    own = np.sort(scores[half, vote[half]])
-    threshold = own[(len(own) + 1) // 10 - 1]
-    sets = scores[~half] >= threshold
-    rows = np.arange(len(sets))
-    assert abs(sets[rows, vote[~half]].mean() - 0.9) < 0.01
-    assert sets[rows, drawn[~half]].mean() < 0.8
-    assert (sets * lam[~half]).sum(axis=1).mean() < 0.8
-
-
 def test_an_example_does_not_depend_on_how_many_there_are() -> None:
     few, many = make_toy(5), make_toy(50)
     for name in ("predictions", "plausibilities", "true_label", "points"):
         assert_array_equal(getattr(few, name), getattr(many, name)[:5])
         assert_array_equal(getattr(few, name)["example"], getattr(many, name)["example"][:5])
-
-
-def test_another_seed_draws_other_points() -> None:
-    assert not np.isin(make_toy(50, seed=2).points, make_toy(50, seed=1).points).any()
-
-
-def test_every_uniform_gives_a_point() -> None:
-    class Zero(Keys):
-        def uniform(self, hashes: np.ndarray, count: int = 1) -> np.ndarray:
-            return np.zeros((len(hashes), count))
-
-    labels, points = subjects.draw(hash_names(["x"]), Zero())
-    assert labels.tolist() == [0]
-    assert_array_equal(points, subjects.MEANS[:1])
 
 
 def test_a_toy_without_examples_is_refused() -> None:

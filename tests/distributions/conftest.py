@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dist_world import PROJECT, Environment, build, copied, sources
+from .environments import PROJECT, Environment, build, copied, sources
 
 GOOD = ("thesis-pl", "pairs-reader")
 MANY = 20

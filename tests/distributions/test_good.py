@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from cli_world import World, make
-from dist_world import Environment
+
+from .environments import Environment
 
 pytestmark = pytest.mark.timeout(900)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dist_world import Environment
+from .environments import Environment
 
 pytestmark = pytest.mark.timeout(900)
 

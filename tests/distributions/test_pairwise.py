@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from cli_world import LABELS, World, make
-from dist_world import Environment, Ran
+
+from .environments import Environment, Ran
 
 pytestmark = pytest.mark.timeout(900)
 

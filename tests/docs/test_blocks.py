@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
-from typing import get_args, get_type_hints
 
 import pytest
 
 import cli_calibrators
 import run_pages
-from plausibly.config.load import draft
-from plausibly_builtins.label_set.aggregators import Spread
 from readme_world import write_files
-from site_pages import DOCS
+
+from .pages import DOCS
 
 _STUDY = re.compile(r"^(?<!-->\n\n)```toml\n(.*?)^```$", re.M | re.S)
 
@@ -49,6 +46,7 @@ PAGES: dict[str, tuple[int, Callable[[Path], None]]] = {
     "torch": (2, nothing),
     "comparison": (2, nothing),
 }
+LONG = ("studies", "sensitivity", "rankings", "report", "agreement", "planning", "tuning")
 NEEDED = {
     **dict.fromkeys(("sklearn", "comparison", "likelihood-ratios"), "sklearn"),
     "torch": "torch",
@@ -67,7 +65,9 @@ def check(name: str, count: int, folder: Path) -> None:
     assert len(found) == count
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in PAGES]
+)
 def test_blocks_show_what_they_print(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -83,21 +83,3 @@ def test_calibrators(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     cli_calibrators.make(tmp_path, risks="labels.csv")
     check("calibrators", 12, tmp_path)
-
-
-def test_the_section_on_mapie_compares() -> None:
-    page = (DOCS / "comparison.md").read_text(encoding="utf-8")
-    assert "size 0.99" in page
-    covered = re.findall(r"covers ([\d.]+)", page.rpartition("```text")[2])
-    alone, everyone = map(float, covered)
-    assert alone < everyone - 0.1
-
-
-def test_the_study_of_labels_and_its_policies() -> None:
-    page = (DOCS / "labels.md").read_text(encoding="utf-8")
-    (study,) = _STUDY.findall(page)
-    spread = draft(tomllib.loads(study)).settings.annotations.aggregator
-    assert isinstance(spread, Spread)
-    assert (spread.parents, type(spread.inner).__name__) == ("frequency", "InverseRank")
-    rows = re.findall(r'^\| `"(\w+)"`', page, re.M)
-    assert set(rows) == set(get_args(get_type_hints(Spread)["parents"]))

@@ -12,8 +12,8 @@ import pytest
 import cli_world
 import cut_docs
 from cut_docs import PAGES
-from readme_world import LABELS, links, write_files
-from template_world import PROJECT, Environment, installed
+from readme_world import LABELS, write_files
+from template_world import Environment, installed
 
 __all__ = ["installed"]
 
@@ -116,20 +116,6 @@ def test_the_blocks_of_python_print_what_the_page_shows(
             assert (out == "") == ("print(" not in found[place].text)
 
 
-def test_a_study_of_four_plugins_is_resolved_with_their_names(
-    data: Path, installed: Environment
-) -> None:
-    write_shown("plugins.md", data)
-    shown = installed.plausibly("config", "show", "study.toml", cwd=data).out
-    for name in ("room-for-doubt", "lead", "many-draws", "house-min"):
-        assert name in shown
-    study = (data / "study.toml").read_text(encoding="utf-8")
-    (data / "off.toml").write_text(f'{study}\n[plugins]\ndisable = ["lead"]\n', encoding="utf-8")
-    ran = installed.plausibly("config", "check", "off.toml", cwd=data, code=2)
-    told = 'methods[0].score.name: no score "lead"; it may be in a plugin that is disabled (lead)'
-    assert told in " ".join(ran.out.split())
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_blocks_are_cut_run_or_output(name: str) -> None:
     found = fences(name)
@@ -143,20 +129,3 @@ def test_blocks_are_cut_run_or_output(name: str) -> None:
             assert before.language == "python"
         else:
             assert fence.language in ("python", "console")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_links_lead_to_pages_and_sections(name: str) -> None:
-    for link in links(cut_docs.page(name)):
-        path, _, section = link.partition("#")
-        target = PAGES / (path or name)
-        assert target.is_file(), link
-        if section:
-            titles = re.findall(r"^#+ (.+)$", target.read_text(encoding="utf-8"), re.M)
-            assert section in [re.sub(r"[^\w]+", "-", title.lower()) for title in titles]
-
-
-def test_every_page_can_be_reached() -> None:
-    index = cut_docs.page("index.md")
-    assert {link.partition("#")[0] for link in links(index)} >= set(NAMES) - {"index.md"}
-    assert "](docs/extend/index.md)" in (PROJECT / "README.md").read_text(encoding="utf-8")

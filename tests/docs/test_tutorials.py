@@ -15,10 +15,12 @@ import pytest
 import cli_world
 import run_pages
 from plausibly.plugin import READER, resolve
-from readme_world import indented, rows, write_files
-from site_pages import DOCS, PROJECT, name, without_code
+from readme_world import rows, write_files
+
+from .pages import DOCS, name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", run_pages.pages(), ids=name)
 def test_every_block_shows_what_it_prints(page: Path, tmp_path: Path) -> None:
     text = page.read_text(encoding="utf-8")
@@ -31,36 +33,6 @@ def test_every_block_shows_what_it_prints(page: Path, tmp_path: Path) -> None:
         found = run_pages.words(drawn.read_text(encoding="utf-8"))
         assert found
         assert found == run_pages.words(kept.read_text(encoding="utf-8"))
-
-
-def test_no_figure_is_left_over() -> None:
-    shown = {
-        figure
-        for page in run_pages.pages()
-        for figure in run_pages.figures(page.read_text(encoding="utf-8"))
-    }
-    kept = {path.name: path for path in run_pages.FIGURES.iterdir()}
-    assert set(kept) == shown
-    assert all(path.stat().st_size < 80_000 for path in kept.values())
-
-
-@pytest.mark.parametrize("page", run_pages.pages(), ids=name)
-def test_a_page_is_short_and_asks_for_extras_that_exist(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
-    prose = [line for line in without_code(text).splitlines() if not line.startswith("|")]
-    assert len(" ".join(prose).split()) < 900
-    assert not [line for line in prose if len(line) > 110 and "](" not in line]
-    known = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))
-    extras = known["project"]["optional-dependencies"]
-    for asked in re.findall(r'pip install "?\.\[([\w,]+)\]', text):
-        assert set(asked.split(",")) <= set(extras)
-
-
-def test_the_start_shows_the_table_of_the_first_screen() -> None:
-    page = (DOCS / "start" / "five_minutes.md").read_text(encoding="utf-8")
-    (shown,) = (block.body for block in run_pages.blocks(page) if block.of == "README")
-    first_screen = (PROJECT / "README.md").read_text(encoding="utf-8").partition("\n## ")[0]
-    assert shown.strip() in indented(first_screen)
 
 
 def test_the_night_of_the_service_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,16 +72,6 @@ def test_readers_are_asked_for_by_names_and_options_that_they_have() -> None:
             "long-table",  # recognised by its columns
             "selectors",  # of one public data set: in the tutorial on rankings
         )
-
-
-def test_a_block_that_nothing_runs_is_refused(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text("```toml\nx = 1\n```\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="a block of toml that nothing runs"):
-        run_pages.run(page)
-    page.write_text("```console\n$ plausibly nonsense\n```\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="plausibly nonsense ended with 2"):
-        run_pages.run(page)
 
 
 def test_what_is_printed_takes_the_place_of_what_was_shown(

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
 
-import eval_oracles as oracle
-from eval_parts import case
-from plausibly import calibrate, evaluate
+from plausibly import evaluate
 from plausibly.evaluation import ByLabel, coverage_by, interval
+
+from .parts import case
 
 SETS, LAM = case()
 
@@ -42,7 +41,6 @@ def test_the_mean_of_the_shares_by_mass_is_the_aggregated_coverage() -> None:
 
 
 def test_certain_labels_have_the_interval_of_their_examples() -> None:
-    """Where everybody agrees, a label is covered as the examples that are called so are."""
     rng = np.random.default_rng(3)
     codes = rng.integers(0, 3, 90)
     coords = {"example": [f"e{i}" for i in range(90)], "label": ["a", "b", "c"]}
@@ -76,14 +74,3 @@ def test_simultaneous_intervals_are_wider() -> None:
     assert (together["covered_high"] > alone["covered_high"]).all()
     bonferroni = coverage_by(SETS, LAM, by="label", confidence=1 - 0.05 / 4)
     np.testing.assert_allclose(together["covered_low"], bonferroni["covered_low"])
-
-
-@pytest.mark.realdata
-def test_sad_is_the_emotion_that_sets_cover_least(shared: Path) -> None:
-    predictions, lam = oracle.real(shared, "crema_d")
-    sets = calibrate(predictions, lam).predict(predictions, 0.1).drop_attrs()
-    found = coverage_by(sets, lam, by=ByLabel(simultaneous=True))
-    least = str(found["label"].values[int(np.argmin(found["covered_mean"].values))])
-    assert least == "sad"
-    assert float(found["covered_high"].sel(label="sad")) < 0.9
-    assert float(found["covered_low"].sel(label="happy")) > 0.9

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from eval_studies import Failing, Grumbling, Slow, Tired, computed, heard, script, world
+from components import Failing, Grumbling, Slow, Tired
 from plausibly import compare, registry
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.evaluation.checkpoint import MANIFEST, Checkpoint
@@ -20,6 +20,8 @@ from plausibly.evaluation.design import MethodTable
 from plausibly.evaluation.recorded import Recorded
 from plausibly.plugin import CALIBRATOR, SCORE
 from plausibly.registry import Registry
+
+from .studies import computed, heard, script, sites
 
 __all__ = ["computed"]
 
@@ -55,7 +57,7 @@ def own(monkeypatch: pytest.MonkeyPatch) -> Registry:
 def study(
     folder: Path | Checkpoint | None, splits: int = 4, **options: object
 ) -> tuple[xr.Dataset, list[str]]:
-    predictions, lam = world(60)
+    predictions, lam = sites(60)
     asked = {**OPTIONS, "splits": splits, "checkpoint": folder, **options}
     return heard(lambda: compare(predictions, lam, METHODS, **asked).data)  # type: ignore[arg-type]  # by name
 
@@ -104,7 +106,7 @@ def test_more_splits_reuse_those_that_there_are(tmp_path: Path, computed: list[i
 def test_the_order_of_rows_and_the_processes_have_no_part_in_it(
     tmp_path: Path, computed: list[int]
 ) -> None:
-    predictions, lam = world(60)
+    predictions, lam = sites(60)
     options = {**OPTIONS, "checkpoint": tmp_path, "alphas": [0.25]}
     methods = {"drawn": METHODS["drawn"]}
     first = compare(predictions, lam, methods, splits=2, **options).data  # type: ignore[arg-type]  # by name
@@ -135,7 +137,7 @@ def test_a_study_that_was_killed_goes_on(tmp_path: Path, computed: list[int]) ->
     with script(tmp_path, body) as running:
         _, err = running.communicate(timeout=120)
     assert (running.returncode, err) == (-signal.SIGKILL, "")
-    predictions, lam = world()
+    predictions, lam = sites()
     options: dict[str, object] = {"alphas": ["0.2"], "splits": 6}
     kept = tmp_path / "kept"
     result = compare(predictions, lam, ["expected", "monte-carlo"], checkpoint=kept, **options).data  # type: ignore[arg-type]  # by name
@@ -144,28 +146,13 @@ def test_a_study_that_was_killed_goes_on(tmp_path: Path, computed: list[int]) ->
     xr.testing.assert_identical(result, expected)
 
 
-def other(tmp_path: Path, **changes: object) -> InputError:
-    study(tmp_path, 2)
-    with pytest.raises(InputError) as refused:
-        study(tmp_path, 2, **changes)
-    return refused.value
-
-
-def test_another_study_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    error = other(Path("kept"), seed=5, cluster=None)
-    assert str(error) == (
-        "error checkpoint-other: kept keeps splits of another study\n"
-        "  expected  the same data, methods and settings, with any number of splits\n"
-        '  found     seed 5, was 4, cluster null, was "patient"\n'
-        "  hint      another folder for the checkpoint, or delete this one"
-    )
-    assert error.details == {"differences": ["seed 5, was 4", 'cluster null, was "patient"']}
-
-
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
+        (
+            {"seed": 5, "cluster": None},
+            ["seed 5, was 4", 'cluster null, was "patient"'],
+        ),
         ({"sizes": [12]}, ["sizes [12], was [12, 20]"]),
         ({"draws": None}, ["draws null, was [1, 3]"]),
         ({"ties": "any"}, ['ties "any", was "first"']),
@@ -174,18 +161,19 @@ def test_another_study_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     ],
 )
 def test_what_differs_is_told(tmp_path: Path, changes: dict[str, object], told: list[str]) -> None:
-    predictions, lam = world(60)
+    predictions, lam = sites(60)
     known = predictions.assign_coords(known=("example", lam.idxmax("label").values))
     options = {**OPTIONS, "splits": 1, "checkpoint": tmp_path}
     methods = {"majority-vote": {"calibrator": "majority-vote"}}
     compare(known, lam, methods, **options)  # type: ignore[arg-type]  # by name
     with pytest.raises(InputError) as refused:
         compare(known, lam, methods, **{**options, **changes})  # type: ignore[arg-type]  # by name
+    assert refused.value.name == "checkpoint-other"
     assert refused.value.details["differences"] == told
 
 
 def test_other_data_and_methods_are_told(tmp_path: Path) -> None:
-    predictions, lam = world(60)
+    predictions, lam = sites(60)
     methods: dict[str, MethodTable] = {
         "a": {"calibrator": "majority-vote"},
         "b": {"calibrator": {"name": "monte-carlo", "draws": 3}},
@@ -329,7 +317,7 @@ def test_what_takes_no_time_is_not_kept(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_components_that_have_no_name_are_refused(tmp_path: Path) -> None:
-    predictions, lam = world(20)
+    predictions, lam = sites(20)
     methods: dict[str, MethodTable] = {"mine": {"calibrator": Failing(share=0.0)}}
     with pytest.raises(InputError) as refused:
         compare(predictions, lam, methods, splits=1, alphas=0.3, checkpoint=tmp_path)
@@ -341,12 +329,6 @@ def test_components_that_have_no_name_are_refused(tmp_path: Path) -> None:
         "register its class (plausibly.register), or compare without a checkpoint"
     )
     compare(predictions, lam, methods, splits=1, alphas=0.3)
-
-
-def test_nothing_in_the_folder_is_a_pickle(tmp_path: Path) -> None:
-    study(tmp_path, 1)
-    for path in tmp_path.iterdir():
-        assert isinstance(json.loads(path.read_text(encoding="utf-8")), dict)
 
 
 @pytest.mark.parametrize(

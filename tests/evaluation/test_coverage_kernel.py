@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-import eval_oracles as oracle
 from plausibly.kernels import blocks, coverage
 from plausibly.kernels.coverage import TIES, Ties
+
+from . import studies as oracle
 
 TABLES = st.integers(1, 6).flatmap(
     lambda labels: st.lists(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-import eval_oracles as oracle
-from eval_parts import case
-from plausibly.evaluation import ByCoordinate, ByRisk, coverage_by, describe_coverage
+from plausibly.evaluation import ByRisk, coverage_by, describe_coverage
 from plausibly.evaluation.groups import SUBGROUP
 from plausibly.evaluation.result import decimal, ends, part_rows
 from plausibly.evaluation.risk import LEVEL
+
+from . import studies as oracle
+from .parts import case
 
 SETS, LAM = case()
 
@@ -39,24 +40,6 @@ def test_risks_that_are_numbers_have_a_loss() -> None:
         "low": low,
         "high": high,
     }
-
-
-def test_many_subgroups_show_the_weakest() -> None:
-    sets = SETS.assign_coords(ward=("example", np.arange(120) // 6))
-    found = coverage_by(sets, LAM, by=ByCoordinate("ward", at_least=1))
-    lines = describe_coverage(found)
-    assert lines[0] == "by ward (lowest 8 of 20 groups, intervals widened for all)"
-    assert len(lines) == 10
-    first = found["subgroup"].values[int(np.argmin(found["aggregated_coverage_high"].values))]
-    assert lines[2].startswith(f"  {first} ") or first in lines[2]
-
-
-def test_names_that_are_too_long_for_the_page_end_in_dots() -> None:
-    sets = SETS.assign_coords(site=("example", np.where(np.arange(120) < 60, "n" * 90, "s")))
-    found = coverage_by(sets, LAM, by="site")
-    lines = describe_coverage(found)
-    assert max(map(len, lines)) <= 80
-    assert any(line.endswith("n…") for line in lines)
 
 
 def test_rows_as_data() -> None:

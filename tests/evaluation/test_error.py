@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from scipy.special import stdtrit
 
-import eval_oracles as oracle
 from eval_said import check, said
 from plausibly import calibrate
 from plausibly.evaluation import monte_carlo_error
 from plausibly.evaluation.splits import split
 from plausibly.kernels.random import Keys, hash_names
+
+from . import studies as oracle
 
 PREDICTIONS, LAM = oracle.world(240)
 
@@ -62,15 +63,6 @@ def test_the_spread_shrinks_as_predicted() -> None:
     assert 0.7 < spread[0] / predicted[0] < 1.4
     assert 0.3 < spread[1] / predicted[1] < 1.7
     assert spread[1] < spread[0] / 2
-
-
-def test_certain_labels_leave_no_error() -> None:
-    certain = LAM.copy(data=np.eye(4)[np.argmax(LAM.values, axis=1)])
-    found = monte_carlo_error(PREDICTIONS, certain, draws=(1, 7), seeds=3)
-    for name in ("threshold", "coverage", "set_size"):
-        assert (abs(found[f"{name}_difference"]) < 1e-12).all()
-        assert (found[f"{name}_sd"] < 1e-12).all()
-    assert (found["coverage_sd_predicted"] == 0).all()
 
 
 @pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")

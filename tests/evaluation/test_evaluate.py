@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from fractions import Fraction
 from pathlib import Path
 
@@ -12,12 +11,13 @@ import pytest
 import xarray as xr
 from scipy.special import ndtri, stdtrit
 
-import eval_oracles as oracle
 from plausibly import calibrate
 from plausibly.errors import InputError
 from plausibly.evaluation import evaluate, interval
 from plausibly.guarantee import Guarantee
 from plausibly.kernels.coverage import TIES, Ties
+
+from . import studies as oracle
 
 AVERAGES = ("mean", "low", "high")
 
@@ -127,14 +127,6 @@ def test_strata_follow_the_largest_plausibility() -> None:
     assert found["stratum_aggregated_coverage_mean"].values.tolist() == [1, 1, 1]
     assert (found["stratum_aggregated_coverage_low"] < 1).all()
     assert found["largest_plausibility"].values[4] == 1
-
-
-def test_an_empty_stratum_has_no_figures() -> None:
-    sets, lam = oracle.case(20, 2)
-    found = evaluate(sets, lam).data.sel(ambiguity="below 0.5")
-    assert found["stratum_n"] == 0
-    assert math.isnan(found["stratum_aggregated_coverage_mean"])
-    assert math.isnan(found["stratum_share_empty"])
 
 
 def test_other_seeds_draw_other_votes() -> None:

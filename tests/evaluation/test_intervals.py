@@ -10,9 +10,10 @@ from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 from scipy import special, stats
 
-import eval_oracles as oracle
 from plausibly.evaluation.intervals import METHODS, IntervalMethod, interval
 from plausibly.evaluation.result import ends
+
+from . import studies as oracle
 
 
 def binary(ones: int, size: int) -> NDArray[np.float64]:
@@ -130,7 +131,7 @@ def test_inside_the_possible_range_around_the_mean(
 
 
 @pytest.mark.parametrize("binary", [True, False])
-@pytest.mark.parametrize(("clusters", "repeats"), [(10, 500), (20, 500), (50, 300)])
+@pytest.mark.parametrize(("clusters", "repeats"), [(10, 300), (50, 150)])
 def test_clusters_of_very_different_sizes(clusters: int, repeats: int, binary: bool) -> None:
     rng, truth, hits = np.random.default_rng(clusters), 0.774, 0
     for _ in range(repeats):
@@ -145,7 +146,7 @@ def test_clusters_of_very_different_sizes(clusters: int, repeats: int, binary: b
 
 @pytest.mark.parametrize(("truth", "size", "widest"), [(0.96, 20, 0.22), (0.987, 50, 0.10)])
 def test_few_misses_do_not_make_an_interval_short(truth: float, size: int, widest: float) -> None:
-    rng, repeats, hits, width = np.random.default_rng(size), 1000, 0, 0.0
+    rng, repeats, hits, width = np.random.default_rng(size), 500, 0, 0.0
     for _ in range(repeats):
         missed = rng.random(size) < 2 * (1 - truth)
         found = interval(1 - missed * rng.random(size))
@@ -231,22 +232,15 @@ def held(
     [("auto", 300, 0.93, 0.97), ("wilson", 300, 0.95, 1.0), ("betting", 60, 0.95, 1.0)],
 )
 def test_simulated_coverage(method: IntervalMethod, size: int, least: float, most: float) -> None:
-    repeats = 600
+    repeats = 400
     share = held(np.random.default_rng(11), size, method, repeats, 1.0) / repeats
     margin = 3 * math.sqrt(0.95 * 0.05 / repeats)
     assert least - margin <= share <= most
 
 
-def test_simulated_coverage_of_binary_outcomes() -> None:
-    rng, repeats = np.random.default_rng(4), 2000
-    found = [interval(binary(int(ones), 100)) for ones in rng.binomial(100, 0.9, repeats)]
-    share = sum(one.low <= 0.9 <= one.high for one in found) / repeats
-    assert abs(share - 0.95) < 0.02
-
-
 @pytest.mark.parametrize("votes", [1, 4])
 def test_simulated_coverage_with_clusters(votes: int) -> None:
-    rng, repeats = np.random.default_rng(6), 600
+    rng, repeats = np.random.default_rng(6), 300
     clusters = np.repeat(np.arange(60), 5)
     hits, naive = 0, 0
     for _ in range(repeats):

@@ -69,19 +69,3 @@ def test_the_bits_are_the_same(call: Call, *, sparse: bool) -> None:
             again = again.sel(label=first["label"])
         for name in (*first.data_vars, *first.coords):
             np.testing.assert_array_equal(first[name].values, again[name].values, str(name))
-
-
-def test_a_study_with_ties_at_random_has_the_same_bits() -> None:
-    first, *others = (
-        plausibly.compare(
-            LOGITS.isel(label=order),
-            LAM.isel(label=order),
-            {"expected": {}},
-            splits=3,
-            ties="random",
-        ).data
-        for order in (list(range(11)), *ORDERS)
-    )
-    for again in others:
-        for name in ("aggregated_coverage", "majority_vote_coverage", "set_size"):
-            np.testing.assert_array_equal(first[name].values, again[name].values)

@@ -52,7 +52,6 @@ def world(
 def by_hand(
     predictions: xr.DataArray, records: list[Record], who: str, part: dict[str, int], alpha: float
 ) -> dict[str, tuple[float, float | None]]:
-    """What the sets for each example cover of what `who` said, and of what the others said."""
     own = {example: answer for example, q, answer in records if q == who}
     others = [record for record in records if record[1] != who]
     found: dict[str, tuple[float, float | None]] = {}
@@ -171,6 +170,15 @@ def test_rankings_are_aggregated_alone_and_together() -> None:
     assert len(np.unique(fine.round(9))) > 2
 
 
+PREDICTIONS, RECORDS = world(20)
+NOBODY = table([(example, None, answer) for example, _, answer in RECORDS])
+
+
+@said(__file__)
+def test_the_text(call: str, text: str) -> None:
+    check(call, text, globals())
+
+
 def test_progress_and_inputs() -> None:
     predictions, records = world()
     annotations = table(records)
@@ -182,15 +190,6 @@ def test_progress_and_inputs() -> None:
     assert ticks == [(1, 4), (2, 4), (3, 4), (4, 4)]
     xr.testing.assert_identical(predictions, before[0])
     xr.testing.assert_identical(annotations, before[1])
-
-
-PREDICTIONS, RECORDS = world(20)
-NOBODY = table([(example, None, answer) for example, _, answer in RECORDS])
-
-
-@said(__file__)
-def test_the_text(call: str, text: str) -> None:
-    check(call, text, globals())
 
 
 def test_only_common_examples() -> None:

@@ -57,11 +57,6 @@ def test_an_example_is_no_copy_of_itself() -> None:
     assert find_duplicates(OLD, same) == [("c0", "n1"), ("c50", "n2")]
 
 
-def test_all_examples_under_other_names() -> None:
-    again = OLD.assign_coords(example=[f"n{i}" for i in range(100)])
-    assert find_duplicates(OLD, again) == [(f"c{i}", f"n{i}") for i in range(100)]
-
-
 @pytest.mark.parametrize("decimals", [1, 2, 3])
 def test_rounded_numbers_say_nothing(decimals: int) -> None:
     old = predictions(60, letter="c", decimals=decimals)

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 import xarray as xr
 
-import eval_oracles as oracle
 from eval_said import check, said
 from plausibly.errors import InputError
 from plausibly.evaluation import evaluate
 from plausibly.evaluation.design import Methods, read_methods
+
+from . import studies as oracle
 
 SETS, LAM = oracle.case(10, 3)
 TAGGED = SETS.assign_coords(

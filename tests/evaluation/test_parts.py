@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from eval_parts import MEASURES, Measure, case
 from plausibly.data.plausibilities import to_sparse
 from plausibly.errors import InputError, PlausiblyWarning
+
+from .parts import MEASURES, Measure, case
 
 ALPHAS = pytest.mark.parametrize("alphas", [(), (0.1, 0.3)], ids=["one alpha", "two alphas"])
 
@@ -63,7 +64,7 @@ def test_examples_that_calibrated_are_said_on_the_line_of_the_caller(measure: Me
     sets, lam = case()
     with pytest.warns(PlausiblyWarning, match="7 of 120 examples of the prediction sets") as heard:
         measure(sets.assign_attrs(calibration_overlap=7), lam)
-    assert [one.filename.rpartition("/")[2] for one in heard] == ["eval_parts.py"]
+    assert [one.filename.rpartition("/")[2] for one in heard] == ["parts.py"]
 
 
 def test_names_that_do_not_match_are_refused(measure: Measure) -> None:

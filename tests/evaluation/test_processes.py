@@ -15,13 +15,15 @@ import attrs
 import pytest
 import xarray as xr
 
-from eval_studies import Failing, Grumbling, Slow, Tired, heard, script, world
+from components import Failing, Grumbling, Slow, Tired
 from plausibly import compare, registry
 from plausibly.errors import ComponentError, InputError
 from plausibly.evaluation import processes
 from plausibly.evaluation.design import Design, MethodTable, read_methods
 from plausibly.plugin import CALIBRATOR, CalibrationData, CalibrationScores, Keys, resolve
 from plausibly.registry import Registry
+
+from .studies import heard, script, sites
 
 METHODS: dict[str, MethodTable] = {
     "majority-vote": {"calibrator": "majority-vote", "score": Grumbling()},
@@ -32,7 +34,7 @@ METHODS: dict[str, MethodTable] = {
 
 
 def test_the_result_and_the_warnings_are_those_of_one_process() -> None:
-    predictions, lam = world(80)
+    predictions, lam = sites(80)
     steps: dict[int, list[tuple[int, int]]] = {1: [], 2: []}
 
     def study(processes: int) -> xr.Dataset:
@@ -62,13 +64,13 @@ def test_the_result_and_the_warnings_are_those_of_one_process() -> None:
 
 def design(methods: dict[str, MethodTable]) -> Design:
     """Return a study of small data."""
-    predictions, lam = world(20)
+    predictions, lam = sites(20)
     made = {name: method.made() for name, method in read_methods(methods).items()}
     return Design(predictions=predictions, plausibilities=lam, methods=made, alphas=[0.3], test=0.5)
 
 
 def failure(share: float, how: str, processes: int) -> BaseException:
-    predictions, lam = world(20)
+    predictions, lam = sites(20)
     methods = {"failing": {"calibrator": Failing(share=share, how=how)}}
     with pytest.raises(Exception) as caught:  # noqa: PT011  # each test says which
         compare(predictions, lam, methods, splits=12, alphas=0.3, processes=processes)
@@ -108,7 +110,7 @@ def test_a_class_that_only_this_process_knows_is_refused() -> None:
         def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
             return resolve(CALIBRATOR, "expected").calibrate(data, keys)
 
-    predictions, lam = world(10)
+    predictions, lam = sites(10)
     methods: dict[str, MethodTable] = {"e": {}, "mine": {"calibrator": Local()}}
     with pytest.raises(InputError) as refused:
         compare(predictions, lam, methods, splits=2, alphas=0.4, processes=2)
@@ -200,7 +202,7 @@ def test_a_script_that_is_not_guarded_is_told_so(tmp_path: Path) -> None:
 
 
 def test_warnings_are_errors_where_they_are_heard_again() -> None:
-    predictions, lam = world(20)
+    predictions, lam = sites(20)
     with warnings.catch_warnings():
         warnings.simplefilter("error", FutureWarning)
         warnings.simplefilter("ignore", UserWarning)

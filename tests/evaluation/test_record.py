@@ -9,9 +9,10 @@ import pytest
 import xarray as xr
 
 import plausibly
-from eval_studies import quiet, world
 from plausibly.errors import InputError
 from plausibly.evaluation import Study
+
+from .studies import quiet, sites
 
 
 @pytest.mark.parametrize("seed", [3, -(10**30)])
@@ -19,7 +20,7 @@ from plausibly.evaluation import Study
 def test_a_study_is_read_as_it_was_written(
     tmp_path: Path, seed: int, more: dict[str, object]
 ) -> None:
-    predictions, lam = world(60)
+    predictions, lam = sites(60)
     methods = {
         "Stimmen, gezählt": {"calibrator": "majority-vote"},
         "b": {"calibrator": "monte-carlo"},
@@ -48,7 +49,7 @@ def test_a_study_is_read_as_it_was_written(
 
 
 def test_the_attributes_are_the_settings(tmp_path: Path) -> None:
-    predictions, lam = world(60)
+    predictions, lam = sites(60)
     study = quiet(
         predictions, lam, ["majority-vote"], alphas=["0.10", 0.2], splits=1, stratify="site"
     )
@@ -61,7 +62,7 @@ def test_the_attributes_are_the_settings(tmp_path: Path) -> None:
 
 
 def test_files_and_datasets_that_hold_no_study(tmp_path: Path) -> None:
-    predictions, _ = world(10)
+    predictions, _ = sites(10)
     other = predictions.to_dataset(name="predictions")
     with pytest.raises(InputError) as unsaved:
         Study(other).save(tmp_path / "study.nc")

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import numpy as np
 import pytest
 import xarray as xr
 
-from eval_parts import case
 from eval_said import check, said
-from plausibly import aggregate, read_annotations
 from plausibly.evaluation import ByRisk, coverage_by, interval
+
+from .parts import case
 
 SETS, LAM = case()
 WORDS = {"l0": "low", "l1": "high", "l2": "medium", "l3": "low"}
@@ -89,22 +86,3 @@ def test_levels_go_from_the_least_on(
 @said(__file__)
 def test_the_text(call: str, text: str) -> None:
     check(call, text, globals())
-
-
-@pytest.mark.realdata
-def test_the_mass_of_each_risk_level_in_dermatology(shared: Path) -> None:
-    """0.550, 0.356 and 0.094 of what dermatologists say, by inverse rank (README of the data)."""
-    folder = shared / "data" / "derm_ddx"
-    conditions = (folder / "dermatology_conditions.txt").read_text(encoding="utf-8").splitlines()
-    levels = (folder / "dermatology_risks.txt").read_text(encoding="utf-8").split()
-    table = read_annotations(folder / "dermatology_selectors.json", "selectors", conditions)
-    lam = aggregate(table)
-    risk = {
-        name: ("low", "medium", "high")[int(level)]
-        for name, level in zip(conditions, levels, strict=True)
-    }
-    # The first place alone: what the vote keeps of high risk is less than what experts say of it.
-    sets = lam == lam.max("label")
-    found = coverage_by(sets.drop_vars("denominator", errors="ignore"), lam, by=ByRisk(risk))
-    np.testing.assert_allclose(found["mass_share"].values, [0.550, 0.356, 0.094], atol=1e-3)
-    assert float(found["missed_mean"].sel(level="high")) > 0.3

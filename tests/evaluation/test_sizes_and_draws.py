@@ -9,8 +9,6 @@ import attrs
 import numpy as np
 import pytest
 
-import eval_oracles as oracle
-from eval_studies import heard, quiet, world
 from plausibly import calibrate, compare
 from plausibly.errors import InputError
 from plausibly.evaluation import Study
@@ -26,6 +24,9 @@ from plausibly.plugin import (
     resolve,
 )
 
+from . import studies as oracle
+from .studies import heard, quiet, sites
+
 METHODS = [
     {"calibrator": "majority-vote"},
     {"calibrator": "monte-carlo", "combiner": "average"},
@@ -34,7 +35,7 @@ METHODS = [
 
 
 def test_every_cell_is_a_calibration_on_a_subset() -> None:
-    predictions, lam = world(80)
+    predictions, lam = sites(80)
     study = quiet(
         predictions, lam, METHODS, alphas=[0.1, 0.3], splits=2, draws=[1, 4], sizes=[30, 10], seed=5
     )
@@ -68,7 +69,7 @@ def test_every_cell_is_a_calibration_on_a_subset() -> None:
 
 
 def test_dims_are_there_where_they_were_asked_for_and_change_no_cell() -> None:
-    predictions, lam = world(60)
+    predictions, lam = sites(60)
     options: dict[str, object] = {"alphas": 0.2, "splits": 3, "cluster": "patient", "seed": 1}
     plain = quiet(predictions, lam, METHODS, **options)
     assert plain["set_size"].dims == ("method", "split", "alpha")
@@ -93,28 +94,8 @@ def test_dims_are_there_where_they_were_asked_for_and_change_no_cell() -> None:
         assert one.attrs["guarantees"] == plain.attrs["guarantees"]
 
 
-def test_methods_without_draws_are_the_same_along_them() -> None:
-    predictions, lam = world(60)
-    study = quiet(predictions, lam, METHODS, splits=3, draws=range(1, 4), sizes=[15, 30])
-    voted = study.isel(method=0)
-    for name in ("aggregated_coverage", "set_size", "guaranteed_level"):
-        first = voted[name].isel(draws=[0] * 3)
-        assert np.array_equal(voted[name].values, first.values, equal_nan=True)
-    drawn = study.isel(method=1)
-    assert (drawn["set_size"].sel(draws=1) != drawn["set_size"].sel(draws=3)).any()
-
-
-def test_more_sizes_change_none_of_the_others() -> None:
-    predictions, lam = world(60)
-    options: dict[str, object] = {"splits": 2, "alphas": 0.3, "stratify": "site"}
-    few = quiet(predictions, lam, METHODS, sizes=[12], **options)
-    many = quiet(predictions, lam, METHODS, sizes=[6, 12, 24], **options)
-    for name in ("set_size", "aggregated_coverage"):
-        assert np.array_equal(few[name].sel(size=12), many[name].sel(size=12))
-
-
 def test_groups_are_whole_in_every_size() -> None:
-    predictions, lam = world(60)
+    predictions, lam = sites(60)
     study = quiet(predictions, lam, ["majority-vote"], splits=4, sizes=[7, 20], cluster="patient")
     assert (study["n_calibration"] == [6, 20]).all()
     with pytest.raises(InputError) as small:
@@ -123,7 +104,7 @@ def test_groups_are_whole_in_every_size() -> None:
 
 
 def test_a_warning_of_some_sizes_says_of_which() -> None:
-    predictions, lam = world(60)
+    predictions, lam = sites(60)
     study, told = heard(
         lambda: (
             compare(
@@ -157,7 +138,7 @@ def test_a_warning_of_some_sizes_says_of_which() -> None:
 
 
 def test_the_table_has_a_row_for_each_size_and_number_of_draws() -> None:
-    predictions, lam = world(60)
+    predictions, lam = sites(60)
     study = quiet(predictions, lam, METHODS[:2], splits=2, alphas=0.2, sizes=[20, 30], draws=[1, 5])
     rows = [line.partition("  ")[0] for line in Study(study).lines()[2:8]]
     assert rows == [

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import xarray as xr
 from hypothesis import given, settings, strategies as st
 
-import eval_oracles as oracle
-from eval_parts import case, features
 from eval_said import check, said
-from plausibly import calibrate
 from plausibly.evaluation import interval, worst_slab_coverage
 from plausibly.evaluation.slab import _least_means
+
+from .parts import case, features
 
 SETS, LAM = case()
 FEATURES = features(SETS)
@@ -129,14 +126,6 @@ def test_examples_on_the_border_of_a_slab_are_in_it(values: int, columns: int) -
         assert set(shares) <= {0.0, 1.0}
 
 
-def test_more_directions_never_find_more_coverage() -> None:
-    figures = [
-        float(worst_slab_coverage(SETS, LAM, FEATURES, directions=number)["searched_coverage"])
-        for number in (5, 20, 80)
-    ]
-    assert figures == sorted(figures, reverse=True)
-
-
 def test_units_order_and_constants_of_features_do_not_matter() -> None:
     first = worst_slab_coverage(SETS, LAM, FEATURES, directions=20)
     other = FEATURES.transpose()[::-1] * xr.DataArray([2.0, 1e3, 0.01], dims="column") + 7
@@ -160,13 +149,3 @@ GAPS = FEATURES.where(FEATURES["example"] != "e0003")
 @said(__file__)
 def test_the_text(call: str, text: str) -> None:
     check(call, text, globals())
-
-
-@pytest.mark.realdata
-def test_chaosnli_has_a_weak_slab(shared: Path) -> None:
-    predictions, lam = oracle.real(shared, "chaosnli_snli")
-    old = np.arange(len(lam)) % 2 == 0
-    sets = calibrate(predictions[old], lam[old]).predict(predictions[~old], 0.1)
-    found = worst_slab_coverage(sets, lam[~old], predictions[~old])
-    assert float(found["aggregated_coverage_high"]) < 0.85
-    assert float(found["others_mean"]) > 0.9

@@ -76,14 +76,6 @@ def test_a_guarantee_for_each_site_is_judged_in_each() -> None:
     assert (cells[3]["n"], cells[3]["low"], cells[3]["high"]) == (30, west.low, west.high)
 
 
-def test_each_site_is_set_beside_what_calibrations_of_its_own_size_vary() -> None:
-    sets, lam = certain(HELD, [0] * 430, site=SITES)
-    small = {"north": 3000, "south": 3000, "west": 30}
-    found = evaluate(guaranteed(sets, predictor(MONDRIAN, small)), lam, by="site").data
-    assert "lowest: west" in Evaluation(found).verdict()
-    assert "by no more than calibrations of 30 examples vary" in Evaluation(found).verdict()
-
-
 def test_without_the_sites_a_guarantee_for_each_is_not_judged() -> None:
     sets, lam = certain(HELD, [0] * 430, site=SITES)
     sets = guaranteed(sets, predictor(MONDRIAN, {"north": 30, "south": 30, "west": 30}))

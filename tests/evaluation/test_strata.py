@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import xarray as xr
 from hypothesis import given, settings, strategies as st
 from scipy.stats import entropy as reference
 
-import eval_oracles as oracle
-from eval_parts import case
 from eval_said import check, said
-from plausibly import calibrate, evaluate
+from plausibly import evaluate
 from plausibly.evaluation import ByRange, BySetSize, coverage_by, entropy, largest
-from plausibly.evaluation.splits import split, split_keys
-from plausibly.kernels.random import hash_names
+
+from . import studies as oracle
+from .parts import case
 
 SETS, LAM = case()
 
@@ -135,21 +132,3 @@ NAN = xr.DataArray(
 @said(__file__)
 def test_the_text(call: str, text: str) -> None:
     check(call, text, globals())
-
-
-@pytest.mark.realdata
-@pytest.mark.parametrize(
-    ("data", "halves"), [("chaosnli_snli", (0.836, 0.976)), ("cifar10h", (0.980, 0.830))]
-)
-def test_halves_of_predicted_entropy(shared: Path, data: str, halves: tuple[float, float]) -> None:
-    """The gap that a calibrator of groups is to close, as it was measured before."""
-    predictions, lam = oracle.real(shared, data)
-    edge = float(np.median(entropy(predictions)))
-    hashes = hash_names(predictions["example"].values)
-    means = []
-    for number in range(10):
-        test = split(hashes, split_keys(1, number))
-        sets = calibrate(predictions[~test], lam[~test]).predict(predictions[test], 0.1)
-        found = coverage_by(sets, lam[test], by=ByRange(entropy(predictions[test]), edges=[edge]))
-        means.append(found["aggregated_coverage_mean"].values)
-    np.testing.assert_allclose(np.mean(means, axis=0), halves, atol=0.015)

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import json
 import math
-import warnings
 
 import numpy as np
 import pytest
 import xarray as xr
 
-import eval_oracles as oracle
 from plausibly import calibrate
 from plausibly.errors import PlausiblyWarning
 from plausibly.evaluation import Study, compare, evaluate
 from plausibly.evaluation.design import Methods
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.kernels.random import hash_names
-from plausibly.kernels.types import Floats
-from plausibly.protocols import ScoreFunction
 from refusals import refused
+
+from . import studies as oracle
 
 MEASURES = ("aggregated_coverage", "majority_vote_coverage", "set_size", "share_empty")
 METHODS = [
@@ -112,17 +110,6 @@ def test_the_order_of_rows_labels_and_dims_does_not_matter() -> None:
     xr.testing.assert_identical(first, second)
 
 
-def test_the_first_splits_do_not_depend_on_how_many_there_are() -> None:
-    predictions, lam = oracle.world(40)
-    methods = {"m": {"calibrator": "monte-carlo", "draws": 2}}
-    few = compare(predictions, lam, methods, splits=2, alphas=0.2).data
-    many = compare(predictions, lam, methods, splits=4, alphas=0.2).data
-    for measure in MEASURES:
-        assert np.array_equal(few[measure], many[measure][:, :2])
-    other = compare(predictions, lam, methods, splits=2, alphas=0.2, seed=1).data
-    assert (few["aggregated_coverage"] != other["aggregated_coverage"]).any()
-
-
 def test_the_name_of_a_calibrator_is_a_method() -> None:
     predictions, lam = oracle.world(40)
     by_name = compare(predictions, lam, {"all answers": "expected"}, splits=2)
@@ -130,30 +117,6 @@ def test_the_name_of_a_calibrator_is_a_method() -> None:
     xr.testing.assert_identical(by_name.data, compare(predictions, lam, table, splits=2).data)
     with refused("method-malformed"):  # one table where a name of it should be
         compare(predictions, lam, {"calibrator": "expected"}, splits=2)
-
-
-def test_splits_draw_labels_of_their_own() -> None:
-    predictions, lam = oracle.world(40)
-    seeds = {split_seed(0, number) for number in range(3)}
-    thresholds = {
-        float(calibrate(predictions, lam, calibrator="monte-carlo", seed=seed).threshold(0.2))
-        for seed in seeds
-    }
-    assert len(thresholds) == 3
-
-
-def test_progress_counts_the_splits() -> None:
-    predictions, lam = oracle.world(30)
-    seen: list[tuple[int, int]] = []
-    compare(
-        predictions,
-        lam,
-        ["expected"],
-        alphas=0.2,
-        splits=3,
-        progress=lambda done, total: seen.append((done, total)),
-    )
-    assert seen == [(1, 3), (2, 3), (3, 3)]
 
 
 def test_what_splits_warn_of_is_said_once_at_the_end() -> None:
@@ -201,23 +164,6 @@ def test_alpha_large_is_said_once_as_it_was_typed() -> None:
     with pytest.warns(PlausiblyWarning, match=r"alpha 0\.9 asks") as heard:
         compare(predictions, lam, ["expected", "majority-vote"], alphas=[0.9], splits=3)
     assert len(heard) == 1
-
-
-def test_warnings_of_others_pass_through_once() -> None:
-    class Grumbling(ScoreFunction):
-        def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
-            warnings.warn("my score is old", FutureWarning, stacklevel=1)
-            return probabilities
-
-        randomised = False
-        reads = "probability"
-
-    predictions, lam = oracle.world(30)
-    methods = {"mine": {"score": Grumbling()}}
-    with pytest.warns(FutureWarning, match="my score is old") as heard:
-        study = compare(predictions, lam, methods, alphas=0.2, splits=3).data
-    assert len(heard) == 1
-    assert json.loads(study.attrs["methods"])["mine"]["score"] == "Grumbling"
 
 
 def test_the_table_of_a_study() -> None:

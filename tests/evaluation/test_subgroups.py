@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from eval_parts import case
 from eval_said import check, said
 from plausibly import evaluate
 from plausibly.evaluation import ByCoordinate, coverage_by
+
+from .parts import case
 
 SETS, LAM = case()
 

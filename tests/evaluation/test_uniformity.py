@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,13 +10,14 @@ import xarray as xr
 from hypothesis import given, strategies as st
 from scipy.stats import ks_2samp
 
-import eval_oracles as oracle
 from eval_said import check, said
 from plausibly import calibrate
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import InputError
 from plausibly.evaluation import interval, p_value_uniformity
 from plausibly.evaluation.uniformity import distances
+
+from . import studies as oracle
 
 World = tuple[ConformalPredictor, xr.DataArray, xr.DataArray]
 
@@ -155,23 +155,6 @@ def test_names_must_match() -> None:
         p_value_uniformity(predictor, predictions[1:], lam)
     found = p_value_uniformity(predictor, predictions[1:], lam, only_common=True)
     assert found.attrs["n"] == 199
-
-
-@pytest.mark.realdata
-def test_crema_d_by_actor(shared: Path) -> None:
-    """Voted calibration: drawn labels get far more small p-values than guaranteed."""
-    predictions, lam = oracle.real(shared, "crema_d", "actor")
-    old = predictions["actor"].values % 2 == 0
-    for calibrator, guaranteed, broken in (
-        ("majority-vote", "majority-vote", "drawn"),
-        ("expected", "drawn", None),
-    ):
-        predictor = calibrate(predictions[old], lam[old], calibrator=calibrator)
-        found = p_value_uniformity(predictor, predictions[~old], lam[~old], cluster="actor")
-        assert float(found["p_super_uniform"].sel(of=guaranteed)) > 0.05
-        if broken is not None:
-            assert float(found["p_super_uniform"].sel(of=broken)) < 1e-6
-            assert float(found["missed_mean"].sel(of=broken, alpha=0.1)) > 0.2
 
 
 @pytest.mark.parametrize("combiner", ["fisher", "ecdf", "pac"])

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy.special import stdtrit
 
-import eval_oracles as oracle
 from plausibly.evaluation.intervals import METHODS, IntervalMethod, interval
 from plausibly.kernels.types import Ints
+
+from . import studies as oracle
 
 
 def test_weights_of_one_change_nothing() -> None:
@@ -60,8 +61,7 @@ def test_rows_of_weight_0_say_nothing() -> None:
         )
 
 
-def _covers(method: IntervalMethod, binary: bool, clusters: Ints | None, runs: int = 400) -> float:
-    """How often the interval holds E[w y] / E[w], weights and outcomes depending on each other."""
+def _covers(method: IntervalMethod, binary: bool, clusters: Ints | None, runs: int = 200) -> float:
     rng = np.random.default_rng(7)
     held = 0
     for _ in range(runs):

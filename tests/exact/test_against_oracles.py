@@ -11,9 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import plausibly
-from exact_pairs import PAIRS, REFUSED, Oracle, Pair, calibrate, oracle
 from exact_worlds import World, worlds
 from plausibly.errors import IncompatibleComponents
+
+from .pairs import PAIRS, REFUSED, Oracle, Pair, calibrate, oracle
 
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 

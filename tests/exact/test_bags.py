@@ -23,7 +23,6 @@ from exact_checks import (
     check_masses,
     check_split,
 )
-from exact_mutants import DELTA
 from exact_oracles import Drawn, Rule
 from exact_product import (
     combiner,
@@ -42,6 +41,8 @@ from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.sparse import Dense
 from plausibly.protocols import CALIBRATOR
 from plausibly.registry import resolve
+
+from .mutants import DELTA
 
 AVERAGE = Rule("average")
 HALF = Fraction(1, 2)

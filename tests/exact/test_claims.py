@@ -9,9 +9,10 @@ import pytest
 
 import plausibly
 from exact_oracles import Rule, algorithm_rank, band, pac_rank
-from exact_pairs import PAIRS, Pair
 from exact_worlds import plausibilities_of, table
 from plausibly.conformal.predictor import ConformalPredictor
+
+from .pairs import PAIRS, Pair
 
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 

@@ -14,13 +14,14 @@ import pytest
 from numpy.typing import NDArray
 
 import plausibly
-from exact_calibrators import given_draws
 from exact_oracles import Rule, algorithm_rank, algorithm_threshold, drawn
 from exact_product import combiner, p_values, pools_of, threshold_of
 from exact_worlds import table
 from plausibly.calibration.pvalues import PValues
 from plausibly.calibration.threshold import least_numerator
 from plausibly.kernels.types import Floats, Ints
+
+from .calibrators import given_draws
 
 pytestmark = pytest.mark.realdata
 

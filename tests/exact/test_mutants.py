@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 
 from exact_checks import check_average, check_drawn, check_expected, check_guarantee, check_split
-from exact_mutants import DELTA, MUTANTS, Mutant
 from exact_oracles import Drawn, Rule
 from exact_product import (
     decide_by_p,
@@ -30,6 +29,8 @@ from plausibly.calibration.pvalues import PValues
 from plausibly.kernels import ranks
 from plausibly.kernels.types import Floats
 from plausibly_builtins.combiners.held_out import HeldOutRank
+
+from .mutants import DELTA, MUTANTS, Mutant
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: str(mutant.name))

@@ -12,9 +12,10 @@ import xarray as xr
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 import plausibly
-from exact_pairs import PAIRS, Pair, calibrate
 from exact_worlds import World, plausibilities_of, table, worlds
 from plausibly.conformal.predictor import ConformalPredictor
+
+from .pairs import PAIRS, Pair, calibrate
 
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 

@@ -14,10 +14,11 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import plausibly
-from exact_pairs import PAIRS, Pair
 from exact_worlds import table
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Hashes
+
+from .pairs import PAIRS, Pair
 
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 REAL = """
 import pytest
 
@@ -113,14 +115,6 @@ def test_without_a_browser_its_tests_are_deselected(
     assert (code, "1 passed, 1 deselected" in output) == (0, True), output
 
 
-def test_without_what_drives_the_browser_its_tests_are_deselected(
-    tmp_path: Path, with_browser: dict[str, str]
-) -> None:
-    source = "import sys\nsys.modules['playwright'] = None\n" + PAGE
-    code, output = run(tmp_path, source, **with_browser)
-    assert (code, "1 passed, 1 deselected" in output) == (0, True), output
-
-
 def test_a_browser_without_the_marker_is_refused(tmp_path: Path) -> None:
     code, output = run(tmp_path, "def test_it(chromium):\n    pass\n")
     assert code == 4, output
@@ -134,7 +128,3 @@ SKIPPED = "import pytest\n\ndef test_it():\n    pytest.skip('no')\n"
 def test_a_run_in_which_no_test_ran_fails(tmp_path: Path, options: tuple[str, ...]) -> None:
     code, output = run(tmp_path, SKIPPED, *options)
     assert (code, "1 skipped" in output) == (5, True), output
-
-
-def test_listing_the_tests_is_no_failed_run(tmp_path: Path) -> None:
-    assert run(tmp_path, "def test_it():\n    pass\n", "--collect-only")[0] == 0

@@ -133,7 +133,6 @@ def test_the_rank_at_which_a_mass_is_reached(masses: list[int], mass: int) -> No
 
 @given(st.integers(0, 2**32), st.lists(st.text(), min_size=1, max_size=20, unique=True))
 def test_uniforms_belong_to_names(seed: int, names: list[str]) -> None:
-    """Not to rows, batches, or the number of them that is asked for."""
     hashes = hash_names(names)
     keys = Keys(seed).child("stream")
     whole = keys.uniform(hashes, 7)

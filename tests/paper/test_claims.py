@@ -9,7 +9,8 @@ import pytest
 import xarray as xr
 
 from plausibly.paper.page import Claim, close, mean_spread
-from repro_runs import PLAIN, SPLITS, made
+
+from .runs import PLAIN, SPLITS, made
 
 # Parts that a handful of splits cannot decide: spreads, and means of few.
 UNDECIDED = {

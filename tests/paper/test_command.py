@@ -10,8 +10,9 @@ import pytest
 import plausibly
 from cli_world import make, run
 from plausibly.errors import InputError
-from plausibly.paper.run import ENTRIES, Reproduced, check_asked
-from repro_runs import DERM, OWN, PLAIN, SPLITS, made, skin_folder
+from plausibly.paper.run import ENTRIES, Reproduced
+
+from .runs import DERM, OWN, SPLITS, made, skin_folder
 
 
 @pytest.fixture(autouse=True)
@@ -62,26 +63,6 @@ def test_lines_of_other_figures_stay_and_stand_in_order(folder: Path) -> None:
     assert lines[1] == "p-values: held: yes. Older."
 
 
-def test_the_document_says_what_the_text_says() -> None:
-    ran = run("reproduce", "ecdf", "-o", "out", "--form", "svg", "--json")
-    assert ran.code == 0
-    document = ran.document
-    claim = made("ecdf").claim
-    assert document["figures"] == [
-        {
-            "name": "ecdf",
-            "paper": "3.4",
-            "claim": claim.says,
-            "measured": claim.measured,
-            "held": True,
-            "not": [],
-            "files": ["ecdf.svg", "ecdf.csv"],
-        }
-    ]
-    assert (document["form"], document["seed"]) == ("svg", 1)
-    assert (Path("out") / "ecdf.svg").read_text(encoding="utf-8").startswith("<?xml")
-
-
 def test_figures_of_data_of_a_user(folder: Path) -> None:
     make(folder)
     words = "reproduce realised examples -a votes.csv -p probabilities.csv --alpha 0.3 -o out"
@@ -90,9 +71,12 @@ def test_figures_of_data_of_a_user(folder: Path) -> None:
     assert "ward" in lacking.err.splitlines()[0]
     assert not (folder / "out").exists()
     cluster = ("-e", "patients.csv", "--cluster", "patient")
-    ran = run(*words.split(), *cluster, "--splits", "1", "--json")
+    ran = run(*words.split(), *cluster, "--splits", "1", "--form", "svg", "--json")
     assert ran.code == 0, ran.err
     assert [one["name"] for one in ran.document["figures"]] == ["realised", "examples"]
+    assert ran.document["figures"][0]["files"] == ["realised.svg", "realised.csv"]
+    svg = (folder / "out" / "realised.svg").read_text(encoding="utf-8")
+    assert svg.startswith("<?xml")
     table = (folder / "out" / "realised.csv").read_text(encoding="utf-8")
     assert table.splitlines()[1].startswith("votes.csv,majority-vote,")
 
@@ -111,13 +95,6 @@ def test_python_returns_the_numbers_and_writes_nothing(folder: Path) -> None:
     assert found[0].written == ()
     assert repr(found[0]).startswith("Reproduced naive-quantile: held: ")
     assert not list(folder.iterdir())
-
-
-def test_all_is_what_can_be_made() -> None:
-    assert [entry.name for entry in check_asked("all")] == list(PLAIN)
-    assert [entry.name for entry in check_asked("all", own=True)] == list(OWN)
-    assert [entry.name for entry in check_asked("all", derm="folder")] == [*PLAIN, *DERM]
-    assert [entry.name for entry in check_asked(["toy", "all"])] == list(PLAIN)
 
 
 @pytest.mark.parametrize(

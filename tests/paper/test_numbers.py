@@ -21,7 +21,8 @@ from plausibly.paper import cases, images, procedures, pvalues
 from plausibly.paper.data import Data, own_data, toy_data
 from plausibly.paper.figure import Study, monte_carlo
 from plausibly.paper.page import write_numbers
-from repro_runs import SPLITS, made
+
+from .runs import SPLITS, made
 
 SETTINGS = [
     (Fraction(*ratio), n, draws)
@@ -71,11 +72,6 @@ def still(count: int) -> NDArray[np.float64]:
     return uniform
 
 
-def test_a_perturbation_of_nothing_changes_nothing() -> None:
-    given = images.load()[0][0][:5]
-    assert np.allclose(images.perturbed(given, still(5)), given, atol=1e-12)
-
-
 def test_a_shift_of_one_pixel_moves_every_pixel(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(images, "_SHIFT", 1.0)
     given, uniform = images.load()[0][0][:5], still(5)
@@ -85,21 +81,6 @@ def test_a_shift_of_one_pixel_moves_every_pixel(monkeypatch: pytest.MonkeyPatch)
     assert np.allclose(found[:, 0], 0, atol=1e-12)
 
 
-def test_a_quarter_turn_turns_the_image(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(images, "_TURN", 90.0)
-    given, uniform = images.load()[0][0][:5], still(5)
-    uniform[:, 0] = 1.0
-    found = images.perturbed(given, uniform)
-    turned, back = (np.rot90(given, way, axes=(1, 2)) for way in (1, -1))
-    assert np.allclose(found, turned, atol=1e-9) or np.allclose(found, back, atol=1e-9)
-
-
-def test_training_images_are_no_study_images() -> None:
-    (train, _), (study, _) = images.load()
-    assert len(train) + len(study) == 1797
-    assert (train.min(), train.max()) == (0, 1)
-
-
 def test_overlaid_images_are_the_darker_of_two_and_share_their_mass() -> None:
     made_of = images.overlaid(1)
     lam = made_of.plausibilities
@@ -107,17 +88,6 @@ def test_overlaid_images_are_the_darker_of_two_and_share_their_mass() -> None:
     assert set(counts.tolist()) == {1, 2}
     assert np.array_equal(lam.values, made_of.holds / counts[:, None])
     assert made_of.images.max() == 1
-
-
-def test_the_toy_has_a_network_that_saw_other_points() -> None:
-    data = toy_data(300, 1)
-    assert np.allclose(data.predictions.values.sum(axis=1), 1)
-    right = (data.predictions.values.argmax(axis=1) == data.certain.values.argmax(axis=1)).mean()
-    bayes = (data.plausibilities.values.argmax(axis=1) == data.certain.values.argmax(axis=1)).mean()
-    assert bayes - 0.05 < right < bayes + 0.05
-    assert len(data.points) == len(data) == 300
-    assert toy_data(300, 2).true_label is not None
-    assert not np.array_equal(toy_data(300, 2).predictions.values, data.predictions.values)
 
 
 def test_what_a_predictor_covers_is_counted_by_hand() -> None:
@@ -164,17 +134,6 @@ def test_the_table_states_the_papers_levels_and_ours() -> None:
     assert np.ptp(numbers["coverage_over_labels"].sel({"method": "expected"}).values) == 0
     extra = numbers["method"].values[numbers["extra_split"].values]
     assert extra.tolist() == [procedures.ECDF, "held-out-rank", "pac"]
-
-
-def test_two_examples_of_the_multi_label_figure() -> None:
-    numbers = made("multi-label").numbers
-    assert numbers.sizes["shown"] == 2
-    alpha = numbers.attrs["alpha"]
-    partly, wholly = (
-        ((one["p_value"] > alpha) & one["shown_holds"]).sum().item()
-        for one in (numbers.isel(shown=0), numbers.isel(shown=1))
-    )
-    assert (partly, wholly) == (1, 2)
 
 
 def test_the_p_values_of_the_first_figure_are_thresholded_scores() -> None:

@@ -12,7 +12,8 @@ import pytest
 
 from cli_world import make, run
 from plausibly.paper.run import reproduce
-from repro_runs import PLAIN, made
+
+from .runs import PLAIN, made
 
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 ROW = re.compile(r"^\| `([\w-]+)` \| ([^|]+) \| [^|]+ \| (yes|no) \|$", re.M)
@@ -58,6 +59,7 @@ MORE_SPLITS = {
 }
 
 
+@pytest.mark.slow
 def test_the_page_has_the_verdict_of_every_figure(page: str) -> None:
     verdicts = {name: verdict for name, _, verdict in ROW.findall(page)}
     assert sorted(verdicts) == sorted(PLAIN)

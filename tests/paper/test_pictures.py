@@ -12,11 +12,12 @@ from plausibly.errors import InputError, MissingExtra
 from plausibly.paper import page
 from plausibly.paper.run import reproduce
 from plausibly.plots import style
-from repro_runs import PLAIN, all_axes, drawn, made, overlaps, texts
+
+from .runs import PLAIN, all_axes, drawn, made, overlaps, texts
 
 
 @pytest.mark.parametrize("name", PLAIN)
-def test_axes_have_names(name: str) -> None:
+def test_a_picture_has_names_of_axes_a_foot_and_no_text_on_another(name: str) -> None:
     figure = drawn(name)
     panels = [panel for panel in all_axes(figure) if panel.axison and not panel.images]
     assert panels
@@ -26,26 +27,13 @@ def test_axes_have_names(name: str) -> None:
         row = [p for p in panels if p is panel or p.get_shared_y_axes().joined(p, panel)]
         assert any(p.get_xlabel() for p in column)
         assert any(p.get_ylabel() for p in row) or not list(panel.get_yticks())
-
-
-@pytest.mark.parametrize("name", PLAIN)
-def test_no_text_lies_on_another_or_is_cut(name: str) -> None:
-    figure = drawn(name)
     assert not overlaps(figure)
-    width, height = figure.bbox.width, figure.bbox.height
     for text, box in texts(figure):
-        assert box.x0 >= -1, text
-        assert box.y0 >= -1, text
-        assert box.x1 <= width + 1, text
-        assert box.y1 <= height + 1, text
-
-
-@pytest.mark.parametrize("name", PLAIN)
-def test_the_foot_says_on_what_it_stands(name: str) -> None:
-    one = made(name)
-    figure = drawn(name)
+        assert min(box.x0, box.y0) >= -1, text
+        assert box.x1 <= figure.bbox.width + 1, text
+        assert box.y1 <= figure.bbox.height + 1, text
     foot = figure._supxlabel.get_text()
-    assert str(one.numbers.attrs["about"]) in foot
+    assert str(made(name).numbers.attrs["about"]) in foot
     assert "seed 1" in foot
     assert "SIMULATED" not in figure._suptitle.get_text()
 

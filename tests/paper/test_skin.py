@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
@@ -10,9 +9,10 @@ import numpy as np
 import pytest
 
 from plausibly.errors import InputError
-from plausibly.paper import data as skin, page
+from plausibly.paper import data as skin
 from plausibly.paper.run import reproduce
-from repro_runs import CASES, CONDITIONS, DERM, laid_out, overlaps, skin_folder, texts
+
+from .runs import CASES, CONDITIONS, DERM, skin_folder
 
 
 @pytest.fixture
@@ -72,12 +72,6 @@ def test_another_shape_is_refused(folder: Path) -> None:
     assert refused(folder, "derm-shape").found.startswith("0 rows")
 
 
-def test_what_is_no_number_is_refused(folder: Path) -> None:
-    path = folder / skin.PREDICTIONS[0]
-    path.write_text("a b c d e f\n" * CASES, encoding="utf-8")
-    assert f"{CASES} rows (cases) of {CONDITIONS}" in refused(folder, "derm-numbers").expected
-
-
 def test_rows_that_are_no_probabilities_are_named(folder: Path) -> None:
     path = folder / skin.PREDICTIONS[0]
     values = np.loadtxt(path)
@@ -85,11 +79,6 @@ def test_rows_that_are_no_probabilities_are_named(folder: Path) -> None:
     np.savetxt(path, values, fmt="%.3e")
     wrong = refused(folder, "derm-numbers")
     assert (wrong.found, wrong.details) == ("rows 4, 9", {"rows": ["4", "9"]})
-
-
-def test_conditions_of_another_release_are_refused(folder: Path) -> None:
-    (folder / skin.CONDITIONS).write_text("a\nb\n", encoding="utf-8")
-    refused(folder, "export-unlike")
 
 
 def test_made_up_predictions_depend_on_the_seed_and_the_case(folder: Path) -> None:
@@ -110,25 +99,6 @@ def test_the_real_files_make_skin_figures(folder: Path, tmp_path: Path) -> None:
         "claims.txt",
         *(f"{name}.{ending}" for name in DERM for ending in ("png", "csv")),
     }
-
-
-@pytest.mark.realdata
-@pytest.mark.parametrize(
-    "name", ["derm-realised", "derm-coverage", "derm-examples", "derm-examples-strict"]
-)
-def test_simulated_predictions_are_said_in_picture_and_table(
-    name: str, shared: Path, tmp_path: Path
-) -> None:
-    derm = shared / "data" / "derm_ddx"
-    (one,) = reproduce(name, tmp_path, splits=3, derm=derm, simulate=True)
-    figure = laid_out(one.draw())
-    assert figure._suptitle.get_text().endswith(page.SIMULATED_PREDICTIONS)
-    assert "SIMULATED predictions" in figure._supxlabel.get_text()
-    assert not overlaps(figure)
-    assert all(box.x0 >= -1 and box.x1 <= figure.bbox.width + 1 for _, box in texts(figure))
-    with (tmp_path / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert {row["data"] for row in rows} == {"derm (simulated predictions)"}
 
 
 @pytest.mark.realdata

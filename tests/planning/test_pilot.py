@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 import plausibly
-from planning_world import pilot
 from plausibly.conformal.aggregate import aggregate
 from plausibly.data.plausibilities import Plausibilities
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Ints
 from plausibly.planning.law import Law
 from plausibly.planning.pilot import Pilot
+
+from .pilots import pilot
 
 TENTH = Fraction(1, 10)
 PREDICTIONS, VOTES = pilot(200, 3)
@@ -124,11 +125,6 @@ def test_fewer_draws_are_among_more() -> None:
     np.testing.assert_array_equal(one[:, 0], more[:, 0, :6])
 
 
-def test_too_few_examples_keep_every_label() -> None:
-    assert (made().resampled([TENTH], 8, [1, 10, math.inf], 3, Keys(0)) == 1).all()
-    assert (made().resampled([TENTH], 9, [1, 10, math.inf], 20, Keys(0)) < 1).any()
-
-
 @pytest.mark.parametrize("n", [1, 7, 40, 500])
 def test_whole_clusters_are_drawn(n: int) -> None:
     held = made(CLUSTERS)
@@ -158,8 +154,3 @@ def test_the_bootstrap_agrees_with_the_formula(clustered: bool) -> None:
         assert (
             abs(found[place].mean() - law.mean()[0]) < 4 * law.spread()[0] / math.sqrt(300) + 1e-3
         )
-
-
-def test_a_score_of_another_kind() -> None:
-    named = attrs.evolve(made(), score="aps")
-    assert named.shares(TENTH) != made().shares(TENTH)

@@ -10,7 +10,6 @@ import pytest
 import xarray as xr
 
 import plausibly
-from planning_world import LAM, PREDICTIONS, VOTES, Argument, pilot, planned
 from plausibly.data.annotations import rebuilt
 from plausibly.errors import InputError
 from plausibly.kernels.random import Keys
@@ -18,12 +17,14 @@ from plausibly.planning.law import Law
 from plausibly.planning.pilot import Responses
 from plausibly.planning.plan import ladder
 
+from .pilots import LAM, PREDICTIONS, VOTES, Argument, pilot, planned
+
 # ---- without a pilot
 
 
 @pytest.mark.parametrize(
     ("alpha", "two_sided", "one_sided"),
-    [(0.01, 313, 313), (0.05, 1806, 1380), ("0.1", 3450, 2520), (0.2, 6142, 4395)],
+    [(0.05, 1806, 1380), ("0.1", 3450, 2520)],
 )
 def test_without_a_pilot_the_law_of_one_draw(
     alpha: float | str, two_sided: int, one_sided: int
@@ -128,20 +129,6 @@ def test_what_a_pilot_gives() -> None:
         assert float(spread.sel(n=300, draws=m)) == pytest.approx(sd, rel=0.02)
 
 
-def test_several_alphas_are_a_dim() -> None:
-    both = planned(alpha=[0.1, 0.2], within=0.02, resamples=4)
-    alone = planned(alpha=0.2, within=0.02, resamples=4)
-    assert both["coverage"].dims == ("alpha", "n", "draws", "bound")
-    for name in alone.data_vars:
-        one = both[name].sel(alpha=0.2) if "alpha" in both[name].dims else both[name]
-        np.testing.assert_array_equal(one.values, alone[name].values)
-
-
-def test_chosen_draws() -> None:
-    found = planned(draws=["expected", 3, np.int64(2), 3])
-    assert found["draws"].values.tolist() == [2, 3, math.inf]
-
-
 def test_plausibilities_alone_have_no_single_responses() -> None:
     found = planned(said=LAM)
     assert "responses" not in found.dims
@@ -237,17 +224,12 @@ def test_weights_that_are_not_whole_cannot_be_thinned() -> None:
     assert caught.value.found == "weights that are not whole"
 
 
-def test_no_responses_where_none_are_asked_for() -> None:
-    assert "responses" not in planned(responses=[]).dims
-
-
 # ---- the guarantee itself, by simulation
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("draws", [1, 10, math.inf])
 def test_so_many_calibrations_are_within(draws: float) -> None:
-    """With the n that a pilot asks for, nine in ten calibrations on new examples are as close."""
     population, votes = pilot(20_000, 5, seed=9)
     lam = plausibly.aggregate(votes)
     first = {"example": slice(0, 2000)}
@@ -274,10 +256,3 @@ def test_so_many_calibrations_are_within(draws: float) -> None:
 
 def _draws(draws: float) -> int | str:
     return "expected" if math.isinf(draws) else int(draws)
-
-
-def test_a_million_examples() -> None:
-    found = planned(alpha=[0.05, 0.3], n=[20, 10**6], resamples=0)
-    for name in ("coverage", "coverage_mean", "spread"):
-        assert np.isfinite(found[name]).all()
-    assert (found["spread"].sel(n=10**6) < 0.001).all()

@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 import xarray as xr
 
-import planning_world
 import plausibly
 from eval_said import check, said
-from planning_world import PREDICTIONS, VOTES, planned
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.plugin import ANNOTATION, resolve
 from refusals import refused
+
+from . import pilots
+from .pilots import PREDICTIONS, VOTES, planned
 
 FLAT = PREDICTIONS.copy(data=np.full(PREDICTIONS.shape, 0.25))
 NORTH = PREDICTIONS.assign_coords(site=("example", ["north"] * 300))
@@ -86,7 +87,7 @@ def test_other_examples_and_labels_are_refused_by_name() -> None:
 
 @said(__file__)
 def test_the_text(call: str, text: str) -> None:
-    check(call, text, {**vars(planning_world), **globals()})
+    check(call, text, {**vars(pilots), **globals()})
 
 
 def test_the_alpha_of_a_small_pilot_can_be_typed() -> None:

@@ -71,27 +71,6 @@ def test_nothing_global_is_touched_and_nothing_heavy_is_imported() -> None:
     assert done.stdout == "\nFalse True\n"
 
 
-@pytest.mark.parametrize("colour", ["white", "#101010"])
-def test_what_is_written_can_be_read_on_any_paper(colour: str) -> None:
-    empty = Figure(facecolor=colour).subplots()
-    empty.set_facecolor(colour)
-    axes = draw("coverage", "study", axes=empty)
-    dark = colour != "white"
-    assert (style.tone(axes).ink == "0.93") == dark
-    from matplotlib.colors import to_rgb
-
-    for text in [axes._left_title, *axes.texts, *axes.get_legend().get_texts()]:
-        assert (style.luminance(*to_rgb(text.get_color())) > 0.5) == dark
-
-
-def test_paper_that_is_not_there_is_that_below() -> None:
-    axes = Figure(facecolor="#000000").subplots()
-    axes.set_facecolor("none")
-    assert style.tone(axes).paper == "#000000"
-    axes.figure.set_facecolor("none")
-    assert style.tone(axes).ink == "#222222"
-
-
 def test_marks_differ_without_colour_and_colours_to_any_eye() -> None:
     # Okabe and Ito, 2008.
     palette = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"}

@@ -19,7 +19,6 @@ LABELS = ("benign", "unsure", "malignant")
 
 @pytest.fixture(scope="module")
 def known() -> dict[str, object]:
-    """What the docstring of the package names."""
     predictions, plausibilities = world(120, LABELS)
     predictions = (predictions + 0.001) / 1.003
     predictor = plausibly.calibrate(predictions[:60], plausibilities[:60])

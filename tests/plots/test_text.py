@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from hypothesis import given, strategies as st
-from matplotlib.figure import Figure
 
-from plausibly.plots.style import Axes, heading, name_rows, shown_name, shown_names
+from plausibly.plots.style import shown_name, shown_names
 
 WILD = st.text(max_size=400)
 
@@ -17,11 +16,6 @@ def test_a_name_fits_whatever_it_is(name: str) -> None:
     lines = shown.split("\n")
     assert len(lines) <= 2
     assert all(len(line) <= 20 for line in lines)
-
-
-@given(st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=20))
-def test_a_short_name_is_itself(name: str) -> None:
-    assert shown_name(name) == name
 
 
 def test_what_is_cut_is_seen_to_be_cut() -> None:
@@ -42,21 +36,3 @@ def test_names_that_look_alike_once_cut_are_numbered() -> None:
     assert len(set(shown)) == 4
     assert shown[0].endswith("#1")
     assert shown[3] == "c"
-
-
-def test_headings_are_wrapped_and_no_markup() -> None:
-    axes: Axes = Figure(figsize=(3, 3)).subplots()
-    heading(axes, "$title$", "", "a note that is much too long for a figure of three inches", "n 3")
-    title = axes._left_title
-    assert title.get_text().startswith("$title$\na note")
-    assert title.get_text().endswith("n 3")
-    assert not title.get_parse_math()
-    assert all(len(line) < 45 for line in title.get_text().split("\n"))
-
-
-def test_many_rows_have_small_names() -> None:
-    small, large = (Figure(figsize=(4, 3)).subplots() for _ in range(2))
-    name_rows(small, [f"row {i}\nn = 3" for i in range(30)])
-    name_rows(large, ["row\nn = 3"])
-    assert small.get_yticklabels()[0].get_fontsize() == 6
-    assert large.get_yticklabels()[0].get_fontsize() == 10

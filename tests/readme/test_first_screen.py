@@ -26,6 +26,7 @@ KNOWN = {
 }
 
 
+@pytest.mark.slow
 def test_the_first_screen_is_what_the_demo_finds(project: Path) -> None:
     readme = (project / "README.md").read_text(encoding="utf-8")
     first_screen = readme.partition("\n## ")[0]

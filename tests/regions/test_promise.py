@@ -14,7 +14,6 @@ import xarray as xr
 
 from plausibly.conformal import regions
 from plausibly.conformal.regions import PlausibilityRegion, calibrate_region
-from plausibly.kernels.ranks import order_statistic
 
 Vector = tuple[Fraction, ...]
 
@@ -153,48 +152,6 @@ def test_p_values_are_the_fractions_of_the_definition(seed: int) -> None:
 
 
 # Rules that look right and are not: the enumeration above has to see each of them.
-
-
-def test_a_rank_without_the_new_example_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    def without_one(
-        self: PlausibilityRegion, expected: np.ndarray[tuple[int], np.dtype[np.float64]]
-    ) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        return np.searchsorted(self.ordered, expected, side="right").astype(np.int64)
-
-    monkeypatch.setattr(PlausibilityRegion, "_counts", without_one)
-    assert max(excess(bag, vector_missed) for bag in bags(10)) > 0
-
-
-def test_ties_counted_as_below_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    def strictly(
-        self: PlausibilityRegion, expected: np.ndarray[tuple[int], np.dtype[np.float64]]
-    ) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        return np.searchsorted(self.ordered, expected, side="left").astype(np.int64) + 1
-
-    monkeypatch.setattr(PlausibilityRegion, "_counts", strictly)
-    assert max(excess(bag, vector_missed) for bag in bags(10)) > 0
-
-
-def test_a_threshold_one_rank_up_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "plausibly.conformal.regions.order_statistic",
-        lambda ordered, rank: order_statistic(ordered, rank + 1),
-    )
-    assert max(excess(bag, vote_missed) for bag in bags(20, seed=2)) > 0
-    assert max(excess(bag, mass_missed(TENTH)) for bag in bags(12, seed=1)) > 0
-
-
-def test_the_vote_of_the_best_label_alone_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        regions, "votable", lambda scores, tau: scores == scores.max(axis=1, keepdims=True)
-    )
-    assert max(excess(bag, vote_missed) for bag in bags(20, seed=2)) > 0
-
-
-def test_labels_above_the_threshold_alone_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Labels whose own score conforms are not all that a conforming vector rests on."""
-    monkeypatch.setattr(regions, "plausible_above", lambda scores, tau, mass: scores >= tau)
-    assert max(excess(bag, mass_missed(TENTH)) for bag in bags(12, seed=1)) > 0
 
 
 @pytest.mark.parametrize("alpha", [0.1, 0.3])

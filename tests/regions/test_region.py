@@ -80,19 +80,6 @@ def test_order_and_batch_change_nothing(fresh: Pair) -> None:
     xr.testing.assert_equal(mixed, p[::-1])
 
 
-def test_nothing_given_is_changed() -> None:
-    predictions, lam = world(30)
-    before = predictions.copy(deep=True), lam.copy(deep=True)
-    for array in (predictions, lam):
-        array.values.flags.writeable = False
-    region = plausibly.calibrate_region(predictions, lam)
-    region.label_sets(predictions, 0.1)
-    region.vote_sets(predictions, 0.1)
-    region.grid(predictions, 0.1, parts=2)
-    xr.testing.assert_identical(predictions, before[0])
-    xr.testing.assert_identical(lam, before[1])
-
-
 def test_annotations_are_aggregated_by_the_default_of_their_kind() -> None:
     from plausibly_builtins.single_label.annotation import SingleLabel
 
@@ -132,19 +119,6 @@ def test_sets_carry_their_guarantee(region: PlausibilityRegion, fresh: Pair) -> 
         f"  alpha 0.1  threshold {float(region.threshold(0.1)):.4g}  guaranteed 0.90",
         f"  alpha 0.05  threshold {float(region.threshold(0.05)):.4g}  guaranteed 0.95",
     ]
-
-
-def test_regions_and_sets_shrink_as_alpha_grows(region: PlausibilityRegion, fresh: Pair) -> None:
-    predictions, lam = fresh
-    alphas = [0.05, 0.2, 0.5 - 1e-9, 0.4]
-    alphas.sort()
-    for found in (
-        region.contains(predictions, lam, alphas),
-        region.label_sets(predictions, alphas),
-        region.vote_sets(predictions, alphas),
-    ):
-        steps = found.astype(int).diff("alpha")
-        assert (steps <= 0).all()
 
 
 def test_an_example_with_which_nothing_conforms_has_no_bounds_and_an_empty_set() -> None:

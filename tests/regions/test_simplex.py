@@ -137,11 +137,6 @@ def test_the_grid_holds_the_simplex_and_no_other_point(labels: int, parts: int) 
     np.testing.assert_array_equal(points, whole / parts)
 
 
-def test_six_parts_and_three_labels_keep_21_points_of_the_simplex() -> None:
-    """A grid of 6 values an axis: 21 points sum to 1; those that sum to less are no vectors."""
-    assert simplex.grid_size(3, 5) == 21
-
-
 def test_a_label_of_plausibility_zero_counts_nothing() -> None:
     scores = np.array([[-np.inf, 1.0, 2.0]])
     lam = np.array([[0.0, 0.5, 0.5], [0.5, 0.5, 0.0]])
@@ -160,13 +155,6 @@ def test_scores_that_are_all_minus_infinity_warn_of_nothing(tau: float) -> None:
     assert np.isnan(simplex.simplex_minimum(scores, tau)).all() == empty
     assert simplex.plausible_above(scores, tau, Fraction(1, 10)).all() != empty
     assert simplex.votable(scores, tau).all() != empty
-
-
-def test_one_label_has_everything() -> None:
-    scores = np.array([[0.25]])
-    for tau in (-math.inf, 0.25):
-        assert simplex.simplex_maximum(scores, tau).tolist() == [[1.0]]
-        assert simplex.simplex_minimum(scores, tau).tolist() == [[1.0]]
 
 
 def test_rows_that_sum_to_one_nearly_score_like_rows_that_do() -> None:

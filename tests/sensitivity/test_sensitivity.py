@@ -17,7 +17,8 @@ from plausibly.evaluation.sensitivity import sensitivity
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.kernels.random import hash_names
 from plausibly.plugin import ANNOTATION, resolve
-from sensitivity_world import LABELS, crowd
+
+from .crowds import LABELS, crowd
 
 NAMES = ["label-frequency", "worker-agreement", "one-coin"]
 MEASURES = ("aggregated_coverage", "majority_vote_coverage", "set_size", "sets_changed")

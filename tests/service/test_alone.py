@@ -12,7 +12,8 @@ import pytest
 
 import plausibly
 from plausibly.errors import InputError
-from service_world import ALL, COMBINERS, DRAWS, SCORES, calibrated, rows
+
+from .rows import ALL, COMBINERS, DRAWS, SCORES, calibrated, rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 

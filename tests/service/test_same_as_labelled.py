@@ -17,7 +17,8 @@ import plausibly
 from plausibly.calibration.alphas import AlphaLike
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import IncompatibleComponents, InputError, PlausiblyWarning
-from service_world import ALL, ALPHAS, COMBINERS, DRAWS, SCORES, calibrated, rows
+
+from .rows import ALL, ALPHAS, COMBINERS, DRAWS, SCORES, calibrated, rows
 
 DTYPES = ("float32", "float64")
 

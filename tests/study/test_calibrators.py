@@ -135,7 +135,7 @@ def test_a_study_of_views(world: World) -> None:
     told = run("run", "study.toml")
     assert (told.code, told.err) == (0, "")
     assert field(told, "predictions").startswith(
-        "views.csv: 30 x 3 float64 in 2 views (original, flipped); every"
+        "views.csv: 30 examples, 2 augmentations (original, flipped), all"
     )
     document = run("run", "study.toml", "--json").document
     assert document["study"]["predictions"]["augmentation"] == "view"
@@ -156,16 +156,3 @@ def test_a_study_of_views(world: World) -> None:
     out = " ".join(run("config", "check", "study.toml").out.split())
     assert "methods[0].calibrator: predictions have no augmentations; expected the dim" in out
     assert '[predictions] augmentation = "COLUMN", of a table with them in rows' in out
-
-
-def test_patients_with_several_examples_have_a_way_out(world: World) -> None:
-    text = STUDY.partition("[[")[0]
-    method = '[[methods]]\ncalibrator = { name = "CAL", by = "patient" }\n'
-    end = STUDY[STUDY.index("[splits]") :].replace("3", "1")
-    world.write("study.toml", text + "[[methods]]\n" + end)
-    assert (
-        '  hint      calibrator = { name = "clustered", by = "patient" }; or compare with\n'
-        '            [examples] one_per = "patient" and another -o; report both\n'
-    ) in run("run", "study.toml").err
-    world.write("study.toml", text + method.replace("CAL", "clustered") + end)
-    assert "cluster-repeats" not in run("run", "study.toml").err

@@ -9,11 +9,8 @@ from pathlib import Path
 import pytest
 
 from cli_world import World
-from plausibly import registry
-from plausibly.config.schema import schema
 from plausibly.conformal.load import load_predictor
 from plausibly.errors import ComponentError, InputError, MissingExtra
-from plausibly.plugin import READER
 from plausibly.study import prepare, run, run_study, write_study
 from study_world import SMALLEST, Wrapped, rows, with_more_components
 
@@ -74,13 +71,6 @@ def test_what_is_wrong_inside_nested_components_has_its_path(world: World) -> No
     ]
 
 
-def test_a_component_that_needs_an_extra_is_a_mistake_among_others(world: World) -> None:
-    needy, unknown = rows(f"{SMALLEST}calibrator = 'needy'\nscore = 'zzz'\n")
-    assert needy == '6 methods[0].calibrator: it needs more; pip install "plausibly[more]"'
-    assert unknown.startswith('7 methods[0].score: no score "zzz"; ')
-    assert unknown.endswith("; all: plausibly plugins list --kind score")
-
-
 def test_a_file_that_needs_an_extra_is_said_alone_or_among_others(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,31 +93,6 @@ def test_what_fails_on_made_examples_is_left_to_the_run(world: World) -> None:
     with pytest.raises(ComponentError, match="calibrator broken") as caught:
         run_study(ready)
     assert isinstance(caught.value.__cause__, LookupError)
-
-
-def test_the_schema_of_lists_of_fixed_length_and_of_choices() -> None:
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        with_more_components(monkeypatch)
-        (broken,) = [
-            one["then"]["properties"]
-            for one in schema()["$defs"]["calibrator"]["anyOf"][1]["allOf"]
-            if "broken" in one["if"]["properties"]["name"]["enum"]
-        ]
-    assert broken["pair"] == {
-        "type": "array",
-        "prefixItems": [{"type": "string"}, {"type": "integer"}],
-        "items": False,
-        "minItems": 2,
-        "default": ["a", 1],
-    }
-    assert broken["either"]["anyOf"] == [{"type": "integer"}, {"type": "string"}]
-
-
-def test_a_broken_reader_has_no_options(world: World) -> None:
-    registry.register(READER, "lost", "no_such_module:Lost")
-    assert rows(SMALLEST.replace("[pred", "zzzz = 1\n[pred"))[0].startswith(
-        "3 annotations.zzzz: no such key; it has path, unanswered, aggregator, reader"
-    )
 
 
 def test_paths_on_another_drive_are_absolute(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,9 +11,7 @@ import xarray as xr
 import plausibly
 from cli_world import run
 from exact_realdata import load
-from plausibly.io import write_plausibilities
 from plausibly.protocols import Calibrator
-from study_world import written
 
 pytestmark = pytest.mark.realdata
 
@@ -78,27 +76,3 @@ def test_crema_d(folder: Path, shared: Path) -> None:
     stored = xr.load_dataset("plausibly-out/results.nc", engine="scipy")
     for measure in ("aggregated_coverage", "majority_vote_coverage", "set_size"):
         np.testing.assert_array_equal(stored[measure].values, expected[measure].values)
-    first = written(folder / "plausibly-out")
-    assert run("run", "plausibly-out/resolved.toml").code == 0
-    assert written(folder / "plausibly-out") == first
-
-
-def test_the_same_study_of_plausibilities_by_actor(folder: Path, shared: Path) -> None:
-    stored = np.load(shared / "data" / "crema_d" / "data.npz", allow_pickle=False)
-    _, lam = load(shared, "crema_d")
-    write_plausibilities(lam.assign_coords(example=stored["file_name"]), folder / "lam.npz")
-    by_actor = STUDY.replace("count = 10", "count = 3").replace(
-        "[examples]", '[examples]\ncluster = "actor"'
-    )
-    Path("votes.toml").write_text(by_actor)
-    Path("lam.toml").write_text(
-        by_actor.replace("annotations", "plausibilities").replace("votes.npz", "lam.npz")
-    )
-    documents = []
-    for name in ("votes.toml", "lam.toml"):
-        ran = run("run", name, "-o", Path(name).stem, "--json")
-        assert ran.code == 0
-        heard = [one["name"] for one in ran.document["warnings"]]
-        assert heard == ["cluster-repeats", "examples-alike"]
-        documents.append(ran.document["methods"])
-    assert documents[0] == documents[1]

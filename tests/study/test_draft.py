@@ -11,29 +11,18 @@ import pytest
 from hypothesis import given, strategies as st
 
 from plausibly.config.document import parse
-from plausibly.config.load import draft, load, made_name
+from plausibly.config.load import draft, load
 from plausibly.config.settings import (
     Annotations,
     Evaluation,
     Examples,
-    Method,
     Output,
     Plugins,
-    Predictions,
     Settings,
     Splits,
 )
 from plausibly.errors import InputError
-from plausibly.evaluation.design import read_methods
 from study_world import SIX_MISTAKES, SMALLEST, WHOLE, error, rows, study
-
-
-def test_the_smallest_study() -> None:
-    assert study(SMALLEST) == Settings(
-        annotations=Annotations(path=Path("votes.csv")),
-        predictions=Predictions(path=Path("probabilities.csv")),
-        methods=(Method(name="expected"),),
-    )
 
 
 def test_every_table_of_a_study() -> None:
@@ -50,12 +39,6 @@ def test_every_table_of_a_study() -> None:
 def test_alphas_are_the_decimals_that_were_typed() -> None:
     found = study(f"alphas = [0.10, 1e-2, 0.29999999999999999]\n{SMALLEST}")
     assert [str(alpha) for alpha in found.alphas] == ["0.10", "0.01", "0.29999999999999999"]
-
-
-def test_floats_elsewhere_are_floats() -> None:
-    found = study(f"{SMALLEST}combiner = {{ name = 'ecdf', delta = 0.01 }}\n[splits]\ntest = 0.3\n")
-    delta = getattr(found.methods[0].combiner, "delta", None)
-    assert (type(found.splits.test), type(delta), delta) == (float, float, 0.01)
 
 
 def test_parameters_of_the_reader_stand_beside_its_name_or_in_a_table_of_its_own() -> None:
@@ -225,28 +208,6 @@ MISSING = {
 @pytest.mark.parametrize("text", MISSING)
 def test_what_must_be_there_and_what_cannot_be_there_together(text: str) -> None:
     assert rows(text) == MISSING[text]
-
-
-def test_a_study_of_plausibilities() -> None:
-    text = SMALLEST.replace("annotations", "plausibilities").replace("votes", "lam")
-    found = study(f'{text}[examples]\none_per = "patient"\n')
-    assert found.answers == ("plausibilities", Path("lam.csv"))
-    assert found.examples.one_per == "patient"
-
-
-NAMED: list[list[dict[str, object]]] = [
-    [{}],
-    [{"calibrator": "majority-vote"}],
-    [{"combiner": "average"}],
-    [{"calibrator": "monte-carlo", "combiner": "maximum", "score": "log-probability"}],
-    [{"calibrator": {"name": "monte-carlo", "draws": 3}}, {"score": "probability"}],
-    [{"combiner": {"name": "ecdf", "delta": 0.01, "band": "one-sided"}}],
-]
-
-
-@pytest.mark.parametrize("methods", NAMED)
-def test_names_are_made_as_compare_makes_them(methods: list[dict[str, object]]) -> None:
-    assert [made_name(table) for table in methods] == list(read_methods(methods))
 
 
 def below_folder(text: str) -> Settings:

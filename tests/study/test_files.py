@@ -109,26 +109,6 @@ def test_a_folder_is_never_replaced_by_a_file(world: World) -> None:
     assert names(world.path("out")) == ["mine.txt", "results.nc"]
 
 
-def test_a_folder_that_may_not_be_written(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuses(*arguments: object, **options: object) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(Path, "mkdir", refuses)
-    told = run("run", "study.toml")
-    assert told.code == 2
-    assert (
-        'cannot write out\n  expected  a writable folder\n  found     "permission denied"'
-        in told.err
-    )
-
-
-def test_where_a_file_lies_there_is_no_folder(world: World) -> None:
-    told = run("run", "study.toml", "-o", "votes.csv")
-    assert told.code == 2
-    assert told.err.splitlines()[-4] == "error output-unwritable: cannot write votes.csv"
-    assert world.path("votes.csv").read_text().startswith("task,worker,label\n")
-
-
 def test_what_was_read_is_not_overwritten(world: World) -> None:
     world.path("probabilities.csv").rename(world.path("sets.csv"))
     world.edit("study.toml", "probabilities.csv", "sets.csv")
@@ -141,14 +121,6 @@ def test_what_was_read_is_not_overwritten(world: World) -> None:
         "  hint      -o elsewhere, or another [output] folder\n"
     )
     assert not world.path("results.nc").exists()
-
-
-def test_a_resolved_study_that_was_changed_runs_as_it_is_now(world: World) -> None:
-    run("run", "study.toml")
-    world.edit("out/resolved.toml", "count = 6", "count = 5")
-    text = world.path("out/resolved.toml").read_text()
-    assert "5 random splits" in run("run", "out/resolved.toml").out
-    assert world.path("out/resolved.toml").read_text() == text
 
 
 def test_a_resolved_study_with_words_of_its_own_is_not_overwritten(world: World) -> None:

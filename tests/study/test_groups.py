@@ -142,12 +142,6 @@ def test_the_smaller_groups_are_asked_first() -> None:
         warn_of_groups(made, test, "patient")
 
 
-def test_groups_of_one_and_whole_groups_are_not_warned_of() -> None:
-    made = examples(patient=["a", "a", "b", "b"])
-    warn_of_groups(made, np.array([True, True, False, False]), None)
-    warn_of_groups(examples(patient=["a", "b"]), np.array([True, False]), "patient")
-
-
 # ---- weak groups
 
 
@@ -182,18 +176,6 @@ def test_a_large_weak_group_is_weaker_than_a_small_one() -> None:
     ]
     assert found[0].high < 0.9 < found[1].high
     assert coverage_by_group(sets, model, []) == []
-
-
-def test_intervals_count_clusters(world: World) -> None:
-    model = examples(site=["a", "a", "b", "b"] * 10, patient=[f"p{n // 4}" for n in range(40)])
-    inside = np.array([[n % 8 < 4, True] for n in range(40)])
-    sets = model.copy(data=inside).assign_coords(alpha=0.1)
-    alone = coverage_by_group(sets, model, ["site"])
-    clustered = coverage_by_group(sets, model, ["site"], cluster="patient")
-    assert all(
-        one.high - one.low > other.high - other.low
-        for one, other in zip(clustered, alone, strict=True)
-    )
 
 
 def test_numbers_and_true_labels_are_no_groups(world: World) -> None:

@@ -68,13 +68,6 @@ def test_six_mistakes_are_told_at_once(world: World) -> None:
     )
 
 
-def test_a_study_that_is_right(world: World) -> None:
-    checked = run("config", "check", "study.toml")
-    assert (checked.code, checked.err) == (0, "")  # what it prints is in tests/cli/screens
-    assert run("config", "check", "study.toml", "--json").document["mistakes"] == []
-    assert not world.path("out").exists()
-
-
 COORDINATES = {
     ('cluster = "patient"', 'cluster = "patent"'): (
         13,
@@ -122,14 +115,6 @@ def test_without_a_table_examples_have_no_coordinates(world: World) -> None:
         '  "patient", nor any other coordinate\n'
         "  hint      name a table that has it: [examples] path"
     )
-
-
-def test_a_key_that_depends_on_data_is_checked_beside_mistakes_of_its_own_table(
-    world: World,
-) -> None:
-    found = said(world, WHOLE.replace("count = 6", "count = 0").replace('"patient"', '"patent"'))
-    assert " line 25  splits.count: must be >= 1, found 0\n" in found
-    assert ' line 13  examples.cluster: examples have no "patent"' in found
 
 
 def test_coordinates_that_are_not_complete(world: World) -> None:
@@ -262,7 +247,7 @@ def test_examples_that_only_one_file_has(world: World) -> None:
     assert ready.left_out == {"not in probabilities.csv": 2}
     told = run("run", "study.toml")
     assert "\nleft out     2 not in probabilities.csv\n" in told.out
-    assert "28 x 3 float64; examples by name\n" in told.out
+    assert "probabilities.csv: 28 examples, all matched by name\n" in told.out
     stored = xr.load_dataset("out/results.nc", engine="scipy")
     assert stored.attrs["left_out"] == '{"not in probabilities.csv": 2}'
 
@@ -312,29 +297,6 @@ def test_the_table_of_examples_names_the_rows_of_a_file_without_names(world: Wor
     assert '[labels] path = "labels.txt" (one name per line)' in said(
         world, WHOLE.replace("probabilities.csv", "bare.npy")
     )
-
-
-def test_a_table_that_lacks_examples(world: World) -> None:
-    rows = world.path("patients.csv").read_text().splitlines()
-    world.write("patients.csv", "\n".join(rows[:-1]) + "\n")
-    assert said(world, WHOLE).startswith("error examples-incomplete: patients.csv lacks 1 of 30")
-    assert "examples.path: patients.csv lacks 1 of 30" in said(world, f"sede = 1\n{WHOLE}")
-
-
-def test_known_labels_are_measured(world: World) -> None:
-    text = WHOLE.replace(
-        "[output]", '[evaluation]\ntrue_label = "diagnosis"\nties = "any"\n[output]'
-    )
-    told = run("run", world.write("study.toml", text), "--json").document
-    assert told["methods"][0]["results"][0]["true_coverage"] > 0.5
-    assert {one["coordinate"] for one in told["groups"]} == {"site"}
-
-
-def test_pairs_without_a_guarantee_are_mistakes_before_anything_is_run(world: World) -> None:
-    text = WHOLE.replace('name = "monte-carlo", draws = 4', 'name = "expected"')
-    found = said(world, text)
-    assert found.startswith("error config-key: study.toml line 20: methods[2]: ")
-    assert "maximum" in found
 
 
 def test_options_that_have_no_meaning_for_a_file(world: World) -> None:

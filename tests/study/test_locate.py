@@ -122,17 +122,12 @@ def test_a_key_stands_where_its_value_stands(table: dict[str, object]) -> None:
         assert [found[path_text(path)]] == lines
 
 
-def test_keys_that_are_written_alike_have_no_line_rather_than_a_wrong_one() -> None:
-    assert lines_of('a.b = 1\n"a.b" = 2\nc = 3\n') == {"a": 1, "c": 3}
-
-
-@pytest.mark.parametrize("text", ["", "# nothing\n", "\r\n\r\n"])
-def test_empty_documents(text: str) -> None:
-    assert lines_of(text) == {}
-
-
 def test_lines_end_as_the_writer_ends_them() -> None:
     assert lines_of("a = 1\r\nb = 2\r\n") == {"a": 1, "b": 2}
+
+
+def test_keys_that_are_written_alike_have_no_line_rather_than_a_wrong_one() -> None:
+    assert lines_of('a.b = 1\n"a.b" = 2\nc = 3\n') == {"a": 1, "c": 3}
 
 
 @pytest.mark.parametrize("path", [r"C:\users\x.csv", r"data\test.csv"])

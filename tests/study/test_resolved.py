@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 import plausibly
 from cli_world import World, run
@@ -22,9 +22,6 @@ from plausibly.config.resolved import origins, resolved, without_unset
 from plausibly.config.settings import Annotations, Evaluation, Method, Predictions, Settings, Splits
 from plausibly.errors import ComponentError
 from plausibly.plugin import CALIBRATOR, COMBINER, SCORE
-from plausibly.protocols import KINDS
-from plausibly.registry.entries import missing
-from study_strategies import FLOATS, RATES, TEXT, studies
 from study_world import (
     SMALLEST,
     WHOLE,
@@ -35,6 +32,8 @@ from study_world import (
     tables,
     with_more_components,
 )
+
+from .strategies import FLOATS, RATES, TEXT, studies
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -47,6 +46,7 @@ def components() -> Iterator[None]:
 # ---- any valid study
 
 
+@settings(max_examples=40)
 @given(studies())
 def test_a_resolved_study_is_the_same_study(given_tables: dict[str, object]) -> None:
     found = draft(given_tables)
@@ -246,43 +246,6 @@ def test_defaults_of_a_study_are_those_of_the_functions() -> None:
     assert registry.describe(SCORE, one.score)["name"] == calibrating["score"]
     assert registry.describe(COMBINER, one.combiner)["name"] == calibrating["combiner"]
     assert found.annotations.unanswered == defaults(plausibly.aggregate)["unanswered"]
-
-
-@pytest.mark.parametrize("kind", ["reader", "aggregator", "calibrator", "score", "combiner"])
-def test_defaults_of_components_are_those_of_their_classes(kind: str) -> None:
-    key = next(one for one in KINDS if one.name == kind)
-    for entry in registry.default().entries(key):
-        if entry.extra and missing(entry.source.distribution, entry.extra):
-            continue
-        code: Any = entry.load()  # Any: a class of our own
-        if not attrs.has(code):
-            continue
-        table: dict[str, object] = {"name": entry.qualified}
-        required = {
-            field.name: "site" for field in attrs.fields(code) if field.default is attrs.NOTHING
-        }
-        text = toml_text({kind: table})
-        if kind == "reader":
-            text = SMALLEST.replace("[pred", f'reader = "{entry.qualified}"\n[pred')
-        elif kind == "aggregator":
-            text = SMALLEST.replace("[pred", f'aggregator = "{entry.qualified}"\n[pred')
-        else:
-            text = SMALLEST + toml_text({kind: {**table, **required}}).replace("[", "[methods.")
-        above = {
-            "reader": "annotations",
-            "aggregator": "annotations.aggregator",
-        }.get(kind, f"methods[0].{kind}")
-        found = shown(text)
-        for field in attrs.fields(code):
-            default = getattr(code(**required), field.name)
-            if default is None:
-                assert f"{above}.{field.name}" not in found
-            elif f"{above}.{field.name}.name" in found:
-                assert found[f"{above}.{field.name}.name"][1] == "default"  # a component of its own
-            elif not field.name.startswith("_") and field.name not in ("inner", "many", "levels"):
-                value, origin = found[f"{above}.{field.name}"]
-                assert value == (list(default) if isinstance(default, tuple) else default)
-                assert (origin == "default") is (field.name not in required)
 
 
 def test_a_study_that_is_made_in_python_takes_names_tables_and_objects() -> None:

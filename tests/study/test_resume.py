@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 
 import pytest
 
 from cli_world import World, run
 from plausibly.cli import run as command
-from plausibly.evaluation.checkpoint import Checkpoint
 from plausibly.evaluation.design import Design, Outcome
 from study_world import written
 
@@ -73,17 +67,6 @@ def test_an_interrupted_run_goes_on(
     assert not world.path("out/unfinished").exists()
 
 
-def test_a_longer_study_keeps_the_splits_and_the_document_says_so(
-    world: World, stopping: Callable[[int | None], list[int]]
-) -> None:
-    stopping(3)
-    assert run("run", "study.toml").code == 130
-    world.edit("study.toml", "count = 6", "count = 8")
-    computed = stopping(None)
-    told = run("run", "study.toml", "--json")
-    assert (told.code, told.document["kept"], computed) == (0, 3, [3, 4, 5, 6, 7])
-
-
 def test_another_study_starts_anew_and_says_why(
     world: World, stopping: Callable[[int | None], list[int]]
 ) -> None:
@@ -140,26 +123,3 @@ def test_processes_change_no_file(world: World) -> None:
     assert told.code == 0
     assert written(world.path("out")) == first
     assert run("run", "study.toml", "--processes", "0").code == 2
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-def test_a_run_that_was_killed_goes_on(
-    world: World, stopping: Callable[[int | None], list[int]]
-) -> None:
-    world.edit("study.toml", "count = 6", "count = 20000")
-    script = "from plausibly.cli import app, run; run.PATIENCE = 0.0; app.app()"
-    with subprocess.Popen(
-        [sys.executable, "-c", script, "run", "study.toml", "--quiet"], env={**os.environ}
-    ) as running:
-        kept = Checkpoint(folder=world.path("out/unfinished"))
-        started = time.monotonic()
-        while kept.finished(3) < 3 and time.monotonic() - started < 60:
-            time.sleep(0.05)
-        running.send_signal(signal.SIGKILL)
-    finished = kept.finished(20000)
-    assert finished >= 3
-    world.edit("study.toml", "count = 20000", f"count = {finished + 2}")
-    computed = stopping(None)
-    told = run("run", "study.toml")
-    assert told.code == 0
-    assert computed == [finished, finished + 1]

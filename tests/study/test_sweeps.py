@@ -14,7 +14,7 @@ from plausibly.errors import PlausiblyWarning
 from plausibly.evaluation.splits import split, split_keys
 from plausibly.kernels.random import hash_names
 from plausibly.study import run_study
-from study_world import SMALLEST, WHOLE, rows, study
+from study_world import SMALLEST, WHOLE, rows
 
 SWEEPS = WHOLE.replace(
     "count = 6\n",
@@ -104,18 +104,6 @@ def test_the_sets_are_of_the_stratified_split(world: World) -> None:
     hashes = hash_names(ready["example"].values)
     test = split(hashes, split_keys(1, 0), strata=ready["site"].values)
     assert result.sets["example"].values.tolist() == ready["example"].values[test].tolist()
-
-
-def test_the_resolved_study_has_them(world: World) -> None:
-    assert run("run", "study.toml").code == 0
-    text = world.path("out/resolved.toml").read_text()
-    assert 'stratify = "site"\ndraws = [1, 5]\nsizes = [10, 15]\n' in text
-    first = world.path("out/results.nc").read_bytes()
-    assert run("run", "out/resolved.toml", "-o", "copy").code == 0
-    assert world.path("copy/results.nc").read_bytes() == first
-    shown = run("config", "show", "study.toml").out
-    assert "sizes = [10, 15]   # line" in shown
-    assert study(SMALLEST).splits.sizes is None
 
 
 MISTAKES = {

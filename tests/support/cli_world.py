@@ -86,7 +86,6 @@ class Ran:
 
     @property
     def text(self) -> str:
-        """What was printed, without the breaks of its lines."""
         return " ".join(self.out.split())
 
     @property

@@ -76,17 +76,7 @@ def random_bag(
 
 
 def outcomes(bag: Bag, m: int | None, held: int = 0) -> Iterator[Outcome]:
-    """Return every outcome with its probability, but for the test label.
-
-    Parameters
-    ----------
-    bag : Bag
-        The examples; each is the test example once.
-    m : int or None
-        Draws an example; None where nothing is drawn (expected masses, votes).
-    held : int
-        Examples set aside; every subset of that size is as likely.
-    """
+    """Return every outcome with its probability, but for the test label."""
     for test in range(bag.size):
         others = [i for i in range(bag.size) if i != test]
         roles = list(combinations(others, held))

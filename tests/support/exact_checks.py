@@ -149,7 +149,6 @@ def held_outs(
 
 
 def check_guarantee(keeps: Keeps, delta: Fraction) -> None:
-    """With probability 1 - delta over the held-out part, coverage given it is 1 - alpha."""
     scores = [float(value) for value in range(10)]
     chances = [Fraction(1, 10)] * 10
     covered_all = True

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,13 +12,10 @@ import xarray as xr
 import plausibly
 from conformal_world import LABELS, world
 from eval_said import check, said
-from exact_realdata import load
-from methods_page import tables
 from plausibly.errors import InputError
 from plausibly.evaluation.splits import split, split_keys
 from plausibly.evaluation.tuning import TunedScore
 from plausibly.kernels.random import hash_names
-from plausibly_builtins.scores.adaptive import Raps
 from plausibly_builtins.single_label.annotation import SingleLabel
 
 
@@ -203,60 +198,6 @@ def test_a_tuned_score_says_what_it_is(tuned: TunedScore) -> None:
         "  tuned on 60 examples at alpha 0.1: calibrate and test on the others, tuned.rest(...)"
     )
     assert lines[2].startswith("  least set size of 6 candidates over 3 splits: ")
-
-
-def test_tuned_on_its_calibration_a_score_covers_less_elsewhere_it_does_not(
-    project: Path,
-) -> None:
-    """63 candidates and n = 19, where 1 - alpha is exact; the docs say so of 3,000 worlds."""
-    rng, labels, n = np.random.default_rng(0), 8, 19
-    candidates = [
-        Raps(penalty=penalty, free_rank=rank)
-        for penalty in (0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.5, 1)
-        for rank in range(7)
-    ]
-    logits = rng.normal(0, 1.5, (3_000, labels))
-    truth = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    label = np.array([rng.choice(labels, p=row) for row in truth])
-    blurred = logits * rng.uniform(0.3, 2.5, (3_000, 1)) + rng.normal(0, 0.8, logits.shape)
-    model = np.exp(blurred) / np.exp(blurred).sum(axis=1, keepdims=True)
-    scores = np.stack([one.score(model, None) for one in candidates])
-    own_scores = scores[:, np.arange(3_000), label]
-    place = math.floor(Fraction(1, 10) * (n + 1)) - 1
-    kept: dict[bool, list[float]] = {True: [], False: []}
-    for _ in range(800):
-        rows = rng.choice(3_000, 2 * n + 41, replace=False)
-        first, second, test = rows[:n], rows[n : 2 * n], rows[2 * n :]
-        thresholds = np.sort(own_scores[:, first], axis=1)[:, place]
-        for same in kept:
-            tuning = first if same else second
-            cut = np.sort(own_scores[:, tuning], axis=1)[:, place]
-            sizes = (scores[:, tuning] >= cut[:, None, None]).sum(axis=2).mean(axis=1)
-            best = int(np.argmin(sizes))
-            kept[same].append(float((own_scores[best, test] >= thresholds[best]).mean()))
-    errors = {same: np.std(values) / math.sqrt(len(values)) for same, values in kept.items()}
-    assert np.mean(kept[True]) < 0.9 - 5 * errors[True]
-    assert np.mean(kept[False]) > 0.9 - 3.3 * errors[False]
-    _, own, other = tables(project / "docs" / "tuning.md")[0]
-    assert abs(np.mean(kept[True]) - float(own[1])) < 3.3 * errors[True]
-    assert abs(np.mean(kept[False]) - float(other[1])) < 3.3 * errors[False]
-
-
-@pytest.mark.realdata
-def test_tuned_sets_are_smaller_on_noisy_images(shared: Path) -> None:
-    """The figures of docs/tuning.md: mean set size 10.9 with aps, 6.7 with raps tuned for it."""
-    predictions, lam = load(shared, "imagenet16h")
-    tuned = plausibly.tune_raps(predictions, lam)
-    study = plausibly.compare(
-        tuned.rest(predictions),
-        tuned.rest(lam),
-        {"raps": {"score": tuned.score}, "aps": {"score": "aps"}},
-        splits=20,
-    ).data.mean("split")
-    for name, size in (("raps", 6.73), ("aps", 10.88)):
-        one = study.sel({"method": name, "alpha": 0.1})
-        assert float(one["set_size"]) == pytest.approx(size, abs=0.005)
-        assert abs(float(one["aggregated_coverage"]) - 0.9) < 0.01
 
 
 @said(__file__)

@@ -141,44 +141,6 @@ def test_ratios_are_clipped_and_counted(
         assert ratios.attrs["effective_sample_size"] == pytest.approx(500)
 
 
-def test_the_shift_is_mended() -> None:
-    """Plain sets lose more than five points where hard examples are more frequent; these do not."""
-    rng = np.random.default_rng(4)
-
-    def population(count: int, mean: float, prefix: str) -> tuple[xr.DataArray, xr.DataArray]:
-        x = rng.normal(mean, 1, count)
-        sharp = 1 / (1 + np.exp(-3 * x))  # what is said is as likely as the model says, or less
-        logits = rng.normal(0, 1.5, (count, 4))
-        model = np.exp(2 * logits) / np.exp(2 * logits).sum(axis=1, keepdims=True)
-        truth = (1 - sharp[:, None]) * model + sharp[:, None] / 4
-        votes = np.stack([rng.multinomial(5, row) for row in truth]) / 5
-        names = [f"{prefix} {i}" for i in range(count)]
-        coords = {"example": names, "label": list("abcd")}
-        predictions = xr.DataArray(model, coords, ("example", "label"))
-        lam = xr.DataArray(votes, coords, ("example", "label"))
-        return predictions.assign_coords(x0=("example", x)), lam
-
-    def features(predictions: xr.DataArray) -> xr.DataArray:
-        return table(predictions["x0"].values[:, None], "").assign_coords(
-            example=predictions["example"].values
-        )
-
-    source, target = (features(population(3_000, m, f"other {m}")[0]) for m in (-1, 0))
-    calibration, lam = population(3_000, -1, "calibration")
-    new, vectors = population(3_000, 0, "new")
-    weighed = [
-        one.assign_coords(weight=plausibly.likelihood_ratios(source, target, features(one)))
-        for one in (calibration, new)
-    ]
-    plain = plausibly.calibrate(calibration, lam).predict(new, 0.1)
-    weighted = plausibly.calibrate(
-        weighed[0], lam, calibrator={"name": "weighted", "by": "weight"}
-    ).predict(weighed[1], 0.1)
-    covered = [float((s * vectors).sum("label").mean()) for s in (plain, weighted)]
-    assert covered[0] < 0.85
-    assert abs(covered[1] - 0.9) < 0.02
-
-
 @given(st.lists(st.floats(0.01, 100), min_size=1, max_size=20), st.floats(0.001, 1000))
 def test_effective_sample_size(weights: list[float], factor: float) -> None:
     values = np.array(weights)

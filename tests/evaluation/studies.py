@@ -1,14 +1,25 @@
-"""Coverage and intervals by direct loops over fractions, from their definitions alone."""
+"""Small studies and components that misbehave; coverage and intervals by loops over fractions."""
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Sequence
+import os
+import subprocess
+import sys
+import textwrap
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import pytest
 import xarray as xr
+
+from plausibly import compare
+from plausibly.errors import PlausiblyWarning
+from plausibly.evaluation.design import Design, Outcome
 
 
 def aggregated(inside: Sequence[bool], lam: Sequence[float]) -> Fraction:
@@ -25,7 +36,6 @@ def tied_labels(lam: Sequence[float]) -> list[int]:
 def majority_vote(
     inside: Sequence[bool], lam: Sequence[float], ties: str, uniform: float = 0.0
 ) -> Fraction:
-    """True if a set holds the majority vote, under a tie policy."""
     tied = tied_labels(lam)
     held = [bool(inside[label]) for label in tied]
     if ties == "any":
@@ -40,7 +50,6 @@ def majority_vote(
 
 
 def within_one_ulp(measured: float, exact: Fraction) -> bool:
-    """True if a double is the exact value or next to it."""
     nearest = float(exact)
     return abs(measured - nearest) <= max(math.ulp(nearest), math.ulp(measured))
 
@@ -108,3 +117,82 @@ def world(
     predictions = xr.DataArray(probabilities, dims=dims, coords=coords)
     plausibilities = xr.DataArray(counts / votes, dims=dims, coords=coords)
     return predictions, plausibilities.drop_vars("patient")
+
+
+def sites(examples: int = 60) -> tuple[xr.DataArray, xr.DataArray]:
+    """Return predictions, with patients of two examples and sites of many, and plausibilities."""
+    predictions, lam = world(examples)
+    site = ["north" if i // 2 % 3 else "south" for i in range(examples)]
+    return predictions.assign_coords(site=("example", site)), lam
+
+
+def heard(call: Callable[[], xr.Dataset]) -> tuple[xr.Dataset, list[str]]:
+    """Return a study, and what it warned of, with the details."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        study = call()
+    return study, [f"{one.message}\n{getattr(one.message, 'details', None)}" for one in caught]
+
+
+@pytest.fixture
+def computed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The splits that are computed in this process, as they are."""
+    numbers: list[int] = []
+    run = Design.run
+
+    def counts(self: Design, number: int) -> Outcome:
+        numbers.append(number)
+        return run(self, number)
+
+    monkeypatch.setattr(Design, "run", counts)
+    return numbers
+
+
+SCRIPT = """\
+import os, signal, sys
+import plausibly
+from components import Failing, Slow
+from studies import sites
+
+def main():
+    # What a shell runs in the background ignores interrupts, and so would this.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    predictions, lam = sites()
+{body}
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@contextlib.contextmanager
+def script(folder: Path, body: str, *, guarded: bool = True) -> Iterator[subprocess.Popen[str]]:
+    """Start a script that has `predictions` and `lam`, in a session of its own."""
+    text = SCRIPT.replace("{body}", textwrap.indent(textwrap.dedent(body), "    "))
+    if not guarded:
+        text = text.replace('if __name__ == "__main__":\n    main()', "main()")
+    file = folder / "script.py"
+    file.write_text(text, encoding="utf-8")
+    here = Path(__file__).parent
+    folders = [str(here), str(here.parent / "support"), os.environ.get("PYTHONPATH", "")]
+    path = os.pathsep.join(folders)
+    with subprocess.Popen(
+        [sys.executable, "-W", "ignore", str(file)],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as running:
+        try:
+            yield running
+        finally:
+            running.kill()
+
+
+def quiet(*arguments: object, **options: object) -> xr.Dataset:
+    """Return a study, whatever it warns of."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PlausiblyWarning)
+        return compare(*arguments, **options).data  # type: ignore[arg-type]  # whatever a test asks for

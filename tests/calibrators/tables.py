@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from calibrators_methods import Method, Reads
-from calibrators_oracles import (
+from .methods import Method, Reads
+from .oracles import (
     Part,
     grouped,
     held,
@@ -21,7 +21,7 @@ from calibrators_oracles import (
     voted,
     weighted,
 )
-from calibrators_worlds import World
+from .worlds import World
 
 Table = dict[str, object]
 

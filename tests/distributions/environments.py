@@ -111,7 +111,6 @@ class Environment:
 
     @property
     def site(self) -> Path:
-        """Where its packages are."""
         names = {"base": str(self.folder), "platbase": str(self.folder)}
         return Path(sysconfig.get_path("purelib", "venv", vars=names))
 

@@ -146,18 +146,7 @@ def chances(world: World, *, shifted: bool, by_patient: bool) -> list[Fraction]:
 def cases(
     world: World, m: int | None, *, shifted: bool = False, by_patient: bool = False
 ) -> Iterator[Case]:
-    """Return every case with its probability, but for the label of the new example.
-
-    Parameters
-    ----------
-    world : World
-    m : int or None
-        Draws an example; None where nothing is drawn.
-    shifted : bool
-        Whether an example is new as often as its weight says.
-    by_patient : bool
-        Whether patients are exchangeable, and not examples.
-    """
+    """Return every case with its probability, but for the label of the new example."""
     units = world.units(by_patient=by_patient)
     for unit, chance in zip(
         units, chances(world, shifted=shifted, by_patient=by_patient), strict=True

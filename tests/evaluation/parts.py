@@ -7,7 +7,6 @@ from collections.abc import Callable
 import numpy as np
 import xarray as xr
 
-import eval_oracles as oracle
 from plausibly.evaluation import (
     ByRange,
     ByRisk,
@@ -18,6 +17,8 @@ from plausibly.evaluation import (
     worst_slab_coverage,
 )
 from plausibly.evaluation.intervals import IntervalMethod
+
+from . import studies as oracle
 
 Measure = Callable[[xr.DataArray, xr.DataArray], xr.Dataset]
 

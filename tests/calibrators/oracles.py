@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import ceil
 from typing import TypeAlias
 
-from calibrators_worlds import Case, World, vote
+from .worlds import Case, World, vote
 
 ONE = Fraction(1)
 ZERO = Fraction(0)

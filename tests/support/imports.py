@@ -14,19 +14,7 @@ ROOTS = {"plausibly": "framework", "plausibly_builtins": "plugins"}
 
 @attrs.frozen
 class Import:
-    """One imported name: the module that is asked for it, what it is called here, and when.
-
-    Attributes
-    ----------
-    module, name : str
-        ``from module import name``; the name is empty for ``import module``.
-    bound : str
-        The name under which the importing module knows it.
-    line : int
-        Where the import stands.
-    deferred : bool
-        Whether it waits for a call of a function.
-    """
+    """One imported name: the module that is asked for it, what it is called here, and when."""
 
     module: str
     name: str

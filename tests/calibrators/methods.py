@@ -9,9 +9,11 @@ from itertools import permutations, product as pairs
 from math import isclose
 from typing import Literal, TypeAlias
 
-from calibrators_oracles import MERGING, Oracle, Own, Part, average, one, said, twice_average
-from calibrators_product import Change, Product, combiner
-from calibrators_worlds import (
+from exact_bags import Law, excess
+
+from .oracles import MERGING, Oracle, Own, Part, average, one, said, twice_average
+from .product import Product, combiner
+from .worlds import (
     Case,
     Given,
     Target,
@@ -22,7 +24,6 @@ from calibrators_worlds import (
     events,
     spaced_cases,
 )
-from exact_bags import Law, excess
 
 Reads: TypeAlias = Literal["plain", "mean", "single", "separate"]
 
@@ -104,16 +105,12 @@ class Method:
         self,
         world: World,
         rules: Sequence[str],
-        *,
-        compared: bool = True,
-        change: Change | None = None,
     ) -> dict[str, list[Law]]:
         """Return for each combiner the laws of p-values, one for each thing that is given.
 
-        Every p-value of the project is the double nearest to what the equations say, where these
-        are `compared`; `change` puts a slip into what the calibrator returns.
+        Every p-value of the project is the double nearest to what the equations say.
         """
-        product = Product(self.table, world, change)
+        product = Product(self.table, world)
         combiners = {rule: combiner(rule) for rule in rules}
         laws: dict[str, dict[object, Law]] = {rule: {} for rule in rules}
         views = self.views(world)
@@ -122,10 +119,9 @@ class Method:
             for view, (rule, built_in) in pairs(views, combiners.items()):
                 queries = product.queries(pools, case.new, seen=view.seen, order=view.order or None)
                 got = product.p_values(pools, queries, built_in)
-                p = [Fraction(value).limit_denominator(10**6) for value in got]
                 if rule in ROOTS:
                     p = [Fraction(value) for value in got]
-                elif compared:
+                else:
                     p = self.want(world, case, rule, view)
                     assert self.same(got, p, rule), (world, case, rule)
                 for k, value, cost in events(world, case.new, p, self.target, self.leave_out):
@@ -192,14 +188,11 @@ def check(
     method: Method,
     worlds: Iterable[World],
     rules: Sequence[str] | None = None,
-    *,
-    compared: bool = True,
-    change: Change | None = None,
 ) -> None:
     """The guarantee holds at every attained alpha, of every group or label where it says so."""
     rules = method.combiners if rules is None else rules
     for world in worlds:
-        laws = method.laws(world, rules, compared=compared, change=change)
+        laws = method.laws(world, rules)
         for rule, found in laws.items():
             slack = ROUNDING if rule in ROOTS else Fraction(0)
             for law in found:

@@ -6,27 +6,26 @@ it the project's; only uniforms come from the enumeration.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import lcm
-from typing import TypeAlias
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from calibrators_worlds import Case, Row, World
 from plausibly.calibration.data import ArrayScores, CalibrationData
 from plausibly.calibration.examples import HashedNames
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues, TestScores, combined
-from plausibly.calibration.scores import CalibrationScores
 from plausibly.conformal.inputs import mean_scores
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.sparse import Dense
 from plausibly.kernels.types import Hashes, Ints
 from plausibly.protocols import CALIBRATOR, COMBINER, PValueCombiner
 from plausibly.registry import resolve
+
+from .worlds import Case, Row, World
 
 LABELS = ("A", "B", "C")
 
@@ -97,18 +96,11 @@ def combiner(like: str | dict[str, object]) -> PValueCombiner:
     return resolve(COMBINER, like)
 
 
-Change: TypeAlias = Callable[[CalibrationScores], CalibrationScores]
-"""A slip in what a calibrator returns."""
-
-
 class Product:
     """A built-in calibrator in one world."""
 
-    def __init__(
-        self, table: dict[str, object], world: World, change: Change | None = None
-    ) -> None:
+    def __init__(self, table: dict[str, object], world: World) -> None:
         self.calibrator = resolve(CALIBRATOR, table)
-        self.change = change
         self.world = world
         self._data: dict[tuple[int, ...], CalibrationData] = {}
 
@@ -120,8 +112,7 @@ class Product:
     def pools(self, case: Case) -> Pools:
         """Return what the new example of a case is compared with."""
         keys = keys_of(self.world, case)
-        found = self.calibrator.calibrate(self.data(case.rows), keys)
-        return Pools(self.change(found) if self.change else found)
+        return Pools(self.calibrator.calibrate(self.data(case.rows), keys))
 
     def queries(
         self,
@@ -132,19 +123,7 @@ class Product:
         seen: int = 0,
         order: Sequence[int] | None = None,
     ) -> TestScores:
-        """Return the labels of the new example.
-
-        Parameters
-        ----------
-        pools : Pools
-        new : int
-        uniform : float
-            Of the new example, for ties.
-        seen : int
-            The augmentation in which it is seen, where that is one.
-        order : sequence of int, optional
-            Of the replicates, where these have test scores of their own.
-        """
+        """Return the labels of the new example."""
         world, calibration = self.world, pools.calibration
         every = np.array(world.scores[new], dtype=np.float64)[:, None, :]
         scores = every[seen]

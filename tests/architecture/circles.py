@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from arch_imports import modules
+from imports import modules
 
 Graph = Mapping[str, set[str]]
 BY_TEXT = {"plausibly.accessor"}  # the stub that xarray needs, since it has no entry point
