@@ -460,7 +460,7 @@ def contents(table: xr.Dataset, *, brief: bool = False) -> list[str]:
             ends = dict.fromkeys(amount(float(end)) for end in (votes.min(), votes.max()))
             parts[0] += f" ({' to '.join(ends)} per example)"
         parts[0] += f", {several(rows.labels, 'label')}"
-        if (votes > 0).any():
+        if known != 1 and (votes > 0).any():
             share = text.percent(_disputed(rows))
             parts.append(f"annotators disagree on {share} of the examples")
     for title, counts in (
