@@ -140,7 +140,7 @@ class Aggregator(Protocol):
 class ScoreFunction(Protocol):
     """Conformity of labels with what the model said: larger = fits better.
 
-    Inherit it to have the default of the optional member `identity`.
+    Inherit it to have the defaults of the optional members `identity` and `order`.
     """
 
     @property
@@ -156,6 +156,16 @@ class ScoreFunction(Protocol):
     def identity(self) -> bool:
         """True if scores are the numbers as they are read, which are then compared as they come."""
         return False
+
+    @property
+    @optional
+    def order(self) -> str:
+        """Coordinate with the order of the labels, "columns" for that of the predictions.
+
+        Empty: `score` reads no order. Else it gets the last axis in this order, and every
+        prediction set is an interval: p-values get their `hull`, which only adds labels.
+        """
+        return ""
 
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
         """Return scores (..., label) from the last axis; `uniform` is (..., 1) or None."""

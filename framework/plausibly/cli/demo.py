@@ -29,7 +29,9 @@ def demo(
     data: Annotated[
         Data, typer.Option("--data", help="Real ratings, or a toy with a known truth.")
     ] = "nodules",
-    every: Annotated[bool, typer.Option("--all", help="More combiners of drawn answers.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="More methods, such as other combiners.")
+    ] = False,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where its files go.")
     ] = Path("plausibly-demo"),
@@ -48,7 +50,8 @@ def demo(
     from plausibly.evaluation.study import Study
 
     drawable = _can_draw(data)
-    methods = study.EVERY if every else study.METHODS
+    everything = study.EVERY_ORDERED if data == "nodules" else study.EVERY
+    methods = everything if every else study.METHODS
     if dry_run:
         answers = [study.PLAUSIBILITIES] if data == "toy" else [study.VOTES, "patients.csv"]
         names = [study.SETS, Path(study.SETS).with_suffix(".json").name, study.STUDY]

@@ -23,6 +23,7 @@ from plausibly.calibration.threshold import exceed, threshold
 from plausibly.calibration.vacuous import warn_of_small_groups, warn_of_vacuous
 from plausibly.errors import IncompatibleComponents, InputError, counted, listed
 from plausibly.guarantee import CalibrationSummary, Guarantee, rounded
+from plausibly.kernels.hull import Array, hull
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Bools, Floats, Hashes, unwritable
 from plausibly.protocols import PValueCombiner, ScoreFunction
@@ -37,18 +38,32 @@ Scale: TypeAlias = Literal["probability", "logit", "independent", "any"]
 
 @attrs.frozen(kw_only=True)
 class Scoring:
-    """Conformity scores of predictions on a scale; the seed is that of uniforms."""
+    """Conformity scores of predictions on a scale; the seed is that of uniforms.
+
+    `order` holds the places of the labels along their order, where the score reads one.
+    """
 
     component: ScoreFunction
     called: str
     scale: str
     seed: int
+    order: tuple[int, ...] = ()
 
     @cached_property
     def identity(self) -> bool:
         """True if scores are the numbers as given."""
-        plain = self.scale != "logit" and self.component.reads == "probability"
+        plain = self.scale != "logit" and self.component.reads == "probability" and not self.order
         return plain and self.component.identity
+
+    @cached_property
+    def _back(self) -> NDArray[np.intp]:
+        return np.argsort(self.order)
+
+    def hull(self, values: Array) -> Array:
+        """Return values (..., label) without holes along the order, if there is one."""
+        if not self.order:
+            return values
+        return cast("Array", hull(values[..., list(self.order)])[..., self._back])
 
     def scores(
         self, values: Floats, examples: Names | None, uniform: Floats | None = None
@@ -62,7 +77,8 @@ class Scoring:
             one = Keys(self.seed).child("score").uniform(examples.hashes)
             uniform = np.array(np.broadcast_to(one, (*values.shape[:-1], 1)))
         source = f"score {self.called}"
-        given = np.array(self._read(values), copy=True, order="C")
+        read = self._read(values)
+        given = np.array(read[..., list(self.order)] if self.order else read, copy=True, order="C")
         if uniform is not None:
             uniform = unwritable(uniform)
         with calling(source, "score"):
@@ -89,6 +105,7 @@ class Scoring:
                 hint="fix the score function's score()",
                 source=source,
             )
+        same = same[..., self._back] if self.order else same
         # Adding zero turns -0.0 into 0.0, which compare equal but are different bits.
         # What was handed over is a copy of our own.
         return np.add(same, values.dtype.type(0), out=same if same is given else None)
@@ -133,6 +150,8 @@ class Metadata:
     aggregator: str
     calibrated_on: int
     augmentations: tuple[str, ...] = ()
+    order: tuple[int, ...] = ()
+    """Places of the labels along their order; empty where the score reads none."""
     reading: Mapping[str, str] = attrs.field(factory=dict, eq=False)
     """Parameters with which predictions were read: `example`, `variable`, `augmentation`."""
 
@@ -213,7 +232,12 @@ class ArrayPredictor:
             "labels": self.labels,
             # The same predictor, however its files were read and plausibilities made.
             "metadata": {
-                **attrs.asdict(self.metadata, filter=lambda field, _: field.name != "reading"),
+                **attrs.asdict(
+                    self.metadata,
+                    filter=lambda field, value: (
+                        field.name != "reading" and (field.name != "order" or bool(value))
+                    ),
+                ),
                 "aggregator": "",
             },
             "calibration": calibration.plain(),
@@ -249,6 +273,11 @@ class ArrayPredictor:
     def _held_out(self) -> PValues | None:
         scores = self.held_out_scores
         return None if scores is None else PValues.of(self.pools, scores)
+
+    def _p_values(self, test_scores: TestScores) -> NDArray[np.float64]:
+        """Return the combined p-value of every label, (example, label)."""
+        p = combined(self.pools, test_scores, self._combine)
+        return self._scoring.hull(p)
 
     def _combine(self, p: PValues) -> NDArray[np.float64]:
         """Return the combiner's p-values of queries, (*query): checked."""
@@ -351,7 +380,7 @@ class ArrayPredictor:
     def _sets(self, test_scores: TestScores, alphas: Sequence[Fraction]) -> list[Bools]:
         """Return the sets (example, label) at each alpha, labels in the order of `labels`."""
         if not self._has_threshold:
-            p = combined(self.pools, test_scores, self._combine)
+            p = self._p_values(test_scores)
             return [exceed(p, alpha) for alpha in alphas]
         sets: list[Bools] = []
         group = test_scores.group
@@ -360,7 +389,9 @@ class ArrayPredictor:
             if group is not None:
                 # The last entry is that of a group that calibration lacks, -1: every label.
                 thresholds = np.append(thresholds, thresholds.dtype.type(-np.inf))[group][:, None]
-            sets.append(test_scores.scores >= thresholds)
+            kept: Bools = test_scores.scores >= thresholds
+            # Thresholds of each label, and means of scores over augmentations, make holes.
+            sets.append(self._scoring.hull(kept))
         return sets
 
     def _warn(self, alpha: Fraction) -> None:
@@ -397,7 +428,7 @@ class ArrayPredictor:
         values, thresholds = self._rows(predictions), self._row_thresholds(alpha)
         if not self._scoring.identity:
             kept: Bools = self._scores(values, uniform) >= thresholds
-            return kept.reshape(values.shape)
+            return self._scoring.hull(kept).reshape(values.shape)
         sets: Bools = values >= thresholds
         return sets
 
@@ -408,7 +439,7 @@ class ArrayPredictor:
         values = self._rows(predictions)
         self._require_rows()
         test_scores = TestScores(scores=self._scores(values, uniform), uniform=None)
-        return combined(self.pools, test_scores, self._combine).reshape(values.shape)
+        return self._p_values(test_scores).reshape(values.shape)
 
     def _rows(self, predictions: ArrayLike) -> Floats:
         """Return rows of numbers in the float type of the scores."""

@@ -17,7 +17,7 @@ from plausibly.calibration.pvalues import PValues, keyed_share, one_of_each
 from plausibly.calibration.scores import CalibrationScores, malformed
 from plausibly.conformal.aggregate import warn_of_one_annotator
 from plausibly.conformal.array_predictor import Metadata, Scoring
-from plausibly.conformal.inputs import calibration_data, matched_inputs
+from plausibly.conformal.inputs import calibration_data, matched_inputs, score_order
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
 from plausibly.data.annotations import is_annotations
@@ -318,7 +318,10 @@ def calibrate(
         "combiner": called_as(COMBINER, the_combiner),
     }
     keys = Keys(seed)
-    scoring = Scoring(component=the_score, called=called["score"], scale=model.scale, seed=seed)
+    order = score_order(model, found, the_score, called["score"])
+    scoring = Scoring(
+        component=the_score, called=called["score"], scale=model.scale, seed=seed, order=order
+    )
     data = calibration_data(model, found, scoring)
     groups = None
     if cluster is not None:
@@ -386,6 +389,7 @@ def calibrate(
             seed=seed,
             calibrated_on=kept.size,
             augmentations=model.augmentations if augmented else (),
+            order=order,
             calibrator=called["calibrator"],
             score=called["score"],
             combiner=called["combiner"],

@@ -100,6 +100,8 @@ class _About:
                 raise ValueError("names")
         if self.metadata.calibrated_on < 1 or not self.labels:
             raise ValueError("counts")
+        if sorted(self.metadata.order or range(len(self.labels))) != [*range(len(self.labels))]:
+            raise ValueError("order")
 
 
 def _not_ours(path: Path, found: str) -> InputError:
@@ -278,6 +280,7 @@ def _restored(kind: type[P], arrays: Mapping[str, Numbers], about: _About) -> P:
             called=about.metadata.score,
             scale=about.metadata.scale,
             seed=about.metadata.seed,
+            order=about.metadata.order,
         ),
         combiner=registry.resolve(COMBINER, about.combiner),
         components={

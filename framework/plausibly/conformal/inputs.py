@@ -27,7 +27,7 @@ from plausibly.data.validate import Predictions, is_augmented
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.kernels.sparse import Dense
 from plausibly.kernels.types import Bools, Floats, FloatType, Ints
-from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike
+from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike, ScoreFunction
 from plausibly.registry import called
 
 GUARANTEES = "guarantees"
@@ -35,6 +35,9 @@ FINGERPRINT = "fingerprint"
 OVERLAP = "calibration_overlap"
 LABEL_ORDER = "label_order"
 LEFT_OUT = "left_out"
+LABELS_ALONG_ORDER = "labels_along_order"
+COLUMNS = "columns"
+"""Order of a score function whose predictions list the labels in order."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -181,14 +184,19 @@ def sets_array(
 
 @lru_cache(REMEMBERED)
 def sets_attrs(
-    guarantees: tuple[str, ...], fingerprint: str, labels: tuple[str, ...]
+    guarantees: tuple[str, ...],
+    fingerprint: str,
+    labels: tuple[str, ...],
+    order: tuple[int, ...] = (),
 ) -> Mapping[str, object]:
     """Return the attributes of sets, with the JSON of the guarantee at each alpha."""
+    along = {LABELS_ALONG_ORDER: json.dumps([labels[place] for place in order])} if order else {}
     return {
         GUARANTEES: f"[{', '.join(guarantees)}]",
         FINGERPRINT: fingerprint,
         OVERLAP: 0,
         LABEL_ORDER: json.dumps(labels),
+        **along,
     }
 
 
@@ -306,6 +314,51 @@ def matched_inputs(
         found, model.labels.texts, source="plausibilities", other="predictions"
     )
     return *align.same_examples(model, found, only_common=only_common), aggregated_by
+
+
+def label_places(name: str, arrays: Sequence[xr.DataArray | xr.Dataset]) -> tuple[int, ...] | None:
+    """Return the places of the labels along a coordinate of different numbers; None without one."""
+    values = coordinates_over(names.LABEL, arrays).get(name)
+    if values is None or values.dtype.kind not in "iuf" or np.isnan(values).any():
+        return None
+    return tuple(np.argsort(values).tolist()) if len(np.unique(values)) == len(values) else None
+
+
+def labels_along_order(arrays: Sequence[xr.DataArray | xr.Dataset]) -> list[str] | None:
+    """Return the labels in the order that sets state, or a coordinate ``order``; None without."""
+    for array in arrays:
+        stated: list[str] = json.loads(str(array.attrs.get(LABELS_ALONG_ORDER, "[]")))
+        if stated:
+            return stated
+    for array in arrays:
+        places = label_places(names.ORDER, [array])
+        if places is not None:
+            return names.name_texts(array[names.LABEL].values[list(places)])
+    return None
+
+
+def score_order(
+    model: Predictions, found: Plausibilities, score: ScoreFunction, called: str
+) -> tuple[int, ...]:
+    """Return the places of the labels along the order that a score reads; empty without one."""
+    if not score.order:
+        return ()
+    if score.order == COLUMNS:
+        return tuple(range(len(model.labels)))
+    arrays: list[xr.DataArray | xr.Dataset] = [model.array, found.about]
+    places = label_places(score.order, arrays)
+    if places is None:
+        known = coordinates_over(names.LABEL, arrays)
+        raise InputError(
+            "order-missing",
+            f"score {called} reads the order of the labels, and there is none",
+            expected=f'"{score.order}" of the labels: a different number for each',
+            found=listed(map(str, known.get(score.order, sorted(known)))) or "none",
+            hint='labels="labels.csv" with such a column, or order = "columns" of the score, if '
+            "the predictions list the labels in order",
+            source=f"score {called}",
+        )
+    return places
 
 
 def calibration_data(

@@ -20,7 +20,14 @@ from plausibly import registry
 from plausibly.calibration.alphas import Alphas, is_several, read_alphas
 from plausibly.calibration.vacuous import warn_of_vacuous
 from plausibly.conformal.array_predictor import Scoring
-from plausibly.conformal.inputs import OVERLAP, matched_inputs, read_test, sets_array, sets_attrs
+from plausibly.conformal.inputs import (
+    OVERLAP,
+    matched_inputs,
+    read_test,
+    score_order,
+    sets_array,
+    sets_attrs,
+)
 from plausibly.data.validate import is_augmented
 from plausibly.errors import InputError
 from plausibly.guarantee import DRAWN_LABELS, UNIFORMS, CalibrationSummary, Claim, Exchangeable
@@ -109,7 +116,8 @@ def joint_rank(
     test = read_test(new, model.labels, scale, values.dtype, augmentations=model.augmentations)
     examples = model.examples
     overlap = 0 if model.numbered or test.numbered else examples.common(test.examples)
-    scoring = Scoring(component=component, called=name, scale=scale, seed=seed)
+    order = score_order(model, found, component, name)
+    scoring = Scoring(component=component, called=name, scale=scale, seed=seed, order=order)
     codes = draw_labels(found.stored, keys.child("joint-rank").uniform(examples.hashes))[0]
     n = len(examples)
     parts = []
@@ -119,6 +127,7 @@ def joint_rank(
     calibration = np.concatenate(parts, axis=1)
     scores = scoring.scores(test.values, test.examples)
     counts = rank_counts(calibration, scores.reshape(len(scores), -1)).reshape(scores.shape[1:])
+    counts = scoring.hull(counts)  # sums of ranks have holes where the scores have none
     if alpha is None:
         p = test.like_input(share(counts, n + 1), "p_values")
         return p.assign_attrs({"guarantee": _GUARANTEE, OVERLAP: overlap})
@@ -136,7 +145,7 @@ def joint_rank(
         metadata.encode() + np.ascontiguousarray(calibration).tobytes(), digest_size=16
     )
     stated = tuple(json.dumps(one.to_json()) for one in guarantees)
-    about = sets_attrs(stated, digest.hexdigest(), labels)
+    about = sets_attrs(stated, digest.hexdigest(), labels, order)
     about = {**about, OVERLAP: overlap}
     return sets_array(test, sets, [one.alpha for one in guarantees], about, is_several(alpha))
 

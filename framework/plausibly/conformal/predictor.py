@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from plausibly.calibration.alphas import Alphas, is_several, read_alphas
 from plausibly.calibration.coordinates import new_values
 from plausibly.calibration.data import check_weights
-from plausibly.calibration.pvalues import TestScores, combined
+from plausibly.calibration.pvalues import TestScores
 from plausibly.conformal.array_predictor import ArrayPredictor
 from plausibly.conformal.chunks import map_chunks, predictions_in_chunks
 from plausibly.conformal.inputs import (
@@ -58,7 +58,7 @@ def _of_chunk(
         array.assign_coords(over), compared=alphas is not None, source=source, whole=False
     )
     if alphas is None:
-        return combined(predictor.pools, test_scores, predictor._combine)[:, test.order]
+        return predictor._p_values(test_scores)[:, test.order]
     return np.stack([one[:, test.order] for one in predictor._sets(test_scores, alphas)])
 
 
@@ -229,7 +229,7 @@ class ConformalPredictor(ArrayPredictor):
             p = cast("Floats", found)  # a Dask array
         else:
             test, test_scores = self._scored(predictions)
-            group, p = test_scores.group, combined(self.pools, test_scores, self._combine)
+            group, p = test_scores.group, self._p_values(test_scores)
         if group is not None:
             warn_of_unseen_groups(test.checked, group, self.pools.calibration)
         return test.like_input(p, "p_values")
@@ -296,7 +296,7 @@ class ConformalPredictor(ArrayPredictor):
         for one in alphas:
             self._warn(one)
         guarantees = tuple(self._at(one).dumped for one in alphas)
-        about = sets_attrs(guarantees, self.fingerprint, self.labels)
+        about = sets_attrs(guarantees, self.fingerprint, self.labels, self.metadata.order)
         overlap = 0
         if self.examples is not None and not test.numbered:
             overlap = self.examples.common(test.examples)

@@ -33,6 +33,7 @@ from plausibly.conformal.inputs import (
     NewExamples,
     matched_inputs,
     read_test,
+    score_order,
     sets_array,
     sets_attrs,
 )
@@ -574,11 +575,13 @@ def calibrate_region(
     if lam.draws is not None:
         check_plausibilities(lam.array, draws=False)  # refuses them
     component = registry.resolve(SCORE, score)
+    name = called(SCORE, component)
     scoring = Scoring(
         component=component,
-        called=called(SCORE, component),
+        called=name,
         scale=model.scale,
         seed=seed,
+        order=score_order(model, lam, component, name),
     )
     values: Floats = model.array.values
     scores = scoring.scores(values, model.examples)

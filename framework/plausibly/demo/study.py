@@ -20,6 +20,7 @@ from plausibly.data import names
 from plausibly.demo.subjects import Subject
 from plausibly.errors import counted
 from plausibly.evaluation.design import MethodTable
+from plausibly.evaluation.inputs import HOLES
 from plausibly.evaluation.result import decimal
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.evaluation.study import METHOD, SPLIT, compare
@@ -56,6 +57,13 @@ EVERY: Mapping[str, MethodTable] = {
 }
 """Methods with ``--all``."""
 
+ORDERED = "ordered (ordinal)"
+EVERY_ORDERED: Mapping[str, MethodTable] = {
+    **EVERY,
+    ORDERED: {"score": {"name": "ordinal", "order": "columns"}},
+}
+"""Methods with ``--all`` of data whose labels are grades."""
+
 FIGURE = "coverage.png"
 SETS = "sets.csv"
 PREDICTIONS = "probabilities.csv"
@@ -74,7 +82,7 @@ class Result:
     sets: xr.DataArray
 
 
-_MEASURES = ("aggregated_coverage", "majority_vote_coverage", "true_coverage", "set_size")
+_MEASURES = ("aggregated_coverage", "majority_vote_coverage", "true_coverage", "set_size", HOLES)
 
 
 def figures(study: xr.Dataset, method: str) -> dict[str, float]:
@@ -128,6 +136,13 @@ def meaning(result: Result) -> str:
         f"Sets calibrated on the majority vote miss {left[0]} of {subject.answers}. Sets "
         f"calibrated on all answers miss {left[1]}, with {more}. "
     )
+    if ORDERED in result.study[METHOD].values:
+        grades = figures(result.study, ORDERED)
+        text += (
+            f"Of the sets calibrated on all answers, {expected[HOLES]:.1%} have holes, such as "
+            "grades 2 and 4 without 3; sets of ordered labels have none, with "
+            f"{grades['set_size']:.2f} labels per set instead of {expected['set_size']:.2f}. "
+        )
     if hidden:
         text += f"Of the true labels, which real data hide, they miss {' and '.join(hidden)}. "
     return (
@@ -176,7 +191,7 @@ def write_study_file(
         older = 0
     text, *others = (
         study_text(subject, count, seed, tables)
-        for tables in (methods, METHODS, EVERY)
+        for tables in (methods, METHODS, EVERY, EVERY_ORDERED)
         for count in (splits, older)
     )
     _write(folder / STUDY, text, *others)

@@ -16,12 +16,19 @@ from numpy.typing import NDArray
 from plausibly import registry
 from plausibly.calibration.alphas import AlphaLike
 from plausibly.conformal.calibrate import calibrate
+from plausibly.conformal.inputs import COLUMNS, label_places
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.data.validate import seen_in_one
 from plausibly.errors import InputError, listed
-from plausibly.evaluation.inputs import Targets, meant, measure, planes_of
+from plausibly.evaluation.inputs import (
+    Targets,
+    figures_along_order,
+    meant,
+    measure,
+    planes_of,
+)
 from plausibly.evaluation.recorded import Recorded, record_warnings
 from plausibly.evaluation.result import AGGREGATED, SET_SIZE
 from plausibly.evaluation.splits import Values, nested, split, split_keys, split_seed
@@ -277,6 +284,7 @@ class Design:
             ties=self.ties,
             uniform=uniform,
             order=np.argsort(new[names.LABEL].values),
+            along=self._along,
         )
         groups = None if self.groups is None else self.groups[test]
         seed = split_seed(self.seed, number)
@@ -326,6 +334,16 @@ class Design:
             guarantees=guarantees,
             warnings=tuple(recorded),
         )
+
+    @property
+    def _along(self) -> Ints | None:
+        """Places of the labels along their order: that of a score, or a coordinate."""
+        scores = [registry.resolve(SCORE, method.score) for method in self.methods.values()]
+        name = next((score.order for score in scores if score.order), names.ORDER)
+        if name == COLUMNS:
+            return np.arange(self.predictions.sizes[names.LABEL])
+        places = label_places(name, [self.predictions, self.plausibilities])
+        return None if places is None else np.array(places)
 
     def uses_draws(self, name: str) -> bool:
         return with_draws(self.methods[name].calibrator, 1) is not None
@@ -378,9 +396,12 @@ def sets_of(
 
 def exact_means(plane: Bools, targets: Targets, groups: Values | None) -> dict[str, float]:
     """Return the means at one alpha, summed exactly: rows in any order give the same."""
-    outcomes = {name: values[:, 0] for name, values in measure(plane, targets).items()}
+    measured = measure(plane, targets)
+    along = figures_along_order(measured)
+    outcomes = {name: values[:, 0] for name, values in measured.items()}
     outcomes["share_empty"] = 1.0 * (outcomes[SET_SIZE] == 0)
     found = {name: exact_mean(values) for name, values in outcomes.items()}
+    found |= {name: float(values[0]) for name, values in along.items()}
     if groups is not None:
         _, code = np.unique(groups, return_inverse=True)
         sizes = np.bincount(code)

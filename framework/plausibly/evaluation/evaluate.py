@@ -18,7 +18,14 @@ from plausibly.data.names import is_lazy, text_array
 from plausibly.data.states import read_left_out
 from plausibly.errors import InputError, counted
 from plausibly.evaluation import inputs, intervals
-from plausibly.evaluation.inputs import EvaluationInputs, prepare
+from plausibly.evaluation.inputs import (
+    ALONG_ORDER,
+    EMPTY_MISSES,
+    HOLES,
+    ORDINAL_GAP,
+    EvaluationInputs,
+    prepare,
+)
 from plausibly.evaluation.intervals import (
     AMBIGUITY,
     CELL,
@@ -54,6 +61,7 @@ from plausibly.guarantee import BY_LABEL, Guarantee, bounded
 from plausibly.io.accept import AnswersLike, SetsLike, as_answers, as_sets
 from plausibly.kernels.coverage import Ties
 from plausibly.kernels.types import Ints
+from plausibly.text import percent
 
 TIED_SHARE = "tied_share"
 STRATA = ("below 0.5", "0.5 to 0.8", "0.8 and above")
@@ -109,6 +117,8 @@ class Evaluation(Result):
             lines.append(f"* a rough interval: {ROUGHNESS}")
         elif f"{GUARANTEED}_{ROUGH}" in plane and bool(plane[f"{GUARANTEED}_{ROUGH}"].any()):
             lines.append(f"The interval of the guarantee is rough: {ROUGHNESS}")
+        if ORDINAL_GAP in plane:
+            lines += wrapped(_along_order(plane), "order")
         return [*lines, *wrapped(_verdict(plane), "verdict")]
 
     def verdict(self) -> str:
@@ -215,7 +225,11 @@ def evaluate(
         set holds the share of the plausibilities that calibrator ``mass-coverage`` was asked for),
         `set_size`, (example[, alpha]), and `largest_plausibility`.
         On average: ``*_mean``, ``*_low`` and ``*_high`` of these, `share_empty`,
-        `share_singleton` ([alpha]) and `n`. The same with the prefix ``stratum_`` over the dim
+        `share_singleton` ([alpha]) and `n`. Where the labels have an order (a coordinate ``order``
+        of theirs, or that of score ``ordinal``): `ordinal_gap`, the mean number of steps from a
+        missed answer to the nearest label of its set; `share_missed_by_empty`, the share of the
+        missed answers whose set is empty, which `ordinal_gap` leaves out; `share_with_holes`, of
+        the sets ([alpha]). The same with the prefix ``stratum_`` over the dim
         ``ambiguity`` (strata of the largest plausibility, which are not known of a new example),
         and with the prefix ``group_`` over a dim that is called as `by`, with intervals that hold
         for all groups together (Bonferroni).
@@ -260,6 +274,7 @@ def evaluate(
     wanted = [by_alpha.get(float(alpha)) for alpha in np.atleast_1d(alphas)]
     shares = np.array(wanted, dtype=np.float64) - _SLACK if wanted and None not in wanted else None
     measured = prepared.measured(policy, codes, shares)
+    along = inputs.figures_along_order(measured.outcomes)
     chosen = {"ties": policy, TIED_SHARE: float(measured.tied.mean())}
     result = prepared.result(**chosen, **({} if by is None else {"by": by}))
     result = result.assign_coords({names.EXAMPLE: prepared.sets[names.EXAMPLE].values})
@@ -268,6 +283,8 @@ def evaluate(
         kept = values.astype(np.int64) if name == SET_SIZE else values
         result[name] = (dims, kept if prepared.alpha_dims else kept[:, 0])
     result["largest_plausibility"] = (names.EXAMPLE, measured.largest)
+    for name, values in along.items():
+        result[name] = (prepared.alpha_dims, values if prepared.alpha_dims else values[0])
     result["n"] = ((), np.int64(result.attrs.pop("n")))
     averaging, outcomes = prepared.averaging, prepared.outcomes(measured)
     strata = stratum_of(measured.largest)[prepared.order]
@@ -412,6 +429,17 @@ def _parts(plane: xr.Dataset, dim: str, prefix: str, indent: str = "") -> list[F
     """Return the coverage of all answers of each group."""
     parts = each(plane, dim)
     return [_figure(part, AGGREGATED, f"{indent}{part[dim].item()}", prefix) for part in parts]
+
+
+def _along_order(plane: xr.Dataset) -> str:
+    """Return how far the sets are, along ordered labels, from the answers that they miss."""
+    gap, empty, holes = (float(plane[name]) for name in (ORDINAL_GAP, EMPTY_MISSES, HOLES))
+    text = f"{percent(holes)} of the sets have holes" if holes else "no set has a hole"
+    if not math.isnan(gap):
+        text += f"; a missed answer is {decimal(gap, 2)} steps from the set on average"
+    if empty > 0:
+        text += f", not counting {percent(empty)} of the missed answers, where the set is empty"
+    return text
 
 
 def _guarantee(plane: xr.Dataset) -> Guarantee | None:
@@ -565,8 +593,9 @@ def _cells(plane: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
 
 def _figures(part: xr.Dataset, prefix: str = "") -> dict[str, object]:
     there = [name for name in (*QUANTITIES, SET_SIZE) if f"{prefix}{name}_mean" in part]
-    shares = ("share_empty", "share_singleton")
+    single = [f"{prefix}{name}" for name in ("share_empty", "share_singleton")]
+    single += [f"{prefix}{name}" for name in ALONG_ORDER if f"{prefix}{name}" in part]
     return {
         **{name: {end: number(part[f"{prefix}{name}_{end}"]) for end in ENDS} for name in there},
-        **{share: number(part[f"{prefix}{share}"]) for share in shares},
+        **{name.removeprefix(prefix): number(part[name]) for name in single},
     }

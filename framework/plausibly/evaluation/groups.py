@@ -115,7 +115,8 @@ class ByLabel(Grouper):
 
     Notes
     -----
-    Over the dim ``label``, in the order of the sets: `mass`, ``sum_i lambda_ik``, the evidence
+    Over the dim ``label``, in the order of the labels where they have one, else in that of the
+    sets: `mass`, ``sum_i lambda_ik``, the evidence
     there is, in examples, and `mass_share`; `examples`, how many give the label any plausibility;
     `covered_mean`, ``*_low`` and ``*_high``, ``sum_i lambda_ik 1[k in C_i] / sum_i lambda_ik``,
     ``(label[, alpha])``; `in_sets_mean`, ``*_low`` and ``*_high``, the share of the sets that hold
@@ -137,8 +138,9 @@ class ByLabel(Grouper):
             masses.append(lam.sum())
         mass = np.array(masses)
         found = prepared.result(simultaneous=int(self.simultaneous))
-        found = found.assign_coords({names.LABEL: prepared.sets[names.LABEL].variable})
-        return found.assign(
+        found = found.assign_coords({names.LABEL: prepared.sets[names.LABEL].values})
+        order = prepared.label_order
+        found = found.assign(
             {
                 "mass": (names.LABEL, mass),
                 "mass_share": (names.LABEL, mass / math.fsum(mass)),
@@ -147,6 +149,7 @@ class ByLabel(Grouper):
                 **averaging.variables("in_sets", inside, names.LABEL),
             }
         )
+        return found if order is None else found.isel({names.LABEL: order})
 
 
 @attrs.frozen

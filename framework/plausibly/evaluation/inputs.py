@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
@@ -14,7 +15,13 @@ from numpy.typing import NDArray
 from plausibly.calibration.alphas import AlphaLike, Alphas
 from plausibly.calibration.coordinates import as_values, coordinates_over, emptiness, group_names
 from plausibly.conformal.aggregate import aggregated
-from plausibly.conformal.inputs import FINGERPRINT, GUARANTEES, LABEL_ORDER, OVERLAP
+from plausibly.conformal.inputs import (
+    FINGERPRINT,
+    GUARANTEES,
+    LABEL_ORDER,
+    OVERLAP,
+    labels_along_order,
+)
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names, validate
 from plausibly.data.annotations import is_annotations
@@ -37,7 +44,7 @@ from plausibly.kernels.types import Bools, Floats, Hashes, Ints
 
 @attrs.frozen(eq=False)
 class Targets:
-    """Targets of the sets: plausibilities, true labels, shares by alpha, and ties."""
+    """Targets of the sets: plausibilities, true labels, shares by alpha, ties, ordered labels."""
 
     plausibilities: Dense = attrs.field(converter=as_stored)
     true_label: Ints | None = None
@@ -45,6 +52,7 @@ class Targets:
     ties: Ties = "first"
     uniform: Doubles | None = None
     order: Ints | None = None
+    along: Ints | None = None
 
     def __getitem__(self, rows: slice) -> Targets:
         return attrs.evolve(
@@ -71,10 +79,44 @@ def measure(values: Bools, targets: Targets) -> Measures:
             plane[rows, targets.true_label].astype(np.float64) for plane in planes
         ]
     found[SET_SIZE] = [coverage.sizes(plane).astype(np.float64) for plane in planes]
+    if targets.along is not None:
+        parts = [coverage.along_order(plane, lam, targets.along) for plane in planes]
+        found |= {name: [part[place] for part in parts] for place, name in enumerate(_ALONG)}
     measures = {name: np.stack(columns, axis=1) for name, columns in found.items()}
     if targets.shares is not None:
         measures["mass_coverage"] = (measures[AGGREGATED] >= targets.shares).astype(np.float64)
     return measures
+
+
+ORDINAL_GAP, HOLES, EMPTY_MISSES = "ordinal_gap", "share_with_holes", "share_missed_by_empty"
+ALONG_ORDER = (ORDINAL_GAP, EMPTY_MISSES, HOLES)
+_ALONG = ("missed", "missed_steps", "hole")
+
+
+def figures_along_order(outcomes: Measures) -> dict[str, Doubles]:
+    """Take what was measured along the order of the labels out of outcomes; return its means.
+
+    By name, (alpha,): how many steps a missed answer is from the set, where it is not empty; the
+    share of the missed answers whose set is empty; the share of sets with holes.
+    """
+    if not outcomes.keys() >= set(_ALONG):
+        return {}
+    missed, steps, holes = (outcomes.pop(name) for name in _ALONG)
+    empty = outcomes[SET_SIZE] == 0
+
+    def total(values: Doubles) -> Doubles:
+        # Exact, so that rows in any order give the same.
+        return np.array([math.fsum(column) for column in values.T])
+
+    def ratio(part: Doubles, whole: Doubles) -> Doubles:
+        found: Doubles = np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0)
+        return found
+
+    return {
+        ORDINAL_GAP: ratio(total(steps), total(missed * ~empty)),
+        EMPTY_MISSES: ratio(total(missed * empty), total(missed)),
+        HOLES: holes.mean(axis=0),
+    }
 
 
 def planes_of(sets: xr.DataArray) -> list[Bools]:
@@ -337,6 +379,12 @@ class EvaluationInputs:
         return list(map(str, self.sets[names.LABEL].values))
 
     @property
+    def label_order(self) -> Ints | None:
+        """Places of the labels along the order that the sets, or a coordinate, have."""
+        order = labels_along_order(self.arrays)
+        return None if order is None else positions(self.labels, order)
+
+    @property
     def alpha_dims(self) -> list[str]:
         """``["alpha"]``, or nothing where the sets have one alpha."""
         return self.averaging.alpha_dims
@@ -361,7 +409,8 @@ class EvaluationInputs:
         uniform, order = None, np.argsort(self.sets[names.LABEL].values)
         if ties == "random":
             uniform = Keys(self.seed).child("evaluate/ties").uniform(self.hashes)[:, 0]
-        targets = Targets(lam, true_label, shares, ties, uniform, order)
+        along = self.label_order
+        targets = Targets(lam, true_label, shares, ties, uniform, order, along)
         if not is_lazy(self.sets) and not in_chunks:
             return measured(self.sets.values, targets)
         return _in_chunks(self.sets, self.plausibilities.array, targets)

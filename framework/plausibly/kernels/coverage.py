@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.kernels.blocks import map_blocks, row_blocks
+from plausibly.kernels.hull import hull
 from plausibly.kernels.sparse import Dense, as_stored
 from plausibly.kernels.types import Bools, Floats, Ints
 
@@ -114,6 +115,30 @@ def sizes(sets: Bools) -> NDArray[np.int64]:
 
     map_blocks(fill, sets.shape)
     return counts
+
+
+def along_order(
+    sets: Bools, plausibilities: Floats | Dense, order: Ints
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return what each set misses along the order of the labels.
+
+    The plausibility outside of it, ``sum_k lambda_k 1[k not in C(x)]``; the same times the steps
+    from k to the nearest label of the set, 0 for an empty one; and 1 where the set has a hole.
+    """
+    stored = as_stored(plausibilities)
+    missed, steps, holes = (np.empty(len(sets)) for _ in range(3))
+    place = np.arange(len(order))
+    for rows in row_blocks(sets.shape):
+        inside, lam = sets[rows][:, order], stored.take(rows).ordered(order).dense()
+        before = np.maximum.accumulate(np.where(inside, place, -len(order)), axis=1)
+        after = np.minimum.accumulate(np.where(inside, place, 2 * len(order))[:, ::-1], axis=1)[
+            :, ::-1
+        ]
+        far = np.minimum(place - before, after - place) * inside.any(axis=1, keepdims=True)
+        missed[rows] = row_sums(lam * ~inside)
+        steps[rows] = row_sums(lam * far, len(order))
+        holes[rows] = (hull(inside) != inside).any(axis=1)
+    return missed, steps, holes
 
 
 def _tied(plausibilities: Floats) -> Bools:

@@ -8,6 +8,7 @@ import attrs
 import numpy as np
 import xarray as xr
 
+from plausibly.conformal.inputs import LABELS_ALONG_ORDER, labels_along_order
 from plausibly.data import names
 from plausibly.data.names import name_texts
 from plausibly.errors import InputError, counted, listed
@@ -26,6 +27,7 @@ class Marked:
     name: str
     inside: Bools
     look: Look
+    bar: bool = False
 
 
 def example(
@@ -79,7 +81,8 @@ def example(
             found="none of them",
             hint="plausibly.plots.example(plausibilities, predictions, sets)",
         )
-    labels = name_texts(next(iter(rows.values()))[names.LABEL].values)
+    order = labels_along_order(list(rows.values()))
+    labels = order or name_texts(next(iter(rows.values()))[names.LABEL].values)
     rows = {key: one.reindex({names.LABEL: labels}).astype(one.dtype) for key, one in rows.items()}
     marks: list[Marked] = []
     for key in by_name:
@@ -89,14 +92,17 @@ def example(
             at = f" at alpha {float(plane[names.ALPHA]):g}" if names.ALPHA in plane.coords else ""
             label = f"in the {key} set{at}" if key else f"in the set{at}"
             look = style.OTHERS[(len(marks) + 2) % len(style.OTHERS)]
-            marks.append(Marked(name=label, inside=plane.values.astype(bool), look=look))
+            # Rows that are next to each other are neighbours in the order.
+            bar = LABELS_ALONG_ORDER in by_name[key].attrs and len(labels) <= most
+            inside = plane.values.astype(bool)
+            marks.append(Marked(name=label, inside=inside, look=look, bar=bar))
     lam, model = (
         rows[key].values if key in rows else None for key in ("plausibilities", "predictions")
     )
     kept = np.arange(len(labels))
     if len(labels) > most:  # first those in a set, then by plausibility, then by prediction
-        inside = np.any([mark.inside for mark in marks], axis=0) if marks else None
-        keys = (np.zeros(kept.size) if key is None else key for key in (model, lam, inside))
+        held_by = np.any([mark.inside for mark in marks], axis=0) if marks else None
+        keys = (np.zeros(kept.size) if key is None else key for key in (model, lam, held_by))
         kept = np.lexsort([-np.asarray(key, dtype=np.float64) for key in keys])[:most]
     axes = style.axes_of(axes, "example", height=1.9 + 0.42 * len(kept))
     first, second = (None if values is None else values[kept] for values in (lam, model))
@@ -134,7 +140,7 @@ def draw_bars(
     for column, mark in enumerate(marks):
         x = np.full(mark.inside.sum(), _FIRST_MARK + column * _STEP)
         look = {"marker": mark.look.marker, "color": mark.look.colour}
-        axes.plot(x, place[mark.inside], linestyle="", label=mark.name, **look)
+        axes.plot(x, place[mark.inside], linestyle="-" if mark.bar else "", label=mark.name, **look)
     style.tidy(axes, x="share", y="label", title=title, grid="x")
     style.name_rows(axes, style.shown_names(labels, width=width))
     axes.set_ylim(len(labels) - 0.4, -0.6)

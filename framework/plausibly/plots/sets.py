@@ -628,7 +628,7 @@ def labels(
     result : Dataset
         From `plausibly.evaluation.coverage_by` with ``by="label"``.
     most : int
-        Number of labels shown: the most plausible ones, in the order of the sets where all are.
+        Number of labels shown: the most plausible ones, in the order of the result where all are.
         The figure states the plausibility of the others.
     alpha, axes
         As for `coverage`.

@@ -60,6 +60,9 @@ from plausibly.guarantee import (
     Needs as Needs,
     bounded as bounded,
 )
+from plausibly.kernels.hull import (
+    hull as hull,
+)
 from plausibly.kernels.masses import (
     settle as settle,
 )

@@ -16,7 +16,13 @@ import xarray as xr
 from plausibly.calibration.alphas import AlphaLike
 from plausibly.config.settings import without_plugins
 from plausibly.conformal.aggregate import aggregate
-from plausibly.conformal.inputs import FINGERPRINT, GUARANTEES, LABEL_ORDER, OVERLAP
+from plausibly.conformal.inputs import (
+    FINGERPRINT,
+    GUARANTEES,
+    LABEL_ORDER,
+    OVERLAP,
+    labels_along_order,
+)
 from plausibly.conformal.load import load_predictor
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import align, names
@@ -128,6 +134,7 @@ def subject_of_predictor(
     predictor: ConformalPredictor, data: Reported, options: Options, *, only_common: bool = False
 ) -> Subject:
     model, lam = _matched(data.predictions, data.plausibilities, only_common=only_common)
+    model, lam = _along_order(model), _along_order(lam, model)
     one = Tested(predictor=predictor, predictions=model)
     name = f"{predictor.metadata.calibrator}, {predictor.metadata.combiner}"
     every = np.ones(model.sizes[names.EXAMPLE], dtype=np.bool_)
@@ -190,6 +197,12 @@ def _matched(
     return model.isel({names.EXAMPLE: order}), lam.isel({names.EXAMPLE: order})
 
 
+def _along_order(array: xr.DataArray, other: xr.DataArray | None = None) -> xr.DataArray:
+    """Return an array with its labels in their order, if it, or another, has one."""
+    order = labels_along_order([array if other is None else other])
+    return array if order is None else array.sel({names.LABEL: order})
+
+
 def _plane(model: xr.DataArray) -> xr.DataArray:
     """Return predictions (example, label): of several augmentations the mean."""
     if names.AUGMENTATION not in model.dims:
@@ -236,7 +249,8 @@ def subject_of_study(one: Compared, options: Options, *, disabled: Sequence[str]
         f"halves with random seed {one.seed}), each calibrated on the other, so that every example "
         "has a set. P-values are those of the first half."
     )
-    data = attrs.evolve(one, plausibilities=mean_over_draws(one.plausibilities))
+    lam = _along_order(mean_over_draws(one.plausibilities), one.predictions)
+    data = attrs.evolve(one, predictions=_along_order(one.predictions), plausibilities=lam)
     return _subject(data, methods, source, _split_checks(one, half, options.words), options)
 
 
@@ -254,8 +268,8 @@ def _sets(
                 model, one.plausibilities, ~test, seed=seed, cluster=one.cluster
             )
         new = as_asked(predictor, model.isel({names.EXAMPLE: test}), split_keys(one.seed, FIRST))
-        tested.append(Tested(predictor=predictor, predictions=new))
-    return method_sets(name, model, tested, rows, one.alphas, reference=reference)
+        tested.append(Tested(predictor=predictor, predictions=_along_order(new)))
+    return method_sets(name, _along_order(model), tested, rows, one.alphas, reference=reference)
 
 
 def _split_checks(one: Compared, half: Bools, words: Words) -> list[Check]:

@@ -14,6 +14,7 @@ _SCORES = {
     "aps": ("adaptive:Aps", "mass of the less probable labels (adaptive prediction sets)"),
     "raps": ("adaptive:Raps", "aps with a penalty on low ranks (regularised)"),
     "saps": ("adaptive:Saps", "aps from the largest probability and the rank (sorted)"),
+    "ordinal": ("ordinal:Ordinal", "hull of a score along ordered labels: sets without holes"),
     "rank": ("simple:Rank", "rank of the label: sets of the k most probable labels"),
 }
 

@@ -38,7 +38,7 @@ class Adaptive(ScoreFunction):
                 source=f"score {self.name}",
             )
         draws = self._uniforms(probabilities, uniform) if self.randomised else None
-        return by_places(probabilities, draws, self._rule)
+        return self._summed(probabilities, draws)
 
     def _uniforms(self, probabilities: Floats, uniform: Floats | None) -> Floats:
         """Return the uniforms of a randomised score as float64."""
@@ -64,6 +64,9 @@ class Adaptive(ScoreFunction):
                 source=f"score {self.name}",
             )
         return draws
+
+    def _summed(self, probabilities: Floats, uniform: Floats | None) -> Floats:
+        return by_places(probabilities, uniform, self._rule)
 
     def _rule(self, places: Places, uniform: Floats | None) -> Floats:
         """Return the mass below each label; with a uniform U, also 1 - U of tied mass."""
