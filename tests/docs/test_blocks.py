@@ -22,7 +22,7 @@ def nothing(folder: Path) -> None:
 
 
 PAGES: dict[str, tuple[int, Callable[[Path], None]]] = {
-    "choosing": (1, write_files),
+    "choosing": (2, write_files),
     "theory/why-votes-mislead": (1, nothing),
     "guarantee": (3, write_files),
     "evaluation": (5, write_files),

@@ -1,0 +1,198 @@
+"""How far a missed answer is from its set, and sets with holes, along ordered labels."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import cast
+
+import dask
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given, strategies as st
+
+import plausibly
+from ordinal_oracles import has_hole
+from plausibly.evaluation import coverage_by
+from plausibly.kernels.coverage import along_order
+from plausibly.kernels.sparse import Dense
+from plausibly.kernels.types import Bools, Ints
+from tables import labelled, shares
+
+pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
+
+NAMES = ("ordinal_gap", "share_missed_by_empty", "share_with_holes")
+ORDER = [3, 1, 2, 0, 4]
+"""Places of the labels a to e in their order."""
+
+
+def steps(row: list[bool], label: int) -> int:
+    """Return how many steps a label is from the nearest one of a set, 0 where it is empty."""
+    return min((abs(place - label) for place, inside in enumerate(row) if inside), default=0)
+
+
+def by_hand(sets: Bools, votes: Ints) -> tuple[Fraction | None, Fraction | None, Fraction]:
+    """Return the three figures of sets whose labels are in order, in fractions."""
+    far = near = lost = Fraction(0)
+    for row, counts in zip(sets.tolist(), votes.tolist(), strict=True):
+        for label, count in enumerate(counts):
+            mass = Fraction(count, sum(counts))
+            if not row[label] and any(row):
+                far += mass * steps(row, label)
+                near += mass
+            elif not row[label]:
+                lost += mass
+    holes = Fraction(sum(map(has_hole, sets.tolist())), len(sets))
+    return far / near if near else None, lost / (near + lost) if near + lost else None, holes
+
+
+def made(examples: int, seed: int) -> tuple[xr.DataArray, xr.DataArray]:
+    """Return sets, some empty and some with holes, and plausibilities of votes."""
+    random = np.random.default_rng(seed)
+    inside = random.random((examples, 5)) < 0.4
+    votes = random.multinomial(4, random.dirichlet(np.ones(5)), examples)
+    return labelled(inside), shares(votes)
+
+
+def with_order(sets: xr.DataArray) -> xr.DataArray:
+    return sets.assign_coords(order=("label", ORDER))
+
+
+def figures(result: plausibly.evaluation.Evaluation) -> list[float]:
+    return [float(result[name]) for name in NAMES]
+
+
+def results(found: plausibly.evaluation.Evaluation) -> list[dict[str, object]]:
+    """Return the part of the JSON at each alpha."""
+    return cast("list[dict[str, object]]", found.to_json()["results"])
+
+
+def expected(sets: xr.DataArray, lam: xr.DataArray) -> list[float]:
+    order = np.argsort(ORDER)
+    votes = np.rint(lam.values * lam["denominator"].values[:, None]).astype(np.int64)
+    found = by_hand(sets.values[:, order], votes[:, order])
+    return [math.nan if one is None else float(one) for one in found]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_figures_are_those_by_hand(seed: int) -> None:
+    sets, lam = made(60, seed)
+    found = figures(plausibly.evaluate(with_order(sets), lam))
+    np.testing.assert_allclose(found, expected(sets, lam), rtol=1e-14)
+    assert found[1] > 0
+
+
+def test_a_row_by_hand() -> None:
+    """Grades 1 to 5, a set of 2 and 4, answers 1, 1, 3 and 5: one step each, and a hole."""
+    sets = labelled(np.array([[False, True, False, True, False], [False] * 5]))
+    lam = shares(np.array([[2, 0, 1, 0, 1], [0, 0, 1, 1, 2]]))
+    found = plausibly.evaluate(sets.assign_coords(order=("label", range(5))), lam)
+    assert figures(found) == [1.0, 0.5, 0.5]
+    text = " ".join(" ".join(found.lines()).split())
+    assert "50% of the sets have holes; a missed answer is 1.00 steps from the set" in text
+    assert "not counting 50% of the missed" in text
+
+
+@given(
+    inside=st.lists(st.lists(st.booleans(), min_size=4, max_size=4), min_size=1, max_size=4),
+    data=st.data(),
+)
+def test_the_kernel_is_the_oracle(inside: list[list[bool]], data: st.DataObject) -> None:
+    counts = st.lists(st.integers(0, 3), min_size=4, max_size=4).filter(any)
+    votes = np.array(data.draw(st.lists(counts, min_size=len(inside), max_size=len(inside))))
+    order = np.array(data.draw(st.permutations(range(4))))
+    sets, lam = np.array(inside), votes / votes.sum(axis=1, keepdims=True)
+    for stored in (Dense(lam), Dense(lam).above_zero()):
+        missed, far, holes = along_order(sets, stored, order)
+        for place, row in enumerate(sets[:, order].tolist()):
+            masses = lam[place, order].tolist()
+            outside = [mass for mass, held in zip(masses, row, strict=True) if not held]
+            away = [mass * steps(row, label) for label, mass in enumerate(masses)]
+            assert missed[place] == pytest.approx(sum(outside), abs=1e-15)
+            assert far[place] == pytest.approx(sum(away), abs=1e-14)
+            assert holes[place] == has_hole(row)
+
+
+def test_dense_sparse_chunks_and_any_order_of_rows_give_the_same_bits() -> None:
+    sets, lam = made(200, 7)
+    sets = with_order(sets)
+    first = figures(plausibly.evaluate(sets, lam))
+    mixed = np.random.default_rng(0).permutation(200)
+    others = [(sets, plausibly.to_sparse(lam)), (sets[mixed], lam), (sets, lam[mixed])]
+    others.append((sets.sel(label=list("ecabd")), lam))
+    with dask.config.set(scheduler="synchronous"):
+        others += [(sets.chunk(example=37), lam), (sets, lam.chunk(example=41))]
+        for some, answers in others:
+            assert figures(plausibly.evaluate(some, answers)) == first
+
+
+def test_every_alpha_has_its_figures() -> None:
+    sets, lam = made(50, 3)
+    both = xr.concat([sets, ~sets], dim=xr.Variable("alpha", [0.1, 0.2]))
+    found = plausibly.evaluate(with_order(both.transpose("example", "label", "alpha")), lam)
+    for place, plane in enumerate((sets, ~sets)):
+        one = [float(found[name][place]) for name in NAMES]
+        np.testing.assert_allclose(one, expected(plane, lam), rtol=1e-14)
+    stated = [one["ordinal_gap"] for one in results(found)]
+    assert stated == found["ordinal_gap"].values.tolist()
+
+
+def test_nothing_missed_has_no_distance() -> None:
+    sets, lam = made(20, 1)
+    found = plausibly.evaluate(with_order(xr.ones_like(sets)), lam)
+    assert figures(found)[2] == 0.0
+    assert np.isnan(figures(found)[:2]).all()
+    assert results(found)[0]["ordinal_gap"] is None
+    assert "order        no set has a hole\n" in "\n".join(found.lines())
+
+
+@pytest.mark.parametrize(
+    "order",
+    [None, [1, 2, 2, 3, 4], [1.0, 2.0, 3.0, 4.0, np.nan], list("vwxyz")],
+    ids=["none", "tied", "partial", "text"],
+)
+def test_without_an_order_there_are_no_figures(order: list[object] | None) -> None:
+    sets, lam = made(20, 1)
+    if order is not None:
+        sets = sets.assign_coords(order=("label", order))
+    found = plausibly.evaluate(sets, lam)
+    assert not {*NAMES} & {*found.data.variables}
+    assert "ordinal_gap" not in results(found)[0]
+    assert "\norder " not in "\n".join(found.lines())
+
+
+def test_the_order_of_a_score_is_the_order_of_its_sets() -> None:
+    """Without a coordinate, sets of `ordinal` say along which order they are intervals."""
+    _, lam = made(80, 4)
+    model = labelled(np.random.default_rng(5).dirichlet(np.ones(5), 80))
+    listed = {"name": "ordinal", "order": "columns"}
+    sets = plausibly.calibrate(model[:40], lam[:40], score=listed).predict(model[40:], "0.3")
+    found = plausibly.evaluate(sets, lam[40:])
+    order = sets.assign_coords(order=("label", range(5))).drop_attrs()
+    assert figures(found) == figures(plausibly.evaluate(order, lam[40:]))
+    assert figures(found)[2] == 0.0
+
+
+def test_coverage_by_label_is_in_the_order_of_the_labels() -> None:
+    sets, lam = made(40, 2)
+    found, plain = (coverage_by(one, lam, by="label") for one in (with_order(sets), sets))
+    assert found["label"].values.tolist() == ["d", "b", "c", "a", "e"]
+    xr.testing.assert_equal(found.sortby("label"), plain)
+
+
+def test_a_study_has_the_figures_of_each_split() -> None:
+    _, lam = made(80, 4)
+    model = labelled(np.random.default_rng(5).dirichlet(np.ones(5), 80))
+    methods = {"plain": {}, "ordinal": {"score": {"name": "ordinal", "order": "columns"}}}
+    found = plausibly.compare(model, lam, methods, splits=3).data
+    assert (found["share_with_holes"].sel({"method": "ordinal"}) == 0).all()
+    assert (found["share_with_holes"].sel({"method": "plain"}) > 0).any()
+    assert (found["ordinal_gap"] >= 1).all()
+    named = model.assign_coords(order=("label", range(5)))
+    again = plausibly.compare(named, lam, {"plain": {}}, splits=3).data
+    for name in NAMES:
+        one = found[name].sel({"method": ["plain"]})
+        np.testing.assert_array_equal(again[name].values, one.values)
+    bare = plausibly.compare(model, lam, {"plain": {}}, splits=3).data
+    assert not {*NAMES} & {*bare.variables}
