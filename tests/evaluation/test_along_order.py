@@ -172,6 +172,9 @@ def test_the_order_of_a_score_is_the_order_of_its_sets() -> None:
     order = sets.assign_coords(order=("label", range(5))).drop_attrs()
     assert figures(found) == figures(plausibly.evaluate(order, lam[40:]))
     assert figures(found)[2] == 0.0
+    some = shares(np.eye(3, dtype=np.int64), list(sets["example"].values[:3]), "abd")
+    cut = plausibly.evaluate(sets[:3].sel(label=list("dab")), some)
+    assert "ordinal_gap" in cut.data
 
 
 def test_coverage_by_label_is_in_the_order_of_the_labels() -> None:

@@ -329,7 +329,9 @@ def labels_along_order(arrays: Sequence[xr.DataArray | xr.Dataset]) -> list[str]
     for array in arrays:
         stated: list[str] = json.loads(str(array.attrs.get(LABELS_ALONG_ORDER, "[]")))
         if stated:
-            return stated
+            # Labels that were left out since have no place.
+            here = set(names.name_texts(array[names.LABEL].values))
+            return [label for label in stated if label in here]
     for array in arrays:
         places = label_places(names.ORDER, [array])
         if places is not None:

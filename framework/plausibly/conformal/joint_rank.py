@@ -140,7 +140,7 @@ def joint_rank(
         if one.vacuous:
             warn_of_vacuous(one, "joint-rank")
     sets = [counts > math.floor(one.alpha * (n + 1)) for one in guarantees]
-    metadata = json.dumps([labels, name, scale, model.augmentations, seed])
+    metadata = json.dumps([labels, name, scale, model.augmentations, seed, *order])
     digest = blake2b(
         metadata.encode() + np.ascontiguousarray(calibration).tobytes(), digest_size=16
     )
