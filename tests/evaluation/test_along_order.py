@@ -175,6 +175,9 @@ def test_the_order_of_a_score_is_the_order_of_its_sets() -> None:
     some = shares(np.eye(3, dtype=np.int64), list(sets["example"].values[:3]), "abd")
     cut = plausibly.evaluate(sets[:3].sel(label=list("dab")), some)
     assert "ordinal_gap" in cut.data
+    renamed = sets[:3].sel(label=list("dab")).assign_coords(label=list("xyz"))
+    some = some.assign_coords(label=list("zyx"))
+    assert "ordinal_gap" not in plausibly.evaluate(renamed, some).data
 
 
 def test_coverage_by_label_is_in_the_order_of_the_labels() -> None:

@@ -329,9 +329,10 @@ def labels_along_order(arrays: Sequence[xr.DataArray | xr.Dataset]) -> list[str]
     for array in arrays:
         stated: list[str] = json.loads(str(array.attrs.get(LABELS_ALONG_ORDER, "[]")))
         if stated:
-            # Labels that were left out since have no place.
             here = set(names.name_texts(array[names.LABEL].values))
-            return [label for label in stated if label in here]
+            along = [label for label in stated if label in here]
+            if len(along) == len(here):  # not where labels were renamed since
+                return along
     for array in arrays:
         places = label_places(names.ORDER, [array])
         if places is not None:
