@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 
+import numpy as np
 import xarray as xr
 
 import plausibly
@@ -34,6 +35,7 @@ def rows(
     few = predictions(count, prefix=prefix, seed=seed)
     few.attrs = {}
     shares = few / few.sum("label")
+    shares = shares.assign_coords(order=("label", np.roll(np.arange(shares.sizes["label"]), 1)))
     return shares.astype(dtype).assign_attrs(scale="probability")
 
 
