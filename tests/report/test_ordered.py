@@ -9,7 +9,7 @@ import plausibly
 from plausibly.report import sources
 from plausibly.report.model import ReportData
 from plausibly.report.subject import Options, Reported
-from plausibly.report.write import gather
+from plausibly.report.write import build
 from report_world import Made, of_compared, world
 
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
@@ -38,7 +38,7 @@ def test_of_a_predictor_it_is_the_report_of_sorted_columns(made: Made) -> None:
             annotations=made.annotations,
             alphas=["0.2"],
         )
-        pages.append(gather(sources.subject_of_predictor(p, data, Options(title="x"))))
+        pages.append(build(sources.subject_of_predictor(p, data, Options(title="x"))))
     assert [label.name for label in pages[0].labels] == ALONG
     assert pages[0].to_text() == pages[1].to_text()
 
