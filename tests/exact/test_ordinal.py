@@ -14,10 +14,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import xarray as xr
+from exact_pairs import PAIRS, oracle
 from hypothesis import HealthCheck, given, settings
 
 import plausibly
-from exact_pairs import PAIRS, oracle
 from exact_worlds import World, worlds
 from ordinal_oracles import hull
 from plausibly.kernels.types import Bools, Floats
