@@ -14,7 +14,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import xarray as xr
-from exact_pairs import PAIRS, oracle
 from hypothesis import HealthCheck, given, settings
 
 import plausibly
@@ -22,6 +21,8 @@ from exact_worlds import World, worlds
 from ordinal_oracles import hull
 from plausibly.kernels.types import Bools, Floats
 from tables import labelled, shares
+
+from .pairs import PAIRS, oracle
 
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 
