@@ -32,8 +32,11 @@ class Printer(Protocol):
 
 Target = Literal["aggregated", "majority-vote", "mass", "risk"]
 
-Needs = Literal["mean", "each", "smoothed"]
-"""p-values that a combiner reads: the mean, each replicate's, or the mean with ties split."""
+Needs = Literal["mean", "each", "smoothed", "losses"]
+"""Input of a combiner: the mean p-value, each replicate's, the mean with ties split, or the losses.
+
+With the losses, the missed mass of each example, a combiner returns the threshold itself.
+"""
 
 NEW_LABEL = (
     "Y, a label drawn from the plausibilities of a new example: the answer of an annotator like "

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from plausibly.calibration.data import CalibrationData
+    from plausibly.calibration.pools import Pools
     from plausibly.calibration.pvalues import PValues
     from plausibly.calibration.scores import CalibrationScores
     from plausibly.data.records import Record
@@ -102,8 +103,8 @@ class Reader(Protocol):
         raise _undefined(self, "predictions")
 
 
-def _undefined(reader: Reader, member: str) -> NotImplementedError:
-    return NotImplementedError(f"{type(reader).__name__} does not define {member}")
+def _undefined(component: object, member: str) -> NotImplementedError:
+    return NotImplementedError(f"{type(component).__name__} does not define {member}")
 
 
 class Aggregator(Protocol):
@@ -179,7 +180,10 @@ class Calibrator(Protocol):
 
 
 class PValueCombiner(Protocol):
-    """Merges the p-values of one test example and label into one."""
+    """Merges the p-values of one test example and label into one.
+
+    Inherit it to have the defaults of the optional members: `threshold` and `p_values_exist`.
+    """
 
     @property
     def held_out(self) -> float:
@@ -187,13 +191,27 @@ class PValueCombiner(Protocol):
 
     @property
     def needs(self) -> Needs:
-        """p-values that `combine` reads: only the mean one, each replicate's, or smoothed ones."""
+        """Input: the mean p-value, each replicate's, smoothed ones, or the losses (`threshold`)."""
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
         """Return one p-value a query; non-decreasing in each p-value that it is given."""
 
     def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
         """Return what sets at `alpha` guarantee, or raise `IncompatibleComponents`."""
+
+    @optional
+    def threshold(self, pools: Pools, alpha: Fraction) -> float:
+        """Return the least score in sets at `alpha`: -inf for every label, inf for none.
+
+        For combiners that need "losses": `pools.calibration` has the scores, the mass and example
+        of each, and an order of the examples. Calibrators with several thresholds are refused.
+        """
+        raise _undefined(self, "threshold")
+
+    @optional
+    def p_values_exist(self, summary: CalibrationSummary) -> bool:
+        """Return whether sets at all alphas are nested, so that `combine` has p-values."""
+        return True
 
 
 @attrs.frozen

@@ -31,10 +31,11 @@ PROCEDURES: Mapping[str, Method] = {
         "calibrator": {"name": "monte-carlo", "draws": 10},
         "combiner": {"name": "ecdf", "delta": DELTA},
     },
-    "pac": {
+    "pac, held-out": {
         "calibrator": {"name": "monte-carlo", "draws": 10},
-        "combiner": {"name": "pac", "delta": DELTA},
+        "combiner": {"name": "pac", "delta": DELTA, "bound": "held-out"},
     },
+    "pac": {"calibrator": "expected", "combiner": {"name": "pac", "delta": DELTA}},
 }
 """Rows of the paper's table of procedures, and what stands beside them."""
 

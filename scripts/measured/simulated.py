@@ -147,7 +147,7 @@ def violations(
         predictor = plausibly.calibrate(
             predictions,
             lam,
-            combiner={"name": "pac", "delta": delta, "held_out": held_out},
+            combiner={"name": "pac", "delta": delta, "bound": "held-out", "held_out": held_out},
             seed=run,
         )
         tau = float(predictor.threshold(ALPHA))

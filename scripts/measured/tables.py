@@ -26,6 +26,7 @@ _PAPER["ecdf"] = "(1 - alpha)(1 - delta)"
 _PROVED = {
     "majority-vote": "none for answers",
     "ecdf": "1 - alpha of this calibration",
+    "pac, held-out": "1 - alpha of this calibration",
     "pac": "1 - alpha of this calibration",
 }
 
@@ -235,7 +236,7 @@ def procedures(data: Path, effort: Effort) -> Table:
     for name in ("crema_d", "imagenet16h"):
         found = real.procedures(load(data, name), effort.splits)
         for procedure, one in found.items():
-            extra = procedure in ("ecdf", "held-out-rank", "pac")
+            extra = procedure in ("ecdf", "held-out-rank", "pac, held-out")
             table.append(
                 [
                     name,

@@ -31,7 +31,9 @@ def calibrate(
     return plausibly.calibrate(given, plausibilities(N), calibrator=calibrator, combiner=combiner)
 
 
-@pytest.mark.parametrize("rule", ["held-out-rank", "ecdf", "pac"])
+@pytest.mark.parametrize(
+    "rule", ["held-out-rank", "ecdf", {"name": "pac", "bound": "held-out"}], ids=str
+)
 @pytest.mark.parametrize(
     ("name", "found"),
     [
@@ -44,8 +46,9 @@ def calibrate(
         ("mass", "one label of each, and the guarantee is about all of them"),
     ],
 )
-def test_ranks_of_held_out_examples(name: str, found: str, rule: str) -> None:
-    pair = f"combiner {rule} does not go with calibrator {CALIBRATORS[name]['name']}"
+def test_ranks_of_held_out_examples(name: str, found: str, rule: Table | str) -> None:
+    called = rule if isinstance(rule, str) else rule["name"]
+    pair = f"combiner {called} does not go with calibrator {CALIBRATORS[name]['name']}"
     with refused("pair-incompatible", pair, f"found {found} hint combiner average"):
         calibrate(CALIBRATORS[name], rule)
 

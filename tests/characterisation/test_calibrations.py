@@ -70,6 +70,9 @@ COMBINERS: dict[str, dict[str, object]] = {
     "ecdf": {"name": "ecdf", "delta": 0.3},
     "ecdf one-sided": {"name": "ecdf", "delta": 0.4, "band": "one-sided"},
     "pac": {"name": "pac", "delta": 0.4},
+    "pac binomial": {"name": "pac", "delta": 0.4, "bound": "binomial"},
+    "pac held-out": {"name": "pac", "delta": 0.4, "bound": "held-out"},
+    "pac mean": {"name": "pac", "delta": 0.4, "bound": "hoeffding-bentkus"},
 }
 CHUNKED = ("average", "average smoothed", "held-out-rank", "maximum", "pac")
 FRACTIONAL = {"clustered", "mondrian site grouped", "mass-coverage"}
@@ -115,13 +118,17 @@ def answers(predictor: plausibly.ConformalPredictor, new: xr.DataArray) -> Itera
         yield f"  threshold {nets.hexadecimal(taus.transpose('alpha', ...))}"
     except InputError as refused:
         yield f"  threshold {refused.name}"
-    p = predictor.p_values(new).compute()
+    p = predictor.p_values(new).compute() if predictor.has_p_values else None
     sets = predictor.predict(new, list(nets.ALPHAS)).compute()
     for example in new["example"].values.tolist():
-        values = p.sel(example=example).transpose("label", ...)
+        values = (
+            "without"
+            if p is None
+            else nets.hexadecimal(p.sel(example=example).transpose("label", ...))
+        )
         kept = sets.sel(example=example).transpose("alpha", "label")
         named = ["".join(np.array(nets.LABELS)[row]) or "none" for row in kept.values]
-        yield f"  {example} {nets.hexadecimal(values)} {' '.join(named)}"
+        yield f"  {example} {values} {' '.join(named)}"
 
 
 @pytest.mark.parametrize("calibrator", CALIBRATORS)

@@ -100,7 +100,7 @@ def test_a_guarantee_for_this_calibration(world: World) -> None:
         "alpha 0.4: with probability 0.90 over calibration sets, on average over new examples, "
         f"{ANSWER} with probability at least 0.60, if"
     )
-    assert "with 15 held-out examples: " in said
+    assert "with 30 examples: " in said
 
 
 def test_a_guarantee_in_vain(world: World) -> None:

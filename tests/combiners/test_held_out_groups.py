@@ -83,7 +83,9 @@ def test_one_example_of_each_held_out_patient_is_ranked(combiner: str) -> None:
     """The others of its patient are set aside too, and the guarantee is for a new patient."""
     sizes = [1, 4, 30, 2, 3, 1, 5, 2, 1, 30]
     predictions, lam = clinic(sizes)
-    table = {"name": combiner, "held_out": 0.4}
+    table: dict[str, object] = {"name": combiner, "held_out": 0.4}
+    if combiner == "pac":
+        table["bound"] = "held-out"
     calibrate = partial(
         plausibly.calibrate, calibrator="monte-carlo", combiner=table, cluster="patient", seed=2
     )

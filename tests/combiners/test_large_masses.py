@@ -15,8 +15,8 @@ from plausibly.calibration.pvalues import PValues
 from plausibly.calibration.scores import CalibrationScores
 from plausibly.kernels.types import Floats
 from plausibly.protocols import COMBINER
-from plausibly_builtins.combiners.held_out import Pac
 from plausibly_builtins.combiners.independent import Fisher
+from plausibly_builtins.combiners.pac import Pac
 from tables import labelled
 
 ANY = ["harmonic", "bonferroni", "median", "geometric", "maximum", "twice-average"]
@@ -128,14 +128,14 @@ def test_pac_is_exact_where_the_tail_is_delta(
 ) -> None:
     assert scipy.stats.binom.cdf(below, trials, alpha) == pytest.approx(delta)
     aside, queries = held_out(trials)
-    assert Pac(delta=delta).combine(queries, aside)[below] == alpha
+    assert Pac(delta=delta, bound="held-out").combine(queries, aside)[below] == alpha
 
 
 def test_pac_with_thousands_of_held_out_examples() -> None:
     """Each p-value is where the tail is delta; exact sums of fractions would take minutes."""
     trials, delta = 3000, 1e-4
     aside, queries = held_out(trials)
-    found = Pac(delta=delta).combine(queries, aside)
+    found = Pac(delta=delta, bound="held-out").combine(queries, aside)
     below = np.arange(trials + 1)
     assert found[-1] == 1
     tail = scipy.stats.binom.cdf(below[:-1], trials, found[:-1])
@@ -152,7 +152,7 @@ def test_pac_needs_the_least_number(alpha: str, delta: float, needed: int) -> No
     predictor = plausibly.calibrate(
         labelled(np.random.default_rng(0).dirichlet(np.ones(3), 40)),
         labelled(np.full((40, 3), [0.5, 0.25, 0.25])),
-        combiner={"name": "pac", "delta": delta},
+        combiner={"name": "pac", "delta": delta, "bound": "held-out"},
     )
     summary = predictor.summary
     guarantee = predictor.combiner.guarantee(predictor.pools.calibration.claim, summary, share)

@@ -49,7 +49,7 @@ def test_one_reader_for_all_parameters() -> None:
     assert float(predictor.threshold(1 - 0.9)) == float(predictor.threshold("0.1")) > -np.inf
     assert float(predictor.threshold(np.array(0.3))) == float(predictor.threshold("0.3"))
     predictions, lam = world(50)
-    combiner = {"name": "pac", "held_out": 1 - 0.7, "delta": 1 - 0.8}
+    combiner = {"name": "pac", "bound": "held-out", "held_out": 1 - 0.7, "delta": 1 - 0.8}
     p = plausibly.calibrate(predictions, lam, combiner=combiner)
     assert p.summary.n_held_out == 15
     assert p.guarantee(1 - 0.7).confidence == Fraction(4, 5)

@@ -71,7 +71,7 @@ def test_the_band_needs_the_stated_number() -> None:
 
 def test_pac_needs_the_stated_number() -> None:
     """(1 - alpha)^h <= delta."""
-    component = resolve(COMBINER, "pac")
+    component = resolve(COMBINER, {"name": "pac", "bound": "held-out"})
     for h in (87, 88):
         guarantee = component.guarantee(*drawn(50, h), ALPHA)
         assert guarantee.vacuous is ((1 - ALPHA) ** h > DELTA)
@@ -212,7 +212,7 @@ def test_a_statement_says_the_level_or_less(alpha: Fraction, statement: str) -> 
 
 
 def test_a_small_delta_is_no_certainty() -> None:
-    table = {"name": "pac", "delta": 1e-5}
+    table = {"name": "pac", "delta": 1e-5, "bound": "held-out"}
     guarantee = resolve(COMBINER, table).guarantee(*drawn(50, 400), ALPHA)
     assert guarantee.statement().endswith("with probability 0.99999 over the calibration")
     assert "too: 0.899991" not in guarantee.notes[0]

@@ -247,3 +247,28 @@ def test_the_fingerprint_is_of_the_guarantee_and_the_reference_too() -> None:
         {"components": {**one.components, "calibrator": {"name": "odd"}}},
     ):
         assert attrs.evolve(one, **changes).fingerprint != one.fingerprint
+
+
+@pytest.mark.parametrize("fault", ["twice", "beyond", "short", "no order", "uniform", "no uniform"])
+def test_an_order_that_is_none(tmp_path: Path, fault: str) -> None:
+    """Under a checksum that is right: the places of the examples, and a uniform of each."""
+    path = tmp_path / "p.nc"
+    predictor = plausibly.calibrate(*world(40), combiner={"name": "pac", "bound": "binomial"})
+    predictor.save(path)
+    assert plausibly.load_predictor(path).fingerprint == predictor.fingerprint
+    dataset = xr.load_dataset(path, engine="scipy")
+    order, uniform = dataset["order"].values.copy(), dataset["uniform"].values.copy()
+    order[0], uniform[0] = {"twice": order[1], "beyond": 40}.get(fault, order[0]), 1.0
+    if fault in ("twice", "beyond"):
+        dataset["order"] = (dataset["order"].dims, order)
+    elif fault == "short":
+        dataset["order"] = (("fewer",), np.arange(39, dtype=np.int32))
+    elif fault == "uniform":
+        dataset["uniform"] = (dataset["uniform"].dims, uniform)
+    else:
+        dataset = dataset.drop_vars(fault.removeprefix("no "))
+    text = dataset.attrs["plausibly"]
+    arrays = {str(name): values.values for name, values in dataset.items()}
+    dataset.attrs["checksum"] = checksum(arrays, text)
+    dataset.to_netcdf(path, engine="scipy", format="NETCDF3_64BIT")
+    refused(path)

@@ -18,7 +18,15 @@ from plausibly import ConformalPredictor
 from plausibly.calibration.vacuous import warn_of_vacuous
 from plausibly.io.sets import read_sets, write_sets
 from plausibly.kernels.types import Floats
-from plausibly.plugin import CalibrationSummary, Claim, Needs, PValues, ScoreFunction, ScoreInput
+from plausibly.plugin import (
+    CalibrationSummary,
+    Claim,
+    Needs,
+    PValueCombiner,
+    PValues,
+    ScoreFunction,
+    ScoreInput,
+)
 from refusals import refused, warned
 from tables import labelled
 
@@ -243,7 +251,7 @@ def test_an_alpha_of_many_digits_never_gets_a_smaller_set() -> None:
 
 
 @attrs.frozen(kw_only=True)
-class Never:
+class Never(PValueCombiner):
     """A combiner that lets no label in, from the mean or from separate p-values."""
 
     separate: bool

@@ -157,8 +157,12 @@ def test_names_must_match() -> None:
     assert found.attrs["n"] == 199
 
 
-@pytest.mark.parametrize("combiner", ["fisher", "ecdf", "pac"])
-def test_what_is_no_guarantee_on_average_is_not_guaranteed(combiner: str) -> None:
+@pytest.mark.parametrize(
+    "combiner", ["fisher", "ecdf", {"name": "pac", "bound": "held-out"}], ids=str
+)
+def test_what_is_no_guarantee_on_average_is_not_guaranteed(
+    combiner: str | dict[str, object],
+) -> None:
     p, lam = oracle.world(300)
     predictor = calibrate(
         p[:200],

@@ -48,6 +48,8 @@ class Pair:
         table: dict[str, object] = {"name": self.rule.name}
         if self.rule.name in ("ecdf", "pac"):
             table["delta"] = float(self.rule.delta)
+        if self.rule.name == "pac":
+            table["bound"] = "held-out"
         if self.rule.name == "ecdf":
             table["band"] = "two-sided" if self.rule.two_sided else "one-sided"
         return table

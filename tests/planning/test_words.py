@@ -54,7 +54,7 @@ def test_without_anything() -> None:
         first.split()
     )
     assert "(alpha 0.05)" in second
-    assert "180 held out (pac), 1,981 held out (ecdf)" in " ".join(second.split())
+    assert "189 (pac), 1,981 held out (ecdf)" in " ".join(second.split())
 
 
 def test_a_pilot(folder: Path) -> None:
@@ -111,7 +111,7 @@ def test_options_reach_the_plan(folder: Path) -> None:
     assert "           3 draws           expected\n" in told
     flat = " ".join(told.split())
     assert "Standard deviation at n = 200, by answers per example (expected): 0." in flat
-    assert "44 held out (pac)" in flat
+    assert "49 (pac)" in flat
     assert "resamples of the pilot" not in flat
 
 

@@ -28,6 +28,8 @@ def combiner(rule: Rule) -> PValueCombiner:
     table: dict[str, object] = {"name": rule.name}
     if rule.name in ("ecdf", "pac"):
         table["delta"] = float(rule.delta)
+    if rule.name == "pac":
+        table["bound"] = "held-out"
     if rule.name == "ecdf":
         table["band"] = "two-sided" if rule.two_sided else "one-sided"
     return resolve(COMBINER, table)

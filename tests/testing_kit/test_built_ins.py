@@ -76,7 +76,10 @@ OTHERWISE: list[tuple[str, dict[str, Any]]] = [
     ("calibrator", {"name": "augmentation", "scores": "separate"}),
     ("calibrator", {"name": "mass-coverage", "leave_out": 0.0}),
     ("combiner", {"name": "ecdf", "band": "one-sided", "delta": 0.1, "held_out": 0.3}),
-    ("combiner", {"name": "pac", "delta": 0.25, "held_out": 0.9}),
+    ("combiner", {"name": "pac", "delta": 0.25, "bound": "held-out", "held_out": 0.9}),
+    ("combiner", {"name": "pac", "delta": 0.25, "bound": "binomial"}),
+    ("combiner", {"name": "pac", "delta": 0.25, "bound": "hoeffding-bentkus"}),
+    ("combiner", {"name": "pac", "delta": 0.25}),
 ]
 
 

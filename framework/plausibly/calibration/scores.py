@@ -44,7 +44,8 @@ class CalibrationScores:
         Mass of each atom in 1/`denominator` of its example, the same in every replicate; None
         where an atom is an example.
     row : ndarray of int, (atom,), or None
-        Example of each atom; None where atom i is example i.
+        Example of each atom; None where atom i is example i. Where the claim has a cluster: the
+        place of the cluster among their sorted names.
     denominator : ndarray of int, (example,), or None
         Units in the mass of one example; None where an atom is an example.
     separate : bool
@@ -65,6 +66,11 @@ class CalibrationScores:
         Which score of a new example is compared: its only one, one in each replicate (the
         augmentation of that number), the mean over augmentations, or that of any single
         augmentation.
+    order : ndarray of int, (example,), or None
+        Place of each example, or cluster, in a random order that is keyed by the names; for
+        combiners that need "losses".
+    uniform : ndarray, (example,), or None
+        A uniform of each, where `order` is.
     """
 
     scores: Floats
@@ -80,9 +86,12 @@ class CalibrationScores:
     of_atoms: bool = False
     weight: Floats | None = None
     augmentation: AugmentationMode = "none"
+    order: Ints | None = None
+    uniform: Floats | None = None
 
     def __attrs_post_init__(self) -> None:
-        for name in ("scores", "units", "row", "denominator", "label", "group", "weight"):
+        arrays = "scores units row denominator label group weight order uniform"
+        for name in arrays.split():
             if isinstance(array := getattr(self, name), np.ndarray):
                 object.__setattr__(self, name, unwritable(array))  # combiners see these
         atoms = self.scores.shape[-1]
@@ -105,6 +114,11 @@ class CalibrationScores:
             expected = "weight and claim.assumption.weights together, or none of them"
         elif self.weight is not None and self.weight.shape != (self.examples,):
             expected = f"a weight for each of {self.examples} examples"
+        elif any(
+            part is not None and part.shape != (self.examples,)
+            for part in (self.order, self.uniform)
+        ):
+            expected = f"order and uniform of each of {self.examples} examples"
         if expected:
             raise malformed(expected)
 
@@ -212,6 +226,8 @@ class CalibrationScores:
             denominator=None if self.denominator is None else self.denominator[kept],
             label=None if self.label is None else self.label[:, inside],
             weight=None if self.weight is None else self.weight[kept],
+            order=None if self.order is None else self.order[kept],
+            uniform=None if self.uniform is None else self.uniform[kept],
             claim=attrs.evolve(self.claim, by=""),
             group=None,
             groups=(),

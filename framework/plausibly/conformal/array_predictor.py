@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 from math import isnan
-from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import attrs
 import numpy as np
@@ -260,6 +260,14 @@ class ArrayPredictor:
                 if not calibration.counting:
                     totals = (pool.test_mass, pool.base, pool.total, pool.bits)
                     digest.update("/".join(map(str, totals)).encode())
+        if calibration.order is not None and calibration.uniform is not None:
+            # Of which example each score is, and the order of the examples, matter too.
+            units, row, _ = calibration.masses()
+            columns = (units.astype("<i8"), *calibration.scores, calibration.order[row])
+            atoms = np.lexsort(columns)
+            for column in columns:
+                digest.update(column[atoms].tobytes())
+            digest.update(calibration.uniform[np.argsort(calibration.order)].tobytes())
         held_out = self.held_out_scores
         if held_out is not None:
             # Scores of one example stay together, where there are several.
@@ -278,6 +286,22 @@ class ArrayPredictor:
         """Return the combined p-value of every label, (example, label)."""
         p = combined(self.pools, test_scores, self._combine)
         return self._scoring.hull(p)
+
+    @property
+    def has_p_values(self) -> bool:
+        """True if the combiner has p-values beside thresholds."""
+        return self.combiner.p_values_exist(self.summary)
+
+    def _require_p_values(self) -> None:
+        """Raise `IncompatibleComponents` where there are none."""
+        if not self.has_p_values:
+            raise IncompatibleComponents(
+                "p-values-none",
+                f"combiner {self.metadata.combiner} has thresholds and no p-values",
+                expected="sets that are nested in alpha, which is not proved here",
+                hint="predict(...) or threshold(...), which need none",
+                source=f"combiner {self.metadata.combiner}",
+            )
 
     def _combine(self, p: PValues) -> NDArray[np.float64]:
         """Return the combiner's p-values of queries, (*query): checked."""
@@ -349,6 +373,16 @@ class ArrayPredictor:
         plain = calibration.augmentation in ("none", "pooled") and not calibration.by_examples
         return self._has_threshold and plain and not self.score.randomised
 
+    def _by_losses(self, alpha: Fraction) -> np.floating[Any]:  # Any: the type of the scores
+        """Return the threshold of a combiner that reads losses: checked."""
+        pools = self.pools
+        source = f"combiner {self.metadata.combiner}"
+        with calling(source, "threshold"):
+            tau = pools.dtype.type(self.combiner.threshold(pools, alpha))
+        if isnan(tau):
+            raise failed(source, "threshold() returned none", expected="a number", found="NaN")
+        return tau
+
     @cached_property
     def _at(self) -> Callable[[Fraction], _AtAlpha]:
         """Thresholds and guarantee by alpha."""
@@ -356,10 +390,11 @@ class ArrayPredictor:
         @lru_cache(REMEMBERED)
         def at(alpha: Fraction) -> _AtAlpha:
             calibration, groups = self.pools.calibration, self.pools.groups
-            taus = [
-                threshold(one, self._combine, alpha, self.combiner.needs)
-                for one in (groups if self._has_threshold else ())
-            ]
+            needs, taus = self.combiner.needs, []
+            if needs == "losses":
+                taus = [self._by_losses(alpha)]
+            elif self._has_threshold:
+                taus = [threshold(one, self._combine, alpha, needs) for one in groups]
             thresholds = np.array(taus, dtype=self.pools.dtype)
             guarantee = self._stated(alpha)
             vacuous = guarantee.vacuous
@@ -436,6 +471,7 @@ class ArrayPredictor:
         self, predictions: ArrayLike, *, uniform: Floats | None = None
     ) -> NDArray[np.float64]:
         """Return the combined p-values of one row or a batch of plain arrays."""
+        self._require_p_values()
         values = self._rows(predictions)
         self._require_rows()
         test_scores = TestScores(scores=self._scores(values, uniform), uniform=None)

@@ -32,7 +32,7 @@ from plausibly.guarantee import (
     Needs,
 )
 from plausibly.io.accept import AnswersLike, PredictionsLike, as_answers, as_predictions
-from plausibly.kernels.random import Keys
+from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats
 from plausibly.protocols import (
     CALIBRATOR,
@@ -50,11 +50,12 @@ from plausibly.registry.entries import calling, failed
 _JOINT = (
     "plausibilities are those that {} would estimate from calibration and new examples together"
 )
-_JOINT_HELD_OUT = (
-    "held-out examples share that estimate and are not independent: a guarantee with probability "
+_JOINT_DEPENDENT = (
+    "{} share that estimate and are not independent: a guarantee with probability "
     "over the calibration is not proved for them"
 )
 _TRIED = 32  # scores with which a combiner is tried
+_TRIED_ALPHA = Fraction(1, 10)
 _ROUNDING = 1e-9
 _RESAMPLED = "plausibilities are the means of the given draws of them, such as bootstrap resamples"
 
@@ -108,6 +109,7 @@ def check_pair(
     *,
     held_out: bool,
     needs: Needs,
+    cluster: str | None = None,
 ) -> None:
     """Raise `IncompatibleComponents` where calibrator, data and combiner do not go together."""
     calibrator, combiner = called["calibrator"], called["combiner"]
@@ -136,6 +138,19 @@ def check_pair(
             got = "one label of each, and the guarantee is about all of them"
         elif claim.target == "risk":
             got = "a mean, of which a rank says nothing"
+    if needs == "losses":
+        expected = "one threshold for all examples, by the missed mass of each"
+        if claim.by:
+            of = "label" if claim.by == BY_LABEL else f'value of "{claim.by}"'
+            got = f"a threshold for each {of}"
+        elif claim.weights:
+            got = "weights, with a threshold for each example"
+        elif calibration.augmentation == "separate":
+            got = "replicates with test scores of their own"
+            hint = 'combiner pac(bound="held-out")'
+        elif cluster and cluster != claim.cluster:
+            expected = f'losses of each "{cluster}", whose examples may be alike'
+            got, hint = "losses of each example", f'calibrator clustered(by="{cluster}")'
     if not got and needs == "each" and not calibration.separate:
         expected, got = "one p-value per replicate", "only their mean: no label is drawn"
         hint = "combiner average, or calibrator monte-carlo"
@@ -170,10 +185,26 @@ def held_out_scores(held: CalibrationData, calibration: CalibrationScores, keys:
     return single
 
 
+def with_order(
+    calibration: CalibrationScores, data: CalibrationData, keys: Keys
+) -> CalibrationScores:
+    """Return the scores with a random order of their examples, or clusters, keyed by name."""
+    hashes = data.hashes
+    if calibration.claim.cluster:
+        clusters, _ = data.groups(calibration.claim.cluster, source="combiner")
+        hashes = hash_names(clusters)
+    order = np.empty(len(hashes), dtype=np.int64)
+    order[np.lexsort((hashes, keys.uniform(hashes)[:, 0]))] = np.arange(len(hashes))
+    # By place, so that a file without names holds nothing that names could be compared with.
+    uniform = keys.child("draw").uniform(order.astype(np.uint64))[:, 0]
+    return attrs.evolve(calibration, order=order, uniform=uniform)
+
+
 def claim_of(
     calibration: CalibrationScores,
     *,
     held_out: int,
+    losses: bool,
     cluster: str,
     resampled: bool,
     randomised: bool,
@@ -187,7 +218,9 @@ def claim_of(
         random = (*random, "draws of plausibilities")
     if joint:
         conditions = (*conditions, _JOINT.format(joint))
-        notes = (*notes, _JOINT_HELD_OUT) if held_out else notes
+        if held_out or losses:
+            units = "held-out examples" if held_out else "calibration examples"
+            notes = (*notes, _JOINT_DEPENDENT.format(units))
     if held_out and claim.target != "majority-vote" and DRAWN_LABELS not in random:
         random = (*random, DRAWN_LABELS)
     if randomised:
@@ -197,6 +230,9 @@ def claim_of(
 
 def try_combiner(predictor: ConformalPredictor) -> None:
     """Raise where the combiner cannot merge these p-values, or lowers one for a larger score."""
+    if predictor.combiner.needs == "losses":
+        predictor.guarantee(_TRIED_ALPHA)
+        return
     pools = predictor.pools.groups[0]
     calibration = pools.calibration
     ordered = pools.pooled.ordered
@@ -357,19 +393,23 @@ def calibrate(
         keys.child("calibrator"),
         f"calibrator {called['calibrator']}",
     )
-    check_pair(calibration, data, called, held_out=bool(aside.size), needs=the_combiner.needs)
+    needs, held = the_combiner.needs, bool(aside.size)
+    check_pair(calibration, data, called, held_out=held, needs=needs, cluster=cluster)
     held_out = None
     if aside.size:
         held_out = held_out_scores(data.take(aside), calibration, keys.child("held-out-label"))
     claim = claim_of(
         calibration,
         held_out=aside.size,
+        losses=needs == "losses",
         cluster=cluster if aside.size and cluster else "",
         randomised=the_score.randomised,
         resampled=data.resampled is not None,
         joint=str(found.array.attrs.get(names.JOINT, "")),
     )
     calibration = attrs.evolve(calibration, claim=claim)
+    if needs == "losses":
+        calibration = with_order(calibration, data.take(kept), keys.child("losses"))
     augmented = calibration.augmentation in ("separate", "mean")
     predictor = ConformalPredictor(
         labels=data.labels,
@@ -396,7 +436,7 @@ def calibrate(
             aggregator=aggregated_by,
         ),
     )
-    stated = predictor._stated(Fraction(1, 10))
+    stated = predictor._stated(_TRIED_ALPHA)
     if stated.level is None and not allow_no_guarantee:
         raise IncompatibleComponents(
             "guarantee-none",

@@ -45,7 +45,7 @@ ATTRIBUTE = "plausibly"
 CHECKSUM = "checksum"
 """Name of the attribute with the digest of that one and of all arrays."""
 
-_FLAT = "mass group row denominator weight reference hash_low hash_high"
+_FLAT = "mass group row denominator weight order uniform reference hash_low hash_high"
 ARRAYS = {"score": 2, "held_out_score": 2, **dict.fromkeys(_FLAT.split(), 1)}
 """All arrays that a predictor may have, and the most dims of each: no others are read."""
 
@@ -269,6 +269,14 @@ def _restored(kind: type[P], arrays: Mapping[str, Numbers], about: _About) -> P:
     weight = _floats(arrays, "weight")
     if weight is not None and not ((weight >= 0) & (weight < np.inf)).all():
         raise ValueError("weight")
+    combiner = registry.resolve(COMBINER, about.combiner)
+    order = uniform = None
+    if combiner.needs == "losses":
+        order, uniform = _whole(arrays, "order", scores.size), _floats(arrays, "uniform")
+        if not np.array_equal(np.sort(order), np.arange(len(order))):
+            raise ValueError("order")
+        if uniform is None or not ((uniform >= 0) & (uniform < 1)).all():
+            raise ValueError("uniform")
     if "hash_low" in arrays:
         halves = np.stack([arrays["hash_low"], arrays["hash_high"]], axis=1).astype("<i4")
         hashes = np.ascontiguousarray(halves).view("<u8").reshape(-1)
@@ -282,7 +290,7 @@ def _restored(kind: type[P], arrays: Mapping[str, Numbers], about: _About) -> P:
             seed=about.metadata.seed,
             order=about.metadata.order,
         ),
-        combiner=registry.resolve(COMBINER, about.combiner),
+        combiner=combiner,
         components={
             "score": about.score,
             "combiner": about.combiner,
@@ -296,6 +304,8 @@ def _restored(kind: type[P], arrays: Mapping[str, Numbers], about: _About) -> P:
                 denominator=denominator,
                 group=group,
                 weight=weight,
+                order=order,
+                uniform=uniform,
                 **attrs.asdict(calibration, recurse=False),
             )
         ),
@@ -323,6 +333,9 @@ def to_dataset(predictor: ArrayPredictor, *, names: bool = True) -> xr.Dataset:
     }
     if calibration.weight is not None:
         variables["weight"] = (("calibration_example",), calibration.weight)
+    if calibration.order is not None and calibration.uniform is not None:
+        variables["order"] = (("calibration_example",), calibration.order.astype(np.int32))
+        variables["uniform"] = (("calibration_example",), calibration.uniform)
     if predictor.held_out_scores is not None:
         dims = ("replicate", "held_out_example")[-predictor.held_out_scores.ndim :]
         variables["held_out_score"] = (dims, predictor.held_out_scores)

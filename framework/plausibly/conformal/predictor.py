@@ -219,11 +219,17 @@ class ConformalPredictor(ArrayPredictor):
         DataArray of float64, dims and labels as in `predictions`
             Sets are ``p > alpha``; `predict` makes the same sets by threshold, without p-values.
 
+        Raises
+        ------
+        IncompatibleComponents
+            ``p-values-none`` where the combiner has thresholds only.
+
         Warns
         -----
         PlausiblyWarning
             ``group-unseen`` where calibration lacks the group of an example.
         """
+        self._require_p_values()
         if is_lazy(predictions):
             test, group, found = _lazy(self, predictions, None)
             p = cast("Floats", found)  # a Dask array

@@ -51,7 +51,9 @@ PROCEDURES: dict[str, Procedure] = {
     "expected": Procedure({"calibrator": "expected"}),
     "maximum": Procedure(monte_carlo(combiner="maximum")),
     "held-out-rank": Procedure(monte_carlo(combiner="held-out-rank"), extra=True),
-    "pac": Procedure(monte_carlo(combiner="pac"), extra=True),
+    "pac": Procedure(
+        {**monte_carlo(), "combiner": {"name": "pac", "bound": "held-out"}}, extra=True
+    ),
 }
 
 

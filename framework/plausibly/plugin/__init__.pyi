@@ -1,6 +1,9 @@
 from plausibly.calibration.data import (
     CalibrationData as CalibrationData,
 )
+from plausibly.calibration.pools import (
+    Pools as Pools,
+)
 from plausibly.calibration.pvalues import (
     PValues as PValues,
     exact as exact,
@@ -73,6 +76,7 @@ from plausibly.kernels.random import (
 from plausibly.kernels.ranks import (
     Places as Places,
     by_places as by_places,
+    least_true as least_true,
 )
 from plausibly.kernels.sums import (
     ordered_sum as ordered_sum,

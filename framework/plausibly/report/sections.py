@@ -299,7 +299,7 @@ def _cases(outcomes: Outcomes, rows: list[int], most: int) -> Section:
         prediction=None if predicted is None else bars(predicted[rows]),
         prediction_words=meaning,
         scores=tuple(scores.values()),
-        p=tuple(bars(method.p[rows]) for method in subject.methods),
+        p=tuple(None if one.p is None else bars(one.p[rows]) for one in subject.methods),
         sets=tuple(map(bits, inside)),
         size=tuple(tuple(sets.sum(axis=1).tolist()) for sets in inside),
         missed=tuple(tuple(thousandths(missed[rows])) for missed in outcomes.missed),
@@ -684,7 +684,7 @@ def uniformity(subject: Subject) -> list[Section]:
     found: list[Section] = []
     for place, method in enumerate(subject.methods):
         one = method.tested[0]
-        if names.AUGMENTATION in one.predictions.dims:
+        if names.AUGMENTATION in one.predictions.dims or not one.predictor.has_p_values:
             continue
         with warnings.catch_warnings():
             # That examples calibrated the predictor is a check of its own.

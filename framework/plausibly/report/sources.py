@@ -96,7 +96,9 @@ def method_sets(
                 found = found.mean(axis=0)
             place = positions(one.predictor.labels, name_texts(new[names.LABEL].values))
             sets.append(new)
-            p_values.append(one.predictor.p_values(one.predictions).transpose(*dims[:2]).values)
+            if one.predictor.has_p_values:
+                p = one.predictor.p_values(one.predictions).transpose(*dims[:2])
+                p_values.append(p.values)
             scores.append(found[:, place])
     # The weakest guarantee holds for all predictors.
     guarantees = [
@@ -123,7 +125,7 @@ def method_sets(
         reference=reference,
         tested=tested,
         sets=with_left_out(whole, read_left_out(predictions.attrs)),
-        p=np.concatenate(p_values)[order],
+        p=np.concatenate(p_values)[order] if p_values else None,
         scores=np.concatenate(scores)[order],
         score=metadata.score,
         guarantees=guarantees,

@@ -90,7 +90,7 @@ class MethodSets:
     reference: bool
     tested: Sequence[Tested]
     sets: xr.DataArray
-    p: Floats
+    p: Floats | None
     scores: Floats
     score: str
     guarantees: Sequence[Guarantee]

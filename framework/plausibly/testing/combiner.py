@@ -41,6 +41,13 @@ def _uniforms(stream: str, count: int) -> Floats:
     return data.uniforms(f"combiner/{stream}", count, 1)[:, 0]
 
 
+def _pools(atoms: Floats) -> Pools:
+    """Return the pools of scores, with an order of their examples."""
+    size = atoms.shape[1]
+    uniform = _uniforms("losses", size)
+    return Pools(CalibrationScores(scores=atoms, order=np.argsort(uniform), uniform=uniform))
+
+
 @attrs.frozen
 class Case:
     """Arguments of a combiner: p-values of queries, and of held-out examples."""
@@ -70,8 +77,8 @@ class CombinerFixture:
         atoms = self.atoms() if atoms is None else atoms
         queries = _uniforms("queries", _QUERIES) if queries is None else queries
         held_out = _uniforms("held-out", _H) if held_out is None else held_out
-        pools = Pools(CalibrationScores(scores=atoms))
         m, n = atoms.shape
+        pools = _pools(atoms)
         aside = PValues.of(pools, held_out.astype(atoms.dtype)) if self.share > 0 else None
         summary = self.summary(n, m, held_out.size)
         return Case(PValues.of(pools, queries.astype(atoms.dtype)), aside, summary)
@@ -83,7 +90,14 @@ RULES: RuleSet[PValueCombiner, CombinerFixture] = RuleSet(
 
 
 def _combined(combiner: PValueCombiner, case: Case) -> Floats:
-    return np.asarray(combiner.combine(case.p, case.held_out))
+    """Return p-values; without any, the least alpha that was tried at which a label is left out."""
+    if combiner.p_values_exist(case.summary):
+        return np.asarray(combiner.combine(case.p, case.held_out))
+    scores = np.asarray(case.p.scores)
+    found = np.ones(scores.shape)
+    for alpha in sorted(ALPHAS, reverse=True):
+        found[scores < combiner.threshold(case.p.pools, alpha)] = float(alpha)
+    return found
 
 
 def _guaranteed(
@@ -183,7 +197,7 @@ def held_out_needed(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
     if combiner.held_out > 0:
         refused(lambda: combiner.combine(p, None), "without held-out examples")
     else:
-        combiner.combine(p, None)
+        _combined(combiner, fixture.case())
 
 
 @RULES.rule
@@ -267,10 +281,10 @@ def super_uniform(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
             start, new = trial * size, (trial + 1) * size - 1
             data = people.data(slice(start, start + n))
             drawn = data.scores_at(data.draw(_DRAWS, Keys(7, "kit")))
-            pools = Pools(CalibrationScores(scores=drawn))
+            pools = _pools(drawn)
             others = PValues.of(pools, people.own(slice(start + n, new))) if aside else None
             p = PValues.of(pools, people.own(slice(new, new + 1)))
-            p_values[trial] = np.asarray(combiner.combine(p, others))[0]
+            p_values[trial] = _combined(combiner, Case(p, others, summary))[0]
         guaranteed = [_guaranteed(combiner, summary, alpha) for alpha in ALPHAS]
         # A guarantee for single calibrations holds for all but a share of them.
         levels = [one.level and one.level * (one.confidence or 1) for one in guaranteed]

@@ -13,7 +13,7 @@ _COMBINERS = {
     "maximum": ("average:Maximum", "largest p-value; larger sets"),
     "ecdf": ("held_out:Ecdf", "Algorithm 2; needs many held-out examples"),
     "held-out-rank": ("held_out:HeldOutRank", "rank of the mean p-value among held-out examples"),
-    "pac": ("held_out:Pac", "guarantee for this predictor with probability 1 - delta"),
+    "pac": ("pac:Pac", "guarantee for this predictor with probability 1 - delta"),
     "bonferroni": ("merging:Bonferroni", "m times the smallest p-value"),
     "median": ("merging:Median", "twice the median p-value"),
     "geometric": ("merging:Geometric", "e times the geometric mean"),

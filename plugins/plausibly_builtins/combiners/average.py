@@ -18,6 +18,7 @@ from plausibly.plugin import (
     Guarantee,
     IncompatibleComponents,
     Needs,
+    PValueCombiner,
     PValues,
 )
 
@@ -77,7 +78,7 @@ def merged_guarantee(
 
 
 @attrs.frozen(kw_only=True)
-class Average:
+class Average(PValueCombiner):
     """Average the p-values: ``rho = mean_j p_j = (c + m) / (m (n + 1))``, c the pooled count.
 
     Where all replicates share one test score nothing is lost by averaging: coverage is at least
@@ -142,7 +143,7 @@ class Average:
 
 
 @attrs.frozen(kw_only=True)
-class TwiceAverage:
+class TwiceAverage(PValueCombiner):
     """Average the p-values and double: ``min(1, 2 mean_j p_j)``.
 
     Valid for p-values of any dependence. Where all replicates share one test score, as drawn
@@ -181,7 +182,7 @@ class TwiceAverage:
 
 
 @attrs.frozen(kw_only=True)
-class Maximum:
+class Maximum(PValueCombiner):
     """Take the largest p-value: ``rho = max_j p_j``.
 
     Each replicate alone is valid, and the maximum is no smaller; its sets contain those of the
@@ -205,7 +206,7 @@ class Maximum:
 
 
 @attrs.frozen(kw_only=True)
-class EValue:
+class EValue(PValueCombiner):
     """Average conformal e-values instead of p-values: a label stays while the mean is < 1 / alpha.
 
     ``E_j = (n + 1) a(s) / (a(S_1^j) + ... + a(S_n^j) + a(s))``, ``a(s) = max(s, floor)^-power``;

@@ -10,7 +10,16 @@ from typing import ClassVar, Literal, TypeAlias
 import attrs
 import numpy as np
 
-from plausibly.plugin import CalibrationSummary, Claim, Floats, Guarantee, Ints, Needs, PValues
+from plausibly.plugin import (
+    CalibrationSummary,
+    Claim,
+    Floats,
+    Guarantee,
+    Ints,
+    Needs,
+    PValueCombiner,
+    PValues,
+)
 from plausibly_builtins.combiners.average import in_order
 from plausibly_builtins.combiners.merging import (
     above_zero,
@@ -64,7 +73,7 @@ def worth(correlations: Floats, effective: Effective) -> float:
 
 
 @attrs.frozen(kw_only=True)
-class ForIndependent:
+class ForIndependent(PValueCombiner):
     """Base of rules for independent p-values; a subclass gives `_merged`."""
 
     held_out: ClassVar[float] = 0.0

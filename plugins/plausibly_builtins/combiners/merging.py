@@ -18,6 +18,7 @@ from plausibly.plugin import (
     InputError,
     Ints,
     Needs,
+    PValueCombiner,
     PValues,
     counted,
 )
@@ -91,7 +92,7 @@ def unproved(
     return summary.no_guarantee(claim, alpha, reason, reference=reference)
 
 
-class Merging:
+class Merging(PValueCombiner):
     """A rule that makes one p-value of several, and guarantees 1 - alpha."""
 
     __slots__ = ()

@@ -17,7 +17,7 @@ function columnsOf(i) {
   const columns = [["answers", "said", thousandths(CASES.plausibility)]];
   if (CASES.prediction) columns.push(["model", "score", thousandths(CASES.prediction)]);
   if (score?.values) columns.push(["score", null, thousandths(score.values)]);
-  columns.push(["p", "p", thousandths(CASES.p[state.method])]);
+  if (CASES.p[state.method]) columns.push(["p", "p", thousandths(CASES.p[state.method])]);
   return columns;
 }
 
@@ -82,7 +82,7 @@ function caseOf(i) {
       ` · contains ${share(1 - out, 2)} of the answers`)),
     CASES.thumbnail?.[i] && make("img.thumb", { src: CASES.thumbnail[i], alt: `Picture of ${CASES.names[i]}` }),
     CASES.text?.[i] && make("p.written", { dir: "auto", tabindex: "0" }, CASES.text[i]),
-    make("ul.legend", {}, [["said", "answers, in the set"], ["missed", "answers, left out"], CASES.prediction && ["score", CASES.prediction_words || "the model's score"], ["diamond", "p-value"], ["alpha", `alpha ${DATA.alphas[state.alpha]}`]]
+    make("ul.legend", {}, [["said", "answers, in the set"], ["missed", "answers, left out"], CASES.prediction && ["score", CASES.prediction_words || "the model's score"], CASES.p[state.method] && ["diamond", "p-value"], ["alpha", `alpha ${DATA.alphas[state.alpha]}`]]
       .filter(Boolean).map(([kind, text]) => make("li", {}, make(`span.key.${kind}`, { "aria-hidden": "true" }), text))),
     judgements(i),
     CASES.unlisted[i] > 0 && make("p.soft.small", {}, `${counted(CASES.unlisted[i], "label")} more: ${CASES.unlisted_words}`),

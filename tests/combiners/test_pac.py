@@ -1,0 +1,666 @@
+"""`pac` on all answers: its bounds, its order of examples, its defaults and what it refuses."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+
+import attrs
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given, settings, strategies as st
+from numpy.typing import NDArray
+
+import plausibly
+from calibrators_labelled import plausibilities, predictions
+from conformal_world import world
+from exact_oracles import binomial_cdf
+from plausibly.calibration.pools import Pools
+from plausibly.calibration.scores import CalibrationScores
+from plausibly.guarantee import CalibrationSummary, Claim
+from plausibly_builtins.combiners.pac import Pac, _bets, _Betting, _Losses, _MeanTest
+from refusals import refused
+
+pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
+
+Table = dict[str, object]
+
+BOUNDS = ("betting", "binomial", "hoeffding-bentkus")
+DELTA = Fraction(1, 5)
+CALIBRATORS: dict[str, Table] = {
+    "expected": {"name": "expected"},
+    "monte-carlo": {"name": "monte-carlo", "draws": 4},
+    "one draw": {"name": "monte-carlo", "draws": 1},
+    "majority-vote": {"name": "majority-vote"},
+    "risk": {"name": "risk", "by": "risk"},
+    "mass-coverage": {"name": "mass-coverage", "leave_out": 0.3},
+    "clustered": {"name": "clustered", "by": "patient"},
+    "clustered vote": {"name": "clustered", "by": "patient", "inner": "majority-vote"},
+}
+BINOMIAL = ("one draw", "majority-vote", "mass-coverage")
+
+
+def calibrated(
+    calibrator: str = "expected",
+    n: int = 60,
+    *,
+    rows: Sequence[int] | None = None,
+    sparse: bool = False,
+    chunks: int = 0,
+    **combiner: object,
+) -> plausibly.ConformalPredictor:
+    model, lam = predictions(n), plausibilities(n)
+    if rows is not None:
+        model, lam = model[list(rows)], lam[list(rows)[::-1]]
+    return plausibly.calibrate(
+        model.chunk({"example": chunks}) if chunks else model,
+        plausibly.to_sparse(lam) if sparse else lam,
+        calibrator=CALIBRATORS[calibrator],
+        combiner={"name": "pac", "delta": float(DELTA), **combiner},
+        seed=3,
+    )
+
+
+def pools(losses: Sequence[Sequence[tuple[float, int]]], total: int, seed: int = 0) -> Pools:
+    """Return the pools of examples with (score, mass) pairs in parts of `total`."""
+    random = np.random.default_rng(seed)
+    flat = [(row, score, mass) for row, one in enumerate(losses) for score, mass in one]
+    row, score, mass = zip(*flat, strict=True)
+    return Pools(
+        CalibrationScores(
+            scores=np.array([score]),
+            units=np.array(mass),
+            row=np.array(row),
+            denominator=np.full(len(losses), total),
+            separate=False,
+            order=random.permutation(len(losses)),
+            uniform=random.random(len(losses)),
+        )
+    )
+
+
+def examples(seed: int, n: int, total: int = 6) -> list[list[tuple[float, int]]]:
+    """Return (score, mass) pairs of examples, with ties."""
+    random = np.random.default_rng(seed)
+    scores = random.integers(1, 12, (n, 3)) / 10
+    masses = random.multinomial(total, random.dirichlet([3, 1, 0.5]), n)
+    scores[:, 0] += 0.6
+    pairs = [
+        list(zip(*both, strict=True)) for both in zip(scores.tolist(), masses.tolist(), strict=True)
+    ]
+    return [[pair for pair in one if pair[1]] for one in pairs]
+
+
+def some_pools(seed: int, n: int = 30) -> Pools:
+    return pools(examples(seed, n), 6, seed)
+
+
+# ---- oracles
+
+
+def losses_at(found: Pools, tau: float) -> list[Fraction]:
+    """Return the missed mass of each example in its order, by brute force."""
+    calibration = found.calibration
+    assert calibration.order is not None
+    units, rows, denominator = calibration.masses()
+    missed = [Fraction(0)] * calibration.examples
+    for row, score, unit in zip(rows, calibration.scores[0], units, strict=True):
+        if score < tau:
+            place = int(calibration.order[row])
+            missed[place] += Fraction(int(unit), int(denominator[row]))
+    return [loss / calibration.test_mass for loss in missed]
+
+
+def run_of_passes(found: Pools, passes: list[bool], atoms: list[float]) -> float:
+    """Return the end of the unbroken run of passes from below."""
+    tau = -math.inf
+    for atom, one in zip(atoms, passes, strict=True):
+        if not one:
+            break
+        tau = atom
+    return tau
+
+
+def atoms_of(found: Pools) -> list[float]:
+    return [*np.unique(found.calibration.scores).tolist(), math.inf]
+
+
+def bets_by_hand(found: Pools, alpha: Fraction, delta: Fraction) -> list[float]:
+    """Return each bet from the losses of the examples before it, at their own threshold."""
+    n = found.calibration.examples
+    renewed, at = [0], 0
+    while at < n:
+        at = min(n, max(at + 1, int(1.25 * at)))
+        renewed.append(at)
+    largest = float(alpha * (1 - alpha))
+    atoms = atoms_of(found)
+    at_each = [losses_at(found, atom) for atom in atoms]
+    bets = []
+    for start, end in pairwise(renewed):
+        variance = largest
+        if start:
+            held = [one[:start] for one in at_each if sum(one[:start]) <= alpha * start]
+            spread = float(sum((loss - alpha) ** 2 for loss in held[-1]))
+            variance = min(largest, (5 * largest + spread) / (5 + start))
+        bet = min(1.0, math.sqrt(2 * -math.log(delta) / (n * variance)))
+        bets += [bet] * (end - start)
+    return bets
+
+
+@pytest.mark.parametrize("alpha", [Fraction(1, 10), Fraction(1, 4)])
+@pytest.mark.parametrize("seed", range(6))
+def test_betting_by_brute_force(seed: int, alpha: Fraction) -> None:
+    """The capital of the same bets in fractions, at every score."""
+    found, delta = some_pools(seed, n=40), DELTA
+    losses = _Losses.of(found.calibration)
+    bets = _bets(losses, float(alpha), -math.log(delta)).tolist()
+    assert bets == pytest.approx(bets_by_hand(found, alpha, delta), rel=1e-9)
+    exact = [Fraction(bet) for bet in bets]
+    passes = []
+    for atom in atoms_of(found):
+        capital, most = Fraction(1), Fraction(0)
+        for bet, loss in zip(exact, losses_at(found, atom), strict=True):
+            capital *= 1 + bet * (alpha - loss)
+            most = max(most, capital)
+        passes.append(most >= 1 / delta)
+    expected = run_of_passes(found, passes, atoms_of(found))
+    assert Pac(delta=float(delta), bound="betting").threshold(found, alpha) == expected
+    assert passes == sorted(passes, reverse=True)
+
+
+@pytest.mark.parametrize("alpha", [Fraction(1, 10), Fraction(1, 4)])
+@pytest.mark.parametrize("seed", range(6))
+def test_binomial_by_brute_force(seed: int, alpha: Fraction) -> None:
+    found = some_pools(seed)
+    calibration = found.calibration
+    assert calibration.uniform is not None
+    assert calibration.order is not None
+    uniform = [Fraction(0)] * len(calibration.uniform)
+    for place, one in zip(calibration.order, calibration.uniform, strict=True):
+        uniform[place] = Fraction(float(one))
+    passes = []
+    for atom in atoms_of(found):
+        losses = losses_at(found, atom)
+        missed = sum(loss > draw for loss, draw in zip(losses, uniform, strict=True))
+        passes.append(binomial_cdf(missed, len(losses), alpha) <= DELTA)
+    expected = run_of_passes(found, passes, atoms_of(found))
+    assert Pac(delta=float(DELTA), bound="binomial").threshold(found, alpha) == expected
+
+
+@pytest.mark.parametrize("calibrator", ["expected", "majority-vote", "risk", "clustered"])
+def test_losses_by_hand(calibrator: str) -> None:
+    """The missed mass of each example, or its mean over the examples of a patient."""
+    model, lam = predictions(60), plausibilities(60)
+    calibration = calibrated(calibrator).pools.calibration
+    losses = _Losses.of(calibration)
+    weight = lam.values
+    if calibrator == "risk":
+        weight = weight * model["risk"].values / 2.5
+    if calibrator == "majority-vote":
+        weight = np.eye(3)[lam.values.argmax(axis=1)]
+    for tau in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6):
+        each = (weight * (model.values < tau)).sum(axis=1)
+        if calibrator == "clustered":
+            patient = np.unique(model["patient"].values, return_inverse=True)[1]
+            each = np.bincount(patient, each) / np.bincount(patient)
+        found = losses.first(int((losses.scores < tau).sum()))
+        np.testing.assert_allclose(found[calibration.order], each, atol=1e-12)
+
+
+def test_a_drawn_label_has_its_plausibility() -> None:
+    """Of 20,000 examples with masses 1/6, 2/6 and 3/6."""
+    n = 20_000
+    drawn = _Losses.of(pools([[(0.3, 3), (0.1, 1), (0.2, 2)]] * n, 6).calibration).drawn()
+    counts = np.array([(drawn == score).sum() for score in (0.1, 0.2, 0.3)])
+    np.testing.assert_allclose(counts / n, [1 / 6, 2 / 6, 3 / 6], atol=4 * 0.5 / math.sqrt(n))
+
+
+@pytest.mark.parametrize("alpha", [Fraction(1, 10), Fraction(1, 4)])
+@pytest.mark.parametrize("seed", range(6))
+def test_hoeffding_bentkus_by_its_formula(seed: int, alpha: Fraction) -> None:
+    found = some_pools(seed, n=50)
+    passes = []
+    for atom in atoms_of(found):
+        losses = losses_at(found, atom)
+        n, mean = len(losses), sum(losses) / len(losses)
+        low, limit = float(min(mean, alpha)), float(alpha)
+        parts = (
+            low * math.log(low / limit) if low else 0.0,
+            (1 - low) * math.log((1 - low) / (1 - limit)),
+        )
+        hoeffding = math.exp(-n * sum(parts))
+        bentkus = math.e * float(binomial_cdf(math.ceil(n * mean), n, alpha))
+        passes.append(min(hoeffding, bentkus) <= float(DELTA))
+    expected = run_of_passes(found, passes, atoms_of(found))
+    combiner = Pac(delta=float(DELTA), bound="hoeffding-bentkus")
+    assert combiner.threshold(found, alpha) == expected
+
+
+# ---- properties
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(1, 60),
+    alpha=st.sampled_from([Fraction(1, 20), Fraction(1, 10), Fraction(2, 5), Fraction(9, 10)]),
+    delta=st.sampled_from([0.01, 0.1, 0.5]),
+)
+@settings(max_examples=60, deadline=None)
+def test_each_test_falls_with_the_threshold(
+    seed: int, n: int, alpha: Fraction, delta: float
+) -> None:
+    """So that bisection ends where a full scan does."""
+    found = some_pools(seed, n)
+    losses = _Losses.of(found.calibration)
+    counts = [int((losses.scores < atom).sum()) for atom in atoms_of(found)]
+    missed = [losses.first(count) for count in counts]
+    assert all((low <= high).all() for low, high in pairwise(missed))
+    exact = Fraction(str(delta))
+    betting = _Betting.of(losses, alpha, exact)
+    mean = _MeanTest.of(found, exact)
+    masses = found.pooled.cumulative
+    scans = {
+        "betting": [betting.rejects(count) for count in counts],
+        "hoeffding-bentkus": [mean.rejects(int(masses[count]), alpha) for count in counts],
+    }
+    for bound, passes in scans.items():
+        assert passes == sorted(passes, reverse=True)
+        tau = Pac(delta=delta, bound=bound).threshold(found, alpha)  # type: ignore[arg-type]  # a name
+        assert tau == run_of_passes(found, passes, atoms_of(found))
+
+
+@given(seed=st.integers(0, 10**6), changed=st.integers(1, 39))
+@settings(max_examples=25, deadline=None)
+def test_bets_come_from_past_examples_alone(seed: int, changed: int) -> None:
+    """Whatever examples come later, and their number is fixed before."""
+    first, second = examples(seed, 40), examples(seed + 1, 40)
+    one, two = (
+        _bets(
+            _Losses.of(attrs.evolve(pools(each, 6).calibration, order=np.arange(40))),
+            alpha=0.1,
+            needed=2.3,
+        )
+        for each in (first, first[:changed] + second[changed:])
+    )
+    np.testing.assert_array_equal(one[: changed + 1], two[: changed + 1])
+    assert ((one > 0) & (one <= 1)).all()
+
+
+def test_one_order_of_the_examples_and_another_one_by_another_seed() -> None:
+    """Order and draws belong to names and seed; a file without names does not give them away."""
+    one, again = calibrated(), calibrated(rows=np.random.default_rng(0).permutation(60).tolist())
+    calibration, turned = one.pools.calibration, again.pools.calibration
+    assert calibration.order is not None
+    assert turned.order is not None
+    assert sorted(calibration.order.tolist()) == list(range(60))
+    assert calibration.order.tolist() != turned.order.tolist()
+    by_place = [
+        dict(zip(each.order.tolist(), each.uniform.tolist(), strict=True))  # type: ignore[union-attr]  # both are there
+        for each in (calibration, turned)
+    ]
+    assert by_place[0] == by_place[1]
+    renamed = plausibly.calibrate(
+        predictions(60, prefix="other"), plausibilities(60, prefix="other"), combiner="pac", seed=3
+    ).pools.calibration
+    assert renamed.order is not None
+    assert renamed.uniform is not None
+    assert renamed.order.tolist() != calibration.order.tolist()
+    assert dict(zip(renamed.order.tolist(), renamed.uniform.tolist(), strict=True)) == by_place[0]
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+@pytest.mark.parametrize("calibrator", CALIBRATORS)
+def test_nothing_depends_on_rows_chunks_or_form(
+    tmp_path: Path, calibrator: str, bound: str
+) -> None:
+    plain = calibrated(calibrator, bound=bound)
+    rows = np.random.default_rng(1).permutation(60).tolist()
+    path = tmp_path / "p.nc"
+    plain.save(path, names=False)
+    alphas = [0.05, 0.1, 0.2, 0.4]
+    for other in (
+        calibrated(calibrator, bound=bound, rows=rows),
+        calibrated(calibrator, bound=bound, sparse=True),
+        calibrated(calibrator, bound=bound, chunks=7),
+        plausibly.load_predictor(path),
+    ):
+        assert other.fingerprint == plain.fingerprint
+        assert other.threshold(alphas).identical(plain.threshold(alphas))
+        assert other.guarantee(0.1) == plain.guarantee(0.1)
+        new = predictions(20, prefix="new")
+        assert other.predict(new, 0.2).identical(plain.predict(new, 0.2))
+        if plain.has_p_values:
+            assert other.p_values(new).identical(plain.p_values(new))
+
+
+def test_the_fingerprint_is_of_the_order_too() -> None:
+    one = calibrated()
+    calibration = one.pools.calibration
+    assert calibration.order is not None
+    turned = attrs.evolve(calibration, order=calibration.order[::-1])
+    assert attrs.evolve(one, pools=Pools(turned)).fingerprint != one.fingerprint
+
+
+@pytest.mark.parametrize("bound", BOUNDS[1:])
+@pytest.mark.parametrize("calibrator", CALIBRATORS)
+def test_p_values_exceed_alpha_where_sets_hold_the_label(calibrator: str, bound: str) -> None:
+    predictor = calibrated(calibrator, bound=bound)
+    new = predictions(30, prefix="new")
+    p = predictor.p_values(new)
+    for alpha in (0.05, 0.1, 0.15, 0.25, 0.4, 0.7):
+        assert ((p > alpha) == predictor.predict(new, alpha)).all()
+
+
+# ---- what is guaranteed
+
+
+@pytest.mark.parametrize(
+    ("bound", "alpha", "delta", "needed"),
+    [
+        ("binomial", "0.1", 0.1, 22),
+        ("hoeffding-bentkus", "0.1", 0.1, 22),
+        ("betting", "0.1", 0.1, 25),
+        ("binomial", "0.1", 0.01, 44),
+        ("hoeffding-bentkus", "0.1", 0.01, 44),
+        ("betting", "0.1", 0.01, 49),
+        ("binomial", "0.05", 0.1, 45),
+        ("betting", "0.05", 0.1, 48),
+        ("binomial", "0.5", 0.25, 2),
+        ("hoeffding-bentkus", "0.5", 0.25, 2),
+    ],
+)
+def test_the_least_number_that_says_something(
+    bound: str, alpha: str, delta: float, needed: int
+) -> None:
+    combiner = {"name": "pac", "bound": bound, "delta": delta}
+    for n, vacuous in ((needed - 1, True), (needed, False)):
+        predictor = plausibly.calibrate(*world(n), combiner=combiner)
+        guarantee = predictor.guarantee(alpha)
+        assert (guarantee.needed, guarantee.has, guarantee.unit) == (
+            needed,
+            n,
+            "calibration examples",
+        )
+        assert guarantee.vacuous is vacuous
+        assert (float(predictor.threshold(alpha)) == -math.inf) is vacuous
+        stated = predictor.combiner.guarantee(
+            predictor.pools.calibration.claim, predictor.summary, Fraction(alpha)
+        )
+        assert stated.vacuous is vacuous
+        assert stated.least_alpha is not None
+        assert (stated.least_alpha > float(alpha)) is vacuous
+
+
+@pytest.mark.parametrize("alpha", [Fraction(1, 100), Fraction(1, 10), Fraction(1, 2)])
+@pytest.mark.parametrize("delta", [0.001, 0.1, 0.6, 0.95])
+def test_betting_says_something_from_the_stated_number_on(alpha: Fraction, delta: float) -> None:
+    """Bets are 1 there, whatever the data, and more examples never lose it."""
+    combiner = Pac(delta=delta, bound="betting")
+    needed = combiner.guarantee(Claim(), CalibrationSummary(n=5), alpha).needed
+    assert needed is not None
+    assert (1 + alpha) ** needed >= 1 / Fraction(str(delta)) > (1 + alpha) ** (needed - 1)
+    for n in (needed - 1, needed, needed + 1, 2 * needed, 5 * needed):
+        if n:
+            tau = combiner.threshold(some_pools(n, n), alpha)
+            assert (tau == -math.inf) is (n < needed)
+
+
+@pytest.mark.parametrize("calibrator", CALIBRATORS)
+def test_the_default_is_binomial_where_losses_are_0_or_1_by_construction(calibrator: str) -> None:
+    bound = "binomial" if calibrator in BINOMIAL else "betting"
+    default, chosen = calibrated(calibrator), calibrated(calibrator, bound=bound)
+    assert default.threshold([0.1, 0.3]).identical(chosen.threshold([0.1, 0.3]))
+    assert default.guarantee(0.1) == chosen.guarantee(0.1)
+    assert default.has_p_values is (bound == "binomial")
+
+
+def test_the_losses_do_not_choose_the_bound() -> None:
+    """All answers alike: losses are 0 or 1, and `expected` bets as before."""
+    lam = plausibilities(60, one_hot=True)
+    predictor = plausibly.calibrate(predictions(60), lam, combiner="pac")
+    assert not predictor.has_p_values
+    assert "bets" in predictor.guarantee(0.1).reason
+
+
+@pytest.mark.parametrize("calibrator", CALIBRATORS)
+def test_what_is_guaranteed(calibrator: str) -> None:
+    predictor = calibrated(calibrator)
+    guarantee = predictor.guarantee("0.1")
+    assert guarantee.level == Fraction(9, 10)
+    assert guarantee.confidence == 1 - DELTA
+    assert "with probability 0.80 over the calibration" in guarantee.statement()
+    assert "independent draws of one distribution" in guarantee.assumes[0]
+    assert "chosen without these answers" in guarantee.assumes[-1]
+    clusters = calibrator.startswith("clustered")
+    assert guarantee.cluster == ("patient" if clusters else "")
+    if clusters:
+        assert guarantee.has == len(np.unique(predictions(60)["patient"].values))
+
+
+def test_a_risk_in_other_units_has_the_same_threshold() -> None:
+    model, lam = predictions(60), plausibilities(60)
+    halved = model.assign_coords(risk=model["risk"] / 2)
+    combiner = {"name": "pac", "delta": 0.2}
+    risk = partial(plausibly.calibrate, calibrator=CALIBRATORS["risk"], combiner=combiner)
+    whole, half = risk(model, lam), risk(halved, lam)
+    assert float(whole.threshold(0.4)) == float(half.threshold(0.2))
+    assert float(half.threshold(0.9)) > float(half.threshold(0.2))
+    tenth = model.assign_coords(risk=model["risk"] / 10)
+    assert float(risk(tenth, lam).threshold(0.25)) == math.inf
+    assert risk(tenth, lam).guarantee(0.25).needed == 1
+
+
+def test_evaluation_judges_it_and_says_with_which_probability() -> None:
+    predictor = plausibly.calibrate(*world(300), combiner={"name": "pac", "delta": 0.1})
+    new, lam = world(400, seed=5, start=1000)
+    found = plausibly.evaluate(predictor.predict(new, 0.1), lam)
+    words = " ".join(found.verdict().split())
+    assert "0.90" in words
+    assert float(found.data["aggregated_coverage_mean"]) >= 0.9
+
+
+def test_a_report_without_p_values(tmp_path: Path) -> None:
+    path, known, new = tmp_path / "report.html", world(100), world(30, seed=5, start=1000)
+    predictor = plausibly.calibrate(*known, combiner={"name": "pac", "delta": 0.1})
+    plausibly.write_report(predictor, path, predictions=new[0], plausibilities=new[1])
+    text = path.read_text(encoding="utf-8")
+    assert '"p":[null]' in text.replace(" ", "")
+
+
+# ---- what is refused
+
+
+@pytest.mark.parametrize("bound", [None, *BOUNDS])
+@pytest.mark.parametrize(
+    ("calibrator", "found"),
+    [
+        ({"name": "mondrian", "by": "site"}, 'a threshold for each value of "site"'),
+        ({"name": "mondrian", "by": "label"}, "a threshold for each label"),
+        (
+            {"name": "mondrian", "by": "site", "inner": CALIBRATORS["clustered"]},
+            'a threshold for each value of "site"',
+        ),
+        ({"name": "weighted", "by": "weight"}, "weights, with a threshold for each example"),
+        (
+            {"name": "augmentation", "scores": "separate"},
+            'replicates with test scores of their own hint combiner pac(bound="held-out")',
+        ),
+    ],
+    ids=["group", "label", "group of patients", "weights", "separate"],
+)
+def test_pairs_without_a_guarantee(calibrator: Table, found: str, bound: str | None) -> None:
+    model = predictions(30, augmentations=3 if calibrator["name"] == "augmentation" else 0)
+    with refused("pair-incompatible", f"found {found}"):
+        plausibly.calibrate(
+            model,
+            plausibilities(30),
+            calibrator=calibrator,
+            combiner={"name": "pac", **({} if bound is None else {"bound": bound})},
+        )
+
+
+def test_separate_test_scores_have_the_held_out_rule() -> None:
+    predictor = plausibly.calibrate(
+        predictions(60, augmentations=3),
+        plausibilities(60),
+        calibrator={"name": "augmentation", "scores": "separate"},
+        combiner={"name": "pac", "bound": "held-out"},
+    )
+    assert predictor.summary.n_held_out == 30
+    assert predictor.pools.calibration.order is None
+
+
+def test_clusters_are_not_taken_for_examples() -> None:
+    calibrate = partial(
+        plausibly.calibrate, predictions(60), plausibilities(60), combiner="pac", cluster="patient"
+    )
+    with refused("pair-incompatible", 'hint calibrator clustered(by="patient")'):
+        calibrate()
+    assert calibrate(calibrator=CALIBRATORS["clustered"]).guarantee(0.1).cluster == "patient"
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"held_out": 0.5},
+        {"bound": "betting", "held_out": 0.5},
+        {"bound": "held-out", "held_out": 0.0},
+        {"bound": "held-out", "held_out": 1.0},
+        {"bound": "least"},
+        {"delta": 0.0},
+    ],
+    ids=str,
+)
+def test_parameters_that_do_not_go_together(table: Table) -> None:
+    with refused("component-parameter"):
+        plausibly.calibrate(predictions(30), plausibilities(30), combiner={"name": "pac", **table})
+
+
+def test_betting_has_no_p_values() -> None:
+    predictor = calibrated()
+    with refused("p-values-none", "combiner pac has thresholds and no p-values"):
+        predictor.p_values(predictions(5, prefix="new"))
+    with refused("p-values-none"):
+        predictor.p_values_array(np.full(3, 0.4))
+    assert predictor.predict_array(np.full((2, 3), 0.9), 0.2).all()
+
+
+# ---- validity
+
+
+Outcome = tuple[Fraction, Sequence[tuple[float, int]]]
+"""Probability of an example, and its scores with masses, in parts of four."""
+
+
+def enumerated(outcomes: Sequence[Outcome], n: int, bound: str, alpha: Fraction) -> Fraction:
+    """Return the exact probability that the mean missed mass of a calibration exceeds alpha."""
+    combiner = Pac(delta=float(DELTA), bound=bound)  # type: ignore[arg-type]  # a name
+
+    def risk(tau: float) -> Fraction:
+        return sum(
+            (
+                chance * Fraction(mass, 4)
+                for chance, pairs in outcomes
+                for score, mass in pairs
+                if score < tau
+            ),
+            start=Fraction(0),
+        )
+
+    failed = Fraction(0)
+    for code in range(len(outcomes) ** n):
+        places = [code // len(outcomes) ** i % len(outcomes) for i in range(n)]
+        found = pools([outcomes[place][1] for place in places], 4)
+        calibration = found.calibration
+        ordered = attrs.evolve(calibration, order=np.arange(n))
+        if risk(combiner.threshold(Pools(ordered), alpha)) > alpha:
+            failed += math.prod((outcomes[place][0] for place in places), start=Fraction(1))
+    return failed
+
+
+HARD: list[Outcome] = [
+    (Fraction(41, 100), [(0.1, 4)]),
+    (Fraction(59, 100), [(0.9, 4)]),
+]
+SOFT: list[Outcome] = [
+    (Fraction(2, 5), [(0.1, 3), (0.9, 1)]),
+    (Fraction(2, 5), [(0.1, 1), (0.5, 2), (0.9, 1)]),
+    (Fraction(1, 5), [(0.7, 4)]),
+]
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "n", "bound"),
+    [
+        (HARD, 8, "betting"),
+        (HARD, 8, "binomial"),
+        (HARD, 8, "hoeffding-bentkus"),
+        (SOFT, 5, "betting"),
+        (SOFT, 5, "hoeffding-bentkus"),
+    ],
+)
+def test_every_calibration_enumerated(outcomes: list[Outcome], n: int, bound: str) -> None:
+    """Missing more than alpha on average is no likelier than delta, and not impossible here."""
+    alpha = Fraction(2, 5)
+    failed = enumerated(outcomes, n, bound, alpha)
+    assert failed <= DELTA
+    assert failed > 0 or outcomes is SOFT or bound == "hoeffding-bentkus"
+
+
+def edge(values: NDArray[np.float64], random: np.random.Generator, n: int) -> Pools:
+    """Return examples of which the worse of two labels has one of these masses, in thousandths."""
+    masses = random.choice(np.rint(values * 1000).astype(int), n).tolist()
+    pairs = [[(0.0, mass), (1.0, 1000 - mass)] for mass in masses]
+    kept = [[pair for pair in one if pair[1]] for one in pairs]
+    return pools(kept, 1000, int(random.integers(9**9)))
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.append(np.zeros(897), np.ones(103)),
+        np.append(np.zeros(794), np.full(206, 0.5)),
+        np.linspace(0, 0.206, 500),
+    ],
+    ids=["0 or 1", "0 or a half", "uniform"],
+)
+def test_failures_are_no_more_frequent_than_delta(values: NDArray[np.float64], bound: str) -> None:
+    """Where missing the worse label is just too much, and there is no threshold between."""
+    combiner, repeats, delta = Pac(delta=0.1, bound=bound), 150, 0.1  # type: ignore[arg-type]  # a name
+    assert 0.1 < values.mean() < 0.104
+    failed = 0
+    for repeat in range(repeats):
+        found = edge(values, np.random.default_rng([4, repeat]), 60)
+        failed += combiner.threshold(found, Fraction(1, 10)) > 0
+    assert failed / repeats <= delta + 4 * math.sqrt(delta * (1 - delta) / repeats)
+
+
+@pytest.mark.realdata
+def test_betting_reaches_further_than_a_held_out_half(shared: Path) -> None:
+    arrays = np.load(shared / "data" / "crema_d" / "data.npz", allow_pickle=False)
+    probabilities, counts = arrays["probs"], arrays["counts"]
+    means = {}
+    for bound in ("betting", "held-out"):
+        sizes = []
+        for repeat in range(5):
+            rows = np.random.default_rng(repeat).choice(len(counts), 300, replace=False)
+            coords = {"example": [f"{row}" for row in rows], "label": list("abcdef")}
+            dims = ("example", "label")
+            total = counts[rows].sum(axis=1)
+            predictor = plausibly.calibrate(
+                xr.DataArray(probabilities[rows], coords, dims, attrs={"scale": "probability"}),
+                xr.DataArray(counts[rows] / total[:, None], coords, dims).assign_coords(
+                    denominator=("example", total)
+                ),
+                combiner={"name": "pac", "bound": bound, "delta": 0.1},
+                seed=repeat,
+            )
+            sizes.append((probabilities >= float(predictor.threshold(0.1))).sum(axis=1).mean())
+        means[bound] = np.mean(sizes)
+    assert means["betting"] < 2.6 < means["held-out"]
