@@ -23,7 +23,7 @@ from plausibly.errors import InputError
 from plausibly.guarantee import CalibrationSummary, Claim, Guarantee, Needs
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Floats
-from plausibly.protocols import ScoreFunction, ScoreInput
+from plausibly.protocols import PValueCombiner, ScoreFunction, ScoreInput
 from tables import labelled
 
 LABELS = ["a", "b", "c"]
@@ -53,7 +53,7 @@ def refused(call: Callable[[], object], name: str = "component-failed") -> Input
 
 
 @attrs.frozen(kw_only=True)
-class Combiner:
+class Combiner(PValueCombiner):
     """A combiner that answers what a function makes of the mean p-values."""
 
     made: Any  # Any: a function of arrays, which answers anything
@@ -106,7 +106,7 @@ def test_what_a_combiner_returns(made: Callable[[Floats], object], found: str) -
 
 
 @attrs.frozen(kw_only=True)
-class Promising:
+class Promising(PValueCombiner):
     """A combiner that states what it is told to."""
 
     stated: Any  # Any: a function of a guarantee, which answers anything

@@ -19,6 +19,7 @@ from plausibly.plugin import (
     CalibrationSummary,
     Claim,
     Needs,
+    PValueCombiner,
     PValues,
 )
 from refusals import refused
@@ -128,7 +129,7 @@ def test_expected_draws_have_no_separate_p_values() -> None:
 
 
 @attrs.frozen(kw_only=True)
-class Forgetful:
+class Forgetful(PValueCombiner):
     """A combiner that asks for separate p-values and does not declare it."""
 
     held_out: float = 0.0

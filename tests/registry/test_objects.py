@@ -32,6 +32,7 @@ from plausibly.plugin import (
     Guarantee,
     Keys,
     Needs,
+    PValueCombiner,
     PValues,
     Reader,
     ScoreFunction,
@@ -91,7 +92,7 @@ class MyCalibrator:
 
 
 @attrs.frozen(kw_only=True)
-class MyCombiner:
+class MyCombiner(PValueCombiner):
     """The mean, and its guarantee."""
 
     held_out: ClassVar[float] = 0.0

@@ -17,12 +17,13 @@ from plausibly.plugin import (
     Guarantee,
     IncompatibleComponents,
     Needs,
+    PValueCombiner,
     PValues,
 )
 
 
 @attrs.frozen(kw_only=True)
-class Mean:
+class Mean(PValueCombiner):
     """The mean of the p-values."""
 
     held_out: ClassVar[float] = 0.0

@@ -26,6 +26,7 @@ from plausibly.plugin import (
     Guarantee,
     Keys,
     Needs,
+    PValueCombiner,
     PValues,
     Registrar,
     hookimpl,
@@ -83,7 +84,7 @@ class By:
 
 
 @attrs.frozen(kw_only=True)
-class Least:
+class Least(PValueCombiner):
     """A combiner without parameters."""
 
     held_out: ClassVar[float] = 0.0

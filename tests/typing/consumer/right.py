@@ -107,7 +107,7 @@ class Atoms:
 
 
 @attrs.frozen(kw_only=True)
-class Merge:
+class Merge(PValueCombiner):
     """A combiner whose share the user sets: a field is as good as a class variable."""
 
     held_out: float = 0.5
