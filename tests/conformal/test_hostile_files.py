@@ -177,7 +177,7 @@ def test_a_description_that_says_something_else(
 @pytest.mark.parametrize(
     ("name", "number", "found"),
     [
-        ("predictor-newer", 9, "expected format 4 found format 9, written by plausibly 2.1"),
+        ("file-newer", 9, "expected format 4 found format 9, written by plausibly 2.1"),
         ("predictor-unreadable", 2, "found format 2, of an earlier version"),
     ],
 )
