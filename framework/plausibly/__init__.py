@@ -1,4 +1,4 @@
-"""Prediction sets that cover what experts say, with a guarantee you can read.
+"""Prediction sets that cover the answers of experts, with a stated guarantee.
 
 Data flow: `read_annotations` and `read_predictions`, `aggregate` to plausibilities,
 `calibrate`, `ConformalPredictor.predict`, `evaluate`. Everything is imported when it is first used.

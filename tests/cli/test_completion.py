@@ -45,7 +45,7 @@ def test_each_shell_gets_its_answer(shell: str) -> None:
     assert "mondrian" in result.stdout
     assert "expected" not in result.stdout
     if shell != "bash":
-        assert "labels drawn from the plausibilities" in result.stdout
+        assert "draw labels from the plausibilities" in result.stdout
 
 
 @pytest.mark.parametrize(

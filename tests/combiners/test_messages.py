@@ -130,7 +130,7 @@ def test_p_values_of_the_caller(values: ArrayLike, found: str) -> None:
 
 def test_too_few_examples_for_any_alpha() -> None:
     p = plausibly.calibrate(*world(8), calibrator="monte-carlo", combiner="bonferroni")
-    with warned("guarantee-vacuous", "expected 99", "found 8 hint annotate 91 more"):
+    with warned("guarantee-vacuous", "expected at least 99", "found 8 hint annotate 91 more"):
         p.threshold("0.1")
 
 

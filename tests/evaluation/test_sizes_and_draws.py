@@ -117,7 +117,7 @@ def test_a_warning_of_some_sizes_says_of_which() -> None:
             ).data
         )
     )
-    assert [one.partition("\n")[0] for one in told] == [
+    assert [" ".join(one.partition("\n  expected")[0].split()) for one in told] == [
         "warning guarantee-vacuous: every set contains all labels at alpha 0.1 (at sizes 5, 8)"
     ]
     assert "'sizes': [5, 8]" in told[0]
@@ -134,7 +134,7 @@ def test_a_warning_of_some_sizes_says_of_which() -> None:
     assert told[0].startswith(
         "warning guarantee-vacuous: every set contains all labels at alpha 0.1 (at size"
     )
-    assert "(at size 5)" in told[0]
+    assert "(at size 5)" in " ".join(told[0].split())
 
 
 def test_the_table_has_a_row_for_each_size_and_number_of_draws() -> None:

@@ -1,4 +1,4 @@
-"""Real data: calibrated on votes, sets fall short of what experts say; on all answers they do not.
+"""Real data: calibrated on votes, sets fall short of the answers; on all answers they do not.
 
 Half splits at alpha 0.1 of six data sets, and the table of the design beside what was measured.
 The everyday form takes a few splits; all hundred are marked `slow`.

@@ -1,7 +1,7 @@
 """Coverage by simulation: seeded, with a margin of several standard errors.
 
 The enumeration of small bags is the proof; this shows the size of the effect at n that people
-have, and that calibration on votes falls short of what experts say.
+have, and that calibration on votes falls short of the answers.
 """
 
 from __future__ import annotations

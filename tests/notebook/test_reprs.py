@@ -101,9 +101,9 @@ def test_an_annotation_table() -> None:
     table = hostile_table()
     piece = shown(table)
     assert "script" not in piece.tags
-    assert "annotations 2 examples, 2 annotators, 3 responses" in piece.text
+    assert "annotations 2 examples, 2 annotators, 3 answers" in piece.text
     said = piece.cells[:3]
-    assert said == [["label", "responses", "share"], [HOSTILE, "2", "67%"], ["a", "1", "33%"]]
+    assert said == [["label", "answers", "share"], [HOSTILE, "2", "67%"], ["a", "1", "33%"]]
     assert "response_example" in piece.text
     assert repr(table).startswith("annotations  2 examples")
     detached = table.isel(response=[0])

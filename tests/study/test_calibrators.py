@@ -148,10 +148,13 @@ def test_a_study_of_views(world: World) -> None:
     world.edit("study.toml", 'augmentation = "view"', 'augmentation = "veiw"')
     ran = run("config", "check", "study.toml")
     assert ran.code == 2
-    assert ran.err.endswith('[predictions] augmentation = "view", if that column names the views\n')
+    hint = '[predictions] augmentation = "view", if that column names the augmentations'
+    assert " ".join(ran.err.split()).endswith(hint)
     world.edit("study.toml", 'augmentation = "veiw"\n', "")
     err = " ".join(run("config", "check", "study.toml").err.split())
-    assert 'or [predictions] augmentation = "COLUMN", if it names views of an example' in err
+    assert (
+        'or [predictions] augmentation = "COLUMN", if it names augmentations of an example' in err
+    )
     world.edit("study.toml", "views.csv", "probabilities.csv")
     out = " ".join(run("config", "check", "study.toml").out.split())
     assert "methods[0].calibrator: predictions have no augmentations; expected the dim" in out

@@ -228,7 +228,7 @@ def test_defaults_of_a_study_are_those_of_the_functions() -> None:
     del predictions["path"]
     for name in ("labels", "examples", "strip", "rename"):
         assert not reading.pop(name)
-    assert predictions.pop("augmentation") is reading.pop("view") is None
+    assert predictions.pop("augmentation") is reading.pop("augmentation") is None
     # What a predictor remembers of its predictions stands between a setting and the default.
     assert (predictions.pop("example"), reading.pop("example")) == (None, "example")
     assert predictions == reading

@@ -334,11 +334,12 @@ def calibrate(
     Stutz et al., Conformal prediction under ambiguous ground truth, TMLR 2023; Angelopoulos et
     al., Conformal risk control, arXiv 2208.02814.
     """
+    probabilities = as_predictions(predictions)
     answers = as_answers(plausibilities, beside=predictions)
     if is_annotations(answers):
         warn_of_one_annotator(answers)
     model, found, aggregated_by = matched_inputs(
-        as_predictions(predictions),
+        probabilities,
         answers,
         aggregator=aggregator,
         seed=seed,

@@ -87,7 +87,7 @@ def with_labels(
         )
         advice = merged_by(pairs)
     elif surplus and not lost:
-        advice = f"declare every label where {other} is made: labels=[...]"
+        advice = f"declare every label for {other}: labels=[...]"
     raise InputError(
         "labels-differ",
         what,
