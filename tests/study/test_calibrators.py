@@ -152,9 +152,7 @@ def test_a_study_of_views(world: World) -> None:
     assert " ".join(ran.err.split()).endswith(hint)
     world.edit("study.toml", 'augmentation = "veiw"\n', "")
     err = " ".join(run("config", "check", "study.toml").err.split())
-    assert (
-        'or [predictions] augmentation = "COLUMN", if it names augmentations of an example' in err
-    )
+    assert '[predictions] augmentation = "COLUMN", if it names augmentations of an example' in err
     world.edit("study.toml", "views.csv", "probabilities.csv")
     out = " ".join(run("config", "check", "study.toml").out.split())
     assert "methods[0].calibrator: predictions have no augmentations; expected the dim" in out
