@@ -305,6 +305,7 @@ def test_disputed_means_two_responses_that_differ(
 def test_only_none_is_no_per_cent(disputed: int, said: str) -> None:
     records: lr.Records = [(f"e{i}", "r", "a") for i in range(200)]
     records += [(f"e{i}", "q", "b") for i in range(disputed)]
+    records += [("e199", "s", "a")]
     built = table_from_records("single-label", records, None, single)
     assert f"; annotators disagree on {said} of the examples" in repr(built)
 

@@ -103,6 +103,9 @@ def test_calibrate_predict_and_evaluate(world: World) -> None:
     assert "mean risk per example" in ran.out
     plain = done("evaluate", "sets.csv", "-a", "new_votes.csv", "--json").document
     same = done("evaluate", "sets.csv", "-a", "new_said.csv", *LABELS, "--json").document
+    for one in same["results"]:  # the table of labels gives them an order
+        for name in ("ordinal_gap", "share_missed_by_empty", "share_with_holes"):
+            one.pop(name)
     assert _without_files(same) == _without_files(plain)
 
 

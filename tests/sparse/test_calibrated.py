@@ -52,7 +52,7 @@ def answers(predictor: ConformalPredictor) -> list[object]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PlausiblyWarning)
         sets = predictor.predict(new, [0.1, 0.35])
-        p = predictor.p_values(new)
+        p = predictor.p_values(new) if predictor.has_p_values else sets
         guarantee = predictor.guarantee(0.1).to_json()
     return [sets.values.tobytes(), p.values.tobytes(), guarantee, dict(sets.attrs)]
 

@@ -451,7 +451,8 @@ def contents(table: xr.Dataset, *, brief: bool = False) -> list[str]:
     votes, known = rows.votes, table.sizes[names.ANNOTATOR]
     total = float(votes.sum())
     by = several(known, "annotator") if known else "annotators unknown"
-    if known and (rows.annotator == names.UNKNOWN_ANNOTATOR).any():
+    some_unknown = bool((rows.annotator == names.UNKNOWN_ANNOTATOR).any())
+    if known and some_unknown:
         by += " and unknown ones"
     answers = f"{amount(total)} answer{'' if total == 1 else 's'}"
     parts = [", ".join((several(rows.n, "example"), by, answers))]
@@ -460,7 +461,7 @@ def contents(table: xr.Dataset, *, brief: bool = False) -> list[str]:
             ends = dict.fromkeys(amount(float(end)) for end in (votes.min(), votes.max()))
             parts[0] += f" ({' to '.join(ends)} per example)"
         parts[0] += f", {several(rows.labels, 'label')}"
-        if known != 1 and (votes > 0).any():
+        if (known != 1 or some_unknown) and (votes > 0).any():
             share = text.percent(_disputed(rows))
             parts.append(f"annotators disagree on {share} of the examples")
     for title, counts in (
