@@ -194,7 +194,7 @@ class PValueCombiner(Protocol):
         """Input: the mean p-value, each replicate's, smoothed ones, or the losses (`threshold`)."""
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
-        """Return one p-value a query; non-decreasing in each p-value that it is given."""
+        """Return one p-value per test score, non-decreasing in each p-value of `p`."""
 
     def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
         """Return what sets at `alpha` guarantee, or raise `IncompatibleComponents`."""

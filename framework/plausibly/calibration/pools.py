@@ -29,9 +29,11 @@ class Pool:
     total: int
     base: int
     bits: int | None = None
-    ranks: Ranks = attrs.field(
-        init=False, default=attrs.Factory(lambda pool: Ranks(pool.ordered), takes_self=True)
-    )
+
+    @cached_property
+    def ranks(self) -> Ranks:
+        """Places of scores among the ordered ones."""
+        return Ranks(self.ordered)
 
     def below(self, scores: Floats) -> Masses:
         """Return the mass of the atoms below each score."""

@@ -199,7 +199,7 @@ class CalibrationScores:
         return self.units, self.row.astype(np.intp), self.denominator
 
     def group_sizes(self) -> list[float]:
-        """Return how many calibration examples are in each cell, or which mass, (group,)."""
+        """Return how many calibration examples are in each group, or which mass, (group,)."""
         if self.group is None:
             return []
         size = len(self.groups)

@@ -177,7 +177,7 @@ class ArrayPredictor:
     """A calibrated predictor of plain rows, from `load_predictor` with `array_only`."""
 
     labels: tuple[str, ...]
-    _scoring: Scoring
+    score: ScoreFunction
     combiner: PValueCombiner
     components: Mapping[str, Mapping[str, object] | None]
     pools: Pools
@@ -185,11 +185,6 @@ class ArrayPredictor:
     examples: Names | HashedNames | None
     metadata: Metadata
     reference: Floats | None = None
-
-    @property
-    def score(self) -> ScoreFunction:
-        """Score function."""
-        return self._scoring.component
 
     @property
     def hashes(self) -> Hashes | None:
@@ -278,6 +273,18 @@ class ArrayPredictor:
         return digest.hexdigest()
 
     @cached_property
+    def _scoring(self) -> Scoring:
+        """Score function with scale, seed and order of the labels."""
+        metadata = self.metadata
+        return Scoring(
+            component=self.score,
+            called=metadata.score,
+            scale=metadata.scale,
+            seed=metadata.seed,
+            order=metadata.order,
+        )
+
+    @cached_property
     def _held_out(self) -> PValues | None:
         scores = self.held_out_scores
         return None if scores is None else PValues.of(self.pools, scores)
@@ -297,14 +304,14 @@ class ArrayPredictor:
         if not self.has_p_values:
             raise IncompatibleComponents(
                 "p-values-none",
-                f"combiner {self.metadata.combiner} has thresholds and no p-values",
-                expected="sets that are nested in alpha, which is not proved here",
-                hint="predict(...) or threshold(...), which need none",
+                f"combiner {self.metadata.combiner} has thresholds, but no p-values",
+                expected="a combiner whose sets are nested in alpha, such as average",
+                hint="predict(...) or threshold(...)",
                 source=f"combiner {self.metadata.combiner}",
             )
 
     def _combine(self, p: PValues) -> NDArray[np.float64]:
-        """Return the combiner's p-values of queries, (*query): checked."""
+        """Return the combiner's p-values of test scores, (*query): checked."""
         source = f"combiner {self.metadata.combiner}"
         with calling(source, "combine"):
             values: object = self.combiner.combine(p, self._held_out)

@@ -410,11 +410,11 @@ def calibrate(
     )
     calibration = attrs.evolve(calibration, claim=claim)
     if needs == "losses":
-        calibration = with_order(calibration, data.take(kept), keys.child("losses"))
+        calibration = with_order(calibration, used, keys.child("losses"))
     augmented = calibration.augmentation in ("separate", "mean")
     predictor = ConformalPredictor(
         labels=data.labels,
-        scoring=scoring,
+        score=the_score,
         combiner=the_combiner,
         components={
             "calibrator": described(CALIBRATOR, the_calibrator),

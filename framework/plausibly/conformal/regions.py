@@ -186,7 +186,7 @@ Labelled = TypeVar("Labelled", xr.DataArray, xr.Dataset)
 
 
 def over_alphas(alpha: Alphas, found: list[Labelled]) -> Labelled:
-    """Return one result an alpha as one: over the dim ``alpha``, or with it as a scalar."""
+    """Return one result per alpha as one: over the dim ``alpha``, or with it as a scalar."""
     alphas = [float(one) for one in read_alphas(alpha)]
     named = [
         one.assign_coords({names.ALPHA: value}) for one, value in zip(found, alphas, strict=True)

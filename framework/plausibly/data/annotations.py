@@ -284,11 +284,11 @@ class Rows:
         return np.bincount(self.response, minlength=self.example.size)
 
     def by_example(self, terms: Floats) -> NDArray[np.float64]:
-        """Return sums (example,) of one term a mention."""
+        """Return sums (example,) of one term per mention."""
         return ordered_sum(self.of_mention(self.example), terms, self.n)
 
     def by_label(self, terms: Floats, total: Floats | None = None) -> NDArray[np.float64]:
-        """Return sums (example, label) of one term a mention, over a total of each example."""
+        """Return sums (example, label) of one term per mention, over a total of each example."""
         cells = self.of_mention(self.example).astype(np.int64)
         cells *= self.labels
         cells += self.label

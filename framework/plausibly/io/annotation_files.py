@@ -57,11 +57,11 @@ def write_annotations(table: xr.Dataset, path: Path | str) -> None:
     table : Dataset
         An annotation table; it is not changed.
     path : Path or str
-        ``.csv`` or ``.parquet``: one row a mention, in words: ``response`` (a number), ``example``,
-        ``annotator`` (empty = unknown), ``label`` (empty = an answer without label), then, where
-        the table has them, ``block``, ``weight`` (of the mention), ``response_weight`` and
-        ``state``. What rows cannot say is in the column ``about`` of the CSV, in the metadata of
-        the Parquet file. ``.npz`` and ``.nc`` (netCDF-3): an array each variable.
+        ``.csv`` or ``.parquet``: one row per mention, in words: ``response`` (a number),
+        ``example``, ``annotator`` (empty = unknown), ``label`` (empty = an answer without label),
+        then, where the table has them, ``block``, ``weight`` (of the mention), ``response_weight``
+        and ``state``. What rows cannot say is in the column ``about`` of the CSV, in the metadata
+        of the Parquet file. ``.npz`` and ``.nc`` (netCDF-3): one array per variable.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def write_annotations(table: xr.Dataset, path: Path | str) -> None:
 
 
 def _columns_of(table: xr.Dataset) -> dict[str, Sequence[str | None] | Array]:
-    """Return one row a mention, and one a response without any."""
+    """Return one row per mention, and one per response without any."""
     rows = Rows.of(table)
     # Mentions stand in the order of responses.
     response = np.repeat(np.arange(rows.mentions.size), np.maximum(rows.mentions, 1))

@@ -369,7 +369,7 @@ def _warn_of_annotators(responses: Sequence[Response], source: str, *, anonymous
             f"{source} holds results, not votes: {several(results, 'response')} by the annotator "
             "consolidated",
             expected="what each annotator said",
-            found="one result an example; how much annotators disagreed is lost",
+            found="one result per example; how much annotators disagreed is lost",
             hint="export the single annotations; sets calibrated on this cover the result, not "
             "what an expert would say",
             source=source,

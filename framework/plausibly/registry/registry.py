@@ -116,11 +116,6 @@ class Registry:
         """Return what turns a plugin off, None where it is on."""
         return next((name for name in self._names_off() if name.means(source)), None)
 
-    def installed(self) -> tuple[Declared | Failure, ...]:
-        """Return every plugin as the metadata declare it; none of them is imported."""
-        own = list(self._own())
-        return (*own, *_with_names_of_their_own(self._others(), own))
-
     @contextmanager
     def disabling(self, *names: str, by: str = "disabling(...)") -> Iterator[None]:
         """Do without some plugins until the block ends, in every thread; ``*`` = all but ours."""

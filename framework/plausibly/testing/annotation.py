@@ -76,7 +76,7 @@ RULES = RuleSet(ANNOTATION, fixture_for, ("records", "labels"))
 
 
 def _rows(table: xr.Dataset) -> list[tuple[object, ...]]:
-    """Return one row a mention, by name and in an order that no input has."""
+    """Return one row per mention, by name and in an order that no input has."""
     frame = to_frame(table).reset_index(drop=True)
     cells = frame.astype(object).where(frame.notna(), None)
     return sorted((tuple(row) for row in cells.itertuples(index=False)), key=repr)

@@ -46,7 +46,7 @@ class Expected:
 class MonteCarlo:
     """Compare with the scores of labels drawn from the plausibilities.
 
-    Atoms ``E(X_i, Y_i^j)`` with ``Y_i^j ~ lambda_i``, j = 1..m, one replicate a draw. Draws of
+    Atoms ``E(X_i, Y_i^j)`` with ``Y_i^j ~ lambda_i``, j = 1..m, one replicate per draw. Draws of
     different examples are independent. They depend on the seed and on the order of the labels in
     the calibration predictions.
 
@@ -68,7 +68,7 @@ class MonteCarlo:
     systematic: bool = False
 
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
-        """Return one replicate a draw."""
+        """Return one replicate per draw."""
         if self.systematic:
             offset = keys.child("offset").uniform(data.hashes)
             # In a random order, so that draws of an example are exchangeable as independent ones.

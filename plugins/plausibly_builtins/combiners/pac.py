@@ -450,7 +450,7 @@ def _excess(count: int, trials: int, chance: Fraction, delta: Fraction) -> Fract
 
 
 def _needed(alpha: Fraction, delta: Fraction) -> int:
-    """Return the least number of held-out examples with ``(1 - alpha)^h <= delta``."""
+    """Return the least number of examples with ``(1 - alpha)^n <= delta``."""
     number = math.log(delta) / math.log1p(-float(alpha))
     nearest = max(1, round(number))
     if abs(number - nearest) > _CLOSE * nearest:

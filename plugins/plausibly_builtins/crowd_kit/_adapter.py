@@ -1,6 +1,6 @@
 """Responses as crowd-kit reads them, what it estimates as plausibilities, and what goes wrong.
 
-crowd-kit takes a frame with one row a response, and its results may hang on the order of rows and
+crowd-kit takes a frame with one row per response, and its results may hang on the order of rows and
 on what labels are called. So it gets codes in place of names, in an order that belongs to names
 alone, and its results come back by code: with every example and label of the table.
 """

@@ -294,8 +294,9 @@ class Counts(LabelColumns):
             # Plain votes, as `gathered` would have them but for rows without names: in their order.
             order = range(len(names)) if numbers.numbered else np.argsort(names, kind="stable")
             known = list(columns if labels is None else labels)
+            codes = {label: code for code, label in enumerate(known)}
             pairs = [
-                (at, known.index(label), votes[row][label])
+                (at, codes[label], votes[row][label])
                 for at, row in enumerate(order)
                 for label in columns
                 if votes[row].get(label)
