@@ -543,7 +543,7 @@ def test_parameters_that_do_not_go_together(table: Table) -> None:
 
 def test_betting_has_no_p_values() -> None:
     predictor = calibrated()
-    with refused("p-values-none", "combiner pac has thresholds and no p-values"):
+    with refused("p-values-none", "combiner pac"):
         predictor.p_values(predictions(5, prefix="new"))
     with refused("p-values-none"):
         predictor.p_values_array(np.full(3, 0.4))

@@ -174,8 +174,9 @@ def scores_valid(calibrator: Calibrator, fixture: Population) -> None:
         demand((found.denominator > 0).all(), "an example has no unit of mass")
         within = (found.row >= 0) & (found.row < found.examples)
         demand(within.all(), "an atom belongs to no example")
-    said = found.claim.covers.strip() and all(map(str.strip, found.claim.assumes))
-    demand(said and found.claim.assumes, "it does not say what is covered, and if what")
+    claim = found.claim
+    stated = claim.covers.strip() and claim.assumes and all(map(str.strip, claim.assumes))
+    demand(stated, "its claim does not state what is covered, or what it assumes")
 
 
 @RULES.rule

@@ -50,7 +50,7 @@ def _pools(atoms: Floats) -> Pools:
 
 @attrs.frozen
 class Case:
-    """Arguments of a combiner: p-values of queries, and of held-out examples."""
+    """Arguments of a combiner: p-values of test scores, and of held-out examples."""
 
     p: PValues
     held_out: PValues | None
@@ -230,7 +230,7 @@ def guarantee_stated(combiner: PValueCombiner, fixture: CombinerFixture) -> None
     for alpha in ALPHAS:
         found = _guaranteed(combiner, fixture.summary(), alpha)
         demand(found.alpha == alpha, f"asked for alpha {alpha} it answers for {found.alpha}")
-        demand(found.reason.strip(), "it has no reason")
+        demand(found.reason.strip(), "its guarantee has no reason")
         demand(found.covers == _LABEL, "it does not pass on what the calibrator says is covered")
         kept = _ASSUMPTION in found.conditions and found.assumption is not None
         demand(kept, "it drops an assumption of the calibrator")
