@@ -243,9 +243,10 @@ class Guarantee(Claim):
     has : int
         Number of examples that decide vacuity: calibration or held-out ones.
     needed : int or None
-        Least number of such examples with which the sets say something at `alpha`.
+        Least number of such examples with which the sets can say something at `alpha`. They do
+        unless too many examples have the lowest rank, such as held-out ones below all others.
     least_alpha : float or None
-        Least alpha at which the sets say something with `has` examples.
+        Least alpha at which the sets can say something with `has` examples.
     groups : tuple of (str, float)
         The values of `by`, and by how many calibration examples (a label: by which mass).
     """
@@ -324,6 +325,8 @@ class Guarantee(Claim):
         ]
         if self.vacuous and self.needed is not None:
             more = f"at least {self.needed:,} {self.unit} are needed; there are {self.has:,}"
+            if self.has >= self.needed:
+                more = f"too many of the {self.has:,} {self.unit} have the lowest rank"
             parts.append(("vacuous", f"every set contains all labels; {more}"))
         return [*parts, *notes, ("not claimed", self.not_claimed)]
 

@@ -399,7 +399,7 @@ class _Made:
                     for m in range(len(world.methods))
                     for of in ("drawn", "majority-vote")
                 ),
-                nothing="",
+                nothing=("",) * len(world.methods),
             ),
             provenance=Section(
                 sentence="This command gives this report again.",

@@ -214,7 +214,7 @@ def test_majority_vote_coverage_breaks_ties_in_the_order_of_the_calibration(tmp_
     ],
 )
 def test_enough_examples_and_still_vacuous(unit: str, hint: str) -> None:
-    """Ties at the least value, not the number of examples, are then to blame."""
+    """Examples of the lowest rank, not the number of examples, are then to blame."""
     guarantee = plausibly.Guarantee(
         alpha=Fraction(1, 10),
         level=Fraction(9, 10),
@@ -224,7 +224,7 @@ def test_enough_examples_and_still_vacuous(unit: str, hint: str) -> None:
         needed=496,
         unit=unit,
     )
-    with warned("guarantee-vacuous", f"found too many ties among 500 {unit} {hint}"):
+    with warned("guarantee-vacuous", f"found too many of 500 {unit} {hint}"):
         warn_of_vacuous(guarantee, "ecdf")
 
 

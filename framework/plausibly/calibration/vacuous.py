@@ -17,7 +17,7 @@ def warn_of_vacuous(guarantee: Guarantee, combiner: str) -> None:
     usable = "" if least is None or least >= 1 else f"alpha={rounded_up(least)}"
     average = 'calibrate with combiner="average", which holds none out'
     if needed is None or guarantee.has >= needed:
-        expected, found = "scores that tell labels apart", f"too many ties among {count} {unit}"
+        expected, found = f"fewer {unit} with the lowest rank", f"too many of {count} {unit}"
         hint = average if held_out else "a larger alpha, or another score"
     elif held_out:
         expected, found = f"at least {counted(needed)} {unit} for the combiner {combiner}", count

@@ -77,6 +77,8 @@ def _needs(guarantee: Guarantee, needed: str, predictor: ConformalPredictor | No
         weights = quoted(calibration.claim.weights)
         return f"Where {weights} is more than {most:.4g}, a set contains all labels."
     has, unit = counted(guarantee.has), guarantee.unit.removeprefix("calibration ")
+    if guarantee.vacuous and guarantee.has >= (guarantee.needed or 0):
+        return f"Too many of the {has} {guarantee.unit} have the lowest rank."
     more = f"At least {needed} {guarantee.unit} are needed. " if guarantee.vacuous else ""
     least = guarantee.least_alpha
     if not least:

@@ -479,7 +479,7 @@ def _verdict(plane: xr.Dataset, *, short: bool = False) -> str:
             how = "on average"
             if guarantee.confidence is not None:
                 share = with_zeros(bounded(guarantee.confidence))
-                how = f"with probability {share} over the calibration"
+                how = f"on average, with probability {share} over the calibration"
             bound = with_zeros(guarantee.bound())
             text += f": {bound}{of} {how}, measured {decimal(measured.mean)}{found.remark}"
         text += "."

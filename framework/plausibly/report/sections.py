@@ -416,7 +416,8 @@ def _headline(
     if guarantee.confidence is None:
         how = "on average"
     else:
-        how = f"with probability {bounded(guarantee.confidence)} over the calibration"
+        sure = bounded(guarantee.confidence)
+        how = f"on average, with probability {sure} over the calibration"
     per = f" for {guarantee.per}" if guarantee.per else ""
     resemble = f"{how}{per}, if new {words.examples} resemble the calibration set."
     if guarantee.target == "risk":
@@ -502,8 +503,11 @@ def _weak_groups(subject: Subject, weak: Section, guarantee: Guarantee) -> list[
         covered, n = part.covered, several(part.n, subject.words.example)
         columns = " and ".join(subject.by[column] for column, _ in part.where)
         values = " and ".join(subject.coded[column][0][value] for column, value in part.where)
-        own = bool(guarantee.by) and guarantee.by == columns
-        apart = "calibrate again" if own else f"calibrate by {columns} (mondrian)"
+        apart = f"calibrate by {columns} (mondrian)"
+        if guarantee.by == columns:
+            apart = "calibrate again"
+        elif len(part.where) > 1:
+            apart = f"calibrate by one column that joins {columns} (mondrian)"
         if clear:
             sentence = f"Below the guarantee: {part.title}, {measured_text(covered)}, {n}."
             action = f"{apart[0].upper()}{apart[1:]}."
@@ -684,7 +688,7 @@ def uniformity(subject: Subject) -> list[Section]:
     found: list[Section] = []
     for place, method in enumerate(subject.methods):
         one = method.tested[0]
-        if names.AUGMENTATION in one.predictions.dims or not one.predictor.has_p_values:
+        if _not_examined(method):
             continue
         with warnings.catch_warnings():
             # That examples calibrated the predictor is a check of its own.
@@ -752,8 +756,20 @@ def assumptions(subject: Subject, found: Sequence[Section]) -> Section:
         sentence=start + rest,
         checks=tuple(checks),
         uniformity=tuple(found),
-        nothing="" if found else "p-values of several augmentations together are not examined.",
+        nothing=tuple(_not_examined(method) for method in subject.methods),
     )
+
+
+def _not_examined(method: MethodSets) -> str:
+    """Return why the p-values of a method are not examined; empty where they are."""
+    one = method.tested[0]
+    if not one.predictor.has_p_values:
+        reason = "its combiner has thresholds only"
+    elif names.AUGMENTATION in one.predictions.dims:
+        reason = "each example has several augmentations"
+    else:
+        return ""
+    return f"P-values of {method.name} are not examined: {reason}."
 
 
 PLACES = 200

@@ -74,7 +74,7 @@ function drawAssumptions() {
     make("p.says", {}, assumptions.sentence),
     make("div.checks", {}, assumptions.checks.map(checkFold)),
     make("div.several", {}, shown.map(pFigure), splits && splitFigure(splits, weak.level)),
-    assumptions.nothing && make("p.soft", {}, assumptions.nothing));
+    assumptions.nothing[state.method] && make("p.soft", {}, assumptions.nothing[state.method]));
   for (const one of byId("assumptions-body").querySelectorAll("details")) one.open = open.has(one.dataset.check);
 }
 

@@ -32,7 +32,7 @@ function judgement(i, j, columns) {
     make("span.label", { role: "rowheader" }, named(label.name),
       make("span.tag", {}, make(inside ? "b.good" : answered ? "b.bad" : "b", { "aria-hidden": "true" }, inside ? "● " : answered ? "▲ " : "○ "),
         inside ? "in the set" : answered ? "answered, left out" : "left out", label.risk && ` · risk ${label.risk}`)),
-    make("span.scale", { "aria-hidden": "true" }, bars, make("i.at-alpha", { style: { left: width(alphaValue()) } })),
+    make("span.scale", { "aria-hidden": "true" }, bars, CASES.p[state.method] && make("i.at-alpha", { style: { left: width(alphaValue()) } })),
     columns.map(([title, , value]) => make("span.number", { role: "cell", "data-value": title }, share(value(j), title === "answers" ? 2 : 3))));
 }
 
@@ -82,7 +82,7 @@ function caseOf(i) {
       ` · contains ${share(1 - out, 2)} of the answers`)),
     CASES.thumbnail?.[i] && make("img.thumb", { src: CASES.thumbnail[i], alt: `Picture of ${CASES.names[i]}` }),
     CASES.text?.[i] && make("p.written", { dir: "auto", tabindex: "0" }, CASES.text[i]),
-    make("ul.legend", {}, [["said", "answers, in the set"], ["missed", "answers, left out"], CASES.prediction && ["score", CASES.prediction_words || "the model's score"], CASES.p[state.method] && ["diamond", "p-value"], ["alpha", `alpha ${DATA.alphas[state.alpha]}`]]
+    make("ul.legend", {}, [["said", "answers, in the set"], ["missed", "answers, left out"], CASES.prediction && ["score", CASES.prediction_words || "the model's score"], ...(CASES.p[state.method] ? [["diamond", "p-value"], ["alpha", `alpha ${DATA.alphas[state.alpha]}`]] : [])]
       .filter(Boolean).map(([kind, text]) => make("li", {}, make(`span.key.${kind}`, { "aria-hidden": "true" }), text))),
     judgements(i),
     CASES.unlisted[i] > 0 && make("p.soft.small", {}, `${counted(CASES.unlisted[i], "label")} more: ${CASES.unlisted_words}`),
