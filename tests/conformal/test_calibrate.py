@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import attrs
 import numpy as np
@@ -18,7 +18,6 @@ from plausibly.kernels.types import Floats
 from plausibly.plugin import (
     CalibrationSummary,
     Claim,
-    Needs,
     PValueCombiner,
     PValues,
 )
@@ -133,7 +132,7 @@ class Forgetful(PValueCombiner):
     """A combiner that asks for separate p-values and does not declare it."""
 
     held_out: float = 0.0
-    needs: ClassVar[Needs] = "mean"
+    needs: ClassVar[Literal["mean"]] = "mean"
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
         least: Floats = p.each().min(axis=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import attrs
 import numpy as np
@@ -22,7 +22,6 @@ from plausibly.plugin import (
     CalibrationSummary,
     Claim,
     Keys,
-    Needs,
     PValueCombiner,
 )
 from refusals import refused
@@ -154,7 +153,7 @@ class Nameless(PValueCombiner):
     """A combiner of a class that no registry knows."""
 
     held_out: float = 0.0
-    needs: ClassVar[Needs] = "mean"
+    needs: ClassVar[Literal["mean"]] = "mean"
 
     def combine(
         self, p: plausibly.plugin.PValues, held_out: plausibly.plugin.PValues | None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import attrs
 import numpy as np
 import pytest
@@ -15,7 +17,7 @@ from plausibly.calibration.examples import HashedNames
 from plausibly.conformal.array_predictor import Scoring
 from plausibly.kernels import blocks
 from plausibly.kernels.sparse import Dense
-from plausibly.plugin import Floats, ScoreFunction, ScoreInput
+from plausibly.plugin import Floats, ScoreFunction
 from plausibly_builtins.scores.simple import Probability
 from tables import labelled, shares
 
@@ -28,7 +30,7 @@ class Copied(ScoreFunction):
     """The probability, without saying that it is."""
 
     randomised = False
-    reads: ScoreInput = "probability"
+    reads: Literal["probability"] = "probability"
 
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
         """Return the probabilities."""

@@ -6,6 +6,7 @@ import json
 import warnings
 from fractions import Fraction
 from pathlib import Path
+from typing import Literal
 
 import attrs
 import numpy as np
@@ -21,11 +22,9 @@ from plausibly.kernels.types import Floats
 from plausibly.plugin import (
     CalibrationSummary,
     Claim,
-    Needs,
     PValueCombiner,
     PValues,
     ScoreFunction,
-    ScoreInput,
 )
 from refusals import refused, warned
 from tables import labelled
@@ -155,7 +154,7 @@ class Jittered(ScoreFunction):
     """A randomised score: the probability and one uniform per example."""
 
     randomised: bool = True
-    reads: ScoreInput = "probability"
+    reads: Literal["probability"] = "probability"
 
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
         assert uniform is not None
@@ -258,7 +257,7 @@ class Never(PValueCombiner):
     held_out: float = 0.0
 
     @property
-    def needs(self) -> Needs:
+    def needs(self) -> Literal["each", "mean"]:
         return "each" if self.separate else "mean"
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:

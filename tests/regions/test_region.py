@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from conformal_world import world
 from plausibly import plots
 from plausibly.conformal.regions import PlausibilityRegion
 from plausibly.guarantee import Guarantee
-from plausibly.plugin import SCORE, Floats, ScoreFunction, ScoreInput
+from plausibly.plugin import SCORE, Floats, ScoreFunction
 from refusals import refused, warned
 
 ALPHAS = [0.3, 0.1]
@@ -179,7 +179,7 @@ class Boundless(ScoreFunction):
     """A score that is +inf for the best label."""
 
     randomised = False
-    reads: ScoreInput = "probability"
+    reads: Literal["probability"] = "probability"
 
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
         top = probabilities.max(axis=-1, keepdims=True)

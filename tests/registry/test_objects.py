@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import attrs
 import numpy as np
@@ -31,12 +31,10 @@ from plausibly.plugin import (
     Floats,
     Guarantee,
     Keys,
-    Needs,
     PValueCombiner,
     PValues,
     Reader,
     ScoreFunction,
-    ScoreInput,
 )
 from plausibly.registry import Registry
 from refusals import refused
@@ -75,7 +73,7 @@ class MyScore(ScoreFunction):
     """The square of the probability, which orders as the probability does."""
 
     randomised: ClassVar[bool] = False
-    reads: ClassVar[ScoreInput] = "probability"
+    reads: ClassVar[Literal["probability"]] = "probability"
 
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
         return probabilities**2
@@ -96,7 +94,7 @@ class MyCombiner(PValueCombiner):
     """The mean, and its guarantee."""
 
     held_out: ClassVar[float] = 0.0
-    needs: ClassVar[Needs] = "mean"
+    needs: ClassVar[Literal["mean"]] = "mean"
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
         return p.mean()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import attrs
 import numpy as np
@@ -16,7 +16,6 @@ from plausibly.plugin import (
     Claim,
     Guarantee,
     IncompatibleComponents,
-    Needs,
     PValueCombiner,
     PValues,
 )
@@ -27,7 +26,7 @@ class Mean(PValueCombiner):
     """The mean of the p-values."""
 
     held_out: ClassVar[float] = 0.0
-    needs: ClassVar[Needs] = "mean"
+    needs: ClassVar[Literal["mean"]] = "mean"
     note: str = ""
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import attrs
 import numpy as np
 
 from kit_mutants import Mutant, changed, common
 from plausibly.kernels.types import Floats
-from plausibly.plugin import ScoreFunction, ScoreInput
+from plausibly.plugin import ScoreFunction
 
 
 @attrs.frozen(kw_only=True)
@@ -18,7 +18,7 @@ class Scaled(ScoreFunction):
     """The probability, scaled."""
 
     randomised: ClassVar[bool] = False
-    reads: ClassVar[ScoreInput] = "probability"
+    reads: ClassVar[Literal["probability"]] = "probability"
     scale: float = 2.0
 
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
@@ -31,7 +31,7 @@ class Smoothed(ScoreFunction):
     """Minus the probability of the likelier labels, and a random share of the label's own."""
 
     randomised: ClassVar[bool] = True
-    reads: ClassVar[ScoreInput] = "probability"
+    reads: ClassVar[Literal["probability"]] = "probability"
 
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
         """Return scores (..., label)."""

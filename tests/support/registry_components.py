@@ -25,7 +25,6 @@ from plausibly.plugin import (
     Floats,
     Guarantee,
     Keys,
-    Needs,
     PValueCombiner,
     PValues,
     Registrar,
@@ -88,7 +87,7 @@ class Least(PValueCombiner):
     """A combiner without parameters."""
 
     held_out: ClassVar[float] = 0.0
-    needs: ClassVar[Needs] = "mean"
+    needs: ClassVar[Literal["mean"]] = "mean"
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
         """Return nothing: these tests combine nothing."""

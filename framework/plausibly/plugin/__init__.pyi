@@ -60,7 +60,6 @@ from plausibly.guarantee import (
     Claim as Claim,
     Exchangeable as Exchangeable,
     Guarantee as Guarantee,
-    Needs as Needs,
     bounded as bounded,
 )
 from plausibly.kernels.hull import (
@@ -71,12 +70,10 @@ from plausibly.kernels.masses import (
 )
 from plausibly.kernels.random import (
     Keys as Keys,
-    hash_names as hash_names,
 )
 from plausibly.kernels.ranks import (
     Places as Places,
     by_places as by_places,
-    least_true as least_true,
 )
 from plausibly.kernels.sums import (
     ordered_sum as ordered_sum,
@@ -100,7 +97,6 @@ from plausibly.protocols import (
     PValueCombiner as PValueCombiner,
     Reader as Reader,
     ScoreFunction as ScoreFunction,
-    ScoreInput as ScoreInput,
 )
 from plausibly.registry import (
     Registrar as Registrar,

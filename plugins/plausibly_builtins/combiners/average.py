@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import reduce
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import attrs
 import numpy as np
@@ -17,7 +17,6 @@ from plausibly.plugin import (
     Floats,
     Guarantee,
     IncompatibleComponents,
-    Needs,
     PValueCombiner,
     PValues,
 )
@@ -102,7 +101,7 @@ class Average(PValueCombiner):
     smoothed: bool = False
 
     @property
-    def needs(self) -> Needs:
+    def needs(self) -> Literal["mean", "smoothed"]:
         """The mean p-value, with ties split where that is chosen."""
         return "smoothed" if self.smoothed else "mean"
 
@@ -155,7 +154,7 @@ class TwiceAverage(PValueCombiner):
     """
 
     held_out: ClassVar[float] = 0.0
-    needs: ClassVar[Needs] = "mean"
+    needs = "mean"
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
         return np.minimum(2 * p.mean(), 1.0)
@@ -190,7 +189,7 @@ class Maximum(PValueCombiner):
     """
 
     held_out: ClassVar[float] = 0.0
-    needs: ClassVar[Needs] = "each"
+    needs = "each"
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
         largest: Floats = p.each().max(axis=0)
@@ -226,7 +225,7 @@ class EValue(PValueCombiner):
     """
 
     held_out: ClassVar[float] = 0.0
-    needs: ClassVar[Needs] = "each"
+    needs = "each"
 
     power: float = attrs.field(
         default=1.0, validator=attrs.validators.and_(_POSITIVE, attrs.validators.le(1.0))

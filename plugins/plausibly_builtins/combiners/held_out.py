@@ -18,7 +18,6 @@ from plausibly.plugin import (
     Guarantee,
     IncompatibleComponents,
     Ints,
-    Needs,
     PValueCombiner,
     PValues,
     bounded,
@@ -36,7 +35,7 @@ class HeldOut(PValueCombiner, ABC):
     held_out: float = attrs.field(default=0.5, validator=INSIDE)
 
     @property
-    def needs(self) -> Needs:
+    def needs(self) -> Literal["mean", "losses"]:
         """The mean p-value."""
         return "mean"
 

@@ -16,7 +16,6 @@ from plausibly.plugin import (
     Floats,
     Guarantee,
     Ints,
-    Needs,
     PValueCombiner,
     PValues,
 )
@@ -77,7 +76,7 @@ class ForIndependent(PValueCombiner):
     """Base of rules for independent p-values; a subclass gives `_merged`."""
 
     held_out: ClassVar[float] = 0.0
-    needs: ClassVar[Needs] = "each"
+    needs = "each"
 
     effective: Effective = "none"
 

@@ -17,7 +17,6 @@ from plausibly.plugin import (
     Guarantee,
     InputError,
     Ints,
-    Needs,
     PValueCombiner,
     PValues,
     counted,
@@ -98,7 +97,7 @@ class Merging(PValueCombiner):
     __slots__ = ()
 
     held_out: ClassVar[float] = 0.0
-    needs: ClassVar[Needs] = "each"
+    needs = "each"
     reason: ClassVar[str]
     reference: ClassVar[str] = VOVK_WANG
     exchangeable: ClassVar[bool] = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
@@ -20,12 +21,10 @@ from plausibly.plugin import (
     Floats,
     Guarantee,
     Ints,
-    Needs,
     Pools,
     PValues,
     bounded,
     exact,
-    least_true,
     settle,
 )
 from plausibly_builtins.combiners.held_out import INSIDE, HeldOut
@@ -99,7 +98,7 @@ class Pac(HeldOut):
             raise ValueError(msg)
 
     @property
-    def needs(self) -> Needs:
+    def needs(self) -> Literal["mean", "losses"]:
         """The losses, or with held-out examples the mean p-value."""
         return "mean" if self.bound == "held-out" else "losses"
 
@@ -162,12 +161,9 @@ class Pac(HeldOut):
             betting = _Betting.of(losses, share, delta)
             return _last(losses.scores, betting.rejects)
         drawn = np.sort(losses.drawn())
-        rank = least_true(
-            lambda k: k > len(drawn) or _excess(k - 1, len(drawn), share, delta) > 0,
-            0,
-            len(drawn) + 1,
-        )
-        return -math.inf if rank == 1 else float(drawn[rank - 2])
+        n = len(drawn)
+        misses = bisect_left(range(n), True, key=lambda k: _excess(k, n, share, delta) > 0)
+        return float(drawn[misses - 1]) if misses else -math.inf
 
     def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
         delta, held = exact(self.delta), self.bound == "held-out"
@@ -235,8 +231,7 @@ def _last(scores: Floats, rejects: Callable[[int], bool]) -> float:
     counts = [*starts.tolist(), len(scores)]
     if not rejects(0):
         return -math.inf
-    size = len(counts)
-    last = least_true(lambda at: at == size or not rejects(counts[at]), 0, size) - 1
+    last = bisect_left(range(1, len(counts)), True, key=lambda place: not rejects(counts[place]))
     return math.inf if last == len(starts) else float(scores[counts[last]])
 
 

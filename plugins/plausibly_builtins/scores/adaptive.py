@@ -14,7 +14,6 @@ from plausibly.plugin import (
     InputError,
     Places,
     ScoreFunction,
-    ScoreInput,
     by_places,
 )
 
@@ -23,7 +22,7 @@ class Adaptive(ScoreFunction):
     """Base of scores that add probabilities up."""
 
     name: ClassVar[str]
-    reads: ClassVar[ScoreInput] = "probability"
+    reads = "probability"
     randomised: bool
 
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:

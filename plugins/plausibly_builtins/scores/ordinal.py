@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Literal, cast
 
 import attrs
 import numpy as np
@@ -13,7 +13,6 @@ from plausibly.plugin import (
     Floats,
     Ints,
     ScoreFunction,
-    ScoreInput,
     hull,
     resolve,
 )
@@ -82,7 +81,7 @@ class Ordinal(ScoreFunction):
             raise ValueError(msg)
 
     @property
-    def reads(self) -> ScoreInput:
+    def reads(self) -> Literal["probability", "log-probability"]:
         """Form of the predictions that the inner score reads."""
         return self.inner.reads
 

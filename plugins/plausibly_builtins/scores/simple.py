@@ -7,7 +7,7 @@ from typing import ClassVar
 import attrs
 import numpy as np
 
-from plausibly.plugin import Floats, ScoreFunction, ScoreInput, by_places
+from plausibly.plugin import Floats, ScoreFunction, by_places
 
 
 @attrs.frozen(kw_only=True)
@@ -20,7 +20,7 @@ class Probability(ScoreFunction):
     """
 
     randomised: ClassVar[bool] = False
-    reads: ClassVar[ScoreInput] = "probability"
+    reads = "probability"
     identity: ClassVar[bool] = True
 
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
@@ -36,7 +36,7 @@ class LogProbability(ScoreFunction):
     """
 
     randomised: ClassVar[bool] = False
-    reads: ClassVar[ScoreInput] = "log-probability"
+    reads = "log-probability"
 
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
         return probabilities
@@ -56,7 +56,7 @@ class Margin(ScoreFunction):
     """
 
     randomised: ClassVar[bool] = False
-    reads: ClassVar[ScoreInput] = "probability"
+    reads = "probability"
 
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
         if probabilities.shape[-1] == 1:
@@ -76,7 +76,7 @@ class Rank(ScoreFunction):
     """
 
     randomised: ClassVar[bool] = False
-    reads: ClassVar[ScoreInput] = "probability"
+    reads = "probability"
 
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
         return by_places(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import ClassVar, assert_type
+from typing import ClassVar, Literal, assert_type
 
 import attrs
 import xarray as xr
@@ -30,14 +30,12 @@ from plausibly.plugin import (
     Floats,
     Guarantee,
     Keys,
-    Needs,
     PValueCombiner,
     PValues,
     Reader,
     Record,
     Registrar,
     ScoreFunction,
-    ScoreInput,
     hookimpl,
     resolve,
 )
@@ -90,7 +88,7 @@ class Fit(ScoreFunction):
     """A score."""
 
     randomised: ClassVar[bool] = False
-    reads: ClassVar[ScoreInput] = "probability"
+    reads: ClassVar[Literal["probability"]] = "probability"
 
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
         """Score."""
@@ -111,7 +109,7 @@ class Merge(PValueCombiner):
     """A combiner whose share the user sets: a field is as good as a class variable."""
 
     held_out: float = 0.5
-    needs: ClassVar[Needs] = "mean"
+    needs: ClassVar[Literal["mean"]] = "mean"
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
         """Combine."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import attrs
 import numpy as np
 import xarray as xr
 
-from plausibly.plugin import Floats, Keys, ScoreInput, answered_rows
+from plausibly.plugin import Floats, Keys, answered_rows
 
 
 @attrs.frozen(kw_only=True)
@@ -29,7 +29,7 @@ class Identity:
     """The probability as it comes."""
 
     randomised: ClassVar[bool] = False
-    reads: ClassVar[ScoreInput] = "probability"
+    reads: ClassVar[Literal["probability"]] = "probability"
 
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
         """Return the probabilities."""
