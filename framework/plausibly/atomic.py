@@ -100,10 +100,10 @@ def is_store(path: Path, told: Callable[[Mapping[str, object]], bool]) -> bool:
 @contextlib.contextmanager
 def noting_replaced() -> Iterator[list[Path]]:
     """Yield a list that gets every file and folder that is replaced until the block ends."""
-    found: list[Path] = []
-    token = _REPLACED.set(found)
+    replaced: list[Path] = []
+    token = _REPLACED.set(replaced)
     try:
-        yield found
+        yield replaced
     finally:
         _REPLACED.reset(token)
 

@@ -15,9 +15,9 @@ def exports(module: str, file: str) -> tuple[Callable[[str], object], list[str]]
         if name not in homes:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         home, original = homes[name]
-        found = None if home == module else import_module(home)
-        if hasattr(found, original):
-            value: object = getattr(found, original)
+        source = None if home == module else import_module(home)
+        if hasattr(source, original):
+            value: object = getattr(source, original)
         else:  # a module
             value = import_module(f"{home}.{original}")
         setattr(sys.modules[module], name, value)

@@ -523,7 +523,7 @@ class CalibrationSummary:
         """
         over = f"over {', '.join(('calibration set', *claim.random, *random))} and new example"
         if confidence is not None:
-            others = [one for one in claim.random if one != DRAWN_LABELS]
+            others = [name for name in claim.random if name != DRAWN_LABELS]
             over = f"over {' and '.join(('new examples', *others))}, for this calibration set"
         per = f"for {claim.per}; not for each example" if claim.per else _NOT_FOR_EACH
         assumption = claim.assumption

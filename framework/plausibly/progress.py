@@ -135,8 +135,8 @@ class Reached:
 
     def _repr_html_(self) -> str:
         known = "" if self.total is None else f' max="{self.total}" value="{self.done}"'
-        said = text.escaped(repr(self))
-        return f'<progress{known} aria-label="{said}"></progress> <span>{said}</span>'
+        status = text.escaped(repr(self))
+        return f'<progress{known} aria-label="{status}"></progress> <span>{status}</span>'
 
 
 class _PageBar:

@@ -36,11 +36,11 @@ def table(
     """Return rows of texts as a table."""
     written = []
     if head:
-        titles = "".join(f'<th scope="col" style="{_HEAD}">{escaped(one)}</th>' for one in head)
+        titles = "".join(f'<th scope="col" style="{_HEAD}">{escaped(cell)}</th>' for cell in head)
         written.append(f"<thead><tr>{titles}</tr></thead>")
     written.append("<tbody>")
     for row in rows:
-        cells = [f'<td dir="auto" style="{_TEXT}">{escaped(one)}</td>' for one in row]
+        cells = [f'<td dir="auto" style="{_TEXT}">{escaped(cell)}</td>' for cell in row]
         if titled and cells:
             cells[0] = f'<th scope="row" dir="auto" style="{_CELL}">{escaped(row[0])}</th>'
         written.append(f"<tr>{''.join(cells)}</tr>")

@@ -47,10 +47,10 @@ class Example:
     @property
     def above(self) -> Bools:
         """True where some stage puts one place above another."""
-        found = np.zeros((self.size, self.size), bool)
+        beats = np.zeros((self.size, self.size), bool)
         for block, below, _ in self.stages:
-            found[np.ix_(block, below)] = True
-        return found
+            beats[np.ix_(block, below)] = True
+        return beats
 
     @property
     def one_sided(self) -> bool:
@@ -79,9 +79,9 @@ def _example(
     counts: dict[tuple[tuple[int, ...], tuple[int, ...]], list[float]] = defaultdict(list)
     everything = set(range(len(ranks) + bool(rest)))
     for weight, blocks in responses:
-        found = [sorted(place[rank] for rank in block) for block in blocks]
-        below = everything if excluded else {at for block in found for at in block}
-        for block in found:
+        places = [sorted(place[rank] for rank in block) for block in blocks]
+        below = everything if excluded else {at for block in places for at in block}
+        for block in places:
             below = below - set(block)
             if below:
                 counts[tuple(block), tuple(sorted(below))].append(weight)
@@ -91,7 +91,7 @@ def _example(
 
 def _rankings(rows: Rows, rank: Ints) -> list[Blocks]:
     """Return weight and blocks, of ranks of label names, of each response, by example."""
-    found: list[Blocks] = [[] for _ in range(rows.n)]
+    rankings: list[Blocks] = [[] for _ in range(rows.n)]
     ends = np.cumsum(rows.mentions).tolist()
     label, block = rank[rows.label].tolist(), rows.block.tolist()
     start = 0
@@ -100,9 +100,9 @@ def _rankings(rows: Rows, rank: Ints) -> list[Blocks]:
         for place in range(start, end):
             blocks.setdefault(block[place], []).append(label[place])
         if blocks and weight > 0:
-            found[example].append((weight, list(blocks.values())))
+            rankings[example].append((weight, list(blocks.values())))
         start = end
-    return found
+    return rankings
 
 
 def _strongly_connected(above: Bools) -> bool:

@@ -36,19 +36,19 @@ def coordinates_over(
     dim: str, arrays: Sequence[xr.DataArray | xr.Dataset]
 ) -> dict[str, NDArray[np.generic]]:
     """Return the coordinates over one dim, by name; the first array that has one decides."""
-    found: dict[str, NDArray[np.generic]] = {}
+    coordinates: dict[str, NDArray[np.generic]] = {}
     for array in arrays:
         for name, values in array.coords.items():
             known = str(name)
-            if values.dims == (dim,) and known not in (dim, names.DENOMINATOR, *found):
+            if values.dims == (dim,) and known not in (dim, names.DENOMINATOR, *coordinates):
                 plain = as_values(values.values)
-                found[known] = unwritable(values.values if plain is None else plain)
-    return found
+                coordinates[known] = unwritable(values.values if plain is None else plain)
+    return coordinates
 
 
 def emptiness(values: NDArray[np.generic]) -> NDArray[np.bool_]:
     """Return which values are missing, or empty text."""
-    return np.array([names.is_missing(one) or one == "" for one in values], dtype=np.bool_)
+    return np.array([names.is_missing(value) or value == "" for value in values], dtype=np.bool_)
 
 
 def complete(
@@ -64,7 +64,7 @@ def complete(
     if plain is not None:
         return plain
     empty = emptiness(values)
-    without = [str(one) for one, gone in zip(examples, empty, strict=False) if gone]
+    without = [str(example) for example, gone in zip(examples, empty, strict=False) if gone]
     raise InputError(
         "coordinate-empty",
         f'{counted(int(empty.sum()))} of {counted(len(values))} {of} have no "{name}"',

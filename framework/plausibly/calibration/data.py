@@ -28,13 +28,13 @@ def check_weights(values: NDArray[np.generic], name: str, *, source: str) -> NDA
     weights = values.astype(np.float64) if numeric else np.full(len(values), np.nan)
     wrong = ~(np.isfinite(weights) & (weights >= 0))
     if wrong.any():
-        got = f"{weights[wrong][0]:g}" if numeric else f'"{values[wrong][0]}"'
+        found = f"{weights[wrong][0]:g}" if numeric else f'"{values[wrong][0]}"'
         raise InputError(
             "weights-range",
             f'{counted(int(wrong.sum()))} of {counted(len(weights))} weights in "{name}" are no '
             "likelihood ratios",
             expected="finite numbers from 0 on: how much more often new examples are like this one",
-            found=got,
+            found=found,
             hint="plausibly.likelihood_ratios(...), or fix the coordinate",
             source=source,
         )
@@ -99,8 +99,8 @@ class ArrayScores:
 
     def at(self, row: Ints, label: Ints) -> Floats:
         """Return the scores of pairs of example and label, of any shape."""
-        found = self.values[row, label]
-        return np.add(found, found.dtype.type(0), out=found)
+        scores = self.values[row, label]
+        return np.add(scores, scores.dtype.type(0), out=scores)
 
     def take(self, rows: NDArray[np.intp]) -> ArrayScores:
         """Return the scores of some examples."""
@@ -108,8 +108,8 @@ class ArrayScores:
 
     def largest(self) -> Floats:
         """Return the largest score of each example, (example,)."""
-        found = largest(self.values)
-        return np.add(found, found.dtype.type(0), out=found)
+        scores = largest(self.values)
+        return np.add(scores, scores.dtype.type(0), out=scores)
 
     def dense(self) -> Floats:
         """Return all scores."""
@@ -224,8 +224,8 @@ class CalibrationData:
                 source="plausibilities",
             )
         columns = [
-            draw_labels(one, uniform[:, place : place + 1])[0]
-            for place, one in enumerate(self.resampled[:draws])
+            draw_labels(plausibilities, uniform[:, place : place + 1])[0]
+            for place, plausibilities in enumerate(self.resampled[:draws])
         ]
         return np.stack(columns)
 
@@ -328,7 +328,7 @@ class CalibrationData:
             plausibilities=self.stored.take(rows),
             denominator=None if self.denominator is None else self.denominator[rows],
             hashes=self.examples.take(rows),
-            coordinates={name: found[rows] for name, found in self.coordinates.items()},
+            coordinates={name: values[rows] for name, values in self.coordinates.items()},
             augmented=None if self.augmented is None else self.augmented[:, rows],
             resampled=None if self.resampled is None else self.resampled[:, rows],
         )

@@ -154,29 +154,29 @@ class Pools:
         heaviest = max(1, -(-calibration.test_mass.numerator // calibration.test_mass.denominator))
         # With room for the sum over replicates, also where these are read apart.
         together = len(calibration.scores) * heaviest
-        masses, one = common_masses(units, row, denominator, times=together)
+        masses, unit_mass = common_masses(units, row, denominator, times=together)
         rounded = int(denominator.max(initial=1)) >= 2**_ROUNDED_BITS
         order = stable_order(scores.ravel())
         bits = None
         if calibration.weight is None:
             cumulative = np.zeros(scores.size + 1, dtype=masses.dtype)
             np.cumsum(np.tile(masses, copies)[order], out=cumulative[1:])
-            base = copies * one * len(denominator)
+            base = copies * unit_mass * len(denominator)
         else:
             sums = kernel.WeightedSums.of(
-                calibration.weight, one, together, whole=calibration.test_mass == 1
+                calibration.weight, unit_mass, together, whole=calibration.test_mass == 1
             )
             place = np.tile(np.arange(scores.shape[1]), copies)[order]
             cumulative = sums.cumulative(masses[place], row[place])
-            base, one, bits = copies * sums.base, sums.one, sums.bits
+            base, unit_mass, bits = copies * sums.base, sums.one, sums.bits
             rounded = rounded or not sums.exact
         if calibration.of_atoms:
             # Atoms may have been rounded up, by less than one unit each; a total must not be.
             base = int(cumulative[-1]) - (scores.size if rounded else 0)
-        exact_mass = copies * one * calibration.test_mass
+        exact_mass = copies * unit_mass * calibration.test_mass
         test_mass = -(-exact_mass.numerator // exact_mass.denominator)
         if calibration.test_mass == 1:
             # Masses that were rounded up may pass the examples' own by a hair.
             cumulative = np.minimum(cumulative, base)
-        unit = copies * one
+        unit = copies * unit_mass
         return Pool(scores.ravel()[order], cumulative, test_mass, base + unit, base, bits)

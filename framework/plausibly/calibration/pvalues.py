@@ -147,14 +147,14 @@ class PValues:
         if scores is None or not self.pools.calibration.separate:
             raise _undeclared("each", "one p-value per replicate")
         own = self.pools.calibration.augmentation == "separate"
-        found = []
+        ratios = []
         for place, pool in enumerate(self.pools.each):
-            one = scores[place] if own else scores
+            test_scores = scores[place] if own else scores
             if weight is None:
-                found.append(share(pool.numerators(one), pool.total))
+                ratios.append(share(pool.numerators(test_scores), pool.total))
             else:
-                found.append(share(*pool.ratios(one, weight)))
-        values = np.stack(found)
+                ratios.append(share(*pool.ratios(test_scores, weight)))
+        values = np.stack(ratios)
         if self.order is None:
             return values
         return np.take_along_axis(values, np.broadcast_to(self.order, values.shape), axis=0)
@@ -186,10 +186,10 @@ def _added(pools: Pools, scores: Floats, weight: Floats | None) -> tuple[Masses,
     """Return numerators and totals over replicates that have test scores of their own."""
     parts = zip(pools.each, scores, strict=True)
     if weight is None:
-        found = [pool.numerators(one) for pool, one in parts]
-        return np.stack(found).sum(axis=0), sum(pool.total for pool in pools.each)
+        numerators = [pool.numerators(test_scores) for pool, test_scores in parts]
+        return np.stack(numerators).sum(axis=0), sum(pool.total for pool in pools.each)
     times = len(pools.each)
-    ratios = [pool.ratios(one, weight, times=times) for pool, one in parts]
+    ratios = [pool.ratios(test_scores, weight, times=times) for pool, test_scores in parts]
     above, totals = (np.stack(each).sum(axis=0) for each in zip(*ratios, strict=True))
     return above, totals
 
@@ -224,10 +224,10 @@ class TestScores:
 
     def p_values(self, pools: Pools, label: int | None = None) -> PValues:
         """Return the p-values against one group; of one label where a label is named."""
-        asked = slice(None) if label is None else slice(label, label + 1)
+        labels = slice(None) if label is None else slice(label, label + 1)
         return PValues.of(
             pools,
-            self.scores[..., asked],
+            self.scores[..., labels],
             weight=None if self.weight is None else self.weight[:, None],
             uniform=self.uniform,
             order=None if self.order is None else self.order[..., None],
@@ -240,25 +240,25 @@ def combined(pools: Pools, test_scores: TestScores, combine: Combine) -> NDArray
     Examples of groups that calibration lacks have nothing to be compared with: 1.
     """
     labels = test_scores.scores.shape[-1]
-    found = np.empty((len(test_scores), labels), dtype=np.float64)
+    p = np.empty((len(test_scores), labels), dtype=np.float64)
     rows = max(1, _BLOCK // (max(1, labels) * len(pools.calibration.scores)))
     for start in range(0, len(test_scores), rows):
         block = test_scores.take(slice(start, start + rows))
-        found[start : start + rows] = _block(pools, block, combine)
-    return found
+        p[start : start + rows] = _block(pools, block, combine)
+    return p
 
 
 def _block(pools: Pools, test_scores: TestScores, combine: Combine) -> Floats:
     if pools.calibration.claim.by == BY_LABEL:
-        columns = [combine(test_scores.p_values(one, k)) for k, one in enumerate(pools.groups)]
+        columns = [combine(test_scores.p_values(group, k)) for k, group in enumerate(pools.groups)]
         return np.concatenate(columns, axis=1)
     if test_scores.group is None:
         return combine(test_scores.p_values(pools))
-    found = np.ones(test_scores.scores.shape[-2:], dtype=np.float64)
+    p = np.ones(test_scores.scores.shape[-2:], dtype=np.float64)
     for code in np.unique(test_scores.group[test_scores.group >= 0]).tolist():
         rows = np.flatnonzero(test_scores.group == code)
-        found[rows] = combine(test_scores.take(rows).p_values(pools.groups[code]))
-    return found
+        p[rows] = combine(test_scores.take(rows).p_values(pools.groups[code]))
+    return p
 
 
 def exact(value: float) -> Fraction:

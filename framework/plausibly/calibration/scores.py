@@ -148,17 +148,17 @@ class CalibrationScores:
         if units is None or row is None or denominator is None:
             return ""
         for name, masses in {"units": units, "denominator": denominator}.items():
-            whole = masses.dtype.kind in "iu" or all(type(one) is int for one in masses.tolist())
+            whole = masses.dtype.kind in "iu" or all(type(mass) is int for mass in masses.tolist())
             if not whole or masses.min(initial=1) < (name == "denominator"):
                 return f"{name}: whole numbers from {int(name == 'denominator')} on"
         sums = np.bincount(row, units.astype(np.float64), minlength=self.examples)
         atoms = np.bincount(row, minlength=self.examples)
-        one = denominator.astype(np.float64)
+        mass = denominator.astype(np.float64)
         # Plausibilities sum to 1 within 1e-6, and masses may be rounded up by one unit each.
-        own, spare = float(self.test_mass), _SUM_WITHIN * one + atoms
-        if (sums > own * one + max(1.0, own) * spare).any():
+        own, spare = float(self.test_mass), _SUM_WITHIN * mass + atoms
+        if (sums > own * mass + max(1.0, own) * spare).any():
             return "units that sum to no more than test_mass times the denominator of each example"
-        if self.claim.target != "risk" and (sums < one - spare).any():
+        if self.claim.target != "risk" and (sums < mass - spare).any():
             return "units that sum to the denominator of each example"
         return ""
 
@@ -194,8 +194,8 @@ class CalibrationScores:
     def masses(self) -> tuple[Ints, NDArray[np.intp], Ints]:
         """Return mass and example of each atom, and the mass of each example, in its units."""
         if self.units is None or self.row is None or self.denominator is None:
-            one = np.ones(self.scores.shape[1], dtype=np.int64)
-            return one, np.arange(len(one)), one
+            ones = np.ones(self.scores.shape[1], dtype=np.int64)
+            return ones, np.arange(len(ones)), ones
         return self.units, self.row.astype(np.intp), self.denominator
 
     def group_sizes(self) -> list[float]:

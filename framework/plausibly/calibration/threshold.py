@@ -138,9 +138,9 @@ def score_threshold(
             source="scores",
         )
         return scores.dtype.type(-np.inf)
-    found: np.floating[Any] = np.partition(scores, rank - 1, axis=None)[rank - 1]  # Any: as above
+    tau: np.floating[Any] = np.partition(scores, rank - 1, axis=None)[rank - 1]  # Any: as above
     # Adding zero turns -0.0 into 0.0, whichever of the two stands at the rank.
-    return found + scores.dtype.type(0)
+    return tau + scores.dtype.type(0)
 
 
 def _malformed(

@@ -47,7 +47,7 @@ def warn_of_small_groups(
     what = "labels" if of_labels else f'groups of "{calibration.claim.by}"'
     sizes = calibration.group_sizes()
     weighed = [(sizes[code], calibration.groups[code]) for code in small]
-    got = listed(f"{name} {mass:.4g}" for mass, name in sorted(weighed))
+    found = listed(f"{name} {mass:.4g}" for mass, name in sorted(weighed))
     needed = "more" if guarantee.needed is None else counted(guarantee.needed)
     unit = "plausibility mass" if of_labels else guarantee.unit
     alpha = f"{float(guarantee.alpha):g}"
@@ -61,7 +61,7 @@ def warn_of_small_groups(
         expected=f"{unit} of {needed} or more for a label"
         if of_labels
         else f"{needed} {unit} or more in a group",
-        found=got,
+        found=found,
         hint="annotate more of them, or a larger alpha"
         if of_labels
         else f'merge them in the column "{calibration.claim.by}", annotate more, or a larger alpha',

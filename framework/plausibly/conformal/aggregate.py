@@ -109,22 +109,22 @@ def aggregate(
         Where examples have no response, the table is detached from its labels, or the aggregator
         does not read this kind; ``sparse-draws`` where plausibilities are drawn.
     """
-    found = aggregated(
+    array = aggregated(
         annotations, aggregator, params=params, seed=seed, unanswered=unanswered, sparse=sparse
     ).array
-    if sparse == isinstance(found, xr.Dataset):
-        return found
-    if isinstance(found, xr.Dataset):
-        return to_dense(found)
-    if names.DRAW in found.dims:
+    if sparse == isinstance(array, xr.Dataset):
+        return array
+    if isinstance(array, xr.Dataset):
+        return to_dense(array)
+    if names.DRAW in array.dims:
         raise InputError(
             "sparse-draws",
-            f"{several(found.sizes[names.DRAW], 'draw')} of plausibilities have no sparse form",
+            f"{several(array.sizes[names.DRAW], 'draw')} of plausibilities have no sparse form",
             expected="an aggregator that gives each example one row",
             hint="sparse=False",
             source="aggregator",
         )
-    return to_sparse(found)
+    return to_sparse(array)
 
 
 def warn_of_one_annotator(table: xr.Dataset) -> None:
@@ -178,22 +178,22 @@ def aggregated(
     keys, name = Keys(seed, "aggregator"), called(AGGREGATOR, component)
     source, table = f"aggregator {name}", read_only(table)
     check_answered(Rows.of(table))
-    found: object = None
+    result: object = None
     if table.sizes[names.LABEL] > FEW_LABELS if sparse is None else sparse:
         method = "aggregate_sparse"
         with calling(source, method):
-            found = component.aggregate_sparse(table, keys)
-    if found is None:
+            result = component.aggregate_sparse(table, keys)
+    if result is None:
         method = "aggregate"
         with calling(source, method):
-            found = component.aggregate(table, keys)
+            result = component.aggregate(table, keys)
     expected, others = "a DataArray (example, label) of plausibilities", []
-    got, plausibilities = f"a {type(found).__name__}", None
-    if isinstance(found, xr.DataArray) or is_sparse(found):
+    found, plausibilities = f"a {type(result).__name__}", None
+    if isinstance(result, xr.DataArray) or is_sparse(result):
         try:
-            plausibilities = Plausibilities.from_xarray(found)
+            plausibilities = Plausibilities.from_xarray(result)
         except InputError as error:
-            expected, got = error.expected, f"{error.what}: {error.found}".removesuffix(": ")
+            expected, found = error.expected, f"{error.what}: {error.found}".removesuffix(": ")
     if plausibilities is not None:
         along = (plausibilities.examples, plausibilities.labels)
         for dim, here in zip((names.EXAMPLE, names.LABEL), along, strict=True):
@@ -202,10 +202,10 @@ def aggregated(
                 more, less = has.difference(wanted), wanted.difference(has)
                 others += [f"{several(len(more), dim)} more: {listed(more)}"] if len(more) else []
                 others += [f"{several(len(less), dim)} less: {listed(less)}"] if len(less) else []
-        expected, got = "the examples and labels of the annotations", "; ".join(others)
+        expected, found = "the examples and labels of the annotations", "; ".join(others)
     if plausibilities is None or others:
         what = f"{method}() returned no plausibilities"
-        raise failed(source, what, expected=expected, found=got)
+        raise failed(source, what, expected=expected, found=found)
     array = plausibilities.array
     if component.joint:
         array = array.assign_attrs({names.JOINT: name})

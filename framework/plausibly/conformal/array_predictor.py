@@ -74,41 +74,43 @@ class Scoring:
         """
         if examples is not None and self.component.randomised:
             # One an example, the same for its augmentations.
-            one = Keys(self.seed).child("score").uniform(examples.hashes)
-            uniform = np.array(np.broadcast_to(one, (*values.shape[:-1], 1)))
+            uniforms = Keys(self.seed).child("score").uniform(examples.hashes)
+            uniform = np.array(np.broadcast_to(uniforms, (*values.shape[:-1], 1)))
         source = f"score {self.called}"
         read = self._read(values)
-        given = np.array(read[..., list(self.order)] if self.order else read, copy=True, order="C")
+        ordered = np.array(
+            read[..., list(self.order)] if self.order else read, copy=True, order="C"
+        )
         if uniform is not None:
             uniform = unwritable(uniform)
         with calling(source, "score"):
-            scores = np.asarray(self.component.score(given, uniform))
-        got = ""
+            scores = np.asarray(self.component.score(ordered, uniform))
+        found = ""
         if scores.shape != values.shape:
-            got = f"shape {scores.shape}"
+            found = f"shape {scores.shape}"
         elif scores.dtype.kind not in "fiu":
-            got = str(scores.dtype)
+            found = str(scores.dtype)
         else:
             with np.errstate(over="ignore"):
                 same = scores.astype(values.dtype, copy=False)
             # The extremes of numbers are NaN where one of them is: no mask of their size.
             if same.size and np.isnan(same.min()):
-                got = "NaN"
+                found = "NaN"
             elif same.size and same.max() == np.inf and values.max() < np.inf:
-                got = "inf"
-        if got:
+                found = "inf"
+        if found:
             raise IncompatibleComponents(
                 "score-malformed",
                 f"{source} returned what cannot be compared",
                 expected=f"numbers of shape {values.shape}, finite or -inf",
-                found=got,
+                found=found,
                 hint="fix the score function's score()",
                 source=source,
             )
         same = same[..., self._back] if self.order else same
         # Adding zero turns -0.0 into 0.0, which compare equal but are different bits.
         # What was handed over is a copy of our own.
-        return np.add(same, values.dtype.type(0), out=same if same is given else None)
+        return np.add(same, values.dtype.type(0), out=same if same is ordered else None)
 
     def _read(self, values: Floats) -> Floats:
         """Return predictions in the form that the score function reads."""
@@ -315,25 +317,25 @@ class ArrayPredictor:
         source = f"combiner {self.metadata.combiner}"
         with calling(source, "combine"):
             values: object = self.combiner.combine(p, self._held_out)
-        got = ""
+        found = ""
         if not isinstance(values, np.ndarray):
-            got = f"a {type(values).__name__}"
+            found = f"a {type(values).__name__}"
         elif values.shape != p.numerators.shape:
-            got = f"shape {values.shape}"
+            found = f"shape {values.shape}"
         elif values.dtype != np.float64:
-            got = str(values.dtype)
+            found = str(values.dtype)
         # The least of numbers is NaN where one of them is.
         elif values.size and not 0.0 < values.min() <= values.max() <= 1.0:
             # A query without a mass of its own has the p-value 0 where it is below all atoms.
             alone = p.numerators == 0 if p.weight is None else p.weight == 0
             wrong = ~((values > 0.0) | (values == 0.0) & alone) | (values > 1.0)
-            got = f"{values[wrong][0]:.4g}" if wrong.any() else ""
-        if got:
+            found = f"{values[wrong][0]:.4g}" if wrong.any() else ""
+        if found:
             raise failed(
                 source,
                 "combine() returned no p-values",
                 expected=f"float64 of shape {p.numerators.shape}, above 0 and at most 1",
-                found=got,
+                found=found,
             )
         return cast("NDArray[np.float64]", values)
 
@@ -343,27 +345,27 @@ class ArrayPredictor:
         with calling(source, "guarantee"):
             stated: object = self.combiner.guarantee(claim, self.summary, alpha)
         if not isinstance(stated, Guarantee):
-            got = f"a {type(stated).__name__}"
+            found = f"a {type(stated).__name__}"
         elif stated.alpha != alpha:
-            got = f"one for alpha {stated.alpha}"
+            found = f"one for alpha {stated.alpha}"
         else:
             shares: dict[str, object] = {
                 "level": stated.level,
                 "confidence": stated.confidence,
                 "share": stated.share,
             }
-            got = ", ".join(
+            found = ", ".join(
                 f"{field} {value}"
                 for field, value in shares.items()
                 if value is not None and not (isinstance(value, Fraction | int) and 0 <= value <= 1)
             )
-            if not got:
+            if not found:
                 return stated
         raise failed(
             source,
             "guarantee() returned none that can be stated",
             expected=f"a Guarantee for alpha {alpha}, its level a Fraction from 0 to 1",
-            found=got,
+            found=found,
         )
 
     @property
@@ -401,7 +403,7 @@ class ArrayPredictor:
             if needs == "losses":
                 taus = [self._by_losses(alpha)]
             elif self._has_threshold:
-                taus = [threshold(one, self._combine, alpha, needs) for one in groups]
+                taus = [threshold(group, self._combine, alpha, needs) for group in groups]
             thresholds = np.array(taus, dtype=self.pools.dtype)
             guarantee = self._stated(alpha)
             vacuous = guarantee.vacuous
@@ -526,10 +528,10 @@ class ArrayPredictor:
         def thresholds(alpha: AlphaLike) -> Floats:
             self._require_rows()
             exact = read_alpha(alpha)
-            found = self._at(exact).thresholds
+            taus = self._at(exact).thresholds
             self._warn(exact)
             # Without dims it is compared several times faster than as one number in a row.
-            return found if self.pools.calibration.claim.by else found[0:1].reshape(())
+            return taus if self.pools.calibration.claim.by else taus[0:1].reshape(())
 
         return thresholds
 
@@ -607,8 +609,12 @@ class ArrayPredictor:
         ]
         guarantees = [self._at(alpha).guarantee for alpha in _SHOWN_ALPHAS]
         levels = [
-            (f"{float(one.alpha):g}", self._shown_threshold(one.alpha), one.statement())
-            for one in guarantees
+            (
+                f"{float(guarantee.alpha):g}",
+                self._shown_threshold(guarantee.alpha),
+                guarantee.statement(),
+            )
+            for guarantee in guarantees
         ]
         return text.framed(
             type(self).__name__,

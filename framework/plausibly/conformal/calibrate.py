@@ -123,43 +123,43 @@ def check_pair(
             hint="calibrator augmentation, or predictions.isel(augmentation=0)",
             source=f"calibrator {calibrator}",
         )
-    expected = got = ""
+    expected = found = ""
     hint, claim = "combiner average", calibration.claim
     if held_out:
         expected = "held-out examples among which a new one is as likely at every rank"
         if claim.by:
             of = "labels" if claim.by == BY_LABEL else f'the values of "{claim.by}"'
-            got = f"ranks that mix {of}"
+            found = f"ranks that mix {of}"
         elif claim.weights:
-            got = "weights, by which held-out examples are not as likely as new ones"
+            found = "weights, by which held-out examples are not as likely as new ones"
         elif claim.cluster:
-            got = f'examples of one "{claim.cluster}", which may be alike'
+            found = f'examples of one "{claim.cluster}", which may be alike'
         elif claim.target == "mass":
-            got = "one label of each, and the guarantee is about all of them"
+            found = "one label of each, and the guarantee is about all of them"
         elif claim.target == "risk":
-            got = "a mean, of which a rank says nothing"
+            found = "a mean, of which a rank says nothing"
     if needs == "losses":
         expected = "one threshold for all examples, by the missed mass of each"
         if claim.by:
             of = "label" if claim.by == BY_LABEL else f'value of "{claim.by}"'
-            got = f"a threshold for each {of}"
+            found = f"a threshold for each {of}"
         elif claim.weights:
-            got = "weights, with a threshold for each example"
+            found = "weights, with a threshold for each example"
         elif calibration.augmentation == "separate":
-            got = "replicates with test scores of their own"
+            found = "replicates with test scores of their own"
             hint = 'combiner pac(bound="held-out")'
         elif cluster and cluster != claim.cluster:
             expected = f'losses of each "{cluster}", whose examples may be alike'
-            got, hint = "losses of each example", f'calibrator clustered(by="{cluster}")'
-    if not got and needs == "each" and not calibration.separate:
-        expected, got = "one p-value per replicate", "only their mean: no label is drawn"
+            found, hint = "losses of each example", f'calibrator clustered(by="{cluster}")'
+    if not found and needs == "each" and not calibration.separate:
+        expected, found = "one p-value per replicate", "only their mean: no label is drawn"
         hint = "combiner average, or calibrator monte-carlo"
-    if got:
+    if found:
         raise IncompatibleComponents(
             "pair-incompatible",
             f"combiner {combiner} does not go with calibrator {calibrator}",
             expected=expected,
-            found=got,
+            found=found,
             hint=hint,
             source=f"combiner {combiner}",
         )
@@ -238,15 +238,15 @@ def try_combiner(predictor: ConformalPredictor) -> None:
     ordered = pools.pooled.ordered
     places = np.linspace(0, len(ordered) - 1, min(len(ordered), _TRIED)).astype(np.intp)
     scores = ordered[places]
-    one = np.ones(len(scores))
+    ones = np.ones(len(scores))
     if calibration.augmentation == "separate":
         scores = np.broadcast_to(scores, (len(calibration.scores), len(scores)))
-    weight = one if calibration.weight is not None else None
-    p = PValues.of(pools, scores, weight=weight, uniform=one / 2)
+    weight = ones if calibration.weight is not None else None
+    p = PValues.of(pools, scores, weight=weight, uniform=ones / 2)
     if predictor.combiner.needs == "mean":
         p = attrs.evolve(p, scores=None, uniform=None)
-    found = predictor._combine(p)
-    fall = float(np.diff(found).min(initial=0.0))
+    values = predictor._combine(p)
+    fall = float(np.diff(values).min(initial=0.0))
     if fall < -_ROUNDING:
         raise failed(
             f"combiner {predictor.metadata.combiner}",
@@ -338,7 +338,7 @@ def calibrate(
     answers = as_answers(plausibilities, beside=predictions)
     if is_annotations(answers):
         warn_of_one_annotator(answers)
-    model, found, aggregated_by = matched_inputs(
+    model, answered, aggregated_by = matched_inputs(
         probabilities,
         answers,
         aggregator=aggregator,
@@ -355,11 +355,11 @@ def calibrate(
         "combiner": called_as(COMBINER, the_combiner),
     }
     keys = Keys(seed)
-    order = score_order(model, found, the_score, called["score"])
+    order = score_order(model, answered, the_score, called["score"])
     scoring = Scoring(
         component=the_score, called=called["score"], scale=model.scale, seed=seed, order=order
     )
-    data = calibration_data(model, found, scoring)
+    data = calibration_data(model, answered, scoring)
     groups = None
     if cluster is not None:
         coordinate = model.array.coords.get(cluster)
@@ -406,7 +406,7 @@ def calibrate(
         cluster=cluster if aside.size and cluster else "",
         randomised=the_score.randomised,
         resampled=data.resampled is not None,
-        joint=str(found.array.attrs.get(names.JOINT, "")),
+        joint=str(answered.array.attrs.get(names.JOINT, "")),
     )
     calibration = attrs.evolve(calibration, claim=claim)
     if needs == "losses":

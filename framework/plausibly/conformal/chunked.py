@@ -74,7 +74,7 @@ def scored(
         validate.check_predictions(array, source=part.source, scale=scoring.scale)
     order = np.argsort(ask.row, kind="stable")
     ends = np.cumsum(np.bincount(ask.row, minlength=len(floats)))
-    found = np.empty(len(order), dtype=floats.dtype)
+    filled = np.empty(len(order), dtype=floats.dtype)
     largest = np.empty(len(floats), dtype=floats.dtype)
     first = 0
     for rows in blocks.row_blocks(floats.shape):
@@ -83,13 +83,13 @@ def scored(
             scores = scoring.scores(scores, part.examples.take(rows))
         last = int(ends[rows.stop - 1])
         atoms = order[first:last]
-        found[atoms] = scores[ask.row[atoms] - rows.start, ask.label[atoms]]
+        filled[atoms] = scores[ask.row[atoms] - rows.start, ask.label[atoms]]
         largest[rows] = blocks.largest(scores)
         first = last
     hard = validate.hard_rows(floats) if scoring.scale == "probability" else 0
     # Adding zero turns -0.0 into 0.0, which compare equal but are different bits.
     zero = floats.dtype.type(0)
-    return np.add(found, zero, out=found), np.add(largest, zero, out=largest), hard
+    return np.add(filled, zero, out=filled), np.add(largest, zero, out=largest), hard
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -146,14 +146,14 @@ class ChunkedScores:
                 part = chunk.part(examples, self.source)
                 asks.append((chunk, Ask(part, places[wanted] - chunk.start, codes[wanted])))
                 slots.append(wanted)
-        found = np.empty(len(places), dtype=self.dtype)
+        values = np.empty(len(places), dtype=self.dtype)
         work = partial(scored, labels=tuple(self.predictions.labels.texts), scoring=self.scoring)
         answers = reduced(work, array, asks)
         for (chunk, _), wanted, (scores, largest, hard) in zip(asks, slots, answers, strict=True):
-            found[wanted] = scores
+            values[wanted] = scores
             self.largest_of[chunk.start : chunk.stop] = largest
             self.hard[chunk.place] = hard
-        return found.reshape(row.shape)
+        return values.reshape(row.shape)
 
     def largest(self) -> Floats:
         """Return the largest score of each example, (example,)."""

@@ -47,22 +47,22 @@ def named_chunks(array: xr.DataArray, source: str, what: str) -> Named:
             hint=f"{what}.load(), or {what}.isel({dim}=0)",
             source=source,
         )
-    found = named_array(read_coordinates(array), source, what, lazy=True)
-    rows = whole_rows(found.array, source, what)
-    return attrs.evolve(found, array=rows.astype(float_type(rows.dtype), copy=False))
+    named = named_array(read_coordinates(array), source, what, lazy=True)
+    rows = whole_rows(named.array, source, what)
+    return attrs.evolve(named, array=rows.astype(float_type(rows.dtype), copy=False))
 
 
 def predictions_in_chunks(predictions: xr.DataArray, scale: str | None = None) -> Predictions:
     """Return predictions under checked names, each chunk of which is checked when it is read."""
     source = "predictions"
-    found = named_chunks(predictions, source, source)
-    scale = known_scale(found.array, source, scale)
+    named = named_chunks(predictions, source, source)
+    scale = known_scale(named.array, source, scale)
     return Predictions(
-        array=found.array.assign_attrs({names.SCALE: scale}),
-        examples=found.examples,
-        labels=found.labels,
+        array=named.array.assign_attrs({names.SCALE: scale}),
+        examples=named.examples,
+        labels=named.labels,
         scale=scale,
-        numbered=names.NUMBERED in found.array.attrs,
+        numbered=names.NUMBERED in named.array.attrs,
     )
 
 
@@ -135,7 +135,7 @@ def each_chunk(
     # As they are: optimised by themselves they would be read again by what else needs them.
     blocks = [array.data.to_delayed(optimize_graph=False).ravel() for array in arrays]
     call = dask.delayed(work, pure=False, traverse=False)
-    return [call(*(each[chunk.place] for each in blocks), asked) for chunk, asked in asks]
+    return [call(*(each[chunk.place] for each in blocks), arguments) for chunk, arguments in asks]
 
 
 def reduced(
@@ -147,8 +147,8 @@ def reduced(
     if not asks:
         return ()
     dask = require("dask", extra="dask", source="an array in chunks")
-    found: tuple[T, ...] = dask.compute(*each_chunk(work, [array], asks))
-    return found
+    results: tuple[T, ...] = dask.compute(*each_chunk(work, [array], asks))
+    return results
 
 
 def map_chunks(
@@ -184,16 +184,16 @@ def map_chunks(
 
     cut = (array.variable.chunksizes[names.EXAMPLE],)
     along = (text_array(examples.texts), *columns)
-    found: dask.array.Array = da.blockwise(
+    mapped: dask.array.Array = da.blockwise(
         of_chunk,
         "pel" if more else "el",
         array.data,
         "el",
-        *(item for one in along for item in (da.from_array(one, cut, name=False), "e")),
+        *(item for column in along for item in (da.from_array(column, cut, name=False), "e")),
         new_axes={"p": planes} if more else {},
         dtype=dtype,
         meta=np.empty((0,) * (2 + len(more)), dtype),
         # Delayed, so that they travel once and not with each chunk.
-        **{name: delayed(one, pure=False, traverse=False) for name, one in shared.items()},
+        **{name: delayed(column, pure=False, traverse=False) for name, column in shared.items()},
     )
-    return found
+    return mapped

@@ -151,7 +151,7 @@ def _contents(path: Path) -> tuple[dict[str, Numbers], str, str]:
 
     # Nothing is larger than the bytes that hold it.
     with netcdf_file(io.BytesIO(data), mmap=False) as file:
-        arrays = {name: _checked(name, one.data) for name, one in file.variables.items()}
+        arrays = {name: _checked(name, variable.data) for name, variable in file.variables.items()}
         text, digest = (str(getattr(file, name), "utf-8") for name in (ATTRIBUTE, CHECKSUM))
     return arrays, text, digest
 
@@ -257,8 +257,8 @@ def _restored(kind: type[P], arrays: Mapping[str, Numbers], about: _About) -> P:
         denominator = _whole(arrays, "denominator", _WHOLE, 1)
         row = _whole(arrays, "row", len(denominator))
         common = 1
-        for one in np.unique(denominator).tolist():
-            common = math.lcm(common, one)
+        for mass in np.unique(denominator).tolist():
+            common = math.lcm(common, mass)
             # Masses over one denominator would take too much memory.
             if common.bit_length() * scores.size > _WIDEST:
                 raise ValueError("denominator")

@@ -107,7 +107,7 @@ def read_test(
                 hint="predict for the same augmentations, under the same names",
                 source="predictions",
             )
-        numbers: Floats = checked.values[[test.augmentations.index(one) for one in augmentations]]
+        numbers: Floats = checked.values[[test.augmentations.index(name) for name in augmentations]]
         checked = checked.isel({names.AUGMENTATION: 0}, drop=True)
     else:
         numbers = checked.values
@@ -143,21 +143,21 @@ def check_scale(predictions: xr.DataArray, scale: str) -> None:
 
 def label_order(test: Names, predictor: Names) -> NDArray[np.intp]:
     """Return the position among a predictor's labels of each label of the predictions."""
-    given, labels = test.texts, predictor.texts
-    lacking, excess = not_among(labels, given), not_among(given, labels)
+    here, labels = test.texts, predictor.texts
+    lacking, excess = not_among(labels, here), not_among(here, labels)
     if lacking or excess:
         what = f'lack the label "{lacking[0]}"' if lacking else f'have the label "{excess[0]}"'
         raise InputError(
             "predictor-labels",
             f"predictions {what}",
             expected=f"the predictor's {counted(len(labels))} labels by name",
-            found=f"{counted(len(given) - len(excess))} of them"
+            found=f"{counted(len(here) - len(excess))} of them"
             + (f" and {counted(len(excess))} others" if excess else ""),
             hint="predict with the same model, or recalibrate for these labels",
             source="predictions",
             details={"lacking": lacking, "excess": excess},
         )
-    return names.positions(labels, given)
+    return names.positions(labels, here)
 
 
 def sets_array(
@@ -174,8 +174,8 @@ def sets_array(
         **{name: test.checked.attrs[name] for name in kept if name in test.checked.attrs},
     }
     arrays = [
-        test.like_input(one, "prediction_sets", float(alpha), attrs)
-        for one, alpha in zip(sets, alphas, strict=True)
+        test.like_input(plane, "prediction_sets", float(alpha), attrs)
+        for plane, alpha in zip(sets, alphas, strict=True)
     ]
     if not several:
         return arrays[0]
@@ -202,8 +202,8 @@ def sets_attrs(
 
 def groups_of(checked: xr.DataArray, calibration: CalibrationScores, source: str) -> Ints:
     """Return the group of each new example, -1 where calibration lacks it."""
-    found = group_names(new_values(checked, calibration.claim.by, source=source))
-    return names.positions(list(calibration.groups), found.tolist())
+    values = group_names(new_values(checked, calibration.claim.by, source=source))
+    return names.positions(list(calibration.groups), values.tolist())
 
 
 def mean_scores(scores: Floats) -> Floats:
@@ -219,7 +219,7 @@ def warn_of_unseen_groups(
     by, unseen = calibration.claim.by, group < 0
     if not unseen.any():
         return
-    found = group_names(new_values(checked, by, source="predictor"))
+    values = group_names(new_values(checked, by, source="predictor"))
     examples = [str(name) for name in checked[names.EXAMPLE].values[unseen]]
     warn(
         "group-unseen",
@@ -227,7 +227,7 @@ def warn_of_unseen_groups(
         if len(examples) > 1
         else "1 example is of a group that calibration lacks",
         expected=f'values of "{by}" that calibration has; these get every label',
-        found=listed(sorted(set(found[unseen].tolist()))),
+        found=listed(sorted(set(values[unseen].tolist()))),
         hint=f'calibrate with such examples, or merge groups in the column "{by}"',
         source="predictions",
         details={"examples": examples},

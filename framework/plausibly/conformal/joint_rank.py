@@ -104,7 +104,7 @@ def joint_rank(
                 "rows",
                 source=source,
             )
-    model, found, _ = matched_inputs(
+    model, answers, _ = matched_inputs(
         predictions, plausibilities, seed=seed, only_common=only_common
     )
     component = registry.resolve(SCORE, score)
@@ -116,14 +116,14 @@ def joint_rank(
     test = read_test(new, model.labels, scale, values.dtype, augmentations=model.augmentations)
     examples = model.examples
     overlap = 0 if model.numbered or test.numbered else examples.common(test.examples)
-    order = score_order(model, found, component, name)
+    order = score_order(model, answers, component, name)
     scoring = Scoring(component=component, called=name, scale=scale, seed=seed, order=order)
-    codes = draw_labels(found.stored, keys.child("joint-rank").uniform(examples.hashes))[0]
+    codes = draw_labels(answers.stored, keys.child("joint-rank").uniform(examples.hashes))[0]
     n = len(examples)
     parts = []
     for rows in row_blocks(values.shape[1:]):
-        some = scoring.scores(values[:, rows], examples.take(rows))
-        parts.append(some[:, np.arange(some.shape[1]), codes[rows]])
+        block = scoring.scores(values[:, rows], examples.take(rows))
+        parts.append(block[:, np.arange(block.shape[1]), codes[rows]])
     calibration = np.concatenate(parts, axis=1)
     scores = scoring.scores(test.values, test.examples)
     counts = rank_counts(calibration, scores.reshape(len(scores), -1)).reshape(scores.shape[1:])
@@ -133,21 +133,23 @@ def joint_rank(
         return p.assign_attrs({"guarantee": _GUARANTEE, OVERLAP: overlap})
     uniforms = (UNIFORMS,) if component.randomised else ()
     guarantees = tuple(
-        CalibrationSummary(n=n).guarantee_of_rank(_CLAIM, one, random=uniforms)
-        for one in read_alphas(alpha)
+        CalibrationSummary(n=n).guarantee_of_rank(_CLAIM, guarantee, random=uniforms)
+        for guarantee in read_alphas(alpha)
     )
-    for one in guarantees:
-        if one.vacuous:
-            warn_of_vacuous(one, "joint-rank")
-    sets = [counts > math.floor(one.alpha * (n + 1)) for one in guarantees]
+    for guarantee in guarantees:
+        if guarantee.vacuous:
+            warn_of_vacuous(guarantee, "joint-rank")
+    sets = [counts > math.floor(guarantee.alpha * (n + 1)) for guarantee in guarantees]
     metadata = json.dumps([labels, name, scale, model.augmentations, seed, *order])
     digest = blake2b(
         metadata.encode() + np.ascontiguousarray(calibration).tobytes(), digest_size=16
     )
-    stated = tuple(json.dumps(one.to_json()) for one in guarantees)
+    stated = tuple(json.dumps(guarantee.to_json()) for guarantee in guarantees)
     about = sets_attrs(stated, digest.hexdigest(), labels, order)
     about = {**about, OVERLAP: overlap}
-    return sets_array(test, sets, [one.alpha for one in guarantees], about, is_several(alpha))
+    return sets_array(
+        test, sets, [guarantee.alpha for guarantee in guarantees], about, is_several(alpha)
+    )
 
 
 def rank_counts(calibration: Floats, scores: Floats) -> NDArray[np.int64]:

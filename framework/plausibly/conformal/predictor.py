@@ -59,7 +59,7 @@ def _of_chunk(
     )
     if alphas is None:
         return predictor._p_values(test_scores)[:, test.order]
-    return np.stack([one[:, test.order] for one in predictor._sets(test_scores, alphas)])
+    return np.stack([plane[:, test.order] for plane in predictor._sets(test_scores, alphas)])
 
 
 def _lazy(
@@ -74,7 +74,7 @@ def _lazy(
     label_order(known.labels, predictor._label_names)  # each label is one of the predictor's
     wanted = [name for name in (calibration.by_examples, calibration.claim.weights) if name]
     source = f"calibrator {predictor.metadata.calibrator}"
-    found = map_chunks(
+    results = map_chunks(
         _of_chunk,
         known.array,
         known.examples,
@@ -97,7 +97,7 @@ def _lazy(
         dims=tuple(map(str, predictions.dims)),
     )
     group = groups_of(known.array, calibration, source) if calibration.by_examples else None
-    return test, group, found
+    return test, group, results
 
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
@@ -150,10 +150,10 @@ class ConformalPredictor(ArrayPredictor):
                 hint="predict(...) or p_values(...), which need none",
                 source="predictor",
             )
-        values = np.stack([self._at(one).thresholds for one in rows], axis=-1)
-        for one in rows:
-            self._warn(one)
-        by, coords = calibration.claim.by, {names.ALPHA: [float(one) for one in rows]}
+        values = np.stack([self._at(row).thresholds for row in rows], axis=-1)
+        for row in rows:
+            self._warn(row)
+        by, coords = calibration.claim.by, {names.ALPHA: [float(row) for row in rows]}
         dims = [by, names.ALPHA] if by else [names.ALPHA]
         groups = {by: list(calibration.groups)} if by else {}
         array = xr.DataArray(
@@ -231,8 +231,8 @@ class ConformalPredictor(ArrayPredictor):
         """
         self._require_p_values()
         if is_lazy(predictions):
-            test, group, found = _lazy(self, predictions, None)
-            p = cast("Floats", found)  # a Dask array
+            test, group, results = _lazy(self, predictions, None)
+            p = cast("Floats", results)  # a Dask array
         else:
             test, test_scores = self._scored(predictions)
             group, p = test_scores.group, self._p_values(test_scores)
@@ -299,9 +299,9 @@ class ConformalPredictor(ArrayPredictor):
                 warn_of_weights(test_scores, self.pools.calibration, sets, alphas)
         if group is not None:
             warn_of_unseen_groups(test.checked, group, self.pools.calibration)
-        for one in alphas:
-            self._warn(one)
-        guarantees = tuple(self._at(one).dumped for one in alphas)
+        for row in alphas:
+            self._warn(row)
+        guarantees = tuple(self._at(row).dumped for row in alphas)
         about = sets_attrs(guarantees, self.fingerprint, self.labels, self.metadata.order)
         overlap = 0
         if self.examples is not None and not test.numbered:

@@ -74,35 +74,35 @@ def rounding(scores: Floats) -> NDArray[np.float64]:
 
 def simplex_maximum(scores: Floats, tau: float) -> NDArray[np.float64]:
     """Return the largest plausibility of each label among the vectors that conform."""
-    found = np.ones(scores.shape, dtype=np.float64)
+    largest = np.ones(scores.shape, dtype=np.float64)
     if tau == -math.inf:
-        return found
+        return largest
     values = scores.astype(np.float64)
     best = values.max(axis=1, keepdims=True)
     apart = values < np.minimum(best, tau)
-    np.divide(best - tau, _below(best, values), out=found, where=apart)
-    found[best[:, 0] < tau] = np.nan
-    return found
+    np.divide(best - tau, _below(best, values), out=largest, where=apart)
+    largest[best[:, 0] < tau] = np.nan
+    return largest
 
 
 def simplex_minimum(scores: Floats, tau: float) -> NDArray[np.float64]:
     """Return the smallest plausibility of each label among the vectors that conform."""
     values = scores.astype(np.float64)
-    found = np.zeros(values.shape, dtype=np.float64)
+    smallest = np.zeros(values.shape, dtype=np.float64)
     rows = np.arange(len(values))
     top = values.argmax(axis=1)
     best = values[rows, top]
     if values.shape[1] == 1:
-        found[:] = 1
+        smallest[:] = 1
     else:
         others = values.copy()
         others[rows, top] = -np.inf
         second = others.max(axis=1)
         alone = rows[second < np.minimum(best, tau)]
         share = (best[alone] - tau) / (best[alone] - second[alone])
-        found[alone, top[alone]] = 1 - share
-    found[best < tau] = np.nan
-    return found
+        smallest[alone, top[alone]] = 1 - share
+    smallest[best < tau] = np.nan
+    return smallest
 
 
 def plausible_above(scores: Floats, tau: float, mass: Fraction) -> Bools:
@@ -187,9 +187,10 @@ Labelled = TypeVar("Labelled", xr.DataArray, xr.Dataset)
 
 def over_alphas(alpha: Alphas, found: list[Labelled]) -> Labelled:
     """Return one result per alpha as one: over the dim ``alpha``, or with it as a scalar."""
-    alphas = [float(one) for one in read_alphas(alpha)]
+    alphas = [float(number) for number in read_alphas(alpha)]
     named = [
-        one.assign_coords({names.ALPHA: value}) for one, value in zip(found, alphas, strict=True)
+        number.assign_coords({names.ALPHA: value})
+        for number, value in zip(found, alphas, strict=True)
     ]
     if not is_several(alpha):
         return named[0]
@@ -267,7 +268,7 @@ class PlausibilityRegion:
 
         -inf where every vector conforms: with fewer than ``1/alpha - 1`` calibration examples.
         """
-        values = [self.warned(one) for one in read_alphas(alpha)]
+        values = [self.warned(rate) for rate in read_alphas(alpha)]
         return over_alphas(alpha, [xr.DataArray(value, name="threshold") for value in values])
 
     def guarantee(self, alpha: AlphaLike) -> Guarantee:
@@ -311,9 +312,11 @@ class PlausibilityRegion:
 
     def match(self, new: NewExamples, plausibilities: xr.DataArray) -> Floats:
         """Return plausibilities (example, label) of new examples, matched to them by name."""
-        lam = Plausibilities.of(check_plausibilities(plausibilities, draws=False))
-        lam = align.with_labels(lam, self.labels, source="plausibilities", other="the region")
-        return align.same_examples(Named.of(new.checked), lam)[1].stored.dense()
+        checked = Plausibilities.of(check_plausibilities(plausibilities, draws=False))
+        checked = align.with_labels(
+            checked, self.labels, source="plausibilities", other="the region"
+        )
+        return align.same_examples(Named.of(new.checked), checked)[1].stored.dense()
 
     def _counts(self, expected: NDArray[np.float64]) -> NDArray[np.int64]:
         return np.searchsorted(self.ordered, expected, side="right").astype(np.int64) + 1
@@ -356,13 +359,13 @@ class PlausibilityRegion:
             conforms, whose largest score is below the threshold.
         """
         new, scores = self.read(predictions)
-        found = []
-        for one in read_alphas(alpha):
-            tau = self.warned(one)
+        bounds = []
+        for rate in read_alphas(alpha):
+            tau = self.warned(rate)
             least, most = simplex_minimum(scores, tau), simplex_maximum(scores, tau)
             parts = {"least": new.like_input(least, "least"), "most": new.like_input(most, "most")}
-            found.append(xr.Dataset(parts))
-        return over_alphas(alpha, found)
+            bounds.append(xr.Dataset(parts))
+        return over_alphas(alpha, bounds)
 
     def label_sets(
         self, predictions: xr.DataArray, alpha: Alphas, *, leave_out: AlphaLike = 0.1
@@ -451,9 +454,10 @@ class PlausibilityRegion:
         claim: Callable[[Fraction], Claim],
     ) -> xr.DataArray:
         (new, scores), alphas = self.read(predictions), read_alphas(alpha)
-        sets = [reduced(scores, self.warned(one)) for one in alphas]
+        sets = [reduced(scores, self.warned(rate)) for rate in alphas]
         stated = tuple(
-            json.dumps(self._summary.guarantee_of_rank(claim(one), one).to_json()) for one in alphas
+            json.dumps(self._summary.guarantee_of_rank(claim(rate), rate).to_json())
+            for rate in alphas
         )
         about = {
             **sets_attrs(stated, self.fingerprint, self.labels),
@@ -512,14 +516,16 @@ class PlausibilityRegion:
             )
         points = grid(labels, parts)
         counts = np.stack([self._counts(expected_scores(row[None], points)) for row in scores])
-        found = xr.Dataset(
+        dataset = xr.Dataset(
             {"plausibilities": ((POINT, names.LABEL), points)},
             coords={names.EXAMPLE: new.checked[names.EXAMPLE], names.LABEL: list(self.labels)},
         )
-        found["p_values"] = ((names.EXAMPLE, POINT), share(counts, self.n + 1))
+        dataset["p_values"] = ((names.EXAMPLE, POINT), share(counts, self.n + 1))
         alphas = read_alphas(alpha)
-        inside = [found["p_values"].copy(data=counts > self._rank(one)) for one in alphas]
-        return found.assign(inside=over_alphas(alpha, inside).transpose(names.EXAMPLE, POINT, ...))
+        inside = [dataset["p_values"].copy(data=counts > self._rank(rate)) for rate in alphas]
+        return dataset.assign(
+            inside=over_alphas(alpha, inside).transpose(names.EXAMPLE, POINT, ...)
+        )
 
     def __repr__(self) -> str:
         metadata = f"score {self.scoring.called}, n {self.n:,}, {len(self.labels)} labels"
@@ -571,9 +577,11 @@ def calibrate_region(
     ----------
     Stutz et al., arXiv 2307.09302v1 (the published version leaves regions out).
     """
-    model, lam, _ = matched_inputs(predictions, plausibilities, seed=seed, only_common=only_common)
-    if lam.draws is not None:
-        check_plausibilities(lam.array, draws=False)  # refuses them
+    model, plausible, _ = matched_inputs(
+        predictions, plausibilities, seed=seed, only_common=only_common
+    )
+    if plausible.draws is not None:
+        check_plausibilities(plausible.array, draws=False)  # refuses them
     component = registry.resolve(SCORE, score)
     name = called(SCORE, component)
     scoring = Scoring(
@@ -581,7 +589,7 @@ def calibrate_region(
         called=name,
         scale=model.scale,
         seed=seed,
-        order=score_order(model, lam, component, name),
+        order=score_order(model, plausible, component, name),
     )
     values: Floats = model.array.values
     scores = scoring.scores(values, model.examples)
@@ -589,6 +597,6 @@ def calibrate_region(
         labels=tuple(model.labels.texts),
         scoring=scoring,
         dtype=values.dtype,
-        ordered=np.sort(expected_scores(scores, lam.stored.dense())),
+        ordered=np.sort(expected_scores(scores, plausible.stored.dense())),
         hashes=model.examples.hashes,
     )

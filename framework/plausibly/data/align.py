@@ -71,18 +71,18 @@ def with_labels(
     if surplus:
         many = "a label" if len(surplus) == 1 else several(len(surplus), "label")
         what = f"{does(source, 'have')} {many} that {does(other, 'do')} not have"
-        got = listed(map(quoted, surplus))
+        found = listed(map(quoted, surplus))
         if lost:
-            got += f", without {listed(map(quoted, lost))}"
+            found += f", without {listed(map(quoted, lost))}"
     else:
         what = (
             f"{does(source, 'lack')} the label{'s' * (len(lost) > 1)} {listed(map(quoted, lost))}"
         )
-        got = f"{counted(len(wanted) - len(lost))} of them"
+        found = f"{counted(len(wanted) - len(lost))} of them"
     advice = "add a column for each; 0 where the model cannot give it"
     if pairs:
         whys = [(quoted(one), difference(one, two), quoted(two)) for one, two in pairs]
-        got = listed(
+        found = listed(
             f"{one} ({why})" if why else f"{one} and there {two}" for one, why, two in whys
         )
         advice = merged_by(pairs)
@@ -92,7 +92,7 @@ def with_labels(
         "labels-differ",
         what,
         expected=f"the same {several(len(wanted), 'name')}",
-        found=got,
+        found=found,
         hint=hint or advice,
         source=source,
         details={"only_here": surplus, "only_there": lost},
@@ -136,16 +136,16 @@ def same_examples(
     if (surplus or lost) and not (only_common and common.size):
         owner, lacking, of = (source, lost, other) if lost else (other, surplus, source)
         pairs = near_pairs(surplus, lost)
-        got = listed(f'"{one}" here and "{two}" there' for one, two in pairs)
+        found = listed(f'"{one}" here and "{two}" there' for one, two in pairs)
         if not pairs:
-            got = f"{listed(lacking)} only {'there' if lost else 'here'}"
+            found = f"{listed(lacking)} only {'there' if lost else 'here'}"
             if lost and surplus:
-                got += f", {listed(surplus)} only here"
+                found += f", {listed(surplus)} only here"
         raise InputError(
             "examples-differ",
             f"{does(owner, 'lack')} {several(len(lacking), 'example')} of {of}",
             expected="equal names",
-            found=got,
+            found=found,
             hint=f"fix the names, or only_common=True, which keeps {counted(common.size)}"
             if common.size
             else "fix the names: none is in both",

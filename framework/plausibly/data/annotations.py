@@ -100,18 +100,18 @@ def check_table(
     table: xr.Dataset, accepts: frozenset[str] | None = None, *, source: str = "annotations"
 ) -> xr.Dataset:
     """Return an annotation table, of one of the kinds `accepts`, if it stands as it was built."""
-    given: object = table
+    value: object = table
     lacks = ["rows"]
-    if isinstance(given, xr.Dataset):
-        lacks = [name for name in (*_NEEDED, *_DIMS) if name not in given.variables]
-        lacks += [name for name in _ATTRIBUTES if name not in given.attrs]
+    if isinstance(value, xr.Dataset):
+        lacks = [name for name in (*_NEEDED, *_DIMS) if name not in value.variables]
+        lacks += [name for name in _ATTRIBUTES if name not in value.attrs]
     if lacks:
-        without = f" without {listed(lacks)}" if isinstance(given, xr.Dataset) else ""
+        without = f" without {listed(lacks)}" if isinstance(value, xr.Dataset) else ""
         raise InputError(
             "table-unknown",
             f"{source}: this is no annotation table",
             expected="an annotation table as it was built",
-            found=f"a {type(given).__name__}{without}",
+            found=f"a {type(value).__name__}{without}",
             hint="plausibly.read_annotations(path), or plausibly.plugin.build_table(...)",
             source=source,
         )
@@ -415,8 +415,8 @@ def check_answered(rows: Rows, *, source: str = "annotations") -> None:
     unanswered = np.flatnonzero(rows.votes <= 0)
     if not unanswered.size:
         return
-    asked = np.bincount(rows.example, minlength=rows.n)[unanswered] > 0
-    skipped, never = int(asked.sum()), int((~asked).sum())
+    assigned = np.bincount(rows.example, minlength=rows.n)[unanswered] > 0
+    skipped, never = int(assigned.sum()), int((~assigned).sum())
     shown = name_texts(rows.table.indexes[names.EXAMPLE][unanswered])
     raise InputError(
         "example-unanswered",
@@ -482,29 +482,29 @@ def most_said(table: xr.Dataset) -> text.Html:
     if not is_intact(table):
         return text.Html("")
     rows = Rows.of(table)
-    said = ordered_sum(rows.label, rows.weight[rows.response], rows.labels)
+    votes = ordered_sum(rows.label, rows.weight[rows.response], rows.labels)
     total = float(rows.votes.sum())
     names_of = name_texts(table.indexes[names.LABEL])
-    order = np.argsort(-said, kind="stable")[: text.MOST_ROWS]
+    order = np.argsort(-votes, kind="stable")[: text.MOST_ROWS]
     shown = [
-        (names_of[place], amount(float(said[place])), text.percent(float(said[place]) / total))
+        (names_of[place], amount(float(votes[place])), text.percent(float(votes[place]) / total))
         for place in order
-        if said[place]
+        if votes[place]
     ]
     rest = rows.labels - len(shown)
     if shown and rest:
         shown.append(
-            (f"{several(rest, 'other label')}", amount(float(said.sum() - sum(said[order]))), "")
+            (f"{several(rest, 'other label')}", amount(float(votes.sum() - sum(votes[order]))), "")
         )
     return text.table(shown, head=("label", "answers", "share")) if shown else text.Html("")
 
 
 def not_counted(table: xr.Dataset) -> dict[str, int]:
     """Return how many responses count for nothing, by reason: their states, then `left_out`."""
-    found = count_states(table, answered=False)
+    counts = count_states(table, answered=False)
     for reason, number in read_left_out(table.attrs).items():
-        found[reason] = found.get(reason, 0) + number
-    return found
+        counts[reason] = counts.get(reason, 0) + number
+    return counts
 
 
 def _disputed(rows: Rows) -> float:
@@ -700,8 +700,8 @@ def _checked(
     if end is None:
         weights = np.array(values, dtype=np.float64)
         if weights.size and not (np.isfinite(weights).all() and weights.min() >= 0):
-            got = f"{weights.min()} to {weights.max()}"
-            raise _invalid(column, "finite numbers, 0 or more", got)
+            found = f"{weights.min()} to {weights.max()}"
+            raise _invalid(column, "finite numbers, 0 or more", found)
         return still(weights)
     codes: Ints = np.asarray(values)
     if codes.size == 0:

@@ -59,13 +59,13 @@ def read_aliases(
 ) -> dict[str, str]:
     """Return the label of each alias."""
     row_of = {label: row for row, label in enumerate(labels)}
-    found: dict[str, str] = {}
+    aliases: dict[str, str] = {}
     for row, (label, cell) in enumerate(zip(labels, cells, strict=True)):
         for alias in split_aliases(cell):
             if alias == label:
                 continue
-            if alias in row_of or alias in found:
-                rows = sorted((row, row_of[found.get(alias, alias)]))
+            if alias in row_of or alias in aliases:
+                rows = sorted((row, row_of[aliases.get(alias, alias)]))
                 one, other = (quoted(labels[place]) for place in rows)
                 what = f"gives the alias {quoted(alias)} to {one} and to {other}"
                 hint = "keep it at one of them"
@@ -81,12 +81,12 @@ def read_aliases(
                     source=source,
                     details={"alias": alias, "labels": [labels[place] for place in rows]},
                 )
-            found[alias] = label
+            aliases[alias] = label
     for label, cell in zip(labels, cells, strict=True):
         # Without its blanks such an alias would be the label, and say nothing.
         written = (part for part in _BETWEEN.split(cell) if part.strip() == label)
-        found |= {part: label for part in written if part not in row_of}
-    return found
+        aliases |= {part: label for part in written if part not in row_of}
+    return aliases
 
 
 def aliases_of(table: xr.Dataset | xr.DataArray) -> dict[str, str]:
@@ -131,8 +131,8 @@ def merge_aliases(
         {name: (names.MENTION, data) for name, data in columns.items() if name in table.variables}
     )
     votes = ordered_sum(rows.label, rows.weight[rows.response], rows.labels).tolist()
-    found = {name: count for name, count in zip(before, votes, strict=True) if name in aliases}
-    return rebuilt(with_merged(part, found))
+    merged = {name: count for name, count in zip(before, votes, strict=True) if name in aliases}
+    return rebuilt(with_merged(part, merged))
 
 
 def called(table: xr.Dataset, labels: Sequence[str], *, source: str) -> xr.Dataset:
@@ -232,8 +232,8 @@ class Hierarchy:
         """
         code = {label: place for place, label in enumerate(labels)}
         parent = np.array([code.get(name, -1) for name in parents], dtype=np.int64)
-        found = cls(labels=tuple(labels), parent=parent)
-        circle = found._circle()
+        hierarchy = cls(labels=tuple(labels), parent=parent)
+        circle = hierarchy._circle()
         if circle:
             where = f" ({places(sorted(circle))})" if places else ""
             chain = [labels[at] for at in (*circle, circle[0])]
@@ -246,7 +246,7 @@ class Hierarchy:
                 source=source,
                 details={"labels": [labels[at] for at in circle]},
             )
-        return found
+        return hierarchy
 
     @classmethod
     def of_table(cls, table: xr.Dataset | xr.DataArray) -> Hierarchy:
@@ -284,10 +284,10 @@ class Hierarchy:
 
     def _ancestors(self, code: int) -> list[int]:
         """Return the codes of the labels that stand above one, from the nearest on."""
-        found: list[int] = []
+        ancestors: list[int] = []
         while (code := int(self.parent[code])) >= 0:
-            found.append(code)
-        return found
+            ancestors.append(code)
+        return ancestors
 
     @cached_property
     def above(self) -> tuple[int, ...]:
@@ -303,11 +303,11 @@ class Hierarchy:
     @cached_property
     def below(self) -> Mapping[int, NDArray[np.int64]]:
         """For each label that stands above others: the codes of its leaves, at any level below."""
-        found: dict[int, list[int]] = {code: [] for code in self.above}
+        below: dict[int, list[int]] = {code: [] for code in self.above}
         for leaf in self.leaves.tolist():
             for code in self._ancestors(leaf):
-                found[code].append(leaf)
-        return {code: np.array(leaves, np.int64) for code, leaves in found.items()}
+                below[code].append(leaf)
+        return {code: np.array(leaves, np.int64) for code, leaves in below.items()}
 
 
 def without_parents(plausibilities: Plausibilities) -> Plausibilities:

@@ -329,8 +329,8 @@ def check_names(names: Sequence[str], noun: str, *, source: str) -> None:
 def positions(names: Sequence[str], wanted: Collection[str]) -> NDArray[np.int64]:
     """Return the place of each wanted name among `names`, -1 where it is not there."""
     places = {name: place for place, name in enumerate(names)}
-    found = (places.get(name, -1) for name in wanted)
-    return np.fromiter(found, dtype=np.int64, count=len(wanted))
+    codes = (places.get(name, -1) for name in wanted)
+    return np.fromiter(codes, dtype=np.int64, count=len(wanted))
 
 
 _QUICK = 64  # bytes of a text up to which its quick hash is worth its passes
@@ -449,10 +449,10 @@ class Named:
 
 def take(array: xr.DataArray, dim: str, places: Ints) -> xr.DataArray:
     """Return some entries along a dim, contiguous."""
-    some = array.isel({dim: places})
-    if some.chunks is not None:
-        return some  # not read yet: each part is made contiguous when it is
-    return some.copy(data=np.ascontiguousarray(some.values))
+    part = array.isel({dim: places})
+    if part.chunks is not None:
+        return part  # not read yet: each part is made contiguous when it is
+    return part.copy(data=np.ascontiguousarray(part.values))
 
 
 def is_lazy(array: object) -> bool:
@@ -462,7 +462,7 @@ def is_lazy(array: object) -> bool:
         in_memory = isinstance(getattr(array.variable, "_data", None), np.ndarray)
         return not in_memory and array.chunks is not None
     if isinstance(array, xr.Dataset):
-        return any(one.chunks is not None for one in array.variables.values())
+        return any(variable.chunks is not None for variable in array.variables.values())
     return False
 
 
@@ -526,9 +526,9 @@ def named_array(
     array = array if array.dims == dims else array.transpose(*dims)
     # Extension arrays of pandas, which xarray cannot index, become those of numpy.
     columns = {
-        name: (one.dims, np.asarray(one.values, dtype=object))
-        for name, one in array.coords.variables.items()
-        if isinstance(getattr(one, "_data", None), pd.api.extensions.ExtensionArray)
+        name: (variable.dims, np.asarray(variable.values, dtype=object))
+        for name, variable in array.coords.variables.items()
+        if isinstance(getattr(variable, "_data", None), pd.api.extensions.ExtensionArray)
     }
     array = array.assign_coords(columns) if columns else array
     indexed, along = array.xindexes, []
@@ -543,7 +543,7 @@ def named_array(
             )
     for dim in wanted:
         own = Names(array.get_index(dim))
-        own = next((one for one in known if one.same(own)), own)
+        own = next((record for record in known if record.same(own)), own)
         if not own.usable:
             check_names(own.texts, dim, source=source)
         if array.coords.variables[dim].dtype.kind != "U":

@@ -105,20 +105,20 @@ class Plausibilities:
     def take_examples(self, rows: Ints) -> Plausibilities:
         """Return some of the examples."""
         if isinstance(self.array, xr.Dataset):
-            some: Form = self.array.isel({names.EXAMPLE: rows})
+            part: Form = self.array.isel({names.EXAMPLE: rows})
         else:
-            some = names.take(self.array, names.EXAMPLE, rows)
-        return attrs.evolve(self, array=some, examples=self.examples.take(rows))
+            part = names.take(self.array, names.EXAMPLE, rows)
+        return attrs.evolve(self, array=part, examples=self.examples.take(rows))
 
     def take_labels(self, places: Ints) -> Plausibilities:
         """Return some of the labels, in this order; the others have no plausibility."""
         if isinstance(self.array, xr.Dataset):
             about = self.about.isel({names.LABEL: places})
             slots = self.stored.ordered(places).above_zero()
-            some: Form = sparse_dataset(slots, about, self.array.attrs)
+            part: Form = sparse_dataset(slots, about, self.array.attrs)
         else:
-            some = names.take(self.array, names.LABEL, places)
-        return attrs.evolve(self, array=some, labels=self.labels.take(places))
+            part = names.take(self.array, names.LABEL, places)
+        return attrs.evolve(self, array=part, labels=self.labels.take(places))
 
     @property
     def about(self) -> xr.Dataset:
@@ -226,9 +226,9 @@ def mean_over_draws(plausibilities: Form) -> xr.DataArray:
         return plausibilities
     values: Floats = plausibilities.values
     mean = values.mean(axis=0, dtype=np.float64).astype(values.dtype)
-    one = plausibilities.isel({names.DRAW: 0}, drop=True).copy(data=mean)
+    single = plausibilities.isel({names.DRAW: 0}, drop=True).copy(data=mean)
     # The mean is no whole number of the units that each draw had.
-    return one.drop_vars(names.DENOMINATOR, errors="ignore")
+    return single.drop_vars(names.DENOMINATOR, errors="ignore")
 
 
 def check_sparse_form(sparse: xr.Dataset) -> xr.Dataset:
@@ -243,8 +243,8 @@ def check_sparse_form(sparse: xr.Dataset) -> xr.Dataset:
         if name not in sparse.variables:
             raise _invalid(f"{name} is missing", f"a variable {name} over {listed(dims)}")
         if set(sparse[name].dims) != set(dims):
-            got = listed(sparse[name].dims) or "none"
-            raise _invalid(f"{name} has other dims", f"dims {listed(dims)}", got)
+            found = listed(sparse[name].dims) or "none"
+            raise _invalid(f"{name} has other dims", f"dims {listed(dims)}", found)
     sparse = sparse.transpose(names.EXAMPLE, names.SLOT, ...)
     for dim, noun in ((names.EXAMPLE, names.EXAMPLE), (names.LABEL_NAME, names.LABEL)):
         check_names(name_texts(sparse.indexes[dim]), noun, source="sparse plausibilities")
@@ -317,8 +317,8 @@ def check_plausibilities(
     """Return plausibilities as the framework reads them; the caller's array is not changed."""
     if is_sparse(plausibilities):
         plausibilities = to_dense(plausibilities)
-    found = Plausibilities.from_xarray(plausibilities, source=source, draws=draws)
-    return cast("xr.DataArray", found.array)
+    checked = Plausibilities.from_xarray(plausibilities, source=source, draws=draws)
+    return cast("xr.DataArray", checked.array)
 
 
 def _with_exact_denominator(array: xr.DataArray) -> xr.DataArray:

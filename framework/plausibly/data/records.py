@@ -432,16 +432,16 @@ def _distinct(
         who, _, first = by_name[0]
         alike = [where for _, where, one in by_name if one.name == first.name]
         examples = [columns.examples[columns.example[where]] for where in alike]
-        got = first.found
+        found = first.found
         if len(alike) > 1:
             about = listed(sorted(set(examples)))
             many = f"{several(len(alike), 'such response')}, about {about}"
-            got = f"{got}; {many}" if got else many
+            found = f"{found}; {many}" if found else many
         raise InputError(
             first.name,
             f"{who} {first.says}",
             expected=first.expected,
-            found=got,
+            found=found,
             hint=first.hint,
             source="annotations",
             details={"examples": examples, "records": sorted(alike)},

@@ -194,13 +194,13 @@ def concat_annotations(tables: Iterable[xr.Dataset]) -> AnnotationTable:
             hint="plausibly.concat_annotations([first, second])",
         )
     for attribute in (names.KIND, names.UNLISTED, names.REPEATED):
-        found = list(dict.fromkeys(str(part.attrs.get(attribute, "no")) for part in parts))
-        if len(found) > 1:
+        values = list(dict.fromkeys(str(part.attrs.get(attribute, "no")) for part in parts))
+        if len(values) > 1:
             raise InputError(
                 "kinds-differ",
-                f"tables of {attribute} {found[0]} and {found[1]} cannot be joined",
+                f"tables of {attribute} {values[0]} and {values[1]} cannot be joined",
                 expected="tables of one kind of answer, read in one way",
-                found=listed(found),
+                found=listed(values),
                 hint="aggregate each alone",
                 source="annotations",
             )

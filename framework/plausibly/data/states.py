@@ -77,17 +77,17 @@ def policy(state: str, kind: str, policies: Mapping[str, str]) -> str:
 
 def check_policies(policies: Mapping[str, str]) -> None:
     """Raise `ValueError` where a state or a policy is none: for validators of fields."""
-    for state, said in policies.items():
+    for state, policy in policies.items():
         if state not in STATES[1:]:
             meant = near(state, STATES[1:])
             hint = f"; did you mean {meant}?" if meant else ""
             msg = f'"{state}" is no state of a response{hint} (they are {", ".join(STATES[1:])})'
             raise ValueError(msg)
-        named = said.startswith(AS_LABEL) and len(said) > len(AS_LABEL)
-        if said not in (COUNT, DROP, ERROR) and not named:
-            msg = f'{state}: "{said}" is neither count, drop, error nor label:NAME'
+        named = policy.startswith(AS_LABEL) and len(policy) > len(AS_LABEL)
+        if policy not in (COUNT, DROP, ERROR) and not named:
+            msg = f'{state}: "{policy}" is neither count, drop, error nor label:NAME'
             raise ValueError(msg)
-        if said == COUNT and state in _WITHOUT_ANSWER:
+        if policy == COUNT and state in _WITHOUT_ANSWER:
             msg = f"{state}: there is no answer to count (drop, error, or label:NAME)"
             raise ValueError(msg)
 
@@ -96,8 +96,8 @@ def codes(table: xr.Dataset) -> Ints:
     """Return the codes of the states, (response,); 0 where the table has none."""
     if names.RESPONSE_STATE not in table.variables:
         return np.zeros(table.sizes[names.RESPONSE], np.int8)
-    found: Ints = table[names.RESPONSE_STATE].values
-    return found
+    states: Ints = table[names.RESPONSE_STATE].values
+    return states
 
 
 def count_states(table: xr.Dataset, *, answered: bool) -> dict[str, int]:
@@ -110,10 +110,10 @@ def count_states(table: xr.Dataset, *, answered: bool) -> dict[str, int]:
         weights = table[names.RESPONSE_WEIGHT].values
         if (weights == np.floor(weights)).all():  # shares of one vote are responses all the same
             weight = weights
-    these = (mentions > 0) == answered
-    sums = np.bincount(codes(table)[these], weight[these], minlength=len(STATES))
-    found = list(map(int, sums.tolist()))  # weights may be larger than an int64
-    by_state = dict(zip(STATES, found, strict=True))
+    counted_rows = (mentions > 0) == answered
+    sums = np.bincount(codes(table)[counted_rows], weight[counted_rows], minlength=len(STATES))
+    counts = list(map(int, sums.tolist()))  # weights may be larger than an int64
+    by_state = dict(zip(STATES, counts, strict=True))
     plain = by_state.pop(ANSWERED)
     if not answered:
         usual = EMPTY if table.attrs.get(names.KIND) == "label-set" else SKIPPED
@@ -126,8 +126,8 @@ Labelled = TypeVar("Labelled", bound=xr.DataArray | xr.Dataset)
 
 def read_left_out(attributes: Mapping[Hashable, object]) -> dict[str, int]:
     """Return the counts in the attribute `left_out`, by reason; none where there is none."""
-    found = json.loads(str(attributes.get(names.LEFT_OUT, "{}")))
-    return {str(reason): int(count) for reason, count in found.items()}
+    left_out = json.loads(str(attributes.get(names.LEFT_OUT, "{}")))
+    return {str(reason): int(count) for reason, count in left_out.items()}
 
 
 def with_left_out(array: Labelled, more: Mapping[str, int]) -> Labelled:
@@ -142,8 +142,8 @@ def with_left_out(array: Labelled, more: Mapping[str, int]) -> Labelled:
 
 def read_merged(attributes: Mapping[Hashable, object]) -> dict[str, float]:
     """Return how many answers named each alias, by alias; none where none did."""
-    found = json.loads(str(attributes.get(MERGED, "{}")))
-    return {str(alias): float(count) for alias, count in found.items()}
+    merged = json.loads(str(attributes.get(MERGED, "{}")))
+    return {str(alias): float(count) for alias, count in merged.items()}
 
 
 def with_merged(table: xr.Dataset, more: Mapping[str, float]) -> xr.Dataset:
@@ -157,11 +157,11 @@ def with_merged(table: xr.Dataset, more: Mapping[str, float]) -> xr.Dataset:
 
 def describe_merged(table: xr.Dataset) -> str:
     """Return what was merged, such as ``41 (40 as "Eczema", 1 as "AD")``, or nothing."""
-    found = sorted(read_merged(table.attrs).items(), key=lambda item: (-item[1], item[0]))
-    if not found:
+    merged = sorted(read_merged(table.attrs).items(), key=lambda item: (-item[1], item[0]))
+    if not merged:
         return ""
-    shown = listed(f"{amount(count)} as {quoted(alias)}" for alias, count in found)
-    return f"{amount(sum(count for _, count in found))} ({shown})"
+    shown = listed(f"{amount(count)} as {quoted(alias)}" for alias, count in merged)
+    return f"{amount(sum(count for _, count in merged))} ({shown})"
 
 
 def amount(count: float) -> str:

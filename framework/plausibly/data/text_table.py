@@ -120,8 +120,8 @@ class TextTable:
 
     def places(self, rows: Iterable[int]) -> str:
         """Return up to three of the lines, and the count: ``lines 4, 8, 9, … (12 in all)``."""
-        found = [counted(self.lines[row]) for row in rows]
-        return f"{self.unit}{'s' if len(found) > 1 else ''} {listed(found)}"
+        numbers = [counted(self.lines[row]) for row in rows]
+        return f"{self.unit}{'s' if len(numbers) > 1 else ''} {listed(numbers)}"
 
     def need(self, names: Iterable[str], *, hint: str) -> None:
         """Raise ``columns-missing`` unless every one of `names` is a column of plain values.

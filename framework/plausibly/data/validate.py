@@ -121,25 +121,25 @@ def unsound(array: xr.DataArray, scale: str, source: str) -> InputError:
         labels = name_texts(array.indexes[names.LABEL][columns])
         name = "numbers-not-finite"
         fault, expected = "", "finite numbers"
-        got = f"{counted(int(bad.sum()))} {word} in {listed(map(quoted, labels))}"
+        found = f"{counted(int(bad.sum()))} {word} in {listed(map(quoted, labels))}"
         hint = hint if ours else 'predict these again, or bad_rows="drop", which is recorded'
     elif least < 0:
         name = "plausibilities-negative" if ours else "probabilities-negative"
         bad, fault = values < 0, "below 0"
-        expected, got = "0 to 1", span(values)
+        expected, found = "0 to 1", span(values)
         if not ours and (most > 1 or least < -1):
-            got, hint = f"{got}, which look like logits", 'scale="logit", if they are'
+            found, hint = f"{found}, which look like logits", 'scale="logit", if they are'
         elif not ours:
             hint = 'fix these rows, or bad_rows="drop"'
     elif scale == "independent":
         bad, name, fault = values > 1, "probabilities-above-one", "above 1"
-        expected, got = "0 to 1, one probability per label", span(values)
+        expected, found = "0 to 1, one probability per label", span(values)
         hint = 'scale="any", if they are scores'
     else:
         sums = np.einsum("...j->...", values, dtype=np.float64)
         bad = (np.abs(sums - 1) > _WITHIN[scale])[..., None]
         off = sums[bad[..., 0]]
-        fault, got = f"sum to {span(off, 'up to')}", ""
+        fault, found = f"sum to {span(off, 'up to')}", ""
         if ours:
             name, expected = "rows-do-not-sum", f"1 within {_WITHIN[scale]:g}"
             hint = 'fix these rows, or lam / lam.sum("label"), if they are weights'
@@ -158,7 +158,7 @@ def unsound(array: xr.DataArray, scale: str, source: str) -> InputError:
         else f"{source}: {counted(len(rows))} of {several(faulty.size, 'row')} {fault} "
         f"({listed(rows)})",
         expected=expected,
-        found=got,
+        found=found,
         hint=hint,
         source=source,
         details={"examples": rows, **({} if labels is None else {"labels": labels})},
@@ -174,8 +174,8 @@ def span(numbers: Floats, to: str = "to") -> str:
 def hard_rows(values: Floats) -> int:
     """Return how many rows (example, label) are only 0 and 1."""
     first = values[:, 0]
-    some = values[(first == 0) | (first == 1)]
-    return int(np.count_nonzero(((some == 0) | (some == 1)).all(axis=1)))
+    part = values[(first == 0) | (first == 1)]
+    return int(np.count_nonzero(((part == 0) | (part == 1)).all(axis=1)))
 
 
 def is_augmented(predictions: object) -> bool:
@@ -198,8 +198,8 @@ def _of_augmentations(
             source=source,
         )
     named = names.AUGMENTATION in predictions.coords
-    found = predictions[names.AUGMENTATION].values if named else np.arange(count)
-    called = name_texts(found)
+    called_as = predictions[names.AUGMENTATION].values if named else np.arange(count)
+    called = name_texts(called_as)
     names.check_names(called, names.AUGMENTATION, source=source)
     planes: list[Predictions] = []
     known = list(known)
@@ -231,8 +231,8 @@ def seen_in_one(predictions: xr.DataArray, keys: Keys) -> xr.DataArray:
     hashes = hash_names(predictions[names.EXAMPLE].values)
     uniform = keys.uniform(hashes)[:, 0]
     seen = np.floor(uniform * predictions.sizes[names.AUGMENTATION]).astype(np.intp)
-    one = predictions.isel({names.AUGMENTATION: 0}, drop=True)
-    return one.copy(data=predictions.values[seen, np.arange(len(seen))])
+    single = predictions.isel({names.AUGMENTATION: 0}, drop=True)
+    return single.copy(data=predictions.values[seen, np.arange(len(seen))])
 
 
 def check_predictions(

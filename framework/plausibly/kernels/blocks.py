@@ -61,10 +61,10 @@ _SHORT = 32  # entries of a row, up to which columns are faster
 
 def largest(values: Floats) -> Floats:
     """Return the largest entry of each row, (example,)."""
-    found = np.empty(len(values), dtype=values.dtype)
+    maxima = np.empty(len(values), dtype=values.dtype)
 
     def fill(rows: slice) -> None:
-        block, out = values[rows], found[rows]
+        block, out = values[rows], maxima[rows]
         if block.shape[1] > _SHORT:
             np.max(block, axis=1, out=out)
             return
@@ -74,4 +74,4 @@ def largest(values: Floats) -> Floats:
             np.maximum(out, column, out=out)
 
     map_blocks(fill, values.shape)
-    return found
+    return maxima

@@ -33,15 +33,15 @@ def aggregated(sets: Bools, plausibilities: Floats | Dense) -> NDArray[np.float6
     stored = as_stored(plausibilities)
 
     def fill(rows: slice) -> None:
-        some = stored.take(rows)
-        held = some.inside(sets[rows]) & (some.weight > 0)
+        block = stored.take(rows)
+        held = block.inside(sets[rows]) & (block.weight > 0)
         if 4 * np.count_nonzero(held) > held.size:
-            terms = np.multiply(some.weight, held, dtype=np.float64)
+            terms = np.multiply(block.weight, held, dtype=np.float64)
             covered[rows] = _summed(terms, _UNITS)
             return
         # Most sets hold few labels: the sums of rows are differences of cumulative whole numbers.
         place = np.flatnonzero(held)
-        terms = some.weight.ravel()[place].astype(np.float64) * _UNITS
+        terms = block.weight.ravel()[place].astype(np.float64) * _UNITS
         sums = np.append(0, np.cumsum(np.rint(terms).astype(np.int64)))
         ends = np.searchsorted(place, np.arange(len(held) + 1) * held.shape[1])
         covered[rows] = np.diff(sums[ends]) / _UNITS
@@ -59,8 +59,8 @@ def row_sums(terms: Floats, most: float = 1.0) -> NDArray[np.float64]:
 def _summed(terms: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
     """Return sums of rows in whole numbers, never rounded; the terms are overwritten."""
     np.rint(np.multiply(terms, scale, out=terms), out=terms)
-    found: NDArray[np.float64] = np.add.reduce(terms.astype(np.int64), axis=-1) / scale
-    return found
+    sums: NDArray[np.float64] = np.add.reduce(terms.astype(np.int64), axis=-1) / scale
+    return sums
 
 
 def tie_counts(plausibilities: Floats | Dense) -> NDArray[np.int64]:
@@ -88,8 +88,8 @@ def majority_vote(
     covered = np.empty(sets.shape[0])
     for rows in row_blocks(sets.shape):
         # Slots stand by rising code: the first of the tied ones is the first of the tied labels.
-        some = stored.take(rows)
-        inside, tied = some.inside(sets[rows]), _tied(some.weight)
+        block = stored.take(rows)
+        inside, tied = block.inside(sets[rows]), _tied(block.weight)
         if ties == "any":
             covered[rows] = (inside & tied).any(axis=1)
         elif ties == "all":
@@ -129,14 +129,14 @@ def along_order(
     missed, steps, holes = (np.empty(len(sets)) for _ in range(3))
     place = np.arange(len(order))
     for rows in row_blocks(sets.shape):
-        inside, lam = sets[rows][:, order], stored.take(rows).ordered(order).dense()
+        inside, weights = sets[rows][:, order], stored.take(rows).ordered(order).dense()
         before = np.maximum.accumulate(np.where(inside, place, -len(order)), axis=1)
         after = np.minimum.accumulate(np.where(inside, place, 2 * len(order))[:, ::-1], axis=1)[
             :, ::-1
         ]
         far = np.minimum(place - before, after - place) * inside.any(axis=1, keepdims=True)
-        missed[rows] = row_sums(lam * ~inside)
-        steps[rows] = row_sums(lam * far, len(order))
+        missed[rows] = row_sums(weights * ~inside)
+        steps[rows] = row_sums(weights * far, len(order))
         holes[rows] = (hull(inside) != inside).any(axis=1)
     return missed, steps, holes
 

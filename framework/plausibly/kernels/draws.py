@@ -24,13 +24,13 @@ def draw_labels(plausibilities: Floats | Dense, uniforms: NDArray[np.float64]) -
     examples, width = stored.weight.shape
 
     def fill(rows: slice) -> None:
-        some = stored.take(rows)
-        if isinstance(some, Sparse):
-            _slots(some.weight, some.filled, some.label, uniforms[rows], out[rows])
+        block = stored.take(rows)
+        if isinstance(block, Sparse):
+            _slots(block.weight, block.filled, block.label, uniforms[rows], out[rows])
         elif width <= _FEW:
-            _by_column(some.weight, uniforms[rows], out[rows])
+            _by_column(block.weight, uniforms[rows], out[rows])
         else:
-            _long_rows(some.weight, uniforms[rows], out[rows])
+            _long_rows(block.weight, uniforms[rows], out[rows])
 
     map_blocks(fill, (examples, max(width, uniforms.shape[1])))
     return codes
@@ -109,8 +109,8 @@ def _slots(
     rows, width = weight.shape
     if width > _FEW:
         cumulative = np.cumsum(weight, axis=1, dtype=np.float64)
-        found = np.minimum(_places(cumulative, uniforms), count[:, None] - 1)
-        out[...] = np.take_along_axis(label, found, axis=1)
+        slots = np.minimum(_places(cumulative, uniforms), count[:, None] - 1)
+        out[...] = np.take_along_axis(label, slots, axis=1)
         return
     sums = _cumulated(weight)
     place = np.minimum(_reached(np.multiply(uniforms.T, sums[-1], order="C"), sums[:-1]), count - 1)

@@ -61,13 +61,13 @@ def common_masses(
         distinct, place = denominator[:1], np.zeros(1, dtype=np.intp)
     else:
         distinct, place = np.unique(denominator, return_inverse=True)
-    one = math.lcm(*(int(value) for value in distinct))
-    factors = [one // int(value) for value in distinct]
-    exact = one * (len(denominator) + 1) * times < 2**LIMIT_BITS
+    unit = math.lcm(*(int(value) for value in distinct))
+    factors = [unit // int(value) for value in distinct]
+    exact = unit * (len(denominator) + 1) * times < 2**LIMIT_BITS
     dtype = np.dtype(np.int64) if exact else np.dtype(object)
     factor = np.array(factors, dtype=dtype)
     own = factor if len(distinct) == 1 else factor[place][row]
-    return units.astype(dtype) * own, one
+    return units.astype(dtype) * own, unit
 
 
 def storable_masses(
@@ -83,9 +83,9 @@ def storable_masses(
         return units.astype(np.int64), denominator.astype(np.int64)
     pairs = list(zip(units.tolist(), denominator[row].tolist(), strict=True))
     heaviest = max((-(-unit // whole) for unit, whole in pairs), default=1)
-    one = 2 ** min(FLOAT_BITS, DOUBLE_BITS - heaviest.bit_length())
-    raised = [-(-unit * one // whole) for unit, whole in pairs]
-    return np.array(raised, dtype=np.int64), np.full(len(denominator), one, dtype=np.int64)
+    total = 2 ** min(FLOAT_BITS, DOUBLE_BITS - heaviest.bit_length())
+    raised = [-(-unit * total // whole) for unit, whole in pairs]
+    return np.array(raised, dtype=np.int64), np.full(len(denominator), total, dtype=np.int64)
 
 
 @attrs.frozen(eq=False)
@@ -127,18 +127,18 @@ class WeightedSums:
 
     def cumulative(self, masses: Masses, row: Ints) -> NDArray[np.int64]:
         """Return the cumulative sums (atom + 1,) of atoms in their order, from zero, rounded up."""
-        found = np.zeros(len(masses) + 1, dtype=np.int64)
+        cumulated = np.zeros(len(masses) + 1, dtype=np.int64)
         if self.exact:
-            np.cumsum(masses * self.up[row], out=found[1:])
-            return found
+            np.cumsum(masses * self.up[row], out=cumulated[1:])
+            return cumulated
         divisor, before = self.given << (self.fine - self.bits), 0
         # Python integers, of few atoms at a time.
         for start in range(0, len(masses), _AT_ONCE):
             part = slice(start, start + _AT_ONCE)
             sums = np.cumsum(masses[part].astype(object) * self.up[row[part]]) + before
             before = sums[-1]
-            found[1:][part] = -(-sums * self.one // divisor)
-        return found
+            cumulated[1:][part] = -(-sums * self.one // divisor)
+        return cumulated
 
 
 def _exponent(weight: Floats) -> int:

@@ -179,7 +179,7 @@ class Keys:
         ndarray of float64, (sum of counts,)
         """
         starts = np.cumsum(counts) - counts
-        found = np.empty(int(counts.sum()), dtype=np.float64)
+        uniforms = np.empty(int(counts.sum()), dtype=np.float64)
         # Examples of similar counts together: one rectangle for all would be mostly empty.
         bits = np.frexp(counts.astype(np.float64))[1]
         for size in np.unique(bits[counts > 0]):
@@ -187,5 +187,5 @@ class Keys:
             place = np.arange(int(counts[rows].max()))
             inside = place < counts[rows, None]
             block = self.uniform(hashes[rows], len(place))
-            found[(starts[rows, None] + place)[inside]] = block[inside]
-        return found
+            uniforms[(starts[rows, None] + place)[inside]] = block[inside]
+        return uniforms

@@ -87,25 +87,25 @@ class Ranks:
         if self.ordered.size < _LEAST_POOL or queries.size < _LEAST_QUERIES:
             plain: Ints = np.searchsorted(self.ordered, queries, side=side)
             return plain
-        found = np.empty(queries.shape, np.int64)
-        flat, out = queries.reshape(-1), found.reshape(-1)
+        places = np.empty(queries.shape, np.int64)
+        flat, out = queries.reshape(-1), places.reshape(-1)
         first, shift, table, longest, padded = self._index  # once, before the threads
         # Behind its bucket a query is less than all atoms, so the end of a bucket needs no look.
         passes = np.less if side == "left" else np.less_equal
 
         def search(block: slice) -> None:
-            some = flat[block]
-            bits = ordered_bits(np.clip(some, self.ordered[0], self.ordered[-1]))
+            block_scores = flat[block]
+            bits = ordered_bits(np.clip(block_scores, self.ordered[0], self.ordered[-1]))
             low = table.take(((bits - first) >> shift).astype(np.intp))
             step = longest
             while step:
                 held = padded.take(low + (step - 1))
-                low += np.multiply(passes(held, some), step, dtype=low.dtype)
+                low += np.multiply(passes(held, block_scores), step, dtype=low.dtype)
                 step >>= 1
             out[block] = low
 
         map_blocks(search, flat.shape)
-        return found
+        return places
 
     @cached_property
     def _index(
@@ -164,8 +164,8 @@ class Places:
         rows, step = self._ties
         first = np.zeros((rows.size, self.ordered.shape[1]), dtype=np.intp)
         np.multiply(step, np.arange(1, self.ordered.shape[1]), out=first[:, 1:])
-        found: Ints = np.maximum.accumulate(first, axis=1, out=first)
-        return found
+        places: Ints = np.maximum.accumulate(first, axis=1, out=first)
+        return places
 
     @cached_property
     def first(self) -> Ints:
@@ -255,11 +255,11 @@ def by_places(probabilities: Floats, uniform: Floats | None, rule: Rule) -> Floa
         order, ordered = _in_order(rows[block])
         # A huge penalty gives -inf, which still compares.
         with np.errstate(over="ignore", invalid="ignore"):
-            found = rule(Places(ordered), None if draws is None else draws[block])
+            values = rule(Places(ordered), None if draws is None else draws[block])
             lost = np.isnan(ordered[:, -1:])
             if lost.any():
-                found = np.where(lost, np.nan, found)
-            np.put_along_axis(scores[block], order, found, axis=1)
+                values = np.where(lost, np.nan, values)
+            np.put_along_axis(scores[block], order, values, axis=1)
 
     map_blocks(fill, rows.shape)
     return scores.reshape(probabilities.shape)

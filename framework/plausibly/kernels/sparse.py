@@ -126,11 +126,11 @@ class Sparse(Dense):
         return values
 
     def by_label(self, rows: NDArray[np.intp]) -> Iterator[Floats]:
-        some = self.take(rows)
-        row, slot = np.nonzero(some.label >= 0)
-        code = some.label[row, slot]
+        part = self.take(rows)
+        row, slot = np.nonzero(part.label >= 0)
+        code = part.label[row, slot]
         order = np.argsort(code, kind="stable")
-        row, weight = row[order], some.weight[row, slot][order]
+        row, weight = row[order], part.weight[row, slot][order]
         ends = np.searchsorted(code[order], np.arange(self.labels + 1))
         for start, end in pairwise(ends.tolist()):
             column = np.zeros(len(rows), weight.dtype)
@@ -141,8 +141,8 @@ class Sparse(Dense):
         return self.label[row, slot]
 
     def inside(self, sets: Bools) -> Bools:
-        found = np.take_along_axis(sets, np.maximum(self.label, 0), axis=1)
-        held: Bools = np.logical_and(found, self.label >= 0, out=found)
+        member = np.take_along_axis(sets, np.maximum(self.label, 0), axis=1)
+        held: Bools = np.logical_and(member, self.label >= 0, out=member)
         return held
 
     def above_zero(self) -> Sparse:

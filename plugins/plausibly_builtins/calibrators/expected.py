@@ -142,8 +142,8 @@ class Augmentation:
                 source="predictions",
             )
         if self.scores == "mean":
-            found = Expected().calibrate(data, keys)
-            return attrs.evolve(found, augmentation="mean")
+            calibration = Expected().calibrate(data, keys)
+            return attrs.evolve(calibration, augmentation="mean")
         row, label, masses, denominator = data.atoms()
         count = len(every)
         scores = every[:, row, label]

@@ -147,8 +147,8 @@ def _largest_thresholds(data: CalibrationData, share: Fraction) -> Floats:
     total = np.concatenate(([0], np.cumsum(atoms.units[order])))
     cumulative = total[1:] - total[start][atoms.row]
     distinct, place = np.unique(atoms.denominator, return_inverse=True)
-    most = np.array([math.floor(share * int(one)) for one in distinct], dtype=np.int64)[place]
+    most = np.array([math.floor(share * int(value)) for value in distinct], dtype=np.int64)[place]
     # The mass up to the last label is all of it, which is more than may be left out.
     passed = np.bincount(atoms.row[cumulative <= most[atoms.row]], minlength=len(data))
-    found: Floats = scores[order][start + passed]
-    return found
+    largest: Floats = scores[order][start + passed]
+    return largest

@@ -44,14 +44,16 @@ class Wrapper(Calibrator):
         self, data: CalibrationData, keys: Keys, reason: str, *, weights: bool = False
     ) -> CalibrationScores:
         """Return the inner scores, which are not apart; weighted only where `weights`."""
-        found = self.inner.calibrate(data, keys)
-        if found.claim.by or (found.weight is not None and not weights):
+        calibration = self.inner.calibrate(data, keys)
+        if calibration.claim.by or (calibration.weight is not None and not weights):
             raise self._refused(reason)
-        return found
+        return calibration
 
-    def _check_examples(self, found: CalibrationScores, data: CalibrationData, reason: str) -> None:
+    def _check_examples(
+        self, calibration: CalibrationScores, data: CalibrationData, reason: str
+    ) -> None:
         """Refuse masses that are not those of the examples, but of groups of them."""
-        if found.examples != len(data) or found.claim.cluster:
+        if calibration.examples != len(data) or calibration.claim.cluster:
             raise self._refused(reason)
 
     def _refused(self, reason: str) -> IncompatibleComponents:
@@ -103,10 +105,10 @@ class Mondrian(Wrapper):
         parts = [
             self._calibrated(data.take(own), keys, reason, weights=True) for own in rows or [code]
         ]
-        found = _together(parts)
+        calibration = _together(parts)
         return attrs.evolve(
-            found,
-            claim=attrs.evolve(found.claim.within(self.by), notes=_notes(groups, parts)),
+            calibration,
+            claim=attrs.evolve(calibration.claim.within(self.by), notes=_notes(groups, parts)),
             group=np.repeat(
                 np.arange(len(groups)), [part.scores.shape[1] for part in parts][: len(groups)]
             ),
@@ -114,28 +116,28 @@ class Mondrian(Wrapper):
         )
 
     def _by_label(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
-        found = self._calibrated(data, keys, "masses of a label without weights")
+        calibration = self._calibrated(data, keys, "masses of a label without weights")
         reason = "atoms that are not of one label of one example"
-        self._check_examples(found, data, reason)
-        if found.label is None or found.augmentation != "none":
+        self._check_examples(calibration, data, reason)
+        if calibration.label is None or calibration.augmentation != "none":
             raise self._refused(reason)
-        draws = len(found.scores)
-        units, row, denominator = found.masses()
+        draws = len(calibration.scores)
+        units, row, denominator = calibration.masses()
         return attrs.evolve(
-            found,
-            scores=found.scores.reshape(1, -1),
+            calibration,
+            scores=calibration.scores.reshape(1, -1),
             units=np.tile(units, draws),
             row=np.tile(row, draws),
             denominator=denominator * draws,
-            label=found.label.reshape(1, -1),
+            label=calibration.label.reshape(1, -1),
             separate=False,
             claim=attrs.evolve(
-                found.claim,
+                calibration.claim,
                 by=names.LABEL,
                 reason="given the label, the new example is each of n + 1 with the odds of its "
                 "plausibilities, and counts for one at most",
             ),
-            group=found.label.reshape(-1).astype(np.int64),
+            group=calibration.label.reshape(-1).astype(np.int64),
             groups=data.labels,
             of_atoms=True,
         )
@@ -206,18 +208,18 @@ class Clustered(Wrapper):
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return the inner calibrator's atoms, masses divided among the examples of a group."""
         reason = "put mondrian outside; weights are per example"
-        found = self._calibrated(data, keys, reason)
-        self._check_examples(found, data, "groups inside groups")
+        calibration = self._calibrated(data, keys, reason)
+        self._check_examples(calibration, data, "groups inside groups")
         groups, group = data.groups(self.by, source=f"calibrator {self.name}")
-        units, row, denominator = found.masses()
+        units, row, denominator = calibration.masses()
         common, share = _shares(group, denominator, len(groups))
         return attrs.evolve(
-            found,
+            calibration,
             units=units * share[row],
             row=group[row],
             denominator=common,
             claim=attrs.evolve(
-                found.claim.of_new(self.by),
+                calibration.claim.of_new(self.by),
                 unit=f'values of "{self.by}"',
                 reason=f'each "{self.by}" shares one mass among its examples',
                 reference="Lee, Barber & Willett, arXiv 2306.06342",
@@ -231,7 +233,7 @@ def _shares(group: Ints, denominator: Ints, count: int) -> tuple[Ints, Ints]:
     # Python integers: many different denominators have a large common multiple.
     common = np.array(
         [
-            math.lcm(*(int(one) for one in set(denominator[group == place].tolist()))) * int(size)
+            math.lcm(*(int(unit) for unit in set(denominator[group == place].tolist()))) * int(size)
             for place, size in enumerate(sizes.tolist())
         ],
         dtype=object,
@@ -264,20 +266,20 @@ class Weighted(Wrapper):
 
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return the inner calibrator's atoms, with the weight of each example."""
-        found = self._calibrated(data, keys, "put mondrian outside, weighted inside")
-        self._check_examples(found, data, "weights are one an example")
+        calibration = self._calibrated(data, keys, "put mondrian outside, weighted inside")
+        self._check_examples(calibration, data, "weights are one an example")
         weight = data.weights(self.by, source=f"calibrator {self.name}")
         worth = _effective_size(weight)
         return attrs.evolve(
-            found,
+            calibration,
             weight=weight,
             claim=attrs.evolve(
-                found.claim,
+                calibration.claim,
                 assumption=Exchangeable(weights=self.by),
                 reason="the new example is each of n + 1 with odds like the weights",
                 reference="Tibshirani, Barber, Candès & Ramdas 2019",
                 notes=(
-                    *found.claim.notes,
+                    *calibration.claim.notes,
                     f"the weights are worth {worth:,.4g} equal ones, of {counted(len(data))}",
                     "estimated weights cost up to half their mean error in coverage",
                 ),

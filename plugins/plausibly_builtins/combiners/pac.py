@@ -411,12 +411,12 @@ class _MeanTest:
         tails = np.ones(len(share))
         below = counts < self.size
         tails[below] = bdtri(counts[below], self.size, float(self.delta / _E))
-        found = settle(
+        values = settle(
             float(self.most) * np.minimum(high, tails),
             lambda at, alpha: -1 if self.rejects(int(masses[at]), alpha / self.most) else 1,
             spacings=_SPACINGS,
         )
-        return np.minimum(found, 1.0)
+        return np.minimum(values, 1.0)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -425,7 +425,7 @@ def _excess(count: int, trials: int, chance: Fraction, delta: Fraction) -> Fract
     failure = 1 - chance
     with localcontext(Context(prec=_DIGITS, Emin=MIN_EMIN, Emax=MAX_EMAX)):
         yes, no, limit = (
-            Decimal(one.numerator) / one.denominator for one in (chance, failure, delta)
+            Decimal(number.numerator) / number.denominator for number in (chance, failure, delta)
         )
         # From the last term down; each is the one above it, times less and less.
         term = whole = Decimal(1)

@@ -103,12 +103,12 @@ class _Greedy(Adaptive):
         joining = _outwards(rows)
         own = np.take_along_axis(rows, joining, axis=1).astype(np.float64)
         # Adding a number from 0 on never makes a float smaller: scores fall along the joining.
-        found = np.cumsum(own[:, ::-1], axis=1)[:, ::-1]
+        sums = np.cumsum(own[:, ::-1], axis=1)[:, ::-1]
         if uniform is not None:
-            later = np.pad(found[:, 1:], ((0, 0), (0, 1)))
-            found = later + (1 - uniform.reshape(-1, 1)) * own
+            later = np.pad(sums[:, 1:], ((0, 0), (0, 1)))
+            sums = later + (1 - uniform.reshape(-1, 1)) * own
         scores = np.empty_like(rows)
-        np.put_along_axis(scores, joining, found.astype(rows.dtype), axis=1)
+        np.put_along_axis(scores, joining, sums.astype(rows.dtype), axis=1)
         return scores.reshape(probabilities.shape)
 
 
@@ -122,5 +122,5 @@ def _outwards(rows: Floats) -> Ints:
         lower = bordered[example, first - 1] >= bordered[example, last + 1]
         first, last = first - lower, last + ~lower
         joining.append(np.where(lower, first, last))
-    found: Ints = np.stack(joining, axis=1) - 1
-    return found
+    labels: Ints = np.stack(joining, axis=1) - 1
+    return labels
