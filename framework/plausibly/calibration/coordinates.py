@@ -1,4 +1,4 @@
-"""Coordinates of examples and labels: what calibrators and new examples are told apart by."""
+"""Coordinates of examples and labels: groups, weights, risks and the order of labels."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ ARRAYS = {"score": 2, "held_out_score": 2, **dict.fromkeys(_FLAT.split(), 1)}
 
 _MAGIC = b"CDF\x02"
 _DIGEST = 16  # bytes
-_TEXT = 1 << 25  # bytes of what is said, at most
+_TEXT = 1 << 25  # bytes, at most
 _WIDEST = 1 << 30  # bits of all masses over their common denominator, at most
 _GROUPED = 1 << 31  # atoms times groups, at most
 _WHOLE = float(1 << 53)

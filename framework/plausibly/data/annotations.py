@@ -477,8 +477,8 @@ def contents(table: xr.Dataset, *, brief: bool = False) -> list[str]:
     return parts
 
 
-def most_said(table: xr.Dataset) -> text.Html:
-    """Return the labels that are said most, with their responses, as a table for notebooks."""
+def most_frequent(table: xr.Dataset) -> text.Html:
+    """Return the most frequent labels, with their responses, as a table for notebooks."""
     if not is_intact(table):
         return text.Html("")
     rows = Rows.of(table)
@@ -543,7 +543,7 @@ class AnnotationTable(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray la
         return text.framed(
             "annotation table",
             text.preformatted(describe(self)),
-            most_said(self),
+            most_frequent(self),
             text.unfolded("variables", text.Html(super()._repr_html_())),
         )
 

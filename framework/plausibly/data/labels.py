@@ -102,7 +102,7 @@ def aliases_of(table: xr.Dataset | xr.DataArray) -> dict[str, str]:
 def merge_aliases(
     table: xr.Dataset, aliases: Mapping[str, str], labels: Sequence[str]
 ) -> xr.Dataset:
-    """Return the annotation table with what is said under an alias said of its label."""
+    """Return the annotation table with the answers under an alias as answers of its label."""
     before = name_texts(table.indexes[names.LABEL])
     if not aliases.keys() & set(before):
         return table

@@ -243,7 +243,7 @@ def check_predictions(
 
 
 def known_scale(array: xr.DataArray, source: str, scale: str | None = None) -> str:
-    """Return the scale of predictions: as it is said, else as their attribute says it."""
+    """Return the scale of predictions: the argument, else that of their attribute."""
     scale = str(array.attrs.get(names.SCALE, "probability")) if scale is None else scale
     if scale not in SCALES:
         meant = near(scale, SCALES)
