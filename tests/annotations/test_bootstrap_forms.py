@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import ClassVar
 
 import attrs
@@ -11,7 +10,6 @@ import pytest
 import xarray as xr
 
 import plausibly
-from cli_world import make, run
 from plausibly.data.plausibilities import check_plausibilities, mean_over_draws
 from plausibly.plugin import (
     AGGREGATOR,
@@ -181,16 +179,3 @@ def test_the_mean_over_draws() -> None:
     np.testing.assert_allclose(mean.values, DRAWN.values.mean(axis=0), rtol=1e-15)
     plain = plausibly.aggregate(VOTES)
     assert mean_over_draws(plain) is plain
-
-
-def test_the_command_line_says_what_was_resampled(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    make(tmp_path)
-    base = "calibrate -a votes.csv -p probabilities.csv -o predictor.nc --calibrator monte-carlo"
-    base = f"{base} --set method.calibrator.draws=3 --aggregator"
-    ran = run(*base.split(), '{name = "bootstrap", draws = 3}')
-    assert ran.code == 0, ran.err
-    assert "aggregator bootstrap (draws 3)" in " ".join(ran.out.split())
-    assert run("aggregate", "-a", "votes.csv", "--aggregator", "bootstrap", "-o", "l.csv").code == 0

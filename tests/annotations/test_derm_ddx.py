@@ -11,41 +11,43 @@ import pytest
 import xarray as xr
 
 import labelled_records as lr
-from plausibly.data.annotations import AnnotationTable
-from plausibly.plugin import Floats, Keys
-from plausibly_builtins.partial_ranking.annotation import PartialRanking
-from plausibly_builtins.partial_ranking.points import InverseRank
+import plausibly
+from plausibly.plugin import Floats
 
 pytestmark = pytest.mark.realdata
 
 
 @pytest.fixture(scope="module")
-def conditions(shared: Path) -> list[str]:
-    text = (shared / "data/derm_ddx/dermatology_conditions.txt").read_text("utf-8")
-    return text.splitlines()
+def table(shared: Path) -> xr.Dataset:
+    folder = shared / "data" / "derm_ddx"
+    labels = folder / "dermatology_conditions.txt"
+    return plausibly.read_annotations(folder / "dermatology_selectors.json", labels=labels)
 
 
 @pytest.fixture(scope="module")
-def table(shared: Path, conditions: list[str]) -> AnnotationTable:
-    text = (shared / "data/derm_ddx/dermatology_selectors.json").read_text("utf-8")
-    records: lr.Records = [
-        (f"{case:04}", None, [[conditions[k] for k in block] for block in ranking])
-        for case, readers in enumerate(json.loads(text))
-        for ranking in readers
-    ]
-    return PartialRanking().build(records, conditions)
+def plausibilities(table: xr.Dataset) -> xr.DataArray:
+    return plausibly.aggregate(table, "inverse-rank")
 
 
-@pytest.fixture(scope="module")
-def plausibilities(table: AnnotationTable) -> xr.DataArray:
-    return InverseRank().aggregate(table, Keys(0))
+def test_facts_of_the_rankings(table: xr.Dataset) -> None:
+    sizes = {dim: table.sizes[dim] for dim in ("example", "response", "label")}
+    assert sizes == {"example": 1_947, "response": 9_602, "label": 419}
+    readers = np.bincount(table["response_example"].values)
+    assert (readers.min(), readers.max()) == (1, 10)
+    assert ((readers == 1).sum(), (readers == 10).sum()) == (25, 84)
+    blocks = np.stack([table["mention_response"].values, table["mention_block"].values])
+    _, in_block = np.unique(blocks, axis=1, return_counts=True)
+    assert in_block.max() == 6
+    assert np.unique(blocks[0][np.repeat(in_block, in_block) > 1]).size == 1_519
+    assert np.bincount(blocks[0]).max() == 7
 
 
-def test_golden_cases(shared: Path, plausibilities: xr.DataArray, conditions: list[str]) -> None:
+def test_golden_cases(shared: Path, plausibilities: xr.DataArray) -> None:
     golden = json.loads((shared / "golden/inverse_rank_derm25.json").read_text("utf-8"))
+    conditions = plausibilities["label"].values.tolist()
     assert len(golden["case_index"]) == 25
     exact = {
-        f"{case:04}": {conditions[int(k)]: Fraction(value) for k, value in row.items()}
+        f"{case}": {conditions[int(k)]: Fraction(value) for k, value in row.items()}
         for case, row in zip(golden["case_index"], golden["plausibilities"], strict=True)
     }
     lr.assert_exact(plausibilities.sel(example=list(exact)), exact)

@@ -181,11 +181,10 @@ def test_many_labels_take_several_cells(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_a_label_of_a_hundred_thousand_characters(tmp_path: Path, ending: str) -> None:
-    """Short labels do not take the space of the longest."""
-    table = one_answer(["😀" * 100_000, *map(str, range(200))], 0)
+def test_short_labels_do_not_take_the_space_of_the_longest(tmp_path: Path, ending: str) -> None:
+    table = one_answer(["😀" * 20_000, *map(str, range(200))], 0)
     write_annotations(table, tmp_path / f"votes{ending}")
-    assert (tmp_path / f"votes{ending}").stat().st_size < 3_000_000
+    assert (tmp_path / f"votes{ending}").stat().st_size < 600_000
     same(read_annotation_file(tmp_path / f"votes{ending}"), table)
 
 

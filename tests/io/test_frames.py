@@ -207,25 +207,6 @@ def test_report_54_label_minus_1_of_a_data_set_is_no_label() -> None:
     assert found.attrs["source"] == "the data set"
 
 
-def test_whole_numbers_that_gaps_made_floats() -> None:
-    frame = pd.DataFrame({"task": [1, 2], "ann": [0, None], "bob": [1, 1]})
-    found = plausibly.read_annotations(frame, "wide-table")
-    assert found["label"].values.tolist() == ["0", "1"]
-    assert found.identical(plausibly.read_annotations(frame.astype({"ann": "Int64"}), "wide-table"))
-
-
-@pytest.mark.filterwarnings("ignore:warning names-alike")
-def test_reports_2_and_3_numbers_are_text_as_they_are() -> None:
-    votes = [(1, 1, 0), (1, 2, 1), (2, 1, 0), (2, 2, 0)]
-    numbers = pd.DataFrame(votes, columns=["task", "worker", "label"])
-    found = plausibly.read_annotations(numbers, "long-table")
-    xr.testing.assert_equal(found, plausibly.read_annotations(numbers.astype(str), "long-table"))
-    assert plausibly.aggregate(found).sel(example="1").values.tolist() == [0.5, 0.5]
-    mixed = {"task": ["t"] * 3, "worker": ["a", "b", "c"], "label": [0, False, "0.0"]}
-    found = plausibly.read_annotations(pd.DataFrame(mixed, dtype=object), "long-table")
-    assert found["label"].values.tolist() == ["0", "0.0", "False"]
-
-
 FRAME = pd.DataFrame({"example": [1, 2], "cat": [1, 0], "dog": pd.array([0, None], "Int64")})
 DATA = DataSet(pa.table({"x": [1]}), {})
 
@@ -276,22 +257,12 @@ def test_a_frame_is_refused(
     assert found in (None, error.found)
 
 
-def test_lazy_frames_and_streams_have_a_way_out() -> None:
-    assert refusal(lambda: text_table(Lazy())).hint == "frame.collect()"
-    assert refusal(lambda: text_table(Streamed())).hint == "load_dataset(...) without streaming"
-
-
 def test_rows_are_counted_from_one() -> None:
     frame = pd.DataFrame({"task": ["t1", None], "a": ["cat", "dog"]})
     error = refusal(lambda: plausibly.read_annotations(frame, "wide-table"))
     assert error.what == "the frame names no example in row 2"
     error = refusal(lambda: plausibly.read_annotations(frame.head(1), "wide-table", ["dog"]))
     assert error.what.startswith("the frame row 1, column a")
-    unusable = frame.assign(task=["t1\0", "t2"], b=["x", "y"])
-    error = refusal(lambda: plausibly.read_annotations(unusable, "wide-table"))
-    assert error.what == "the frame has 1 example without a usable name"
-    error = refusal(lambda: plausibly.read_predictions(FRAME, variable="p"))
-    assert error.what == "the frame: variable has no meaning here"
 
 
 def test_columns_that_no_option_names_may_be_nested() -> None:
@@ -319,22 +290,6 @@ def test_polars_has_types_of_its_own() -> None:
     assert refusal(lambda: column(polars.DataFrame({"x": [1.0, None]}))).hint == (
         'frame.with_columns(pl.col("x").cast(pl.Int64))'
     )
-
-
-def test_records_of_every_kind() -> None:
-    votes = [("x", "a", "cat"), ("x", "b", "dog"), (7, None, "dog")]
-    table = plausibly.build_annotations("single-label", votes)
-    assert table["label"].values.tolist() == ["cat", "dog"]
-    assert table["example"].values.tolist() == ["7", "x"]
-    assert plausibly.aggregate(table).sel(example="x").values.tolist() == [0.5, 0.5]
-    sets = plausibly.build_annotations("label-set", [("x", "a", ["cat", "dog"])], ["cat", "dog"])
-    assert sets.attrs["kind"] == "label-set"
-    ranked = plausibly.build_annotations("partial-ranking", iter([("x", "a", [["u", "v"], "w"])]))
-    assert ranked["mention_block"].values.tolist() == [1, 1, 2]
-    soft = plausibly.build_annotations("soft-label", [("x", "a", {"u": 0.5, "v": 0.5})])
-    assert soft.sizes["mention"] == 2
-    kind = {"name": "label-set", "empty": "drop"}
-    assert plausibly.build_annotations(kind, [("x", "a", [])], ["u"]).sizes["mention"] == 0
 
 
 def test_records_with_a_label_table() -> None:
@@ -366,15 +321,6 @@ def test_a_frame_and_its_file_give_the_same(
     labels = ["cat", "dog", "007", " a ", "a, b", "nan", "None", "ä", "l\nm"]
     found = plausibly.read_annotations(make(columns), "wide-table", labels)
     xr.testing.assert_equal(found, plausibly.read_annotations(path, "wide-table", labels))
-
-
-@pytest.mark.parametrize("make", makes())
-def test_votes_are_those_of_the_same_file(make: Make, tmp_path: Path) -> None:
-    path = tmp_path / "votes.csv"
-    pd.DataFrame(VOTES).to_csv(path, index=False)
-    found = plausibly.read_annotations(make(VOTES), "long-table")
-    xr.testing.assert_equal(found, plausibly.read_annotations(path))
-    assert (found.attrs["source"], found.attrs["reader"]) == ("the frame", "long-table")
 
 
 def test_reports_4_and_5_other_names_of_columns_and_the_hints() -> None:

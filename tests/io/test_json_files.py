@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from io_files import refusal, result_or_refusal, written
-from plausibly.io.json import DEEPEST, JsonNumber, json_head, json_shown, read_json, read_json_lines
+from plausibly.io.json import DEEPEST, JsonNumber, json_head, read_json, read_json_lines
 
 Value: TypeAlias = "bool | int | float | str | list[Value] | dict[str, Value] | None"
 
@@ -101,12 +101,10 @@ def test_what_a_number_is_worth() -> None:
 
 @pytest.mark.parametrize("deep", [DEEPEST + 1, 5_000, 200_000])
 def test_deep_json_is_refused(folder: Path, deep: int) -> None:
-    for text in ("[" * deep, '{"a":' * deep + "1" + "}" * deep):
+    for text in ("[" * deep, "[" * deep + "]" * deep, '{"a":' * deep + "1" + "}" * deep):
         path = written(folder, "deep.json", text)
-        assert refusal(lambda path=path: read_json(path)).name in ("json-broken", "json-broken")  # type: ignore[misc]  # bound in the loop
+        assert refusal(lambda path=path: read_json(path)).name == "json-broken"  # type: ignore[misc]  # bound in the loop
         json_head(text.encode())
-    closed = written(folder, "deep.json", "[" * deep + "]" * deep)
-    assert refusal(lambda: read_json(closed)).name == "json-broken"
 
 
 def test_what_is_just_not_too_deep(folder: Path) -> None:
@@ -123,13 +121,6 @@ def test_other_encodings_are_refused(folder: Path) -> None:
     wide = written(folder, "w.json", "[1]".encode("utf-16"))
     assert refusal(lambda: read_json(wide)).name == "text-binary"
     assert json_head("[1]".encode("utf-16")) == []
-
-
-def test_long_texts_are_read_and_cut_in_messages(folder: Path) -> None:
-    text = "x" * 100_000
-    assert read_json(written(folder, "f.json", json.dumps([text]))) == [text]
-    error = refusal(lambda: read_json(written(folder, "f.json", f'{{"{text}":1,"{text}":2}}')))
-    assert error.what == f'f.json line 1 names the key "{"x" * 38}… again'
 
 
 @pytest.mark.parametrize(
@@ -159,9 +150,3 @@ def test_the_head_of_any_list_has_its_first_record(records: list[dict[str, Value
     (found,) = json_head(text[: first + 1])
     assert isinstance(found, list)
     assert found[0] == numbers_as_text(dict(records[0]))
-
-
-def test_values_in_messages(folder: Path) -> None:
-    value = read_json(written(folder, "f.json", '{"a": [1.0, "ü", null, true]}'))
-    assert json_shown(value) == '{"a": [1.0, "ü", null, true]}'
-    assert json_shown(["x" * 50]) == f'["{"x" * 37}…'

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
 from io_files import refusal, written
-from plausibly.io.arrays import one_of, parse_npy, read_npz, texts_of
+from plausibly.io.arrays import parse_npy, read_npz, texts_of
 
 DTYPES = st.sampled_from(
     ["<f4", ">f4", "<f8", ">f8", "|u1", "<i2", ">i8", "<U3", ">U3", "|S4", "?"]
@@ -96,16 +96,6 @@ def header(descr: object, *shape: int) -> bytes:
 def test_an_array_is_refused(data: bytes, name: str, found: str) -> None:
     error = refusal(lambda: parse_npy(data, "a.npy"))
     assert (error.name, found in error.found) == (name, True)
-
-
-def test_one_array_of_several_names(tmp_path: Path) -> None:
-    arrays = read_npz(npz(tmp_path / "a.npz", probs=np.eye(2), other=np.zeros(3)), "predictions")
-    np.testing.assert_array_equal(one_of(arrays, ("predictions", "probs"), "a.npz"), np.eye(2))
-    error = refusal(lambda: one_of(arrays, ("predictions", "p"), "a.npz"))
-    assert (error.name, error.found) == ("array-missing", "probs (2, 2), other (3,)")
-    error = refusal(lambda: one_of(arrays, ("probs", "other"), "a.npz"))
-    assert error.what == "a.npz has probs, other"
-    assert refusal(lambda: one_of({}, ("probs",), "a.npz")).found == "no array at all"
 
 
 def test_names_are_text() -> None:

@@ -70,15 +70,6 @@ def test_number_columns_keep_their_type(tmp_path: Path) -> None:
     np.testing.assert_array_equal(columns["price"], [1.5, np.nan])
 
 
-def test_columns_of_lists_are_refused_only_where_they_are_needed(tmp_path: Path) -> None:
-    path = store(tmp_path / "v.parquet", task=["a"], label=[["x", "y"]], raw=[b"x"])
-    table = read_table(path, role="annotations")
-    table.need(["task"], hint="")
-    error = refusal(lambda: table.need(["task", "label"], hint=""))
-    assert (error.name, error.found) == ("column-nested", "list<element: string>")
-    assert set(table.nested) == {"label", "raw"}
-
-
 def test_lists_that_nobody_needs_are_not_read(tmp_path: Path) -> None:
     more = {
         "a.b": ["p", "q"],

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
 
-import plausibly
 from io_files import refusal, warned, written
-from plausibly.data.plausibilities import is_sparse, to_sparse
+from plausibly.data.plausibilities import to_sparse
 from plausibly.io.plausibilities import Form, read_plausibilities, write_plausibilities
 
 LAM = xr.DataArray(
@@ -66,29 +64,6 @@ def test_a_long_table_of_somebody_else(tmp_path: Path) -> None:
     found = read_plausibilities(written(tmp_path, "d.csv", text))
     assert found["draw"].values.tolist() == [1, 2]
     assert found.values.tolist() == [[[1.0, 0.0]], [[0.0, 1.0]]]
-
-
-def test_thousands_of_labels_stay_sparse(tmp_path: Path) -> None:
-    """200,000 x 20,000 floats would be 32 GB; the table has three rows per example at most."""
-    n, size = 2_000, 20_000
-    label = np.sort(np.random.default_rng(0).choice(size, (n, 3)), axis=1)
-    label[:, 1:] += np.cumsum(label[:, 1:] == label[:, :-1], axis=1)
-    sparse = xr.Dataset(
-        {
-            "weight": (("example", "slot"), np.tile([0.25, 0.25, 0.5], (n, 1))),
-            "label": (("example", "slot"), np.minimum(label, size + 2).astype(np.int32)),
-        },
-        coords={
-            "example": np.array([f"e{row}" for row in range(n)]),
-            "label_name": np.array([f"l{row}" for row in range(size + 3)]),
-            "denominator": ("example", np.full(n, 4)),
-        },
-    )
-    for ending in (".csv", ".parquet"):
-        write_plausibilities(sparse, tmp_path / f"p{ending}", form="long")
-        found = plausibly.read_plausibilities(tmp_path / f"p{ending}", sparse=True)
-        assert is_sparse(found)
-        xr.testing.assert_identical(found, sparse)
 
 
 def test_a_wide_csv_warns_of_attributes_that_it_does_not_keep(tmp_path: Path) -> None:

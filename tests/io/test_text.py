@@ -118,15 +118,8 @@ def test_places_in_a_long_file(tmp_path: Path) -> None:
     text = HEADER + "".join(f"t{row},w,a\n" for row in range(2_308)) + "t9,w3,a,b\n"
     error = refusal(lambda: read(written(tmp_path, "votes.csv", text)))
     assert (error.name, error.details["lines"]) == ("row-width", [2_310])
-    path = written(tmp_path, "votes.csv", HEADER + 't1,w,"a\n' + "t2,w,b\n" * 30_000)
-    assert refusal(lambda: read(path)).what == "votes.csv line 2: a quoted field does not end"
 
 
 def test_missing_columns(tmp_path: Path) -> None:
-    path = written(tmp_path, "votes.csv", "item,rater,answer\n")
-    table = read(path)
-    error = refusal(lambda: table.need(["task", "worker", "label"], hint="--columns example=item"))
-    assert (error.name, error.found) == ("columns-missing", "item, rater, answer")
-    table.need(["item", "answer"], hint="")
-    bare = read(path, header=False)
+    bare = read(written(tmp_path, "votes.csv", "item,rater,answer\n"), header=False)
     assert refusal(lambda: bare.need(["4"], hint="")).found == "3 columns without names"

@@ -14,7 +14,6 @@ import plausibly
 import plausibly.data.annotations
 from io_files import refusal, said
 from plausibly.data.align import match_labels
-from plausibly.data.labels import Hierarchy
 from plausibly.data.names import name_texts
 from plausibly.data.states import read_left_out
 from plausibly.plugin import AGGREGATOR, ANNOTATION, resolve
@@ -146,26 +145,6 @@ def test_exact_shares(world: tuple[dict[str, str], list[tuple[str, str]]], polic
     assert name_texts(lam["label"].values) == [n for n in tree if not children(tree, n)]
     if any(tree.values()):
         assert lam.attrs["parents"] == policy
-
-
-@settings(max_examples=20)
-@given(votes_in_trees(), st.randoms(use_true_random=False))
-def test_no_order_matters_and_no_other_example(
-    world: tuple[dict[str, str], list[tuple[str, str]]], random: object
-) -> None:
-    tree, votes = world
-    for policy in ("uniform", "frequency"):
-        lam = plausibly.aggregate(table_of(tree, votes), "spread", parents=policy)
-        turned = plausibly.aggregate(
-            table_of(dict(reversed(tree.items())), votes[::-1]), "spread", parents=policy
-        )
-        xr.testing.assert_equal(turned.sel(label=lam["label"], example=lam["example"]), lam)
-        alone = plausibly.aggregate(
-            table_of(tree, [vote for vote in votes if vote[0] == votes[0][0]]),
-            "spread",
-            parents=policy,
-        )
-        xr.testing.assert_equal(alone, lam.sel(example=alone["example"]))
 
 
 def test_equal_shares_by_hand() -> None:
@@ -352,18 +331,3 @@ def test_labels_without_parents_are_as_they_were() -> None:
     xr.testing.assert_identical(plausibly.aggregate(table, "spread"), plausibly.aggregate(table))
     flat = table.assign_coords(parent=("label", ["", "elsewhere"]))
     assert plausibly.aggregate(flat, "spread").sizes["label"] == 2
-
-
-@settings(max_examples=40)
-@given(forests())
-def test_hierarchies_against_recursion(tree: dict[str, str]) -> None:
-    labels = list(tree)
-    found = Hierarchy.of(labels, list(tree.values()))
-    above = [name for name in labels if children(tree, name)]
-    assert sorted(labels[code] for code in found.above) == sorted(above)
-    assert [labels[code] for code in found.leaves] == [n for n in labels if n not in above]
-    for code, below in found.below.items():
-        assert sorted(labels[leaf] for leaf in below) == sorted(leaves(tree, labels[code]))
-    order = [labels[code] for code in found.above]
-    for name in order:
-        assert not tree[name] or order.index(tree[name]) > order.index(name)

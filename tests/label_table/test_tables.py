@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -151,45 +150,6 @@ def test_labels_in_memory(tmp_path: Path) -> None:
     labels = [str(number) for number in range(9)]
     with refused("parents-circular", "these", 'found "0" under "1" under "2" under "3" under "…"'):
         Hierarchy.of(labels, [*labels[1:], "0"], source="these")
-
-
-def test_report_4_letters_and_numbers_of_two_teams(tmp_path: Path) -> None:
-    """Two files in two spellings, one column map, one table of labels."""
-    labels = written(tmp_path, "labels.csv", "label,alias\npositive,1|pos\nnegative,0|neg\n")
-    one = written(tmp_path, "one.csv", "item,performer,label\nx,a,1\ny,a,0\n")
-    two = written(tmp_path, "two.csv", "task,worker,label\nx,b,pos\ny,b,pos\n")
-    parts = [
-        plausibly.read_annotations(
-            one, "long-table", labels, columns={"example": "item", "annotator": "performer"}
-        ),
-        plausibly.read_annotations(two, "long-table", labels),
-    ]
-    lam = plausibly.aggregate(plausibly.concat_annotations(parts))
-    np.testing.assert_array_equal(lam.values, [[1, 0], [0.5, 0.5]])
-
-
-def test_a_taxonomy_in_which_some_stop_half_way(tmp_path: Path) -> None:
-    """Label Studio lets annotators choose any level: two stop at a label above others."""
-
-    def annotation(number: int, *path: str) -> dict[str, object]:
-        value = {"from_name": "dx", "type": "taxonomy", "value": {"taxonomy": [list(path)]}}
-        return {"id": number, "completed_by": number, "result": [value]}
-
-    tasks = [
-        {"id": 1, "data": {}, "annotations": [annotation(1, "Skin", "Dermatitis", "Eczema")]},
-        {"id": 2, "data": {}, "annotations": [annotation(2, "Skin", "Dermatitis")]},
-        {"id": 3, "data": {}, "annotations": [annotation(3, "Skin"), annotation(4, "Other")]},
-    ]
-    export = written(tmp_path, "export.json", json.dumps(tasks))
-    rows = [["label", "parent", "alias"], ["eczema", "Dermatitis", "Eczema"]]
-    rows += [["contact", "Dermatitis", ""], ["tinea", "Skin", ""], ["Dermatitis", "Skin", ""]]
-    labels = written(tmp_path, "labels.csv", csv_text([*rows, ["Skin", "", ""], ["Other", "", ""]]))
-    table = plausibly.read_annotations(export, "label-studio", labels)
-    lam = plausibly.aggregate(table, "spread")
-    assert name_texts(lam["label"].values) == ["eczema", "contact", "tinea", "Other"]
-    expected = [[1, 0, 0, 0], [1 / 2, 1 / 2, 0, 0], [1 / 6, 1 / 6, 1 / 6, 1 / 2]]
-    np.testing.assert_array_equal(lam.values, expected)
-    assert lam["denominator"].values.tolist() == [1, 2, 6]
 
 
 _cells = st.sampled_from(["", "a", "b", "c", "a|b", "d | e", r"f\|g", "1", "2", "-1", "x", "|"])

@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 import plausibly
 from cases_net import recognisers
 from io_files import written
-from readers_votes import Vote, voted, votes
+from readers_votes import Vote, voted
 
 Json: TypeAlias = Any  # what a document holds
 LABELS = ("a", "B c", "ä/ö", "1.0", '"q"\n')
@@ -106,57 +106,4 @@ def test_any_export_of_label_studio_is_read_to_what_is_in_it(
 # ---- Argilla
 
 
-@given(
-    responses=st.dictionaries(
-        st.tuples(st.sampled_from("rst"), st.sampled_from(["u1", "u2", "u3"])),
-        st.tuples(
-            st.sampled_from("ab"),
-            st.sampled_from(["submitted", "draft", "discarded", "pending"]),
-        ),
-        min_size=1,
-    )
-)
-def test_every_response_of_argilla_is_there_once(
-    folder: Path, responses: dict[tuple[str, str], tuple[str, str]]
-) -> None:
-    names = sorted({name for name, _ in responses})
-    records = []
-    for name in names:
-        mine = [(user, *said) for (about, user), said in responses.items() if about == name]
-        users, labels, status = map(list, zip(*mine, strict=True))
-        lists = {"q.responses": labels, "q.responses.users": users, "q.responses.status": status}
-        records.append({"id": name, "text": "t", **lists})
-    path = written(folder, "r.json", json.dumps(records, indent=1))
-    table = plausibly.read_annotations(path, "argilla", labels=["a", "b"])
-    assert votes(table) == Counter(
-        (name, user, (label,) if status == "submitted" else ())
-        for (name, user), (label, status) in responses.items()
-        if status != "pending"
-    )
-    assert table["example"].values.tolist() == names
-
-
 # ---- Prodigy
-
-
-@given(
-    answers=st.dictionaries(
-        st.tuples(st.integers(1, 4), st.sampled_from(["a", "b"])),
-        st.sampled_from(["accept", "reject", "ignore"]),
-        min_size=1,
-    )
-)
-def test_every_answer_of_prodigy_is_there_once(
-    folder: Path, answers: dict[tuple[int, str], str]
-) -> None:
-    entries = [
-        {"label": "DOC", "_input_hash": 9, "_task_hash": at, "answer": said, "_annotator_id": who}
-        for (at, who), said in answers.items()
-    ]
-    path = written(folder, "p.jsonl", "".join(f"{json.dumps(entry)}\n" for entry in entries))
-    table = plausibly.read_annotations(path, "prodigy")
-    assert Counter(voted(table)) == Counter(
-        ((str(at), who, () if said == "ignore" else (said,)), state)
-        for (at, who), said in answers.items()
-        for state in ["skipped" if said == "ignore" else "answered"]
-    )

@@ -14,9 +14,7 @@ from hypothesis import given, strategies as st
 import cases_net
 import plausibly
 from io_files import csv_text, refusal, written
-from readers_votes import votes
 
-CELLS = st.sampled_from(["", "", "cat", "a, b", 'say "x"', "NA", "007", "1.0", "ä", "l\nm"])
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning")
 
 
@@ -46,32 +44,6 @@ def test_a_cell_of_blanks_is_an_empty_cell_of_a_large_file(tmp_path: Path, blank
     path = written(tmp_path, "v.csv", f"task,worker,label\nt1,a,cat\n{blank},b,cat\n{more}")
     error = refusal(lambda: plausibly.read_annotations(path, "long-table"))
     assert (error.name, error.details["lines"]) == ("example-unnamed", [3])
-
-
-@given(
-    data=st.data(),
-    delimiter=st.sampled_from([",", ";", "\t"]),
-    end=st.sampled_from(["\n", "\r\n"]),
-)
-def test_any_wide_table_comes_back(
-    folder: Path, data: st.DataObject, delimiter: str, end: str
-) -> None:
-    who = [f"w {at}" for at in range(data.draw(st.integers(2, 4)))]
-    row = st.lists(CELLS, min_size=len(who), max_size=len(who))
-    rows = data.draw(st.lists(row, min_size=1, max_size=6))
-    named = [[str(place), *cells] for place, cells in enumerate(rows)]
-    text = csv_text([["task", *who], *named], delimiter, end)
-    path = written(folder, "w.csv", text)
-    wanted = Counter(
-        (name, annotator, (cell,))
-        for name, *cells in named
-        for annotator, cell in zip(who, cells, strict=True)
-        if cell
-    )
-    labels = sorted({vote[2][0] for vote in wanted}) or ["cat"]
-    table = plausibly.read_annotations(path, "wide-table", labels, delimiter=delimiter)
-    assert votes(table) == wanted
-    assert table["example"].values.tolist() == sorted(row[0] for row in named)
 
 
 # ---- counts and weights

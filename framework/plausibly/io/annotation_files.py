@@ -119,15 +119,7 @@ def _columns_of(table: xr.Dataset) -> dict[str, Sequence[str | None] | Array]:
 
 
 def is_annotation_file(path: Path, head: bytes) -> bool:
-    """Return whether `write_annotations` wrote a file, also one that was edited since.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    head : bytes
-        Its first bytes.
-    """
+    """Return whether `write_annotations` wrote a file, also one that was edited since."""
     try:
         if head.startswith(b"PK"):
             return {ABOUT, names.MENTION_RESPONSE} <= npz_names(path)
@@ -148,17 +140,10 @@ def read_annotation_file(
     path : Path or str
         The file; its format is found in its first bytes.
     labels : sequence of str, optional
-        Labels that are declared now, in order; by default those of the table. All that are named
-        must be among them.
+        Labels that are declared now, in order: all that are named must be among them.
     kind : str, optional
-        Read the rows of a CSV or Parquet file alone, as they stand, as answers of this kind: where
-        they were changed, or where a program took away what the file says of itself.
-
-    Returns
-    -------
-    AnnotationTable
-        With its attributes, also ``reader`` and ``source`` of the file from which it was first
-        read.
+        Read the rows of a CSV or Parquet file alone, as answers of this kind: where they were
+        edited, or where a program took away what the file says of itself.
 
     Raises
     ------

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import xarray as xr
 
@@ -25,7 +25,7 @@ from plausibly.errors import (
     listed,
     warn,
 )
-from plausibly.io import arrays, files, frames, text
+from plausibly.io import arrays, files, text
 from plausibly.io.datasets import npz_names
 from plausibly.io.hints import NEEDED, columns_hint, guessed, readings
 from plausibly.io.json import json_head, read_json, read_json_lines, shortened
@@ -34,6 +34,9 @@ from plausibly.progress import naming_if_slow
 from plausibly.protocols import ANNOTATION, READER, Annotation, ComponentLike, Reader
 from plausibly.registry import called
 from plausibly.registry.entries import Entry, calling, reason_of
+
+if TYPE_CHECKING:
+    from plausibly.io.frames import Frame
 
 _UNDECLARED = "label-unknown"
 
@@ -96,7 +99,7 @@ _ROLE = "annotations"
 
 
 def read_annotations(
-    path: Path | str | frames.Frame,
+    path: Path | str | Frame,
     reader: ComponentLike[Reader] | None = None,
     labels: Names | None = None,
     **options: object,
@@ -145,6 +148,8 @@ def read_annotations(
             else registry.resolve(READER, reader, options)
         )
     else:
+        from plausibly.io import frames  # few calls have one
+
         frame = frames.text_table(path)
         source = frame.source
         component = _reader_of_frames(frame, reader, options)

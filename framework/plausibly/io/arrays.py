@@ -460,24 +460,9 @@ AUGMENTATION_ARRAYS = ("augmentations", "views", "augmentation", "view")
 
 @attrs.frozen(kw_only=True, eq=False)
 class NamedArray:
-    """Numbers over examples and labels, with the names that their file gives.
+    """Numbers ([augmentation,] example, label), with the names and coordinates of their file.
 
-    Attributes
-    ----------
-    values : ndarray, ([augmentation,] example, label)
-        The numbers, of the file's type.
-    examples, labels : list of str or None
-        Names, where the file has them.
-    augmentations : list of str or None
-        Names of the augmentations; None where there is one row per example.
-    source : str
-        Name of the file.
-    coordinates : dict
-        Further coordinates over ``example`` or ``label``.
-    attributes : dict
-        Attributes of the array, where the file has them.
-    unread : dict of str to ndarray
-        What else the file holds.
+    Augmentations are None where there is one row per example; `unread` is the rest of the file.
     """
 
     values: Array

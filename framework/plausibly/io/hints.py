@@ -56,15 +56,7 @@ def guessed(header: Sequence[str], roles: Sequence[str] = NEEDED) -> dict[str, s
 
 
 def names_examples(name: str, cells: Sequence[str]) -> bool:
-    """Return whether a column names examples: it is called so, or each cell is another word.
-
-    Parameters
-    ----------
-    name : str
-        What the column is called.
-    cells : sequence of str
-        Its values, or the first of them.
-    """
+    """Return whether a column names examples: by its own name, or each cell is another word."""
     words = bool(cells) and len(set(cells)) == len(cells) and not any(map(NUMBER.fullmatch, cells))
     return bool(_NAMES.fullmatch(name)) or (words and all(cells))
 
@@ -118,21 +110,12 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def columns_hint(rows: Sequence[Sequence[str]], roles: Sequence[str] = NEEDED) -> str:
-    """Return what to type so that the columns of a long table are found.
+    """Return what to type so that a long table has its columns, by the first rows of a file.
 
-    Parameters
-    ----------
-    rows : sequence of sequence of str
-        The first rows of the file.
-    roles : sequence of str
-        Those of ``example``, ``annotator`` and ``label`` that are not there by name.
-
-    Returns
-    -------
-    str
-        ``columns={"example": "item", "annotator": "rater", "label": "answer"}``: names that look
-        right, and the last one that is left; ``LABEL_COLUMN`` where nothing tells; positions where
-        the first row is no header.
+    `roles` are those of ``example``, ``annotator`` and ``label`` that are not there by name. A hint
+    such as ``columns={"example": "item", "annotator": "rater", "label": "answer"}`` has names that
+    look right, and the last one that is left; ``LABEL_COLUMN`` where nothing tells; positions where
+    the first row is no header.
     """
     if not has_header(rows):
         columns = 'columns={"example": "1", "annotator": "2", "label": "3"}'

@@ -78,10 +78,8 @@ def read_json(
 
     Parameters
     ----------
-    path : Path or str
-        The file: UTF-8, with or without byte order mark.
-    role : str
-        What it is for, in the words of messages.
+    path, role
+        The file, UTF-8 with or without byte order mark, and what messages call its purpose.
     expected : str
         What it should hold, for the message about a file that is no JSON.
     source : str, optional
@@ -90,9 +88,8 @@ def read_json(
     Raises
     ------
     InputError
-        What `plausibly.io.files.contents` and `decode` say; ``file-empty``;
-        ``json-broken`` with the line, also for a key that is there twice, NaN, half a character,
-        and values that are nested too deep.
+        ``file-empty``; ``json-broken`` with the line, also for a key that is there twice, NaN, half
+        a character, and values that are nested too deep; and what `decode` says.
     """
     source = source or Path(path).name
     # Line ends are no part of a JSON text.
@@ -144,14 +141,9 @@ def json_records(
 def parse_json(
     text: str, source: str, line: int, expected: str = "JSON", noun: str = "text"
 ) -> object:
-    """Return the value in a JSON text that starts on a line of a file; see `read_json`.
+    """Return the value in a JSON text that starts on a line of a file; errors as in `read_json`.
 
-    Parameters
-    ----------
-    text, whose, line, expected
-        See `read_json`.
-    noun : str
-        What ends where the text ends: a file, a line, a cell.
+    `noun` names what ends where the text ends: a file, a line, a cell.
     """
     try:
         value: object = _STRICT.decode(text)
@@ -254,16 +246,10 @@ def _check(text: str, source: str, line: int) -> None:
 
 
 def json_head(head: bytes) -> list[object]:
-    """Return the JSON values at the start of a file, for readers asked whether they recognise it.
+    """Return the JSON values at the start of a file, for readers that recognise it by `head`.
 
-    A JSON file has one, a JSON Lines file one a line. The last may be cut off: then it holds the
-    entries that are there, and null under a key without value. Nothing is raised; what is no JSON
-    gives no value.
-
-    Parameters
-    ----------
-    head : bytes
-        The first bytes of the file.
+    A JSON file has one, a JSON Lines file one per line. The last may be cut off: then it holds the
+    entries that are there, and null under a key without value. What is no JSON gives no value.
     """
     text = head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "ignore")
     if "\0" in text or not text.lstrip().startswith(("{", "[")):

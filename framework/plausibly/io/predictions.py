@@ -52,16 +52,8 @@ from plausibly.registry.entries import calling, failed
 class NamedPrediction:
     """Prediction of a model for one example.
 
-    Attributes
-    ----------
-    example : str
-        Name of the example.
-    model : str
-        Name of the model; empty where the file gives none.
-    scores : tuple of (str, str, float or None)
-        The labels that it named, each with its score, as number or as its text; None = none given.
-    place : str
-        Where in the file, as messages say it.
+    `model` is empty where the file gives none. `scores` are the labels that it names, each with its
+    score as number or text, None without one. `place` is where in the file, as messages say it.
     """
 
     example: str
@@ -78,10 +70,11 @@ def from_named(
     model: str | None = None,
     examples: Iterable[str] = (),
 ) -> xr.DataArray:
-    """Return the predictions of one model as an array.
+    """Return the predictions of one model as an array (example, label) of float64.
 
     A label has the score that the model gave it, 0 where the model did not name it, and 1 where it
-    was named without score. So the numbers order the labels, and are no probabilities.
+    was named without score: the numbers order the labels, and are no probabilities (attribute
+    ``scale`` is ``any``; ``model`` names the model). Examples are sorted by name.
 
     Parameters
     ----------
@@ -92,14 +85,9 @@ def from_named(
     source : str
         Name of the file.
     model : str, optional
-        Whose predictions; None where there is only one model.
+        Name of the model; None where there is only one.
     examples : iterable of str
         All examples of the file: those without prediction are counted in ``left_out``.
-
-    Returns
-    -------
-    DataArray, (example, label)
-        float64; examples sorted by name; attributes ``scale``, which is ``any``, and ``model``.
 
     Raises
     ------

@@ -31,10 +31,8 @@ class Response:
 
     Attributes
     ----------
-    example : str
-        Name of the example, as written.
-    annotator : str or None
-        Name of the annotator; None = unknown.
+    example, annotator : str
+        Names, as written; annotator None = unknown.
     answer : object
         What the kind of answer reads: a label (or a list of one), a list of labels, rank blocks, a
         mapping of label to weight; None where there is none.
@@ -44,7 +42,7 @@ class Response:
     weight : float
         How many times it counts.
     time : float or None
-        When it was given, in any unit: what ``latest`` compares.
+        In any unit: what ``latest`` compares.
     place : str
         Where in the file, as messages say it: ``"line 12"``, ``"task 7, annotation 3"``.
     """
@@ -279,19 +277,12 @@ class ResponseOptions(Reader):
 
         Parameters
         ----------
-        kind : str
-            Kind of answer.
-        responses : iterable of Response
-            All that the file holds.
-        labels : sequence of str or None
-            The declared labels.
-        source : str
-            Name of the file.
+        kind, responses, labels, source
+            Kind of answer; all responses of the file; the declared labels or None; its name.
         examples, annotators : iterable of str
             Names that are in the table also without a response.
         offered : sequence of str, optional
-            Labels that the file says could be chosen, in its order: the declared ones where the
-            user declares none.
+            Labels that the file says could be chosen: declared where the user declares none.
         anonymous : bool
             Whether the format never says who answered: then nothing is warned of.
         unlisted : {"excluded", "unknown"}

@@ -570,26 +570,17 @@ def _cells(records: Sequence[dict[str, object]]) -> list[tuple[str, ...]]:
 
 
 def first_row(path: Path | str, head: bytes, delimiter: str | None = None) -> tuple[str, ...]:
-    """Return the fields of the first row of a file, or none where it is no text table.
-
-    For readers that are asked whether they recognise a file; nothing is raised.
-
-    Parameters
-    ----------
-    path : Path or str
-        The file, for its ending; only Parquet is opened.
-    head : bytes
-        The first bytes of the file.
-    delimiter : str, optional
-        The delimiter; else found by `sniff`.
-    """
+    """Return the fields of the first row of a file, or none where it is no text table."""
     return next(iter(first_rows(path, head, delimiter)), ())
 
 
 def first_rows(
     path: Path | str, head: bytes, delimiter: str | None = None, most: int = 20
 ) -> list[tuple[str, ...]]:
-    """Return up to `most` rows at the start of a file; as `first_row`."""
+    """Return up to `most` rows at the start of a file; none where it is no text table.
+
+    The rows are those of `head`, the first bytes of the file; only Parquet is opened.
+    """
     try:
         if head.startswith(b"PAR1"):
             with parquet_file(Path(path)) as file:

@@ -17,20 +17,9 @@ _DEEPEST = 100
 
 @attrs.define(kw_only=True, eq=False)
 class Element:
-    """One element of a file.
+    """One element of a file: its tag, the line on which it starts, and its attributes.
 
-    Attributes
-    ----------
-    tag : str
-        Its name.
-    line : int
-        The line on which it starts, counted from 1.
-    attributes : dict of str to str
-        As written, with the five references of XML resolved.
-    text : str
-        The characters directly inside it, without those of its children.
-    children : list of Element
-        The elements directly inside it, in order.
+    `text` holds the characters directly inside it, without those of its children.
     """
 
     tag: str
@@ -50,28 +39,10 @@ class Element:
 
 
 def read_xml(path: Path | str, role: str, *, source: str | None = None) -> Element:
-    """Read an XML file in the encoding that it declares.
+    """Return the outermost element of an XML file, in the encoding that it declares.
 
-    Parameters
-    ----------
-    path : Path or str
-        The file.
-    role : str
-        What it is for, in the words of messages, such as ``"annotations"``.
-    source : str, optional
-        What messages call it, such as ``folder/file``; else by its name.
-
-    Returns
-    -------
-    Element
-        The outermost one.
-
-    Raises
-    ------
-    InputError
-        ``file-missing`` and its like, ``file-empty``, ``text-binary`` for an archive,
-        ``xml-broken`` with the line, also where it declares a document type, in which entities are
-        defined.
+    Parameters are those of `read_json`. Raises ``file-empty``, ``text-binary`` for an archive, and
+    ``xml-broken`` with the line, also where entities may be defined: in a document type.
     """
     source = source or Path(path).name
     data = files.contents(path, role)

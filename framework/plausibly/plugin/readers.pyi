@@ -10,15 +10,12 @@ from plausibly.io.annotation_files import (
     read_annotation_file as read_annotation_file,
 )
 from plausibly.io.arrays import (
-    NamedArray as NamedArray,
     from_npy as from_npy,
     from_npz as from_npz,
 )
 from plausibly.io.files import (
-    contents,
     decode,
     opening,
-    read_text as read_text,
 )
 from plausibly.io.hints import (
     columns_hint as columns_hint,
@@ -27,7 +24,6 @@ from plausibly.io.hints import (
 from plausibly.io.json import (
     JsonNumber as JsonNumber,
     json_head as json_head,
-    json_records as json_records,
     json_shown as json_shown,
     parse_json as parse_json,
     read_json as read_json,
@@ -38,7 +34,6 @@ from plausibly.io.predictions import (
     from_named as from_named,
 )
 from plausibly.io.responses import (
-    Duplicates as Duplicates,
     Response as Response,
     ResponseOptions as ResponseOptions,
 )
@@ -54,6 +49,5 @@ from plausibly.io.xml import (
 )
 
 decode_text = decode
-file_contents = contents
 file_opening = opening
 XmlElement = Element

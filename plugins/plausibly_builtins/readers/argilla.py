@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal
 
 import attrs
 
@@ -17,8 +17,7 @@ from plausibly.plugin.readers import (
     states,
 )
 from plausibly_builtins.readers import base
-
-AnswerKind: TypeAlias = Literal["single-label", "label-set", "partial-ranking"]
+from plausibly_builtins.readers.predictions import Scored, Scores, predictions_ranked
 
 _STATES: Final = {
     "submitted": states.ANSWERED,
@@ -235,7 +234,7 @@ def _load(path: Path) -> list[Record]:
 
 
 @attrs.frozen(kw_only=True)
-class Argilla(base.Scored, base.Export):
+class Argilla(Scored, base.Export):
     """Read records of Argilla: nested or flat ones of version 2, or those of version 1.
 
     One question gives the answers. A label question or a rating names one label, a multi-label
@@ -256,7 +255,7 @@ class Argilla(base.Scored, base.Export):
     """
 
     question: str | None = None
-    kind: AnswerKind | None = None
+    kind: Literal["single-label", "label-set", "partial-ranking"] | None = None
     example: str | None = None
 
     def recognises(self, path: Path, head: bytes) -> bool:
@@ -270,7 +269,7 @@ class Argilla(base.Scored, base.Export):
         if not questions and (self.question is None or suggested):
             tasks = several(len(records), "record")
             raise base.only_predictions("argilla", tasks, predicted=suggested)
-        question = self._question(questions)
+        question = self._question(questions) if questions else str(self.question)
         names = self._names(path.name, records)
         found = [
             (name, answer, state)
@@ -298,7 +297,7 @@ class Argilla(base.Scored, base.Export):
         ]
         return self.gathered(kind, responses, labels, source=path.name, examples=names)
 
-    def scored(self, path: Path) -> base.Scores:
+    def scored(self, path: Path) -> Scores:
         records = _load(path)
         names = self._names(path.name, records)
         questions = sorted({name for one in records for name in one.suggestions})
@@ -309,7 +308,7 @@ class Argilla(base.Scored, base.Export):
             for answer in record.suggested(question)
         ]
         if self._kind(question, [answer for _, answer in found]) == "partial-ranking":
-            raise base.predictions_ranked(f"suggestions to {quoted(question)}")
+            raise predictions_ranked(f"suggestions to {quoted(question)}")
         predictions = [
             NamedPrediction(
                 example=name,
@@ -322,23 +321,18 @@ class Argilla(base.Scored, base.Export):
         return predictions, names, ()
 
     def _question(self, questions: Sequence[str]) -> str:
-        if self.question is not None and not questions:
-            return self.question
         return base.choose("argilla", "question", "questions", questions, self.question)
 
     def _names(self, source: str, records: Sequence[Record]) -> list[str]:
         """Return the names of examples: a key of records, of their metadata or their fields."""
-        key, entries = self.example, [(record.place, record.fields) for record in records]
-        if key is not None:
-            parts = ("metadata", "fields")
-            every = [
-                (place, (e, *(base.entry_of(e.get(p)) for p in parts))) for place, e in entries
-            ]
-            entries = [
-                (place, {key: next((e[key] for e in of if e.get(key) is not None), None)})
-                for place, of in every
-            ]
-        return base.example_names(source, "argilla", entries, key, _USUAL_NAMES)
+        entries: list[base.PlacedEntry] = []
+        for record in records:
+            parts = [base.entry_of(record.fields.get(key)) for key in ("metadata", "fields")]
+            found = (part.get(str(self.example)) for part in (record.fields, *parts))
+            name = next((value for value in found if value is not None), None)
+            fields = record.fields if self.example is None else {self.example: name}
+            entries.append((record.place, fields))
+        return base.example_names(source, "argilla", entries, self.example, _USUAL_NAMES)
 
     def _kind(self, question: str, answers: Sequence[Answer]) -> str:
         """Return the kind of the answers: what their form says, or the user."""

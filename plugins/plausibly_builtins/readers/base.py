@@ -27,13 +27,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta, timezone
 from email.utils import parsedate_tz
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import attrs
 
@@ -48,24 +48,16 @@ from plausibly.plugin import (
     warn,
 )
 from plausibly.plugin.readers import (
-    Duplicates,
     JsonNumber,
-    NamedPrediction,
     ResponseOptions,
     TextTable,
-    file_contents,
     file_opening,
-    from_named,
     json_head,
-    json_records,
     json_shown,
     read_json,
     read_json_lines,
     read_table,
 )
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 Entry: TypeAlias = Mapping[str, object]
 """An object of JSON."""
@@ -75,9 +67,6 @@ PlacedEntry: TypeAlias = tuple[str, Entry]
 
 Labels: TypeAlias = Sequence[str] | None
 """The declared labels; None where the user declares none."""
-
-Scores: TypeAlias = tuple[Iterable[NamedPrediction], Iterable[str], Sequence[str]]
-"""Predictions, the names of all examples, and labels that the file offers."""
 
 Kind: TypeAlias = Literal["single-label", "label-set"]
 Unlabelled: TypeAlias = Literal["not-assigned", "empty"]
@@ -119,7 +108,7 @@ class Export(ResponseOptions):
 class TimedExport(Export):
     """Base of a format that has the time of each answer: the latest counts."""
 
-    duplicates: Duplicates = attrs.field(
+    duplicates: Literal["error", "latest", "all", "fractional"] = attrs.field(
         default="latest",
         validator=attrs.validators.in_(("error", "latest", "all", "fractional")),
         metadata={
@@ -127,22 +116,6 @@ class TimedExport(Export):
             "error, all of them, or all of them with one vote together."
         },
     )
-
-
-@attrs.frozen(kw_only=True)
-class Scored:
-    """Predictions of a model, beside the answers of the same export."""
-
-    def scored(self, path: Path) -> Scores:
-        """Return the predictions that a file holds."""
-        raise NotImplementedError(type(self).__name__)
-
-    def predictions(self, path: Path, labels: Labels, model: str | None) -> xr.DataArray:
-        """Return the predictions in the file or folder, of one of its models."""
-        with about(path.name):
-            found, examples, offered = self.scored(path)
-            declared = labels or offered or None
-            return from_named(found, declared, source=path.name, model=model, examples=examples)
 
 
 @attrs.frozen(kw_only=True)
@@ -200,11 +173,6 @@ def only_predictions(reader: str, tasks: str, *, predicted: bool) -> InputError:
         got = f"{tasks} with predictions only"
         hint = f'plausibly.read_predictions(path, reader="{reader}") reads the predictions'
     return refused("annotations-empty", " holds no answer", "answers of annotators", got, hint)
-
-
-def predictions_ranked(noun: str) -> InputError:
-    what, hint = f": {noun} are rankings", "choose another one, with answers that are labels"
-    return refused("predictions-ranked", what, "labels with scores", "labels in order", hint)
 
 
 def unlike(
@@ -408,7 +376,7 @@ def seconds_of(value: object) -> float | None:
         return None
 
 
-def as_object(value: object, place: str, expected: str = "an object") -> Entry:
+def as_object(value: object, place: str | int, expected: str = "an object") -> Entry:
     if not isinstance(value, dict):
         raise unlike(place, expected, value)
     return value
@@ -429,7 +397,7 @@ def entries(path: Path, expected: str, source: str | None = None) -> list[Placed
     """Return place and object of each entry of a file: of its list, one per line, or alone."""
     values = json_head(file_opening(path, "annotations"))
     if len(values) == 1 and isinstance(values[0], dict):  # it may be longer than the opening
-        values = json_head(file_contents(path, "annotations"))
+        values = json_head(file_opening(path, "annotations", -1))
     found: list[tuple[str, object]]
     if len(values) > 1:
         lines = read_json_lines(path, expected=expected, source=source)
@@ -444,8 +412,9 @@ def entries(path: Path, expected: str, source: str | None = None) -> list[Placed
 
 def lines_of(path: Path) -> list[tuple[int, Entry]]:
     """Return line and object of every line of a JSON Lines file."""
-    lines = read_json_lines(path, expected="one JSON object per line")
-    return [*json_records(lines, path.name)]
+    expected = "one JSON object per line"
+    lines = read_json_lines(path, expected=expected)
+    return [(line, as_object(value, line, expected)) for line, value in lines]
 
 
 def first_entries(head: bytes) -> list[object]:

@@ -29,6 +29,7 @@ from plausibly_builtins.readers.label_studio_controls import (
     choose_control,
     unknown_control,
 )
+from plausibly_builtins.readers.predictions import Scored, Scores, predictions_ranked
 
 _PEOPLE = ("completed_by", "user", "created_by")
 _ENTRIES = ("annotations", "completions")
@@ -389,7 +390,7 @@ class LabelStudioOptions(base.TimedExport):
 
 
 @attrs.frozen(kw_only=True)
-class LabelStudio(base.Scored, LabelStudioOptions):
+class LabelStudio(Scored, LabelStudioOptions):
     """Read the JSON export of Label Studio: a file, or a folder with one per task or annotation.
 
     One control gives the answers. Choices and taxonomies name one label or several, a pairwise
@@ -424,12 +425,12 @@ class LabelStudio(base.Scored, LabelStudioOptions):
         tasks, left_out = _by_example(path.name, every, self.example)
         return self.answers(tasks, left_out, labels, path.name, self.control, self.ground_truth)
 
-    def scored(self, path: Path) -> base.Scores:
+    def scored(self, path: Path) -> Scores:
         tasks, _ = _by_example(path.name, _load(path), self.example)
         results = [(name, result) for name, task in tasks.items() for result in task.predictions]
         control = self.chosen([result for _, result in results], self.control)
         if control.type == RANKER:
-            raise base.predictions_ranked(f"predictions of control {quoted(control.name)}")
+            raise predictions_ranked(f"predictions of control {quoted(control.name)}")
         found = [
             NamedPrediction(
                 example=f"{example}#{index}" if index else example,

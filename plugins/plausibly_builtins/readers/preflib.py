@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 import attrs
 
 from plausibly.plugin import AnnotationTable, counted, listed, near, quoted, several
-from plausibly.plugin.readers import Response, file_opening, read_text
+from plausibly.plugin.readers import Response, decode_text, file_opening
 from plausibly_builtins.readers import base
 
 TYPES: Final = ("soc", "soi", "toc", "toi", "cat")
@@ -28,6 +28,7 @@ _NUMBERED = re.compile(r"(ALTERNATIVE|CATEGORY) NAME ([1-9][0-9]{0,14})")
 _GROUP = re.compile(r"\s*(?:\{([^{}]*)\}|([^{},]*))\s*(,|$)")
 _HEADER = re.compile(rb"(?m)^#\s*NUMBER ALTERNATIVES\s*:")
 _ANY_END = re.compile(rb"[\r\n]+")
+_LINE_END = re.compile(r"\r\n?|\n")
 _UNIQUE = ("NUMBER UNIQUE ORDERS", "NUMBER UNIQUE PREFERENCES")
 
 
@@ -63,9 +64,11 @@ class Profile:
 def read_profile(path: Path, source: str) -> Profile:
     """Return what a file holds; every count of its header is that of its ballots."""
     with base.about(source):
-        text = read_text(path, "annotations", source=source, expected="a header and ballots")
-        every = [(number, line.strip()) for number, line in enumerate(text.split("\n"), start=1)]
+        text = decode_text(file_opening(path, "annotations", -1), source)
+        every = enumerate(map(str.strip, _LINE_END.split(text)), start=1)
         lines = [(number, line) for number, line in every if line]
+        if not lines:
+            raise base.refused("file-empty", " is empty", "a header and ballots", "nothing")
         ending = path.suffix.lstrip(".").lower()
         if lines[0][1].startswith("#"):
             mark, (fields, body) = ":", _header(lines)
