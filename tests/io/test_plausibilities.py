@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 import xarray as xr
 from hypothesis import given, settings, strategies as st
 
-from io_files import csv_text, written
 from io_plausibilities import EXACT, plausibilities, same
 from plausibly.data.plausibilities import to_sparse
 from plausibly.io.plausibilities import Form, read_plausibilities, write_plausibilities
@@ -70,39 +68,16 @@ def test_large_totals_are_exact(tmp_path: Path, ending: str, total: int) -> None
     assert read_plausibilities(path)["denominator"].values.tolist() == [total, 1]
 
 
-def test_a_long_table_of_version_1(tmp_path: Path) -> None:
-    names = {"example": ["007", "b"], "label": ["x", "y", "z"]}
-    about = {
-        "plausibly": "plausibilities",
-        "version": 1,
-        "form": "long",
-        "type": "<f4",
-        "attributes": {"mapping": {"left_out": "{}"}},
-        "variables": [
-            {
-                "name": dim,
-                "dims": [dim],
-                "coordinate": True,
-                "attributes": {"mapping": {}},
-                "array": {"type": type_, "shape": [len(names[dim])], "values": names[dim]},
-            }
-            for dim, type_ in (("example", "<U3"), ("label", "<U1"))
-        ],
-    }
-    rows = [
-        ["example", "label", "plausibility", "about"],
-        ["007", "x", "0.5", f"1/1 {json.dumps(about)}"],
-        ["007", "z", "0.5", ""],
-        ["b", "y", "1.0", ""],
-    ]
+def test_a_long_table_of_version_1() -> None:
+    path = Path(__file__).parent / "files" / "plausibilities_1.csv"
     wanted = xr.DataArray(
         np.array([[0.5, 0, 0.5], [0, 1, 0]], np.float32),
         dims=("example", "label"),
-        coords=names,
+        coords={"example": ["007", "b"], "label": ["x", "y", "z"]},
         name="plausibilities",
         attrs={"left_out": "{}"},
     )
-    same(read_plausibilities(written(tmp_path, "lam.csv", csv_text(rows))), wanted)
+    same(read_plausibilities(path), wanted)
 
 
 def test_arrays_that_numpy_and_xarray_write(tmp_path: Path) -> None:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from warnings import catch_warnings, simplefilter
 
 import numpy as np
 import pytest
-import xarray as xr
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
-import plausibly
 from plausibly.data.text_table import Coded, TextTable
 from plausibly.errors import InputError
 from plausibly.io import text as module
@@ -19,10 +16,6 @@ from plausibly.io.text import read_table
 CELLS = st.text(st.sampled_from("ab01 é€😀\t;'\x0b\x85"), max_size=12) | st.sampled_from(
     ["", "task", "NA", "None", "null", "007", "7", "1.0", "x" * 300, "\ufeff", "#N/A", "true"]
 )
-NAMES = st.sampled_from(["t1", "t2", "t10", "ä", "b", "a", "123456789", "", "x y"])
-LABELS = st.sampled_from(["l", "k", "NA", "", "long label"])
-VOTES = st.lists(st.tuples(NAMES, NAMES, LABELS), min_size=1, max_size=12)
-ONCE = VOTES.map(lambda rows: [*{row[:2]: row for row in rows}.values()])
 
 
 def read(
@@ -116,28 +109,3 @@ def test_many_rows(tmp_path: Path) -> None:
     ]
     path.write_text("task,worker,label\n" + "\n".join(rows))
     assert agree(path)
-
-
-@settings(max_examples=40)
-@given(rows=VOTES | ONCE, declared=st.booleans())
-def test_any_votes(folder: Path, rows: list[tuple[str, str, str]], declared: bool) -> None:
-    path = folder / "votes.csv"
-    text = "task,worker,label\n" + "".join(",".join(row) + "\n" for row in rows)
-    path.write_text(text, encoding="utf-8")
-    labels = ["NA", "k", "l", "long label"] if declared else None
-
-    def table(large: int) -> xr.Dataset | str:
-        with pytest.MonkeyPatch.context() as patch, catch_warnings(record=True) as warned:
-            simplefilter("always")
-            patch.setattr(module, "_LARGE", large)
-            try:
-                found = plausibly.read_annotations(path, "long-table", labels=labels)
-            except InputError as error:
-                return str(error)
-        return found.assign_attrs(warned=sorted(str(one.message) for one in warned))
-
-    quick, strict = table(0), table(1 << 40)
-    if isinstance(quick, str) or isinstance(strict, str):
-        assert quick == strict
-    else:
-        assert quick.identical(strict)

@@ -234,21 +234,28 @@ def test_places_are_never_taken_for_aliases(tmp_path: Path) -> None:
     assert error.name == "names-count"
 
 
-@attrs.frozen(kw_only=True)
-class Strange(Reader):
-    """A stranger's reader, strict about labels in words of its own."""
+@attrs.frozen
+class Own(Reader):
+    """A reader of an author, who writes the function that reads."""
+
+    build: Callable[[Path, Sequence[str] | None], xr.Dataset]
 
     def recognises(self, path: Path, head: bytes) -> bool:
         return False
 
     def read(self, path: Path, labels: Sequence[str] | None) -> xr.Dataset:
-        warn("read-twice", f"{path.name} is read", hint="look", stacklevel=3)
-        said_ = path.read_text(encoding="utf-8").split()
-        for name in said_:
-            if labels is not None and name not in labels:
-                raise InputError("label-unknown", f'{path.name} holds "{name}"', hint="fix it")
-        records = [(f"e{place}", None, name) for place, name in enumerate(said_)]
-        return resolve(ANNOTATION, "single-label").build(records, labels)
+        return self.build(path, labels)
+
+
+def strict(path: Path, labels: Sequence[str] | None) -> xr.Dataset:
+    """Read names, strict about labels in words of its own."""
+    warn("read-twice", f"{path.name} is read", hint="look", stacklevel=4)
+    names = path.read_text(encoding="utf-8").split()
+    for name in names:
+        if labels is not None and name not in labels:
+            raise InputError("label-unknown", f'{path.name} holds "{name}"', hint="fix it")
+    records = [(f"e{place}", None, name) for place, name in enumerate(names)]
+    return resolve(ANNOTATION, "single-label").build(records, labels)
 
 
 @pytest.mark.parametrize("text", ["eczema psoriasis", "eczema Eczema"])
@@ -256,7 +263,7 @@ def test_a_strangers_reader_warns_once(tmp_path: Path, text: str) -> None:
     labels = written(tmp_path, "labels.csv", TABLE)
     path = written(tmp_path, "votes.x", text)
     with pytest.warns(PlausiblyWarning) as caught:
-        table = plausibly.read_annotations(path, Strange(), labels)
+        table = plausibly.read_annotations(path, Own(strict), labels)
     assert len(caught) == 1
     assert name_texts(table["label"].values) == ["eczema", "psoriasis", "tinea"]
     wrong = written(tmp_path, "wrong.x", "eczema typo")
@@ -265,66 +272,49 @@ def test_a_strangers_reader_warns_once(tmp_path: Path, text: str) -> None:
         pytest.warns(PlausiblyWarning, match="wrong.x is read"),
         refused("label-unknown", 'wrong.x holds "typo"', alias),
     ):
-        plausibly.read_annotations(wrong, Strange(), labels)
+        plausibly.read_annotations(wrong, Own(strict), labels)
 
 
-@attrs.frozen(kw_only=True)
-class Complete(Reader):
-    """A reader of rankings that name every label, and of how many there are."""
+def test_a_reader_that_counts_labels_has_as_many_as_were_declared(tmp_path: Path) -> None:
+    labels = written(tmp_path, "labels.csv", TABLE)
+    counts: list[int] = []
 
-    counts: list[int] = attrs.field(factory=list)
-
-    def recognises(self, path: Path, head: bytes) -> bool:
-        return False
-
-    def read(self, path: Path, labels: Sequence[str] | None) -> xr.Dataset:
+    def complete(path: Path, labels: Sequence[str] | None) -> xr.Dataset:
         rankings = [line.split(" > ") for line in path.read_text(encoding="utf-8").splitlines()]
-        self.counts.append(len(labels or ()))
+        counts.append(len(labels or ()))
         records = [(f"e{place}", None, ranking) for place, ranking in enumerate(rankings)]
         table = resolve(ANNOTATION, "partial-ranking").build(records, labels)
         if any(len(ranking) < table.sizes["label"] for ranking in rankings):
             raise InputError("ranking-short", f"{path.name} does not rank every label", hint="fix")
         return table
 
-
-def test_a_reader_that_counts_labels_has_as_many_as_were_declared(tmp_path: Path) -> None:
-    labels = written(tmp_path, "labels.csv", TABLE)
-    reader = Complete()
+    reader = Own(complete)
     path = written(
         tmp_path, "r.x", "ringworm > Eczema > psoriasis\nEczema > psoriasis > ringworm\n"
     )
     table = plausibly.read_annotations(path, reader, labels)
-    assert reader.counts == [3, 3]
+    assert counts == [3, 3]
     assert name_texts(table["label"].values) == ["eczema", "psoriasis", "tinea"]
     lam = plausibly.aggregate(table)
     np.testing.assert_array_equal(lam.values * 11, [[3, 2, 6], [6, 3, 2]])
     mixed = written(tmp_path, "m.x", "ringworm > Eczema > psoriasis\ntinea > eczema > psoriasis\n")
     error = refusal(lambda: plausibly.read_annotations(mixed, reader, labels))
     assert error.name == "ranking-short"
-    assert reader.counts == [3, 3, 3, 3, 7]
-
-
-@attrs.frozen(kw_only=True)
-class Placed(Reader):
-    """A reader that looks for a column by its place, and says so in words that name an alias."""
-
-    asked: list[list[str]] = attrs.field(factory=list)
-
-    def recognises(self, path: Path, head: bytes) -> bool:
-        return False
-
-    def read(self, path: Path, labels: Sequence[str] | None) -> xr.Dataset:
-        self.asked.append(list(labels or ()))
-        raise InputError("column-missing", f'{path.name} has no column "Eczema"', hint="add it")
+    assert counts == [3, 3, 3, 3, 7]
 
 
 def test_only_a_label_that_is_not_declared_is_looked_up(tmp_path: Path) -> None:
     labels = written(tmp_path, "labels.csv", TABLE)
-    reader = Placed()
+    declared: list[list[str]] = []
+
+    def placed(path: Path, labels: Sequence[str] | None) -> xr.Dataset:
+        declared.append(list(labels or ()))
+        raise InputError("column-missing", f'{path.name} has no column "Eczema"', hint="add it")
+
     path = written(tmp_path, "votes.x", "eczema")
-    error = refusal(lambda: plausibly.read_annotations(path, reader, labels))
+    error = refusal(lambda: plausibly.read_annotations(path, Own(placed), labels))
     assert (error.name, error.hint) == ("column-missing", "add it")
-    assert reader.asked == [["eczema", "psoriasis", "tinea"]]
+    assert declared == [["eczema", "psoriasis", "tinea"]]
 
 
 @pytest.mark.parametrize(

@@ -66,9 +66,8 @@ def write_annotations(table: xr.Dataset, path: Path | str) -> None:
     Raises
     ------
     InputError
-        ``ending-unknown``, ``output-unwritable``, ``table-unknown`` or ``table-detached``,
-        ``value-unwritable`` where a format cannot
-        hold something.
+        ``ending-unknown``, ``output-unwritable``, ``table-unknown``, ``table-detached``, or
+        ``value-unwritable`` where a format cannot hold something.
     """
     path = Path(path)
     ending = files.check_ending(path, datasets.ENDINGS)

@@ -112,10 +112,10 @@ def read_annotations(
         The file; or columns in memory: of pandas, polars, pyarrow, or a data set of Hugging Face
         (extra ``frames``), for readers of tables.
     reader : str, mapping or Reader, optional
-        Its syntax, such as ``"long-table"``; None asks every reader whether it recognises the
-        file, and takes the only one that does. A frame needs one.
+        Its syntax, such as ``"long-table"``; None takes the only reader that recognises the file.
+        A frame needs one.
     labels : sequence of str, Path, str or Dataset, optional
-        The declared labels, in order: names, a path to a label table or to a file of one name a
+        The declared labels, in order: names, a path to a label table or to a file of one name per
         line, or what `plausibly.read_labels` gave, whose coordinates the result gets. Answers that
         name an alias of a label are answers of that label before anything is counted.
     **options
@@ -124,17 +124,15 @@ def read_annotations(
     Returns
     -------
     AnnotationTable
-        With the attributes ``reader`` and ``source``, the name of the file, or ``the frame`` or
-        ``the data set``, whose rows messages count from 1; ``merged`` counts the
-        answers under each alias that was named.
+        With the attributes ``reader``, ``source`` (name of the file, ``the frame`` or ``the data
+        set``, whose rows messages count from 1), and ``merged``: answers under each alias.
 
     Raises
     ------
     InputError
         ``file-missing``, ``format-unknown`` where no reader recognises the file,
         ``format-ambiguous`` where several do, ``options-unfit``, and what the reader and the kind
-        of annotation say. For frames ``reader-unnamed``, ``reader-unfit``, and what
-        `plausibly.io.frames.text_table` says.
+        of annotation say. For frames ``reader-unnamed``, ``reader-unfit``, ``frame-unfit``.
     """
     about = None if labels is None else table_from(labels, LABEL)
     if isinstance(path, (str, os.PathLike)):

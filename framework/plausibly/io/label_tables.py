@@ -201,15 +201,14 @@ def read_examples(path: Path | str, *, example: str = EXAMPLE) -> xr.Dataset:
     Returns
     -------
     xarray.Dataset
-        No variables; coordinates over ``example``. A column is of numbers only if every value is
-        one beyond doubt: no empty cell, no leading zero, no plus sign. Otherwise it is text,
-        exactly as written.
+        Coordinates over ``example``. A column is of numbers only if every value is one beyond
+        doubt: no empty cell, no leading zero, no plus sign. Otherwise it is text, as written.
 
     Raises
     ------
     InputError
-        As `plausibly.io.text.read_table`; ``columns-missing``, ``columns-repeat``,
-        ``column-reserved``, ``example-unnamed`` or ``example-twice``.
+        ``columns-missing``, ``columns-repeat``, ``column-reserved``, ``example-unnamed``,
+        ``example-twice``, and what `read_table` says.
     """
     table = text.read_table(path, role="examples")
     guess = near(example, table.header) or table.header[0]
@@ -227,25 +226,23 @@ def read_labels(path: Path | str) -> xr.Dataset:
     Parameters
     ----------
     path : Path or str
-        CSV, TSV or Parquet with a column ``label``, then one column a coordinate; or a text file
-        with one name a line. Four columns have a meaning, and all are optional: ``alias``, other
+        CSV, TSV or Parquet with a column ``label``, then one column per coordinate; or a text file
+        with one name per line. Four columns have a meaning, and all are optional: ``alias``, other
         names of the label with ``|`` between them, under which annotators may have named it;
         ``parent``, the label that stands above it; ``order``, numbers from one end of a scale to
-        the other; ``risk``, by which sets can be judged and calibrated.
+        the other; ``risk``, by which sets can be evaluated and calibrated.
 
     Returns
     -------
     xarray.Dataset
-        No variables; coordinates over ``label``. A column is of numbers only if every cell that is
-        filled is one beyond doubt, as in `read_examples`, and NaN where it is empty.
+        Coordinates over ``label``. A column is of numbers only if every cell that is filled is one
+        beyond doubt, as in `read_examples`, and NaN where it is empty.
 
     Raises
     ------
     InputError
-        As `plausibly.io.text.read_table`; ``columns-missing``, ``column-reserved``,
-        ``label-unnamed`` or ``label-twice``; ``alias-ambiguous`` where an alias is a label or of
-        two labels, ``parent-unknown``, ``parents-circular``, ``number-unreadable`` and
-        ``order-twice``, with the lines.
+        As `read_examples`; ``alias-ambiguous`` where an alias is a label or of two labels,
+        ``parent-unknown``, ``parents-circular``, ``number-unreadable`` and ``order-twice``.
     """
     path = Path(path)
     if not is_table(path):
@@ -302,21 +299,10 @@ def names_of(table: xr.Dataset | xr.DataArray, dim: str) -> list[str]:
 
 
 def with_coordinates(array: Labelled, table: xr.Dataset) -> Labelled:
-    """Attach the coordinates of an example table or a label table, matched by name.
+    """Return an array or Dataset with the coordinates of a table of examples or labels, by name.
 
-    Aliases of labels are not among them: they are read with the table alone.
-
-    Parameters
-    ----------
-    array : DataArray or Dataset
-        With the dim of `table`.
-    table : Dataset
-        From `read_examples` or `read_labels`; it may know more examples than `array` has.
-
-    Returns
-    -------
-    DataArray or Dataset
-        A new one; `array` is as it was.
+    `table` is from `read_examples` or `read_labels`, and may know more examples than `array` has.
+    Aliases of labels are not among the coordinates: they are read with the table alone.
 
     Raises
     ------

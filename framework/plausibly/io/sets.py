@@ -259,8 +259,8 @@ def read_sets(path: Path | str, *, chunks: int | None = None) -> xr.DataArray:
     path : Path or str
         The CSV or Parquet file, whose JSON beside it has the same stem; or the Zarr store.
     chunks : int, optional
-        Of a Zarr store: how many examples to read at once, about, when something is asked of the
-        sets (extra ``dask``).
+        Of a Zarr store: about how many examples to read at once, when they are needed (extra
+        ``dask``).
 
     Returns
     -------
