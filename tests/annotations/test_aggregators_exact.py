@@ -43,6 +43,7 @@ def same_bits(one: xr.DataArray, other: xr.DataArray) -> bool:
     return bool(np.array_equal(one.values, aligned.values))
 
 
+@settings(max_examples=50)
 @given(lr.records(lr.single_labels))
 def test_label_frequency_is_the_share_of_votes(records: lr.Records) -> None:
     found = aggregated(SingleLabel(), LabelFrequency(), records)
@@ -52,11 +53,13 @@ def test_label_frequency_is_the_share_of_votes(records: lr.Records) -> None:
     assert dict(zip(votes, found["denominator"].values, strict=True)) == votes
 
 
+@settings(max_examples=50)
 @given(lr.records(lr.rankings()))
 def test_inverse_rank_divides_by_rank_and_block_size(records: lr.Records) -> None:
     lr.assert_exact(aggregated(PartialRanking(), InverseRank(), records), lr.inverse_rank(records))
 
 
+@settings(max_examples=50)
 @given(lr.records(lr.label_sets))
 def test_label_sets_split_each_response_equally(records: lr.Records) -> None:
     found = aggregated(LabelSet(), EqualSplit(), records)
@@ -64,6 +67,7 @@ def test_label_sets_split_each_response_equally(records: lr.Records) -> None:
     lr.assert_denominators(found, lr.equal_split(records))
 
 
+@settings(max_examples=50)
 @given(lr.records(lr.soft_labels))
 def test_soft_labels_are_averaged_after_normalising_each(records: lr.Records) -> None:
     found = aggregated(SoftLabel(), WeightedMean(), records)
@@ -71,6 +75,7 @@ def test_soft_labels_are_averaged_after_normalising_each(records: lr.Records) ->
     assert "denominator" not in found.coords
 
 
+@settings(max_examples=50)
 @given(lr.records(lr.single_labels))
 def test_a_single_label_is_a_ranking_of_one_and_a_set_of_one(records: lr.Records) -> None:
     frequency = aggregated(SingleLabel(), LabelFrequency(), records)

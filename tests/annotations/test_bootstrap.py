@@ -38,7 +38,7 @@ PAIRS: list[Pair] = [
     (LabelSet(), EqualSplit(), lr.label_sets),
     (SoftLabel(), WeightedMean(), lr.soft_labels),
 ]
-FEWER = settings(max_examples=12)  # each of these runs once a pair
+FEWER = settings(max_examples=8)  # each of these runs once a pair
 each_pair = pytest.mark.parametrize("pair", PAIRS)
 
 

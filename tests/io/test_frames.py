@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 import plausibly
 from io_files import csv_text, refusal, written
@@ -304,6 +304,7 @@ def test_records_with_a_label_table() -> None:
 CELLS = st.sampled_from([None, "cat", "dog", "007", " a ", "a, b", "nan", "None", "ä", "l\nm"])
 
 
+@settings(max_examples=40)
 @given(
     rows=st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=5),
     make=st.sampled_from(makes()),

@@ -189,51 +189,6 @@ def test_any_alias_can_be_written(aliases: list[str]) -> None:
     assert split_aliases(cell) == plain
 
 
-def test_a_long_table(tmp_path: Path) -> None:
-    labels = written(tmp_path, "labels.csv", TABLE)
-    rows = "t1,w1,Eczema\nt1,w2,eczema\nt2,w1,ringworm\nt2,w2,atopic eczema\nt2,w3,psoriasis\n"
-    votes = written(tmp_path, "votes.csv", f"task,worker,label\n{rows}")
-    table = plausibly.read_annotations(votes, labels=labels)
-    assert name_texts(table["label"].values) == ["eczema", "psoriasis", "tinea"]
-    text = " ".join(str(table).split())
-    assert text.endswith('3 (1 as "Eczema", 1 as "atopic eczema", 1 as "ringworm")')
-    assert read_merged(table.attrs) == {"Eczema": 1, "atopic eczema": 1, "ringworm": 1}
-    assert "alias" not in table.coords
-    lam = plausibly.aggregate(table)
-    np.testing.assert_array_equal(lam.values, [[1, 0, 0], [1 / 3, 1 / 3, 1 / 3]])
-    assert lam["denominator"].values.tolist() == [2, 3]
-
-
-def test_votes_that_were_counted(tmp_path: Path) -> None:
-    labels = written(tmp_path, "labels.csv", TABLE)
-    wide = written(tmp_path, "c.csv", "example,Eczema,ringworm,eczema\nx,2,1,3\ny,0,4,0\n")
-    table = plausibly.read_annotations(wide, "counts", labels=labels)
-    assert plausibly.aggregate(table).values.tolist() == [[5 / 6, 0, 1 / 6], [0, 0, 1]]
-    assert read_merged(table.attrs) == {"Eczema": 2, "ringworm": 5}
-    path = tmp_path / "c.npz"
-    np.savez(path, counts=[[2, 1, 3], [0, 4, 0]], labels=["Eczema", "ringworm", "eczema"])
-    again = plausibly.read_annotations(path, labels=labels)
-    assert plausibly.aggregate(again).values.tolist() == plausibly.aggregate(table).values.tolist()
-
-
-def test_places_are_never_taken_for_aliases(tmp_path: Path) -> None:
-    """A file of column numbers counts the labels alone, however many aliases there are."""
-    labels = written(tmp_path, "labels.csv", TABLE)
-    inside = written(tmp_path, "in.json", "[[[[0], [2]]]]")
-    table = plausibly.read_annotations(inside, labels=labels)
-    assert to_frame(table)["label"].tolist() == ["eczema", "tinea"]
-    outside = written(tmp_path, "out.json", "[[[[0], [3]]]]")
-    assert (
-        refusal(lambda: plausibly.read_annotations(outside, labels=labels)).name == "export-unlike"
-    )
-    path = tmp_path / "c.npy"
-    np.save(path, np.array([[2, 1, 3]]))
-    assert plausibly.read_annotations(path, "counts", labels).sizes["label"] == 3
-    np.save(path, np.array([[2, 1, 3, 0, 0, 0, 0]]))  # as many columns as labels and aliases
-    error = refusal(lambda: plausibly.read_annotations(path, "counts", labels))
-    assert error.name == "names-count"
-
-
 @attrs.frozen
 class Own(Reader):
     """A reader of an author, who writes the function that reads."""

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from xml.sax.saxutils import quoteattr
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 import plausibly
 from io_files import csv_text, written
@@ -178,6 +178,7 @@ WITHOUT_UNANSWERED = ("long-table", "prodigy")
 
 @pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning")
 @pytest.mark.parametrize("reader", FORMATS)
+@settings(max_examples=40)
 @given(
     answers=st.dictionaries(
         st.tuples(st.sampled_from(EXAMPLES), st.sampled_from(WHO)),

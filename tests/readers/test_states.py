@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 import plausibly
 from cases_net import recognisers
@@ -90,6 +90,7 @@ def exports(draw: st.DrawFn) -> tuple[list[Json], Counter[tuple[Vote, str]]]:
     return draw(st.permutations(tasks)), wanted
 
 
+@settings(max_examples=50)
 @given(made=exports(), indent=st.sampled_from([None, 1]), escaped=st.booleans())
 def test_any_export_of_label_studio_is_read_to_what_is_in_it(
     folder: Path, made: Json, indent: int | None, escaped: bool

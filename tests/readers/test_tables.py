@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import xarray as xr
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 import cases_net
 import plausibly
@@ -49,6 +49,7 @@ def test_a_cell_of_blanks_is_an_empty_cell_of_a_large_file(tmp_path: Path, blank
 # ---- counts and weights
 
 
+@settings(max_examples=40)
 @given(data=st.data())
 def test_the_order_of_counts_changes_nothing(folder: Path, data: st.DataObject) -> None:
     names = st.text('ab,"é', min_size=1, max_size=3).filter(str.strip)
@@ -75,6 +76,7 @@ def test_the_order_of_counts_changes_nothing(folder: Path, data: st.DataObject) 
     }
 
 
+@settings(max_examples=40)
 @given(rows=st.lists(st.lists(st.integers(0, 3), min_size=3, max_size=3), min_size=1, max_size=4))
 def test_counts_that_are_settled_are_those_that_are_not(
     folder: Path, rows: list[list[int]]
@@ -89,6 +91,7 @@ def test_counts_that_are_settled_are_those_that_are_not(
     xr.testing.assert_equal(fast["label"], slow["label"])
 
 
+@settings(max_examples=40)
 @given(cast=st.lists(st.lists(st.sampled_from(["e", "n", "c", "", "-"]), max_size=6), min_size=1))
 def test_votes_in_lists_are_neither_lost_nor_invented(folder: Path, cast: list[list[str]]) -> None:
     entries = [{"uid": f"e{place}", "annotator_labels": said} for place, said in enumerate(cast)]
@@ -98,6 +101,7 @@ def test_votes_in_lists_are_neither_lost_nor_invented(folder: Path, cast: list[l
     assert weights(table, "weight") == Counter(one for one in said if one[2] in {"e", "n", "c"})
 
 
+@settings(max_examples=40)
 @given(
     given_weights=st.dictionaries(
         st.tuples(st.sampled_from("xyz"), st.sampled_from("pq")),
