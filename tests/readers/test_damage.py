@@ -28,7 +28,7 @@ ODD: st.SearchStrategy[Json] = st.sampled_from(
 )
 OF_OPTIONS = ("component-parameter", "option-unfit", "reader-no-predictions")
 """Messages about options, which come before anything of the file."""
-SPARSE = (".gz", ".npy", ".npz", ".xlsx", ".zip")
+BINARY = (".gz", ".npy", ".npz", ".xlsx", ".zip")
 _STRING = re.compile(r'(?<=": )"[^"]*"')  # a value
 _KEY = re.compile(r'\{\s*("[^"]*"):')
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning")
@@ -52,9 +52,9 @@ def reads(kind: str) -> list[tuple[str, bytes, Spec]]:
 
 
 def of_part(kind: str, part: str) -> list[tuple[str, bytes, Spec]]:
-    """Return the files of a kind that are text, or those that are sparse."""
-    is_sparse = part == "sparse"
-    return [read for read in reads(kind) if (Path(read[0]).suffix in SPARSE) is is_sparse]
+    """Return the files of a kind that are text, or those that are binary."""
+    is_binary = part == "binary"
+    return [read for read in reads(kind) if (Path(read[0]).suffix in BINARY) is is_binary]
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +93,7 @@ def damaged(draw: st.DrawFn, content: bytes) -> bytes:
     )
 
 
-PARTS = [(kind, part) for kind in KINDS for part in ("text", "sparse")]
+PARTS = [(kind, part) for kind in KINDS for part in ("text", "binary")]
 
 
 @pytest.mark.parametrize(("kind", "part"), [pair for pair in PARTS if of_part(*pair)])
@@ -196,7 +196,7 @@ def test_damage_of_json_has_a_name(kind: str, folder: Path) -> None:
 def test_a_byte_order_mark_and_other_line_ends_change_nothing(kind: str, folder: Path) -> None:
     for name, content, case in reads(kind)[::3]:
         plain = attempt(folder, name, content, case)
-        # Line ends inside a cell belong to its text, and what is sparse has none.
+        # Line ends inside a cell belong to its text, and what is binary has none.
         inside = any(line.count(b'"') % 2 for line in content.split(b"\n"))
         if plain and not inside and b"\r" not in content and b"\0" not in content:
             for other in (b"\xef\xbb\xbf" + content, content.replace(b"\n", b"\r\n")):

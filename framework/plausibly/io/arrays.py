@@ -111,9 +111,9 @@ def read_npz(path: Path | str, role: str) -> dict[str, Array]:
     arrays: dict[str, Array] = {}
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            dense = sum(entry.file_size for entry in archive.infolist())
-            if dense > _ROOM + _RATIO * len(data):
-                raise ValueError(f"{len(data):,} bytes that to_dense to {dense:,}")
+            unpacked = sum(entry.file_size for entry in archive.infolist())
+            if unpacked > _ROOM + _RATIO * len(data):
+                raise ValueError(f"{len(data):,} bytes that unpack to {unpacked:,}")
             for name in archive.namelist():
                 if name.endswith(".npy"):
                     inner = name.removesuffix(".npy")

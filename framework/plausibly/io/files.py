@@ -18,7 +18,7 @@ HEAD = 65_536
 _GZIP = b"\x1f\x8b"
 ZIP = b"PK\x03\x04"
 _BINARY = (
-    (ZIP, "a zip archive", "to_dense it first"),
+    (ZIP, "a zip archive", "unpack it first"),
     (b"\x93NUMPY", "a numpy array", "give it the ending .npy"),
     (b"\x89HDF", "an HDF5 or netCDF-4 file", "give it the ending .nc"),
     (b"CDF\x01", "a netCDF-3 file", "give it the ending .nc"),
@@ -90,7 +90,7 @@ def existing(path: Path | str, role: str) -> Path:
 
 
 def contents(path: Path | str, role: str) -> bytes:
-    """Return the bytes of a file, dense where it is gzip; errors as `existing`'s."""
+    """Return the bytes of a file, unpacked where it is gzip; errors as `existing`'s."""
     return opening(path, role, -1)
 
 

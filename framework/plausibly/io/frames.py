@@ -21,7 +21,7 @@ from plausibly.errors import InputError, counted, listed
 from plausibly.io.text import Cells, Column, Content, as_texts, distinct, table_of
 from plausibly.kernels.types import Numbers
 
-WHOSE = "the frame"
+FRAME = "the frame"
 _DATA_SET = "the data set"
 _RENAME = "frame.columns = [...], with different names"
 
@@ -90,7 +90,7 @@ def _unfit(source: str, what: str, expected: str, found: str, hint: str) -> Inpu
 
 def columns_of(frame: Any) -> tuple[str, list[FrameColumn]]:  # Any: `datasets` is not imported
     """Return what a frame is called in messages, and its columns in order."""
-    source, called = WHOSE, dict[str, tuple[str, ...]]()
+    source, called = FRAME, dict[str, tuple[str, ...]]()
     kind = f"{type(frame).__module__.partition('.')[0]} {type(frame).__name__}"
     lazy = hint = ""
     if hasattr(frame, "with_format"):
@@ -166,7 +166,7 @@ def _raw_names(frame: object) -> Sequence[object]:
                 '["_".join(c) for c in frame.columns]',
             )
             got, hint = listed(map(str, found)), f"frame.columns = {hint}"
-            raise _unfit(WHOSE, what, "one name per column", got, hint)
+            raise _unfit(FRAME, what, "one name per column", got, hint)
         if found is not None and not callable(found):
             return list(found)
     return []
@@ -176,7 +176,7 @@ def _with_index(frame: pd.DataFrame) -> pd.DataFrame:
     index = frame.index
     if all(name is not None for name in index.names):
         names = [name_text(name) for name in (*index.names, *frame.columns)]
-        distinct(names, WHOSE, _RENAME)
+        distinct(names, FRAME, _RENAME)
         return frame.reset_index()
     texts = index.nlevels == 1 and all(isinstance(name, str) for name in index)
     if texts and len(index) and "index" not in frame.columns:

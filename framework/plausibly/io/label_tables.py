@@ -272,8 +272,8 @@ def table_from(source: Names, dim: str) -> xr.Dataset:
             return read_labels(path)
         return read_examples(path) if is_table(path) else _one_a_line(path, dim)
     names = name_texts(source)
-    lines, whose = range(1, len(names) + 1), f"{dim}s"
-    table = TextTable(source=whose, header=(dim,), columns=(names,), lines=lines, unit="row")
+    lines = range(1, len(names) + 1)
+    table = TextTable(source=f"{dim}s", header=(dim,), columns=(names,), lines=lines, unit="row")
     return _dataset(table, dim)
 
 

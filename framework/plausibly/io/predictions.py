@@ -303,7 +303,7 @@ def read_predictions(
         With the name of the file and the rows, for whatever cannot be used as it is.
     """
     file = Path(path) if isinstance(path, (str, os.PathLike)) else None
-    source = frames.WHOSE if file is None else file.name
+    source = frames.FRAME if file is None else file.name
     unfit: dict[str, object]
     column = None if example == EXAMPLE else example
     if reader is not None:
@@ -381,7 +381,7 @@ def _read(
 ) -> arrays.NamedArray:
     wanted = Wanted(example, augmentation)
     if not isinstance(path, (str, os.PathLike)):
-        _refuse({"variable": variable}, frames.WHOSE, "a netCDF file")
+        _refuse({"variable": variable}, frames.FRAME, "a netCDF file")
         return arrays.from_columns(*frames.columns_of(path), wanted)
     path = Path(path)
     ending = path.suffix.lower()

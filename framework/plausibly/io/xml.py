@@ -49,7 +49,7 @@ def read_xml(path: Path | str, role: str, *, source: str | None = None) -> Eleme
     if not data.strip():
         raise files.empty(source, "an XML file")
     if data.startswith(ZIP):
-        raise not_text(source, "a zip archive", "to_dense it first")
+        raise not_text(source, "a zip archive", "unpack it first")
     root = Element(tag="", line=0, attributes={})
     within = [root]  # elements that are open; nothing calls itself, however deep a file is
     texts: list[list[str]] = [[]]

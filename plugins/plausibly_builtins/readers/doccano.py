@@ -113,7 +113,7 @@ def _is_zip(path: Path) -> bool:
 def _files(path: Path, size: int = -1) -> dict[str, bytes]:
     """Return the first bytes of the file, or of those in a folder or zip, by their names.
 
-    Of a zip of which not all is read, only some files are there; nothing is dense to disk.
+    Of a zip of which not all is read, only some files are there; nothing is unpacked to disk.
     """
     if not path.is_dir() and not _is_zip(path):
         return {path.name: file_opening(path, "annotations", size)}
