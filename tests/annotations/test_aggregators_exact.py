@@ -84,14 +84,6 @@ def test_a_single_label_is_a_ranking_of_one_and_a_set_of_one(records: lr.Records
     xr.testing.assert_identical(frequency, split)
 
 
-def test_inverse_rank_of_a_tie_above_a_lone_label() -> None:
-    """The documented surprise: three tied first weigh less than one alone in the second rank."""
-    found = aggregated(
-        PartialRanking(), InverseRank(), [("e", "r", [["a", "b", "c"], "d"])], [*"abcd"]
-    )
-    assert found.values.tolist() == [[2 / 9, 2 / 9, 2 / 9, 1 / 3]]
-
-
 def test_long_rankings_leave_the_exact_path_but_not_the_equation() -> None:
     labels = [f"l{k:02}" for k in range(50)]  # lcm(1..50) is about 3e21
     records: lr.Records = [("e", "r", labels), ("e", "q", labels[::-1]), ("f", "r", labels[7:])]

@@ -110,9 +110,6 @@ def test_a_resample_is_one_of_those_that_there_are(pair: Pair, data: st.DataObje
         assert min(errors) < 1e-12
 
 
-# ---- whose resamples they are
-
-
 # ---- weights
 
 

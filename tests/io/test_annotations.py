@@ -150,15 +150,6 @@ def test_options_find_the_reader_that_takes_them(tmp_path: Path) -> None:
     assert plausibly.read_annotations(path, columns=columns).attrs["reader"] == "long-table"
 
 
-def test_an_unknown_format_lists_all_readers(tmp_path: Path, own: registry.Registry) -> None:
-    path = written(tmp_path, "export.txt", "id;who;dx\nt1;a;cat\n")
-    error = refusal(lambda: plausibly.read_annotations(path))
-    readers = [entry.name for entry in own.entries(READER)]
-    assert (error.name, error.found) == ("format-unknown", "columns id, who, dx")
-    assert error.details["readers"] == readers
-    assert error.expected.endswith(f"label, or one of {len(readers) - 1} other formats")
-
-
 @pytest.mark.parametrize("reader", [None, "long-table", "counts", "selectors"])
 def test_files_that_are_missing_empty_or_folders(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reader: str | None

@@ -42,34 +42,15 @@ def test_examples_have_text_and_numbers(tmp_path: Path) -> None:
     assert table["gap"].values.tolist() == ["1", ""]
 
 
-@pytest.mark.parametrize(
-    "texts",
-    [
-        ["007"],
-        ["+1"],
-        [" 1"],
-        ["1 "],
-        [""],
-        ["nan"],
-        ["inf"],
-        ["1_000"],
-        ["1,5"],
-        ["-0"],
-        ["0x1"],
-        ["1."],
-        [".5"],
-        ["1e999"],
-        ["99999999999999999999"],
-        ["9223372036854775808"],
-        ["1" * 5_000],
-        ["1", "x"],
-        [],
-        ["\u0661"],
-        ["1\n"],
-    ],
-)
-def test_what_is_not_a_number_beyond_doubt(texts: list[str]) -> None:
-    assert plain(texts) is None
+NO_NUMBERS = ["007", "+1", " 1", "1 ", "", "nan", "inf", "1_000", "1,5", "-0", "0x1", "1.", ".5"]
+NO_NUMBERS += ["1e999", "99999999999999999999", "9223372036854775808", "1" * 5_000, "\u0661", "1\n"]
+
+
+@pytest.mark.parametrize("text", NO_NUMBERS, ids=lambda text: ascii(text[:20]))
+def test_what_is_not_a_number_beyond_doubt(text: str) -> None:
+    assert plain([text]) is None
+    assert plain(["1", text]) is None
+    assert plain([]) is None
 
 
 @given(st.lists(st.integers(-(2**62), 2**62), min_size=1))

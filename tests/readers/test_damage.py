@@ -57,11 +57,6 @@ def of_part(kind: str, part: str) -> list[tuple[str, bytes, Spec]]:
     return [read for read in reads(kind) if (Path(read[0]).suffix in BINARY) is is_binary]
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("damage")
-
-
 def attempt(folder: Path, name: str, content: bytes, case: Spec) -> Read | None:
     """Return who recognises a file and what it gives, or None where it is refused by its name."""
     path = written(folder, name, content)

@@ -33,11 +33,6 @@ TOI = """\
 """
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("rankings")
-
-
 def rankings(table: xr.Dataset) -> list[tuple[str, Groups, int]]:
     """Return example, order and number of voters of each response that ranks something."""
     blocks: dict[int, dict[int, set[str]]] = {}

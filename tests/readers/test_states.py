@@ -20,11 +20,6 @@ LABELS = ("a", "B c", "ä/ö", "1.0", '"q"\n')
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning")
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("states")
-
-
 # ---- Label Studio
 
 

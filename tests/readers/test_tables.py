@@ -18,11 +18,6 @@ from io_files import csv_text, refusal, written
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning")
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("tables")
-
-
 def weights(table: xr.Dataset, column: str) -> dict[tuple[str, str, str], float]:
     """Return a column of the long table by example, annotator and label; of labels only."""
     place = cases_net.COLUMNS.index(column)
