@@ -13,6 +13,7 @@ from typing import ClassVar, Final, Literal, TypeAlias
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from plausibly.plugin import AnnotationTable, build_table, counted, listed, near, quoted, several
 from plausibly.plugin.readers import (
@@ -284,8 +285,10 @@ class Counts(LabelColumns):
         self.check(attrs.evolve(numbers, rows=kept, columns=columns), labels, aside)
         names = [row.example for row in kept]
         check_names(names, "example", [row.place for row in kept])
+        counts = np.array([[row.get(name, 0) for name in columns] for row in votes], np.int64)
+        counts = counts.reshape(len(votes), len(columns))
         if labels is None:  # what was declared is a label, whatever it sums to
-            self._warn_of_sums(numbers, columns, votes)
+            self._warn_of_sums(numbers, columns, counts)
         dropped = len(numbers.rows) - len(kept)
         left_out = {base.reason(dropped, numbers.unit, "a name"): dropped}
         # A line names only labels with votes.
@@ -294,14 +297,8 @@ class Counts(LabelColumns):
             # Plain votes, as `gathered` would have them but for rows without names: in their order.
             order = range(len(names)) if numbers.numbered else np.argsort(names, kind="stable")
             known = list(columns if labels is None else labels)
-            codes = {label: code for code, label in enumerate(known)}
-            pairs = [
-                (at, codes[label], votes[row][label])
-                for at, row in enumerate(order)
-                for label in columns
-                if votes[row].get(label)
-            ]
-            example, label, weight = np.array(pairs, np.int64).reshape(-1, 3).T
+            ordered = counts[list(order)]
+            example, column = np.nonzero(ordered)
             return build_table(
                 "single-label",
                 examples=[names[row] for row in order],
@@ -310,22 +307,20 @@ class Counts(LabelColumns):
                 response_example=example,
                 response_annotator=np.full(example.size, -1),
                 mention_response=np.arange(example.size),
-                mention_label=label,
-                response_weight=weight.astype(np.float64),
+                mention_label=np.array([known.index(name) for name in columns])[column],
+                response_weight=ordered[example, column].astype(np.float64),
                 labels_declared=labels is not None or offered is not None,
                 left_out=left_out if dropped else {},
             )
         responses = (
             Response(
-                example=row.example,
+                example=names[row],
                 annotator=None,
-                answer=label,
-                weight=float(number),
-                place=f"{row.place}, column {label}",
+                answer=columns[column],
+                weight=float(counts[row, column]),
+                place=f"{kept[row].place}, column {columns[column]}",
             )
-            for row, counts in zip(kept, votes, strict=True)
-            for label, number in counts.items()
-            if number
+            for row, column in np.argwhere(counts).tolist()
         )
         return self.gathered(
             "single-label",
@@ -339,13 +334,12 @@ class Counts(LabelColumns):
         )
 
     def _warn_of_sums(
-        self, numbers: Numbers, names: Sequence[str], votes: Sequence[Mapping[str, int]]
+        self, numbers: Numbers, names: Sequence[str], counts: NDArray[np.int64]
     ) -> None:
         """Warn where a column is the sum of two others or more: no label, but a total."""
-        values = np.array([[row.get(name, 0) for name in names] for row in votes])
-        if len(names) < 3 or not len(votes):
+        if len(names) < 3 or not len(counts):
             return
-        sums = (2 * values == values.sum(axis=1, keepdims=True)).all(axis=0) & values.any(axis=0)
+        sums = (2 * counts == counts.sum(axis=1, keepdims=True)).all(axis=0) & counts.any(axis=0)
         if sums.sum() != 1:
             return
         name = names[int(sums.argmax())]
