@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +12,7 @@ import pytest
 import xarray as xr
 from hypothesis import given, strategies as st
 
+import cases_net
 import plausibly
 from io_files import csv_text, refusal, written
 from plausibly.io.datasets import write_rows
@@ -19,6 +20,9 @@ from plausibly.io.datasets import write_rows
 LABELS = ["melanoma", "naevus, other", 'say "x"']
 VALUES = np.array([[0.5, 0.25, 0.25], [0.0, 0.125, 0.875]])
 EXAMPLES = ["007", "é"]
+CASES: dict[str, cases_net.Spec] = tomllib.loads(
+    Path(__file__).with_name("predictions.toml").read_text("utf-8")
+)
 
 
 def expected(dtype: type[np.floating] = np.float64, examples: list[str] = EXAMPLES) -> xr.DataArray:
@@ -84,31 +88,6 @@ def test_numbers_of_other_layouts(tmp_path: Path) -> None:
     np.testing.assert_array_equal(plausibly.read_predictions(path).values, VALUES)
 
 
-def test_words_for_the_arrays_of_an_npz(tmp_path: Path) -> None:
-    """Names may be in the singular; whole numbers under the word label are true labels."""
-    path = tmp_path / "p.npz"
-    np.savez(path, predictions=VALUES, labels=LABELS)
-    read = plausibly.read_predictions(path)
-    xr.testing.assert_identical(read, expected(examples=["0", "1"]).assign_attrs(numbered=1))
-    np.savez(path, prediction=VALUES, label=LABELS, example=EXAMPLES)
-    xr.testing.assert_identical(plausibly.read_predictions(path), expected())
-    turned = plausibly.read_predictions(path, labels=LABELS[::-1])
-    xr.testing.assert_identical(turned, expected().isel(label=[2, 1, 0]))
-    np.savez(path, probs=VALUES, names=EXAMPLES, label=[2, 2])
-    xr.testing.assert_identical(plausibly.read_predictions(path, labels=LABELS), expected())
-    np.savez(path, probs=VALUES, labels=LABELS, ids=[17, 4])
-    assert plausibly.read_predictions(path)["example"].values.tolist() == ["0", "1"]
-
-
-def test_the_column_of_examples(tmp_path: Path) -> None:
-    rows = table()
-    rows[0][0] = "case_id"
-    path = written(tmp_path, "p.csv", csv_text(rows))
-    xr.testing.assert_identical(plausibly.read_predictions(path, example="case_id"), expected())
-    path = written(tmp_path, "p.csv", "example,example,b\nx,0.5,0.5\n")
-    assert plausibly.read_predictions(path)["label"].values.tolist() == ["example", "b"]
-
-
 def test_names_may_come_from_files_with_coordinates(tmp_path: Path) -> None:
     np.save(tmp_path / "p.npy", VALUES)
     labels = written(
@@ -123,15 +102,6 @@ def test_names_may_come_from_files_with_coordinates(tmp_path: Path) -> None:
     xr.testing.assert_identical(read.drop_vars(["risk", "site"]), expected())
 
 
-def test_declared_labels_give_the_order(tmp_path: Path) -> None:
-    path = in_format(tmp_path, "csv", np.float64)
-    turned = LABELS[::-1]
-    read = plausibly.read_predictions(path, labels=turned)
-    xr.testing.assert_identical(read, expected().sel(label=turned))
-    lines = written(tmp_path, "l.txt", "\n".join(turned))
-    xr.testing.assert_identical(plausibly.read_predictions(path, labels=lines), read)
-
-
 def test_one_of_several_netcdf_variables(tmp_path: Path) -> None:
     array = expected().assign_coords(site=("example", ["n", "s"]), risk=("label", [1, 2, 3]))
     xr.Dataset({"a": array, "b": array * 0 + 1 / 3, "c": ("example", [1.0, 2.0])}).to_netcdf(
@@ -143,6 +113,20 @@ def test_one_of_several_netcdf_variables(tmp_path: Path) -> None:
     assert (error.name, error.hint) == ("variable-missing", 'variable="a"')
     error = refusal(lambda: plausibly.read_predictions(tmp_path / "p.nc", variable="c"))
     assert error.what == "p.nc has no c"
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
+def test_a_small_file_is_read(tmp_path: Path, case: cases_net.Spec) -> None:
+    path = cases_net.write(tmp_path, case)
+    found = plausibly.read_predictions(path, **case.get("options", {}))
+    wanted = xr.DataArray(
+        case["values"],
+        dims=("example", "label"),
+        coords={"example": case["examples"], "label": case["labels"]},
+        name="predictions",
+        attrs={"scale": "probability", **case.get("attributes", {})},
+    )
+    xr.testing.assert_identical(found, wanted)
 
 
 @given(
@@ -192,28 +176,6 @@ def test_rows_are_divided_by_their_sum(tmp_path: Path) -> None:
         exact = values.astype(np.float64)
         np.testing.assert_allclose(read, exact / exact.sum(1, keepdims=True), rtol=1e-15)
         assert read.dtype == np.float64
-    text = written(tmp_path, "p.csv", "example,a,b\nx,1,3\n")
-    assert plausibly.read_predictions(text, normalise=True).values.tolist() == [[0.25, 0.75]]
-
-
-def test_bad_rows_can_be_dropped_and_are_counted(tmp_path: Path) -> None:
-    path = written(tmp_path, "p.csv", "example,a,b\nx,.5,.5\ny,,1\nz,inf,0\nw,NA,NaN\nv,1,0\n")
-    read = plausibly.read_predictions(path, bad_rows="drop")
-    assert read["example"].values.tolist() == ["x", "v"]
-    assert json.loads(read.attrs["left_out"]) == {"bad rows": 3}
-    good = written(tmp_path, "g.csv", "example,a,b\nx,.5,.5\n")
-    assert "left_out" not in plausibly.read_predictions(good, bad_rows="drop").attrs
-
-
-def test_labels_are_stripped_and_renamed(tmp_path: Path) -> None:
-    path = written(tmp_path, "p.csv", 'example,"melanoma "," b"\nx,0.5,0.5\n')
-    assert plausibly.read_predictions(path)["label"].values.tolist() == ["melanoma ", " b"]
-    stripped = plausibly.read_predictions(path, strip=True)
-    assert stripped["label"].values.tolist() == ["melanoma", "b"]
-    renamed = plausibly.read_predictions(path, rename={"melanoma ": "m"}, labels=[" b", "m"])
-    assert renamed["label"].values.tolist() == [" b", "m"]
-    both = plausibly.read_predictions(path, strip=True, rename={"melanoma": "m"})
-    assert both["label"].values.tolist() == ["m", "b"]
 
 
 @pytest.mark.parametrize("scale", ["probability", "logit"])
