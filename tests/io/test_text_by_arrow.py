@@ -6,8 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray as xr
 from hypothesis import given, strategies as st
 
+import plausibly
 from plausibly.data.text_table import Coded, TextTable
 from plausibly.errors import InputError
 from plausibly.io import text as module
@@ -100,12 +102,21 @@ def test_what_is_odd_is_left_to_the_strict_parser(tmp_path: Path, data: tuple[st
     assert not agree(path)
 
 
-def test_many_rows(tmp_path: Path) -> None:
-    generator = np.random.default_rng(4)
+def test_many_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In blocks that pyarrow encodes one by one; the annotations are the same too."""
+    monkeypatch.setattr(module, "_BLOCK", 1 << 16)
     path = tmp_path / "votes.csv"
+    pairs = np.unique(np.random.default_rng(4).integers(0, 3000, (20_000, 2)), axis=0)
     rows = [
         f"t{task},w{worker},{'long label ' * (worker % 3)}{task % 7}"
-        for task, worker in generator.integers(0, 3000, (50_000, 2))
+        for task, worker in np.random.default_rng(5).permutation(pairs)
     ]
     path.write_text("task,worker,label\n" + "\n".join(rows))
     assert agree(path)
+    quick, strict = (_annotations(path, large, monkeypatch) for large in (0, 1 << 40))
+    xr.testing.assert_identical(quick, strict)
+
+
+def _annotations(path: Path, large: int, patch: pytest.MonkeyPatch) -> xr.Dataset:
+    patch.setattr(module, "_LARGE", large)
+    return plausibly.read_annotations(path, "long-table")
