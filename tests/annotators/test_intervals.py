@@ -10,7 +10,7 @@ import plausibly
 from plausibly.annotators.answers import Resampling
 from plausibly.kernels.random import Keys, hash_names
 
-from .oracles import table
+from .oracles import alpha, ordinal, table
 
 WORLDS, ANSWERS = 500, 4
 
@@ -53,6 +53,31 @@ def test_they_cover_what_they_say(n: int) -> None:
         covered = np.mean((ends[:, 0] <= true[0, 0]) & (true[0, 0] <= ends[:, 1]))
         # Three standard errors of 500 worlds around 0.95 to 0.97; percentiles give 0.88 at 10.
         assert 0.925 <= covered <= 0.99
+
+
+def test_ordinal_alpha_of_each_resample_is_that_of_its_answers() -> None:
+    """The interval is made of alpha by definition, of answers as often as they are drawn."""
+    rng = np.random.default_rng(2)
+    names, order = [f"e{place}" for place in range(8)], ["1", "2", "3", "4"]
+    answers = {name: rng.choice(order, 3, p=[0.5, 0.2, 0.2, 0.1]).tolist() for name in names}
+    records = [(name, f"w{k}", said) for name in names for k, said in enumerate(answers[name])]
+    found = plausibly.agreement(table(records, order), order=order, resamples=20, seed=5).data
+    hashes = hash_names(names)
+    by_hash = [answers[names[place]] for place in np.argsort(hashes)]
+    plan = Resampling(
+        hashes=np.sort(hashes),
+        of=np.arange(8),
+        resamples=20,
+        keys=Keys(5).child("agreement"),
+        confidence=0.95,
+    )
+    values = []
+    for times in np.concatenate(list(plan.times()), axis=1).T.astype(int):
+        drawn = [unit for unit, often in zip(by_hash, times, strict=True) for _ in range(often)]
+        values.append(float(alpha(drawn, ordinal(drawn, order)) or np.nan))
+    one = found.sel(measure="krippendorff-ordinal")
+    ends = float(one["low"]), float(one["high"])
+    assert ends == pytest.approx(plan.ends(np.array(values)), abs=1e-9)
 
 
 def test_what_does_not_vary_has_no_interval() -> None:

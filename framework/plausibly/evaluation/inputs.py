@@ -89,8 +89,14 @@ def measure(values: Bools, targets: Targets) -> Measures:
 
 
 ORDINAL_GAP, HOLES, EMPTY_MISSES = "ordinal_gap", "share_with_holes", "share_missed_by_empty"
-ALONG_ORDER = (ORDINAL_GAP, EMPTY_MISSES, HOLES)
 _ALONG = ("missed", "missed_steps", "hole")
+
+
+def steps_of_misses(outcomes: Measures) -> tuple[Doubles, Doubles]:
+    """Return the mean steps from missed answers to each set that is not empty, and their share."""
+    missed, steps, _ = (outcomes[name] for name in _ALONG)
+    weights = missed * (outcomes[SET_SIZE] > 0)
+    return np.divide(steps, missed, out=np.zeros_like(steps), where=weights > 0), weights
 
 
 def figures_along_order(outcomes: Measures) -> dict[str, Doubles]:

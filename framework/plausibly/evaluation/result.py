@@ -112,9 +112,9 @@ def outwards(low: float, high: float, digits: int = 3) -> tuple[float, float]:
     return math.floor(low * units + 1e-9) / units, math.ceil(high * units - 1e-9) / units
 
 
-def ends(low: float, high: float) -> str:
+def ends(low: float, high: float, digits: int = 3) -> str:
     """Return ``0.897 to 0.905``, rounded outwards."""
-    return " to ".join(map(decimal, outwards(low, high)))
+    return " to ".join(decimal(end, digits) for end in outwards(low, high, digits))
 
 
 def with_zeros(text: str) -> str:
