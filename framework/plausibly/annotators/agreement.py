@@ -140,12 +140,15 @@ class Agreement(Result):
         counts = [several(int(data.attrs["examples"]), "example")]
         counts += [several(annotators, "annotator")] if annotators else []
         counts += [several(int(data.attrs["answers"]), "answer")]
-        lines = [f"Agreement: {', '.join(counts)}"]
+        lines, further = [f"Agreement: {', '.join(counts)}"], []
         reasons: dict[str, list[str]] = {}
         for one in each(data, MEASURE):
             name, figures = one[MEASURE].item(), [float(one[end]) for end in _FIGURES[:3]]
             reason = str(one["reason"].item())
-            if name in _TITLES and not math.isnan(figures[0]):
+            if name in _FURTHER and not math.isnan(figures[0]):
+                between = "" if math.isnan(figures[1]) else f" ({ends(*figures[1:])})"
+                further.append(f"{titles[name]} {decimal(figures[0])}{between}")
+            elif name in _TITLES and not math.isnan(figures[0]):
                 lines.append(_line(titles[name], figures))
             if name in _TITLES and reason and data.attrs["compared"]:
                 reasons.setdefault(reason, []).append(name)
@@ -154,17 +157,12 @@ class Agreement(Result):
         often = np.argsort(-data["label_answers"].values[known], kind="stable")
         frequent = sorted(known[often[:_MOST_LABELS]].tolist())
         if frequent:
-            text = "agreement by label"
-            if len(known) > len(frequent):
-                text += f" (the {len(frequent)} most frequent of {counted(len(known))})"
-            # No-break spaces keep a label and its number on one line.
-            cells = [f"{labels[one]}: {decimal(again[one], 2)}" for one in frequent]
-            text = "   ".join([text, *(cell.replace(" ", _HARD) for cell in cells)])
-            by_label = textwrap.wrap(
-                text, 80, subsequent_indent=" " * 21, expand_tabs=False, replace_whitespace=False
-            )
-            lines += [line.replace(_HARD, " ") for line in by_label]
+            most = f", the {len(frequent)} most frequent of {counted(len(known))}"
+            most = most if len(known) > len(frequent) else ""
+            by_label = [f"{quoted(labels[one])} ({decimal(again[one], 2)})" for one in frequent]
+            further.append(f"agreement by label{most}: {', '.join(by_label)}")
         lines += wrapped(_verdict(data, frequent))
+        lines += wrapped("; ".join(further), "further")
         for reason, measured in reasons.items():
             lines += wrapped(f"No value for {', '.join(measured)}: {reason}.")
         if GROUP not in data.dims:
@@ -267,7 +265,6 @@ def _table(
 
 
 _TITLE = 42
-_HARD = "\N{NO-BREAK SPACE}"
 _MOST_LABELS, _MOST_ROWS = 12, 10
 _OFTEN = 0.1  # a label is named too often from this much above the others on
 _TITLES = {
@@ -286,6 +283,7 @@ _TITLES = {
     "partial-average-overlap": "partial average overlap",
     "left-out-vote": "same as the majority of the others",
 }
+_FURTHER = ("fleiss-kappa", "left-out-vote")  # below the verdict
 _SHARES = {
     "unanimous": "examples on which all agree",
     "tied": "examples with a tied majority vote",

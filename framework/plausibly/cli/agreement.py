@@ -80,7 +80,7 @@ def agreement(output: Output, loaded: Draft) -> None:
         )
     path = settings.annotations.path or Path()
     output.document |= {"annotations": annotation_facts(table, path), **result.to_json()}
-    shown = [layout.fields([("annotations", summary_of(table, path.name))]), ""]
+    shown = [layout.fields([("annotations", summary_of(table, path.name))])]
     shown += result.annotator_lines() if chosen.annotators else result.lines()
     if chosen.draws is not None:
         bootstrap: dict[str, object] = {"name": "bootstrap", "draws": chosen.draws}
@@ -96,9 +96,8 @@ def agreement(output: Output, loaded: Draft) -> None:
         }
         shown += ["", *describe_certainty(certainty)]
     if not chosen.annotators:
-        further = ["--annotators (who differs)"]
-        if chosen.by is None:
-            further.append("--by COLUMN" if settings.examples.path else "-e FILE --by COLUMN")
-        following = f"plausibly agreement {', '.join([*further, '--json'])}"
-        shown.append(layout.fields([("next", following)]))
+        following: list[object] = ["plausibly", "agreement", "--annotators"]
+        if not options.found_without_flags(loaded, "annotations.path"):
+            following[2:2] = ["-a", path]
+        shown.append(layout.fields([("next       ", layout.command_line(following, indent=13))]))
     output.show("\n".join(shown))

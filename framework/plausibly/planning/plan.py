@@ -63,27 +63,55 @@ class Plan(Result):
 
     def block(self, plane: xr.Dataset) -> list[str]:
         share = _share(plane.attrs["confidence"])
-        method = f"alpha {float(plane[names.ALPHA]):g}"
+        draws, last = plane["draws"].values.tolist(), int(plane.sizes[DRAWS]) - 1
+        method = f"alpha {float(plane[names.ALPHA]):g}, "
+        method += f"calibrator {EXPECTED}" if math.isinf(draws[-1]) else _by(draws[-1])
         if "pilot_examples" in plane.attrs:
             method += f", pilot of {several(int(plane.attrs['pilot_examples']), 'example')}"
         if "n_within" not in plane:
-            between = ends(*plane["coverage"].values[-1, -1].tolist())
-            n = several(int(plane["n"][-1]), "calibration example")
-            by = _by(float(plane["draws"][-1]))
-            answer = f"with {n} ({by}), {share} calibrations cover {between} ({method})."
+            between = ends(*plane["coverage"].values[-1, last].tolist())
+            size = several(int(plane["n"][-1]), "calibration example")
+            answer = f"with {size}, {share} calibrations cover {between} ({method})."
         else:
-            enough = zip(plane["n_within"].values[::-1], plane["draws"].values[::-1], strict=True)
-            first, *others = [(counted(n), f"({_by(m)})") for n, m in enough]
-            numbers = " calibration examples ".join(first)
-            numbers += f", or {', '.join(map(' '.join, others))}," if others else ""
+            n = int(plane["n_within"][-1])
+            answer = f"{counted(n)} calibration examples"
+            fewer: list[tuple[int, int]] = []
+            if RESPONSES in plane.dims:
+                needed = plane["responses_n_within"].values[:, -1].tolist()
+                fewer = list(zip(needed, plane[RESPONSES].values.tolist(), strict=True))[::-1]
+                if fewer[0][0] == n:
+                    answer += f" with {several(fewer.pop(0)[1], 'answer')} each"
+            texts = [f"or {counted(n)} with {step}" for n, step in fewer]
+            if texts and fewer[0][1] > 1:
+                texts[0] += " answers"
+            answer = ", ".join([answer, *texts]) + ("," if texts else "")
             level = with_zeros(bounded(1 - Fraction(str(float(plane[names.ALPHA])))))
             width = f"{plane.attrs['within']:g}"
             goal = f"within {width} of {level}"
             if plane.attrs["one_sided"]:
                 goal = f"{level} less {width}, or more"
-            answer = f"{numbers} for coverage {goal} in {share} calibrations ({method})."
+            answer += f" for coverage {goal} in {share} calibrations ({method})."
+        # Of the usual numbers of draws the last one; of others each.
+        shown = [last] if draws == list(DEFAULT_DRAWS) else list(range(len(draws)))
+        head = f"range of coverage in {share} calibrations"
         lines = textwrap.wrap(f"Plan: {answer}", 80, subsequent_indent="  ")
-        return [*lines, *_table(plane), *wrapped(" ".join(_sentences(plane)))]
+        lines.append(f"examples   {head}{', by draws' if len(shown) > 1 else ''}")
+        if len(shown) > 1:
+            heads = "".join(f"{_by(draws[place]):<18}" for place in shown)
+            lines.append(f"{'':<11}{heads}".rstrip())
+        enough = None if "n_within" not in plane else plane["n_within"].values[-1]
+        for row, n in enumerate(plane["n"].values.tolist()):
+            bounds = plane["coverage"].values[row, shown].tolist()
+            cells = [" to ".join(map(decimal, two)) for two in bounds]
+            if bool(plane["vacuous"][row]):
+                cells = ["all labels"] * len(cells)
+            text = f"{counted(n):>8}   " + "".join(f"{cell:<18}" for cell in cells)
+            if enough is not None and n >= enough:
+                text = f"{text.rstrip()}  (within {plane.attrs['within']:g})"
+                enough = None
+            lines.append(text.rstrip())
+        lines += wrapped(_assumption(plane))
+        return [*lines, *wrapped(" ".join(_further(plane)), "further")]
 
     def to_json(self) -> dict[str, object]:
         results = []
@@ -140,40 +168,39 @@ def _share(confidence: float) -> str:
     return f"{share.numerator} of {share.denominator}"
 
 
-def _table(plan: xr.Dataset) -> list[str]:
-    """Return the coverage between whose bounds most calibrations lie."""
-    heads = "".join(f"{_by(m):<18}" for m in plan["draws"].values)
-    share = f"range of coverage in {_share(plan.attrs['confidence'])} calibrations"
-    lines = [f"examples   {share}, by draws", f"{'':<11}{heads}".rstrip()]
-    enough = None if "n_within" not in plan else plan["n_within"].values[-1]
-    for row, n in enumerate(plan["n"].values.tolist()):
-        bounds = [" to ".join(map(decimal, two)) for two in plan["coverage"].values[row].tolist()]
-        cells = ["all labels"] * len(bounds) if bool(plan["vacuous"][row]) else bounds
-        text = f"{counted(n):>8}   " + "".join(f"{cell:<18}" for cell in cells)
-        if enough is not None and n >= enough:
-            text = f"{text.rstrip():<29}  (within {plan.attrs['within']:g})"
-            enough = None
-        lines.append(text.rstrip())
-    return lines
+def _assumption(plan: xr.Dataset) -> str:
+    if "cluster" in plan.attrs:
+        text = (
+            f'Assumes independent values of "{plan.attrs["cluster"]}": the '
+            f"{several(int(plan.attrs['pilot_examples']), 'example')} come from "
+            f"{counted(plan.attrs['clusters'])}, which multiplies the variance between examples "
+            f"by {float(plan['design_effect']):.2f}."
+        )
+    else:
+        text = "Assumes independent examples."
+    if "pilot_examples" not in plan.attrs:
+        text += " Without a pilot this is the worst case: more draws, or the calibrator expected, "
+        text += "need fewer."
+    if "n_within" not in plan:
+        text += " Set within, such as 0.02, for the number of examples that is enough."
+    return text
 
 
-def _sentences(plan: xr.Dataset) -> Iterator[str]:
-    """Yield what stands below the table."""
-    if RESPONSES in plan.dims:
+def _further(plan: xr.Dataset) -> Iterator[str]:
+    """Yield what the table leaves out: other draws, fewer answers, resamples, and combiners."""
+    if "n_within" in plan and plan.sizes[DRAWS] > 1:
+        each_draw = zip(plan["n_within"].values.tolist(), plan["draws"].values, strict=True)
+        yield f"Examples needed: {', '.join(f'{counted(n)} ({_by(m)})' for n, m in each_draw)}."
+    elif RESPONSES in plan.dims:
         # The effect of fewer answers per example, with the largest number of draws.
+        row = int(np.searchsorted(plan["n"].values, plan.attrs["pilot_examples"]))
+        row = min(row, plan.sizes["n"] - 1)
+        spread = plan["responses_spread"].values[:, row, -1].tolist()
         steps = plan[RESPONSES].values.tolist()
+        pairs = [f"{one:.4f} with {step}" for step, one in zip(steps, spread, strict=True)]
         by = f"by answers per example ({_by(float(plan['draws'][-1]))})"
-        if "responses_n_within" in plan:
-            needed = plan["responses_n_within"].values[:, -1].tolist()
-            pairs = [f"{counted(n)} with {step}" for step, n in zip(steps, needed, strict=True)]
-            yield f"Examples needed, {by}: {', '.join(pairs)}."
-        else:
-            row = int(np.searchsorted(plan["n"].values, plan.attrs["pilot_examples"]))
-            row = min(row, plan.sizes["n"] - 1)
-            spread = plan["responses_spread"].values[:, row, -1].tolist()
-            pairs = [f"{one:.4f} with {step}" for step, one in zip(steps, spread, strict=True)]
-            n = counted(int(plan["n"][row]))
-            yield f"Standard deviation at n = {n}, {by}: {', '.join(pairs)}."
+        n = counted(int(plan["n"][row]))
+        yield f"Standard deviation at n = {n}, {by}: {', '.join(pairs)}."
     known = np.array([])
     if "bootstrap_spread" in plan:
         known = np.flatnonzero(~np.isnan(plan["bootstrap_spread"].values[:, -1]))
@@ -193,21 +220,6 @@ def _sentences(plan: xr.Dataset) -> Iterator[str]:
         of = " held out" if "held-out" in str(one["needed_counts"].item()) else ""
         needed.append(f"{counted(int(one['needed']))}{of} ({one['combiner'].item()})")
     yield f"Fewest examples with sets that are not all labels: {', '.join(needed)}."
-    if "cluster" in plan.attrs:
-        yield (
-            f'Assumes independent values of "{plan.attrs["cluster"]}" '
-            f"({counted(plan.attrs['clusters'])} in the pilot): examples of one are alike, which "
-            f"multiplies the variance between examples by {float(plan['design_effect']):.2f}."
-        )
-    elif "pilot_examples" in plan.attrs:
-        yield "Assumes independent examples."
-    else:
-        yield (
-            "Assumes independent examples. Without a pilot this is the worst case: more draws, or "
-            "the calibrator expected, need fewer."
-        )
-    if "n_within" not in plan:
-        yield "Set within, such as 0.02, for the number of examples that is enough."
 
 
 def plan(
