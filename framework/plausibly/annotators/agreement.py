@@ -146,7 +146,7 @@ class Agreement(Result):
             name, figures = one[MEASURE].item(), [float(one[end]) for end in _FIGURES[:3]]
             reason = str(one["reason"].item())
             if name in _FURTHER and not math.isnan(figures[0]):
-                between = "" if math.isnan(figures[1]) else f" ({ends(*figures[1:])})"
+                between = "" if math.isnan(figures[1]) else f" ({ends(figures[1], figures[2])})"
                 further.append(f"{titles[name]} {decimal(figures[0])}{between}")
             elif name in _TITLES and not math.isnan(figures[0]):
                 lines.append(_line(titles[name], figures))
