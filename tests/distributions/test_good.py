@@ -14,49 +14,10 @@ from .environments import Environment
 
 pytestmark = pytest.mark.timeout(900)
 
-ROWS = [
-    "bradley-terry chances of being preferred, fitted to all comparisons (pairs-reader 0.1)",
-    "ranked-choice chances of being ranked first, fitted to all rankings (thesis-pl 0.2)",
-    "pairwise of two labels, which fits better; any number of such pairs a response "
-    "(pairs-reader 0.1)",
-    "pairwise one row a comparison: example, annotator, better, worse (pairs-reader 0.1)",
-]
-INFO = """\
-plugin  thesis (thesis-pl 0.2)
-about   Plausibilities from rankings by the model of Plackett and Luce.
-url     https://example.org/thesis-pl
-state   ready
-offers  aggregator ranked-choice
-
-aggregator  ranked-choice of thesis (thesis-pl 0.2)
-summary     chances of being ranked first, fitted to all rankings
-state       ready
-class       thesis_pl.plackett_luce:PlackettLuce
-parameters  rounds  an integer; default 50
-              Steps.
-            prior  a number; default 0.5
-              How often every label is thought to have been put first before
-              anybody ranks.
-use         --aggregator '{name = "thesis:ranked-choice", rounds = 50}'
-"""
-
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
     return make(tmp_path)
-
-
-def test_listed(good: Environment) -> None:
-    ran = good.plausibly("plugins", "list")
-    assert (ran.code, ran.err) == (0, "")
-    text = " ".join(ran.out.split())
-    assert [row for row in ROWS if row not in text] == []
-    assert text.endswith(" components of 14 plugins, none failed")
-
-
-def test_told_of(good: Environment) -> None:
-    ran = good.plausibly("plugins", "info", "thesis")
-    assert (ran.code, ran.out, ran.err) == (0, INFO, "")
 
 
 def test_checked(good: Environment) -> None:
@@ -111,6 +72,23 @@ print(predictor.fingerprint)
 """
 
 
+LAZY = """
+import sys
+from plausibly import registry
+from plausibly.plugin import AGGREGATOR, SCORE
+registry.resolve(SCORE, "probability")
+assert not {"thesis_pl", "pairs_reader"} & set(sys.modules)
+registry.resolve(AGGREGATOR, "ranked-choice")
+assert "thesis_pl.plackett_luce" in sys.modules
+assert "pairs_reader.bradley_terry" not in sys.modules
+"""
+
+
+def test_nothing_is_imported_before_it_is_used(good: Environment) -> None:
+    ran = good.run("-W", "error", "-c", LAZY)
+    assert ran.code == 0, ran.err
+
+
 def test_from_python(good: Environment, world: World) -> None:
     ran = good.run("-W", "error", "-c", PYTHON, folder=world.folder)
     assert ran.code == 0, ran.err
@@ -152,20 +130,3 @@ def test_from_a_study_file(good: Environment, world: World) -> None:
     assert again.code == 0, again.err
     first, second = world.path("plausibly-out/sets.csv"), world.path("again/sets.csv")
     assert first.read_bytes() == second.read_bytes()
-
-
-def test_disabled_by_a_study_file(good: Environment, world: World) -> None:
-    world.write("study.toml", STUDY + '\n[plugins]\ndisable = ["thesis-pl"]\n')
-    ran = good.plausibly("run", "study.toml", folder=world.folder)
-    assert ran.code == 2
-    said = " ".join((ran.out + ran.err).split())
-    assert (
-        'annotations.aggregator.name: no aggregator "ranked-choice"; it may be in a plugin that '
-        "is disabled (thesis)"
-    ) in said
-    world.edit("study.toml", '"ranked-choice"', '"thesis:ranked-choice"')
-    ran = good.plausibly("config", "check", "study.toml", folder=world.folder)
-    assert ran.code == 2
-    said = " ".join((ran.out + ran.err).split())
-    assert "thesis (thesis-pl 0.2) is disabled" in said
-    assert "take thesis-pl out of [plugins] disable" in said

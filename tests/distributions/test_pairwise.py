@@ -86,21 +86,3 @@ def test_in_python(good: Environment, world: World) -> None:
         'example e, annotator w compares "a" with itself',
     ]
     assert ran.out.startswith("annotations  30 examples, 3 annotators, 90 answers (3 per example)")
-
-
-def test_without_the_plugin_it_is_no_format(good: Environment, world: World) -> None:
-    words = ["aggregate", "-a", "pairs.csv", "-o", "lam.csv"]
-    off = {"PLAUSIBLY_DISABLE_PLUGINS": "pairs"}
-    ran = good.plausibly(*words, folder=world.folder, variables=off)
-    assert ran.code == 2
-    assert ran.err.startswith("error format-unknown: no reader recognises pairs.csv")
-    words += ["--reader", "pairs:pairwise"]
-    ran = good.plausibly("--disable-plugin", "pairs-reader", *words, folder=world.folder)
-    assert ran.code == 2
-    assert ran.err == (
-        'error component-unknown: no reader "pairs:pairwise": pairs (pairs-reader 0.1) is\n'
-        "  disabled\n"
-        "  expected  the name of a plugin that is on\n"
-        "  found     --disable-plugin names pairs-reader\n"
-        "  hint      take pairs-reader out of --disable-plugin\n"
-    )

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
-from scipy.special import ndtri, stdtrit
 
-from plausibly import calibrate
 from plausibly.errors import InputError
 from plausibly.evaluation import evaluate, interval
 from plausibly.guarantee import Guarantee
@@ -138,13 +135,6 @@ def test_other_seeds_draw_other_votes() -> None:
     xr.testing.assert_identical(one, evaluate(sets, lam, ties="random")["majority_vote_coverage"])
 
 
-def test_float32_plausibilities() -> None:
-    sets, lam = oracle.case(30, 5, votes=4)
-    xr.testing.assert_identical(
-        evaluate(sets, lam).data, evaluate(sets, lam.astype(np.float32)).data
-    )
-
-
 def test_true_labels_are_looked_up_by_name() -> None:
     sets, lam = oracle.case(12, 3)
     names = ["unknown here", *lam["example"].values[::-1]]
@@ -184,24 +174,3 @@ def test_only_common_examples_counted_on_both_sides() -> None:
     assert differ.value.what == "plausibilities have 2 examples that the prediction sets lack" or (
         "the prediction sets lack 2 examples" in differ.value.what
     )
-
-
-@pytest.mark.realdata
-@pytest.mark.parametrize(
-    ("data", "cluster", "effect"),
-    [("crema_d", "actor", 1.91), ("lidc_malignancy", "patient", 1.25)],
-)
-def test_intervals_know_that_examples_of_one_cluster_are_alike(
-    shared: Path, data: str, cluster: str, effect: float
-) -> None:
-    predictions, lam = oracle.real(shared, data, cluster)
-    sets = calibrate(predictions, lam).predict(predictions, 0.1).drop_attrs()
-    plain, clustered = evaluate(sets, lam).data, evaluate(sets, lam, cluster=cluster).data
-    widths = [
-        float(one["aggregated_coverage_high"] - one["aggregated_coverage_low"])
-        for one in (plain, clustered)
-    ]
-    groups = clustered.attrs["clusters"]
-    student = float(stdtrit(groups - 1, 0.975)) / float(ndtri(0.975))
-    measured = (widths[1] / widths[0] / student * (groups - 1) / groups) ** 2
-    assert measured == pytest.approx(effect, abs=0.02)

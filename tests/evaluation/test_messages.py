@@ -60,4 +60,6 @@ def test_methods_are_named_after_their_components() -> None:
         "combiner": "average",
         "draws": 2,
     }
-    assert list(read_methods({"a": {}, "b": {"calibrator": "majority-vote"}})) == ["a", "b"]
+    by_name = read_methods({"a": {}, "b": {"calibrator": "majority-vote"}, "c": "majority-vote"})
+    assert list(by_name) == ["a", "b", "c"]
+    assert by_name["b"] == by_name["c"]

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from scipy.stats import entropy as reference
 
 from eval_said import check, said
-from plausibly import evaluate
+from plausibly import evaluate, to_sparse
 from plausibly.evaluation import ByRange, BySetSize, coverage_by, entropy, largest
 
 from . import studies as oracle
@@ -132,3 +132,12 @@ NAN = xr.DataArray(
 @said(__file__)
 def test_the_text(call: str, text: str) -> None:
     check(call, text, globals())
+
+
+def test_entropy_has_the_same_bits_for_labels_in_any_order() -> None:
+    _, lam = case(labels=11, votes=7)
+    logits = np.log(lam + 0.1).assign_attrs(scale="logit")
+    order = [3, 0, 10, 1, 8, 2, 9, 5, 4, 7, 6]
+    for array in (lam, logits):
+        np.testing.assert_array_equal(entropy(array), entropy(array[:, order]))
+    np.testing.assert_array_equal(entropy(lam), entropy(to_sparse(lam[:, order])))

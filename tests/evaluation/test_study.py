@@ -15,7 +15,6 @@ from plausibly.evaluation import Study, compare, evaluate
 from plausibly.evaluation.design import Methods
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.kernels.random import hash_names
-from refusals import refused
 
 from . import studies as oracle
 
@@ -108,15 +107,6 @@ def test_the_order_of_rows_labels_and_dims_does_not_matter() -> None:
         cluster="patient",
     ).data
     xr.testing.assert_identical(first, second)
-
-
-def test_the_name_of_a_calibrator_is_a_method() -> None:
-    predictions, lam = oracle.world(40)
-    by_name = compare(predictions, lam, {"all answers": "expected"}, splits=2)
-    table = {"all answers": {"calibrator": "expected"}}
-    xr.testing.assert_identical(by_name.data, compare(predictions, lam, table, splits=2).data)
-    with refused("method-malformed"):  # one table where a name of it should be
-        compare(predictions, lam, {"calibrator": "expected"}, splits=2)
 
 
 def test_what_splits_warn_of_is_said_once_at_the_end() -> None:
