@@ -522,8 +522,7 @@ def agreement(
     depth : int, optional
         Of rankings: the first places that are compared; by default those of the longest ranking.
     by : str, optional
-        Coordinate of the examples, such as the site: the measures of each group beside those of
-        all.
+        Coordinate of the examples, such as the site: the measures of each group as well.
     cluster : str, optional
         Coordinate of the examples, such as the patient, that is resampled instead of examples.
     resamples : int
@@ -537,37 +536,35 @@ def agreement(
     -------
     Agreement
         Prints its measures and verdict. In `data`, over the dim ``measure``: `value`, `low` and
-        `high`, and `reason`, why there is no value.
-        Of all kinds: ``percent`` (two answers to an example are equal, the mean over examples),
-        ``krippendorff-nominal``, ``left-out-vote`` (an annotator says what the others vote for),
-        ``unanimous`` and ``tied`` (shares of examples), ``entropy`` (mean, in nats, of the
-        plausibilities by the default aggregator of the kind). Of single labels ``fleiss-kappa``,
-        and with an order ``neighbouring`` (equal, or next to each other) and
-        ``krippendorff-ordinal``. Of label sets ``jaccard`` and ``masi`` (mean likeness of two
-        sets), ``krippendorff-jaccard`` and ``krippendorff-masi`` (with the distance 1 - likeness).
-        Of rankings ``first-choice`` (labels drawn from the first ranks of two are the same),
-        ``average-overlap`` and ``partial-average-overlap`` (see
+        `high`, and `reason`, why there is no value. Of all kinds: ``percent`` (two answers to an
+        example are equal, the mean over examples), ``krippendorff-nominal``, ``left-out-vote`` (an
+        annotator says what the others vote for), ``unanimous`` and ``tied`` (shares of examples),
+        ``entropy`` (mean, in nats, of the plausibilities by the default aggregator of the kind). Of
+        single labels ``fleiss-kappa``, and with an order ``neighbouring`` (equal, or next to each
+        other) and ``krippendorff-ordinal``. Of label sets ``jaccard`` and ``masi`` (mean likeness
+        of two sets), ``krippendorff-jaccard`` and ``krippendorff-masi`` (with the distance
+        1 - likeness). Of rankings ``first-choice`` (labels drawn from the first ranks of two are
+        the same), ``average-overlap`` and ``partial-average-overlap`` (see
         `plausibly.annotators.average_overlap`) and ``krippendorff-overlap`` (with the distance
         1 - partial average overlap).
 
         By label: `label_answers` that name it, `label_share`, `label_again` (another names it too,
         if one does) with ``*_low`` and ``*_high``, and `label_kappa`,
-        ``(again - share) / (1 - share)``. By annotator: `annotator_answers`,
-        `annotator_compared` (to others), `annotator_agreement` with others (the mean likeness:
-        equal, jaccard, or partial average overlap, the attribute ``likeness``),
-        `annotator_others` (how the others agree on the same examples, where there are two),
-        `annotator_vote` (says what the others vote for), `annotator_low` (agrees less than the
-        others do, beyond chance), and `annotator_says`, the label that this annotator names most
-        above the others, with `annotator_says_share` and `annotator_says_others`. By example:
-        `example_answers`, `example_agreement` and `example_entropy`. With `by`, over ``group``:
-        `group_examples`, and `group_value`, ``*_low``, ``*_high``, ``*_reason`` by measure.
+        ``(again - share) / (1 - share)``. By annotator: `annotator_answers`, `annotator_compared`
+        (to others), `annotator_agreement` with others (the mean likeness, see the attribute
+        ``likeness``), `annotator_others` (how the others agree on the same examples, where there
+        are two), `annotator_vote` (says what the others vote for), `annotator_low` (agrees less
+        than the others do, beyond chance), and `annotator_says`, the label that this annotator
+        names most above the others, with `annotator_says_share` and `annotator_says_others`. By
+        example: `example_answers`, `example_agreement` and `example_entropy`. With `by`, over
+        ``group``: `group_examples`, and `group_value`, ``*_low``, ``*_high``, ``*_reason`` by
+        measure.
 
     Raises
     ------
     InputError
         ``agreement-kind``, ``weights-fractional``, ``order-unfit``, ``order-incomplete``,
-        ``depth-unfit``, ``option-range``, ``option-range``, and what is wrong with the table or
-        a coordinate.
+        ``depth-unfit``, ``option-range``, and what is wrong with the table or a coordinate.
 
     Warns
     -----

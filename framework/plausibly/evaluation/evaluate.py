@@ -53,7 +53,6 @@ from plausibly.evaluation.result import (
     head_line,
     number,
     planes,
-    with_zeros,
     wrapped,
 )
 from plausibly.guarantee import BY_LABEL, Guarantee, bounded
@@ -194,9 +193,8 @@ def evaluate(
         Returned by `ConformalPredictor.predict`. Sets or plausibilities in chunks (Dask) are read
         chunk by chunk, each once, with the same bits as in memory.
     plausibilities : DataArray or Dataset, (example, label), path or data frame
-        The annotators' answers on these examples: plausibilities, dense or sparse, or an annotation
-        table, which is aggregated by the default of its kind; a path or a data frame is read as
-        annotations. Aligned with the sets by name.
+        Dense or sparse plausibilities, or an annotation table, which is aggregated by the default
+        of its kind; a path or a data frame is read as annotations. Aligned by name.
     ties : {"first", "random", "fractional", "any", "all"}
         When a majority vote is covered where several labels share the largest plausibility: the
         first of them in the label order of the sets, one drawn for the example, each with credit
@@ -207,10 +205,8 @@ def evaluate(
         Coordinate of the examples: everything is reported for each of its values too.
     cluster : str, optional
         Coordinate of the examples, such as the patient: intervals count clusters, not examples.
-    interval : {"auto", "wilson", "t", "betting"}
+    interval, confidence
         See `plausibly.evaluation.intervals.interval`.
-    confidence : float
-        Of the intervals.
     seed : int
         For ``ties="random"`` and for the order in which ``interval="betting"`` reads examples.
     only_common : bool
@@ -219,21 +215,20 @@ def evaluate(
     Returns
     -------
     Evaluation
-        Prints its table and verdict; `coverage` and `set_size` are its main figures, and `data`
-        holds all of them. By example: `aggregated_coverage` = ``sum_k lambda_k 1[k in C(x)]``,
+        Prints its table and verdict; `coverage` and `set_size` are its main figures. In `data`, by
+        example, (example[, alpha]): `aggregated_coverage` = ``sum_k lambda_k 1[k in C(x)]``,
         `majority_vote_coverage`, `true_coverage` (with `true_label`), `mass_coverage` (whether the
-        set holds the share of the plausibilities that calibrator ``mass-coverage`` was asked for),
-        `set_size`, (example[, alpha]), and `largest_plausibility`.
-        On average: ``*_mean``, ``*_low`` and ``*_high`` of these, `share_empty`,
-        `share_singleton` ([alpha]) and `n`. Where the labels have an order (a coordinate ``order``
-        of theirs, or that of score ``ordinal``): `ordinal_gap_mean`, ``*_low`` and ``*_high``, the
-        mean number of steps from a missed answer to the nearest label of its set;
-        `share_missed_by_empty`, the share of the missed answers whose set is empty, which
-        `ordinal_gap_mean` leaves out; `share_with_holes`, of the sets ([alpha]). Coverage and size
-        also with the prefix ``stratum_`` over the dim ``ambiguity`` (strata of the largest
-        plausibility, which are not known of a new example), and with the prefix ``group_`` over a
-        dim that is called as `by`, with intervals that hold for all groups together (Bonferroni).
-        Attributes carry the guarantees of the sets and the choices made here.
+        set holds the share that calibrator ``mass-coverage`` was asked for), `set_size`, and
+        `largest_plausibility`. On average, ([alpha]): ``*_mean``, ``*_low`` and ``*_high`` of
+        these, `share_empty`, `share_singleton` and `n`. Where the labels have an order (a
+        coordinate ``order`` of theirs, or that of score ``ordinal``): `ordinal_gap_mean`,
+        ``*_low`` and ``*_high``, the mean number of steps from a missed answer to the nearest label
+        of its set; `share_missed_by_empty`, the share of the missed answers whose set is empty,
+        which `ordinal_gap_mean` leaves out; `share_with_holes`, of the sets. Coverage and size also
+        with the prefix ``stratum_`` over the dim ``ambiguity`` (strata of the largest plausibility,
+        which are not known of a new example), and with ``group_`` over a dim that is called as
+        `by`, with intervals that hold for all groups together (Bonferroni). Attributes carry the
+        guarantees of the sets and the choices made here.
 
     Raises
     ------
@@ -478,12 +473,12 @@ def _verdict(plane: xr.Dataset, *, short: bool = False) -> str:
         text = f"No guarantee; the sets cover {answers} of the answers."
     elif guarantee.target == "risk":
         text = (
-            f"Guaranteed: {with_zeros(guarantee.statement())}; coverage_by with ByRisk measures "
+            f"Guaranteed: {guarantee.statement()}; coverage_by with ByRisk measures "
             f"it. Coverage is not guaranteed: {answers} of the answers."
         )
     elif f"{COVERAGE[guarantee.target]}_mean" not in plane:
         text = (
-            f"Guaranteed: {with_zeros(guarantee.statement())}; not checked. The sets cover "
+            f"Guaranteed: {guarantee.statement()}; not checked. The sets cover "
             f"{answers} of the answers."
         )
     else:
@@ -492,16 +487,16 @@ def _verdict(plane: xr.Dataset, *, short: bool = False) -> str:
         if not guarantee.vacuous:
             of = {
                 "majority-vote": " of the majority votes",
-                "mass": f" of sets with {with_zeros(bounded(guarantee.share or 1))} of the answers",
+                "mass": f" of sets with {bounded(guarantee.share or 1)} of the answers",
             }.get(guarantee.target, "")
             measured = _figure(plane, COVERAGE[guarantee.target], "")
             if guarantee.cluster and found.covered and not guarantee.by:
                 measured, of = found.covered, f'{of} of a new "{guarantee.cluster}"'
             how = "on average"
             if guarantee.confidence is not None:
-                share = with_zeros(bounded(guarantee.confidence))
+                share = bounded(guarantee.confidence)
                 how = f"on average, with probability {share} over the calibration"
-            bound = with_zeros(guarantee.bound())
+            bound = guarantee.bound()
             text += f": {bound}{of} {how}, measured {decimal(measured.mean)}{found.remark}"
         text += "."
         if guarantee.target == "majority-vote":

@@ -71,8 +71,8 @@ def interval(
         ``"t"`` uses the spread of the outcomes. ``"betting"`` holds for every sample size; it
         reads the outcomes in the order given, which must not depend on them, and with clusters it
         is about the mean of the clusters' means, widened where needed to hold the reported mean.
-        ``"auto"`` is Wilson where all outcomes are 0 or `top`, or all but those of fewer than ten
-        examples (clusters) are the one or the other, whose spread says too little; t otherwise.
+        ``"auto"`` is Wilson where all outcomes, or all but those of fewer than ten examples
+        (clusters), are 0 or `top`; t otherwise.
     confidence : float
         Between 0 and 1.
     top : float

@@ -16,7 +16,7 @@ from plausibly.calibration.alphas import Alphas, exact, is_several, read_alphas
 from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import InputError, counted, warn
-from plausibly.evaluation.result import Result, decimal, each, ends, planes, with_zeros, wrapped
+from plausibly.evaluation.result import Result, decimal, each, ends, planes, wrapped
 from plausibly.evaluation.splits import check_resamples, is_whole, out_of_range
 from plausibly.guarantee import bounded
 from plausibly.kernels.random import Keys
@@ -85,7 +85,7 @@ class Plan(Result):
             if texts and fewer[0][1] > 1:
                 texts[0] += " answers"
             answer = ", ".join([answer, *texts]) + ("," if texts else "")
-            level = with_zeros(bounded(1 - Fraction(str(float(plane[names.ALPHA])))))
+            level = bounded(1 - Fraction(str(float(plane[names.ALPHA]))))
             width = f"{plane.attrs['within']:g}"
             goal = f"within {width} of {level}"
             if plane.attrs["one_sided"]:
@@ -256,7 +256,7 @@ def plan(
         Of the pilot. Without a pilot the law of one draw is given, which is the worst case.
     plausibilities : DataArray or Dataset, (example, label), optional
         Answers on the pilot: plausibilities, or an annotation table, which also shows
-        what fewer responses an example would do.
+        what fewer responses per example would do.
     alpha : number, text, or a sequence of them
         Miscoverage rates; a sequence gives the result the dim ``alpha``.
     n : int or sequence of int, optional
@@ -269,17 +269,14 @@ def plan(
         Share of the calibrations that should be as close, and of those between the bounds.
     one_sided : bool
         Whether more coverage than 1 - alpha + `within` is as good.
-    score : str, mapping or ScoreFunction
-    aggregator : str, mapping or Aggregator, optional
-        For annotations; by default the one for their kind.
+    score, aggregator, combiners
+        Components; `combiners` are those whose least number of examples is given, by default
+        ``average``, ``held-out-rank``, ``pac`` and ``ecdf`` with `delta`.
     responses : sequence of int, optional
-        Numbers of responses an example to thin the annotations to; by default a ladder up to what
+        Numbers of responses per example to thin the annotations to; by default a ladder up to what
         nearly all examples have, an empty sequence for none.
     cluster : str, optional
         Coordinate of the examples, such as the patient, whose examples may be alike.
-    combiners : sequence, optional
-        Those whose least number of examples is given; by default ``average``, ``held-out-rank``,
-        ``pac`` and ``ecdf`` with `delta`.
     delta : float
         Probability with which the guarantees of ``pac`` and ``ecdf`` may fail.
     resamples : int
@@ -295,16 +292,14 @@ def plan(
         Prints its table and answer. In `data`, over the dims ``n``, ``draws`` (infinite for
         expected) and ``bound`` (low, high), and ``alpha`` where several were passed: `coverage`,
         between whose bounds the share `confidence` of calibrations lies, `coverage_mean`, `spread`
-        (the standard deviation over calibrations) and `vacuous` (every set contains all labels).
-        `bootstrap_spread`, `bootstrap_mean` and
-        `bootstrap_coverage` are the same on resamples, NaN where n exceeds the pilot.
-        `n_within` (draws): the n from which on it is enough, with `within`, and sets are not every
-        label.
-        `between`, `within_examples` and `design_effect`: V_b, V_w, and what clusters multiply V_b
-        by. With annotations `responses_spread` (responses, n, draws), `responses_distance`
-        (responses; mean total variation from the plausibilities of all responses) and
-        `responses_n_within` (responses, draws).
-        `needed` (combiner): from how many of `needed_counts` on sets are not every label.
+        (the standard deviation over calibrations) and `vacuous` (every set contains all labels);
+        `bootstrap_spread`, `bootstrap_mean` and `bootstrap_coverage`, the same on resamples, NaN
+        where n exceeds the pilot. `n_within` (draws): the n from which on it is enough, with
+        `within`, and sets are not every label. `between`, `within_examples` and `design_effect`:
+        V_b, V_w, and what clusters multiply V_b by. With annotations `responses_spread` (responses,
+        n, draws), `responses_distance` (responses; mean total variation from the plausibilities of
+        all responses) and `responses_n_within` (responses, draws). `needed` (combiner): from how
+        many of `needed_counts` on sets are not every label.
 
     Raises
     ------
