@@ -105,7 +105,7 @@ def monte_carlo_error(
     if seeds < 2:
         raise out_of_range("seeds", seeds, expected="2 or more", hint="seeds=20")
     check_method("t", confidence)
-    check_share(test)
+    check_share("test", test, 0.5)
     exact = [float(alpha) for alpha in read_alphas(alphas)]
     typed = inputs.as_typed(alphas)
     model = validate.check_predictions(predictions)

@@ -32,6 +32,7 @@ from plausibly.errors import InputError, counted, listed, warn
 from plausibly.evaluation import intervals
 from plausibly.evaluation.intervals import Averaging, Doubles, IntervalMethod, Measures
 from plausibly.evaluation.result import AGGREGATED, SET_SIZE
+from plausibly.evaluation.splits import unknown_option
 from plausibly.extras import require
 from plausibly.guarantee import Guarantee
 from plausibly.kernels import coverage
@@ -213,12 +214,8 @@ def check_ties(ties: str) -> Ties:
     for known in TIES:
         if ties == known:
             return known
-    raise InputError(
-        "option-unknown",
-        f'no tie policy "{ties}"',
-        expected=f"one of {', '.join(TIES)}",
-        hint='ties="first", the first of the tied labels in label order',
-    )
+    hint = 'ties="first", the first of the tied labels in label order'
+    raise unknown_option("tie policy", ties, TIES, hint)
 
 
 def example_values(

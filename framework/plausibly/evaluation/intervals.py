@@ -11,8 +11,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.errors import InputError
 from plausibly.evaluation.result import AGGREGATED, ENDS, SET_SIZE
+from plausibly.evaluation.splits import check_share, unknown_option
 from plausibly.kernels.types import Ints
 
 Doubles: TypeAlias = NDArray[np.float64]
@@ -128,20 +128,9 @@ def interval(
 def check_method(method: str, confidence: float) -> None:
     """Raise `InputError` unless both are usable."""
     if method not in METHODS:
-        raise InputError(
-            "option-unknown",
-            f'no interval "{method}"',
-            expected=f"one of {', '.join(METHODS)}",
-            hint='interval="auto": Wilson for 0/1 outcomes, t for fractional ones',
-        )
-    if not 0.0 < confidence < 1.0:
-        raise InputError(
-            "option-range",
-            f"confidence {confidence} is not a probability",
-            expected="0 < confidence < 1",
-            found=str(confidence),
-            hint="confidence=0.95 for 95% intervals",
-        )
+        hint = 'interval="auto": Wilson for 0/1 outcomes, t for fractional ones'
+        raise unknown_option("interval", method, METHODS, hint)
+    check_share("confidence", confidence, 0.95)
 
 
 def _bounds(

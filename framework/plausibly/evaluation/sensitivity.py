@@ -311,7 +311,7 @@ def sensitivity(
             hint=inputs.meant(chosen, known) or f'reference="{known[0]}"',
             source="reference",
         )
-    check_share(test)
+    check_share("test", test, 0.5)
     check_count("splits", splits, usual=100)
     exact = read_alphas(alphas)
     method = Method(calibrator=calibrator, score=score, combiner=combiner, draws=draws)

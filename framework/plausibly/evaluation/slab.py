@@ -15,7 +15,7 @@ from plausibly.evaluation import inputs
 from plausibly.evaluation.inputs import prepare
 from plausibly.evaluation.intervals import Doubles, IntervalMethod
 from plausibly.evaluation.result import AGGREGATED
-from plausibly.evaluation.splits import split
+from plausibly.evaluation.splits import check_count, check_share, split
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats
 
@@ -86,17 +86,9 @@ def worst_slab_coverage(
     """
     from scipy.special import ndtri
 
-    shares = (("least", least), ("search", search))
-    wrong = [f"{name} {share}" for name, share in shares if not 0 < share < 1]
-    wrong += [f"directions {directions}"] * (directions < 1)
-    if wrong:
-        raise InputError(
-            "option-range",
-            "no slab can be searched in this way",
-            expected="least and search between 0 and 1, and one direction or more",
-            found=listed(wrong),
-            hint="least=0.1, directions=1000, search=0.5",
-        )
+    check_share("least", least, 0.1)
+    check_share("search", search, 0.5)
+    check_count("directions", directions, usual=1000)
     prepared = prepare(sets, plausibilities, cluster, interval, confidence, seed, only_common)
     others = [str(dim) for dim in features.dims if dim != names.EXAMPLE]
     with_names = all(dim in features.coords for dim in features.dims)

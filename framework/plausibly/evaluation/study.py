@@ -245,7 +245,7 @@ def compare(
     """
     wanted = read_methods(methods)
     policy = inputs.check_ties(ties)
-    check_share(test)
+    check_share("test", test, 0.5)
     check_count("splits", splits, usual=100)
     check_count("processes", processes, usual=2)
     numbers = read_numbers("draws", draws), read_numbers("sizes", sizes)

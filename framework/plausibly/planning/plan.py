@@ -12,12 +12,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.calibration.alphas import Alphas, exact, is_several, read_alphas
+from plausibly.calibration.alphas import Alphas, is_several, read_alphas
 from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import InputError, counted, warn
 from plausibly.evaluation.result import Result, decimal, each, ends, planes, wrapped
-from plausibly.evaluation.splits import check_resamples, is_whole, out_of_range
+from plausibly.evaluation.splits import check_resamples, check_share, is_whole, out_of_range
 from plausibly.guarantee import bounded
 from plausibly.kernels.random import Keys
 from plausibly.planning.law import ONE_DRAW, Law, Shares, examples_needed, needed_by_combiner
@@ -43,15 +43,6 @@ def ladder(pilot: int, needed: Sequence[int]) -> list[int]:
     while steps[-1] < last:
         steps.append(steps[-1] * factor)
     return sorted({*(steps if needed else steps[:-1]), pilot or last})
-
-
-def check_share(argument: str, value: object, usual: float, most: Fraction = Fraction(1)) -> float:
-    """Return a number between 0 and `most`, or raise ``ARGUMENT-range``."""
-    number = exact(value)
-    if number is None or not 0 < number < most:
-        expected, hint = f"0 < {argument} < {float(most):g}", f"{argument}={usual:g}"
-        raise out_of_range(argument, value, expected=expected, hint=hint)
-    return float(number)
 
 
 N, DRAWS, BOUND, RESPONSES = "n", "draws", "bound", "responses"
