@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from plausibly.conformal import regions
 from plausibly.conformal.regions import PlausibilityRegion, calibrate_region
 
 Vector = tuple[Fraction, ...]
@@ -149,22 +148,3 @@ def test_p_values_are_the_fractions_of_the_definition(seed: int) -> None:
             rank = math.floor(alpha * bag.size)
             assert tau == (float(sorted(rest)[rank - 1]) if rank else -math.inf)
             assert kept == (exact > alpha) == (float(bag.expected(test)) >= tau)
-
-
-# Rules that look right and are not: the enumeration above has to see each of them.
-
-
-@pytest.mark.parametrize("alpha", [0.1, 0.3])
-def test_simulated_coverage_is_the_level(alpha: float) -> None:
-    """Without ties coverage is exactly 1 - floor(alpha N)/N: 400 worlds of n = 19."""
-    rng = np.random.default_rng(5)
-    n, worlds = 19, 400
-    missed = 0
-    for _ in range(worlds):
-        scores = rng.normal(size=(n + 1, 4))
-        lam = rng.dirichlet(np.ones(4), n + 1)
-        expected = regions.expected_scores(scores, lam)
-        tau = np.sort(expected[:-1])[math.floor(Fraction(str(alpha)) * (n + 1)) - 1]
-        missed += bool(expected[-1] < tau)
-    margin = 3.3 * math.sqrt(alpha * (1 - alpha) / worlds)
-    assert abs(missed / worlds - alpha) < margin

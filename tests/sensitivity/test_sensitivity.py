@@ -18,7 +18,31 @@ from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.kernels.random import hash_names
 from plausibly.plugin import ANNOTATION, resolve
 
-from .crowds import LABELS, crowd
+LABELS = ["benign", "unsure", "malignant"]
+
+
+def crowd(examples: int = 120) -> tuple[xr.DataArray, xr.Dataset]:
+    """Return predictions, and single labels by four annotators, of whom one says one thing."""
+    rng = np.random.default_rng(5)
+    true = rng.dirichlet(np.full(3, 0.7), size=examples)
+    named = [f"e{place:03}" for place in range(examples)]
+    votes = [
+        (name, who, LABELS[1] if who == "dan" else LABELS[rng.choice(3, p=row)])
+        for name, row in zip(named, true, strict=True)
+        for who in ("ann", "bob", "cat", "dan")
+    ]
+    noisy = true * rng.uniform(0.4, 1.6, size=true.shape)
+    predictions = xr.DataArray(
+        noisy / noisy.sum(axis=1, keepdims=True),
+        dims=("example", "label"),
+        coords={
+            "example": named,
+            "label": LABELS,
+            "patient": ("example", [f"p{place // 3}" for place in range(examples)]),
+        },
+    )
+    return predictions, resolve(ANNOTATION, "single-label").build(votes, LABELS)
+
 
 NAMES = ["label-frequency", "worker-agreement", "one-coin"]
 MEASURES = ("aggregated_coverage", "majority_vote_coverage", "set_size", "sets_changed")

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import plausibly
-from plausibly.errors import InputError
 
 from .rows import ALL, COMBINERS, DRAWS, SCORES, calibrated, rows
 
@@ -96,14 +95,3 @@ def test_thresholds_are_not_shared_with_the_caller() -> None:
     before = predictor.predict_array(row, "0.3").tolist()
     predictor.threshold_array("0.3")[...] = np.inf
     assert predictor.predict_array(row, "0.3").tolist() == before
-
-
-def test_a_damaged_file_is_refused_as_ever(tmp_path: Path) -> None:
-    predictor = calibrated(calibrator=DRAWS)
-    assert predictor is not None
-    path = tmp_path / "p.nc"
-    predictor.save(path)
-    path.write_bytes(path.read_bytes()[:200])
-    with pytest.raises(InputError) as refused:
-        plausibly.load_predictor(path, array_only=True)
-    assert refused.value.name == "predictor-unreadable"
