@@ -10,13 +10,10 @@ import dask
 import numpy as np
 import pytest
 import xarray as xr
-from hypothesis import given, strategies as st
 
 import plausibly
 from ordinal_oracles import has_hole
 from plausibly.evaluation import Interval, coverage_by, interval
-from plausibly.kernels.coverage import along_order
-from plausibly.kernels.sparse import Dense
 from plausibly.kernels.types import Bools, Ints
 from tables import labelled, shares
 
@@ -93,26 +90,6 @@ def test_a_row_by_hand() -> None:
     text = " ".join(" ".join(found.lines()).split())
     assert "50% of the sets have holes; a missed answer is 1.00 steps from the set" in text
     assert "not counting 50% of the missed" in text
-
-
-@given(
-    inside=st.lists(st.lists(st.booleans(), min_size=4, max_size=4), min_size=1, max_size=4),
-    data=st.data(),
-)
-def test_the_kernel_is_the_oracle(inside: list[list[bool]], data: st.DataObject) -> None:
-    counts = st.lists(st.integers(0, 3), min_size=4, max_size=4).filter(any)
-    votes = np.array(data.draw(st.lists(counts, min_size=len(inside), max_size=len(inside))))
-    order = np.array(data.draw(st.permutations(range(4))))
-    sets, lam = np.array(inside), votes / votes.sum(axis=1, keepdims=True)
-    for stored in (Dense(lam), Dense(lam).above_zero()):
-        missed, far, holes = along_order(sets, stored, order)
-        for place, row in enumerate(sets[:, order].tolist()):
-            masses = lam[place, order].tolist()
-            outside = [mass for mass, held in zip(masses, row, strict=True) if not held]
-            away = [mass * steps(row, label) for label, mass in enumerate(masses)]
-            assert missed[place] == pytest.approx(sum(outside), abs=1e-15)
-            assert far[place] == pytest.approx(sum(away), abs=1e-14)
-            assert holes[place] == has_hole(row)
 
 
 def test_dense_sparse_chunks_and_any_order_of_rows_give_the_same_bits() -> None:

@@ -8,7 +8,6 @@ import sys
 import warnings
 from pathlib import Path
 
-import numpy as np
 import pytest
 import xarray as xr
 
@@ -92,36 +91,22 @@ def test_a_study_that_was_stopped_goes_on(tmp_path: Path, computed: list[int]) -
     assert sum("guarantee-vacuous" in text for text in told) >= 1
 
 
-def test_more_splits_reuse_those_that_there_are(tmp_path: Path, computed: list[int]) -> None:
-    study(tmp_path, 2)
-    computed.clear()
-    many, _ = study(tmp_path, 4)
-    assert computed == [2, 3]
-    computed.clear()
-    few, _ = study(tmp_path, 3)
-    assert computed == []
-    xr.testing.assert_equal(few[["set_size"]], many[["set_size"]].isel(split=slice(3)))
-
-
-def test_the_order_of_rows_and_the_processes_have_no_part_in_it(
+def test_more_splits_reuse_those_that_there_are_whatever_the_rows(
     tmp_path: Path, computed: list[int]
 ) -> None:
     predictions, lam = sites(60)
-    options = {**OPTIONS, "checkpoint": tmp_path, "alphas": [0.25]}
-    methods = {"drawn": METHODS["drawn"]}
-    first = compare(predictions, lam, methods, splits=2, **options).data  # type: ignore[arg-type]  # by name
-    computed.clear()
-    again = compare(
-        predictions[::-1],
-        lam[:, ::-1],
-        methods,
-        splits=4,
-        processes=2,
-        **options,  # type: ignore[arg-type]  # by name
-    ).data
-    assert computed == []
-    assert Checkpoint(folder=tmp_path).finished(9) == 4
-    assert np.array_equal(again["set_size"][:, :2], first["set_size"])
+    options: dict[str, object] = {**OPTIONS, "checkpoint": tmp_path}
+    turned = predictions[::-1], lam[:, ::-1]
+    for splits, arrays, new in (
+        (2, (predictions, lam), [0, 1]),
+        (4, turned, [2, 3]),
+        (3, (predictions, lam), []),
+    ):
+        computed.clear()
+        found = heard(lambda a=arrays, n=splits: compare(*a, METHODS, splits=n, **options).data)[0]  # type: ignore[arg-type,misc]  # by name
+        assert computed == new
+    many = study(None)[0]
+    xr.testing.assert_equal(found[["set_size"]], many[["set_size"]].isel(split=slice(3)))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")

@@ -104,12 +104,10 @@ def test_clusters_may_be_a_coordinate_of_the_plausibilities() -> None:
     sets, lam = oracle.case(40, 3)
     lam = lam.assign_coords(patient=("example", np.arange(40) // 5))
     found = evaluate(sets, lam, cluster="patient").data
-    values = found["aggregated_coverage"].values
-    mean, error, freedom = oracle.cluster_t(values.tolist(), (np.arange(40) // 5).tolist())
-    assert freedom == pytest.approx(7)
-    assert float(found["aggregated_coverage_mean"]) == pytest.approx(mean)
-    reach = float(found["aggregated_coverage_high"]) - mean
-    assert reach == pytest.approx(2.364624 * error, rel=1e-5)
+    one = interval(found["aggregated_coverage"].values, clusters=np.arange(40) // 5)
+    assert float(found["aggregated_coverage_low"]) == pytest.approx(one.low)
+    of_sets = evaluate(sets.assign_coords(patient=lam["patient"]), lam, cluster="patient").data
+    xr.testing.assert_identical(found, of_sets)
 
 
 def test_strata_follow_the_largest_plausibility() -> None:

@@ -28,7 +28,7 @@ from .pilots import LAM, PREDICTIONS, VOTES, Argument, pilot, planned
 
 @pytest.mark.parametrize(
     ("alpha", "two_sided", "one_sided"),
-    [(0.05, 1806, 1380), ("0.1", 3450, 2520)],
+    [("0.01", 313, 313), (0.05, 1806, 1380), ("0.1", 3450, 2520), ("0.2", 6142, 4395)],
 )
 def test_without_a_pilot_the_law_of_one_draw(
     alpha: float | str, two_sided: int, one_sided: int

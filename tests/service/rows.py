@@ -10,7 +10,7 @@ import xarray as xr
 import plausibly
 from calibrators_labelled import CALIBRATORS, Table, plausibilities, predictions
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.errors import IncompatibleComponents, PlausiblyWarning
+from plausibly.errors import PlausiblyWarning
 from plausibly.protocols import COMBINER, SCORE
 from plausibly.registry import default
 
@@ -45,18 +45,15 @@ def calibrated(
     combiner: str | Table = "average",
     calibrator: Table = DRAWS,
     dtype: str = "float64",
-) -> ConformalPredictor | None:
-    """Return a predictor, or None where the components do not go together."""
+) -> ConformalPredictor:
+    """Return a predictor, with or without a guarantee."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PlausiblyWarning)
-        try:
-            return plausibly.calibrate(
-                rows(N, dtype=dtype),
-                plausibilities(N),
-                score=score,
-                combiner=combiner,
-                calibrator=calibrator,
-                allow_no_guarantee=True,
-            )
-        except IncompatibleComponents:
-            return None
+        return plausibly.calibrate(
+            rows(N, dtype=dtype),
+            plausibilities(N),
+            score=score,
+            combiner=combiner,
+            calibrator=calibrator,
+            allow_no_guarantee=True,
+        )

@@ -51,7 +51,6 @@ def test_neither_xarray_nor_pandas_is_imported(tmp_path: Path) -> None:
     made |= {name: calibrated(calibrator=table) for name, table in ALL.items()}
     expected = {}
     for name, predictor in made.items():
-        assert predictor is not None
         predictor.save(tmp_path / f"{name}.nc")
         said: list[object] = [list(predictor.labels), predictor.fingerprint]
         said.append(predictor.guarantee("0.3").to_json())
@@ -73,7 +72,6 @@ def test_neither_xarray_nor_pandas_is_imported(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["predict", "p_values", "threshold", "save"])
 def test_what_needs_labelled_arrays_is_not_there(name: str, tmp_path: Path) -> None:
     predictor = calibrated(calibrator=DRAWS)
-    assert predictor is not None
     predictor.save(tmp_path / "p.nc")
     alone = plausibly.load_predictor(tmp_path / "p.nc", array_only=True)
     assert hasattr(predictor, name)
@@ -90,7 +88,6 @@ def test_what_needs_labelled_arrays_is_not_there(name: str, tmp_path: Path) -> N
 
 def test_thresholds_are_not_shared_with_the_caller() -> None:
     predictor = calibrated(calibrator=DRAWS)
-    assert predictor is not None
     row = np.array([0.2, 0.3, 0.5])
     before = predictor.predict_array(row, "0.3").tolist()
     predictor.threshold_array("0.3")[...] = np.inf

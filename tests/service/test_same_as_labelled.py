@@ -55,19 +55,14 @@ def compare(predictor: ConformalPredictor, test: xr.DataArray, folder: Path) -> 
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("score", SCORES)
-def test_scores(score: str, dtype: str, new: xr.DataArray, tmp_path: Path) -> None:
-    predictor = calibrated(score=score, dtype=dtype)
-    assert predictor is not None
+@pytest.mark.parametrize(
+    "components", [*({"score": one} for one in SCORES), *({"combiner": one} for one in COMBINERS)]
+)
+def test_scores_and_combiners(
+    components: dict[str, str], dtype: str, new: xr.DataArray, tmp_path: Path
+) -> None:
+    predictor = calibrated(**components, dtype=dtype)
     assert predictor.pools.dtype == dtype
-    compare(predictor, new, tmp_path)
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("combiner", COMBINERS)
-def test_combiners(combiner: str, dtype: str, new: xr.DataArray, tmp_path: Path) -> None:
-    predictor = calibrated(combiner=combiner, dtype=dtype)
-    assert predictor is not None
     compare(predictor, new, tmp_path)
 
 
@@ -75,7 +70,6 @@ def test_combiners(combiner: str, dtype: str, new: xr.DataArray, tmp_path: Path)
 @pytest.mark.parametrize("calibrator", ALL)
 def test_calibrators(calibrator: str, dtype: str, new: xr.DataArray, tmp_path: Path) -> None:
     predictor = calibrated(calibrator=ALL[calibrator], dtype=dtype)
-    assert predictor is not None
     if predictor.needs_only_scores:
         compare(predictor, new, tmp_path)
         return
@@ -103,7 +97,6 @@ def test_scales(scale: str, new: xr.DataArray, tmp_path: Path) -> None:
 @pytest.mark.parametrize("score", ["aps", "raps"])
 def test_randomised_scores_take_their_uniforms(score: str, new: xr.DataArray) -> None:
     predictor = calibrated(score={"name": score, "randomised": True})
-    assert predictor is not None
     uniform = np.full((len(new), 1), 0.25)
     p = predictor.p_values_array(new.values, uniform=uniform)
     sets = predictor.predict_array(new.values, "0.3", uniform=uniform)
@@ -133,7 +126,6 @@ def test_threads_that_ask_a_fresh_predictor_get_one_answer(
     table: dict[str, object], new: xr.DataArray, tmp_path: Path
 ) -> None:
     known = calibrated(calibrator=table, combiner="average")
-    assert known is not None
     alphas = [f"0.{digits}" for digits in range(10, 40)]
     sets = {alpha: known.predict(new, alpha).values for alpha in alphas}
     p = known.p_values(new).values
@@ -155,7 +147,6 @@ def test_threads_that_ask_a_fresh_predictor_get_one_answer(
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_bad_rows_are_refused(score: str, dtype: str, new: xr.DataArray) -> None:
     predictor = calibrated(score=score, dtype=dtype)
-    assert predictor is not None
     values = new.values.astype(dtype)
     holed = values.copy()
     holed[3, 1] = np.nan
@@ -181,7 +172,6 @@ def test_bad_rows_are_refused(score: str, dtype: str, new: xr.DataArray) -> None
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_infinite_and_huge_scores_are_compared_as_they_are(dtype: str) -> None:
     predictor = calibrated(dtype=dtype)
-    assert predictor is not None
     most = np.finfo(dtype).max
     for row in ([np.inf, -np.inf, 0.0], [most, -most, -most], [np.inf, -np.inf, np.inf]):
         kept = predictor.predict_array(np.array(row, dtype), "0.3")
@@ -211,7 +201,6 @@ def test_a_fraction_that_equals_a_float_stands_for_itself() -> None:
 
 def test_what_is_no_alpha_is_refused_each_time() -> None:
     predictor = calibrated()
-    assert predictor is not None
     predictor.predict_array(np.full(3, 0.3), "0.1")
     for bad in (1, True, "1", 0, -0.1, "ten"):
         for _ in range(2):
@@ -222,7 +211,6 @@ def test_what_is_no_alpha_is_refused_each_time() -> None:
 
 def test_warnings_are_said_once_an_alpha() -> None:
     predictor = calibrated(calibrator={"name": "majority-vote"})
-    assert predictor is not None
     row = np.full(3, 0.3)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", PlausiblyWarning)
