@@ -54,13 +54,6 @@ import plausibly
 table = plausibly.read_annotations("pairs.csv")
 print(table)
 lam = plausibly.aggregate(table, "bradley-terry")
-np.testing.assert_allclose(lam.sum("label"), 1.0)
-# Who wins every comparison is the most plausible; all alike is a third each.
-votes = plausibly.aggregate(plausibly.read_annotations("votes.csv"))
-clear = (votes.max("label") > 0.6).values
-np.testing.assert_array_equal(lam.values.argmax(1)[clear], votes.values.argmax(1)[clear])
-even = (votes.max("label") < 0.4).values
-np.testing.assert_allclose(lam.values[even], 1 / 3, atol=1e-9)
 some = plausibly.select_annotations(table, example=["c03", "c01"])
 np.testing.assert_array_equal(
     plausibly.aggregate(some, "bradley-terry").sel(example="c03"), lam.sel(example="c03")

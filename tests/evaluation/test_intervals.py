@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 from scipy import special, stats
-from scipy.special import stdtrit
 
 from plausibly.evaluation.intervals import METHODS, IntervalMethod, interval
 from plausibly.evaluation.result import ends
@@ -39,26 +38,19 @@ def test_fractional_outcomes_get_t() -> None:
     assert interval(values, clusters=np.arange(40), confidence=0.9) == found
 
 
-def test_clusters_are_left_out_one_at_a_time() -> None:
+@pytest.mark.parametrize("weighted", [False, True])
+def test_clusters_are_left_out_one_at_a_time(weighted: bool) -> None:
     rng = np.random.default_rng(5)
     values, clusters = rng.integers(0, 9, 60) / 8, rng.integers(0, 11, 60)
-    mean, error, freedom = oracle.cluster_t(values.tolist(), clusters.tolist())
+    weights = rng.random(60) if weighted else None
+    mean, error, freedom = oracle.cluster_t(
+        values.tolist(), clusters.tolist(), None if weights is None else weights.tolist()
+    )
     reach = float(stats.t.ppf(0.975, freedom)) * error
-    found = interval(values, clusters=clusters)
+    found = interval(values, weights=weights, clusters=clusters)
     assert (found.mean, found.low, found.high) == pytest.approx(
         (mean, mean - reach, mean + reach), abs=1e-12
     )
-
-
-def test_clusters_that_repeat_each_example_widen_as_if_they_were_one() -> None:
-    values = np.random.default_rng(8).integers(0, 5, 30) / 4
-    repeated, clusters = np.repeat(values, 4), np.repeat(np.arange(30), 4)
-    alone, together = interval(values), interval(repeated, clusters=clusters)
-    # The jackknife of 30 clusters widens by sqrt(30 / 29).
-    assert together.high - together.mean == pytest.approx(
-        (alone.high - alone.mean) * math.sqrt(30 / 29), abs=1e-12
-    )
-    assert interval(repeated).low > alone.low
 
 
 def test_wilson_with_clusters_has_the_effective_number_of_examples() -> None:
@@ -279,15 +271,6 @@ def test_weights_of_one_change_nothing() -> None:
     assert interval(binary) == interval(binary, weights=ones)
 
 
-def test_the_interval_of_a_ratio_by_loops() -> None:
-    rng = np.random.default_rng(1)
-    values, weights, clusters = rng.random(40), rng.random(40), np.arange(40) // 4
-    ratio, error, freedom = oracle.cluster_t(values.tolist(), clusters.tolist(), weights.tolist())
-    found = interval(values, weights=weights, clusters=clusters, method="t")
-    assert found.mean == pytest.approx(ratio)
-    assert found.high - ratio == pytest.approx(float(stdtrit(freedom, 0.975)) * error)
-
-
 def test_rows_of_weight_0_say_nothing() -> None:
     values, weights = np.array([0.2, 0.9, 0.4]), np.array([0.5, 0.0, 0.25])
     for method in METHODS:
@@ -310,12 +293,10 @@ def _covers(method: IntervalMethod, binary: bool, clusters: Ints | None, runs: i
 
 
 @pytest.mark.parametrize("clusters", [None, np.arange(80) // 2], ids=["alone", "in pairs"])
-@pytest.mark.parametrize(("method", "binary"), [("auto", True), ("auto", False), ("wilson", True)])
+@pytest.mark.parametrize(
+    ("method", "binary"), [("auto", True), ("auto", False), ("wilson", True), ("betting", True)]
+)
 def test_ninety_five_of_a_hundred_intervals_hold_the_ratio(
     method: IntervalMethod, binary: bool, clusters: Ints | None
 ) -> None:
-    assert _covers(method, binary, clusters) >= 0.92
-
-
-def test_betting_holds_for_every_size() -> None:
-    assert _covers("betting", True, None, runs=150) >= 0.95
+    assert _covers(method, binary, clusters) >= (0.95 if method == "betting" else 0.92)

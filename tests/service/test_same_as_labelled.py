@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -59,8 +60,8 @@ def compare(predictor: ConformalPredictor, test: xr.DataArray, folder: Path) -> 
     "components", [*({"score": one} for one in SCORES), *({"combiner": one} for one in COMBINERS)]
 )
 def test_scores_and_combiners(
-    components: dict[str, str], dtype: str, new: xr.DataArray, tmp_path: Path
-) -> None:
+    components: dict[str, Any], dtype: str, new: xr.DataArray, tmp_path: Path
+) -> None:  # Any: the name of a score or a combiner
     predictor = calibrated(**components, dtype=dtype)
     assert predictor.pools.dtype == dtype
     compare(predictor, new, tmp_path)
