@@ -288,5 +288,5 @@ def _means(
 ) -> Callable[[Doubles], Interval]:
     """Return a function from numbers of examples to their mean with its interval."""
     order, clusters = np.argsort(hashes, kind="stable"), inputs.cluster_codes(cluster, arrays)
-    averaging = Averaging(None if clusters is None else clusters[order], 0, "auto", confidence, [])
+    averaging = Averaging(None if clusters is None else clusters[order], 0, "auto", confidence)
     return lambda values: averaging.interval(np.clip(values[order], 0.0, 1.0))

@@ -332,7 +332,7 @@ def leave_one_annotator_out(
     order = inputs.drawn_order(hashes, seed)
     clusters = None if groups is None else inputs.codes_of(groups)[1][order]
     labels = model.sizes[names.LABEL]
-    averaging = Averaging(clusters, labels, interval_method, confidence, [names.ALPHA])
+    averaging = Averaging(clusters, labels, interval_method, confidence)
 
     def summary(values: Doubles) -> list[Interval]:
         """Return the interval of those that are there, one an alpha."""

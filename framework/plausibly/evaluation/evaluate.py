@@ -266,7 +266,7 @@ def evaluate(
     # The guaranteed share of the plausibilities at each alpha, where there is one.
     by_alpha = {float(one.alpha): one.share for one in inputs.guarantees_of(prepared.attrs)}
     alphas = prepared.sets.coords.get(names.ALPHA, np.array([]))
-    wanted = [by_alpha.get(float(alpha)) for alpha in np.atleast_1d(alphas)]
+    wanted = [by_alpha.get(float(alpha)) for alpha in alphas]
     shares = np.array(wanted, dtype=np.float64) - _SLACK if wanted and None not in wanted else None
     measured = prepared.measured(policy, codes, shares)
     averaging, outcomes = prepared.averaging, prepared.outcomes(measured)
@@ -286,18 +286,14 @@ def evaluate(
         columns |= averaging.variables(ORDINAL_GAP, gaps)
         along = inputs.figures_along_order(outcomes)
         for name in (EMPTY_MISSES, HOLES):
-            columns[name] = (
-                prepared.alpha_dims,
-                along[name] if prepared.alpha_dims else along[name][0],
-            )
+            columns[name] = (names.ALPHA,), along[name]
     chosen = {"ties": policy, TIED_SHARE: float(measured.tied.mean())}
     result = prepared.result(**chosen, **({} if by is None else {"by": by}))
     result = result.assign_coords({names.EXAMPLE: prepared.sets[names.EXAMPLE].values})
-    dims = [names.EXAMPLE, *prepared.alpha_dims]
     for name in outcomes:
         values = measured.outcomes[name]
         kept = values.astype(np.int64) if name == SET_SIZE else values
-        result[name] = (dims, kept if prepared.alpha_dims else kept[:, 0])
+        result[name] = ((names.EXAMPLE, names.ALPHA), kept)
     result["largest_plausibility"] = (names.EXAMPLE, measured.largest)
     result = result.assign(columns)
     result["n"] = ((), np.int64(result.attrs.pop("n")))
@@ -323,7 +319,7 @@ def evaluate(
         found = averaging.grouped(outcomes, rows, titles, dim=dim, prefix=prefix, among=among)
         result = merged(result, found)
     result = merged(result, _guaranteed(prepared, outcomes, by, groups))
-    return Evaluation(result)
+    return Evaluation(prepared.squeezed(result))
 
 
 def stratum_of(largest: Doubles) -> NDArray[np.intp]:
@@ -388,8 +384,7 @@ def _guaranteed(
         },
         coords={CELL: text_array(titles)},
     )
-    kept = {CELL: guarantee.by, names.ALPHA: averaging.alpha_dims}
-    return found.isel({dim: 0 for dim, there in kept.items() if not there}, drop=True)
+    return found if guarantee.by else found.isel({CELL: 0}, drop=True)
 
 
 # ---- the table, the verdict, and JSON

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
@@ -156,29 +154,26 @@ def worst_slab_coverage(
         ]
         for there in (inside, ~inside)
     )
-    alpha, back = prepared.alpha_dims, np.argsort(prepared.order)
-
-    def by_alpha(values: NDArray[Any], *dims: str) -> Any:  # Any: flags or numbers, with their dims
-        return [*dims, *alpha], values if alpha else values[..., 0]
-
+    back = np.argsort(prepared.order)
     result = prepared.result(least=float(least), directions=directions, search=float(search))
     result = result.assign_coords({names.EXAMPLE: examples, FEATURE: named})
-    return result.assign(
+    result = result.assign(
         {
             "searched": (names.EXAMPLE, searched[back]),
-            "in_slab": by_alpha(inside[back], names.EXAMPLE),
-            "direction": by_alpha(vectors[:, direction], FEATURE),
+            "in_slab": ((names.EXAMPLE, names.ALPHA), inside[back]),
+            "direction": ((FEATURE, names.ALPHA), vectors[:, direction]),
             "centre": (FEATURE, centre),
             "scale": (FEATURE, scale),
-            "slab_from": by_alpha(lows),
-            "slab_to": by_alpha(highs),
-            "searched_coverage": by_alpha(found),
-            "others_mean": by_alpha(np.array([one.mean for one in elsewhere])),
-            "slab_share": by_alpha(counts / max(1, int((~searched).sum()))),
-            "count": by_alpha(counts),
+            "slab_from": (names.ALPHA, lows),
+            "slab_to": (names.ALPHA, highs),
+            "searched_coverage": (names.ALPHA, found),
+            "others_mean": (names.ALPHA, [one.mean for one in elsewhere]),
+            "slab_share": (names.ALPHA, counts / max(1, int((~searched).sum()))),
+            "count": (names.ALPHA, counts),
             **prepared.averaging.variables(AGGREGATED, measured),
         }
     )
+    return prepared.squeezed(result)
 
 
 def _least_means(

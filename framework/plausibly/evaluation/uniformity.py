@@ -157,7 +157,7 @@ def p_value_uniformity(
         guaranteed = {"aggregated": DRAWN, "majority-vote": VOTED}.get(claim.target, "")
     order = inputs.drawn_order(hashes, seed)
     clusters = None if clusters is None else clusters[order]
-    averaging = Averaging(clusters, len(labels), interval_method, confidence, [names.ALPHA])
+    averaging = Averaging(clusters, len(labels), interval_method, confidence)
     weights = None if weights is None else weights[order]
     missed = [
         [averaging.interval((row[order] <= float(alpha)) * 1.0, weights) for alpha in exact]
