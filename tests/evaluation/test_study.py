@@ -161,14 +161,7 @@ def test_a_warning_of_some_splits_says_of_how_many() -> None:
     often = int(study["vacuous"].sum())
     assert 0 < often < 8
     assert len(heard) == 1
-    assert (
-        str(heard[0].message)
-        .replace("\n  ", " ")
-        .startswith(
-            "warning guarantee-vacuous: every set contains all labels at alpha 0.075 "
-            f"(in {often} of 8 splits)"
-        )
-    )
+    assert f"(in {often} of 8 splits)" in " ".join(str(heard[0].message).split())
     assert study["guaranteed"].item() == f"0.925, vacuous in {often} of 8"
 
 
@@ -402,18 +395,13 @@ def test_files_and_datasets_that_hold_no_study(tmp_path: Path) -> None:
     other = predictions.to_dataset(name="predictions")
     with pytest.raises(InputError) as unsaved:
         Study(other).save(tmp_path / "study.nc")
-    assert str(unsaved.value) == (
-        "error study-unknown: this Dataset is no result of a study\n"
-        "  expected  aggregated_coverage over method, split and alpha\n"
-        "  found     predictions over example, label\n"
-        "  hint      pass what plausibly.compare returns, or results.nc of plausibly run"
-    )
+    assert unsaved.value.name == "study-unknown"
+    assert unsaved.value.found == "predictions over example, label"
     assert not list(tmp_path.iterdir())
     xr.Dataset({"x": ("i", np.zeros(2))}).to_netcdf(tmp_path / "x.nc", engine="scipy")
     with pytest.raises(InputError) as unread:
         plausibly.load_study(tmp_path / "x.nc")
-    assert (unread.value.what, unread.value.found) == ("x.nc is no result of a study", "x over i")
+    assert (unread.value.name, unread.value.found) == ("study-unknown", "x over i")
     with pytest.raises(InputError) as missing:
         plausibly.load_study(tmp_path / "y.nc")
     assert missing.value.name == "file-missing"
-    assert missing.value.what.startswith('study "')

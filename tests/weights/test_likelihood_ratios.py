@@ -143,17 +143,11 @@ def test_uneven_weights_are_warned_of() -> None:
     asked = gaussian(200, 0, "case", 5)
     with pytest.warns(PlausiblyWarning) as heard:
         ratios = plausibly.likelihood_ratios(source, target, asked, clip=1e6)
-    (message,) = (str(one.message) for one in heard)
-    size = ratios.attrs["effective_sample_size"]
-    share = 100 * float(np.sort(ratios)[-2:].sum() / ratios.sum())
-    assert message.startswith(
-        f"warning weights-uneven: the weights of 200 examples are worth {size:.1f} equal ones\n"
-        "  expected  20 or more\n"
-        f"  found     the heaviest hundredth with {share:.0f}% of the weight\n"
-    )
-    assert message.endswith(
-        "  hint      clip=100000, fewer features, or more examples like the target"
-    )
+    (message,) = (one.message for one in heard)
+    assert isinstance(message, PlausiblyWarning)
+    assert message.name == "weights-uneven"
+    assert f"worth {ratios.attrs['effective_sample_size']:.1f} equal ones" in message.what
+    assert f"{100 * float(np.sort(ratios)[-2:].sum() / ratios.sum()):.0f}%" in message.found
     assert heard[0].filename == __file__
     plausibly.likelihood_ratios(source, target, asked[:19], clip=1e6)
 
