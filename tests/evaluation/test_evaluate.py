@@ -1,4 +1,4 @@
-"""`evaluate` against fractions and loops, under permutations, and what it says."""
+"""`evaluate` against fractions and loops, what it refuses, and what all five results print."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ import numpy as np
 import pytest
 import xarray as xr
 
+import plausibly
+from eval_said import check, said
+from plausibly.annotators import Agreement
 from plausibly.errors import InputError
-from plausibly.evaluation import evaluate, interval
+from plausibly.evaluation import Evaluation, Sensitivity, Study, evaluate, interval
+from plausibly.evaluation.design import Methods, read_methods
 from plausibly.guarantee import Guarantee
 from plausibly.kernels.coverage import TIES, Ties
+from plausibly.planning import Plan
 
 from . import studies as oracle
 
@@ -172,3 +177,119 @@ def test_only_common_examples_counted_on_both_sides() -> None:
     assert differ.value.what == "plausibilities have 2 examples that the prediction sets lack" or (
         "the prediction sets lack 2 examples" in differ.value.what
     )
+
+
+SETS, LAM = oracle.case(10, 3)
+TAGGED = SETS.assign_coords(
+    site=("example", ["a"] * 9 + [""]),
+    patient=("example", np.r_[np.nan, np.arange(9)]),
+    letter=("example", ["L1", *"bcdefghij"]),
+    n=("example", ["x"] * 10),
+)
+SOME_TRUE = xr.DataArray(["l1"] * 8, dims="example", coords={"example": LAM["example"][:8]})
+
+
+def test_a_close_true_label_is_suggested() -> None:
+    almost = SETS.assign_coords(grade=("example", ["l1"] * 9 + ["l11"]))
+    with pytest.raises(InputError) as refused:
+        evaluate(almost, LAM, true_label="grade")
+    assert refused.value.hint.startswith('did you mean "l1"? ')
+    assert refused.value.details == {"labels": ["l11"]}
+
+
+def test_methods_are_named_after_their_components() -> None:
+    methods: Methods = [
+        "majority-vote",
+        {},
+        {"calibrator": {"name": "monte-carlo", "draws": 3}, "combiner": "average"},
+        {"combiner": {"name": "ecdf", "delta": 0.01}, "calibrator": "monte-carlo"},
+        {"calibrator": "monte-carlo", "score": "log-probability", "draws": 2},
+        {"name": "mine", "calibrator": "monte-carlo"},
+    ]
+    found = read_methods(methods)
+    assert list(found) == [
+        "majority-vote",
+        "expected",
+        "monte-carlo(draws=3), average",
+        "monte-carlo, ecdf(delta=0.01)",
+        "monte-carlo, log-probability",
+        "mine",
+    ]
+    assert found["monte-carlo, log-probability"].table() == {
+        "calibrator": "monte-carlo",
+        "score": "log-probability",
+        "combiner": "average",
+        "draws": 2,
+    }
+    by_name = read_methods({"a": {}, "b": {"calibrator": "majority-vote"}, "c": "majority-vote"})
+    assert list(by_name) == ["a", "b", "c"]
+    assert by_name["b"] == by_name["c"]
+
+
+NAMES = [f"case {place}" for place in range(60)]
+
+
+def votes() -> xr.Dataset:
+    rng = np.random.default_rng(3)
+    rows = [(name, f"w{k}", "abc"[rng.integers(3)]) for name in NAMES for k in range(3)]
+    return plausibly.build_annotations("single-label", rows, labels=list("abc"))
+
+
+def model() -> xr.DataArray:
+    values = np.random.default_rng(4).dirichlet(np.ones(3), 60)
+    places = np.arange(60)
+    return xr.DataArray(
+        values,
+        dims=("example", "label"),
+        coords={
+            "example": NAMES,
+            "label": list("abc"),
+            "ward": ("example", [f"ward {place % 20}" for place in places]),
+        },
+    )
+
+
+def results(alphas: list[float]) -> list[Evaluation | Study | Plan | Agreement | Sensitivity]:
+    predictions, table = model(), votes()
+    predictor = plausibly.calibrate(predictions, table)
+    methods = [{"calibrator": {"name": "monte-carlo", "draws": m}} for m in range(1, 30)]
+    return [
+        plausibly.evaluate(predictor.predict(predictions, alphas), table, by="ward"),
+        plausibly.compare(predictions, table, methods, alphas=alphas, splits=2),
+        plausibly.plan(predictions, table, alpha=alphas, n=list(range(20, 400, 10))),
+        plausibly.agreement(table.assign_coords(ward=predictions["ward"]), by="ward"),
+        plausibly.sensitivity(
+            predictions,
+            table,
+            [{"name": "dirichlet", "temperature": 1.0 + t} for t in range(7)],
+            alphas=alphas,
+            splits=2,
+        ),
+    ]
+
+
+@pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
+@pytest.mark.parametrize("alphas", [[0.2], [0.1, 0.2, 0.3, 0.4, 0.5]])
+def test_a_result_prints_at_most_25_lines_of_80_columns(alphas: list[float]) -> None:
+    for one in results(alphas):
+        lines = str(one).splitlines()
+        assert len(lines) <= 25, type(one).__name__
+        assert max(map(len, [*lines, *one.lines()])) <= 80, type(one).__name__
+        assert json.loads(json.dumps(one.to_json()))
+        assert isinstance(one.data, xr.Dataset)
+
+
+def test_the_main_figures_of_an_evaluation() -> None:
+    table, predictions = votes(), model()
+    with pytest.warns(match="calibrated their predictor"):
+        found = plausibly.evaluate(
+            plausibly.calibrate(predictions, table).predict(predictions, 0.2), table
+        )
+    assert float(found.coverage) == pytest.approx(float(found["aggregated_coverage"].mean()))
+    assert float(found.set_size) == pytest.approx(float(found["set_size"].mean()))
+    assert f"{found.coverage:.3f}" in str(found)
+
+
+@said(__file__)
+def test_what_is_said(call: str, text: str) -> None:
+    check(call, text, globals())
