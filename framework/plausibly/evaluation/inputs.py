@@ -219,7 +219,7 @@ def check_ties(ties: str) -> Ties:
 
 
 def example_values(
-    coordinate: str, arrays: Sequence[xr.DataArray | xr.Dataset], *, what: str = "the examples"
+    coordinate: str, arrays: Sequence[xr.DataArray | xr.Dataset]
 ) -> NDArray[np.generic]:
     """Return a coordinate of the examples, from the first array that has it."""
     name: object = coordinate
@@ -237,7 +237,7 @@ def example_values(
     there = sorted(coordinates_over(names.EXAMPLE, arrays))
     raise InputError(
         "coordinate-missing",
-        f'{what} have no coordinate "{coordinate}"',
+        f'the examples have no coordinate "{coordinate}"',
         expected="a coordinate over example",
         found=listed(there) or "none",
         hint=meant(coordinate, there) or "assign_coords, or a table of examples",

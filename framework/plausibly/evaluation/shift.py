@@ -399,9 +399,7 @@ def shift_test(calibration: Floats, new: Floats) -> Shift:
     return Shift(distance=distance, p_value=p_value, calibration=n, new=h)
 
 
-def warn_of_shift(
-    calibration: Floats, new: Floats, *, source: str = "predictions", stacklevel: int = 2
-) -> Shift:
+def warn_of_shift(calibration: Floats, new: Floats, *, source: str = "predictions") -> Shift:
     """Warn where new examples score unlike those that calibrated: p < 0.001."""
     found = shift_test(calibration, new)
     if found.suspected:
@@ -414,6 +412,5 @@ def warn_of_shift(
             hint="recalibrate on recent data, or calibrator weighted",
             source=source,
             details=attrs.asdict(found),
-            stacklevel=stacklevel,
         )
     return found
