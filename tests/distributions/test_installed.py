@@ -73,6 +73,10 @@ print(predictor.fingerprint)
 """
 LAZY = """
 import sys
+from plausibly.cli.start import main
+sys.argv = ["plausibly", "--help"]
+assert main() == 0
+assert not {"numpy", "plausibly_builtins", "thesis_pl", "pairs_reader"} & set(sys.modules)
 from plausibly import registry
 from plausibly.plugin import AGGREGATOR, SCORE
 registry.resolve(SCORE, "probability")

@@ -56,8 +56,9 @@ def case(
 def evaluated(sets: xr.DataArray, lam: xr.DataArray, method: IntervalMethod) -> xr.Dataset:
     """An evaluation with all that it can be asked for."""
     labels = [f"l{int(name[1:]) % 4}" for name in map(str, sets["example"].values)]
+    order = [5 * int(name[1:]) % len(sets["label"]) for name in map(str, sets["label"].values)]
     return evaluate(
-        sets.assign_coords(diagnosis=("example", labels)),
+        sets.assign_coords(diagnosis=("example", labels), order=("label", order)),
         lam,
         by="site",
         cluster="patient",

@@ -65,6 +65,8 @@ def test_p_values_are_those_of_the_predictor_at_the_labels() -> None:
         assert float(missed["missed_high"].sel(alpha=alpha)) == pytest.approx(share.high)
     assert found["guaranteed"].values.tolist() == [False, True, False]
     assert found["effective"].values.tolist() == [100.0] * 3
+    massart = np.exp(-2 * 100 * found["ks_above"].values ** 2)
+    np.testing.assert_allclose(found["p_super_uniform"], massart)
     assert found.attrs["n_calibration"] == 200
 
 
