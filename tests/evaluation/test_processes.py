@@ -43,7 +43,7 @@ def test_the_result_and_the_warnings_are_those_of_one_process() -> None:
             lam,
             METHODS,
             alphas=["0.1", 0.25],
-            splits=6,
+            splits=3,
             cluster="patient",
             stratify="site",
             sizes=[8, 30],
@@ -59,7 +59,7 @@ def test_the_result_and_the_warnings_are_those_of_one_process() -> None:
     assert said == again
     assert sum("grumbling" in text for text in said) == 1
     assert sum("and tired" in text for text in said) == 1
-    assert steps[1] == steps[2] == [(number, 6) for number in range(1, 7)]
+    assert steps[1] == steps[2] == [(number, 3) for number in range(1, 4)]
 
 
 def design(methods: dict[str, MethodTable]) -> Design:

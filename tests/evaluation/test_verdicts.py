@@ -20,6 +20,8 @@ from plausibly.guarantee import Guarantee, Target
 from plausibly.kernels.random import hash_names
 from plausibly.plugin import ANNOTATION, resolve
 
+from . import studies as oracle
+
 ANIMALS = ["cat", "dog", "fox"]
 
 
@@ -291,14 +293,8 @@ def test_in_chunks_the_same_is_judged() -> None:
 
 
 def world_of_patients(n: int = 120) -> tuple[xr.DataArray, xr.DataArray]:
-    rng = np.random.default_rng(4)
-    coords = {
-        "example": [f"e{row}" for row in range(n)],
-        "label": LABELS,
-        "patient": ("example", np.minimum(np.arange(n), 70)),
-    }
-    model = xr.DataArray(rng.dirichlet(np.ones(3), n), dims=("example", "label"), coords=coords)
-    return model, model.copy(data=rng.multinomial(4, [0.5, 0.3, 0.2], n) / 4)
+    model, lam = oracle.world(n, labels=3)
+    return model.assign_coords(patient=("example", np.minimum(np.arange(n), 70))), lam
 
 
 def test_a_study_sets_the_level_beside_the_mean_over_patients() -> None:
@@ -336,8 +332,8 @@ def test_a_study_sets_the_level_beside_the_mean_over_patients() -> None:
 
 def test_aggregators_are_compared_by_the_mean_over_patients() -> None:
     model, _ = world_of_patients()
-    votes = [(f"e{row}", f"w{k}", LABELS[(row * k) % 3]) for row in range(120) for k in range(3)]
-    table = resolve(ANNOTATION, "single-label").build(votes, LABELS)
+    votes = [(f"case {row}", f"w{k}", f"l{row * k % 3}") for row in range(120) for k in range(3)]
+    table = resolve(ANNOTATION, "single-label").build(votes, ["l0", "l1", "l2"])
     found = plausibly.sensitivity(
         model,
         table,
@@ -355,19 +351,9 @@ def test_aggregators_are_compared_by_the_mean_over_patients() -> None:
     assert f"{mean:.3f}" in shown
 
 
-def world(size: int = 60) -> tuple[xr.DataArray, xr.DataArray]:
-    random = np.random.default_rng(size)
-    model = random.dirichlet(np.ones(3), size)
-    votes = random.multinomial(5, model)
-    coords = {"example": [f"case {i}" for i in range(size)], "label": LABELS}
-    predictions = xr.DataArray(model, dims=("example", "label"), coords=coords)
-    predictions = predictions.assign_coords(risk=("label", [1.0, 2.0, 3.0]))
-    lam = xr.DataArray(votes / 5, dims=("example", "label"), coords=coords)
-    return predictions, lam.assign_coords(denominator=("example", np.full(size, 5)))
-
-
 def evaluated(calibrator: str | dict[str, object], alpha: str | list[str] = "0.2") -> Evaluation:
-    predictions, lam = world()
+    predictions, lam = oracle.world(60, labels=3)
+    predictions = predictions.assign_coords(risk=("label", [1.0, 2.0, 3.0]))
     predictor = plausibly.calibrate(predictions[:30], lam[:30], calibrator=calibrator)
     return plausibly.evaluate(predictor.predict(predictions[30:], alpha), lam[30:])
 
