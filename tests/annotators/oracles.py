@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from fractions import Fraction
-from itertools import permutations, product
+from itertools import permutations, product, starmap
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import xarray as xr
@@ -14,7 +15,9 @@ from plausibly import registry
 from plausibly.plugin import build_table
 from plausibly.protocols import ANNOTATION
 
-Distance = Callable[[Hashable, Hashable], Fraction]
+Number = Any  # fractions, or floats where the likeness of two answers is one
+Answer = TypeVar("Answer")
+Distance: TypeAlias = Callable[[Answer, Answer], Number]
 
 PSYCHIATRIC = """
 0 0 0 6 0|0 3 0 0 3|0 1 4 0 1|0 0 0 0 6|0 3 0 3 0|2 0 4 0 0|0 0 4 0 2|2 0 3 1 0|2 0 0 4 0|0 0 0 0 6
@@ -110,7 +113,7 @@ def masi(one: Hashable, other: Hashable) -> Fraction:
     return 1 - (1 - jaccard(one, other)) * factor
 
 
-def ordinal(answers: Iterable[list[Hashable]], order: Sequence[str]) -> Distance:
+def ordinal(answers: Iterable[list[Hashable]], order: Sequence[str]) -> Distance[Hashable]:
     """Return the ordinal distance for these answers, of units with two or more."""
     pool = [answer for unit in answers if len(unit) > 1 for answer in unit]
     n = {label: pool.count(label) for label in order}
@@ -123,42 +126,25 @@ def ordinal(answers: Iterable[list[Hashable]], order: Sequence[str]) -> Distance
     return distance
 
 
-def alpha(answers: Iterable[list[Hashable]], distance: Distance) -> Fraction | None:
+def alpha(answers: Iterable[list[Answer]], distance: Distance[Answer]) -> Number | None:
     """Return Krippendorff's alpha, None where nothing could disagree."""
     units = [unit for unit in answers if len(unit) > 1]
     pool = [answer for unit in units for answer in unit]
-    n = len(pool)
     seen = sum(
-        (
-            sum(
-                (
-                    distance(unit[i], unit[j])
-                    for i in range(len(unit))
-                    for j in range(len(unit))
-                    if i != j
-                ),
-                Fraction(0),
-            )
-            / (len(unit) - 1)
-            for unit in units
-        ),
-        Fraction(0),
+        sum(starmap(distance, permutations(unit, 2))) / Fraction(len(unit) - 1) for unit in units
     )
-    chance = sum(
-        (distance(pool[i], pool[j]) for i in range(n) for j in range(n) if i != j), Fraction(0)
-    )
-    return None if not chance else 1 - (n - 1) * seen / chance
+    chance = sum(starmap(distance, permutations(pool, 2)))
+    return 1 - (len(pool) - 1) * seen / chance if chance > 1e-9 else None
 
 
-def pair_mean(answers: Iterable[list[Hashable]], distance: Distance) -> Fraction | None:
+def pair_mean(answers: Iterable[list[Answer]], distance: Distance[Answer]) -> Number | None:
     """Return the mean over units of the mean likeness of two different answers."""
     means = []
     for unit in answers:
-        m = len(unit)
-        if m > 1:
-            pairs = [1 - distance(unit[i], unit[j]) for i in range(m) for j in range(m) if i != j]
-            means.append(sum(pairs, Fraction(0)) / len(pairs))
-    return sum(means, Fraction(0)) / len(means) if means else None
+        if len(unit) > 1:
+            pairs = [1 - one for one in starmap(distance, permutations(unit, 2))]
+            means.append(sum(pairs) / Fraction(len(pairs)))
+    return sum(means) / Fraction(len(means)) if means else None
 
 
 def fleiss(answers: Iterable[list[Hashable]]) -> Fraction | None:

@@ -95,6 +95,6 @@ def test_many_groups_and_labels_are_cut() -> None:
     ann = table(records, labels)
     ann = ann.assign_coords(patient=("example", [f"p{i // 4}" for i in range(120)]))
     text = "\n".join(Agreement(plausibly.agreement(ann, by="patient", resamples=0).data).lines())
-    assert "(the 12 most frequent of 30)" in text
+    assert "agreement by label, the 12 most frequent of 30: " in " ".join(text.split())
     assert "by patient: the 10 of 30 with the lowest agreement" in text
     assert all(len(line) <= 80 for line in text.splitlines())

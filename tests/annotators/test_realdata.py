@@ -9,7 +9,6 @@ import pytest
 import xarray as xr
 
 import plausibly
-from plausibly.annotators import annotation_certainty
 from plausibly.plugin import build_table
 
 pytestmark = pytest.mark.realdata
@@ -58,23 +57,3 @@ def test_lung_nodules(nodules: xr.Dataset) -> None:
     assert value(found, "unanimous") == pytest.approx(0.1415, abs=5e-5)
     assert value(found, "tied") == pytest.approx(0.1981, abs=5e-5)
     assert value(found, "entropy") == pytest.approx(0.6956, abs=5e-5)
-
-
-def test_dermatology_rankings(shared: Path) -> None:
-    folder = shared / "data" / "derm_ddx"
-    ann = plausibly.read_annotations(
-        folder / "dermatology_selectors.json", labels=folder / "dermatology_conditions.txt"
-    )
-    found = plausibly.agreement(ann, resamples=100).data
-    assert found.attrs["compared"] == 1_947 - 25  # cases of one reader
-    assert round(value(found, "tied") * 1_922) in (195, 196)
-    lam = plausibly.aggregate(ann).values
-    logs = np.log(np.where(lam > 0, lam, 1.0))
-    np.testing.assert_allclose(
-        found["example_entropy"].values, -(lam * logs).sum(axis=1), atol=1e-9
-    )
-    assert 0.4 < value(found, "partial-average-overlap") < 0.6
-    risks = (folder / "dermatology_risks.txt").read_text().split()
-    drawn = plausibly.aggregate(ann, {"name": "bootstrap", "draws": 5})
-    certain = annotation_certainty(drawn, risk=dict(zip(drawn["label"].values, risks, strict=True)))
-    assert float(certain["level_mean"]) > float(certain["mean"]) > 0.7

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata as metadata
-import json
 import os
 import re
 import subprocess
@@ -12,7 +11,6 @@ import sysconfig
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import attrs
 
@@ -36,19 +34,6 @@ def build(out: Path, *folders: Path) -> list[Path]:
     made = sorted(set(out.glob("*.whl")) - before)
     assert len(made) == len(folders), "a wheel for each folder"
     return made
-
-
-def copied(source: Path, to: Path, replaced: dict[str, str]) -> Path:
-    """Return a copy of a source folder with other words in its names and texts."""
-    for path in sorted(source.rglob("*")):
-        if path.is_file() and "__pycache__" not in path.parts:
-            text, name = path.read_text("utf-8"), path.relative_to(source).as_posix()
-            for old, new in replaced.items():
-                text, name = text.replace(old, new), name.replace(old, new)
-            target = to / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text, "utf-8")
-    return to
 
 
 def needed() -> set[str]:
@@ -81,12 +66,6 @@ class Ran:
     code: int
     out: str
     err: str
-
-    @property
-    def document(self) -> dict[str, Any]:  # Any: whatever JSON holds
-        """The document that ``--json`` printed."""
-        document: dict[str, Any] = json.loads(self.out)  # Any: as above
-        return document
 
 
 @attrs.frozen

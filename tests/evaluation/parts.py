@@ -32,10 +32,15 @@ def features(array: xr.DataArray) -> xr.DataArray:
 
 
 def case(
-    examples: int = 120, labels: int = 4, *, seed: int = 0, alphas: tuple[float, ...] = ()
+    examples: int = 120,
+    labels: int = 4,
+    *,
+    seed: int = 0,
+    votes: int = 4,
+    alphas: tuple[float, ...] = (),
 ) -> tuple[xr.DataArray, xr.DataArray]:
     """Sets and plausibilities with coordinates of examples and labels."""
-    sets, lam = oracle.case(examples, labels, seed=seed, alphas=alphas)
+    sets, lam = oracle.case(examples, labels, seed=seed, votes=votes, alphas=alphas)
     places = np.arange(examples)
     sets = sets.assign_coords(
         site=("example", np.where(places % 3 == 0, "north", "south")),
@@ -51,8 +56,9 @@ def case(
 def evaluated(sets: xr.DataArray, lam: xr.DataArray, method: IntervalMethod) -> xr.Dataset:
     """An evaluation with all that it can be asked for."""
     labels = [f"l{int(name[1:]) % 4}" for name in map(str, sets["example"].values)]
+    order = [5 * int(name[1:]) % len(sets["label"]) for name in map(str, sets["label"].values)]
     return evaluate(
-        sets.assign_coords(diagnosis=("example", labels)),
+        sets.assign_coords(diagnosis=("example", labels), order=("label", order)),
         lam,
         by="site",
         cluster="patient",
@@ -66,6 +72,12 @@ MEASURES: dict[str, Measure] = {
     "evaluation": lambda sets, lam: evaluated(sets, lam, "auto"),
     "evaluation, betting": lambda sets, lam: evaluated(sets, lam, "betting"),
     "strata": lambda sets, lam: coverage_by(sets, lam, by=ByRange(entropy(lam), quantiles=3)),
+    "strata of logits": lambda sets, lam: coverage_by(
+        sets,
+        lam,
+        by=ByRange(entropy(features(sets).rename(column="label").assign_attrs(scale="logit"))),
+        ties="any",
+    ),
     "strata of a coordinate": lambda sets, lam: coverage_by(
         sets, lam, by=ByRange("age", edges=[2, 5])
     ),

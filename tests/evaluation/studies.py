@@ -49,11 +49,6 @@ def majority_vote(
     return Fraction(held[0])
 
 
-def within_one_ulp(measured: float, exact: Fraction) -> bool:
-    nearest = float(exact)
-    return abs(measured - nearest) <= max(math.ulp(nearest), math.ulp(measured))
-
-
 def cluster_t(
     values: Sequence[float], clusters: Sequence[object], weights: Sequence[float] | None = None
 ) -> tuple[float, float, float]:
@@ -88,17 +83,6 @@ def case(
         counts / votes, dims=("example", "label"), coords={"example": names, "label": answers}
     )
     return sets, lam
-
-
-def real(shared: Path, data: str, *kept: str) -> tuple[xr.DataArray, xr.DataArray]:
-    """Predictions and plausibilities of a real data set, with coordinates of the examples."""
-    arrays = np.load(shared / "data" / data / "data.npz", allow_pickle=False)
-    counts = arrays["counts"].astype(float)
-    coords = {"example": [f"e{row}" for row in range(len(counts))], "label": arrays["class_names"]}
-    coords |= {name: ("example", arrays[name]) for name in kept}
-    dims = ("example", "label")
-    lam = xr.DataArray(counts / counts.sum(axis=1, keepdims=True), dims=dims, coords=coords)
-    return xr.DataArray(arrays["probs"], dims=dims, coords=coords), lam
 
 
 def world(

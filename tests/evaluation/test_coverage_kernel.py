@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from plausibly.kernels import blocks, coverage
-from plausibly.kernels.coverage import TIES, Ties
+from plausibly.kernels.coverage import TIES
 
 from . import studies as oracle
 
@@ -27,6 +26,7 @@ TABLES = st.integers(1, 6).flatmap(
 )
 
 
+@settings(max_examples=50)
 @given(TABLES, st.sampled_from([np.float32, np.float64]))
 def test_every_row_is_what_fractions_say(
     rows: list[tuple[list[int], list[bool], float]], dtype: type[np.float32 | np.float64]
@@ -93,24 +93,3 @@ def test_a_random_vote_is_drawn_evenly_and_belongs_to_its_uniform() -> None:
 def test_a_random_vote_without_uniforms_is_refused() -> None:
     with pytest.raises(ValueError, match="one uniform per example"):
         coverage.majority_vote(np.ones((1, 2), dtype=bool), np.ones((1, 2)) / 2, "random")
-
-
-@pytest.mark.realdata
-@pytest.mark.parametrize(
-    ("key", "ties"),
-    [
-        ("voted_first", "first"),
-        ("voted_any", "any"),
-        ("voted_all", "all"),
-        ("voted_mean", "fractional"),
-    ],
-)
-def test_golden_cases(shared: Path, key: str, ties: Ties) -> None:
-    golden = np.load(shared / "golden" / "coverage_cases.npz", allow_pickle=False)
-    lam, sets = golden["plausibilities"], golden["sets"].astype(bool)
-    measured = coverage.aggregated(sets, lam)
-    for row, inside in enumerate(sets.tolist()):
-        exact = oracle.aggregated(inside, list(map(float, lam[row])))
-        assert oracle.within_one_ulp(float(measured[row]), exact)
-    np.testing.assert_array_max_ulp(measured, golden["aggregated"], maxulp=1)
-    np.testing.assert_array_max_ulp(coverage.majority_vote(sets, lam, ties), golden[key], maxulp=1)

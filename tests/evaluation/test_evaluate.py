@@ -1,21 +1,23 @@
-"""`evaluate` against fractions and loops, under permutations, and what it says."""
+"""`evaluate` against fractions and loops, what it refuses, and what all five results print."""
 
 from __future__ import annotations
 
 import json
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
-from scipy.special import ndtri, stdtrit
 
-from plausibly import calibrate
+import plausibly
+from eval_said import check, said
+from plausibly.annotators import Agreement
 from plausibly.errors import InputError
-from plausibly.evaluation import evaluate, interval
+from plausibly.evaluation import Evaluation, Sensitivity, Study, evaluate, interval
+from plausibly.evaluation.design import Methods, read_methods
 from plausibly.guarantee import Guarantee
 from plausibly.kernels.coverage import TIES, Ties
+from plausibly.planning import Plan
 
 from . import studies as oracle
 
@@ -107,12 +109,10 @@ def test_clusters_may_be_a_coordinate_of_the_plausibilities() -> None:
     sets, lam = oracle.case(40, 3)
     lam = lam.assign_coords(patient=("example", np.arange(40) // 5))
     found = evaluate(sets, lam, cluster="patient").data
-    values = found["aggregated_coverage"].values
-    mean, error, freedom = oracle.cluster_t(values.tolist(), (np.arange(40) // 5).tolist())
-    assert freedom == pytest.approx(7)
-    assert float(found["aggregated_coverage_mean"]) == pytest.approx(mean)
-    reach = float(found["aggregated_coverage_high"]) - mean
-    assert reach == pytest.approx(2.364624 * error, rel=1e-5)
+    one = interval(found["aggregated_coverage"].values, clusters=np.arange(40) // 5)
+    assert float(found["aggregated_coverage_low"]) == pytest.approx(one.low)
+    of_sets = evaluate(sets.assign_coords(patient=lam["patient"]), lam, cluster="patient").data
+    xr.testing.assert_identical(found, of_sets)
 
 
 def test_strata_follow_the_largest_plausibility() -> None:
@@ -136,13 +136,6 @@ def test_other_seeds_draw_other_votes() -> None:
     )
     assert (one != two).any()
     xr.testing.assert_identical(one, evaluate(sets, lam, ties="random")["majority_vote_coverage"])
-
-
-def test_float32_plausibilities() -> None:
-    sets, lam = oracle.case(30, 5, votes=4)
-    xr.testing.assert_identical(
-        evaluate(sets, lam).data, evaluate(sets, lam.astype(np.float32)).data
-    )
 
 
 def test_true_labels_are_looked_up_by_name() -> None:
@@ -186,22 +179,108 @@ def test_only_common_examples_counted_on_both_sides() -> None:
     )
 
 
-@pytest.mark.realdata
-@pytest.mark.parametrize(
-    ("data", "cluster", "effect"),
-    [("crema_d", "actor", 1.91), ("lidc_malignancy", "patient", 1.25)],
+SETS, LAM = oracle.case(10, 3)
+TAGGED = SETS.assign_coords(
+    site=("example", ["a"] * 9 + [""]),
+    patient=("example", np.r_[np.nan, np.arange(9)]),
+    letter=("example", ["L1", *"bcdefghij"]),
+    n=("example", ["x"] * 10),
 )
-def test_intervals_know_that_examples_of_one_cluster_are_alike(
-    shared: Path, data: str, cluster: str, effect: float
-) -> None:
-    predictions, lam = oracle.real(shared, data, cluster)
-    sets = calibrate(predictions, lam).predict(predictions, 0.1).drop_attrs()
-    plain, clustered = evaluate(sets, lam).data, evaluate(sets, lam, cluster=cluster).data
-    widths = [
-        float(one["aggregated_coverage_high"] - one["aggregated_coverage_low"])
-        for one in (plain, clustered)
+SOME_TRUE = xr.DataArray(["l1"] * 8, dims="example", coords={"example": LAM["example"][:8]})
+
+
+def test_a_close_true_label_is_suggested() -> None:
+    almost = SETS.assign_coords(grade=("example", ["l1"] * 9 + ["l11"]))
+    with pytest.raises(InputError) as refused:
+        evaluate(almost, LAM, true_label="grade")
+    assert refused.value.hint.startswith('did you mean "l1"? ')
+    assert refused.value.details == {"labels": ["l11"]}
+
+
+def test_methods_are_named_after_their_components() -> None:
+    methods: Methods = [
+        "majority-vote",
+        {},
+        {"calibrator": {"name": "monte-carlo", "draws": 3}, "combiner": "average"},
+        {"combiner": {"name": "ecdf", "delta": 0.01}, "calibrator": "monte-carlo"},
+        {"calibrator": "monte-carlo", "score": "log-probability", "draws": 2},
+        {"name": "mine", "calibrator": "monte-carlo"},
     ]
-    groups = clustered.attrs["clusters"]
-    student = float(stdtrit(groups - 1, 0.975)) / float(ndtri(0.975))
-    measured = (widths[1] / widths[0] / student * (groups - 1) / groups) ** 2
-    assert measured == pytest.approx(effect, abs=0.02)
+    found = read_methods(methods)
+    assert list(found) == [
+        "majority-vote",
+        "expected",
+        "monte-carlo(draws=3), average",
+        "monte-carlo, ecdf(delta=0.01)",
+        "monte-carlo, log-probability",
+        "mine",
+    ]
+    assert found["monte-carlo, log-probability"].table() == {
+        "calibrator": "monte-carlo",
+        "score": "log-probability",
+        "combiner": "average",
+        "draws": 2,
+    }
+    by_name = read_methods({"a": {}, "b": {"calibrator": "majority-vote"}, "c": "majority-vote"})
+    assert list(by_name) == ["a", "b", "c"]
+    assert by_name["b"] == by_name["c"]
+
+
+def votes() -> xr.Dataset:
+    rng = np.random.default_rng(3)
+    rows = [(f"case {i}", f"w{k}", f"l{rng.integers(3)}") for i in range(60) for k in range(3)]
+    return plausibly.build_annotations("single-label", rows, labels=["l0", "l1", "l2"])
+
+
+def model() -> xr.DataArray:
+    predictions, _ = oracle.world(60, labels=3)
+    return predictions.assign_coords(ward=("example", [f"ward {i % 20}" for i in range(60)]))
+
+
+def results(alphas: list[float]) -> list[Evaluation | Study | Plan | Agreement | Sensitivity]:
+    predictions, table = model(), votes()
+    predictor = plausibly.calibrate(predictions, table)
+    methods = [
+        {"calibrator": {"name": "monte-carlo", "draws": m}}
+        for m in range(1, 30 if len(alphas) == 1 else 7)
+    ]
+    return [
+        plausibly.evaluate(predictor.predict(predictions, alphas), table, by="ward"),
+        plausibly.compare(predictions, table, methods, alphas=alphas, splits=2),
+        plausibly.plan(predictions, table, alpha=alphas, n=list(range(20, 400, 10)), resamples=5),
+        plausibly.agreement(table.assign_coords(ward=predictions["ward"]), by="ward"),
+        plausibly.sensitivity(
+            predictions,
+            table,
+            [{"name": "dirichlet", "temperature": 1.0 + t} for t in range(7)],
+            alphas=alphas,
+            splits=2,
+        ),
+    ]
+
+
+@pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
+@pytest.mark.parametrize("alphas", [[0.2], [0.1, 0.2, 0.3, 0.4, 0.5]])
+def test_a_result_prints_at_most_25_lines_of_80_columns(alphas: list[float]) -> None:
+    for one in results(alphas):
+        lines = str(one).splitlines()
+        assert len(lines) <= 25, type(one).__name__
+        assert max(map(len, [*lines, *one.lines()])) <= 80, type(one).__name__
+        assert json.loads(json.dumps(one.to_json()))
+        assert isinstance(one.data, xr.Dataset)
+
+
+def test_the_main_figures_of_an_evaluation() -> None:
+    table, predictions = votes(), model()
+    with pytest.warns(match="calibrated their predictor"):
+        found = plausibly.evaluate(
+            plausibly.calibrate(predictions, table).predict(predictions, 0.2), table
+        )
+    assert float(found.coverage) == pytest.approx(float(found["aggregated_coverage"].mean()))
+    assert float(found.set_size) == pytest.approx(float(found["set_size"].mean()))
+    assert f"{found.coverage:.3f}" in str(found)
+
+
+@said(__file__)
+def test_what_is_said(call: str, text: str) -> None:
+    check(call, text, globals())

@@ -12,6 +12,7 @@ from scipy import special, stats
 
 from plausibly.evaluation.intervals import METHODS, IntervalMethod, interval
 from plausibly.evaluation.result import ends
+from plausibly.kernels.types import Ints
 
 from . import studies as oracle
 
@@ -37,26 +38,19 @@ def test_fractional_outcomes_get_t() -> None:
     assert interval(values, clusters=np.arange(40), confidence=0.9) == found
 
 
-def test_clusters_are_left_out_one_at_a_time() -> None:
+@pytest.mark.parametrize("weighted", [False, True])
+def test_clusters_are_left_out_one_at_a_time(weighted: bool) -> None:
     rng = np.random.default_rng(5)
     values, clusters = rng.integers(0, 9, 60) / 8, rng.integers(0, 11, 60)
-    mean, error, freedom = oracle.cluster_t(values.tolist(), clusters.tolist())
+    weights = rng.random(60) if weighted else None
+    mean, error, freedom = oracle.cluster_t(
+        values.tolist(), clusters.tolist(), None if weights is None else weights.tolist()
+    )
     reach = float(stats.t.ppf(0.975, freedom)) * error
-    found = interval(values, clusters=clusters)
+    found = interval(values, weights=weights, clusters=clusters)
     assert (found.mean, found.low, found.high) == pytest.approx(
         (mean, mean - reach, mean + reach), abs=1e-12
     )
-
-
-def test_clusters_that_repeat_each_example_widen_as_if_they_were_one() -> None:
-    values = np.random.default_rng(8).integers(0, 5, 30) / 4
-    repeated, clusters = np.repeat(values, 4), np.repeat(np.arange(30), 4)
-    alone, together = interval(values), interval(repeated, clusters=clusters)
-    # The jackknife of 30 clusters widens by sqrt(30 / 29).
-    assert together.high - together.mean == pytest.approx(
-        (alone.high - alone.mean) * math.sqrt(30 / 29), abs=1e-12
-    )
-    assert interval(repeated).low > alone.low
 
 
 def test_wilson_with_clusters_has_the_effective_number_of_examples() -> None:
@@ -115,17 +109,28 @@ def test_one_cluster_says_as_much_as_one_example() -> None:
     st.lists(st.integers(0, 12), min_size=1, max_size=30),
     st.sampled_from(METHODS),
     st.booleans(),
+    st.none() | st.lists(st.floats(0, 1), min_size=30, max_size=30),
     st.sampled_from([0.5, 0.95, 0.999]),
 )
 def test_inside_the_possible_range_around_the_mean(
-    twelfths: list[int], method: IntervalMethod, clustered: bool, confidence: float
+    twelfths: list[int],
+    method: IntervalMethod,
+    clustered: bool,
+    weights: list[float] | None,
+    confidence: float,
 ) -> None:
     values = np.array(twelfths) / 12
     clusters = np.arange(len(values)) // 3 if clustered else None
-    found = interval(values, clusters=clusters, method=method, confidence=confidence)
+    mass = None if weights is None else np.array(weights[: len(values)])
+    found = interval(values, weights=mass, clusters=clusters, method=method, confidence=confidence)
+    if mass is not None and mass.max() == 0:
+        assert math.isnan(found.mean)
+        return
     assert 0.0 <= found.low <= found.mean <= found.high <= 1.0
     assert found.low < found.high
-    larger = interval(6 * values, clusters=clusters, method=method, confidence=confidence, top=6)
+    larger = interval(
+        6 * values, weights=mass, clusters=clusters, method=method, confidence=confidence, top=6
+    )
     scaled = (6 * found.mean, 6 * found.low, 6 * found.high)
     assert (larger.mean, larger.low, larger.high) == pytest.approx(scaled, abs=1e-6)
 
@@ -238,22 +243,6 @@ def test_simulated_coverage(method: IntervalMethod, size: int, least: float, mos
     assert least - margin <= share <= most
 
 
-@pytest.mark.parametrize("votes", [1, 4])
-def test_simulated_coverage_with_clusters(votes: int) -> None:
-    rng, repeats = np.random.default_rng(6), 300
-    clusters = np.repeat(np.arange(60), 5)
-    hits, naive = 0, 0
-    for _ in range(repeats):
-        inside = np.repeat(rng.beta(9, 1, 60), 5)
-        values = rng.binomial(votes, inside) / votes
-        one, plain = interval(values, clusters=clusters), interval(values)
-        hits += one.low <= 0.9 <= one.high
-        naive += plain.low <= 0.9 <= plain.high
-    margin = 3 * math.sqrt(0.95 * 0.05 / repeats)
-    assert 0.92 - margin < hits / repeats <= 0.98 + margin
-    assert naive < hits
-
-
 def test_printed_ends_enclose_the_interval() -> None:
     assert ends(0.8974, 0.9321) == "0.897 to 0.933"
     assert ends(0.7, 0.7) == "0.700 to 0.700"
@@ -264,3 +253,50 @@ def test_printed_ends_enclose_the_interval() -> None:
         shown = [float(end) for end in ends(low, high).split(" to ")]
         assert shown[0] <= low <= high <= shown[1]
         assert shown[1] - shown[0] <= high - low + 0.002
+
+
+# ---- weighted
+
+
+def test_weights_of_one_change_nothing() -> None:
+    rng = np.random.default_rng(0)
+    values, clusters, ones = rng.random(60), np.arange(60) // 3, np.ones(60)
+    for method in ("t", "betting", "auto"):
+        for codes in (None, clusters):
+            plain = interval(values, clusters=codes, method=method)
+            weighed = interval(values, weights=ones, clusters=codes, method=method)
+            for end in ("mean", "low", "high"):
+                assert getattr(weighed, end) == pytest.approx(getattr(plain, end), abs=1e-9)
+    binary = (values < 0.8).astype(float)
+    assert interval(binary) == interval(binary, weights=ones)
+
+
+def test_rows_of_weight_0_say_nothing() -> None:
+    values, weights = np.array([0.2, 0.9, 0.4]), np.array([0.5, 0.0, 0.25])
+    for method in METHODS:
+        assert interval(values, weights=weights, method=method) == interval(
+            values[[0, 2]], weights=weights[[0, 2]], method=method
+        )
+
+
+def _covers(method: IntervalMethod, binary: bool, clusters: Ints | None, runs: int = 200) -> float:
+    rng = np.random.default_rng(7)
+    held = 0
+    for _ in range(runs):
+        x = rng.random(80) if clusters is None else rng.random(40)[clusters]
+        weights = x**3 * rng.random(80)
+        chance = 1 - x / 3  # E[w y] / E[w] = (1/4 - 1/15) / (1/4)
+        values = (rng.random(80) < chance).astype(float) if binary else chance
+        found = interval(values, weights=weights, clusters=clusters, method=method)
+        held += found.low <= 11 / 15 <= found.high
+    return held / runs
+
+
+@pytest.mark.parametrize("clusters", [None, np.arange(80) // 2], ids=["alone", "in pairs"])
+@pytest.mark.parametrize(
+    ("method", "binary"), [("auto", True), ("auto", False), ("wilson", True), ("betting", True)]
+)
+def test_ninety_five_of_a_hundred_intervals_hold_the_ratio(
+    method: IntervalMethod, binary: bool, clusters: Ints | None
+) -> None:
+    assert _covers(method, binary, clusters) >= (0.95 if method == "betting" else 0.92)

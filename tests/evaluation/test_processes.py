@@ -43,7 +43,7 @@ def test_the_result_and_the_warnings_are_those_of_one_process() -> None:
             lam,
             METHODS,
             alphas=["0.1", 0.25],
-            splits=6,
+            splits=3,
             cluster="patient",
             stratify="site",
             sizes=[8, 30],
@@ -59,7 +59,7 @@ def test_the_result_and_the_warnings_are_those_of_one_process() -> None:
     assert said == again
     assert sum("grumbling" in text for text in said) == 1
     assert sum("and tired" in text for text in said) == 1
-    assert steps[1] == steps[2] == [(number, 6) for number in range(1, 7)]
+    assert steps[1] == steps[2] == [(number, 3) for number in range(1, 4)]
 
 
 def design(methods: dict[str, MethodTable]) -> Design:
@@ -95,13 +95,9 @@ def test_errors_that_cannot_be_sent_keep_their_text(how: str, text: str) -> None
 
 
 def test_a_process_that_ends_is_noticed() -> None:
-    assert str(failure(1.0, "exit", 2)) == (
-        "error process-ended: a process of the study ended before its split was finished\n"
-        "  expected  processes that live as long as the study\n"
-        "  found     exit code 7\n"
-        '  hint      in a script, call compare below if __name__ == "__main__":; else\n'
-        "            processes=1 shows why"
-    )
+    error = failure(1.0, "exit", 2)
+    assert isinstance(error, InputError)
+    assert (error.name, error.found) == ("process-ended", "exit code 7")
 
 
 def test_a_class_that_only_this_process_knows_is_refused() -> None:
@@ -115,13 +111,6 @@ def test_a_class_that_only_this_process_knows_is_refused() -> None:
     with pytest.raises(InputError) as refused:
         compare(predictions, lam, methods, splits=2, alphas=0.4, processes=2)
     assert refused.value.name == "method-unsent"
-    assert str(refused.value).startswith(
-        'error method-unsent: method "mine" cannot be sent to another process\n'
-        "  expected  components whose classes a module has, by name"
-    )
-    assert str(refused.value).endswith(
-        "  hint      put the class into a module (a file of its own), or processes=1"
-    )
     assert "Local" in refused.value.found
 
 

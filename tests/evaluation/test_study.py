@@ -1,23 +1,36 @@
-"""Studies: the same splits for every method, one stream a split, warnings said once."""
+"""Studies: the same splits for every method, sizes and draws, warnings once, files."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
+from itertools import product
+from pathlib import Path
 
+import attrs
 import numpy as np
 import pytest
 import xarray as xr
 
-from plausibly import calibrate
-from plausibly.errors import PlausiblyWarning
-from plausibly.evaluation import Study, compare, evaluate
-from plausibly.evaluation.design import Methods
-from plausibly.evaluation.splits import split, split_keys, split_seed
+import plausibly
+from plausibly import calibrate, compare
+from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.evaluation import Study, evaluate
+from plausibly.evaluation.design import Methods, with_draws
+from plausibly.evaluation.splits import nested, split, split_keys, split_seed
 from plausibly.kernels.random import hash_names
-from refusals import refused
+from plausibly.plugin import (
+    CALIBRATOR,
+    CalibrationData,
+    CalibrationScores,
+    Calibrator,
+    Keys,
+    resolve,
+)
 
 from . import studies as oracle
+from .studies import heard, quiet, sites
 
 MEASURES = ("aggregated_coverage", "majority_vote_coverage", "set_size", "share_empty")
 METHODS = [
@@ -28,37 +41,46 @@ METHODS = [
 ]
 
 
-def test_a_study_is_calibrate_predict_evaluate_on_each_split() -> None:
-    predictions, lam = oracle.world(120)
-    true = predictions["example"].copy(data=np.resize(["l2", "l0", "l1"], 120))
-    study = compare(
+@pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
+def test_every_cell_is_calibrate_predict_and_evaluate_on_a_subset() -> None:
+    predictions, lam = sites(80)
+    true = predictions["example"].copy(data=np.resize(["l2", "l0", "l1"], 80))
+    study = quiet(
         predictions,
         lam,
-        METHODS,
+        METHODS[:3],
         alphas=["0.1", "0.25"],
-        splits=3,
+        splits=2,
         test=0.4,
         cluster="patient",
+        draws=[1, 4],
+        sizes=[30, 10],
         seed=5,
         true_label=true,
-    ).data
-    assert study["aggregated_coverage"].dims == ("method", "split", "alpha")
-    hashes = hash_names(predictions["example"].values)
-    for number in range(3):
-        test = split(hashes, split_keys(5, number), test=0.4, groups=predictions["patient"].values)
-        assert study["n_test"][number] == test.sum()
-        assert study["n_calibration"][number] == (~test).sum()
-        for place, method in enumerate(METHODS):
+    )
+    assert study["set_size"].dims == ("method", "split", "alpha", "draws", "size")
+    assert study["uses_draws"].values.tolist() == [False, True, True]
+    hashes, patients = hash_names(predictions["example"].values), predictions["patient"].values
+    for number in range(2):
+        keys = split_keys(5, number)
+        test = split(hashes, keys, test=0.4, groups=patients)
+        assert study["n_test"][number] == test.sum() == 32
+        rows = np.flatnonzero(~test)
+        subsets = nested(hashes[rows], keys.child("size"), [30, 10], groups=patients[rows])
+        assert study["n_calibration"].sel(split=number).values.tolist() == [30, 10]
+        cells = product(zip((30, 10), subsets, strict=True), (1, 4), enumerate(METHODS[:3]))
+        for (size, subset), draws, (place, method) in cells:
             predictor = calibrate(
-                predictions[~test],
-                lam[~test],
+                predictions[rows[subset]],
+                lam[rows[subset]],
                 seed=split_seed(5, number),
                 cluster="patient",
+                draws=draws if study["uses_draws"][place] else None,
                 **method,  # type: ignore[arg-type]  # names of components only
             )
             sets = predictor.predict(predictions[test], [0.1, 0.25])
             found = evaluate(sets, lam[test], true_label=true).data
-            one = study.isel(method=place, split=number)
+            one = study.isel(method=place, split=number).sel(size=size, draws=draws)
             for measure in (*MEASURES, "true_coverage"):
                 mean = found[measure if measure == "share_empty" else f"{measure}_mean"]
                 np.testing.assert_allclose(one[measure], mean, rtol=1e-12)
@@ -110,15 +132,6 @@ def test_the_order_of_rows_labels_and_dims_does_not_matter() -> None:
     xr.testing.assert_identical(first, second)
 
 
-def test_the_name_of_a_calibrator_is_a_method() -> None:
-    predictions, lam = oracle.world(40)
-    by_name = compare(predictions, lam, {"all answers": "expected"}, splits=2)
-    table = {"all answers": {"calibrator": "expected"}}
-    xr.testing.assert_identical(by_name.data, compare(predictions, lam, table, splits=2).data)
-    with refused("method-malformed"):  # one table where a name of it should be
-        compare(predictions, lam, {"calibrator": "expected"}, splits=2)
-
-
 def test_what_splits_warn_of_is_said_once_at_the_end() -> None:
     predictions, lam = oracle.world(60)
     methods: Methods = [{"calibrator": "monte-carlo", "combiner": "ecdf"}, "expected"]
@@ -148,14 +161,7 @@ def test_a_warning_of_some_splits_says_of_how_many() -> None:
     often = int(study["vacuous"].sum())
     assert 0 < often < 8
     assert len(heard) == 1
-    assert (
-        str(heard[0].message)
-        .replace("\n  ", " ")
-        .startswith(
-            "warning guarantee-vacuous: every set contains all labels at alpha 0.075 "
-            f"(in {often} of 8 splits)"
-        )
-    )
+    assert f"(in {often} of 8 splits)" in " ".join(str(heard[0].message).split())
     assert study["guaranteed"].item() == f"0.925, vacuous in {often} of 8"
 
 
@@ -197,3 +203,205 @@ def test_the_table_of_a_study() -> None:
     assert lines[1] == "alpha 0.1"
     assert "alpha 0.15" in lines
     assert [line.split()[2] for line in lines if line.startswith("majority-vote")] == ["-", "-"]
+
+
+THREE = [
+    {"calibrator": "majority-vote"},
+    {"calibrator": "monte-carlo", "combiner": "average"},
+    {"calibrator": "monte-carlo", "combiner": "maximum"},
+]
+
+
+def test_dims_are_there_where_they_were_asked_for_and_change_no_cell() -> None:
+    predictions, lam = sites(60)
+    options: dict[str, object] = {"alphas": 0.2, "splits": 3, "cluster": "patient", "seed": 1}
+    plain = quiet(predictions, lam, THREE, **options)
+    assert plain["set_size"].dims == ("method", "split", "alpha")
+    assert plain["n_calibration"].dims == ("split",)
+    assert not {"draws", "size", "uses_draws"} & set(plain.coords)
+    by_draws = quiet(predictions, lam, THREE, draws=[10, 2], **options)
+    assert by_draws["set_size"].dims == ("method", "split", "alpha", "draws")
+    by_size = quiet(predictions, lam, THREE, sizes=30, **options)
+    assert by_size["set_size"].dims == ("method", "split", "alpha", "size")
+    # Ten draws are the default, and all of the calibration side has 30 examples in pairs.
+    assert (by_size["n_calibration"] == 30).all()
+    for one in (by_draws.sel(draws=10), by_size.isel(size=0)):
+        for name in (
+            "aggregated_coverage",
+            "majority_vote_coverage",
+            "set_size",
+            "vacuous",
+            "guaranteed",
+        ):
+            assert np.array_equal(one[name].values, plain[name].values)
+        # In full they are those with the most draws and the largest size.
+        assert one.attrs["guarantees"] == plain.attrs["guarantees"]
+
+
+def test_groups_are_whole_in_every_size() -> None:
+    predictions, lam = sites(60)
+    study = quiet(predictions, lam, ["majority-vote"], splits=4, sizes=[7, 20], cluster="patient")
+    assert (study["n_calibration"] == [6, 20]).all()
+    with pytest.raises(InputError) as small:
+        compare(predictions, lam, ["majority-vote"], splits=2, sizes=[1], cluster="patient")
+    assert (small.value.name, small.value.details["size"]) == ("option-range", 1)
+
+
+def test_a_warning_of_some_sizes_says_of_which() -> None:
+    predictions, lam = sites(60)
+    study, told = heard(
+        lambda: (
+            compare(
+                predictions,
+                lam,
+                ["majority-vote", {"calibrator": "monte-carlo", "combiner": "maximum"}],
+                splits=2,
+                sizes=[5, 8, 20],
+                draws=[1, 3],
+            ).data
+        )
+    )
+    assert [" ".join(one.partition("\n  expected")[0].split()) for one in told] == [
+        "warning guarantee-vacuous: every set contains all labels at alpha 0.1 (at sizes 5, 8)"
+    ]
+    assert "'sizes': [5, 8]" in told[0]
+    assert "'draws': [1, 3]" in told[0]
+    assert study["guaranteed"].sel(size=5, draws=1).values.ravel().tolist() == [
+        "nothing",
+        "0.90, vacuous",
+    ]
+
+
+def test_the_table_has_a_row_for_each_size_and_number_of_draws() -> None:
+    predictions, lam = sites(60)
+    study = quiet(predictions, lam, THREE[:2], splits=2, alphas=0.2, sizes=[20, 30], draws=[1, 5])
+    rows = [line.partition("  ")[0] for line in Study(study).lines()[2:8]]
+    assert rows == [
+        "majority-vote, n 20",
+        "majority-vote, n 30",
+        "monte-carlo…, n 20, m 1",
+        "monte-carlo…, n 20, m 5",
+        "monte-carlo…, n 30, m 1",
+        "monte-carlo…, n 30, m 5",
+    ]
+    one = study.isel(draws=[0], size=[1])
+    assert [line.split()[0] for line in Study(one).lines()[2:4]] == [
+        "majority-vote,",
+        "monte-carlo…,",
+    ]
+
+
+@attrs.frozen(kw_only=True)
+class Wrapper:
+    """A calibrator around another one."""
+
+    inner: Calibrator = attrs.field(factory=lambda: resolve(CALIBRATOR, "monte-carlo"))
+    other: str = "draws"
+
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
+        """Return what the inner one gives."""
+        return self.inner.calibrate(data, keys)
+
+
+@dataclasses.dataclass(frozen=True)
+class Plain:
+    """A calibrator that is a dataclass."""
+
+    draws: int = 3
+
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
+        """Return what Monte Carlo gives."""
+        inner = resolve(CALIBRATOR, {"name": "monte-carlo", "draws": self.draws})
+        return inner.calibrate(data, keys)
+
+
+class Bare:
+    """A calibrator without parameters that anybody knows of."""
+
+    draws = 3
+
+    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
+        """Return what the expected one gives."""
+        return resolve(CALIBRATOR, "expected").calibrate(data, keys)
+
+
+def test_draws_reach_calibrators_inside_others() -> None:
+    wrapped = with_draws(Wrapper(inner=Wrapper()), 4)
+    assert wrapped == Wrapper(
+        inner=Wrapper(inner=resolve(CALIBRATOR, {"name": "monte-carlo", "draws": 4}))
+    )
+    assert with_draws(Plain(), 7) == Plain(7)
+    assert with_draws(Bare(), 7) is None
+    assert with_draws(Wrapper(inner=resolve(CALIBRATOR, "expected")), 7) is None
+    predictions, lam = oracle.world(40)
+    methods = {"bare": {"calibrator": Bare()}, "plain": {"calibrator": Plain()}}
+    wrapped_methods = {**methods, "wrapped": {"calibrator": Wrapper()}, "drawn": THREE[1]}
+    study = quiet(predictions, lam, wrapped_methods, splits=2, draws=[2, 5])
+    assert study["uses_draws"].values.tolist() == [False, True, True, True]
+    for name in ("plain", "wrapped"):
+        one, other = (study["set_size"].sel({"method": which}) for which in (name, "drawn"))
+        assert np.array_equal(one, other)
+    assert json.loads(study.attrs["methods"])["wrapped"]["calibrator"] == "Wrapper"
+
+
+@pytest.mark.parametrize("seed", [3, -(10**30)])
+@pytest.mark.parametrize("more", [{}, {"draws": [1, 20], "sizes": [5, 20], "cluster": "patient"}])
+def test_a_study_is_read_as_it_was_written(
+    tmp_path: Path, seed: int, more: dict[str, object]
+) -> None:
+    predictions, lam = sites(60)
+    methods = {
+        "Stimmen, gezählt": {"calibrator": "majority-vote"},
+        "b": {"calibrator": "monte-carlo"},
+    }
+    study = quiet(
+        predictions,
+        lam,
+        methods,
+        alphas=["0.1", "1/3"],
+        splits=2,
+        seed=seed,
+        stratify="site",
+        **more,
+    )
+    file = tmp_path / "study.nc"
+    Study(study).save(file)
+    assert file.read_bytes()[:3] == b"CDF"
+    again = plausibly.load_study(str(file)).data
+    xr.testing.assert_identical(again, study)
+    assert {n: v.dtype for n, v in again.variables.items()} == {
+        n: v.dtype for n, v in study.variables.items()
+    }
+    assert {n: type(v) for n, v in again.attrs.items()} == {
+        n: type(v) for n, v in study.attrs.items()
+    }
+
+
+def test_the_attributes_are_the_settings(tmp_path: Path) -> None:
+    predictions, lam = sites(60)
+    study = quiet(
+        predictions, lam, ["majority-vote"], alphas=["0.10", 0.2], splits=1, stratify="site"
+    )
+    assert study.attrs["alphas"] == '["0.10", "0.2"]'
+    assert study.attrs["version"] == plausibly.__version__
+    assert set(study.attrs) == {
+        *("n", "labels", "seed", "test", "ties", "alphas", "methods", "guarantees", "version"),
+        *("stratify", "strata"),
+    }
+
+
+def test_files_and_datasets_that_hold_no_study(tmp_path: Path) -> None:
+    predictions, _ = sites(10)
+    other = predictions.to_dataset(name="predictions")
+    with pytest.raises(InputError) as unsaved:
+        Study(other).save(tmp_path / "study.nc")
+    assert unsaved.value.name == "study-unknown"
+    assert unsaved.value.found == "predictions over example, label"
+    assert not list(tmp_path.iterdir())
+    xr.Dataset({"x": ("i", np.zeros(2))}).to_netcdf(tmp_path / "x.nc", engine="scipy")
+    with pytest.raises(InputError) as unread:
+        plausibly.load_study(tmp_path / "x.nc")
+    assert (unread.value.name, unread.value.found) == ("study-unknown", "x over i")
+    with pytest.raises(InputError) as missing:
+        plausibly.load_study(tmp_path / "y.nc")
+    assert missing.value.name == "file-missing"

@@ -74,25 +74,8 @@ def planned(
 
 def write(folder: Path, predictions: xr.DataArray, table: xr.Dataset) -> None:
     """Write ``pilot.csv``, ``votes.csv`` and ``patients.csv``."""
-    labels = [str(label) for label in predictions["label"].values]
-    examples = [str(example) for example in predictions["example"].values]
-    rows = [
-        ",".join([name, *map(repr, row)])
-        for name, row in zip(examples, predictions.values.tolist(), strict=True)
-    ]
-    (folder / "pilot.csv").write_text("\n".join([",".join(["example", *labels]), *rows]) + "\n")
-    told = [
-        f"{examples[e]},q{q},{labels[k]}"
-        for e, q, k in zip(
-            table["response_example"].values,
-            table["response_annotator"].values,
-            table["mention_label"].values,
-            strict=True,
-        )
-    ]
-    (folder / "votes.csv").write_text("\n".join(["task,worker,label", *told]) + "\n")
-    patients = [
-        f"{name},{patient}"
-        for name, patient in zip(examples, predictions["patient"].values, strict=True)
-    ]
-    (folder / "patients.csv").write_text("\n".join(["example,patient", *patients]) + "\n")
+    plain = predictions.drop_vars("patient").to_pandas().rename_axis("example")
+    plain.to_csv(folder / "pilot.csv")
+    votes = plausibly.to_frame(table)[["example", "annotator", "label"]]
+    votes.to_csv(folder / "votes.csv", index=False)
+    predictions["patient"].to_series().to_csv(folder / "patients.csv")

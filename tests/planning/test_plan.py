@@ -1,8 +1,11 @@
-"""`plausibly.plan`: what it gives, what it refuses, and that names alone decide."""
+"""`plausibly.plan`: what it gives, refuses and warns of, and that names alone decide."""
 
 from __future__ import annotations
 
+import itertools
 import math
+import warnings
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -10,21 +13,22 @@ import pytest
 import xarray as xr
 
 import plausibly
+from eval_said import check, said
 from plausibly.data.annotations import rebuilt
-from plausibly.errors import InputError
+from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.kernels.random import Keys
 from plausibly.planning.law import Law
 from plausibly.planning.pilot import Responses
 from plausibly.planning.plan import ladder
+from plausibly.plugin import ANNOTATION, resolve
+from refusals import refused
 
 from .pilots import LAM, PREDICTIONS, VOTES, Argument, pilot, planned
-
-# ---- without a pilot
 
 
 @pytest.mark.parametrize(
     ("alpha", "two_sided", "one_sided"),
-    [(0.05, 1806, 1380), ("0.1", 3450, 2520)],
+    [("0.01", 313, 313), (0.05, 1806, 1380), ("0.1", 3450, 2520), ("0.2", 6142, 4395)],
 )
 def test_without_a_pilot_the_law_of_one_draw(
     alpha: float | str, two_sided: int, one_sided: int
@@ -85,9 +89,6 @@ def test_a_combiner_without_a_guarantee_is_refused() -> None:
 )
 def test_numbers_of_examples_to_look_at(size: int, needed: list[int], expected: list[int]) -> None:
     assert ladder(size, needed) == expected
-
-
-# ---- with a pilot
 
 
 def test_what_a_pilot_gives() -> None:
@@ -157,9 +158,6 @@ def test_resamples_beyond_the_pilot_are_not_made() -> None:
     assert "bootstrap_spread" not in planned(resamples=0)
 
 
-# ---- fewer responses
-
-
 def test_fewer_responses_spread_more() -> None:
     found = planned(within=0.02, responses=[1, 2, 5], resamples=0)
     assert found["responses_spread"].dims == ("responses", "n", "draws")
@@ -223,9 +221,6 @@ def test_weights_that_are_not_whole_cannot_be_thinned() -> None:
     assert caught.value.found == "weights that are not whole"
 
 
-# ---- the guarantee itself, by simulation
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("draws", [1, 10, math.inf])
 def test_so_many_calibrations_are_within(draws: float) -> None:
@@ -255,3 +250,79 @@ def test_so_many_calibrations_are_within(draws: float) -> None:
 
 def _draws(draws: float) -> int | str:
     return "expected" if math.isinf(draws) else int(draws)
+
+
+FLAT = PREDICTIONS.copy(data=np.full(PREDICTIONS.shape, 0.25))
+NORTH = PREDICTIONS.assign_coords(site=("example", ["north"] * 300))
+FEW, SAID = (
+    PREDICTIONS[:12],
+    plausibly.select_annotations(VOTES, example=PREDICTIONS["example"].values[:12]),
+)
+OTHER = PREDICTIONS.assign_coords(label=["a", "b", "c", "e"])
+
+
+def text(call: Callable[[], object]) -> str:
+    with pytest.raises(InputError) as caught:
+        call()
+    return str(caught.value)
+
+
+def test_a_pilot_that_is_too_small() -> None:
+    assert planned(FEW, SAID, alpha="0.084", resamples=0)
+
+
+def test_responses_that_would_leave_no_variation_are_left_out() -> None:
+    """Below a tie there is one label, which one of five annotators named."""
+    kind = resolve(ANNOTATION, "single-label")
+    votes = [
+        (f"e{e}", f"q{q}", "b" if q < (1 if e == 0 else 2) else "a")
+        for e, q in itertools.product(range(10), range(5))
+    ]
+    said = kind.build(votes, ["a", "b"])
+    scores = np.where(np.arange(10) == 0, 0.01, 0.3)
+    predictions = xr.DataArray(
+        np.stack([1 - scores, scores], axis=1),
+        dims=("example", "label"),
+        coords={"example": [f"e{e}" for e in range(10)], "label": ["a", "b"]},
+    )
+    found = planned(predictions, said)
+    assert float(found["between"]) == pytest.approx(0.2**2 / 10)
+    assert "responses" not in found.dims
+    assert "pilot-flat" in text(lambda: planned(predictions, said, responses=[1]))
+
+
+def test_a_pilot_without_disagreement() -> None:
+    one = plausibly.select_annotations(VOTES, annotator="q0")
+    with pytest.warns(PlausiblyWarning):
+        found = planned(said=one)
+    assert "responses" not in found.dims
+    for m in (10, math.inf):
+        np.testing.assert_allclose(found["spread"].sel(draws=m), found["spread"].sel(draws=1))
+
+
+def test_draws_need_a_pilot() -> None:
+    assert plausibly.plan(draws=[1])["draws"].values.tolist() == [1]
+
+
+def test_responses_that_nobody_has() -> None:
+    one = plausibly.select_annotations(VOTES, annotator="q0")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PlausiblyWarning)
+        said = text(lambda: planned(said=one, responses=[2]))
+    assert "leave responses out: a single response cannot be thinned" in said
+
+
+def test_other_examples_and_labels_are_refused_by_name() -> None:
+    found = planned(PREDICTIONS.isel(example=slice(250)), only_common=True)
+    assert found.attrs["pilot_examples"] == 250
+
+
+def test_the_alpha_of_a_small_pilot_can_be_typed() -> None:
+    with refused("pilot-too-small", "alpha 0.084, or plan without a pilot"):
+        plausibly.plan(FEW, SAID, alpha=0.05)
+    plausibly.plan(FEW, SAID, alpha=0.084, resamples=2, n=[20])
+
+
+@said(__file__)
+def test_what_is_said(call: str, text: str) -> None:
+    check(call, text, globals())

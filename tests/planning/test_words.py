@@ -41,19 +41,16 @@ def test_what_is_printed(folder: Path, call: str, text: str) -> None:
 def test_without_anything() -> None:
     told = shown("plan --n 8 --n 50 --alpha 0.1 --alpha 0.05")
     first, second = told.split("\n\n")
-    assert first.splitlines()[2:6] == [
-        "examples   range of coverage in 9 of 10 calibrations, by draws",
-        "           1 draw",
+    assert first.splitlines()[2:5] == [
+        "examples   range of coverage in 9 of 10 calibrations",
         "       8   all labels",
         "      50   0.826 to 0.960",
     ]
-    assert first.startswith(
-        "Plan: with 50 calibration examples (1 draw), 9 of 10 calibrations cover"
-    )
+    assert first.startswith("Plan: with 50 calibration examples, 9 of 10 calibrations cover")
     assert "Set within, such as 0.02, for the number of examples that is enough." in " ".join(
         first.split()
     )
-    assert "(alpha 0.05)" in second
+    assert "(alpha 0.05, 1 draw)" in second
     assert "189 (pac), 1,981 held out (ecdf)" in " ".join(second.split())
 
 
@@ -100,7 +97,7 @@ def test_the_document(folder: Path) -> None:
 def test_one_side_and_other_shares() -> None:
     told = " ".join(shown("plan --within 0.01 --confidence 0.95 --set plan.one_sided=true").split())
     assert "range of coverage in 19 of 20 calibrations" in told
-    assert told.startswith("Plan: 2,520 calibration examples (1 draw) for coverage 0.90 less 0.01")
+    assert told.startswith("Plan: 2,520 calibration examples for coverage 0.90 less 0.01")
 
 
 def test_options_reach_the_plan(folder: Path) -> None:

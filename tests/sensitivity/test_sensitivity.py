@@ -1,8 +1,9 @@
-"""The same sets under several aggregators: against `calibrate` and `evaluate`, and by hand."""
+"""The same sets under several aggregators: against `calibrate` and `evaluate`, by hand, printed."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import xarray as xr
 
 import plausibly
+from cli_world import make, run
 from eval_said import check, said
 from plausibly.data.states import read_left_out
 from plausibly.errors import InputError
@@ -18,7 +20,31 @@ from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.kernels.random import hash_names
 from plausibly.plugin import ANNOTATION, resolve
 
-from .crowds import LABELS, crowd
+LABELS = ["benign", "unsure", "malignant"]
+
+
+def crowd(examples: int = 120) -> tuple[xr.DataArray, xr.Dataset]:
+    """Return predictions, and single labels by four annotators, of whom one says one thing."""
+    rng = np.random.default_rng(5)
+    true = rng.dirichlet(np.full(3, 0.7), size=examples)
+    named = [f"e{place:03}" for place in range(examples)]
+    votes = [
+        (name, who, LABELS[1] if who == "dan" else LABELS[rng.choice(3, p=row)])
+        for name, row in zip(named, true, strict=True)
+        for who in ("ann", "bob", "cat", "dan")
+    ]
+    noisy = true * rng.uniform(0.4, 1.6, size=true.shape)
+    predictions = xr.DataArray(
+        noisy / noisy.sum(axis=1, keepdims=True),
+        dims=("example", "label"),
+        coords={
+            "example": named,
+            "label": LABELS,
+            "patient": ("example", [f"p{place // 3}" for place in range(examples)]),
+        },
+    )
+    return predictions, resolve(ANNOTATION, "single-label").build(votes, LABELS)
+
 
 NAMES = ["label-frequency", "worker-agreement", "one-coin"]
 MEASURES = ("aggregated_coverage", "majority_vote_coverage", "set_size", "sets_changed")
@@ -192,6 +218,53 @@ def test_progress_is_told(world: tuple[xr.DataArray, xr.Dataset]) -> None:
     assert told == [(1, 3), (2, 3), (3, 3)]
 
 
+BASE = ("sensitivity", "-a", "votes.csv", "-p", "probabilities.csv", "--aggregator")
+EXCLUDE = '{name = "exclude", annotators = ["w2"]}'
+THREE = (*BASE, "label-frequency", "--aggregator", "majority-vote", "--aggregator", EXCLUDE)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    make(tmp_path)
+
+
+def test_for_programs() -> None:
+    document = run(*THREE, "--splits", "10", "--alpha", "0.2", "--alpha", "0.1", "--json").document
+    assert document["command"] == "sensitivity"
+    assert (document["reference"], document["splits"]) == ("label-frequency", 10)
+    first, second = document["alphas"]
+    assert (first["alpha"], second["alpha"]) == (0.2, 0.1)
+    assert first["aggregated_coverage"]["majority-vote"]["label-frequency"] == pytest.approx(
+        0.722, abs=5e-4
+    )
+    assert first["guaranteed"]["label-frequency"] == "0.80"
+    assert document["total_variation"]["label-frequency"]["majority-vote"] == pytest.approx(0.2)
+    assert document["notes"]["exclude(annotators=['w2'])"] == {
+        "left_out": {"responses by excluded annotators": 30}
+    }
+
+
+def test_coordinates_and_another_reference() -> None:
+    words = ("--splits", "2", "--alpha", "0.2", "-e", "patients.csv", "--cluster", "patient")
+    ran = run(*THREE, *words, "--reference", "majority-vote")
+    assert ran.code == 0, ran.err
+    assert "the sets of majority-vote cover" in " ".join(ran.out.split())
+
+
+def test_six_aggregators_take_two_tables() -> None:
+    more = [word for k in range(2, 6) for word in ("--aggregator", _weighted(k))]
+    ran = run(*BASE, "label-frequency", "--aggregator", "one-coin", *more, "--splits", "1")
+    assert ran.code == 0, ran.err
+    assert ran.out.count("coverage, evaluated with") == 2
+    assert max(map(len, ran.out.splitlines())) <= 80
+    assert not [line for line in ran.out.splitlines() if line != line.rstrip()]
+
+
+def _weighted(others: int) -> str:
+    return f'{{name = "weighted-vote", others = {others}.0}}'
+
+
 @said(__file__)
-def test_the_text(call: str, text: str) -> None:
+def test_what_is_said(call: str, text: str) -> None:
     check(call, text, globals())

@@ -140,12 +140,15 @@ class Agreement(Result):
         counts = [several(int(data.attrs["examples"]), "example")]
         counts += [several(annotators, "annotator")] if annotators else []
         counts += [several(int(data.attrs["answers"]), "answer")]
-        lines = [f"Agreement: {', '.join(counts)}"]
+        lines, further = [f"Agreement: {', '.join(counts)}"], []
         reasons: dict[str, list[str]] = {}
         for one in each(data, MEASURE):
             name, figures = one[MEASURE].item(), [float(one[end]) for end in _FIGURES[:3]]
             reason = str(one["reason"].item())
-            if name in _TITLES and not math.isnan(figures[0]):
+            if name in _FURTHER and not math.isnan(figures[0]):
+                between = "" if math.isnan(figures[1]) else f" ({ends(figures[1], figures[2])})"
+                further.append(f"{titles[name]} {decimal(figures[0])}{between}")
+            elif name in _TITLES and not math.isnan(figures[0]):
                 lines.append(_line(titles[name], figures))
             if name in _TITLES and reason and data.attrs["compared"]:
                 reasons.setdefault(reason, []).append(name)
@@ -154,17 +157,12 @@ class Agreement(Result):
         often = np.argsort(-data["label_answers"].values[known], kind="stable")
         frequent = sorted(known[often[:_MOST_LABELS]].tolist())
         if frequent:
-            text = "agreement by label"
-            if len(known) > len(frequent):
-                text += f" (the {len(frequent)} most frequent of {counted(len(known))})"
-            # No-break spaces keep a label and its number on one line.
-            cells = [f"{labels[one]}: {decimal(again[one], 2)}" for one in frequent]
-            text = "   ".join([text, *(cell.replace(" ", _HARD) for cell in cells)])
-            by_label = textwrap.wrap(
-                text, 80, subsequent_indent=" " * 21, expand_tabs=False, replace_whitespace=False
-            )
-            lines += [line.replace(_HARD, " ") for line in by_label]
+            most = f", the {len(frequent)} most frequent of {counted(len(known))}"
+            most = most if len(known) > len(frequent) else ""
+            by_label = [f"{quoted(labels[one])} ({decimal(again[one], 2)})" for one in frequent]
+            further.append(f"agreement by label{most}: {', '.join(by_label)}")
         lines += wrapped(_verdict(data, frequent))
+        lines += wrapped("; ".join(further), "further")
         for reason, measured in reasons.items():
             lines += wrapped(f"No value for {', '.join(measured)}: {reason}.")
         if GROUP not in data.dims:
@@ -267,7 +265,6 @@ def _table(
 
 
 _TITLE = 42
-_HARD = "\N{NO-BREAK SPACE}"
 _MOST_LABELS, _MOST_ROWS = 12, 10
 _OFTEN = 0.1  # a label is named too often from this much above the others on
 _TITLES = {
@@ -286,6 +283,7 @@ _TITLES = {
     "partial-average-overlap": "partial average overlap",
     "left-out-vote": "same as the majority of the others",
 }
+_FURTHER = ("fleiss-kappa", "left-out-vote")  # below the verdict
 _SHARES = {
     "unanimous": "examples on which all agree",
     "tied": "examples with a tied majority vote",
@@ -524,8 +522,7 @@ def agreement(
     depth : int, optional
         Of rankings: the first places that are compared; by default those of the longest ranking.
     by : str, optional
-        Coordinate of the examples, such as the site: the measures of each group beside those of
-        all.
+        Coordinate of the examples, such as the site: the measures of each group as well.
     cluster : str, optional
         Coordinate of the examples, such as the patient, that is resampled instead of examples.
     resamples : int
@@ -539,37 +536,35 @@ def agreement(
     -------
     Agreement
         Prints its measures and verdict. In `data`, over the dim ``measure``: `value`, `low` and
-        `high`, and `reason`, why there is no value.
-        Of all kinds: ``percent`` (two answers to an example are equal, the mean over examples),
-        ``krippendorff-nominal``, ``left-out-vote`` (an annotator says what the others vote for),
-        ``unanimous`` and ``tied`` (shares of examples), ``entropy`` (mean, in nats, of the
-        plausibilities by the default aggregator of the kind). Of single labels ``fleiss-kappa``,
-        and with an order ``neighbouring`` (equal, or next to each other) and
-        ``krippendorff-ordinal``. Of label sets ``jaccard`` and ``masi`` (mean likeness of two
-        sets), ``krippendorff-jaccard`` and ``krippendorff-masi`` (with the distance 1 - likeness).
-        Of rankings ``first-choice`` (labels drawn from the first ranks of two are the same),
-        ``average-overlap`` and ``partial-average-overlap`` (see
+        `high`, and `reason`, why there is no value. Of all kinds: ``percent`` (two answers to an
+        example are equal, the mean over examples), ``krippendorff-nominal``, ``left-out-vote`` (an
+        annotator says what the others vote for), ``unanimous`` and ``tied`` (shares of examples),
+        ``entropy`` (mean, in nats, of the plausibilities by the default aggregator of the kind). Of
+        single labels ``fleiss-kappa``, and with an order ``neighbouring`` (equal, or next to each
+        other) and ``krippendorff-ordinal``. Of label sets ``jaccard`` and ``masi`` (mean likeness
+        of two sets), ``krippendorff-jaccard`` and ``krippendorff-masi`` (with the distance
+        1 - likeness). Of rankings ``first-choice`` (labels drawn from the first ranks of two are
+        the same), ``average-overlap`` and ``partial-average-overlap`` (see
         `plausibly.annotators.average_overlap`) and ``krippendorff-overlap`` (with the distance
         1 - partial average overlap).
 
         By label: `label_answers` that name it, `label_share`, `label_again` (another names it too,
         if one does) with ``*_low`` and ``*_high``, and `label_kappa`,
-        ``(again - share) / (1 - share)``. By annotator: `annotator_answers`,
-        `annotator_compared` (to others), `annotator_agreement` with others (the mean likeness:
-        equal, jaccard, or partial average overlap, the attribute ``likeness``),
-        `annotator_others` (how the others agree on the same examples, where there are two),
-        `annotator_vote` (says what the others vote for), `annotator_low` (agrees less than the
-        others do, beyond chance), and `annotator_says`, the label that this annotator names most
-        above the others, with `annotator_says_share` and `annotator_says_others`. By example:
-        `example_answers`, `example_agreement` and `example_entropy`. With `by`, over ``group``:
-        `group_examples`, and `group_value`, ``*_low``, ``*_high``, ``*_reason`` by measure.
+        ``(again - share) / (1 - share)``. By annotator: `annotator_answers`, `annotator_compared`
+        (to others), `annotator_agreement` with others (the mean likeness, see the attribute
+        ``likeness``), `annotator_others` (how the others agree on the same examples, where there
+        are two), `annotator_vote` (says what the others vote for), `annotator_low` (agrees less
+        than the others do, beyond chance), and `annotator_says`, the label that this annotator
+        names most above the others, with `annotator_says_share` and `annotator_says_others`. By
+        example: `example_answers`, `example_agreement` and `example_entropy`. With `by`, over
+        ``group``: `group_examples`, and `group_value`, ``*_low``, ``*_high``, ``*_reason`` by
+        measure.
 
     Raises
     ------
     InputError
         ``agreement-kind``, ``weights-fractional``, ``order-unfit``, ``order-incomplete``,
-        ``depth-unfit``, ``option-range``, ``option-range``, and what is wrong with the table or
-        a coordinate.
+        ``depth-unfit``, ``option-range``, and what is wrong with the table or a coordinate.
 
     Warns
     -----

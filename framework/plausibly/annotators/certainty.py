@@ -44,15 +44,11 @@ def annotation_certainty(
         Drawn, as by the aggregator ``bootstrap``.
     top : int
         How many labels: 1 for the most plausible one, else the set of so many.
-    risk : str, mapping or DataArray, (label,), optional
-        Levels of the labels, as in `plausibly.evaluation.ByRisk`: certainty of the levels
-        that the first labels have, too.
-    order : sequence, optional
-        The levels from the least on.
-    cluster : str, optional
-        Coordinate of the examples that intervals count instead of examples.
-    confidence : float
-        Of the intervals of means.
+    risk, order
+        Levels of the labels, as in `plausibly.evaluation.ByRisk`: certainty of the levels that the
+        first labels have, too.
+    cluster, confidence
+        Of the intervals, see `plausibly.evaluate`.
     seed : int
         Of the order in which tied labels are taken where `top` is 2 or more, keyed by the example,
         and by the place of the label among all of them by name.
@@ -150,14 +146,10 @@ def uncertainty_adjusted_accuracy(
     Parameters
     ----------
     predictions : DataArray, (example, label)
-    plausibilities : DataArray, (draw, example, label)
-        Drawn, as by the aggregator ``bootstrap``.
+    plausibilities, risk, order, cluster, confidence
+        See `annotation_certainty`; `risk` for accuracy by the level of the most plausible label.
     top : int or sequence of int
         How many labels of the predictions count.
-    risk : str, mapping or DataArray, (label,), optional
-        Levels of the labels: accuracy by the level of the most plausible label, too.
-    order, cluster, confidence
-        See `annotation_certainty`.
     only_common : bool
         Leave out the examples that only one side has, instead of refusing.
 
@@ -296,5 +288,5 @@ def _means(
 ) -> Callable[[Doubles], Interval]:
     """Return a function from numbers of examples to their mean with its interval."""
     order, clusters = np.argsort(hashes, kind="stable"), inputs.cluster_codes(cluster, arrays)
-    averaging = Averaging(None if clusters is None else clusters[order], 0, "auto", confidence, [])
+    averaging = Averaging(None if clusters is None else clusters[order], 0, "auto", confidence)
     return lambda values: averaging.interval(np.clip(values[order], 0.0, 1.0))

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
-from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate
 from typing import TypeAlias
 
 import attrs
@@ -342,13 +340,12 @@ _NOTHING = 1e-12  # of all pairs: less disagreement by chance than this is round
 
 @attrs.frozen(kw_only=True, eq=False)
 class Measure:
-    """A number of the table, and how to have it of resamples."""
+    """A number of the table, from sums of features, and the reason where there is none."""
 
     name: str
-    value: float
     reason: str
-    features: dict[str, Matrix] = attrs.field(factory=dict)
-    of: Callable[[Sums], Doubles] = attrs.field(default=lambda _: np.array([]))
+    features: dict[str, Matrix]
+    of: Callable[[Sums], Doubles]
 
 
 def ratio(above: Floats | Ints, below: Floats | Ints) -> Doubles:
@@ -358,35 +355,15 @@ def ratio(above: Floats | Ints, below: Floats | Ints) -> Doubles:
     return found
 
 
-def exact_sum(numerators: Ints, denominators: Ints) -> Fraction:
-    total = Fraction(0)
-    for denominator in np.unique(denominators).tolist():
-        mine = numerators[denominators == denominator].tolist()
-        total += Fraction(sum(mine), denominator)
-    return total
-
-
-def _exact_mean(pairs: Doubles, answers: Answers) -> Fraction:
-    """Return the mean over examples of the share of pairs of answers, of whole numbers of them."""
-    m, paired = answers.answers, answers.paired
-    whole = np.rint(pairs[paired]).astype(np.int64)
-    return exact_sum(whole, (m * (m - 1))[paired]) / int(paired.sum())
-
-
 def _beyond_chance(apart: Doubles, by_chance: Doubles, most: Doubles) -> Doubles:
     """Return 1 less what is apart by what would be by chance; NaN where nothing would be."""
     return 1 - ratio(apart, np.where(by_chance > _NOTHING * most, by_chance, 0.0))
 
 
-def mean(
-    name: str, values: Doubles, among: Bools, reason: str, *, exact: Fraction | None = None
-) -> Measure:
-    count = int(among.sum())
-    value = math.fsum(values[among].tolist()) / count if count else math.nan
+def mean(name: str, values: Doubles, among: Bools, reason: str) -> Measure:
     return Measure(
         name=name,
-        value=value if exact is None else float(exact),
-        reason="" if count else reason,
+        reason=reason,
         features={f"{name}-sum": column(np.where(among, values, 0.0)), f"{name}-n": column(among)},
         of=lambda sums: ratio(sums[f"{name}-sum"][0], sums[f"{name}-n"][0]),
     )
@@ -394,11 +371,7 @@ def mean(
 
 def pair_mean(likeness: Likeness) -> Measure:
     """Return the mean over examples of the mean likeness of two different answers."""
-    answers = likeness.answers
-    counted_pairs = bool((likeness.cells == np.rint(likeness.cells)).all())
-    known = counted_pairs and answers.paired.any()
-    exact = _exact_mean(likeness.pairs, answers) if known else None
-    return mean(likeness.name, pair_shares(likeness), answers.paired, NO_PAIRS, exact=exact)
+    return mean(likeness.name, pair_shares(likeness), likeness.answers.paired, NO_PAIRS)
 
 
 def pair_shares(likeness: Likeness) -> Doubles:
@@ -409,24 +382,9 @@ def pair_shares(likeness: Likeness) -> Doubles:
     return np.minimum(found, 1.0)
 
 
-def _totals(counts: Matrix) -> tuple[int, int]:
-    """Return the number of answers, and the sum of the squares of those of each value."""
-    total = np.asarray(counts.sum(axis=0)).astype(np.int64).tolist()
-    return sum(total), sum(count * count for count in total)
-
-
 def fleiss_kappa(likeness: Likeness) -> Measure:
     """Return ``(P - P_e) / (1 - P_e)``: P the mean of pairs, P_e the sum of squared shares."""
-    answers = likeness.answers
-    base = pair_mean(likeness)
-    counts = answers.counts()
-    n, squares = _totals(counts)
-    value, reason = math.nan, base.reason
-    if n:
-        chance = Fraction(squares, n * n)
-        reason = all_same(n) if chance == 1 else ""
-        if not reason:
-            value = float((_exact_mean(likeness.pairs, answers) - chance) / (1 - chance))
+    answers, base = likeness.answers, pair_mean(likeness)
 
     def of(sums: Sums) -> Doubles:
         seen = ratio(sums["percent-sum"][0], sums["percent-n"][0])
@@ -434,47 +392,39 @@ def fleiss_kappa(likeness: Likeness) -> Measure:
         n = by_value.sum(axis=0)
         return _beyond_chance((1 - seen) * n * n, n * n - (by_value**2).sum(axis=0), n * n)
 
-    features = {**base.features, "counts": counts}
-    return Measure(name="fleiss-kappa", value=value, reason=reason, features=features, of=of)
+    features = {**base.features, "counts": answers.counts()}
+    return Measure(name="fleiss-kappa", reason=no_chance(answers), features=features, of=of)
 
 
-def all_same(answers: int) -> str:
-    """Return why agreement beyond chance has no value."""
-    return (
-        f"all {counted(answers)} answers are the same: there is no disagreement that chance "
-        "could explain"
-    )
+def no_chance(answers: Answers) -> str:
+    """Return why agreement beyond chance may have no value."""
+    n = int(answers.answers[answers.paired].sum())
+    same = f"all {counted(n)} answers are the same: there is no disagreement that chance could"
+    return f"{same} explain" if n else NO_PAIRS
 
 
 def krippendorff(likeness: Likeness) -> Measure:
     """Return ``1 - D_o / D_e`` with the distance 1 - s, from counts of values."""
     answers = likeness.answers
     m, paired = answers.answers, answers.paired
-    n = int(m[paired].sum())
     apart = np.where(paired, m * (m - 1) - likeness.pairs, 0.0)
     features = {
         f"{likeness.alpha}-apart": column(apart / np.maximum(m - 1, 1)),
         "total": column(np.where(paired, m, 0)),
         **likeness.features,
     }
-    chance = likeness.chance
-    if not n or chance is None:
-        many = f"more than {counted(MOST_VALUES)} different answers: their distances are too many"
-        reason = NO_PAIRS if not n else many
-        return Measure(name=likeness.alpha, value=math.nan, reason=reason)
+    chance, reason = likeness.chance, no_chance(answers)
+    if paired.any() and chance is None:
+        many = counted(MOST_VALUES)
+        reason = f"more than {many} different answers: their distances are too many"
 
     def of(sums: Sums) -> Doubles:
         n = sums["total"][0]
         seen = (n - 1) * sums[f"{likeness.alpha}-apart"][0]
-        return _beyond_chance(seen, n * n - chance(sums), n * n)
+        by_chance = np.zeros(n.shape) if chance is None else n * n - chance(sums)
+        return _beyond_chance(seen, by_chance, n * n)
 
-    value = float(of(summed(features, np.ones((answers.n, 1))))[0])
-    if likeness.name == "percent":
-        different = n * n - _totals(answers.counts())[1]
-        observed = exact_sum(np.rint(apart[paired]).astype(np.int64), (m - 1)[paired])
-        value = float(1 - (n - 1) * observed / different) if different else math.nan
-    reason = all_same(n) if math.isnan(value) else ""
-    return Measure(name=likeness.alpha, value=value, reason=reason, features=features, of=of)
+    return Measure(name=likeness.alpha, reason=reason, features=features, of=of)
 
 
 def ordered_measures(answers: Answers, position: Ints) -> list[Measure]:
@@ -485,18 +435,15 @@ def ordered_measures(answers: Answers, position: Ints) -> list[Measure]:
     one, two = position[answers.cells.value[cell]], position[answers.cells.value[other]]
     pairs = answers.cells.n[cell] * (answers.cells.n[other] - (cell == other))
     near = np.rint(np.bincount(owner, pairs * (abs(one - two) <= 1), answers.n))
-    exact = _exact_mean(near, answers) if paired.any() else None
     shares = np.zeros(answers.n)
     np.divide(near, m * (m - 1), out=shares, where=paired)
-    neighbouring = mean("neighbouring", shares, paired, NO_PAIRS, exact=exact)
     # Ordinal alpha, of the pairs with different labels.
     places = int(position.max(initial=0)) + 1
     kept = (one < two) & paired[owner]
     owner, pairs = owner[kept], pairs[kept]
     met, of_pair = np.unique(one[kept] * places + two[kept], return_inverse=True)
     low, high = met // places, met % places
-    each = m[owner] - 1
-    coincidences = matrix(pairs / each, owner, of_pair, (answers.n, len(met)))
+    coincidences = matrix(pairs / (m[owner] - 1), owner, of_pair, (answers.n, len(met)))
     ones, every = np.ones(len(position)), np.arange(len(position))
     to_place = matrix(ones, every, position, (len(position), places))
     features = {"ordinal-pairs": coincidences, "ordinal-counts": answers.counts() @ to_place}
@@ -510,39 +457,26 @@ def ordered_measures(answers: Answers, position: Ints) -> list[Measure]:
         left = 2 * n * (by_place * (rank - centre) ** 2).sum(axis=0)
         return _beyond_chance((n - 1) * apart, left, n**4)
 
-    counts = [int(one) for one in np.asarray(features["ordinal-counts"].sum(axis=0))]
-    n = sum(counts)
-    double = [2 * upto - count for upto, count in zip(accumulate(counts), counts, strict=True)]
-    square = sum(c * r * r for c, r in zip(counts, double, strict=True))
-    plain = sum(c * r for c, r in zip(counts, double, strict=True))
-    left = n * square - plain * plain
-    value, reason = math.nan, NO_PAIRS
-    if n:
-        reason = "" if left else all_same(n)
-        companies, which = np.unique(each, return_inverse=True)
-        whole = np.zeros((len(met), len(companies)), dtype=np.int64)
-        np.add.at(whole, (of_pair, which), pairs)
-        apart = Fraction(0)
-        for one_pair, pair in enumerate(whole):
-            step = double[high[one_pair]] - double[low[one_pair]]
-            apart += step**2 * exact_sum(pair, companies)
-        value = float(1 - (n - 1) * apart / left) if left else math.nan
-    name = "krippendorff-ordinal"
-    return [neighbouring, Measure(name=name, value=value, reason=reason, features=features, of=of)]
+    name, reason = "krippendorff-ordinal", no_chance(answers)
+    alpha = Measure(name=name, reason=reason, features=features, of=of)
+    return [mean("neighbouring", shares, paired, NO_PAIRS), alpha]
 
 
 def measured(measures: Sequence[Measure], resampling: Resampling) -> dict[str, NDArray[np.generic]]:
     """Return value, low, high (BCa over resamples of examples or clusters) and reason of each."""
-    asked = [place for place, one in enumerate(measures) if not math.isnan(one.value)]
-    features = {name: of for place in asked for name, of in measures[place].features.items()}
+    once = np.ones((len(resampling.of), 1))
+    value = np.array([float(one.of(summed(one.features, once))[0]) for one in measures])
+    known = [one for one, number in zip(measures, value, strict=True) if not math.isnan(number)]
+    features = {name: of for one in known for name, of in one.features.items()}
     low, high = ends = np.full((2, len(measures)), np.nan)
-    if asked:
-        ends[:, asked] = resampling.intervals(
-            features, lambda sums: np.stack([measures[place].of(sums) for place in asked])
+    if known:
+        ends[:, ~np.isnan(value)] = resampling.intervals(
+            features, lambda sums: np.stack([one.of(sums) for one in known])
         )
+    reasons = [one.reason for one in measures]
     return {
-        "value": np.array([one.value for one in measures]),
+        "value": value,
         "low": low,
         "high": high,
-        "reason": text_array([one.reason for one in measures]),
+        "reason": text_array(np.where(np.isnan(value), reasons, "").tolist()),
     }

@@ -8,7 +8,6 @@ from typing import Any
 from plausibly.cli import options
 from plausibly.cli.output import Output
 from plausibly.config.load import Draft
-from plausibly.errors import InputError
 
 FLAGS = {
     "Files": (options.ANNOTATIONS.needed(), options.EXAMPLES, options.LABELS),
@@ -39,6 +38,7 @@ def agreement(output: Output, loaded: Draft) -> None:
     from plausibly.annotators.certainty import annotation_certainty
     from plausibly.cli import layout
     from plausibly.conformal.aggregate import aggregate
+    from plausibly.evaluation.splits import out_of_range
     from plausibly.io import with_coordinates
     from plausibly.study.reading import annotation_facts, read_examples_of, read_table, summary_of
 
@@ -57,14 +57,8 @@ def agreement(output: Output, loaded: Draft) -> None:
             hint="--set agreement.draws=100",
         )
     if chosen.draws is not None and chosen.draws < 2:
-        raise InputError(
-            "option-range",
-            f"agreement.draws = {chosen.draws} shows no uncertainty",
-            expected="2 or more",
-            found=str(chosen.draws),
-            hint="--set agreement.draws=100",
-            source="agreement.draws",
-        )
+        hint = "--set agreement.draws=100"
+        raise out_of_range("agreement.draws", chosen.draws, expected="2 or more", hint=hint)
     with output.working("reading files"):
         annotated = table = read_table(settings)
         if (about := read_examples_of(settings)) is not None:
@@ -80,7 +74,7 @@ def agreement(output: Output, loaded: Draft) -> None:
         )
     path = settings.annotations.path or Path()
     output.document |= {"annotations": annotation_facts(table, path), **result.to_json()}
-    shown = [layout.fields([("annotations", summary_of(table, path.name))]), ""]
+    shown = [layout.fields([("annotations", summary_of(table, path.name))])]
     shown += result.annotator_lines() if chosen.annotators else result.lines()
     if chosen.draws is not None:
         bootstrap: dict[str, object] = {"name": "bootstrap", "draws": chosen.draws}
@@ -96,9 +90,8 @@ def agreement(output: Output, loaded: Draft) -> None:
         }
         shown += ["", *describe_certainty(certainty)]
     if not chosen.annotators:
-        further = ["--annotators (who differs)"]
-        if chosen.by is None:
-            further.append("--by COLUMN" if settings.examples.path else "-e FILE --by COLUMN")
-        following = f"plausibly agreement {', '.join([*further, '--json'])}"
-        shown.append(layout.fields([("next", following)]))
+        following: list[object] = ["plausibly", "agreement", "--annotators"]
+        if not options.found_without_flags(loaded, "annotations.path"):
+            following[2:2] = ["-a", path]
+        shown.append(layout.fields([("next       ", layout.command_line(following, indent=13))]))
     output.show("\n".join(shown))

@@ -57,7 +57,7 @@ def monte_carlo_error(
 
     Parameters
     ----------
-    predictions, plausibilities, alphas, test, group, progress
+    predictions, plausibilities, alphas, test, cluster, progress
         See `plausibly.compare`.
     draws : sequence of int
         Numbers of draws m.
@@ -87,9 +87,9 @@ def monte_carlo_error(
     Notes
     -----
     ``sd`` is about the draws alone: from one set of calibration examples to another coverage varies
-    more, see `plausibly.compare`. Intervals are Student's, over seeds, given the examples: where
-    all seeds give the same, and only there, they have no width. Thresholds that are infinite (every
-    label, or none) have no difference: NaN.
+    more, see `plausibly.compare`. Intervals are Student's, over seeds, given the examples, and have
+    no width where all seeds give the same. Infinite thresholds (every label, or none) have no
+    difference: NaN.
     """
     from scipy.special import stdtrit
 
@@ -105,7 +105,7 @@ def monte_carlo_error(
     if seeds < 2:
         raise out_of_range("seeds", seeds, expected="2 or more", hint="seeds=20")
     check_method("t", confidence)
-    check_share(test)
+    check_share("test", test, 0.5)
     exact = [float(alpha) for alpha in read_alphas(alphas)]
     typed = inputs.as_typed(alphas)
     model = validate.check_predictions(predictions)
@@ -190,7 +190,7 @@ def leave_one_annotator_out(
     only_common: bool = False,
     progress: Progress | None = None,
 ) -> xr.Dataset:
-    """Measure how much of what each annotator says is covered by sets made without this annotator.
+    """Measure how sets made without each annotator cover what this annotator answers.
 
     Parameters
     ----------
@@ -206,22 +206,20 @@ def leave_one_annotator_out(
     folds : int
         Examples are cut into so many parts; sets for one part are calibrated on the others.
     cluster : str, optional
-        Coordinate of the predictions, such as the patient, whose groups stay in one part, and which
+        Coordinate of the predictions, such as the patient, whose values stay in one part, and which
         intervals count instead of examples.
-    interval_method, confidence
-        See `plausibly.evaluation.intervals.interval`.
+    interval_method, confidence, only_common
+        See `plausibly.evaluate`.
     seed : int
         Of the parts, and of what is drawn in calibration.
-    only_common : bool
-        Leave out the examples that only one side has, instead of refusing.
 
     Returns
     -------
     Dataset
         By annotator: `count` of examples; `covered_mean`, ``*_low`` and ``*_high``,
-        (annotator, alpha), of what this annotator said of them; and `others_mean`, what the same
-        sets cover of what the others said of the same examples, where there are others. Overall,
-        (alpha): `overall_mean`, ``*_low``, ``*_high`` and `others_overall_mean`, over examples;
+        (annotator, alpha), of this annotator's answers; and `others_mean`, what the same sets cover
+        of the others' answers to the same examples, where there are any. Overall, (alpha):
+        `overall_mean`, ``*_low``, ``*_high`` and `others_overall_mean`, over examples;
         `example_covered`, (example, alpha), the mean over the annotators of one example, NaN where
         none of them was left out.
 
@@ -235,13 +233,13 @@ def leave_one_annotator_out(
     -----
     For annotator q and part f, plausibilities ``lambda^(-q)`` are aggregated from all responses but
     those of q, and the predictor is calibrated on the examples outside f with them: neither q nor
-    the example has a part in the sets. What q said of example i is aggregated alone, by the default
-    of its kind: ``lambda^q``. Covered is ``sum_k lambda^q_ik 1[k in C_i]``. Overall each example
-    counts once, as in the guarantee: the mean over its annotators, then over examples.
+    the example has a part in the sets. The answers of q to example i are aggregated alone, by the
+    default of their kind: ``lambda^q``. Covered is ``sum_k lambda^q_ik 1[k in C_i]``. Overall each
+    example counts once, as in the guarantee: the mean over its annotators, then over examples.
 
-    It shows whether sets hold what one more annotator *of the same pool* says of a new example.
-    Where the annotators of an example are exchangeable, who answers does not depend on the example,
-    and the aggregator is linear in responses (`label-frequency`, `label-set`),
+    It shows whether sets hold the answers of one more annotator *of the same pool*. Where the
+    annotators of an example are exchangeable, who answers does not depend on the example, and the
+    aggregator is linear in responses (`label-frequency`, `label-set`),
     ``E[lambda^q | x] = E[lambda^(-q) | x]``: the overall coverage is then at least 1 - alpha on
     average. It shows nothing about the truth, nor about annotators of another pool. An annotator
     below 1 - alpha may have answered harder examples: `others_mean` tells, on the same ones.
@@ -334,7 +332,7 @@ def leave_one_annotator_out(
     order = inputs.drawn_order(hashes, seed)
     clusters = None if groups is None else inputs.codes_of(groups)[1][order]
     labels = model.sizes[names.LABEL]
-    averaging = Averaging(clusters, labels, interval_method, confidence, [names.ALPHA])
+    averaging = Averaging(clusters, labels, interval_method, confidence)
 
     def summary(values: Doubles) -> list[Interval]:
         """Return the interval of those that are there, one an alpha."""

@@ -19,7 +19,6 @@ from plausibly.data.states import read_left_out
 from plausibly.errors import InputError, counted
 from plausibly.evaluation import inputs, intervals
 from plausibly.evaluation.inputs import (
-    ALONG_ORDER,
     EMPTY_MISSES,
     HOLES,
     ORDINAL_GAP,
@@ -54,7 +53,6 @@ from plausibly.evaluation.result import (
     head_line,
     number,
     planes,
-    with_zeros,
     wrapped,
 )
 from plausibly.guarantee import BY_LABEL, Guarantee, bounded
@@ -113,12 +111,13 @@ class Evaluation(Result):
         lines = [head_line(head, plane, "examples", "coverage", "set size")]
         for title, rows in tables:
             lines += [*([title] if title else []), *(line for one in rows for line in one.line())]
-        if any(one.rough for _, rows in tables for one in rows):
+        along = [_figure(plane, ORDINAL_GAP, "")] if HOLES in plane else []
+        if any(one.rough for one in (*along, *(one for _, rows in tables for one in rows))):
             lines.append(f"* a rough interval: {ROUGHNESS}")
         elif f"{GUARANTEED}_{ROUGH}" in plane and bool(plane[f"{GUARANTEED}_{ROUGH}"].any()):
             lines.append(f"The interval of the guarantee is rough: {ROUGHNESS}")
-        if ORDINAL_GAP in plane:
-            lines += wrapped(_along_order(plane), "order")
+        for gap in along:
+            lines += wrapped(_along_order(plane, gap), "order")
         return [*lines, *wrapped(_verdict(plane), "verdict")]
 
     def verdict(self) -> str:
@@ -194,9 +193,8 @@ def evaluate(
         Returned by `ConformalPredictor.predict`. Sets or plausibilities in chunks (Dask) are read
         chunk by chunk, each once, with the same bits as in memory.
     plausibilities : DataArray or Dataset, (example, label), path or data frame
-        The annotators' answers on these examples: plausibilities, dense or sparse, or an annotation
-        table, which is aggregated by the default of its kind; a path or a data frame is read as
-        annotations. Aligned with the sets by name.
+        Dense or sparse plausibilities, or an annotation table, which is aggregated by the default
+        of its kind; a path or a data frame is read as annotations. Aligned by name.
     ties : {"first", "random", "fractional", "any", "all"}
         When a majority vote is covered where several labels share the largest plausibility: the
         first of them in the label order of the sets, one drawn for the example, each with credit
@@ -207,10 +205,8 @@ def evaluate(
         Coordinate of the examples: everything is reported for each of its values too.
     cluster : str, optional
         Coordinate of the examples, such as the patient: intervals count clusters, not examples.
-    interval : {"auto", "wilson", "t", "betting"}
+    interval, confidence
         See `plausibly.evaluation.intervals.interval`.
-    confidence : float
-        Of the intervals.
     seed : int
         For ``ties="random"`` and for the order in which ``interval="betting"`` reads examples.
     only_common : bool
@@ -219,21 +215,20 @@ def evaluate(
     Returns
     -------
     Evaluation
-        Prints its table and verdict; `coverage` and `set_size` are its main figures, and `data`
-        holds all of them. By example: `aggregated_coverage` = ``sum_k lambda_k 1[k in C(x)]``,
+        Prints its table and verdict; `coverage` and `set_size` are its main figures. In `data`, by
+        example, (example[, alpha]): `aggregated_coverage` = ``sum_k lambda_k 1[k in C(x)]``,
         `majority_vote_coverage`, `true_coverage` (with `true_label`), `mass_coverage` (whether the
-        set holds the share of the plausibilities that calibrator ``mass-coverage`` was asked for),
-        `set_size`, (example[, alpha]), and `largest_plausibility`.
-        On average: ``*_mean``, ``*_low`` and ``*_high`` of these, `share_empty`,
-        `share_singleton` ([alpha]) and `n`. Where the labels have an order (a coordinate ``order``
-        of theirs, or that of score ``ordinal``): `ordinal_gap`, the mean number of steps from a
-        missed answer to the nearest label of its set; `share_missed_by_empty`, the share of the
-        missed answers whose set is empty, which `ordinal_gap` leaves out; `share_with_holes`, of
-        the sets ([alpha]). The same with the prefix ``stratum_`` over the dim
-        ``ambiguity`` (strata of the largest plausibility, which are not known of a new example),
-        and with the prefix ``group_`` over a dim that is called as `by`, with intervals that hold
-        for all groups together (Bonferroni).
-        Attributes carry the guarantees of the sets and the choices made here.
+        set holds the share that calibrator ``mass-coverage`` was asked for), `set_size`, and
+        `largest_plausibility`. On average, ([alpha]): ``*_mean``, ``*_low`` and ``*_high`` of
+        these, `share_empty`, `share_singleton` and `n`. Where the labels have an order (a
+        coordinate ``order`` of theirs, or that of score ``ordinal``): `ordinal_gap_mean`,
+        ``*_low`` and ``*_high``, the mean number of steps from a missed answer to the nearest label
+        of its set; `share_missed_by_empty`, the share of the missed answers whose set is empty,
+        which `ordinal_gap_mean` leaves out; `share_with_holes`, of the sets. Coverage and size also
+        with the prefix ``stratum_`` over the dim ``ambiguity`` (strata of the largest plausibility,
+        which are not known of a new example), and with ``group_`` over a dim that is called as
+        `by`, with intervals that hold for all groups together (Bonferroni). Attributes carry the
+        guarantees of the sets and the choices made here.
 
     Raises
     ------
@@ -271,22 +266,37 @@ def evaluate(
     # The guaranteed share of the plausibilities at each alpha, where there is one.
     by_alpha = {float(one.alpha): one.share for one in inputs.guarantees_of(prepared.attrs)}
     alphas = prepared.sets.coords.get(names.ALPHA, np.array([]))
-    wanted = [by_alpha.get(float(alpha)) for alpha in np.atleast_1d(alphas)]
+    wanted = [by_alpha.get(float(alpha)) for alpha in alphas]
     shares = np.array(wanted, dtype=np.float64) - _SLACK if wanted and None not in wanted else None
     measured = prepared.measured(policy, codes, shares)
-    along = inputs.figures_along_order(measured.outcomes)
+    averaging, outcomes = prepared.averaging, prepared.outcomes(measured)
+    columns: intervals.Variables = {}
+    if prepared.label_order is not None:
+        steps, weights = inputs.steps_of_misses(outcomes)
+        # A missed answer is one step away or more: the interval is of the further steps.
+        top = max(len(prepared.labels) - 2.0, np.finfo(np.float64).tiny)
+        further = [
+            averaging.interval(one - 1.0, weight, top=top)
+            for one, weight in zip(steps.T, weights.T, strict=True)
+        ]
+        gaps = [
+            attrs.evolve(one, mean=1.0 + one.mean, low=1.0 + one.low, high=1.0 + one.high)
+            for one in further
+        ]
+        columns |= averaging.variables(ORDINAL_GAP, gaps)
+        along = inputs.figures_along_order(outcomes)
+        for name in (EMPTY_MISSES, HOLES):
+            columns[name] = (names.ALPHA,), along[name]
     chosen = {"ties": policy, TIED_SHARE: float(measured.tied.mean())}
     result = prepared.result(**chosen, **({} if by is None else {"by": by}))
     result = result.assign_coords({names.EXAMPLE: prepared.sets[names.EXAMPLE].values})
-    dims = [names.EXAMPLE, *prepared.alpha_dims]
-    for name, values in measured.outcomes.items():
+    for name in outcomes:
+        values = measured.outcomes[name]
         kept = values.astype(np.int64) if name == SET_SIZE else values
-        result[name] = (dims, kept if prepared.alpha_dims else kept[:, 0])
+        result[name] = ((names.EXAMPLE, names.ALPHA), kept)
     result["largest_plausibility"] = (names.EXAMPLE, measured.largest)
-    for name, values in along.items():
-        result[name] = (prepared.alpha_dims, values if prepared.alpha_dims else values[0])
+    result = result.assign(columns)
     result["n"] = ((), np.int64(result.attrs.pop("n")))
-    averaging, outcomes = prepared.averaging, prepared.outcomes(measured)
     strata = stratum_of(measured.largest)[prepared.order]
     parts: list[tuple[str, str, NDArray[np.generic], Ints]] = [
         (AMBIGUITY, "stratum_", np.array(STRATA), strata)
@@ -309,7 +319,7 @@ def evaluate(
         found = averaging.grouped(outcomes, rows, titles, dim=dim, prefix=prefix, among=among)
         result = merged(result, found)
     result = merged(result, _guaranteed(prepared, outcomes, by, groups))
-    return Evaluation(result)
+    return Evaluation(prepared.squeezed(result))
 
 
 def stratum_of(largest: Doubles) -> NDArray[np.intp]:
@@ -374,8 +384,7 @@ def _guaranteed(
         },
         coords={CELL: text_array(titles)},
     )
-    kept = {CELL: guarantee.by, names.ALPHA: averaging.alpha_dims}
-    return found.isel({dim: 0 for dim, there in kept.items() if not there}, drop=True)
+    return found if guarantee.by else found.isel({CELL: 0}, drop=True)
 
 
 # ---- the table, the verdict, and JSON
@@ -431,12 +440,14 @@ def _parts(plane: xr.Dataset, dim: str, prefix: str, indent: str = "") -> list[F
     return [_figure(part, AGGREGATED, f"{indent}{part[dim].item()}", prefix) for part in parts]
 
 
-def _along_order(plane: xr.Dataset) -> str:
+def _along_order(plane: xr.Dataset, gap: Figure) -> str:
     """Return how far the sets are, along ordered labels, from the answers that they miss."""
-    gap, empty, holes = (float(plane[name]) for name in (ORDINAL_GAP, EMPTY_MISSES, HOLES))
+    empty, holes = float(plane[EMPTY_MISSES]), float(plane[HOLES])
     text = f"{percent(holes)} of the sets have holes" if holes else "no set has a hole"
-    if not math.isnan(gap):
-        text += f"; a missed answer is {decimal(gap, 2)} steps from the set on average"
+    if not math.isnan(gap.mean):
+        between = ends(gap.low, gap.high, 2)
+        text += f"; a missed answer is {decimal(gap.mean, 2)} steps from the set on average"
+        text += f" ({between}{' *' * gap.rough})"
     if empty > 0:
         text += f", not counting {percent(empty)} of the missed answers, where the set is empty"
     return text
@@ -457,12 +468,12 @@ def _verdict(plane: xr.Dataset, *, short: bool = False) -> str:
         text = f"No guarantee; the sets cover {answers} of the answers."
     elif guarantee.target == "risk":
         text = (
-            f"Guaranteed: {with_zeros(guarantee.statement())}; coverage_by with ByRisk measures "
+            f"Guaranteed: {guarantee.statement()}; coverage_by with ByRisk measures "
             f"it. Coverage is not guaranteed: {answers} of the answers."
         )
     elif f"{COVERAGE[guarantee.target]}_mean" not in plane:
         text = (
-            f"Guaranteed: {with_zeros(guarantee.statement())}; not checked. The sets cover "
+            f"Guaranteed: {guarantee.statement()}; not checked. The sets cover "
             f"{answers} of the answers."
         )
     else:
@@ -471,16 +482,16 @@ def _verdict(plane: xr.Dataset, *, short: bool = False) -> str:
         if not guarantee.vacuous:
             of = {
                 "majority-vote": " of the majority votes",
-                "mass": f" of sets with {with_zeros(bounded(guarantee.share or 1))} of the answers",
+                "mass": f" of sets with {bounded(guarantee.share or 1)} of the answers",
             }.get(guarantee.target, "")
             measured = _figure(plane, COVERAGE[guarantee.target], "")
             if guarantee.cluster and found.covered and not guarantee.by:
                 measured, of = found.covered, f'{of} of a new "{guarantee.cluster}"'
             how = "on average"
             if guarantee.confidence is not None:
-                share = with_zeros(bounded(guarantee.confidence))
+                share = bounded(guarantee.confidence)
                 how = f"on average, with probability {share} over the calibration"
-            bound = with_zeros(guarantee.bound())
+            bound = guarantee.bound()
             text += f": {bound}{of} {how}, measured {decimal(measured.mean)}{found.remark}"
         text += "."
         if guarantee.target == "majority-vote":
@@ -592,9 +603,10 @@ def _cells(plane: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
 
 
 def _figures(part: xr.Dataset, prefix: str = "") -> dict[str, object]:
-    there = [name for name in (*QUANTITIES, SET_SIZE) if f"{prefix}{name}_mean" in part]
+    means = (*QUANTITIES, SET_SIZE, ORDINAL_GAP)
+    there = [name for name in means if f"{prefix}{name}_mean" in part]
     single = [f"{prefix}{name}" for name in ("share_empty", "share_singleton")]
-    single += [f"{prefix}{name}" for name in ALONG_ORDER if f"{prefix}{name}" in part]
+    single += [f"{prefix}{name}" for name in (EMPTY_MISSES, HOLES) if f"{prefix}{name}" in part]
     return {
         **{name: {end: number(part[f"{prefix}{name}_{end}"]) for end in ENDS} for name in there},
         **{name.removeprefix(prefix): number(part[name]) for name in single},

@@ -100,7 +100,7 @@ def coverage_by(
     else:
         grouper = ByCoordinate(*by) if isinstance(by, Sequence) else by
     prepared = prepare(sets, plausibilities, cluster, interval, confidence, seed, only_common)
-    return grouper.measure(prepared, inputs.check_ties(ties))
+    return prepared.squeezed(grouper.measure(prepared, inputs.check_ties(ties)))
 
 
 @attrs.frozen
@@ -188,17 +188,17 @@ class BySetSize(Grouper):
         last = [*(begin - 1 for begin in begins[1:]), most]
         titles = [str(a) if a == b else f"{a}-{b}" for a, b in zip(begins, last, strict=True)]
         outcomes = prepared.outcomes(prepared.measured(ties))
-        alone = attrs.evolve(prepared.averaging, alpha_dims=[])
         by_alpha = []
         for place, sizes in enumerate(outcomes.pop(SET_SIZE).T):
             one = {name: values[:, [place]] for name, values in outcomes.items()}
             groups = groups_of(np.digitize(sizes, begins) - 1, len(titles))
-            by_alpha.append(alone.grouped(one, groups, np.array(titles), dim=SIZE, count="count"))
-        found = by_alpha[0]
-        if prepared.alpha_dims:
-            found = xr.concat(
-                by_alpha, dim=names.ALPHA, coords="different", compat="equals", join="exact"
-            ).transpose(SIZE, names.ALPHA)
+            part = prepared.averaging.grouped(
+                one, groups, np.array(titles), dim=SIZE, count="count"
+            )
+            by_alpha.append(part.isel({names.ALPHA: 0}))
+        found = xr.concat(
+            by_alpha, dim=names.ALPHA, coords="different", compat="equals", join="exact"
+        ).transpose(SIZE, names.ALPHA)
         found = found.assign_coords(size_from=(SIZE, begins), size_to=(SIZE, last))
         return merged(prepared.result(ties=ties), found)
 
@@ -375,7 +375,7 @@ class ByCoordinate(Grouper):
         )
         result = merged(attributes, found.assign_coords(depth=(SUBGROUP, list(depths))))
         lowest = np.lexsort([found[f"{AGGREGATED}_{end}"].values for end in ("mean", "high")], 0)
-        return result.assign(weakest=(prepared.alpha_dims, found[SUBGROUP].values[lowest[0]]))
+        return result.assign(weakest=(names.ALPHA, found[SUBGROUP].values[lowest[0]]))
 
 
 @attrs.frozen(eq=False)
@@ -410,14 +410,14 @@ class ByRisk(Grouper):
         levels, codes = in_order(levels_of(self.risk, prepared.labels, prepared.arrays), self.order)
         numbers = levels.dtype.kind in "if" and levels.min() >= 0
         risks = levels[codes].astype(np.float64) if numbers else None
-        n, alphas = len(prepared.order), prepared.sets.sizes.get(names.ALPHA, 1)
+        n, alphas = len(prepared.order), prepared.sets.sizes[names.ALPHA]
         outside, weights = np.empty((len(levels), alphas, n)), np.empty((len(levels), n))
         losses = np.zeros((alphas, n))
         values = prepared.sets.values
         for rows in row_blocks(values.shape):
             some = prepared.order[rows]
             lam = prepared.plausibilities.stored.take(some).dense().astype(np.float64)
-            inside = np.moveaxis(np.atleast_3d(values[some]), 2, 0)
+            inside = np.moveaxis(values[some], 2, 0)
             for code in range(len(levels)):
                 mine = codes == code
                 held = lam[:, mine]
@@ -504,7 +504,7 @@ def sorted_coverage(
     prepared = prepare(sets, plausibilities, only_common=only_common)
     first, tied = prepared.measured("first"), prepared.measured("fractional").outcomes
     result = prepared.result(tied_share=float(first.tied.mean()))
-    n, alpha_dims = result.attrs["n"], prepared.alpha_dims
+    n = result.attrs["n"]
     columns = {
         AGGREGATED: first.outcomes[AGGREGATED],
         "majority_vote_coverage": first.outcomes["majority_vote_coverage"],
@@ -512,9 +512,9 @@ def sorted_coverage(
     }
     result = result.assign_coords({SHARE: np.arange(1, n + 1) / n})
     for name, values in columns.items():
-        found = np.sort(values, axis=0)
-        result[name] = ((SHARE, *alpha_dims), found if alpha_dims else found[:, 0])
-    return result.assign(largest_plausibility=(SHARE, np.sort(first.largest)))
+        result[name] = ((SHARE, names.ALPHA), np.sort(values, axis=0))
+    result["largest_plausibility"] = (SHARE, np.sort(first.largest))
+    return prepared.squeezed(result)
 
 
 # ---- as text

@@ -32,6 +32,7 @@ from plausibly.errors import InputError, counted, listed, warn
 from plausibly.evaluation import intervals
 from plausibly.evaluation.intervals import Averaging, Doubles, IntervalMethod, Measures
 from plausibly.evaluation.result import AGGREGATED, SET_SIZE
+from plausibly.evaluation.splits import unknown_option
 from plausibly.extras import require
 from plausibly.guarantee import Guarantee
 from plausibly.kernels import coverage
@@ -89,8 +90,14 @@ def measure(values: Bools, targets: Targets) -> Measures:
 
 
 ORDINAL_GAP, HOLES, EMPTY_MISSES = "ordinal_gap", "share_with_holes", "share_missed_by_empty"
-ALONG_ORDER = (ORDINAL_GAP, EMPTY_MISSES, HOLES)
 _ALONG = ("missed", "missed_steps", "hole")
+
+
+def steps_of_misses(outcomes: Measures) -> tuple[Doubles, Doubles]:
+    """Return the mean steps from missed answers to each set that is not empty, and their share."""
+    missed, steps, _ = (outcomes[name] for name in _ALONG)
+    weights = missed * (outcomes[SET_SIZE] > 0)
+    return np.divide(steps, missed, out=np.zeros_like(steps), where=weights > 0), weights
 
 
 def figures_along_order(outcomes: Measures) -> dict[str, Doubles]:
@@ -207,16 +214,12 @@ def check_ties(ties: str) -> Ties:
     for known in TIES:
         if ties == known:
             return known
-    raise InputError(
-        "option-unknown",
-        f'no tie policy "{ties}"',
-        expected=f"one of {', '.join(TIES)}",
-        hint='ties="first", the first of the tied labels in label order',
-    )
+    hint = 'ties="first", the first of the tied labels in label order'
+    raise unknown_option("tie policy", ties, TIES, hint)
 
 
 def example_values(
-    coordinate: str, arrays: Sequence[xr.DataArray | xr.Dataset], *, what: str = "the examples"
+    coordinate: str, arrays: Sequence[xr.DataArray | xr.Dataset]
 ) -> NDArray[np.generic]:
     """Return a coordinate of the examples, from the first array that has it."""
     name: object = coordinate
@@ -234,7 +237,7 @@ def example_values(
     there = sorted(coordinates_over(names.EXAMPLE, arrays))
     raise InputError(
         "coordinate-missing",
-        f'{what} have no coordinate "{coordinate}"',
+        f'the examples have no coordinate "{coordinate}"',
         expected="a coordinate over example",
         found=listed(there) or "none",
         hint=meant(coordinate, there) or "assign_coords, or a table of examples",
@@ -362,6 +365,7 @@ class EvaluationInputs:
     """Sets and plausibilities of the same examples and labels, ready to be measured."""
 
     sets: xr.DataArray
+    several: bool  # whether the sets came with the dim alpha, which they have here
     plausibilities: Plausibilities
     hashes: Hashes
     order: NDArray[np.intp]
@@ -384,17 +388,12 @@ class EvaluationInputs:
         order = labels_along_order(self.arrays)
         return None if order is None else positions(self.labels, order)
 
-    @property
-    def alpha_dims(self) -> list[str]:
-        """``["alpha"]``, or nothing where the sets have one alpha."""
-        return self.averaging.alpha_dims
-
     def columns(self) -> Iterator[tuple[Doubles, list[Doubles]]]:
         """Yield the plausibilities of each label in `order`, and which sets hold it."""
         inside = self.sets.values
         for label, column in enumerate(self.plausibilities.stored.by_label(self.order)):
-            held = inside[self.order, label].astype(np.float64)
-            yield column.astype(np.float64), [held] if held.ndim == 1 else list(held.T.copy())
+            held = inside[self.order, label].T.astype(np.float64, order="C")
+            yield column.astype(np.float64), list(held)
 
     def coordinate(self, name: str) -> NDArray[np.generic]:
         """Return a coordinate of the examples in `order`, (example,)."""
@@ -429,6 +428,10 @@ class EvaluationInputs:
             found = with_left_out(found, read_left_out(array.attrs))
         return found
 
+    def squeezed(self, found: xr.Dataset) -> xr.Dataset:
+        """Return a result without the dim alpha where the sets came without it."""
+        return found if self.several else found.isel({names.ALPHA: 0})
+
 
 def _in_chunks(sets: xr.DataArray, plausibilities: Form, targets: Targets) -> Measured:
     from plausibly.conformal.chunks import chunks_of, each_chunk, whole_rows
@@ -437,8 +440,7 @@ def _in_chunks(sets: xr.DataArray, plausibilities: Form, targets: Targets) -> Me
         sets = whole_rows(sets, SETS, "sets")
     else:
         sets = sets.chunk({names.EXAMPLE: plausibilities.chunksizes[names.EXAMPLE]})
-    if names.ALPHA in sets.dims:
-        sets = sets.chunk({names.ALPHA: -1})
+    sets = sets.chunk({names.ALPHA: -1})
     arrays = [sets]
     if isinstance(plausibilities, xr.DataArray) and is_lazy(plausibilities):
         cut = sets.variable.chunksizes[names.EXAMPLE]
@@ -470,6 +472,8 @@ def prepare(
     """Return sets and plausibilities, checked and matched by name."""
     intervals.check_method(interval, confidence)
     inside = as_sets(sets)
+    several = names.ALPHA in inside.dims
+    inside = inside if several else inside.expand_dims(names.ALPHA, axis=-1)
     examples = inside.sizes[names.EXAMPLE]
     overlap = min(int(sets.attrs.get(OVERLAP, 0)), examples)
     warn_of_overlap(overlap, examples, source=SETS, stacklevel=4)
@@ -488,10 +492,10 @@ def prepare(
         inside.sizes[names.LABEL],
         interval,
         confidence,
-        [names.ALPHA] if names.ALPHA in inside.dims else [],
     )
     return EvaluationInputs(
         sets=inside,
+        several=several,
         plausibilities=lam,
         hashes=hashes,
         order=order,

@@ -11,8 +11,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.errors import InputError
+from plausibly.data import names
 from plausibly.evaluation.result import AGGREGATED, ENDS, SET_SIZE
+from plausibly.evaluation.splits import check_share, unknown_option
 from plausibly.kernels.types import Ints
 
 Doubles: TypeAlias = NDArray[np.float64]
@@ -71,8 +72,8 @@ def interval(
         ``"t"`` uses the spread of the outcomes. ``"betting"`` holds for every sample size; it
         reads the outcomes in the order given, which must not depend on them, and with clusters it
         is about the mean of the clusters' means, widened where needed to hold the reported mean.
-        ``"auto"`` is Wilson where all outcomes are 0 or `top`, or all but those of fewer than ten
-        examples (clusters) are the one or the other, whose spread says too little; t otherwise.
+        ``"auto"`` is Wilson where all outcomes, or all but those of fewer than ten examples
+        (clusters), are 0 or `top`; t otherwise.
     confidence : float
         Between 0 and 1.
     top : float
@@ -128,20 +129,9 @@ def interval(
 def check_method(method: str, confidence: float) -> None:
     """Raise `InputError` unless both are usable."""
     if method not in METHODS:
-        raise InputError(
-            "option-unknown",
-            f'no interval "{method}"',
-            expected=f"one of {', '.join(METHODS)}",
-            hint='interval="auto": Wilson for 0/1 outcomes, t for fractional ones',
-        )
-    if not 0.0 < confidence < 1.0:
-        raise InputError(
-            "option-range",
-            f"confidence {confidence} is not a probability",
-            expected="0 < confidence < 1",
-            found=str(confidence),
-            hint="confidence=0.95 for 95% intervals",
-        )
+        hint = 'interval="auto": Wilson for 0/1 outcomes, t for fractional ones'
+        raise unknown_option("interval", method, METHODS, hint)
+    check_share("confidence", confidence, 0.95)
 
 
 def _bounds(
@@ -284,7 +274,6 @@ class Averaging:
     labels: int
     method: IntervalMethod
     confidence: float
-    alpha_dims: list[str]
 
     @property
     def ends(self) -> Sequence[str]:
@@ -313,14 +302,11 @@ class Averaging:
 
     def variables(self, name: str, found: Sequence[object], dim: str | None = None) -> Variables:
         """Return variables of intervals by alpha, or by what is along `dim` and alpha."""
-        each = np.array(found, dtype=object)
-        if not self.alpha_dims:
-            each = each[..., 0]
-        dims = [*([] if dim is None else [dim]), *self.alpha_dims]
-        return variables(name, each, dims, self.ends)
+        dims = [names.ALPHA] if dim is None else [dim, names.ALPHA]
+        return variables(name, found, dims, self.ends)
 
     def overall(self, outcomes: Measures) -> xr.Dataset:
-        """Return means of all examples, and shares of sets: (alpha,), or scalars for one alpha."""
+        """Return means of all examples, and shares of sets, (alpha,)."""
         whole = [np.arange(len(next(iter(outcomes.values()))))]
         found = self.grouped(outcomes, whole, np.array(["all"]), dim="whole")
         return found.isel(whole=0, drop=True).drop_vars("n")
@@ -336,7 +322,7 @@ class Averaging:
         count: str = "n",
         among: int = 1,
     ) -> xr.Dataset:
-        """Return the same for each group of rows: variables (group[, alpha]), and their sizes."""
+        """Return the same for each group of rows: variables (group, alpha), and their sizes."""
         found: Variables = {f"{prefix}{count}": ([dim], np.array(list(map(len, groups))))}
         for name, values in outcomes.items():
             top = float(self.labels) if name == SET_SIZE else 1.0
@@ -350,8 +336,7 @@ class Averaging:
                 shares = np.stack(
                     [exact[rows].sum(axis=0) / (len(rows) or math.nan) for rows in groups]
                 )
-                kept = shares if self.alpha_dims else shares[:, 0]
-                found[f"{prefix}{title}"] = ([dim, *self.alpha_dims], kept)
+                found[f"{prefix}{title}"] = ([dim, names.ALPHA], shares)
         return xr.Dataset(found, coords={dim: titles})
 
 

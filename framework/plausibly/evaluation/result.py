@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import textwrap
 from collections.abc import Sequence
 
@@ -112,14 +111,9 @@ def outwards(low: float, high: float, digits: int = 3) -> tuple[float, float]:
     return math.floor(low * units + 1e-9) / units, math.ceil(high * units - 1e-9) / units
 
 
-def ends(low: float, high: float) -> str:
+def ends(low: float, high: float, digits: int = 3) -> str:
     """Return ``0.897 to 0.905``, rounded outwards."""
-    return " to ".join(map(decimal, outwards(low, high)))
-
-
-def with_zeros(text: str) -> str:
-    """Return a text whose decimals have their leading zero."""
-    return re.sub(r"(?<![\d.])\.(?=\d)", "0.", text)
+    return " to ".join(decimal(end, digits) for end in outwards(low, high, digits))
 
 
 def wrapped(sentences: str, title: str = "") -> list[str]:

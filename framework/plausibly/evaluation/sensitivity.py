@@ -255,7 +255,7 @@ def sensitivity(
 
     Parameters
     ----------
-    predictions, alphas, splits, test, group, progress
+    predictions, alphas, splits, test, cluster, progress
         See `plausibly.compare`.
     annotations : Dataset
         An annotation table. Matched with the predictions by name.
@@ -278,17 +278,15 @@ def sensitivity(
     Returns
     -------
     Sensitivity
-        Prints its tables. In `data`: `aggregated_coverage` and `majority_vote_coverage`,
-        (calibrated_with, judged_by, split, alpha), and `set_size`, (calibrated_with, split,
-        alpha): means over the test examples; `sets_changed`, the share of test examples whose set
-        is not that of the reference. Over all examples:
-        `total_variation` = ``mean_i 1/2 sum_k |lambda_ik - mu_ik|`` and `top_changed`, the share of
-        examples in which no label is the most plausible one in both, (calibrated_with, judged_by);
-        `largest_plausibility`, its mean, (judged_by). Coordinates `guaranteed` and
-        `guaranteed_level`, (calibrated_with, alpha): of coverage by the same aggregator, and by
-        no other; the level is NaN where it is of another mean. With `group` also
-        `cluster_coverage`, the mean over groups of the means within, which ``clustered`` is about.
-        Attributes hold the settings.
+        Prints its tables. In `data`, means over the test examples: `aggregated_coverage`,
+        `majority_vote_coverage` and with `cluster` `cluster_coverage` (the mean over clusters of
+        the means within), (calibrated_with, judged_by, split, alpha); `set_size` and
+        `sets_changed`, the share whose set is not that of the reference, (calibrated_with, split,
+        alpha). Over all examples: `total_variation` = ``mean_i 1/2 sum_k |lambda_ik - mu_ik|`` and
+        `top_changed`, the share of examples in which no label is the most plausible one in both,
+        (calibrated_with, judged_by); `largest_plausibility`, its mean, (judged_by). Coordinates
+        `guaranteed` and `guaranteed_level`, (calibrated_with, alpha): of coverage by the same
+        aggregator, and by no other; the level is NaN where it is of another mean.
 
     Raises
     ------
@@ -313,7 +311,7 @@ def sensitivity(
             hint=inputs.meant(chosen, known) or f'reference="{known[0]}"',
             source="reference",
         )
-    check_share(test)
+    check_share("test", test, 0.5)
     check_count("splits", splits, usual=100)
     exact = read_alphas(alphas)
     method = Method(calibrator=calibrator, score=score, combiner=combiner, draws=draws)

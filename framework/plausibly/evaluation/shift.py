@@ -49,9 +49,8 @@ def likelihood_ratios(
     """Estimate how much more often examples like these come from the target than from the source.
 
     A classifier is fitted to tell the rows of `target` from those of `source`, and its odds at
-    `features` are the ratios. Fitted are only these two: calibration and new examples must be in
-    neither, so that the weight function is fixed before they are looked at. Fit once for both, or
-    call twice: the same source, target and seed give the same function.
+    `features` are the ratios. Calibration and new examples must be in neither, so that the weight
+    function is fixed before they are looked at; the same source, target and seed give the same one.
 
     Parameters
     ----------
@@ -62,9 +61,9 @@ def likelihood_ratios(
         The examples to weigh; features are matched by name.
     classifier : classifier, optional
         With ``fit`` and ``predict_proba``; a clone of it is fitted. Its probabilities must be
-        calibrated, since odds are taken at their word: wrap boosted trees and forests in
-        scikit-learn's ``CalibratedClassifierCV``. By default a logistic regression on standardised
-        features (extra ``demo``), which is right where the log ratio is linear in them.
+        calibrated: wrap boosted trees and forests in scikit-learn's ``CalibratedClassifierCV``. By
+        default a logistic regression on standardised features (extra ``demo``), which is right
+        where the log ratio is linear in them.
     clip : float
         Ratios are kept within ``1 / clip`` to `clip`. A ratio of 0 or of infinity is what a finite
         sample cannot know; clipping biases the weights towards no shift.
@@ -400,9 +399,7 @@ def shift_test(calibration: Floats, new: Floats) -> Shift:
     return Shift(distance=distance, p_value=p_value, calibration=n, new=h)
 
 
-def warn_of_shift(
-    calibration: Floats, new: Floats, *, source: str = "predictions", stacklevel: int = 2
-) -> Shift:
+def warn_of_shift(calibration: Floats, new: Floats, *, source: str = "predictions") -> Shift:
     """Warn where new examples score unlike those that calibrated: p < 0.001."""
     found = shift_test(calibration, new)
     if found.suspected:
@@ -415,6 +412,5 @@ def warn_of_shift(
             hint="recalibrate on recent data, or calibrator weighted",
             source=source,
             details=attrs.asdict(found),
-            stacklevel=stacklevel,
         )
     return found

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
@@ -15,7 +13,7 @@ from plausibly.evaluation import inputs
 from plausibly.evaluation.inputs import prepare
 from plausibly.evaluation.intervals import Doubles, IntervalMethod
 from plausibly.evaluation.result import AGGREGATED
-from plausibly.evaluation.splits import split
+from plausibly.evaluation.splits import check_count, check_share, split
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats
 
@@ -86,17 +84,9 @@ def worst_slab_coverage(
     """
     from scipy.special import ndtri
 
-    shares = (("least", least), ("search", search))
-    wrong = [f"{name} {share}" for name, share in shares if not 0 < share < 1]
-    wrong += [f"directions {directions}"] * (directions < 1)
-    if wrong:
-        raise InputError(
-            "option-range",
-            "no slab can be searched in this way",
-            expected="least and search between 0 and 1, and one direction or more",
-            found=listed(wrong),
-            hint="least=0.1, directions=1000, search=0.5",
-        )
+    check_share("least", least, 0.1)
+    check_share("search", search, 0.5)
+    check_count("directions", directions, usual=1000)
     prepared = prepare(sets, plausibilities, cluster, interval, confidence, seed, only_common)
     others = [str(dim) for dim in features.dims if dim != names.EXAMPLE]
     with_names = all(dim in features.coords for dim in features.dims)
@@ -164,29 +154,26 @@ def worst_slab_coverage(
         ]
         for there in (inside, ~inside)
     )
-    alpha, back = prepared.alpha_dims, np.argsort(prepared.order)
-
-    def by_alpha(values: NDArray[Any], *dims: str) -> Any:  # Any: flags or numbers, with their dims
-        return [*dims, *alpha], values if alpha else values[..., 0]
-
+    back = np.argsort(prepared.order)
     result = prepared.result(least=float(least), directions=directions, search=float(search))
     result = result.assign_coords({names.EXAMPLE: examples, FEATURE: named})
-    return result.assign(
+    result = result.assign(
         {
             "searched": (names.EXAMPLE, searched[back]),
-            "in_slab": by_alpha(inside[back], names.EXAMPLE),
-            "direction": by_alpha(vectors[:, direction], FEATURE),
+            "in_slab": ((names.EXAMPLE, names.ALPHA), inside[back]),
+            "direction": ((FEATURE, names.ALPHA), vectors[:, direction]),
             "centre": (FEATURE, centre),
             "scale": (FEATURE, scale),
-            "slab_from": by_alpha(lows),
-            "slab_to": by_alpha(highs),
-            "searched_coverage": by_alpha(found),
-            "others_mean": by_alpha(np.array([one.mean for one in elsewhere])),
-            "slab_share": by_alpha(counts / max(1, int((~searched).sum()))),
-            "count": by_alpha(counts),
+            "slab_from": (names.ALPHA, lows),
+            "slab_to": (names.ALPHA, highs),
+            "searched_coverage": (names.ALPHA, found),
+            "others_mean": (names.ALPHA, [one.mean for one in elsewhere]),
+            "slab_share": (names.ALPHA, counts / max(1, int((~searched).sum()))),
+            "count": (names.ALPHA, counts),
             **prepared.averaging.variables(AGGREGATED, measured),
         }
     )
+    return prepared.squeezed(result)
 
 
 def _least_means(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -52,17 +52,19 @@ def check_resamples(value: object) -> int:
     return int(value)
 
 
-def check_share(test: object) -> None:
-    """Raise `InputError` ``option-range`` unless it is a number between 0 and 1."""
-    share = exact(test)
-    if share is None or not 0 < share < 1:
-        raise InputError(
-            "option-range",
-            f"test {test!r} is not a share of the examples",
-            expected="0 < test < 1",
-            found=repr(test),
-            hint="test=0.5 for halves",
-        )
+def check_share(argument: str, value: object, usual: float, most: Fraction = Fraction(1)) -> float:
+    """Return a number between 0 and `most`, or raise ``option-range``."""
+    number = exact(value)
+    if number is None or not 0 < number < most:
+        expected, hint = f"0 < {argument} < {float(most):g}", f"{argument}={usual:g}"
+        raise out_of_range(argument, value, expected=expected, hint=hint)
+    return float(number)
+
+
+def unknown_option(what: str, value: str, known: Iterable[str], hint: str) -> InputError:
+    """Return the error ``option-unknown``."""
+    expected = f"one of {', '.join(known)}"
+    return InputError("option-unknown", f'no {what} "{value}"', expected=expected, hint=hint)
 
 
 def check_strata(groups: Values, strata: Values, *, cluster: str, stratify: str) -> None:
@@ -93,7 +95,7 @@ def split(
     strata: Values | None = None,
 ) -> Bools:
     """Return which examples are test examples; the others calibrate."""
-    check_share(test)
+    check_share("test", test, 0.5)
     share = exact(test) or Fraction(0)
     own = keys.child("test")
     if strata is None:

@@ -35,7 +35,6 @@ from plausibly.evaluation.result import (
     each,
     number,
     planes,
-    with_zeros,
     wrapped,
 )
 from plausibly.evaluation.splits import (
@@ -175,9 +174,8 @@ def compare(
         Of a model that saw none of these examples, or not those of the fold that it predicts.
         Several augmentations are for the calibrator ``augmentation``; where it pools them, a test
         example is seen in a random one of its own.
-    plausibilities : DataArray or Dataset, (example, label)
-        Plausibilities, dense or sparse, or an annotation table, which is aggregated by the default
-        of its kind. Aligned with the predictions by name.
+    plausibilities
+        See `plausibly.evaluate`.
     methods : mapping of str to mapping or str, or sequence of mapping or str
         Calibrators by name, or arguments of `calibrate` (``calibrator``, ``score``, ``combiner``,
         ``draws``, ``allow_no_guarantee``): under the name of the method, or in a list, named after
@@ -189,27 +187,24 @@ def compare(
     test : float
         Share of the examples to measure on; the others calibrate.
     cluster : str, optional
-        Coordinate of the examples whose groups stay on one side, such as the patient; held-out
+        Coordinate of the examples whose values stay on one side, such as the patient; held-out
         parts of the calibration follow it too.
     stratify : str or DataArray, (example,), optional
-        Coordinate of the examples, or values by name, such as the majority vote
-        ``plausibilities.idxmax("label")``: every value has the share `test` of its examples on the
-        test side, but for one example. With `cluster`, each of whose values has one value, as far
-        as whole groups allow.
+        Coordinate of the examples, or values by name, such as ``plausibilities.idxmax("label")``:
+        every value has the share `test` of its examples on the test side, but for one example. With
+        `cluster`, each of whose values has one value, as far as whole clusters allow.
     draws : int or sequence of int, optional
         Numbers of draws, along a dim ``draws``: in the place of the parameter ``draws`` of each
         calibrator that has one, also inside another. Methods without one are calibrated once, and
         are the same along it: see the coordinate ``uses_draws``.
     sizes : int or sequence of int, optional
         Numbers of calibration examples, along a dim ``size``: subsets of the calibration side, by
-        the keys of their names, each of which is part of every larger one; whole groups, as long as
-        they fit, where there are any. The test examples are the same for all sizes.
+        the keys of their names, each part of every larger one; whole clusters, as long as they fit.
+        The test examples are the same for all sizes.
     seed : int
         Every split draws from a stream of its own.
-    ties : {"first", "random", "fractional", "any", "all"}
-        See `evaluate`.
-    true_label : str or DataArray, (example,), optional
-        Known labels, see `evaluate`; they calibrate nothing.
+    ties, true_label
+        See `plausibly.evaluate`; known labels calibrate nothing.
     processes : int
         How many splits to work on at a time, each in a process of its own. The result is the same.
         A script must then call this below ``if __name__ == "__main__":``.
@@ -223,21 +218,18 @@ def compare(
     Returns
     -------
     Study
-        Prints its table and verdict. In `data`:
-        `aggregated_coverage`, `majority_vote_coverage`, `set_size` and `share_empty`: means over
-        the test examples of a split, (method, split, alpha[, draws][, size]), and `true_coverage`
-        with `true_label`; with `cluster`, `cluster_coverage`, the mean over clusters of the mean
-        aggregated coverage within, which ``clustered`` is about; `vacuous`, whether every set is
-        every label; `n_test`, (split,), and `n_calibration`, (split[, size]). Coordinates
-        `guaranteed` (text) and `guaranteed_level` (NaN for none), (method, alpha[, draws][,
-        size]): of `aggregated_coverage`. Attributes hold the settings, and the guarantees of the
-        first split as JSON, with the most draws and the largest size.
+        Prints its table and verdict. In `data`, means over the test examples of a split, (method,
+        split, alpha[, draws][, size]): `aggregated_coverage`, `majority_vote_coverage`, `set_size`,
+        `share_empty`, `true_coverage` with `true_label`, and with `cluster` `cluster_coverage`, the
+        mean over clusters of the means within, which ``clustered`` is about; `vacuous`, whether
+        every set is every label; `n_test`, (split,), and `n_calibration`, (split[, size]).
+        Coordinates `guaranteed` (text) and `guaranteed_level` (NaN for none), (method, alpha[,
+        draws][, size]): of `aggregated_coverage`. Attributes hold the settings, and the guarantees
+        of the first split as JSON, with the most draws and the largest size.
 
-        Select one method by ``study.data.sel({"method": name})``: as a keyword, ``method`` is how
-        xarray's own ``sel`` fills gaps.
-
-        The standard deviation over splits of one data set is a spread, not a standard error: the
-        splits overlap.
+        Select a method by ``study.data.sel({"method": name})``: the keyword ``method`` of xarray's
+        ``sel`` is how it fills gaps. The standard deviation over splits of one data set is a
+        spread, not a standard error: the splits overlap.
 
     Raises
     ------
@@ -253,7 +245,7 @@ def compare(
     """
     wanted = read_methods(methods)
     policy = inputs.check_ties(ties)
-    check_share(test)
+    check_share("test", test, 0.5)
     check_count("splits", splits, usual=100)
     check_count("processes", processes, usual=2)
     numbers = read_numbers("draws", draws), read_numbers("sizes", sizes)
@@ -466,7 +458,7 @@ def _table(rows: list[tuple[str, xr.Dataset]]) -> list[str]:
         voted, size = (
             float(one[measure].mean()) for measure in ("majority_vote_coverage", SET_SIZE)
         )
-        stated = with_zeros(str(one["guaranteed"].item())).replace("nothing", "none")
+        stated = str(one["guaranteed"].item()).replace("nothing", "none")
         of = f" {per(str(one[BY_GROUP].attrs['cluster']))}" if BY_GROUP in one else ""
         of = of if of in stated else ""
         first, *more = textwrap.wrap(stated.replace(of, ""), room, break_long_words=False)

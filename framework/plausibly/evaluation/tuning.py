@@ -25,7 +25,7 @@ from plausibly.data.validate import is_augmented
 from plausibly.errors import InputError, PlausiblyWarning, counted, listed
 from plausibly.evaluation.design import exact_mean
 from plausibly.evaluation.inputs import example_values
-from plausibly.evaluation.splits import check_count, split, split_keys
+from plausibly.evaluation.splits import check_count, split, split_keys, unknown_option
 from plausibly.guarantee import rounded
 from plausibly.kernels import coverage
 from plausibly.kernels.random import Keys, hash_names
@@ -179,13 +179,7 @@ def tune_raps(
     """
     level = read_alpha(alpha)
     if goal not in MEASURES:
-        raise InputError(
-            "option-unknown",
-            f'no goal "{goal}" to tune for',
-            expected=f"one of {', '.join(MEASURES)}",
-            hint='goal="set-size"',
-            source="goal",
-        )
+        raise unknown_option("goal", goal, MEASURES, 'goal="set-size"')
     check_count("splits", splits, usual=10)
     for name, values in (("penalties", penalties), ("free_ranks", free_ranks)):
         if values is not None and not len(values):

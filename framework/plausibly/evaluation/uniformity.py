@@ -39,45 +39,39 @@ def p_value_uniformity(
     seed: int = 0,
     only_common: bool = False,
 ) -> xr.Dataset:
-    """Return p-values of the majority vote, a drawn and the true label, and how far from uniform
-    they are.
+    """Measure how far p-values of the majority vote, a drawn and the true label are from uniform.
 
     Parameters
     ----------
     predictor : ConformalPredictor
     predictions : DataArray, (example, label)
         Of examples that did not calibrate it.
-    plausibilities : DataArray or Dataset, (example, label)
-        Of the same examples; dense, sparse, or an annotation table.
-    true_label : str or DataArray, (example,), optional
-        Known labels, see `plausibly.evaluate`.
+    plausibilities, true_label, only_common
+        See `plausibly.evaluate`.
     alphas : number or text, or a sequence of them
         At which to state the share of p-values that are not larger: what sets at alpha miss.
     cluster : str, optional
         Coordinate of the examples, such as the patient: examples of one are alike, and count for
         less. Where the predictor guarantees for a new patient (``clustered``), each patient of the
-        test counts for one, if the examples have that coordinate; else nothing is guaranteed about
-        them.
+        test counts for one, if the examples have that coordinate; else nothing is guaranteed.
     interval_method, confidence
         Of these shares, see `plausibly.evaluation.intervals.interval`.
     seed : int
         Of the label that is drawn from the plausibilities of each example, keyed by its name.
-    only_common : bool
-        Leave out the examples that only one side has, instead of refusing.
 
     Returns
     -------
     Dataset
         Over the dim ``of`` (``majority-vote``: the first most plausible label in the predictor's
-        order; ``drawn``; ``true_label``, where it is known): `p_value`, (of, example); `ks_above`,
+        order; ``drawn``; ``true``, where it is known): `p_value`, (of, example); `ks_above`,
         ``D+ = sup_t (F(t) - t)``, more small p-values than there may be; `ks_below`,
         ``D- = sup_t (t - F(t))``, fewer than there might be; `ks`, the larger of both;
         `p_super_uniform`, for the hypothesis ``P(p <= t) <= t`` for every t, from D+ alone;
         `p_uniform`, for exact uniformity, from `ks`; `guaranteed`, whether the predictor
-        guarantees, at every alpha and on average over calibrations,
-        ``P(p <= t) <= t`` of this label; `missed_mean`, ``*_low`` and ``*_high``, (of, alpha): the
-        share of p-values that are at most alpha; `effective`, on how many examples the tests
-        count. The attribute `grid` is the least p-value of any label that was met.
+        guarantees, at every alpha and on average over calibrations, ``P(p <= t) <= t`` of this
+        label; `missed_mean`, ``*_low`` and ``*_high``, (of, alpha): the share of p-values that are
+        at most alpha; `effective`, on how many examples the tests count. The attribute `grid` is
+        the least p-value of any label that was met.
 
     Raises
     ------
@@ -91,18 +85,16 @@ def p_value_uniformity(
 
     Notes
     -----
-    Conformal p-values are multiples of ``1 / (n + 1)`` or coarser, more so where scores tie, and an
-    average of m of them is not uniform at all: what is guaranteed is ``P(p <= t) <= t``. Only D+
-    speaks against that. `p_super_uniform`, ``exp(-2 e D+^2)`` (Massart 1990), is valid for every
-    such law, discrete or not: it is largest for the uniform one. D- says how much is given away.
-    `p_uniform` is meant for scores without ties; a small one beside a large `p_super_uniform`
-    breaks no guarantee.
+    Conformal p-values are multiples of ``1 / (n + 1)`` or coarser, and an average of m of them is
+    not uniform at all: what is guaranteed is ``P(p <= t) <= t``. Only D+ speaks against that.
+    `p_super_uniform`, ``exp(-2 e D+^2)`` (Massart 1990), is valid for every such law. D- says how
+    much is given away. `p_uniform` is meant for scores without ties; a small one beside a large
+    `p_super_uniform` breaks no guarantee.
 
-    All p-values share one calibration set, so they would not look uniform even with endless test
-    data: the tests compare two samples, with ``e = 1 / (1 / n + 1 / h)`` (`effective`), n
-    calibration and h test examples, h divided by the design effect of the clusters. For one drawn
-    label a calibration example that is the two-sample test; more draws vary less, and the tests are
-    then careful.
+    All p-values share one calibration set, so the tests compare two samples, with
+    ``e = 1 / (1 / n + 1 / h)`` (`effective`), n calibration and h test examples, h divided by the
+    design effect of the clusters. For one drawn label per calibration example that is the
+    two-sample test; more draws vary less, and the tests are then careful.
 
     References
     ----------
@@ -165,7 +157,7 @@ def p_value_uniformity(
         guaranteed = {"aggregated": DRAWN, "majority-vote": VOTED}.get(claim.target, "")
     order = inputs.drawn_order(hashes, seed)
     clusters = None if clusters is None else clusters[order]
-    averaging = Averaging(clusters, len(labels), interval_method, confidence, [names.ALPHA])
+    averaging = Averaging(clusters, len(labels), interval_method, confidence)
     weights = None if weights is None else weights[order]
     missed = [
         [averaging.interval((row[order] <= float(alpha)) * 1.0, weights) for alpha in exact]

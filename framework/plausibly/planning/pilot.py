@@ -24,6 +24,7 @@ from plausibly.errors import InputError, counted
 from plausibly.evaluation import inputs
 from plausibly.evaluation.inputs import as_predictions, p_value_rows
 from plausibly.evaluation.intervals import Doubles, groups_of
+from plausibly.evaluation.splits import out_of_range
 from plausibly.kernels.blocks import row_blocks
 from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.random import Keys, hash_names
@@ -81,14 +82,9 @@ class Responses:
         if bad:
             who = name_texts(self.table[names.EXAMPLE].values)[int(self.counts.argmax())]
             alone = "leave responses out: a single response cannot be thinned"
-            raise InputError(
-                "option-range",
-                f"no example of the pilot has {several(bad[0], 'response')}",
-                expected=f"1 to {counted(most)}, which {who} has",
-                found=counted(bad[0]),
-                hint=f"responses=[1, {most}]" if most > 1 else alone,
-                source="responses",
-            )
+            expected = f"1 to {counted(most)} per example, as {who} has"
+            hint = f"responses=[1, {most}]" if most > 1 else alone
+            raise out_of_range("responses", counted(bad[0]), expected=expected, hint=hint)
         return sorted(set(wanted))
 
 

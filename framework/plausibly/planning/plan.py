@@ -12,12 +12,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.calibration.alphas import Alphas, exact, is_several, read_alphas
+from plausibly.calibration.alphas import Alphas, is_several, read_alphas
 from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import InputError, counted, warn
-from plausibly.evaluation.result import Result, decimal, each, ends, planes, with_zeros, wrapped
-from plausibly.evaluation.splits import check_resamples, is_whole, out_of_range
+from plausibly.evaluation.result import Result, decimal, each, ends, planes, wrapped
+from plausibly.evaluation.splits import check_resamples, check_share, is_whole, out_of_range
 from plausibly.guarantee import bounded
 from plausibly.kernels.random import Keys
 from plausibly.planning.law import ONE_DRAW, Law, Shares, examples_needed, needed_by_combiner
@@ -45,15 +45,6 @@ def ladder(pilot: int, needed: Sequence[int]) -> list[int]:
     return sorted({*(steps if needed else steps[:-1]), pilot or last})
 
 
-def check_share(argument: str, value: object, usual: float, most: Fraction = Fraction(1)) -> float:
-    """Return a number between 0 and `most`, or raise ``ARGUMENT-range``."""
-    number = exact(value)
-    if number is None or not 0 < number < most:
-        expected, hint = f"0 < {argument} < {float(most):g}", f"{argument}={usual:g}"
-        raise out_of_range(argument, value, expected=expected, hint=hint)
-    return float(number)
-
-
 N, DRAWS, BOUND, RESPONSES = "n", "draws", "bound", "responses"
 _OF_RESPONSES = ("responses_distance", "responses_spread", "responses_n_within")
 
@@ -63,27 +54,55 @@ class Plan(Result):
 
     def block(self, plane: xr.Dataset) -> list[str]:
         share = _share(plane.attrs["confidence"])
-        method = f"alpha {float(plane[names.ALPHA]):g}"
+        draws, last = plane["draws"].values.tolist(), int(plane.sizes[DRAWS]) - 1
+        method = f"alpha {float(plane[names.ALPHA]):g}, "
+        method += f"calibrator {EXPECTED}" if math.isinf(draws[-1]) else _by(draws[-1])
         if "pilot_examples" in plane.attrs:
             method += f", pilot of {several(int(plane.attrs['pilot_examples']), 'example')}"
         if "n_within" not in plane:
-            between = ends(*plane["coverage"].values[-1, -1].tolist())
-            n = several(int(plane["n"][-1]), "calibration example")
-            by = _by(float(plane["draws"][-1]))
-            answer = f"with {n} ({by}), {share} calibrations cover {between} ({method})."
+            between = ends(*plane["coverage"].values[-1, last].tolist())
+            size = several(int(plane["n"][-1]), "calibration example")
+            answer = f"with {size}, {share} calibrations cover {between} ({method})."
         else:
-            enough = zip(plane["n_within"].values[::-1], plane["draws"].values[::-1], strict=True)
-            first, *others = [(counted(n), f"({_by(m)})") for n, m in enough]
-            numbers = " calibration examples ".join(first)
-            numbers += f", or {', '.join(map(' '.join, others))}," if others else ""
-            level = with_zeros(bounded(1 - Fraction(str(float(plane[names.ALPHA])))))
+            n = int(plane["n_within"][-1])
+            answer = f"{counted(n)} calibration examples"
+            fewer: list[tuple[int, int]] = []
+            if RESPONSES in plane.dims:
+                needed = plane["responses_n_within"].values[:, -1].tolist()
+                fewer = list(zip(needed, plane[RESPONSES].values.tolist(), strict=True))[::-1]
+                if fewer[0][0] == n:
+                    answer += f" with {several(fewer.pop(0)[1], 'answer')} each"
+            texts = [f"or {counted(n)} with {step}" for n, step in fewer]
+            if texts and fewer[0][1] > 1:
+                texts[0] += " answers"
+            answer = ", ".join([answer, *texts]) + ("," if texts else "")
+            level = bounded(1 - Fraction(str(float(plane[names.ALPHA]))))
             width = f"{plane.attrs['within']:g}"
             goal = f"within {width} of {level}"
             if plane.attrs["one_sided"]:
                 goal = f"{level} less {width}, or more"
-            answer = f"{numbers} for coverage {goal} in {share} calibrations ({method})."
+            answer += f" for coverage {goal} in {share} calibrations ({method})."
+        # Of the usual numbers of draws the last one; of others each.
+        shown = [last] if draws == list(DEFAULT_DRAWS) else list(range(len(draws)))
+        head = f"range of coverage in {share} calibrations"
         lines = textwrap.wrap(f"Plan: {answer}", 80, subsequent_indent="  ")
-        return [*lines, *_table(plane), *wrapped(" ".join(_sentences(plane)))]
+        lines.append(f"examples   {head}{', by draws' if len(shown) > 1 else ''}")
+        if len(shown) > 1:
+            heads = "".join(f"{_by(draws[place]):<18}" for place in shown)
+            lines.append(f"{'':<11}{heads}".rstrip())
+        enough = None if "n_within" not in plane else plane["n_within"].values[-1]
+        for row, n in enumerate(plane["n"].values.tolist()):
+            bounds = plane["coverage"].values[row, shown].tolist()
+            cells = [" to ".join(map(decimal, two)) for two in bounds]
+            if bool(plane["vacuous"][row]):
+                cells = ["all labels"] * len(cells)
+            text = f"{counted(n):>8}   " + "".join(f"{cell:<18}" for cell in cells)
+            if enough is not None and n >= enough:
+                text = f"{text.rstrip()}  (within {plane.attrs['within']:g})"
+                enough = None
+            lines.append(text.rstrip())
+        lines += wrapped(_assumption(plane))
+        return [*lines, *wrapped(" ".join(_further(plane)), "further")]
 
     def to_json(self) -> dict[str, object]:
         results = []
@@ -140,40 +159,39 @@ def _share(confidence: float) -> str:
     return f"{share.numerator} of {share.denominator}"
 
 
-def _table(plan: xr.Dataset) -> list[str]:
-    """Return the coverage between whose bounds most calibrations lie."""
-    heads = "".join(f"{_by(m):<18}" for m in plan["draws"].values)
-    share = f"range of coverage in {_share(plan.attrs['confidence'])} calibrations"
-    lines = [f"examples   {share}, by draws", f"{'':<11}{heads}".rstrip()]
-    enough = None if "n_within" not in plan else plan["n_within"].values[-1]
-    for row, n in enumerate(plan["n"].values.tolist()):
-        bounds = [" to ".join(map(decimal, two)) for two in plan["coverage"].values[row].tolist()]
-        cells = ["all labels"] * len(bounds) if bool(plan["vacuous"][row]) else bounds
-        text = f"{counted(n):>8}   " + "".join(f"{cell:<18}" for cell in cells)
-        if enough is not None and n >= enough:
-            text = f"{text.rstrip():<29}  (within {plan.attrs['within']:g})"
-            enough = None
-        lines.append(text.rstrip())
-    return lines
+def _assumption(plan: xr.Dataset) -> str:
+    if "cluster" in plan.attrs:
+        text = (
+            f'Assumes independent values of "{plan.attrs["cluster"]}": the '
+            f"{several(int(plan.attrs['pilot_examples']), 'example')} come from "
+            f"{counted(plan.attrs['clusters'])}, which multiplies the variance between examples "
+            f"by {float(plan['design_effect']):.2f}."
+        )
+    else:
+        text = "Assumes independent examples."
+    if "pilot_examples" not in plan.attrs:
+        text += " Without a pilot this is the worst case: more draws, or the calibrator expected, "
+        text += "need fewer."
+    if "n_within" not in plan:
+        text += " Set within, such as 0.02, for the number of examples that is enough."
+    return text
 
 
-def _sentences(plan: xr.Dataset) -> Iterator[str]:
-    """Yield what stands below the table."""
-    if RESPONSES in plan.dims:
+def _further(plan: xr.Dataset) -> Iterator[str]:
+    """Yield what the table leaves out: other draws, fewer answers, resamples, and combiners."""
+    if "n_within" in plan and plan.sizes[DRAWS] > 1:
+        each_draw = zip(plan["n_within"].values.tolist(), plan["draws"].values, strict=True)
+        yield f"Examples needed: {', '.join(f'{counted(n)} ({_by(m)})' for n, m in each_draw)}."
+    elif RESPONSES in plan.dims:
         # The effect of fewer answers per example, with the largest number of draws.
+        row = int(np.searchsorted(plan["n"].values, plan.attrs["pilot_examples"]))
+        row = min(row, plan.sizes["n"] - 1)
+        spread = plan["responses_spread"].values[:, row, -1].tolist()
         steps = plan[RESPONSES].values.tolist()
+        pairs = [f"{one:.4f} with {step}" for step, one in zip(steps, spread, strict=True)]
         by = f"by answers per example ({_by(float(plan['draws'][-1]))})"
-        if "responses_n_within" in plan:
-            needed = plan["responses_n_within"].values[:, -1].tolist()
-            pairs = [f"{counted(n)} with {step}" for step, n in zip(steps, needed, strict=True)]
-            yield f"Examples needed, {by}: {', '.join(pairs)}."
-        else:
-            row = int(np.searchsorted(plan["n"].values, plan.attrs["pilot_examples"]))
-            row = min(row, plan.sizes["n"] - 1)
-            spread = plan["responses_spread"].values[:, row, -1].tolist()
-            pairs = [f"{one:.4f} with {step}" for step, one in zip(steps, spread, strict=True)]
-            n = counted(int(plan["n"][row]))
-            yield f"Standard deviation at n = {n}, {by}: {', '.join(pairs)}."
+        n = counted(int(plan["n"][row]))
+        yield f"Standard deviation at n = {n}, {by}: {', '.join(pairs)}."
     known = np.array([])
     if "bootstrap_spread" in plan:
         known = np.flatnonzero(~np.isnan(plan["bootstrap_spread"].values[:, -1]))
@@ -193,21 +211,6 @@ def _sentences(plan: xr.Dataset) -> Iterator[str]:
         of = " held out" if "held-out" in str(one["needed_counts"].item()) else ""
         needed.append(f"{counted(int(one['needed']))}{of} ({one['combiner'].item()})")
     yield f"Fewest examples with sets that are not all labels: {', '.join(needed)}."
-    if "cluster" in plan.attrs:
-        yield (
-            f'Assumes independent values of "{plan.attrs["cluster"]}" '
-            f"({counted(plan.attrs['clusters'])} in the pilot): examples of one are alike, which "
-            f"multiplies the variance between examples by {float(plan['design_effect']):.2f}."
-        )
-    elif "pilot_examples" in plan.attrs:
-        yield "Assumes independent examples."
-    else:
-        yield (
-            "Assumes independent examples. Without a pilot this is the worst case: more draws, or "
-            "the calibrator expected, need fewer."
-        )
-    if "n_within" not in plan:
-        yield "Set within, such as 0.02, for the number of examples that is enough."
 
 
 def plan(
@@ -244,7 +247,7 @@ def plan(
         Of the pilot. Without a pilot the law of one draw is given, which is the worst case.
     plausibilities : DataArray or Dataset, (example, label), optional
         Answers on the pilot: plausibilities, or an annotation table, which also shows
-        what fewer responses an example would do.
+        what fewer responses per example would do.
     alpha : number, text, or a sequence of them
         Miscoverage rates; a sequence gives the result the dim ``alpha``.
     n : int or sequence of int, optional
@@ -257,17 +260,14 @@ def plan(
         Share of the calibrations that should be as close, and of those between the bounds.
     one_sided : bool
         Whether more coverage than 1 - alpha + `within` is as good.
-    score : str, mapping or ScoreFunction
-    aggregator : str, mapping or Aggregator, optional
-        For annotations; by default the one for their kind.
+    score, aggregator, combiners
+        Components; `combiners` are those whose least number of examples is given, by default
+        ``average``, ``held-out-rank``, ``pac`` and ``ecdf`` with `delta`.
     responses : sequence of int, optional
-        Numbers of responses an example to thin the annotations to; by default a ladder up to what
+        Numbers of responses per example to thin the annotations to; by default a ladder up to what
         nearly all examples have, an empty sequence for none.
     cluster : str, optional
         Coordinate of the examples, such as the patient, whose examples may be alike.
-    combiners : sequence, optional
-        Those whose least number of examples is given; by default ``average``, ``held-out-rank``,
-        ``pac`` and ``ecdf`` with `delta`.
     delta : float
         Probability with which the guarantees of ``pac`` and ``ecdf`` may fail.
     resamples : int
@@ -283,16 +283,14 @@ def plan(
         Prints its table and answer. In `data`, over the dims ``n``, ``draws`` (infinite for
         expected) and ``bound`` (low, high), and ``alpha`` where several were passed: `coverage`,
         between whose bounds the share `confidence` of calibrations lies, `coverage_mean`, `spread`
-        (the standard deviation over calibrations) and `vacuous` (every set contains all labels).
-        `bootstrap_spread`, `bootstrap_mean` and
-        `bootstrap_coverage` are the same on resamples, NaN where n exceeds the pilot.
-        `n_within` (draws): the n from which on it is enough, with `within`, and sets are not every
-        label.
-        `between`, `within_examples` and `design_effect`: V_b, V_w, and what clusters multiply V_b
-        by. With annotations `responses_spread` (responses, n, draws), `responses_distance`
-        (responses; mean total variation from the plausibilities of all responses) and
-        `responses_n_within` (responses, draws).
-        `needed` (combiner): from how many of `needed_counts` on sets are not every label.
+        (the standard deviation over calibrations) and `vacuous` (every set contains all labels);
+        `bootstrap_spread`, `bootstrap_mean` and `bootstrap_coverage`, the same on resamples, NaN
+        where n exceeds the pilot. `n_within` (draws): the n from which on it is enough, with
+        `within`, and sets are not every label. `between`, `within_examples` and `design_effect`:
+        V_b, V_w, and what clusters multiply V_b by. With annotations `responses_spread` (responses,
+        n, draws), `responses_distance` (responses; mean total variation from the plausibilities of
+        all responses) and `responses_n_within` (responses, draws). `needed` (combiner): from how
+        many of `needed_counts` on sets are not every label.
 
     Raises
     ------

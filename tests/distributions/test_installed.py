@@ -1,62 +1,24 @@
-"""Plugins that work, installed by pip: used from Python, the command line and a study file."""
+"""Plugins that pip installed, one with a format of its own: in Python, commands, a study file."""
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from cli_world import World, make
+from cli_world import LABELS, World, make
 
-from .environments import Environment
+from .environments import Environment, Ran
 
 pytestmark = pytest.mark.timeout(900)
-
-ROWS = [
-    "bradley-terry chances of being preferred, fitted to all comparisons (pairs-reader 0.1)",
-    "ranked-choice chances of being ranked first, fitted to all rankings (thesis-pl 0.2)",
-    "pairwise of two labels, which fits better; any number of such pairs a response "
-    "(pairs-reader 0.1)",
-    "pairwise one row a comparison: example, annotator, better, worse (pairs-reader 0.1)",
-]
-INFO = """\
-plugin  thesis (thesis-pl 0.2)
-about   Plausibilities from rankings by the model of Plackett and Luce.
-url     https://example.org/thesis-pl
-state   ready
-offers  aggregator ranked-choice
-
-aggregator  ranked-choice of thesis (thesis-pl 0.2)
-summary     chances of being ranked first, fitted to all rankings
-state       ready
-class       thesis_pl.plackett_luce:PlackettLuce
-parameters  rounds  an integer; default 50
-              Steps.
-            prior  a number; default 0.5
-              How often every label is thought to have been put first before
-              anybody ranks.
-use         --aggregator '{name = "thesis:ranked-choice", rounds = 50}'
-"""
 
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
     return make(tmp_path)
-
-
-def test_listed(good: Environment) -> None:
-    ran = good.plausibly("plugins", "list")
-    assert (ran.code, ran.err) == (0, "")
-    text = " ".join(ran.out.split())
-    assert [row for row in ROWS if row not in text] == []
-    assert text.endswith(" components of 14 plugins, none failed")
-
-
-def test_told_of(good: Environment) -> None:
-    ran = good.plausibly("plugins", "info", "thesis")
-    assert (ran.code, ran.out, ran.err) == (0, INFO, "")
 
 
 def test_checked(good: Environment) -> None:
@@ -109,6 +71,25 @@ predictor = plausibly.calibrate(predictions, table, aggregator="ranked-choice")
 predictor.save("from_python.nc")
 print(predictor.fingerprint)
 """
+LAZY = """
+import sys
+from plausibly.cli.start import main
+sys.argv = ["plausibly", "--help"]
+assert main() == 0
+assert not {"numpy", "plausibly_builtins", "thesis_pl", "pairs_reader"} & set(sys.modules)
+from plausibly import registry
+from plausibly.plugin import AGGREGATOR, SCORE
+registry.resolve(SCORE, "probability")
+assert not {"thesis_pl", "pairs_reader"} & set(sys.modules)
+registry.resolve(AGGREGATOR, "ranked-choice")
+assert "thesis_pl.plackett_luce" in sys.modules
+assert "pairs_reader.bradley_terry" not in sys.modules
+"""
+
+
+def test_nothing_is_imported_before_it_is_used(good: Environment) -> None:
+    ran = good.run("-W", "error", "-c", LAZY)
+    assert ran.code == 0, ran.err
 
 
 def test_from_python(good: Environment, world: World) -> None:
@@ -154,18 +135,68 @@ def test_from_a_study_file(good: Environment, world: World) -> None:
     assert first.read_bytes() == second.read_bytes()
 
 
-def test_disabled_by_a_study_file(good: Environment, world: World) -> None:
-    world.write("study.toml", STUDY + '\n[plugins]\ndisable = ["thesis-pl"]\n')
-    ran = good.plausibly("run", "study.toml", folder=world.folder)
-    assert ran.code == 2
-    said = " ".join((ran.out + ran.err).split())
-    assert (
-        'annotations.aggregator.name: no aggregator "ranked-choice"; it may be in a plugin that '
-        "is disabled (thesis)"
-    ) in said
-    world.edit("study.toml", '"ranked-choice"', '"thesis:ranked-choice"')
-    ran = good.plausibly("config", "check", "study.toml", folder=world.folder)
-    assert ran.code == 2
-    said = " ".join((ran.out + ran.err).split())
-    assert "thesis (thesis-pl 0.2) is disabled" in said
-    assert "take thesis-pl out of [plugins] disable" in said
+@pytest.fixture
+def pairs(tmp_path: Path) -> World:
+    """Each vote becomes the comparisons of its label with the two others."""
+    made = make(tmp_path)
+    for votes, compared in (("votes.csv", "pairs.csv"), ("new_votes.csv", "new_pairs.csv")):
+        lines = ["example,annotator,better,worse"]
+        for row in made.path(votes).read_text("utf-8").splitlines()[1:]:
+            task, worker, label = row.split(",")
+            lines += [f"{task},{worker},{label},{other}" for other in LABELS if other != label]
+        made.write(compared, "\n".join(lines) + "\n")
+    return made
+
+
+def well(ran: Ran) -> str:
+    assert (ran.code, ran.err) == (0, "")
+    return " ".join(ran.out.split())
+
+
+def test_comparisons_on_the_command_line(good: Environment, pairs: World) -> None:
+    def run(*words: str) -> Ran:
+        return good.plausibly(*words, folder=pairs.folder)
+
+    by = ["--aggregator", "bradley-terry"]
+    said = well(run("calibrate", "-a", "pairs.csv", *by, "-p", "probabilities.csv", "-o", "p.nc"))
+    assert "pairs.csv (pairs:pairwise, pairwise): 30 examples, 3 annotators, 90 answers" in said
+    assert "aggregator pairs:bradley-terry" in said
+    assert "guarantee alpha 0.1: on average, a set contains an annotator" in said
+    well(run("predict", "p.nc", "-p", "new.csv", "-o", "sets.csv"))
+    about = json.loads(pairs.path("sets.json").read_text("utf-8"))
+    assert [guarantee["level"] for guarantee in about["guarantees"]] == ["9/10"]
+    said = well(run("evaluate", "sets.csv", "-a", "new_pairs.csv", *by))
+    assert "alpha 0.1 examples coverage 95% interval set size all answers 20 " in said
+
+
+COMPARED = """
+import numpy as np
+import plausibly
+table = plausibly.read_annotations("pairs.csv")
+print(table)
+lam = plausibly.aggregate(table, "bradley-terry")
+some = plausibly.select_annotations(table, example=["c03", "c01"])
+np.testing.assert_array_equal(
+    plausibly.aggregate(some, "bradley-terry").sel(example="c03"), lam.sel(example="c03")
+)
+from plausibly import registry
+from plausibly.plugin import ANNOTATION
+kind = registry.resolve(ANNOTATION, "pairwise")
+built = kind.build([("e", "w", [("a", "b"), ("a", "c")]), ("f", "w", [("b", "c")])], None)
+kind.validate(built)
+print(built.mention_block.values.tolist())
+try:
+    kind.build([("e", "w", [("a", "a")])], None)
+except plausibly.InputError as error:
+    print(error.what)
+"""
+
+
+def test_comparisons_in_python(good: Environment, pairs: World) -> None:
+    ran = good.run("-W", "error", "-c", COMPARED, folder=pairs.folder)
+    assert ran.code == 0, ran.err
+    assert ran.out.splitlines()[-2:] == [
+        "[1, 2, 3, 4, 1, 2]",
+        'example e, annotator w compares "a" with itself',
+    ]
+    assert ran.out.startswith("annotations  30 examples, 3 annotators, 90 answers (3 per example)")

@@ -1,0 +1,384 @@
+"""The table and the verdict: averages, sites, labels, new patients, enough answers, and risk."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+from eval_said import check, said
+from plausibly import registry
+from plausibly.evaluation import Evaluation, Sensitivity, Study, evaluate
+from plausibly.evaluation.intervals import interval
+from plausibly.evaluation.result import decimal
+from plausibly.evaluation.splits import split, split_keys, split_seed
+from plausibly.guarantee import Guarantee, Target
+from plausibly.kernels.random import hash_names
+from plausibly.plugin import ANNOTATION, resolve
+
+from . import studies as oracle
+
+ANIMALS = ["cat", "dog", "fox"]
+
+
+def judged(
+    covered: int,
+    *,
+    examples: int = 400,
+    level: str | None = "9/10",
+    target: Target = "aggregated",
+    has: int = 100,
+    confidence: str | None = None,
+    vacuous: bool = False,
+    overlap: int = 0,
+) -> xr.DataArray:
+    """Sets that hold the certain label of `covered` examples, and no other label."""
+    held = np.arange(examples) < covered
+    guarantee = Guarantee(
+        alpha=Fraction(1, 10),
+        level=None if level is None else Fraction(level),
+        target=target,
+        reason="w",
+        has=has,
+        confidence=None if confidence is None else Fraction(confidence),
+        vacuous=vacuous,
+    )
+    return xr.DataArray(
+        np.stack([held, ~held, np.zeros_like(held)], axis=1),
+        dims=("example", "label"),
+        coords={"example": [f"e{i}" for i in range(examples)], "label": ANIMALS, "alpha": 0.1},
+        attrs={"guarantees": json.dumps([guarantee.to_json()]), "calibration_overlap": overlap},
+    )
+
+
+def sure(examples: int = 400) -> xr.DataArray:
+    rows = np.tile([1.0, 0.0, 0.0], (examples, 1))
+    coords = {"example": [f"e{i}" for i in range(examples)], "label": ANIMALS}
+    return xr.DataArray(rows, dims=("example", "label"), coords=coords)
+
+
+def test_the_verdict_on_calibration_examples() -> None:
+    with pytest.warns(match="calibrated their predictor"):
+        found = evaluate(judged(364, overlap=40), sure())
+    assert found.verdict().endswith("40 of the examples calibrated the predictor: no evidence.")
+
+
+def split_experts() -> tuple[xr.DataArray, xr.DataArray]:
+    """Sets that hold one label: all of what is said of the certain, 0.4 of the disputed ones."""
+    lam = sure()
+    lam[300:] = [0.4, 0.3, 0.3]
+    sets = judged(400, level="4/5").assign_coords(
+        site=("example", np.where(np.arange(400) < 280, "north", "a far southern site")),
+        known=("example", ["cat"] * 400),
+    )
+    return sets, lam
+
+
+def test_many_groups_show_the_weakest() -> None:
+    sets, lam = split_experts()
+    sets = sets.assign_coords(ward=("example", np.arange(400) // 25))
+    lines = evaluate(sets, lam, by="ward").lines()
+    start = lines.index("by ward (lowest 8 of 16 groups, intervals widened for all)")
+    assert [line.split()[0] for line in lines[start + 1 : start + 5]] == ["12", "13", "14", "15"]
+    parts = [line for line in lines if line.startswith("  ") and not line.startswith("   ")]
+    assert len(parts) == 3 + 8
+    assert len(lines) <= 25
+
+
+def test_several_alphas_have_a_block_each_and_ties_are_counted() -> None:
+    sets = judged(400).drop_vars("alpha")
+    lam = sure()
+    lam[:100] = [0.5, 0.5, 0]
+    both = xr.concat([sets, ~sets], dim=xr.Variable("alpha", [0.1, 0.25])).assign_attrs(sets.attrs)
+    text = "\n".join(evaluate(both, lam, ties="fractional").lines())
+    first, second = text.split("\n\n")
+    assert first.startswith("alpha 0.1  ")
+    assert second.startswith("alpha 0.25  ")
+    flat = " ".join(first.split())
+    assert flat.startswith("alpha 0.1 examples coverage")
+    assert evaluate(both, lam, ties="fractional").attrs["tied_share"] == 0.25
+    assert " ".join(second.split()).endswith("No guarantee; the sets cover 0.125 of the answers.")
+    assert evaluate(both, lam).verdict().count("\n") == 1
+
+
+def test_without_alpha_and_with_another_confidence() -> None:
+    sets = judged(364).drop_vars("alpha")
+    lines = evaluate(sets, sure(), confidence=0.9).lines()
+    assert lines[0].startswith(" ")
+    assert "90% interval" in lines[0]
+    assert " ".join(lines[-1].split()) == (
+        "verdict Consistent with the guarantee: 0.90 on average, measured 0.910."
+    )
+    bare = evaluate(sets.drop_attrs(), sure()).lines()
+    assert bare[-1].endswith("No guarantee; the sets cover 0.910 of the answers.")
+
+
+def test_the_same_as_plain_data() -> None:
+    sets, lam = split_experts()
+    found = evaluate(sets.assign_attrs(left_out='{"x": 1}'), lam, by="site")
+    data = json.loads(json.dumps(found.to_json(), allow_nan=False))
+    assert (data["n"], data["ties"], data["left_out"]) == (400, "first", {"x": 1})
+    (one,) = data["results"]
+    assert one["alpha"] == 0.1
+    assert one["aggregated_coverage"]["mean"] == pytest.approx(0.85)
+    assert [part["ambiguity"] for part in one["strata"]] == [
+        "below 0.5",
+        "0.5 to 0.8",
+        "0.8 and above",
+    ]
+    assert one["strata"][1]["n"] == 0
+    assert one["strata"][1]["aggregated_coverage"] == {"mean": None, "low": None, "high": None}
+    assert [(part["site"], part["n"]) for part in one["groups"]] == [
+        ("a far southern site", 120),
+        ("north", 280),
+    ]
+    assert one["guarantee"]["level"] == "4/5"
+    assert one["verdict"].startswith("At or above the guarantee: 0.80 on average")
+
+
+def test_decimals() -> None:
+    values = (0.0, 0.5, -0.25, 0.9996, 1.0, -1.0, -0.0001, float("nan"))
+    shown = "0.000 0.500 -0.250 1.000 1.000 -1.000 0.000 -"
+    assert " ".join(map(decimal, values)) == shown
+    assert decimal(0.671, 2) == "0.67"
+
+
+def test_no_group_is_called_weak_that_may_keep_the_guarantee() -> None:
+    sets = judged(364).assign_coords(site=("example", np.resize(["a", "b"], 400)))
+    assert evaluate(sets, sure(), by="site").verdict() == (
+        "Consistent with the guarantee: 0.90 on average, measured 0.910. No site is shown to be "
+        "below 0.90; the lowest is a."
+    )
+
+
+def test_a_rough_interval_is_marked_where_it_stands() -> None:
+    rows = np.arange(400)
+    places = np.where(rows < 392, "north", "south")
+    sets = judged(360).assign_coords(
+        site=("example", places), patient=("example", np.where(rows < 392, rows, rows // 2))
+    )
+    lines = evaluate(sets, sure(), by="site", cluster="patient").lines()
+    marked = [line.split()[0] for line in lines if line.rstrip("0123456789. ").endswith(" *")]
+    assert marked == ["south"]
+    assert "* a rough interval: fewer than ten clusters" in " ".join(" ".join(lines).split())
+
+
+def test_annotations_are_aggregated_by_default() -> None:
+    kind = registry.resolve(ANNOTATION, "single-label")
+    votes = [("e0", "w1", "cat"), ("e0", "w2", "fox"), ("e1", "w1", "cat")]
+    found = evaluate(judged(2, examples=2), kind.build(votes, ANIMALS)).data
+    assert found["aggregated_coverage"].values.tolist() == [0.5, 1.0]
+
+
+LABELS = ["a", "b", "c"]
+
+
+def certain(held: np.ndarray, labels: list[int], **coords: object) -> tuple[xr.DataArray, ...]:
+    """Sets that hold the certain label where told, and the plausibilities of these labels."""
+    n = len(held)
+    named = {"example": [f"e{row}" for row in range(n)], "label": LABELS, "alpha": 0.2}
+    lam = np.eye(3)[labels]
+    sets = (lam > 0) & np.asarray(held, dtype=bool)[:, None]
+    both = [
+        xr.DataArray(values, dims=("example", "label"), coords=named).assign_coords(
+            {name: ("example", np.asarray(one)) for name, one in coords.items()}
+        )
+        for values in (sets, lam)
+    ]
+    return both[0], both[1].drop_vars("alpha")
+
+
+def predictor(calibrator: dict[str, str], sizes: dict[str, int]) -> plausibly.ConformalPredictor:
+    """A predictor that was calibrated on so many examples of each site, three of each patient."""
+    site = np.repeat(list(sizes), list(sizes.values()))
+    n = len(site)
+    values = np.random.default_rng(0).dirichlet(np.ones(3), n)
+    coords = {
+        "example": [f"c{row}" for row in range(n)],
+        "label": LABELS,
+        "site": ("example", site),
+        "patient": ("example", np.arange(n) // 3),
+    }
+    model = xr.DataArray(values, dims=("example", "label"), coords=coords)
+    return plausibly.calibrate(model, model.copy(), calibrator=calibrator)
+
+
+def guaranteed(sets: xr.DataArray, of: plausibly.ConformalPredictor) -> xr.DataArray:
+    model = sets.astype(float).drop_vars("alpha").copy(data=np.full(sets.shape, 1 / 3))
+    carried = of.predict(model.assign_coords(label=LABELS), 0.2).attrs
+    return sets.assign_attrs(carried)
+
+
+MONDRIAN = {"name": "mondrian", "by": "site"}
+SITES = np.repeat(["north", "south", "west"], [200, 200, 30])
+HELD = np.concatenate([np.arange(200) < 190, np.arange(200) < 190, np.arange(30) < 14])
+
+
+def test_a_guarantee_for_each_site_is_judged_in_each() -> None:
+    sets, lam = certain(HELD, [0] * 430, site=SITES)
+    large = {"north": 300, "south": 300, "west": 3000, "east": 60}
+    found = evaluate(guaranteed(sets, predictor(MONDRIAN, large)), lam, by="site").data
+    assert float(found["aggregated_coverage_mean"]) > 0.9
+    assert Evaluation(found).verdict() == (
+        'Below the guarantee for 1 of 3 values of "site" (lowest: west, 0.467, 0.272 to 0.672): '
+        "0.80 on average, measured 0.916; these examples may differ from the calibration set; 1 "
+        "without test examples."
+    )
+    (cells,) = [one["guaranteed"] for one in Evaluation(found).to_json()["results"]]  # type: ignore[attr-defined]  # plain data
+    west = interval(HELD[400:] * 1.0, among=3)
+    assert [one["cell"] for one in cells] == ["east", "north", "south", "west"]
+    assert cells[0]["n"] == 0
+    assert cells[0]["mean"] is None
+    assert (cells[3]["n"], cells[3]["low"], cells[3]["high"]) == (30, west.low, west.high)
+
+
+def test_without_the_sites_a_guarantee_for_each_is_not_judged() -> None:
+    sets, lam = certain(HELD, [0] * 430, site=SITES)
+    sets = guaranteed(sets, predictor(MONDRIAN, {"north": 30, "south": 30, "west": 30}))
+    said = evaluate(sets, lam).verdict()
+    assert "Not checked" in said
+    assert 'by="site"' in said
+    assert "guaranteed_mean" not in evaluate(sets, lam).data
+
+
+def test_a_guarantee_for_each_label_is_judged_by_the_mass_of_each() -> None:
+    held = np.concatenate([np.ones(300), np.arange(60) < 24, np.ones(40)])
+    sets, lam = certain(held, [0] * 300 + [1] * 60 + [2] * 40)
+    lam[-40:] = [0.5, 0.0, 0.5]
+    sets[-40:] = [True, False, True]
+    of = predictor({"name": "mondrian", "by": "label"}, {"x": 3000})
+    found = evaluate(guaranteed(sets, of), lam).data
+    assert found["guaranteed_n"].values.tolist() == [320, 60, 20]
+    assert found["guaranteed_mean"].values.tolist() == [1, 0.4, 1]
+    assert "for 1 of 3 labels (lowest: b, 0.400" in Evaluation(found).verdict()
+    turned = evaluate(guaranteed(sets[:, ::-1], of), lam).data
+    counts = turned["guaranteed_n"].sel(guaranteed_cell=LABELS)
+    assert counts.values.tolist() == [320, 60, 20]
+
+
+PATIENTS = np.concatenate([np.arange(100), np.repeat([100, 101], 100)])
+OF_PATIENTS = np.concatenate([np.arange(100) < 45, np.ones(200)])
+
+
+@pytest.mark.parametrize("cluster", [None, "patient"])
+def test_a_guarantee_for_new_patients_is_judged_by_patients(cluster: str | None) -> None:
+    of = predictor({"name": "clustered", "by": "patient"}, {"x": 3000})
+    sets, lam = certain(OF_PATIENTS, [0] * 300, patient=PATIENTS)
+    found = evaluate(guaranteed(sets, of), lam, cluster=cluster).data
+    assert float(found["aggregated_coverage_mean"]) > 0.8
+    assert float(found["guaranteed_mean"]) == pytest.approx(47 / 102)
+    alone = interval(np.append(OF_PATIENTS[:100], [1.0, 1.0]))
+    assert float(found["guaranteed_low"]) == pytest.approx(alone.low, abs=0.003)
+    assert (
+        Evaluation(found)
+        .verdict()
+        .startswith('Below the guarantee: 0.80 of a new "patient" on average, measured 0.461')
+    )
+    bare = evaluate(guaranteed(sets, of).drop_vars("patient"), lam.drop_vars("patient")).data
+    assert "Not checked" in Evaluation(bare).verdict()
+
+
+def test_in_chunks_the_same_is_judged() -> None:
+    dask = pytest.importorskip("dask")
+    of = predictor({"name": "clustered", "by": "patient"}, {"x": 300})
+    sets, lam = certain(OF_PATIENTS, [0] * 300, patient=PATIENTS)
+    sets = guaranteed(sets, of)
+    with dask.config.set(scheduler="synchronous"):
+        later = evaluate(sets.chunk({"example": 70}), lam).data
+    assert Evaluation(later).verdict() == evaluate(sets, lam).verdict()
+
+
+def world_of_patients(n: int = 120) -> tuple[xr.DataArray, xr.DataArray]:
+    model, lam = oracle.world(n, labels=3)
+    return model.assign_coords(patient=("example", np.minimum(np.arange(n), 70))), lam
+
+
+def test_a_study_sets_the_level_beside_the_mean_over_patients() -> None:
+    model, lam = world_of_patients()
+    of_patients = {"name": "clustered", "by": "patient"}
+    methods: dict[str, dict[str, object]] = {
+        "new": {"calibrator": of_patients},
+        "all": {"calibrator": "expected"},
+    }
+    study = plausibly.compare(model, lam, methods, alphas=[0.2], splits=3, cluster="patient").data
+    named = study.sel({"method": "new"})
+    assert np.isnan(named["guaranteed_level"]).all()
+    assert float(study.sel({"method": "all"})["guaranteed_level"][0]) == 0.8
+    keys = split_keys(0, 0)
+    test = split(hash_names(model["example"].values), keys, groups=model["patient"].values)
+    predictor = plausibly.calibrate(
+        model[~test],
+        lam[~test],
+        calibrator=of_patients,
+        cluster="patient",
+        seed=split_seed(0, 0),
+    )
+    covered = evaluate(predictor.predict(model[test], 0.2), lam[test]).data
+    assert float(named["cluster_coverage"][0, 0]) == pytest.approx(
+        float(covered["guaranteed_mean"])
+    )
+    mean = float(named["cluster_coverage"].mean())
+    row, below = Study(study).lines()[2:4]
+    assert row.split()[0::5] == ["new", "none"]
+    assert below.split() == ["per", '"patient"', f"{mean:.3f}", "0.80"]
+    assert below.index("0.80") == row.index("none")
+    alone = plausibly.compare(model, lam, methods, alphas=[0.2], splits=2).data
+    assert "cluster_coverage" not in alone
+
+
+def test_aggregators_are_compared_by_the_mean_over_patients() -> None:
+    model, _ = world_of_patients()
+    votes = [(f"case {row}", f"w{k}", f"l{row * k % 3}") for row in range(120) for k in range(3)]
+    table = resolve(ANNOTATION, "single-label").build(votes, ["l0", "l1", "l2"])
+    found = plausibly.sensitivity(
+        model,
+        table,
+        ["label-frequency", "worker-agreement"],
+        alphas=[0.2],
+        calibrator={"name": "clustered", "by": "patient"},
+        splits=2,
+        cluster="patient",
+    ).data
+    assert np.isnan(found["guaranteed_level"]).all()
+    assert not found["cluster_coverage"].equals(found["aggregated_coverage"])
+    shown = "\n".join(Sensitivity(found).lines())
+    mean = float(found["cluster_coverage"].mean("split")[0, 0, 0])
+    assert "(mean of groups)" in shown
+    assert f"{mean:.3f}" in shown
+
+
+def evaluated(calibrator: str | dict[str, object], alpha: str | list[str] = "0.2") -> Evaluation:
+    predictions, lam = oracle.world(60, labels=3)
+    predictions = predictions.assign_coords(risk=("label", [1.0, 2.0, 3.0]))
+    predictor = plausibly.calibrate(predictions[:30], lam[:30], calibrator=calibrator)
+    return plausibly.evaluate(predictor.predict(predictions[30:], alpha), lam[30:])
+
+
+def test_mass_coverage_is_measured_as_it_is_guaranteed() -> None:
+    method: dict[str, object] = {"name": "mass-coverage", "leave_out": 0.25}
+    found = evaluated(method, ["0.2", "0.4"]).data
+    wanted = found.aggregated_coverage >= 0.75 - 1e-9
+    np.testing.assert_array_equal(found.mass_coverage.values, wanted.values)
+    means = wanted.mean("example").values
+    np.testing.assert_allclose(found.mass_coverage_mean.values, means, atol=1e-12)
+    assert (found.mass_coverage_low < found.mass_coverage_mean).all()
+    one = evaluated(method)
+    line = next(line for line in one.lines() if line.startswith("enough answers"))
+    assert f"{float(one['mass_coverage_mean']):.3f}" in line
+    assert "0.80 of sets with 0.75 of the answers on average" in one.verdict()
+
+
+@pytest.mark.parametrize("calibrator", ["expected", {"name": "risk", "by": "risk"}])
+def test_it_is_measured_where_it_is_guaranteed_only(calibrator: str | dict[str, object]) -> None:
+    found = evaluated(calibrator)
+    assert "mass_coverage" not in found.data
+    assert ("ByRisk measures it" in found.verdict()) == (calibrator != "expected")
+
+
+@said(__file__)
+def test_what_is_said(call: str, text: str) -> None:
+    check(call, text, globals())
