@@ -66,7 +66,7 @@ def test_a_study_of_all_of_them(world: World) -> None:
     assert ' none per "patient" 1.000 0.90, vacuous risk(by=risk) ' in rows
     assert " risk 0.10, vacuous mass-coverage(leave_ou… " in rows
     assert " 0.90 of sets Verdict: " in rows
-    assert field(told, "asks for") == '"site" of every new example (-e)'
+    assert field(told, "needs") == '"site" of every new example (-e)'
     assert "plausibly predict out/predictor.nc -p NEW -e NEW_EXAMPLES" in told.out
     again = run("run", "out/resolved.toml", "-o", "again")
     assert again.code == 0

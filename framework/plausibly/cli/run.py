@@ -54,7 +54,7 @@ def run(
     plausibly run study.toml
     plausibly run study.toml -o elsewhere --processes 4
     """
-    from plausibly.cli import study_words as words
+    from plausibly.cli import study as words
     from plausibly.cli.report import after_run
     from plausibly.data.names import several
     from plausibly.evaluation.checkpoint import Checkpoint
@@ -73,6 +73,7 @@ def run(
     output.document |= words.before(ready)
     rows = [*words.blocks(ready), ("study", words.design(ready))]
     if dry_run:
+        rows.append(("assumptions", words.assumptions_text(ready)))
         splits, (what, answers) = settings.splits, settings.answers
         kept = ""
         if finished := checkpoint.finished(splits.count):

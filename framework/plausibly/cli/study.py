@@ -1,4 +1,4 @@
-"""Texts about a study before and after it runs, and the same as data."""
+"""Screens of a study before and after it runs, and the same as data."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def blocks(ready: Prepared) -> list[layout.Row]:
     text = f"{source}: {several(count, 'example')}, {several(many, 'label')}"
     predicted = study.predictions.path.name if study.predictions.path else ""
     rows: list[layout.Row] = [
-        ("config", f"{ready.name} is right: {several(len(study.methods), 'method')}, {rates}"),
+        ("settings", f"{ready.name}: {several(len(study.methods), 'method')}, {rates}"),
         (what, text if table is None else summary_of(table, source)),
         ("predictions", f"{predicted}: {shape_text(model, matched=count)}"),
         ("left out", layout.counts(ready.left_out)),
@@ -46,8 +46,11 @@ def blocks(ready: Prepared) -> list[layout.Row]:
         origin = ready.origin("annotations.aggregator.name")
         by_default = f" (the {origin})" if origin.startswith("default for") else ""
         rows.append(("aggregator", f"{component}{by_default}"))
-    rows.append(("assumptions", "; ".join(assumptions(model, study.examples.cluster))))
     return rows
+
+
+def assumptions_text(ready: Prepared) -> str:
+    return "; ".join(assumptions(ready.predictions, ready.study.examples.cluster))
 
 
 def design(ready: Prepared) -> str:
@@ -96,18 +99,19 @@ def outcome(
     """Return what is guaranteed, where it is weak, what was written, and how to go on."""
     study, method = result.prepared.study, result.first
     rows: list[layout.Row] = [
-        *guarantee_rows(result.predictor, study.alphas, "guaranteed", f"{method}, ")
+        *guarantee_rows(result.predictor, study.alphas, "guarantee", f"{method}, ")
     ]
     for one in result.groups[:1]:
         widened = f", widened for {several(one.groups, 'group')}" if one.groups > 1 else ""
         shown = bounded(1 - Fraction(str(one.alpha)))
-        clear = "" if one.high < 1 - one.alpha else f": not clearly below {shown}"
+        below = "below" if one.high < 1 - one.alpha else "not shown to be below"
         text = (
-            f"{one.coordinate} {one.group} {decimal(one.mean)} ({ends(one.low, one.high)}"
-            f"{widened}), {several(one.examples, 'example')} of the sets of "
-            f"{method} at alpha {one.alpha:g}{clear}"
+            f"{one.coordinate} {one.group}, {decimal(one.mean)} ({ends(one.low, one.high)}"
+            f"{widened}): {below} {shown}; {several(one.examples, 'example')}, sets of {method} "
+            f"at alpha {one.alpha:g}"
         )
-        rows.append(("weakest group", text))
+        rows.append(("lowest", text))
+    rows.append(("assumptions", assumptions_text(result.prepared)))
     files = [*([] if report is None else [report]), *written]
     sets = next(path for path in written if path.suffix == ".csv")
     predictor = next(path for path in written if path.name.startswith("predictor"))
@@ -117,15 +121,15 @@ def outcome(
     of_predictor = f"{predictor.name}: {method}, on all {calibrated}"
     command = next_command(result.predictor, predictor, study.alphas[0], "new_sets.csv")
     rows += [
-        ("written", f"{study.output.folder}/: {' '.join(path.name for path in files)}"),
+        ("saved", f"{study.output.folder}/: {' '.join(path.name for path in files)}"),
         ("", f"{of_sets}; {of_predictor}"),
-        ("asks for", needed_of_new(result.predictor)),
-        ("next" if report is None else "predict", layout.command_line(command, indent=16)),
+        ("needs", needed_of_new(result.predictor)),
+        ("next" if report is None else "predict", layout.command_line(command, indent=13)),
     ]
     if instead:
         rows.append(("report", f"{instead}, for a report of this study"))
     if report is not None:
-        rows.append(("next", layout.command_line(["open", report], indent=16)))
+        rows.append(("next", layout.command_line(["open", report], indent=13)))
     return rows
 
 
