@@ -43,14 +43,9 @@ def validator() -> Any:  # Any: no types come with jsonschema
     return jsonschema.Draft202012Validator(json.loads(json.dumps(found)))
 
 
-def plain(text: str) -> dict[str, object]:
-    """Return a study file as JSON holds it."""
-    return tomllib.loads(text)
-
-
 def refused(text: str) -> list[str]:
     """Return the paths of what the schema refuses."""
-    return sorted(error.json_path for error in validator().iter_errors(plain(text)))
+    return sorted(error.json_path for error in validator().iter_errors(tomllib.loads(text)))
 
 
 EXAMPLES = {
@@ -74,10 +69,7 @@ def test_example_studies_validate(name: str) -> None:
 
 @settings(max_examples=30)
 @given(given_tables=studies())
-def test_whatever_is_a_study_validates(
-    # Any: as above
-    given_tables: dict[str, object],
-) -> None:
+def test_any_study_validates(given_tables: dict[str, object]) -> None:
     text = toml_text(without_unset(resolved(draft(given_tables).settings)))
     assert not refused(toml_text(given_tables))
     assert not refused(text)
@@ -134,12 +126,11 @@ def test_a_component_that_cannot_be_loaded_takes_anything(
     found = jsonschema.Draft202012Validator(schema())
     text = SMALLEST.replace("[pred", 'reader = "lost"\nwhatever = 1\n[pred')
     text += 'calibrator = {name = "lost", whatever = 1}\n'
-    assert not list(found.iter_errors(plain(text)))
+    assert not list(found.iter_errors(tomllib.loads(text)))
 
 
 def test_the_command_prints_the_schema() -> None:
     ran = run("config", "schema")
-    assert (ran.code, ran.err) == (0, "")
     assert json.loads(ran.out) == json.loads(json.dumps(schema()))
-    assert run("config", "schema", "--json").out == ran.out
+    assert run("config", "schema", "--json") == ran
     assert run("config", "schema", "--quiet").out == ""
