@@ -88,22 +88,18 @@ def test_counts_memory_and_what_would_be_replaced(world: World) -> None:
 
 MISTAKES = (
     "aggregate -a votes.cvs -o lam.csv",
-    "aggregate -a votes.csv -o lam.txt",
     "convert -a votes.csv -o table",
     "predict predictor.nc -p new.csv -o sets.txt",
     f"calibrate {OF_BOTH} -o nowhere/p.nc",
     "convert -a votes.csv -o votes.csv/t.csv",
-    "calibrate -a votes.csv -p new.csv -o p.nc",
     f"calibrate {OF_BOTH} --score probabilty -o p.nc",
     f"calibrate {OF_BOTH} --set examples.cluster=patient -o p.nc",
-    "predict predictor.nc -p new.csv -o new.csv",
     "predict predictor.nc -p new.csv -o own.csv",  # own.json is no guarantee
     "run wrong.toml",
     "run results.nc",  # over itself
     "reproduce voted-overcovers",
     f"sensitivity {OF_BOTH} --aggregator x --aggregator y",
     f"sensitivity {OF_BOTH} --aggregator label-frequency",
-    "plugins new scores --kind score",
     "plugins new taken --kind score",
     "demo --data toy -o votes.csv/demo",
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata as metadata
-import json
 import os
 import re
 import subprocess
@@ -12,9 +11,10 @@ import sysconfig
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import attrs
+
+from cli_world import Ran
 
 PROJECT = Path(__file__).resolve().parents[2]
 SOURCES = PROJECT / "tests" / "distributions" / "sources"
@@ -72,21 +72,6 @@ def _is_installed(name: str) -> bool:
     except metadata.PackageNotFoundError:  # for another platform or version of Python
         return False
     return True
-
-
-@attrs.frozen
-class Ran:
-    """What a process did."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def document(self) -> dict[str, Any]:  # Any: whatever JSON holds
-        """The document that ``--json`` printed."""
-        document: dict[str, Any] = json.loads(self.out)  # Any: as above
-        return document
 
 
 @attrs.frozen

@@ -18,7 +18,7 @@ from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import counted
 from plausibly.evaluation.design import BY_GROUP
-from plausibly.evaluation.result import decimal, each, ends
+from plausibly.evaluation.result import AGGREGATED, decimal, each, ends
 from plausibly.evaluation.study import DRAWS, METHOD, SIZE, SPLIT
 from plausibly.guarantee import bounded
 from plausibly.protocols import AGGREGATOR
@@ -157,21 +157,24 @@ def after(result: StudyResult, written: Sequence[Path]) -> dict[str, object]:
 
 def _method(one: xr.Dataset) -> dict[str, object]:
     name = str(one[METHOD].item())
-    several_splits = one.sizes[SPLIT] > 1
-    results = []
     dims = [dim for dim in (names.ALPHA, SIZE, DRAWS) if dim in one.dims]
+    measures = [*COVERAGES, *([BY_GROUP] if BY_GROUP in one else []), "set_size", "share_empty"]
+    results = []
     for cell in product(*(range(one.sizes[dim]) for dim in dims)):
         here = one.isel(dict(zip(dims, cell, strict=True)))
-        coverage = here["aggregated_coverage"]
-        figures: dict[str, object] = {
-            **{dim: here[dim].item() for dim in dims},
-            "spread": coverage.std(ddof=1).item() if several_splits else None,
-            "vacuous_splits": int(here["vacuous"].sum()),
-            "guaranteed": here["guaranteed_level"].item(),
-        }
-        coverages = ("aggregated_coverage", "majority_vote_coverage", "true_coverage")
-        for measure in (*coverages, BY_GROUP, "set_size", "share_empty"):
-            if measure in here or measure in coverages:
-                figures[measure] = here[measure].mean().item() if measure in here else None
-        results.append(figures)
+        place = {dim: here[dim].item() for dim in dims}
+        guaranteed = here["guaranteed_level"].item()
+        results.append({**place, **means(here, measures), "guaranteed": guaranteed})
     return {"name": name, **json.loads(one.attrs["methods"])[name], "results": results}
+
+
+COVERAGES = (AGGREGATED, "majority_vote_coverage", "true_coverage")
+
+
+def means(one: xr.Dataset, measures: Iterable[str]) -> dict[str, object]:
+    """Return the means over splits at one alpha, None for measures that are not there."""
+    return {
+        **{name: one[name].mean().item() if name in one else None for name in measures},
+        "spread": one[AGGREGATED].std(ddof=1).item() if one.sizes[SPLIT] > 1 else None,
+        "vacuous_splits": int(one["vacuous"].sum()),
+    }
