@@ -43,6 +43,11 @@ OPTIONS = [
     (f"{CALIBRATE} --combiner '{{name = \"ecdf\"}}\nscore = 3'", "option-malformed", "--combiner"),
     ("calibrate -a votes.csv", "usage", "missing option '--predictions' / '-p' hint plausibly"),
     (f"{PREDICT} --set predictions.scale=logits", "config-key", '"logit" or "independent"'),
+    (
+        "sensitivity -a votes.csv -p probabilities.csv --aggregator label-frequency",
+        "aggregators-few",
+        "hint --aggregator label-frequency --aggregator dawid-skene",
+    ),
     ("plugins lst", "usage", "Did you mean 'list'? hint plausibly plugins --help"),
     ("calibrate -a votes.csv -p no.csv -o p.nc", "file-missing", 'predictions "no.csv"'),
     ("calibrate -a no.csv -p probabilities.csv -o p.nc", "file-missing", 'annotations "no.csv"'),
@@ -86,7 +91,8 @@ FILES = [  # file, what stands there, what comes in its place, and the message
         "example-unanswered",
         "annotations: 1 of 30 examples has no response (c00)",
     ),
-    ("votes.csv", "c00,w0,cat", "c00,w0,wolf", "labels-differ", "votes.csv has a label that prob"),
+    ("votes.csv", "c00,w0,cat", "c00,w0,wolf", "labels-differ", "hint --missing wolf, if it means"),
+    ("votes.csv", "c00,w0,cat", "c00,w0,catt", "labels-differ", 'labels.rename={catt="cat"}'),
     ("probabilities.csv", "c07,0.20,0.20,0.60\n", "", "examples-differ", "lacks 1 example of vot"),
     ("probabilities.csv", "c07,", "c06,", "example-twice", "names c06 in rows 7 and 8"),
     ("probabilities.csv", "c07,0.20", "c07,nan", "numbers-not-finite", "probabilities.csv"),
@@ -131,4 +137,4 @@ def test_wrong_usage_is_a_document_too(world: World) -> None:
     ran = typed("calibrate --alhpa 0.1 --json")
     assert (ran.code, ran.document["command"]) == (2, "calibrate")
     assert ran.document["error"]["name"] == "usage"
-    assert "--alpha" in ran.document["error"]["what"]
+    assert "did you mean --alpha?" in ran.document["error"]["hint"]

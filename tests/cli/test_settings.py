@@ -96,7 +96,9 @@ def test_a_slip_in_a_key_is_answered_with_the_right_one(world: World) -> None:
         ran = refused(f"{CALIBRATE} --set {text}", "config-key")
         assert right in ran.err.partition("\n  hint ")[2].split()
     world.write("plausibly.toml", FILE.replace("[evaluation]\nby", "[evaluation]\nbye"))
-    refused("calibrate", "config-key", "plausibly.toml line 11", "evaluation.bye")
+    refused("calibrate", "config-key", "plausibly.toml line 11", "evaluation.bye is no key")
+    world.write("plausibly.toml", FILE.replace("[evaluation]", "[evaluaton]"))
+    refused("calibrate", "config-key", "evaluaton is no key", "hint write [evaluation]")
 
 
 def test_keys_of_other_commands_are_checked_and_ignored(world: World) -> None:

@@ -167,7 +167,7 @@ def test_several_mistakes_are_listed_and_the_first_is_an_error() -> None:
 study.toml: 2 mistakes, nothing was run
  line 1   sede: no such key; did you mean "seed"?
  line 25  splits.count: must be >= 1, found 0
-error config-key: study.toml line 1: sede
+error config-key: study.toml line 1: sede is no key
   expected  seed
   found     sede (mistake 1 of 2, all are listed)
   hint      write seed = 1"""

@@ -387,7 +387,10 @@ def _place_labels(error: InputError, table: xr.Dataset, path: Path, labels: list
         where = "" if first is None else f", first in line {counted(first)}"
     error.expected = listed(labels)
     error.found += f" ({counted(count)} of {amount(total)} answers{where})"
-    error.hint = f"missing={quoted(surplus[0])}, if it means that there is no answer"
+    if guess := near(surplus[0], labels):
+        error.hint = f"rename={json.dumps({surplus[0]: guess}, ensure_ascii=False)}"
+    else:
+        error.hint = f"missing={quoted(surplus[0])}, if it means that there is no answer"
 
 
 def left_out_of(*arrays: xr.DataArray | xr.Dataset) -> dict[str, int]:
