@@ -14,18 +14,20 @@ from plausibly.io import read_plausibilities
 from plausibly.kernels.sparse import Sparse
 
 LABELS = 20_000
+OF_VOTES = ("-a", "votes.csv", "--labels", "labels.txt")
+DRAWN = """--aggregator '{name = "bootstrap", draws = 2}'"""
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def write_votes(folder: Path, examples: int, labels: int) -> None:
+def write_votes(examples: int, labels: int) -> None:
     """Write five votes per example, of which some agree, and the names of all labels."""
     names = [f"label {code}" for code in range(labels)]
-    (folder / "labels.txt").write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
+    Path("labels.txt").write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
     rng = np.random.default_rng(0)
     said = (rng.integers(0, labels, examples)[:, None] + rng.integers(0, 4, (examples, 5))) % labels
     lines = [
@@ -33,16 +35,13 @@ def write_votes(folder: Path, examples: int, labels: int) -> None:
         for row in range(examples)
         for vote in range(5)
     ]
-    (folder / "votes.csv").write_text("task,worker,label\n" + "".join(lines), encoding="utf-8")
+    Path("votes.csv").write_text("task,worker,label\n" + "".join(lines), encoding="utf-8")
 
 
-OF_VOTES = ("-a", "votes.csv", "--labels", "labels.txt")
-
-
-def test_aggregate_makes_no_dense_array(here: Path) -> None:
-    write_votes(here, 3, 40)
+def test_aggregate_makes_no_dense_array() -> None:
+    write_votes(3, 40)
     run("aggregate", *OF_VOTES, "-o", "lam.npz")  # what is imported once is no part of it
-    write_votes(here, 2_000, LABELS)  # dense: 305 MiB
+    write_votes(2_000, LABELS)  # dense: 305 MiB
     with at_most(96):
         ran = done("aggregate", *OF_VOTES, "-o", "lam.npz", "--json")
     assert ran.document["form"] == "sparse"
@@ -52,104 +51,72 @@ def test_aggregate_makes_no_dense_array(here: Path) -> None:
 
 
 @pytest.fixture
-def small(here: Path) -> Path:
+def small() -> None:
     """Forty examples of fifty labels: what they give is known from dense arrays."""
-    write_votes(here, 40, 50)
-    rng = np.random.default_rng(1)
-    values = rng.dirichlet(np.full(50, 0.2), 40).astype(np.float32)
+    write_votes(40, 50)
     np.savez(
-        here / "p.npz",
-        predictions=values,
+        "p.npz",
+        predictions=np.random.default_rng(1).dirichlet(np.full(50, 0.2), 40).astype(np.float32),
         examples=[f"case {row}" for row in range(40)],
         labels=[f"label {code}" for code in range(50)],
     )
-    return here
 
 
+@pytest.mark.usefixtures("small")
 @pytest.mark.parametrize(
-    ("out", "form", "said"),
+    ("out", "form", "shown"),
     [
-        ("lam.npz", "sparse", "only what is not 0"),
         ("lam.nc", "sparse", "only what is not 0"),
         ("lam.csv", "long", "a row for each label that is not 0"),
-        ("lam.csv", "wide", ""),
         ("lam.npz", "wide", ""),
     ],
 )
-def test_every_form_gives_the_same_predictor(small: Path, out: str, form: str, said: str) -> None:
+def test_every_form_gives_the_same_predictor(out: str, form: str, shown: str) -> None:
     ran = done("aggregate", *OF_VOTES, "-o", out, "--form", form)
     saved = next(line for line in ran.out.splitlines() if line.startswith("saved"))
-    assert saved.endswith(f" kB, {said})" if said else " kB)")
+    assert saved.endswith(f" kB, {shown})" if shown else " kB)")
     table = plausibly.read_annotations("votes.csv", labels=Path("labels.txt"))
     assert read_plausibilities(out).equals(plausibly.aggregate(table))
     words = ("-p", "p.npz", "--json", "-o", "predictor.nc")
-    given = typed("calibrate --plausibilities", out, *words).document
-    direct = run("calibrate", *OF_VOTES, *words).document
-    assert given["fingerprint"] == direct["fingerprint"]
     dense = plausibly.calibrate(plausibly.read_predictions("p.npz"), plausibly.aggregate(table))
-    assert direct["fingerprint"] == dense.fingerprint
+    for answers in (("--plausibilities", out), OF_VOTES):
+        assert run("calibrate", *answers, *words).document["fingerprint"] == dense.fingerprint
 
 
-def test_forms_that_nobody_chose(here: Path) -> None:
-    write_votes(here, 3, 1_001)
-    for out, form in (("lam.csv", "long"), ("lam.nc", "sparse")):
-        assert run("aggregate", *OF_VOTES, "-o", out, "--json").document["form"] == form
-    drawn = ("--aggregator", '{name = "bootstrap", draws = 2}')
-    assert run("aggregate", *OF_VOTES, *drawn, "-o", "d.nc", "--json").document["form"] == "wide"
-    write_votes(here, 3, 1_000)
-    assert run("aggregate", *OF_VOTES, "-o", "lam.nc", "--json").document["form"] == "wide"
-
-
-def test_a_form_that_a_format_has_not(small: Path) -> None:
+def test_forms_by_default() -> None:
+    for labels, words, form in (
+        (1_001, "-o lam.csv", "long"),
+        (1_001, "-o lam.nc", "sparse"),
+        (1_001, f"-o drawn.nc {DRAWN}", "wide"),
+        (1_000, "-o lam.nc", "wide"),
+    ):
+        write_votes(3, labels)
+        assert typed(f"aggregate {words} --json", *OF_VOTES).document["form"] == form
     sparse = f"aggregate {' '.join(OF_VOTES)} --form sparse -o"
     refused(f"{sparse} lam.csv", "option-unfit", "found .csv hint -o lam.npz, or --form long")
-    drawn = """--aggregator '{name = "bootstrap", draws = 2}'"""
-    refused(f"{sparse} lam.npz {drawn}", "option-unfit", "found draws hint --form wide")
+    refused(f"{sparse} lam.npz {DRAWN}", "option-unfit", "found draws hint --form wide")
 
 
-def test_evaluate_with_every_measure(small: Path) -> None:
-    predictor = ("-o", "predictor.nc")
-    assert run("calibrate", *OF_VOTES, "-p", "p.npz", *predictor).code == 0
-    assert typed("predict predictor.nc -p p.npz -o sets.csv").code == 0
-    (small / "risk.csv").write_text(
-        "label,risk\n" + "".join(f"label {k},{k % 3}\n" for k in range(50)), encoding="utf-8"
-    )
-    assert run("aggregate", *OF_VOTES, "-o", "lam.csv").code == 0
-    strata = (
-        "--by",
-        "label",
-        "--by",
-        "ambiguity",
-        "--set",
-        "evaluation.risk=risk",
-        "--labels",
-        "risk.csv",
-    )
-    more = (*strata, "-p", "p.npz", "--predictor", "predictor.nc", "--json")
-    sparse = typed("evaluate sets.csv -a votes.csv", *more)
-    dense = typed("evaluate sets.csv --plausibilities lam.csv", *more)
-    assert sparse.code == dense.code == 0
-    for part in (
-        "results",
-        "by_label",
-        "by_entropy",
-        "by_risk",
-        "by_predicted_entropy",
-        "p_values",
-    ):
-        assert sparse.document[part] == dense.document[part], part
-
-
-def test_calibrate_and_evaluate_ask_for_no_dense_form(
-    small: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("small")
+def test_every_measure_without_the_dense_form(monkeypatch: pytest.MonkeyPatch) -> None:
     def dense(_: Sparse) -> None:
         raise AssertionError("the dense form was made")
 
-    monkeypatch.setattr(Sparse, "dense", dense)
-    assert run("aggregate", *OF_VOTES, "-o", "lam.nc", "--form", "sparse").code == 0
-    for given in (OF_VOTES, ("--plausibilities", "lam.nc")):
-        assert run("calibrate", *given, "-p", "p.npz", "-o", "predictor.nc").code == 0
-        assert typed("predict predictor.nc -p p.npz -o sets.csv").code == 0
-        assert typed("evaluate sets.csv", *given).code == 0
-    assert run("aggregate", *OF_VOTES, "-o", "lam.nc", "--form", "wide").code == 1  # it would tell
+    risks = "".join(f"label {k},{k % 3}\n" for k in range(50))
+    Path("risk.csv").write_text(f"label,risk\n{risks}", encoding="utf-8")
+    done("aggregate", *OF_VOTES, "-o", "lam.csv")
+    done("aggregate", *OF_VOTES, "-o", "lam.nc", "--form", "sparse")
+    plain = "evaluate sets.csv --by label --by ambiguity -p p.npz --predictor predictor.nc --json"
+    more = f"{plain} --set evaluation.risk=risk --labels risk.csv"
+    with monkeypatch.context() as patch:
+        patch.setattr(Sparse, "dense", dense)
+        for answers in (OF_VOTES, ("--plausibilities", "lam.nc")):
+            assert run("calibrate", *answers, "-p", "p.npz", "-o", "predictor.nc").code == 0
+            assert typed("predict predictor.nc -p p.npz -o sets.csv").code == 0
+            assert typed("evaluate sets.csv", *answers).code == 0
+        assert run("aggregate", *OF_VOTES, "-o", "lam.nc", "--form", "wide").code == 1  # fails
+    sparse = typed(more, "-a", "votes.csv").document
+    wide = typed(more, "--plausibilities", "lam.csv").document
+    for part in ("results", "by_label", "by_entropy", "by_risk", "by_predicted_entropy"):
+        assert sparse[part] == wide[part], part
+    assert sparse["p_values"] == wide["p_values"]

@@ -87,24 +87,18 @@ def test_any_key_is_set_to_a_toml_value_or_to_text(world: World) -> None:
     assert world.path("predictor.nc").read_bytes() == first
 
 
-@pytest.mark.parametrize(
-    ("text", "right"),
-    [
+def test_a_slip_in_a_key_is_answered_with_the_right_one(world: World) -> None:
+    for text, right in (
         ("anotations.path=x", "annotations"),
         ("annotations.colums.annotator=x", "annotations.columns"),
         ("seeds=1", "seed"),
-    ],
-)
-def test_a_slip_in_a_key_is_answered_with_the_right_one(
-    text: str, right: str, world: World
-) -> None:
-    ran = refused(f"{CALIBRATE} --set {text}", "config-key")
-    assert right in ran.err.partition("\n  hint ")[2].split()
-
-
-def test_a_key_of_the_file_that_is_wrong_is_named_with_its_line(world: World) -> None:
+    ):
+        ran = refused(f"{CALIBRATE} --set {text}", "config-key")
+        assert right in ran.err.partition("\n  hint ")[2].split()
     world.write("plausibly.toml", FILE.replace("[evaluation]\nby", "[evaluation]\nbye"))
-    refused("calibrate", "config-key", "plausibly.toml line 11", "evaluation.bye")
+    refused("calibrate", "config-key", "plausibly.toml line 11", "evaluation.bye is no key")
+    world.write("plausibly.toml", FILE.replace("[evaluation]", "[evaluaton]"))
+    refused("calibrate", "config-key", "evaluaton is no key", "hint write [evaluation]")
 
 
 def test_keys_of_other_commands_are_checked_and_ignored(world: World) -> None:

@@ -8,11 +8,10 @@ import re
 import struct
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from cli_world import EVALUATE, World, make, run, typed
+from cli_world import EVALUATE, PREDICT, World, done, typed
 from plausibly.cli import layout
 
 if sys.platform == "win32":
@@ -23,31 +22,14 @@ import pty
 import termios
 
 ESCAPE = "\x1b["
+BOLD, END = f"{ESCAPE}1m", f"{ESCAPE}0m"
 _CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+INFO = ("plugins", "list", "--kind", "combiner")
+NEW = ("plugins", "new", "thesis-pl", "--kind", "aggregator", "--dry-run")
+WRONG = ("plugins", "list", "--kind", "combinr", "--quiet")
 
 
-@pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> World:
-    made = make(tmp_path_factory.mktemp("terminals"))
-    here = Path.cwd()
-    os.chdir(made.folder)
-    try:
-        files = ("-a", "votes.csv", "-p", "probabilities.csv")
-        assert run("calibrate", *files, "-o", "predictor.nc").code == 0
-    finally:
-        os.chdir(here)
-    return made
-
-
-def told(environment: dict[str, str]) -> dict[str, str]:
-    ours = {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "PYTHONIOENCODING"}
-    kept = {name: value for name, value in os.environ.items() if name not in ours}
-    return {**kept, "TERM": "xterm-256color", **environment}
-
-
-def in_terminal(
-    world: World, *words: str, columns: int = 80, environment: dict[str, str] | None = None
-) -> tuple[int, str]:
+def in_terminal(*words: str, columns: int = 80, **environment: str) -> tuple[int, str]:
     """Return the exit code of a command, and what it sent to a terminal of so many columns.
 
     What a slow machine says of progress would stand there too: messages alone come with --quiet.
@@ -59,8 +41,7 @@ def in_terminal(
         stdin=other,
         stdout=other,
         stderr=other if "--quiet" in words else subprocess.DEVNULL,
-        cwd=world.folder,
-        env=told(environment or {}),
+        env=variables(environment),
     )
     os.close(other)
     found = bytearray()
@@ -76,138 +57,108 @@ def in_terminal(
     return process.wait(timeout=60), found.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
-def piped(world: World, *words: str, **environment: str) -> str:
+def piped(*words: str, **environment: str) -> str:
     ran = subprocess.run(
         [sys.executable, "-m", "plausibly", *words],
         capture_output=True,
-        cwd=world.folder,
-        env=told(environment),
+        env=variables(environment),
         check=False,
     )
     return (ran.stdout + ran.stderr).decode("utf-8")
 
 
-PREDICT = ("predict", "predictor.nc", "-p", "new.csv", "-o", "sets.csv")
-INFO = ("plugins", "list", "--kind", "combiner")
-NEW = ("plugins", "new", "thesis-pl", "--kind", "aggregator", "--dry-run")
-WRONG = ("plugins", "list", "--kind", "combinr", "--quiet")
+def variables(environment: dict[str, str]) -> dict[str, str]:
+    ours = {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "PYTHONIOENCODING"}
+    kept = {name: value for name, value in os.environ.items() if name not in ours}
+    return {**kept, "TERM": "xterm-256color", **environment}
 
 
-def test_a_terminal_has_colours_and_the_same_words(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    code, shown = in_terminal(world, *PREDICT)
+def test_a_terminal_has_colours_and_the_same_words(sets: World) -> None:
+    code, shown = in_terminal(*PREDICT.split())
     assert code == 0
-    monkeypatch.chdir(world.folder)
-    plain = run(*PREDICT).out
+    plain = done(PREDICT).out
     assert ESCAPE not in plain
     assert _CODES.sub("", shown) == plain
-    assert shown.startswith(f"{ESCAPE}1mpredictions")
-    assert f"\n{ESCAPE}1msets{ESCAPE}0m " in shown
-    assert f"{ESCAPE}1mnext{ESCAPE}0m" in shown
-    assert f"{ESCAPE}36mplausibly evaluate sets.csv -a VOTES{ESCAPE}0m" in shown
+    assert shown.startswith(f"{BOLD}predictions")
+    assert f"\n{BOLD}sets{END} " in shown
+    assert f"{BOLD}next{END}" in shown
+    assert f"{ESCAPE}36mplausibly evaluate sets.csv -a VOTES{END}" in shown
 
 
-@pytest.mark.parametrize("why", ["TERM=dumb", "NO_COLOR=1 FORCE_COLOR=1"])
-def test_terminals_without_colours(world: World, why: str) -> None:
-    environment = dict(part.split("=") for part in why.split())
-    _, shown = in_terminal(world, *INFO, environment=environment)
-    assert ESCAPE not in shown
-    assert "average" in shown
-
-
-def test_colours_may_be_forced_into_a_pipe(world: World) -> None:
-    assert f"{ESCAPE}1;31merror kind-unknown{ESCAPE}0m" in piped(world, *WRONG, FORCE_COLOR="1")
-    assert ESCAPE not in piped(world, *INFO, FORCE_COLOR="0")
-
-
-def test_a_document_is_never_coloured(world: World) -> None:
-    _, shown = in_terminal(world, *INFO, "--json")
-    assert ESCAPE not in shown
+def test_colours_are_left_out_and_forced_by_the_environment() -> None:
+    for environment in ({"TERM": "dumb"}, {"NO_COLOR": "1", "FORCE_COLOR": "1"}):
+        shown = in_terminal(*INFO, **environment)[1]
+        assert ESCAPE not in shown
+        assert "average" in shown
+    assert ESCAPE not in in_terminal(*INFO, "--json")[1]
+    assert ESCAPE not in piped(*INFO, FORCE_COLOR="0")
+    assert f"{ESCAPE}1;31merror kind-unknown{END}" in piped(*WRONG, FORCE_COLOR="1")
 
 
 @pytest.mark.parametrize(("columns", "words"), [(40, INFO), (40, WRONG), (200, NEW)])
-def test_lines_are_as_long_as_the_terminal_is_wide(
-    world: World, columns: int, words: tuple[str, ...]
-) -> None:
-    lines = _CODES.sub("", in_terminal(world, *words, columns=columns)[1]).split("\n")
+def test_lines_are_as_long_as_the_terminal_is_wide(columns: int, words: tuple[str, ...]) -> None:
+    lines = _CODES.sub("", in_terminal(*words, columns=columns)[1]).split("\n")
     longest = max(len(line.rstrip()) for line in lines)
-    if columns == 200:
-        assert 80 < longest <= 120
-    else:
-        assert 25 < longest <= 40
+    assert (80, 25)[columns == 40] < longest <= (120, 40)[columns == 40]
 
 
-def test_the_lines_of_an_evaluation_fit_a_narrow_terminal(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(world.folder)
-    assert run(*PREDICT).code == 0
+def test_the_lines_of_an_evaluation_fit_a_narrow_terminal(sets: World) -> None:
     text = typed(EVALUATE).out
     narrow = layout.narrowed(text, 40)
     assert max(map(len, narrow.split("\n"))) <= 40 < max(map(len, text.split("\n")))
     assert narrow.split() == text.split()
 
 
-def test_a_terminal_that_has_ascii_alone(world: World) -> None:
+def test_a_terminal_that_has_ascii_alone() -> None:
     words = ("plugins", "new", "é…", "--kind", "score", "--quiet")
     ascii_alone = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "1"}
-    for text in (
-        in_terminal(world, *words, environment=ascii_alone)[1],
-        piped(world, *words, **ascii_alone),
-    ):
+    for text in (in_terminal(*words, **ascii_alone)[1], piped(*words, **ascii_alone)):
         assert "Traceback" not in text
         assert text.isascii()
         assert 'a plugin cannot be called "?..."' in _CODES.sub("", text)
 
 
-def test_heads_of_tables_are_told_from_their_rows() -> None:
-    lines = [
-        "alpha 0.1            examples  coverage  95% interval      set size",
-        "all answers                20     0.933  0.869 to 0.997        2.10",
-        "  0.5 to 0.8               12     0.889  0.785 to 0.993        2.33",
-        "split 0                     1     2     3",
-        "north                     20%   50%   30%",
-        "south                     80%   20%    0%",
-        "verdict      Consistent with the guarantee: 0.90 on average, measured 0.933.",
-        "saved  sets.csv",
-    ]
+def test_heads_of_tables_and_marks() -> None:
+    rows = {
+        "alpha 0.1            examples  coverage  95% interval      set size": "",
+        "all answers                20     0.933  0.869 to 0.997        2.10": "all answers",
+        "  0.5 to 0.8               12     0.889  0.785 to 0.993        2.33": None,
+        "split 0                     1     2     3": "",
+        "north                     20%   50%   30%": "north",
+        "south                     80%   20%    0%": "south",
+        "saved  sets.csv": "saved",
+    }
     stream = io.StringIO()
-    layout.print_styled("\n".join(lines), stream)
-    head, *rest = stream.getvalue().splitlines()
-    assert head == f"{ESCAPE}1m{lines[0]}{ESCAPE}0m"
-    assert rest[0] == lines[1].replace("all answers", f"{ESCAPE}1mall answers{ESCAPE}0m")
-    assert rest[1] == lines[2]
-    assert rest[2] == f"{ESCAPE}1m{lines[3]}{ESCAPE}0m"
-    assert rest[3] == lines[4].replace("north", f"{ESCAPE}1mnorth{ESCAPE}0m")
-    assert rest[-1] == f"{ESCAPE}1msaved{ESCAPE}0m  sets.csv"
-
-
-def test_marks_have_colours() -> None:
+    layout.print_styled("\n".join(rows), stream)
+    assert stream.getvalue().splitlines() == [
+        row if title is None else row.replace(title or row, f"{BOLD}{title or row}{END}")
+        for row, title in rows.items()
+    ]
     stream = io.StringIO()
     layout.print_styled("voted 0.844 ✗ nothing\nwarning guarantee-vacuous: x, vacuous", stream)
     assert stream.getvalue() == (
-        f"voted 0.844 {ESCAPE}31m✗{ESCAPE}0m nothing\n"
-        f"{ESCAPE}1;33mwarning guarantee-vacuous{ESCAPE}0m: x, {ESCAPE}33mvacuous{ESCAPE}0m\n"
+        f"voted 0.844 {ESCAPE}31m✗{END} nothing\n"
+        f"{ESCAPE}1;33mwarning guarantee-vacuous{END}: x, {ESCAPE}33mvacuous{END}\n"
     )
 
 
 def test_letters_that_others_stand_for() -> None:
-    text = "a … ± ✗ é".encode("ascii", "plausibly") if registered() else b""
-    assert text == b"a ... +- x ?"
-
-
-def registered() -> bool:
     layout.tolerate()
-    return True
+    assert "a … ± ✗ é".encode("ascii", "plausibly") == b"a ... +- x ?"
 
 
-def test_long_lines_go_on_under_their_text() -> None:
-    line = "written  results.nc and some more words that follow"
-    assert layout.narrowed(line, 31) == (
-        "written  results.nc and some\n         more words that follow"
-    )
-    assert layout.narrowed("  of several words", 12) == "  of several\n  words"
-    assert layout.narrowed("short\n\nlines", 12) == "short\n\nlines"
-    word = "x" * 50
-    assert layout.narrowed(word, 12) == word
+@pytest.mark.parametrize(
+    ("line", "width", "expected"),
+    [
+        (
+            "written  results.nc and some more words that follow",
+            31,
+            "written  results.nc and some\n         more words that follow",
+        ),
+        ("  of several words", 12, "  of several\n  words"),
+        ("short\n\nlines", 12, "short\n\nlines"),
+        ("x" * 50, 12, "x" * 50),
+    ],
+)
+def test_long_lines_go_on_under_their_text(line: str, width: int, expected: str) -> None:
+    assert layout.narrowed(line, width) == expected

@@ -60,22 +60,17 @@ def test_numpy_scalars_are_numbers() -> None:
         ("whole", "7", 'expected an integer, found the text "7" | write whole = 7'),
         ("whole", "ten", 'expected an integer, found the text "ten"'),
         ("whole", True, "expected an integer, found true"),
-        ("whole", 7.0, "expected an integer, found 7.0"),
-        ("whole", None, "expected an integer, found None"),
         ("whole", [7], "expected an integer, found a list of 1"),
         ("number", "0.1", 'expected a number, found the text "0.1" | write number = 0.1'),
-        ("number", False, "expected a number, found false"),
         ("text", 7, 'expected text, found 7 | write text = "7"'),
-        ("text", True, "expected text, found true"),
         ("text", {}, "expected text, found a table"),
         ("switch", 1, "expected true or false, found 1"),
         ("switch", "True", 'expected true or false, found the text "True" | write switch = true'),
-        ("switch", "yes", 'expected true or false, found the text "yes"'),
-        ("path", 7, "expected a path, found 7"),
         ("path", object(), "expected a path, found an object of type object"),
     ],
 )
 def test_nothing_is_coerced(key: str, value: object, line: str) -> None:
+    """Which values are refused is the property below; here is how."""
     assert mistakes(Plain, {key: value}) == [f"{key}: {line}"]
 
 
@@ -178,35 +173,22 @@ def test_containers() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "lines"),
     [
-        (
-            "names",
-            "ab",
-            ['names: expected a list, each text, found the text "ab" | write names = ["ab"]'],
-        ),
-        ("names", ["a", 1], ['names[1]: expected text, found 1 | write names[1] = "1"']),
+        ("names", "ab", ['names: expected a list, each text, found the text "ab"', '["ab"]']),
+        ("names", ["a", 1], ["names[1]: expected text, found 1", '"1"']),
         ("names", {"a": 1}, ["names: expected a list, each text, found a table"]),
         ("pair", ["a"], ["pair: expected a list of 2: text, an integer, found a list of 1"]),
-        (
-            "pair",
-            [1, "a"],
-            [
-                'pair[0]: expected text, found 1 | write pair[0] = "1"',
-                'pair[1]: expected an integer, found the text "a"',
-            ],
-        ),
+        ("pair", ["a", "b"], ['pair[1]: expected an integer, found the text "b"']),
         ("bare", 1, ["bare: expected a list, found 1"]),
         ("aliases", ["a"], ["aliases: expected a table, found a list of 1"]),
-        ("aliases", {"a": 1}, ['aliases.a: expected text, found 1 | write aliases.a = "1"']),
+        ("aliases", {"a": 1}, ["aliases.a: expected text, found 1", '"1"']),
         ("aliases", {1: "a"}, ["aliases.1: the key: expected text, found 1"]),
-        (
-            "levels",
-            {"a": [1, "2"]},
-            ['levels.a[1]: expected an integer, found the text "2" | write levels.a[1] = 2'],
-        ),
+        ("levels", {"a": [1, "2"]}, ['levels.a[1]: expected an integer, found the text "2"', "2"]),
     ],
 )
 def test_containers_of_the_wrong_type(key: str, value: object, lines: list[str]) -> None:
-    assert mistakes(Many, {key: value}) == lines
+    line, *instead = lines
+    written = [f" | write {line.partition(':')[0]} = {one}" for one in instead]
+    assert mistakes(Many, {key: value}) == ["".join([line, *written])]
 
 
 @attrs.frozen(kw_only=True)
@@ -220,47 +202,38 @@ class Choice:
     deep: int | tuple[int, ...] = 0
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("ties", "random"),
-        ("by", 1),
-        ("band", 0.5),
-        ("band", "auto"),
-        ("maybe", None),
-        ("maybe", 3),
-        ("where", "x"),
-        ("wide", 3),
-        ("wide", 3.5),
-        ("deep", (1, 2)),
-    ],
-)
-def test_choices(key: str, value: object) -> None:
-    got = getattr(STRICT.build(Choice, {key: value}), key)
-    assert (type(got), got) == (type(value), value)
+def test_choices() -> None:
+    for key, values in {
+        "ties": ("random",),
+        "by": (1, "all"),
+        "band": (0.5, "auto"),
+        "maybe": (None, 3),
+        "where": ("x",),
+        "wide": (3, 3.5),
+        "deep": ((1, 2),),
+    }.items():
+        for value in values:
+            made = getattr(STRICT.build(Choice, {key: value}), key)
+            assert (type(made), made) == (type(value), value)
 
 
 @pytest.mark.parametrize(
     ("key", "value", "line"),
     [
-        (
-            "ties",
-            "fist",
-            'expected "first" or "random", found the text "fist" | write ties = "first"',
-        ),
+        ("ties", "fist", 'found the text "fist" | write ties = "first"'),
         ("ties", 1, 'expected "first" or "random", found 1'),
         ("by", True, 'expected 1 or "all", found true'),
         ("by", "al", 'expected 1 or "all", found the text "al" | write by = "all"'),
         ("band", "0.1", 'expected a number or "auto", found the text "0.1" | write band = 0.1'),
         ("maybe", "3", 'expected an integer, found the text "3" | write maybe = 3'),
         ("where", 7, 'expected text or a path or a list, each text, found 7 | write where = "7"'),
-        ("deep", [1, "2"], None),
+        ("deep", [1, "2"], 'expected an integer, found the text "2" | write deep[1] = 2'),
     ],
 )
-def test_choices_that_are_none(key: str, value: object, line: str | None) -> None:
-    expected_line = line or 'expected an integer, found the text "2" | write deep[1] = 2'
-    path = key if line else f"{key}[1]"
-    assert mistakes(Choice, {key: value}) == [f"{path}: {expected_line}"]
+def test_choices_that_are_none(key: str, value: object, line: str) -> None:
+    (found,) = mistakes(Choice, {key: value})
+    assert found.startswith(f"{key}[1]: " if key == "deep" else f"{key}: ")
+    assert found.endswith(line)
 
 
 @attrs.frozen(kw_only=True)

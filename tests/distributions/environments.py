@@ -14,6 +14,8 @@ from pathlib import Path
 
 import attrs
 
+from cli_world import Ran
+
 PROJECT = Path(__file__).resolve().parents[2]
 SOURCES = PROJECT / "tests" / "distributions" / "sources"
 
@@ -57,15 +59,6 @@ def _is_installed(name: str) -> bool:
     except metadata.PackageNotFoundError:  # for another platform or version of Python
         return False
     return True
-
-
-@attrs.frozen
-class Ran:
-    """What a process did."""
-
-    code: int
-    out: str
-    err: str
 
 
 @attrs.frozen

@@ -40,7 +40,7 @@ def test_a_figure_leaves_a_picture_numbers_and_a_line(folder: Path) -> None:
     assert max(map(len, ran.out.splitlines())) <= 80
     assert ran.out.startswith("ecdf        held: yes\n  claim     averages of dependent p-values")
     assert ran.out.endswith(
-        "\nheld     1 of 1 claims\nwritten  out/: a picture and a CSV each, and claims.txt\n"
+        "\nheld   1 of 1 claims\nsaved  out/: a picture and a CSV each, and claims.txt\n"
     )
     assert sorted(path.name for path in (folder / "out").iterdir()) == [
         "claims.txt",

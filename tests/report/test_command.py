@@ -105,7 +105,7 @@ def test_without_the_extra_a_study_runs_and_a_report_says_what_to_install(
     monkeypatch.setattr("plausibly.extras.import_module", without_jinja)
     told = run("run", "study.toml")
     assert told.code == 0
-    last = 'report         pip install "plausibly[report]", for a report of this study\n'
+    last = 'report       pip install "plausibly[report]", for a report of this study\n'
     assert told.out.endswith(last)
     assert not world.path("out/report.html").exists()
     refused = run("report", "out")

@@ -39,12 +39,8 @@ def test_nothing_is_half_written(world: World, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(ConformalPredictor, "save", full)
     with pytest.raises(InputError) as caught:
         write_study(found)
-    assert str(caught.value) == (
-        "error output-unwritable: cannot write out\n"
-        "  expected  a writable folder\n"
-        '  found     "no space left on device"\n'
-        "  hint      -o elsewhere"
-    )
+    assert caught.value.what == "cannot write out"
+    assert (caught.value.found, caught.value.hint) == ('"no space left on device"', "-o elsewhere")
     assert names(world.folder) == before
     world.path("deep").mkdir()
     told = run("run", "study.toml", "-o", "deep/er/out")
@@ -100,37 +96,24 @@ def test_a_move_that_fails_half_way_is_taken_back(
     assert written(world.path("out")) == first
 
 
-def test_a_folder_is_never_replaced_by_a_file(world: World) -> None:
+def test_nothing_of_others_is_replaced(world: World) -> None:
     world.path("out/results.nc").mkdir(parents=True)
     world.write("out/results.nc/mine.txt", "kept")
     told = run("run", "study.toml")
     assert told.code == 2
     assert "error output-occupied" in told.err
     assert names(world.path("out")) == ["mine.txt", "results.nc"]
-
-
-def test_what_was_read_is_not_overwritten(world: World) -> None:
+    assert run("run", "study.toml", "-o", "done", "--no-report").code == 0
+    world.edit("done/resolved.toml", "count = 6", "count = 6  # enough")
+    told = run("run", "done/resolved.toml")
+    assert told.code == 2
+    assert "output-is-input: done/resolved.toml would overwrite the study file\n" in told.err
     world.path("probabilities.csv").rename(world.path("sets.csv"))
     world.edit("study.toml", "probabilities.csv", "sets.csv")
     told = run("run", "study.toml", "-o", ".")
     assert told.code == 2
-    assert told.err.endswith(
-        "error output-is-input: sets.csv would overwrite what study.toml reads\n"
-        "  expected  another folder\n"
-        "  found     .\n"
-        "  hint      -o elsewhere, or another [output] folder\n"
-    )
+    assert "output-is-input: sets.csv would overwrite what study.toml reads\n" in told.err
     assert not world.path("results.nc").exists()
-
-
-def test_a_resolved_study_with_words_of_its_own_is_not_overwritten(world: World) -> None:
-    run("run", "study.toml")
-    world.edit("out/resolved.toml", "count = 6", "count = 6  # enough")
-    told = run("run", "out/resolved.toml")
-    assert told.code == 2
-    assert "output-is-input: out/resolved.toml would overwrite the study file\n" in told.err
-    assert run("run", "out/resolved.toml", "-o", "copy").code == 0
-    assert 'path = "../votes.csv"' in world.path("copy/resolved.toml").read_text()
 
 
 def test_the_resolved_study_finds_its_files_from_wherever_it_lies(world: World) -> None:
@@ -144,10 +127,10 @@ def test_the_resolved_study_finds_its_files_from_wherever_it_lies(world: World) 
     world.edit("study.toml", '"votes.csv"', f'"{world.path("linked/alias.csv").as_posix()}"')
     world.path("a/b").mkdir(parents=True)
     world.path("far").symlink_to(world.path("a/b"), target_is_directory=True)
-    assert run("run", "study.toml", "-o", "far/out").code == 0
+    assert run("run", "study.toml", "-o", "far/out", "--no-report").code == 0
     text = world.path("a/b/out/resolved.toml").read_text()
     assert 'path = "../../../data/alias.csv"' in text
     assert 'folder = "."' in text
     first = written(world.path("far/out"))
-    assert run("run", "a/b/out/resolved.toml").code == 0
+    assert run("run", "a/b/out/resolved.toml", "--no-report").code == 0
     assert written(world.path("far/out")) == first

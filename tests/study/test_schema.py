@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Iterator
 from functools import cache
@@ -20,9 +21,10 @@ from plausibly.config.resolved import resolved, without_unset
 from plausibly.config.schema import schema
 from plausibly.plugin import CALIBRATOR, READER
 from plausibly.protocols import KINDS
-from study_world import DESIGN, SMALLEST, WHOLE, tables, with_more_components
+from study_world import SMALLEST, WHOLE, tables, with_more_components
 
 from .strategies import studies
+from .test_draft import MISTAKES
 
 # Any: no types come with jsonschema.
 jsonschema: Any = import_module("jsonschema")
@@ -43,20 +45,14 @@ def validator() -> Any:  # Any: no types come with jsonschema
     return jsonschema.Draft202012Validator(json.loads(json.dumps(found)))
 
 
-def plain(text: str) -> dict[str, object]:
-    """Return a study file as JSON holds it."""
-    return tomllib.loads(text)
-
-
 def refused(text: str) -> list[str]:
     """Return the paths of what the schema refuses."""
-    return sorted(error.json_path for error in validator().iter_errors(plain(text)))
+    return sorted(error.json_path for error in validator().iter_errors(tomllib.loads(text)))
 
 
 EXAMPLES = {
     "smallest": SMALLEST,
     "whole": WHOLE,
-    "design": DESIGN,
     "plausibilities": SMALLEST.replace("annotations", "plausibilities"),
     "options": SMALLEST.replace("[pred", 'columns = {example = "item"}\nunnamed = "drop"\n[pred'),
     "reader table": SMALLEST.replace("[pred", 'reader = {name = "counts", array = "n"}\n[pred'),
@@ -74,46 +70,21 @@ def test_example_studies_validate(name: str) -> None:
 
 @settings(max_examples=30)
 @given(given_tables=studies())
-def test_whatever_is_a_study_validates(
-    # Any: as above
-    given_tables: dict[str, object],
-) -> None:
+def test_any_study_validates(given_tables: dict[str, object]) -> None:
     text = toml_text(without_unset(resolved(draft(given_tables).settings)))
     assert not refused(toml_text(given_tables))
     assert not refused(text)
 
 
-WRONG = {
-    ("seed = 1", 'seed = "1"'): "$.seed",
-    ("seed = 1", "sede = 1"): "$",
-    ("alphas = [0.1, 0.25]", "alphas = []"): "$.alphas",
-    ("alphas = [0.1, 0.25]", "alphas = [0.1, 0.1]"): "$.alphas",
-    ("alphas = [0.1, 0.25]", 'alphas = ["0.1"]'): "$.alphas[0]",
-    ("count = 6", "count = 0"): "$.splits.count",
-    ("count = 6", "test = 1.0"): "$.splits.test",
-    ("count = 6", "tset = 0.5"): "$.splits",
-    ("count = 6", "draws = []"): "$.splits.draws",
-    ("count = 6", "draws = [1, 0]"): "$.splits.draws[1]",
-    ("count = 6", "sizes = 5"): "$.splits.sizes",
-    ("count = 6", "sizes = [5, 5]"): "$.splits.sizes",
-    ("count = 6", "stratify = 5"): "$.splits.stratify",
-    ('path = "votes.csv"', 'path = "votes.csv"\nunanswered = "dorp"'): "$.annotations.unanswered",
-    ('path = "votes.csv"', 'path = "votes.csv"\nmissing = "?"'): "$.annotations.missing",
-    ('path = "votes.csv"', 'path = "votes.csv"\narray = "counts"'): "$.annotations",
-    ('reader = "long-table"', 'reader = "long-tabel"'): "$.annotations.reader",
-    ('calibrator = "majority-vote"', 'calibrator = "majorty-vote"'): "$.methods[1].calibrator",
-    ('calibrator = "majority-vote"', "draws = 3"): "$.methods[1]",
-    ("draws = 4", "draws = 0"): "$.methods[2].calibrator",
-    ('name = "everyone"', 'name = ""'): "$.methods[0].name",
-}
+# JSON has no NaN, and no schema compares the names of methods.
+DESCRIBED = [one for one in MISTAKES if not re.search("NaN|is called", one[3])]
 
 
-@pytest.mark.parametrize("change", WRONG)
-def test_one_mistake_is_refused(change: tuple[str, str]) -> None:
-    text = WHOLE.replace(*change)
-    assert text != WHOLE
-    assert draft(tables(text)).mistakes
-    assert WRONG[change] in refused(text)
+@pytest.mark.parametrize(("old", "new", "place", "_"), DESCRIBED)
+def test_what_a_study_refuses_is_refused(old: str, new: str, place: str, _: str) -> None:
+    path = f"$.{place.split()[1]}"
+    found = refused(WHOLE.replace(old, new, 1))
+    assert any(path.startswith(one) or one.startswith(path) for one in found)
 
 
 def test_every_component_that_is_installed_is_in_it() -> None:
@@ -134,12 +105,11 @@ def test_a_component_that_cannot_be_loaded_takes_anything(
     found = jsonschema.Draft202012Validator(schema())
     text = SMALLEST.replace("[pred", 'reader = "lost"\nwhatever = 1\n[pred')
     text += 'calibrator = {name = "lost", whatever = 1}\n'
-    assert not list(found.iter_errors(plain(text)))
+    assert not list(found.iter_errors(tomllib.loads(text)))
 
 
 def test_the_command_prints_the_schema() -> None:
     ran = run("config", "schema")
-    assert (ran.code, ran.err) == (0, "")
     assert json.loads(ran.out) == json.loads(json.dumps(schema()))
-    assert run("config", "schema", "--json").out == ran.out
+    assert run("config", "schema", "--json") == ran
     assert run("config", "schema", "--quiet").out == ""

@@ -89,35 +89,6 @@ cluster = "patient_id"
 """
 
 
-DESIGN = """\
-seed = 1
-alphas = [0.1, 0.05]
-[annotations]
-path = "votes.csv"
-reader = "long-table"
-aggregator = { name = "label-frequency" }
-[predictions]
-path = "probabilities.csv"
-[examples]
-path = "patients.csv"                               # optional: coordinates of the examples
-cluster = "patient"
-[labels]
-path = "labels.csv"                                 # optional: names in order, risk, order, parent
-[plugins]
-disable = []                                        # optional
-[[methods]]
-name = "everyone"                                   # optional, else made from the components
-calibrator = { name = "monte-carlo", draws = 10 }
-score = { name = "probability" }
-combiner = { name = "average" }
-[splits]                                            # optional; these are the defaults
-count = 100
-test = 0.5
-[output]
-folder = "out"
-"""
-
-
 def tables(text: str) -> dict[str, object]:
     """Return the tables of a study file, with decimals as typed."""
     return tomllib.loads(text, parse_float=Decimal)

@@ -39,8 +39,8 @@ def aggregate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     r"""Turn expert annotations into plausibilities: a distribution over labels for each example.
 
     plausibly aggregate -a votes.csv -o plausibilities.csv
-    plausibly aggregate -a votes.csv --columns example=item,annotator=rater,label=dx \
-      -o plausibilities.nc
+    plausibly aggregate -a votes.csv -o plausibilities.nc \
+      --columns example=item,annotator=rater,label=dx
     plausibly aggregate -a rankings.json --labels labels.txt -o out.npz
     plausibly aggregate -a votes.csv --aggregator bootstrap -o draws.parquet
     """

@@ -9,6 +9,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any, get_type_hints
@@ -278,12 +279,14 @@ class Commands(TyperGroup):
                     return 0
                 context = getattr(error, "ctx", None)
                 command = "plausibly" if context is None else str(context.command_path)
-                what = _text(error).rstrip(".")
+                what, hint = _text(error).rstrip("."), f"{command} --help"
+                option = getattr(error, "option_name", None)
+                if near := get_close_matches(
+                    str(option), getattr(error, "possibilities", None) or ()
+                ):
+                    what, hint = f"no such option: {option}", f"did you mean {near[0]}? See {hint}"
                 raise InputError(
-                    "usage",
-                    f"{command}: {what[:1].lower()}{what[1:]}",
-                    hint=f"{command} --help",
-                    source=command,
+                    "usage", f"{command}: {what[:1].lower()}{what[1:]}", hint=hint, source=command
                 ) from error
             except SystemExit as answered:  # Typer's, after what a shell asks for
                 code = answered.code

@@ -18,7 +18,7 @@ def check(output: Output, *, study: Study = None) -> int:
     plausibly config check study.toml
     plausibly config check study.toml --json
     """
-    from plausibly.cli import study_words as words
+    from plausibly.cli import study as words
     from plausibly.config.load import SettingsError
     from plausibly.study import Prepared, prepare
     from plausibly.study.prepare import settings_file
@@ -36,12 +36,13 @@ def check(output: Output, *, study: Study = None) -> int:
         output.show(error.listing())
         return error.exit_code
     output.document |= {"file": path.name, "mistakes": []}
-    rows: list[layout.Row] = [("config", f"{path.name} is right")]
+    rows: list[layout.Row] = [("settings", path.name)]
     following: list[object] = ["plausibly", "calibrate"]
     if isinstance(ready, Prepared):
         output.document |= words.before(ready)
-        rows, following = words.blocks(ready), ["plausibly", "run", path]
-    output.rows([*rows, ("next", layout.command_line(following, indent=13))])
+        rows = [*words.blocks(ready), ("assumptions", words.assumptions_text(ready))]
+        following = ["plausibly", "run", path]
+    output.rows([*rows, ("mistakes", "none"), ("next", layout.command_line(following, indent=13))])
     return 0
 
 

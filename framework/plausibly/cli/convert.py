@@ -31,8 +31,8 @@ def convert(
     words, its state, labels that no annotator named, examples without answers.
 
     plausibly convert -a export.json -o votes.csv
-    plausibly convert -a votes.tsv --columns example=item,annotator=rater,label=dx \
-      -o votes.parquet
+    plausibly convert -a votes.tsv -o votes.parquet \
+      --columns example=item,annotator=rater,label=dx
     """
     from plausibly.io import write_annotations
     from plausibly.io.datasets import ENDINGS

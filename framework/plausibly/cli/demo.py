@@ -78,7 +78,7 @@ def demo(
     outputs = [*study.write_result(result, out, figure=drawable), edited]
 
     command = shlex.join(["plausibly", "run", str(out / edited)])
-    output.document |= _document(result, data, splits, seed)
+    output.document |= _document(result, data, seed)
     output.document |= {"folder": out, "written": [*outputs, *inputs], "next": command}
     table = Study(result.study).lines() if every else study.table(result)
     meaning = layout.wrapped(study.meaning(result), layout.columns())
@@ -107,35 +107,24 @@ def _can_draw(data: Data) -> bool:
     return True
 
 
-def _document(result: Result, data: Data, splits: int, seed: int) -> dict[str, object]:
+def _document(result: Result, data: Data, seed: int) -> dict[str, object]:
     import json
 
+    from plausibly.cli.study import COVERAGES, means
     from plausibly.demo import study
     from plausibly.evaluation.study import METHOD, SPLIT
 
     subject, compared = result.subject, result.study
-    methods = []
-    for method in map(str, compared[METHOD].values):
-        one = compared.sel({METHOD: method})
-        names = (
-            "aggregated_coverage",
-            "majority_vote_coverage",
-            "true_coverage",
-            "cluster_coverage",
-        )
-        means = {n: float(one[n].mean()) if n in one else None for n in (*names, "set_size")}
-        spread = float(one["aggregated_coverage"].std(ddof=1)) if splits > 1 else None
-        methods.append(
-            {
-                "name": method,
-                **json.loads(compared.attrs["methods"])[method],
-                "aggregated_coverage": means.pop("aggregated_coverage"),
-                "spread": spread,
-                **means,
-                "vacuous_splits": int(one["vacuous"].sum()),
-                "guarantee": json.loads(compared.attrs["guarantees"])[method][0],
-            }
-        )
+    guarantees = json.loads(compared.attrs["guarantees"])
+    methods = [
+        {
+            "name": name,
+            **table,
+            **means(compared.sel({METHOD: name}), (*COVERAGES, "cluster_coverage", "set_size")),
+            "guarantee": guarantees[name][0],
+        }
+        for name, table in json.loads(compared.attrs["methods"]).items()
+    ]
     return {
         "data": data,
         "about": subject.about,

@@ -70,4 +70,4 @@ def example(
     output.document |= {"folder": folder, "written": FILES, "next": " ".join(command)}
     if folder != Path():
         following[0] = f"cd {folder}, then  {following[0]}"
-    output.rows([*rows, ("written", " ".join(FILES)), ("next", following)])
+    output.rows([*rows, ("saved", " ".join(FILES)), ("next", following)])

@@ -37,10 +37,12 @@ Tick: TypeAlias = Callable[[int, int], None]
 """Called with the number of finished steps, and of all."""
 
 
-_VIEWS = {
+_HINTS = {
+    "aggregators-few": "--aggregator label-frequency --aggregator dawid-skene",
     "augmentations-missing": '-p with a row per augmentation, and augmentation="COLUMN"',
     "augmentations-unread": "--calibrator augmentation, or -p with one row per example",
 }
+"""Hints of messages whose arguments are no keys."""
 
 
 class CheckFailed(InputError):
@@ -171,7 +173,7 @@ class Output:
         """Write the hint of a message with options that the command has."""
         from plausibly.config.hints import as_options
 
-        message.hint = as_options(_VIEWS.get(message.name, message.hint), self.flags, self.command)
+        message.hint = as_options(_HINTS.get(message.name, message.hint), self.flags, self.command)
 
     @contextlib.contextmanager
     def _collecting(self) -> Iterator[None]:

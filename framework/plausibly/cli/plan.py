@@ -33,7 +33,7 @@ def plan(output: Output, loaded: Draft) -> None:
 
     plausibly plan --alpha 0.1 --within 0.02
     plausibly plan -a ratings.csv -p pilot.csv --within 0.02
-    plausibly plan -a ratings.csv -p pilot.csv -e patients.csv --cluster patient \
+    plausibly plan -a ratings.csv -p pilot.csv -e cases.csv --cluster patient \
       --n 200,500 --draws 10,expected
     """
     from plausibly.cli import layout

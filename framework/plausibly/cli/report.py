@@ -111,8 +111,8 @@ def report(
             for finding in verdict.findings
             if finding.sentence not in verdict.sentence
         ]
-    rows.append(("written", repr(written)))
-    rows.append(("next", layout.command_line(["open", written.path], indent=10)))
+    rows.append(("saved", repr(written)))
+    rows.append(("next", layout.command_line(["open", written.path], indent=9)))
     output.rows(rows)
 
 

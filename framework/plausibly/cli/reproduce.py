@@ -176,5 +176,5 @@ def reproduce(
     held = sum(bool(one["held"]) for one in made)
     output.document |= {"folder": out, "figures": made, "seed": seed, **shown}
     rows = [("held", f"{held} of {len(made)} claims")]
-    rows.append(("written", f"{out}/: a picture and a CSV each, and claims.txt"))
+    rows.append(("saved", f"{out}/: a picture and a CSV each, and claims.txt"))
     output.show("\n" + layout.fields(rows))

@@ -29,7 +29,7 @@ UNFINISHED = "unfinished"
 """Folder below that of the results where finished splits are kept until there are results."""
 
 PATIENCE = 2.0
-"""Seconds of work that are done again rather than kept."""
+"""Seconds of work that are repeated rather than kept."""
 
 
 def run(
@@ -54,7 +54,7 @@ def run(
     plausibly run study.toml
     plausibly run study.toml -o elsewhere --processes 4
     """
-    from plausibly.cli import study_words as words
+    from plausibly.cli import study as words
     from plausibly.cli.report import after_run
     from plausibly.data.names import several
     from plausibly.evaluation.checkpoint import Checkpoint
@@ -73,6 +73,7 @@ def run(
     output.document |= words.before(ready)
     rows = [*words.blocks(ready), ("study", words.design(ready))]
     if dry_run:
+        rows.append(("assumptions", words.assumptions_text(ready)))
         splits, (what, answers) = settings.splits, settings.answers
         kept = ""
         if finished := checkpoint.finished(splits.count):
@@ -132,7 +133,7 @@ def run(
 def _finished(
     output: Output, ready: Prepared, checkpoint: Checkpoint, processes: int, width: int
 ) -> StudyResult:
-    """Run what an interrupted run has left of a study, and say what it had finished."""
+    """Run what an interrupted run has left of a study, and show how many splits it had finished."""
     from plausibly.data.names import several
     from plausibly.study import run_study
 
@@ -140,7 +141,7 @@ def _finished(
     kept = checkpoint.finished(count)
     output.document["kept"] = 0
 
-    def say(text: str) -> None:
+    def show(text: str) -> None:
         output.rows([("kept".ljust(width), text)])
 
     with output.working("splits") as tick:
@@ -148,23 +149,24 @@ def _finished(
         def progress(done: int, total: int) -> None:
             if kept and not output.document["kept"]:
                 output.document["kept"] = done
-                say(f"{counted(done)} of {counted(total)} splits, from an interrupted run")
+                show(f"{counted(done)} of {counted(total)} splits, from an interrupted run")
             tick(done, total)
 
         again = partial(
             run_study, ready, processes=processes, checkpoint=checkpoint, progress=progress
         )
         try:
-            return again()
-        except InputError as error:
-            if error.name == "checkpoint-unknown":
-                error.hint = f"-o elsewhere, or move {checkpoint.folder} away"
-            if error.name != "checkpoint-other":
-                raise
-            say(f"nothing: the interrupted run was of another study ({error.found})")
-            checkpoint.discard()
-            kept = 0
-            return again()
+            try:
+                return again()
+            except InputError as error:
+                if error.name == "checkpoint-unknown":
+                    error.hint = f"-o elsewhere, or move {checkpoint.folder} away"
+                if error.name != "checkpoint-other":
+                    raise
+                show(f"nothing: the interrupted run was of another study ({error.found})")
+                checkpoint.discard()
+                kept = 0
+                return again()
         except KeyboardInterrupt as stop:
             finished = checkpoint.finished(count)
             if not finished:

@@ -58,8 +58,8 @@ def sensitivity(
 
     plausibly sensitivity -a votes.csv -p probabilities.csv \
       --aggregator label-frequency --aggregator dawid-skene
-    plausibly sensitivity -a rankings.json --labels labels.txt -p probabilities.csv \
-      --aggregator inverse-rank --aggregator plackett-luce \
+    plausibly sensitivity -a rankings.json --labels labels.txt \
+      -p probabilities.csv --aggregator inverse-rank \
       --aggregator '{name = "dirichlet", temperature = 3.0}'
     """
     from plausibly.evaluation.sensitivity import read_aggregators, sensitivity as measured

@@ -52,6 +52,10 @@ _ARGUMENT = re.compile(
 )
 
 
+_COORDINATE = re.compile(r"^[\w.]*assign_coords(\(\.\.\.\))?, or .*(table of examples|column)$")
+"""Hint of functions where examples lack a coordinate: commands read it from a table."""
+
+
 def _rewritten(hint: str, write: Callable[[str, object, bool], str | None]) -> str:
     """Return a hint with each argument as `write` puts it, from name, value, and whether beside."""
 
@@ -84,6 +88,7 @@ def as_keys(hint: str) -> str:
 
 def as_options(hint: str, flags: Collection[str], command: str = "") -> str:
     """Return a hint with flags, and ``--set`` for what the command has no flag for."""
+    hint = _COORDINATE.sub("--examples examples.csv with such a column", hint)
 
     def write(name: str, value: object, beside: bool) -> str | None:
         option = "-o" if name == "path" else f"--{name.replace('_', '-')}"

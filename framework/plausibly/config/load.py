@@ -34,7 +34,7 @@ from plausibly.registry.mistakes import Mistake, Mistakes, said, unknown_key, wr
 from plausibly.registry.parameters import Parameter, Strict, below, is_union, parameters_of
 
 _WITH_PATH = ("annotations", "plausibilities", "predictions", "examples", "labels")
-_NO_METHOD = "is required: one [[methods]] or more; an empty one is the default"
+_NONE = "none"
 NAME = "plausibly.toml"
 """The settings file of a folder."""
 
@@ -70,10 +70,15 @@ class Draft:
         line = "" if first.line is None else f" line {counted(first.line)}"
         where = first.where if first.flag else f"{source}{line}: {mistake.path}"
         more = f" (mistake 1 of {counted(count)}, all are listed)" if count > 1 else ""
-        what, expected, got = where, mistake.expected, f"{mistake.found}{more}"
-        if not (mistake.expected and mistake.found):
+        expected, got = mistake.expected, mistake.found
+        if not (expected and got):
+            rule, _, got = mistake.text.rpartition(", found ")
+            expected = rule.removeprefix("must be ").removeprefix("expected ")
+        wrong = {_NONE: "is required", mistake.path.rpartition(".")[2]: "is no key"}
+        what, got = f"{where} {wrong.get(got, 'is not valid')}", f"{got}{more}"
+        if not expected:
             separator = ": " if first.flag or mistake.path else ""
-            what, expected, got = f"{where}{separator}{mistake.text}{more}", "", ""
+            what, got = f"{where}{separator}{mistake.text}{more}", ""
         listed = [
             {"path": one.mistake.path, "line": one.line, "text": one.text, "hint": one.hint}
             for one in places
@@ -107,11 +112,7 @@ def draft(
     """Return the settings of tables, and what is wrong with them."""
     document = document or Document(name="the settings", tables=tables)
     parameters = {p.name: p for p in parameters_of(Settings, typed=True)}
-    mistakes = [
-        unknown_key(key, value, parameters, noun="key")
-        for key, value in tables.items()
-        if key not in parameters
-    ]
+    mistakes = [_unknown(key, tables[key], parameters) for key in tables if key not in parameters]
     parts: dict[str, object] = {}
     strict = Strict(component, noun="key")
     own: dict[str, Callable[[Any], object]] = {  # Any: each checks what it gets
@@ -148,6 +149,13 @@ def draft(
     )
 
 
+def _unknown(key: str, value: object, known: Iterable[str]) -> Mistake:
+    mistake = unknown_key(key, value, known, noun="key")
+    if mistake.key:
+        return mistake
+    return attrs.evolve(mistake, expected=f"one of {', '.join(known)}", found=key)
+
+
 def _floats(value: object) -> object:
     """Return plain data with decimals as floats: only alphas are read as they were typed."""
     if isinstance(value, Decimal):
@@ -163,7 +171,7 @@ def _methods(strict: Strict, parameter: Parameter, value: object) -> object:
         raise Mistakes([Mistake("", "expected a list of tables, found a table", advice=advice)])
     methods = cast("tuple[Method, ...]", strict.value(parameter, value))
     if not methods:
-        raise Mistakes([Mistake("", _NO_METHOD)])
+        raise Mistakes([_no_methods("")])
     places: dict[str, int] = {}
     named: list[Method] = []
     mistakes: list[Mistake] = []
@@ -186,6 +194,17 @@ def _methods(strict: Strict, parameter: Parameter, value: object) -> object:
     if mistakes:
         raise Mistakes(mistakes)
     return tuple(named)
+
+
+def _required(path: str, expected: str, advice: str = "") -> Mistake:
+    text = f"is required: {expected}"
+    return Mistake(path, text, advice=advice, expected=expected, found=_NONE)
+
+
+def _no_methods(path: str) -> Mistake:
+    return _required(
+        path, "one [[methods]] or more", "add [[methods]]; an empty one is the default"
+    )
 
 
 def made_name(table: Mapping[str, object]) -> str:
@@ -214,19 +233,19 @@ def study_mistakes(draft: Draft) -> list[Mistake]:
     found: list[Mistake] = []
     answers = [name for name in ("annotations", "plausibilities") if name in draft.tables]
     if not answers:
-        text = "is required: [annotations] with the path of a file, or [plausibilities]"
-        found.append(Mistake("annotations", text))
+        expected = "[annotations] with the path of a file, or [plausibilities]"
+        found.append(_required("annotations", expected))
     elif not any(draft.has(f"{name}.path") or name not in draft.parts for name in answers):
-        found.append(Mistake(f"{answers[0]}.path", "is required: a path"))
+        found.append(_required(f"{answers[0]}.path", "a path"))
     if all(draft.has(f"{name}.path") for name in ("annotations", "plausibilities")):
         text = "there are annotations already, and only one of them can be calibrated on"
         found.append(Mistake("plausibilities", text, advice="leave one of them out"))
     if "predictions" in draft.parts and not draft.has("predictions.path"):
-        found.append(Mistake("predictions.path", "is required: a path"))
+        found.append(_required("predictions.path", "a path"))
     if "predictions" not in draft.tables:
-        found.append(Mistake("predictions", "is required: [predictions] with the path of a file"))
+        found.append(_required("predictions", "[predictions] with the path of a file"))
     if "methods" not in draft.tables:
-        found.append(Mistake("methods", _NO_METHOD))
+        found.append(_no_methods("methods"))
     return found
 
 
@@ -491,6 +510,8 @@ class Located:
         if self.flag == "--set" and mistake.unknown:
             return f"write {mistake.key} in place of {mistake.path}"
         key = mistake.key.rpartition(".")[2]
+        if key == mistake.key and mistake.value.startswith(("{", "[{")):  # a table of the file
+            return f"write [[{key}]]" if mistake.value.startswith("[") else f"write [{key}]"
         # An item of a list has no name to write it under.
         shown = f"{key} = " if key and not key.endswith("]") else ""
         return f"write {shown}{mistake.value}"

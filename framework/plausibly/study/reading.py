@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import attrs
 import numpy as np
@@ -290,17 +290,9 @@ def _read_model(
     chunks: int | None,
     part: Predictions,
 ) -> Model:
-    path = cast("Path", part.path)  # callers check
+    path = part.path or Path()  # callers check
     rename = dict(naming.rename or {})
-    options: dict[str, object] = {
-        "example": part.example,
-        "scale": part.scale,
-        "normalise": part.normalise,
-        "bad_rows": part.bad_rows,
-        "variable": part.variable,
-        "augmentation": part.augmentation,
-        "chunks": chunks,
-    }
+    options = {**attrs.asdict(part), "path": None, "chunks": chunks}
     options = {name: value for name, value in options.items() if value not in (None, False)}
     call: Callable[..., xr.DataArray] = read_predictions  # options are checked by name
     call = partial(call, path, labels=naming.path if labels is None else labels, **options)
@@ -395,7 +387,10 @@ def _place_labels(error: InputError, table: xr.Dataset, path: Path, labels: list
         where = "" if first is None else f", first in line {counted(first)}"
     error.expected = listed(labels)
     error.found += f" ({counted(count)} of {amount(total)} answers{where})"
-    error.hint = f"missing={quoted(surplus[0])}, if it means that there is no answer"
+    if guess := near(surplus[0], labels):
+        error.hint = f"rename={json.dumps({surplus[0]: guess}, ensure_ascii=False)}"
+    else:
+        error.hint = f"missing={quoted(surplus[0])}, if it means that there is no answer"
 
 
 def left_out_of(*arrays: xr.DataArray | xr.Dataset) -> dict[str, int]:

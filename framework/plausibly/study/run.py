@@ -105,13 +105,12 @@ def warn_of_groups(
             return
 
 
-CONFIDENCE = 0.95
-"""With which all intervals of the groups hold together."""
-
-
 @attrs.frozen
 class GroupCoverage:
-    """Aggregated coverage in one group of the examples."""
+    """Aggregated coverage in one of several groups of the examples, with a 95% interval.
+
+    The intervals of all groups hold together.
+    """
 
     alpha: float
     coordinate: str
@@ -145,9 +144,7 @@ def coverage_by_group(
         here = []
         for name, group, rows in places:
             within = None if clusters is None else clusters[rows]
-            mean = interval(
-                covered[rows], clusters=within, confidence=CONFIDENCE, among=len(places)
-            )
+            mean = interval(covered[rows], clusters=within, among=len(places))
             figures = (int(rows.sum()), mean.mean, mean.low, mean.high, len(places))
             here.append(GroupCoverage(float(alpha), name, group, *figures))
         measured += sorted(here, key=lambda one: (one.high, one.mean, one.coordinate, one.group))

@@ -1,4 +1,4 @@
-"""Texts about a study before and after it runs, and the same as data."""
+"""Screens of a study before and after it runs, and the same as data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import counted
 from plausibly.evaluation.design import BY_GROUP
-from plausibly.evaluation.result import decimal, each, ends
+from plausibly.evaluation.result import AGGREGATED, decimal, each, ends
 from plausibly.evaluation.study import DRAWS, METHOD, SIZE, SPLIT
 from plausibly.guarantee import bounded
 from plausibly.protocols import AGGREGATOR
@@ -36,7 +36,7 @@ def blocks(ready: Prepared) -> list[layout.Row]:
     text = f"{source}: {several(count, 'example')}, {several(many, 'label')}"
     predicted = study.predictions.path.name if study.predictions.path else ""
     rows: list[layout.Row] = [
-        ("config", f"{ready.name} is right: {several(len(study.methods), 'method')}, {rates}"),
+        ("settings", f"{ready.name}: {several(len(study.methods), 'method')}, {rates}"),
         (what, text if table is None else summary_of(table, source)),
         ("predictions", f"{predicted}: {shape_text(model, matched=count)}"),
         ("left out", layout.counts(ready.left_out)),
@@ -46,8 +46,11 @@ def blocks(ready: Prepared) -> list[layout.Row]:
         origin = ready.origin("annotations.aggregator.name")
         by_default = f" (the {origin})" if origin.startswith("default for") else ""
         rows.append(("aggregator", f"{component}{by_default}"))
-    rows.append(("assumptions", "; ".join(assumptions(model, study.examples.cluster))))
     return rows
+
+
+def assumptions_text(ready: Prepared) -> str:
+    return "; ".join(assumptions(ready.predictions, ready.study.examples.cluster))
 
 
 def design(ready: Prepared) -> str:
@@ -96,18 +99,19 @@ def outcome(
     """Return what is guaranteed, where it is weak, what was written, and how to go on."""
     study, method = result.prepared.study, result.first
     rows: list[layout.Row] = [
-        *guarantee_rows(result.predictor, study.alphas, "guaranteed", f"{method}, ")
+        *guarantee_rows(result.predictor, study.alphas, "guarantee", f"{method}, ")
     ]
     for one in result.groups[:1]:
         widened = f", widened for {several(one.groups, 'group')}" if one.groups > 1 else ""
         shown = bounded(1 - Fraction(str(one.alpha)))
-        clear = "" if one.high < 1 - one.alpha else f": not clearly below {shown}"
+        below = "below" if one.high < 1 - one.alpha else "not shown to be below"
         text = (
-            f"{one.coordinate} {one.group} {decimal(one.mean)} ({ends(one.low, one.high)}"
-            f"{widened}), {several(one.examples, 'example')} of the sets of "
-            f"{method} at alpha {one.alpha:g}{clear}"
+            f"{one.coordinate} {one.group}, {decimal(one.mean)} ({ends(one.low, one.high)}"
+            f"{widened}): {below} {shown}; {several(one.examples, 'example')}, sets of {method} "
+            f"at alpha {one.alpha:g}"
         )
-        rows.append(("weakest group", text))
+        rows.append(("lowest", text))
+    rows.append(("assumptions", assumptions_text(result.prepared)))
     files = [*([] if report is None else [report]), *written]
     sets = next(path for path in written if path.suffix == ".csv")
     predictor = next(path for path in written if path.name.startswith("predictor"))
@@ -117,15 +121,15 @@ def outcome(
     of_predictor = f"{predictor.name}: {method}, on all {calibrated}"
     command = next_command(result.predictor, predictor, study.alphas[0], "new_sets.csv")
     rows += [
-        ("written", f"{study.output.folder}/: {' '.join(path.name for path in files)}"),
+        ("saved", f"{study.output.folder}/: {' '.join(path.name for path in files)}"),
         ("", f"{of_sets}; {of_predictor}"),
-        ("asks for", needed_of_new(result.predictor)),
-        ("next" if report is None else "predict", layout.command_line(command, indent=16)),
+        ("needs", needed_of_new(result.predictor)),
+        ("next" if report is None else "predict", layout.command_line(command, indent=13)),
     ]
     if instead:
         rows.append(("report", f"{instead}, for a report of this study"))
     if report is not None:
-        rows.append(("next", layout.command_line(["open", report], indent=16)))
+        rows.append(("next", layout.command_line(["open", report], indent=13)))
     return rows
 
 
@@ -153,21 +157,24 @@ def after(result: StudyResult, written: Sequence[Path]) -> dict[str, object]:
 
 def _method(one: xr.Dataset) -> dict[str, object]:
     name = str(one[METHOD].item())
-    several_splits = one.sizes[SPLIT] > 1
-    results = []
     dims = [dim for dim in (names.ALPHA, SIZE, DRAWS) if dim in one.dims]
+    measures = [*COVERAGES, *([BY_GROUP] if BY_GROUP in one else []), "set_size", "share_empty"]
+    results = []
     for cell in product(*(range(one.sizes[dim]) for dim in dims)):
         here = one.isel(dict(zip(dims, cell, strict=True)))
-        coverage = here["aggregated_coverage"]
-        figures: dict[str, object] = {
-            **{dim: here[dim].item() for dim in dims},
-            "spread": coverage.std(ddof=1).item() if several_splits else None,
-            "vacuous_splits": int(here["vacuous"].sum()),
-            "guaranteed": here["guaranteed_level"].item(),
-        }
-        coverages = ("aggregated_coverage", "majority_vote_coverage", "true_coverage")
-        for measure in (*coverages, BY_GROUP, "set_size", "share_empty"):
-            if measure in here or measure in coverages:
-                figures[measure] = here[measure].mean().item() if measure in here else None
-        results.append(figures)
+        place = {dim: here[dim].item() for dim in dims}
+        guaranteed = here["guaranteed_level"].item()
+        results.append({**place, **means(here, measures), "guaranteed": guaranteed})
     return {"name": name, **json.loads(one.attrs["methods"])[name], "results": results}
+
+
+COVERAGES = (AGGREGATED, "majority_vote_coverage", "true_coverage")
+
+
+def means(one: xr.Dataset, measures: Iterable[str]) -> dict[str, object]:
+    """Return the means over splits at one alpha, None for measures that are not there."""
+    return {
+        **{name: one[name].mean().item() if name in one else None for name in measures},
+        "spread": one[AGGREGATED].std(ddof=1).item() if one.sizes[SPLIT] > 1 else None,
+        "vacuous_splits": int(one["vacuous"].sum()),
+    }
