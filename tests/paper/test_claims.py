@@ -85,6 +85,8 @@ WRONG: dict[str, tuple[Callable[[xr.Dataset], xr.Dataset], str]] = {
     "naive-quantile": (uncover(0.05, "aggregated_coverage"), "at 0.73"),
     "p-values": (swapped("method", "distance_from_uniform"), "uniform of votes"),
     "procedures": (uncover(0.05, "coverage"), "m = 1 at 0.9"),
+    "pac": (uncover(-0.2, "missed_mass"), "failures of betting"),
+    "ordinal": (uncover(-0.01, "share_with_holes"), "no holes"),
 }
 
 

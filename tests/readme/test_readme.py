@@ -96,11 +96,13 @@ def test_the_table_of_methods_states_what_they_guarantee(readme: str, folder: Pa
     votes = plausibly.read_annotations("votes.csv")
     for calibrator, combiner, claimed, _ in rows(readme, "calibrator"):
         name = calibrator.strip("`")
+        combiner, _, score = combiner.replace("`", "").partition(", score ")
         guarantee = plausibly.calibrate(
             predictions,
             votes,
             calibrator={"name": name, "by": "site"} if name == "mondrian" else name,
-            combiner=combiner.strip("`"),
+            combiner=combiner,
+            score={"name": score, "order": "columns"} if score else "probability",
         ).guarantee(0.1)
         assert guarantee.level == pytest.approx(0.9)
         assert (guarantee.target == "aggregated") == claimed.startswith("1 - alpha")

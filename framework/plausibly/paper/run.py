@@ -76,6 +76,8 @@ ENTRIES = (
     Entry("naive-quantile", "C", "the standard quantile on drawn labels", "cases:NAIVE", "own"),
     Entry("p-values", "C", "p-values of votes, drawn and true labels", "pvalues:UNIFORMITY", "own"),
     Entry("procedures", "3.5", "the table of procedures, measured", "procedures:TABLE", "own"),
+    Entry("pac", "beyond", "one certified predictor, by bound", "beyond:PAC"),
+    Entry("ordinal", "beyond", "ordered labels: sets without holes", "beyond:ORDINAL"),
     Entry("derm-realised", "4.1 and C", "skin: coverage case by case", "cases:REALISED", "derm"),
     Entry("derm-coverage", "4.1", "skin: coverage and set size", "cases:COVERAGE", "derm"),
     Entry("derm-examples", "4.1 and C", "skin: plausibilities and sets", "cases:BARS", "derm"),
