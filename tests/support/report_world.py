@@ -97,13 +97,15 @@ def compared(made: Made, *, alphas: Sequence[float] = (0.2, 0.1), splits: int = 
         ).data
 
 
-def of_compared(made: Made, study: xr.Dataset | None = None) -> ReportData:
+def of_compared(
+    made: Made, study: xr.Dataset | None = None, options: Options | None = None
+) -> ReportData:
     """Return the data of the report on a study."""
     found = compared(made) if study is None else study
     one = sources.compared_results(
         found, made.predictions, made.annotations, made.plausibilities, METHODS, None
     )
-    return build(sources.subject_of_study(one, Options(title="A study")))
+    return build(sources.subject_of_study(one, options or Options(title="A study")))
 
 
 def of_new(
