@@ -1,4 +1,4 @@
-"""The pages for authors: every command, block and file runs, and every part of the code is there."""
+"""The pages for authors: commands, blocks and files run, and no part of the code is missing."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ import cli_world
 import cut_docs
 import run_pages
 from cut_docs import PAGES
+from plausibly import plugin
+from plausibly.plugin import readers
+from plausibly.protocols import KINDS
 from readme_world import LABELS, write_files
 from template_world import Environment, Ran, installed
 
@@ -63,9 +66,8 @@ def write_shown(name: str, folder: Path) -> None:
 @pytest.mark.parametrize("name", RUN)
 def test_the_commands_do_what_the_page_shows(name: str, data: Path, installed: Environment) -> None:
     write_shown(name, data)
-    typed = [
-        one for block in blocks(name) if block.language == "console" for one in commands(block)
-    ]
+    shells = [block for block in blocks(name) if block.language == "console"]
+    typed = [one for block in shells for one in commands(block)]
     assert typed
     for words, shown in typed:
         assert words[0] == "plausibly"
@@ -114,3 +116,35 @@ def test_blocks_are_cut_run_or_output(name: str) -> None:
         if block.language == "text":
             assert before is not None
             assert before.language == "python"
+
+
+PAGE = {path.stem: cut_docs.page(path.name) for path in sorted(PAGES.glob("*.md"))}
+OF_KIND = {
+    **dict.fromkeys(("annotation", "reader"), PAGE["format"]),
+    **dict.fromkeys(("score", "calibrator", "combiner"), PAGE["methods"]),
+    "aggregator": PAGE["aggregator"],
+}
+KIND_NAMES = [kind.name for kind in KINDS]
+
+
+@pytest.mark.parametrize("page", PAGE)
+def test_every_mark_is_filled(page: str) -> None:
+    assert len(cut_docs.marks(PAGE[page])) == PAGE[page].count("<!-- cut: ")
+
+
+@pytest.mark.parametrize("kind", KIND_NAMES)
+def test_a_page_has_all_its_parts(kind: str) -> None:
+    marks = cut_docs.marks(OF_KIND[kind])
+    assert {("protocol", kind), ("rules", kind), ("components", kind)} <= set(marks)
+    name = next(name for name, of in cut_docs.NEW.items() if of == kind)
+    module = name.replace("-", "_")
+    assert ("file", f"{name}/{module}/{kind}.py") in marks
+    assert ("file", f"{name}/tests/test_kit.py") in marks
+    assert f"`plausibly plugins new {name} --kind {kind}`" in OF_KIND[kind]
+
+
+def test_what_an_author_can_import_is_listed() -> None:
+    table = PAGE["index"].partition("## What `plausibly.plugin` offers")[2]
+    listed = set(re.findall(r"`(\w+)`", table))
+    protocols = {kind.protocol.__name__ for kind in KINDS}
+    assert {*dir(plugin), *dir(readers)} - listed == protocols
