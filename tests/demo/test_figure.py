@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from itertools import combinations
+from functools import cache
 from typing import Any
 
 import pytest
 
 from plausibly.demo import study, subjects
 from plausibly.plots import sets
+from plots_world import laid_out, outside, overlapping
 
 from .runs import result
 
 NAMES: tuple[subjects.Name, ...] = ("nodules", "toy")
 
 
+@cache
 def drawn(name: subjects.Name) -> Any:  # Any: a Figure of matplotlib, which types do not see
     """Return the figure, laid out as it is saved."""
-    found = study.draw(result(name))
-    import_module("matplotlib.backends.backend_agg").FigureCanvasAgg(found).draw()
-    return found
+    return laid_out(study.draw(result(name)))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -74,27 +73,5 @@ def test_what_is_guaranteed_has_its_own_mark(name: subjects.Name) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_text_lies_on_another_or_is_cut(name: subjects.Name) -> None:
-    found = drawn(name)
-    coverage, sizes = found.axes
-    texts = [found._suptitle, coverage.title, coverage.xaxis.label, sizes.xaxis.label]
-    texts += [*coverage.texts, *sizes.texts, *found.legends[0].get_texts()]
-    for panel in found.axes:
-        low, high = panel.get_xlim()
-        texts += [
-            label
-            for place, label in zip(panel.get_xticks(), panel.get_xticklabels(), strict=True)
-            if low <= place <= high
-        ]
-    texts += coverage.get_yticklabels()
-    boxes = {
-        (text.get_text(), number): text.get_window_extent() for number, text in enumerate(texts)
-    }
-    assert all(text for text, _ in boxes)
-    for (one, first), (other, second) in combinations(boxes.items(), 2):
-        assert not first.overlaps(second), (one, other)
-    page = found.bbox
-    for text, box in boxes.items():
-        assert page.x0 <= box.x0, text
-        assert box.x1 <= page.x1, text
-        assert page.y0 <= box.y0, text
-        assert box.y1 <= page.y1, text
+    assert not overlapping(drawn(name))
+    assert not outside(drawn(name))

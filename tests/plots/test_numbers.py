@@ -119,13 +119,8 @@ def test_the_highest_risk_is_on_top() -> None:
 
 def test_realised_coverage_rises() -> None:
     one, axes = at("realised"), draw("realised", "realised")
-    names = (
-        "majority_vote_coverage",
-        "tied_coverage",
-        "aggregated_coverage",
-        "largest_plausibility",
-    )
-    for name, line in zip(names, axes.lines, strict=True):
+    coverage = [f"{of}_coverage" for of in ("majority_vote", "tied", "aggregated")]
+    for name, line in zip([*coverage, "largest_plausibility"], axes.lines, strict=True):
         assert line.get_ydata()[1:].tolist() == one[name].values.tolist()
         assert line.get_xdata().tolist() == (np.arange(61) / 60).tolist()
         assert line.get_drawstyle() == "steps-pre"

@@ -41,17 +41,12 @@ def test_an_example_has_its_labels_in_their_order() -> None:
     assert mark.get_linestyle() == "-"
 
 
-def test_sets_with_holes_are_no_bars() -> None:
+def test_sets_with_holes_are_no_bars_and_coverage_is_in_order() -> None:
     predictions, lam = parts()
     sets = plausibly.calibrate(predictions[:40], lam[:40]).predict(predictions[40:], "0.2")
     axes = plots.example(lam[40:], predictions[40:], sets)
     assert [text.get_text() for text in axes.get_yticklabels()] == ALONG
     (mark,) = (line for line in axes.lines if line.get_label().startswith("in the set"))
     assert mark.get_linestyle() == "None"
-
-
-def test_coverage_by_label_has_its_labels_in_their_order() -> None:
-    predictions, lam = parts()
-    sets = plausibly.calibrate(predictions[:40], lam[:40]).predict(predictions[40:], "0.2")
     axes = plots.labels(coverage_by(sets, lam[40:], by="label"))
     assert [text.get_text().split("\n")[0] for text in axes.get_yticklabels()] == ALONG
