@@ -13,11 +13,9 @@ from plausibly.evaluation import coverage_by
 from plausibly.evaluation.result import outwards
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.kernels.random import hash_names
-from plausibly.report import sources
 from plausibly.report.model import ReportData
-from plausibly.report.subject import Options, Reported
 from plausibly.report.write import build
-from report_world import LABELS, Made, compared, of_compared, of_new, parted, world
+from report_world import LABELS, Made, compared, of_compared, of_new, parted, subject_of, world
 
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 
@@ -194,15 +192,9 @@ def ordered(made: Made) -> Made:
 def test_ordered_labels_of_a_predictor_are_those_of_sorted_columns(made: Made) -> None:
     known = ordered(made)
     p = plausibly.calibrate(known.predictions[:40], known.plausibilities[:40], score="ordinal")
-    pages = []
+    lam, pages = made.plausibilities[40:], []
     for new in (known.predictions[40:], made.predictions[40:].sel(label=ALONG)):
-        data = Reported(
-            predictions=new,
-            plausibilities=made.plausibilities[40:],
-            annotations=made.annotations,
-            alphas=["0.2"],
-        )
-        pages.append(build(sources.subject_of_predictor(p, data, Options(title="x"))))
+        pages.append(build(subject_of(p, new, lam, ["0.2"], made.annotations)))
     assert [label.name for label in pages[0].labels] == ALONG
     assert pages[0].to_text() == pages[1].to_text()
 

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 import plausibly
-from plausibly.report import sections, sources
-from plausibly.report.subject import Options, Reported
+from plausibly.report import sections
 from plausibly.report.write import build
-from report_world import of_compared, of_new, table, world
+from report_world import of_compared, of_new, subject_of, table, world
 
 
 def test_one_example() -> None:
@@ -45,13 +44,7 @@ def test_no_annotations_and_no_groups() -> None:
     bare = made.predictions.drop_vars(["site", "sex"])
     lam = made.plausibilities
     predictor = plausibly.calibrate(bare[:30], lam[:30])
-    report = build(
-        sources.subject_of_predictor(
-            predictor,
-            Reported(predictions=bare[30:], plausibilities=lam[30:], alphas=[0.2]),
-            Options(title="x"),
-        )
-    )
+    report = build(subject_of(predictor, bare[30:], lam[30:], [0.2]))
     assert report.disagreement.sentence.startswith(
         "There are plausibilities, but no single answers: agreement of annotators"
     )
@@ -121,16 +114,9 @@ def test_more_examples_than_a_report_shows(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_fewer_are_shown_where_they_would_not_fit() -> None:
     made = world(400)
-    subject = sources.subject_of_predictor(
-        plausibly.calibrate(made.predictions[:50], made.plausibilities[:50]),
-        Reported(
-            predictions=made.predictions[50:],
-            plausibilities=made.plausibilities[50:],
-            annotations=made.annotations,
-            alphas=[0.2],
-        ),
-        Options(title="x"),
-    )
+    model, lam = made.predictions, made.plausibilities
+    predictor = plausibly.calibrate(model[:50], lam[:50])
+    subject = subject_of(predictor, model[50:], lam[50:], [0.2], made.annotations)
     outcomes = sections.Outcomes(subject)
     whole = sections.cases(outcomes)
     few = sections.cases(outcomes, budget=len(whole.to_text()) // 3)
