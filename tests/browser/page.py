@@ -29,28 +29,30 @@ OVERFLOWING = """() => {
 @contextmanager
 def opened(
     browser: Browser,
-    file: Path,
+    file: Path | str,
     *,
+    site: str = "",
     width: int = WIDE,
     height: int = 900,
     scheme: Scheme = "light",
     anchor: str = "",
     scripts: bool = True,
 ) -> Iterator[Page]:
-    """Open a file as by a double click; a fault of the page fails the block."""
+    """Open a file as by a double click, or a page of a site; a fault of it fails the block."""
     context = browser.new_context(
         viewport={"width": width, "height": height},
         color_scheme=scheme,
         java_script_enabled=scripts,
         reduced_motion="reduce",
     )
-    address, faults = file.as_uri(), list[str]()
+    address, faults = file if isinstance(file, str) else file.as_uri(), list[str]()
 
     def refuse(route: Route) -> None:
-        if route.request.url.partition("#")[0] == address:
+        url = route.request.url
+        if url.partition("#")[0] == address or (site and url.startswith((site, "data:"))):
             route.continue_()
         else:
-            faults.append(f"asked for {route.request.url[:200]}")
+            faults.append(f"asked for {url[:200]}")
             route.abort()
 
     def log(message: ConsoleMessage) -> None:

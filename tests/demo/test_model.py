@@ -45,7 +45,7 @@ predict = partial(out_of_fold, cluster="patient", folds=FOLDS, keys=KEYS)
 
 
 def folds(features: xr.DataArray) -> NDArray[np.int64]:
-    return group_folds(features.patient.values.astype(str), FOLDS, KEYS)
+    return group_folds(features.patient.values.astype(str), FOLDS, KEYS).astype(np.int64)
 
 
 def test_predictions_follow_plausibilities() -> None:
