@@ -52,10 +52,10 @@ def ranked(made: Made) -> Made:
 
 def report(made: Made, **options: Any) -> ReportData:  # Any: each option has its own type
     """Return the data of the report on a study of two alphas."""
-    known: dict[str, Any] = {"title": "chest findings", "text": "text", "study": "seed = 1\n"}
+    known = {"title": "chest findings", "text": "text", "study": "seed = 1\n", **options}
     words = Words(example="case", examples="cases", annotator="reader", annotators="readers")
     study = compared(made, alphas=(0.1, 0.05))
-    return of_compared(made, study, Options(words=words, **{**known, **options}))
+    return of_compared(made, study, Options(words=words, **known))
 
 
 def written(folder: Path, data: ReportData) -> Path:
