@@ -179,8 +179,7 @@ def alphas(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     ----------
     result : Dataset
         From `plausibly.evaluate` or `plausibly.compare`, at several alphas.
-    axes
-        As for `coverage`.
+    axes : as for `coverage`
 
     Examples
     --------
@@ -237,8 +236,7 @@ def threshold(thresholds: xr.DataArray, *, axes: Axes | None = None) -> Axes:
     ----------
     thresholds : DataArray, ([group or label,] alpha)
         From ``predictor.threshold([0.01, 0.02, ...])``.
-    axes
-        As for `coverage`.
+    axes : as for `coverage`
 
     Raises
     ------
@@ -296,8 +294,7 @@ def planning(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     ----------
     result : Dataset
         From `plausibly.plan`.
-    alpha, axes
-        As for `coverage`.
+    alpha, axes : as for `coverage`
 
     Examples
     --------
@@ -365,8 +362,7 @@ def realised(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     ----------
     result : Dataset
         From `plausibly.evaluation.sorted_coverage`, or from `plausibly.evaluate`.
-    alpha, axes
-        As for `coverage`.
+    alpha, axes : as for `coverage`
 
     References
     ----------
@@ -408,8 +404,7 @@ def uniformity(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     ----------
     result : Dataset
         From `plausibly.evaluation.p_value_uniformity`.
-    axes
-        As for `coverage`.
+    axes : as for `coverage`
 
     Examples
     --------
@@ -449,8 +444,7 @@ def p_values(result: xr.Dataset, *, bins: int = BINS, axes: Axes | None = None) 
         From `plausibly.evaluation.p_value_uniformity`.
     bins : int
         Number of bins, of equal width from 0 to 1.
-    axes
-        As for `coverage`.
+    axes : as for `coverage`
 
     References
     ----------
@@ -492,8 +486,7 @@ def sizes(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None =
         From `plausibly.evaluate` or ``coverage_by(..., by="set-size")``: a bar per size, in
         examples; many sizes in ranges. From `plausibly.compare`: a row per method, with a dot per
         split.
-    alpha, axes
-        As for `coverage`.
+    alpha, axes : as for `coverage`
 
     Examples
     --------
@@ -559,8 +552,7 @@ def strata(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None 
     result : Dataset
         From `plausibly.evaluate` (strata of the largest plausibility), from
         `plausibly.evaluation.coverage_by` with ``ByRange`` or ``"set-size"``.
-    alpha, axes
-        As for `coverage`.
+    alpha, axes : as for `coverage`
 
     Examples
     --------
@@ -588,8 +580,7 @@ def groups(
     most : int
         Number of groups shown: those whose interval ends lowest, so that a group is not shown for
         having few examples. The figure states how many there are.
-    alpha, axes
-        As for `coverage`.
+    alpha, axes : as for `coverage`
 
     Examples
     --------
@@ -630,8 +621,7 @@ def labels(
     most : int
         Number of labels shown: the most plausible ones, in the order of the result where all are.
         The figure states the plausibility of the others.
-    alpha, axes
-        As for `coverage`.
+    alpha, axes : as for `coverage`
 
     Examples
     --------
@@ -664,8 +654,7 @@ def risk(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = 
     ----------
     result : Dataset
         From `plausibly.evaluation.coverage_by` with ``ByRisk``.
-    alpha, axes
-        As for `coverage`.
+    alpha, axes : as for `coverage`
 
     Examples
     --------
