@@ -18,7 +18,7 @@ version = release = installed("plausibly")
 
 extensions = [
     "accessible",
-    "generated",
+    "cut_docs",
     "math_by_browser",
     "message_links",
     "myst_parser",

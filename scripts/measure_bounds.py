@@ -14,12 +14,11 @@ from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from pathlib import Path
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-import plausibly
 from measured.data import load
+from plausibly.paper.beyond import World, ordered
 from plausibly.plugin import COMBINER, CalibrationScores, Floats, Pools, resolve
 
 ALPHA = Fraction(1, 10)
@@ -30,67 +29,25 @@ ROUND = 50  # repeats between tables
 PARTS = 1000  # of a plausibility, in worlds without votes
 
 Numbers = NDArray[np.float64]
-Counts = NDArray[np.int64]
 Key = tuple[str, float, int]
 """Bound, delta and number of examples."""
 
 
-@attrs.frozen(eq=False)
-class World:
-    """A finite population, of which calibration examples are drawn with replacement.
-
-    Attributes
-    ----------
-    scores : ndarray, (example, label)
-    counts : ndarray of int, (example, label)
-        Plausibilities, in parts of the total of an example, which is the same for all.
-    """
-
-    scores: Numbers
-    counts: Counts
-
-    def missed(self) -> Callable[[float], float]:
-        """Return the exact mean missed mass at a threshold."""
-        order = np.argsort(self.scores, axis=None)
-        ordered = self.scores.ravel()[order]
-        mass = np.concatenate([[0], np.cumsum(self.counts.ravel()[order])])
-        return lambda tau: float(mass[np.searchsorted(ordered, tau)] / mass[-1])
-
-    def pools(self, n: int, random: np.random.Generator) -> Pools:
-        """Return the calibration scores of `n` examples, as calibrator expected makes them."""
-        chosen = random.integers(len(self.scores), size=n)
-        scores, counts = self.scores[chosen], self.counts[chosen]
-        row, label = np.nonzero(counts)
-        return Pools(
-            CalibrationScores(
-                scores=scores[row, label][None, :],
-                units=counts[row, label],
-                row=row,
-                denominator=counts.sum(axis=1),
-                separate=False,
-                order=np.arange(n),
-                uniform=random.random(n),
-            )
+def pools(world: World, n: int, random: np.random.Generator) -> Pools:
+    """Return the calibration scores of `n` examples, as calibrator expected makes them."""
+    sample = world.sample(n, random)
+    row, label = np.nonzero(sample.counts)
+    return Pools(
+        CalibrationScores(
+            scores=sample.scores[row, label][None, :],
+            units=sample.counts[row, label],
+            row=row,
+            denominator=sample.counts.sum(axis=1),
+            separate=False,
+            order=np.arange(n),
+            uniform=random.random(n),
         )
-
-
-def ordered(
-    random: np.random.Generator,
-    *,
-    size: int = POPULATION,
-    labels: int = 5,
-    votes: int = 3,
-    noise: float = 0.5,
-    decimals: int | None = None,
-) -> World:
-    """Return ordered labels: opinions and a noisy model around a centre on the line."""
-    centre, place = random.uniform(0, labels - 1, (size, 1)), np.arange(labels)
-    opinion = np.exp(-1.1 * abs(place - centre))
-    model = np.exp(-1.3 * abs(place - centre) + random.normal(0, noise, (size, labels)))
-    opinion, model = (one / one.sum(axis=1, keepdims=True) for one in (opinion, model))
-    if decimals is not None:
-        model = model.round(decimals)
-    return World(model, random.multinomial(votes, opinion))
+    )
 
 
 def edge(missed: Floats) -> World:
@@ -125,7 +82,6 @@ def worlds() -> Iterator[tuple[str, World]]:
 
 def failures(world: World, n: int, repeats: Iterable[int]) -> dict[Key, int]:
     """Return how many calibrations miss more than alpha on average, by bound and delta."""
-    missed = world.missed()
     combiners = {
         (bound, delta, n): resolve(COMBINER, {"name": "pac", "bound": bound, "delta": delta})
         for bound in WITHOUT_SPLIT
@@ -133,9 +89,9 @@ def failures(world: World, n: int, repeats: Iterable[int]) -> dict[Key, int]:
     }
     failed = dict.fromkeys(combiners, 0)
     for repeat in repeats:
-        pools = world.pools(n, np.random.default_rng([n, repeat]))
+        drawn = pools(world, n, np.random.default_rng([n, repeat]))
         for key, combiner in combiners.items():
-            failed[key] += missed(combiner.threshold(pools, ALPHA)) > float(ALPHA)
+            failed[key] += world.missed(combiner.threshold(drawn, ALPHA)) > float(ALPHA)
     return failed
 
 
@@ -173,44 +129,20 @@ def validity(repeats: int) -> Iterator[str]:
 def reach(repeats: int) -> Iterator[str]:
     """Yield labels per set and failures in the ordered world, with three votes."""
     large = ordered(np.random.default_rng(99), size=LARGE)
-    missed, flat = large.missed(), np.sort(large.scores, axis=None)
     for delta in DELTAS:
         yield head(f"bound, delta {delta}", *(f"n = {n}" for n in SIZES[1:]))
         for bound in ("held-out", *WITHOUT_SPLIT):
             cells = []
             for n in SIZES[1:]:
-                taus = [public_threshold(n, repeat, bound, delta) for repeat in range(repeats)]
-                sizes = [(flat.size - np.searchsorted(flat, tau)) / LARGE for tau in taus]
-                failed = np.mean([missed(tau) > float(ALPHA) for tau in taus])
+                taus = []
+                for repeat in range(repeats):
+                    sample = ordered(np.random.default_rng([n, repeat]), size=n)
+                    taus.append(sample.threshold(bound, alpha=ALPHA, delta=delta, seed=repeat))
+                sizes = [(large.scores >= tau).sum() / LARGE for tau in taus]
+                failed = np.mean([large.missed(tau) > float(ALPHA) for tau in taus])
                 cells.append(f"{np.mean(sizes):.2f}, {failed:.3f}")
             yield row(bound, *cells)
         yield ""
-
-
-def public_threshold(n: int, repeat: int, bound: str, delta: float) -> float:
-    """Return the threshold of `plausibly.calibrate` for new examples of the ordered world."""
-    world = ordered(np.random.default_rng([n, repeat]), size=n)
-    return threshold_of(world.scores, world.counts, bound, delta, repeat)
-
-
-def threshold_of(scores: Numbers, counts: Counts, bound: str, delta: float, seed: int) -> float:
-    """Return the threshold of `plausibly.calibrate`."""
-    import xarray as xr
-
-    total = counts.sum(axis=1)
-    coords = {
-        "example": [f"example {place}" for place in range(len(scores))],
-        "label": [f"label {place}" for place in range(scores.shape[1])],
-    }
-    predictions = xr.DataArray(scores, coords, ("example", "label"), attrs={"scale": "any"})
-    shares = predictions.copy(data=counts / total[:, None]).drop_attrs()
-    predictor = plausibly.calibrate(
-        predictions,
-        shares.assign_coords(denominator=("example", total)),
-        combiner={"name": "pac", "bound": bound, "delta": delta},
-        seed=seed,
-    )
-    return float(predictor.threshold(ALPHA))
 
 
 def real(folder: Path, repeats: int) -> Iterator[str]:
@@ -232,7 +164,8 @@ def real(folder: Path, repeats: int) -> Iterator[str]:
                 for repeat in range(repeats):
                     order = np.random.default_rng([n, repeat]).permutation(len(scores))
                     own, new = order[:n], order[n:]
-                    tau = threshold_of(scores[own], counts[own], bound, 0.1, repeat)
+                    sample = World(scores[own], counts[own])
+                    tau = sample.threshold(bound, alpha=ALPHA, delta=0.1, seed=repeat)
                     found.append((scores[new] >= tau).sum(axis=1).mean())
                 cells.append(f"{np.mean(found):.2f}")
             yield row(f"{name}, {n}", *cells)

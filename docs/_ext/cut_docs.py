@@ -1,4 +1,4 @@
-"""Blocks of the pages for authors of plugins, inserted from the code when the site is built.
+"""Blocks and tables of pages, inserted from the code when Sphinx reads them.
 
 A mark such as ``<!-- cut: protocol aggregator -->`` names the block below it:
 
@@ -10,6 +10,8 @@ components KIND        built-in components
 hook NAME              a function that plugins implement
 method NAME            signature and docstring of what a plugin's hook receives
 helpers MODULE         functions and types that the module offers to authors
+study                  keys of a settings file, and parameters of components
+commands               every command, from its ``--help``
 =====================  ================================================================
 """
 
@@ -18,14 +20,20 @@ from __future__ import annotations
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import command_line
+import cut_reference
 from plausibly import testing
 from plausibly.cli.plugins_new import rendered
 from plausibly.protocols import KINDS
 from plausibly.registry import Registry, discovery
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx  # only where the site is built
 
 PAGES = Path(__file__).resolve().parents[1] / "extend"
 
@@ -39,7 +47,10 @@ NEW: Mapping[str, str] = {
 }
 """The new plugins that the pages show, and their kinds."""
 
-_CUT = re.compile(r"<!-- cut: (?P<what>\w+) (?P<of>\S+) -->\n")
+REFERENCE = ("command_line", "reference/study-file")
+"""Further pages with marks."""
+
+_CUT = re.compile(r"<!-- cut: (?P<what>\w+)(?: (?P<of>\S+))? -->\n")
 
 
 def protocol(kind: str) -> str:
@@ -57,14 +68,16 @@ def file(path: str) -> str:
 def rules(kind: str) -> str:
     """Return the rules of `plausibly.testing` for a kind, as a table."""
     found = testing.rules(kind)
-    return _table(("rule", "requirement"), ((f"`{r.name}`", r.sentence) for r in found))
+    return cut_reference.table(
+        ("rule", "requirement"), ((f"`{r.name}`", r.sentence) for r in found)
+    )
 
 
 def components(kind: str) -> str:
     """Return the built-in components of a kind, as a table."""
     found = [e for e in Registry(others=tuple).entries() if e.kind == kind]
     rows = ((f"`{e.name}`", f"`{e.source.plugin}`", e.summary) for e in found)
-    return _table(("name", "plugin", "summary"), rows)
+    return cut_reference.table(("name", "plugin", "summary"), rows)
 
 
 def hook(name: str) -> str:
@@ -91,11 +104,13 @@ def helpers(module: str) -> str:
         if known and value not in protocols and value.__module__.startswith("plausibly"):
             first = inspect.cleandoc(inspect.getdoc(value) or "").partition("\n\n")[0]
             rows.append((f"`{name}`", " ".join(first.split()).replace("|", "\\|")))
-    return _table(("name", "summary"), rows)
+    return cut_reference.table(("name", "summary"), rows)
 
 
-_MADE: Mapping[str, Callable[[str], str]] = {
-    made.__name__: made for made in (protocol, file, rules, components, hook, method, helpers)
+_MADE: Mapping[str, Callable[..., str]] = {
+    **{made.__name__: made for made in (protocol, file, rules, components, hook, method, helpers)},
+    "study": cut_reference.study,
+    "commands": command_line.page,
 }
 
 
@@ -104,14 +119,13 @@ def _code(text: str, language: str = "py") -> str:
     return f"```{named}\n{text.rstrip()}\n```\n"
 
 
-def _table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    lines = [header, ("---",) * len(header), *rows]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
-
-
 def cut(page: str) -> str:
     """Return a page with a block of the code below every mark."""
-    return _CUT.sub(lambda mark: f"{mark[0]}\n{_MADE[mark['what']](mark['of'])}", page)
+
+    def block(mark: re.Match[str]) -> str:
+        return f"{mark[0]}\n{_MADE[mark['what']](*filter(None, [mark['of']]))}"
+
+    return _CUT.sub(block, page)
 
 
 def marks(page: str) -> list[tuple[str, str]]:
@@ -122,3 +136,14 @@ def marks(page: str) -> list[tuple[str, str]]:
 def page(name: str) -> str:
     """Return a page for authors as it is read: with its blocks."""
     return cut((PAGES / name).read_text(encoding="utf-8"))
+
+
+def _fill(app: Sphinx, page: str, source: list[str]) -> None:
+    if page.startswith("extend/") or page in REFERENCE:
+        source[0] = cut(source[0])
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Fill pages as they are read."""
+    app.connect("source-read", _fill)
+    return {"parallel_read_safe": True}

@@ -1,36 +1,17 @@
-"""Tables of the reference pages, inserted from the code when the site is built.
-
-A mark such as ``<!-- cut: study -->`` names the tables below it:
-
-========  =========================================================================
-study     keys of a settings file, from its JSON schema, and parameters of components
-commands  every command, from its ``--help``
-========  =========================================================================
-"""
+"""Tables of a settings file: its keys, from the JSON schema, and parameters of components."""
 
 from __future__ import annotations
 
 import functools
 import json
-import re
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
-import command_line
 from plausibly.config.schema import schema
-
-PROJECT = Path(__file__).resolve().parents[2]
-PAGES = (
-    PROJECT / "docs" / "reference" / "study-file.md",
-    PROJECT / "docs" / "command_line.md",
-)
 
 Schema = Mapping[str, Any]  # Any: what JSON holds
 
 _MANY = 12
-
-_CUT = re.compile(r"<!-- cut: (?P<what>\w+) -->\n")
 
 
 def study() -> str:
@@ -40,7 +21,7 @@ def study() -> str:
         (f"[`{name}`](#{name})" if _keys(one) else f"`{name}`", _type(one), _words(one))
         for name, one in tables.items()
     )
-    sections = [_table(("key or table", "value", "meaning"), rows)]
+    sections = [table(("key or table", "value", "meaning"), rows)]
     for name, one in tables.items():
         if _keys(one):
             sections.append(f"## {name}\n\n{_keys_of(one)}")
@@ -56,7 +37,7 @@ def _keys_of(one: Schema) -> str:
         (f"`{name}`", _type(key), _default(key, name in inside["required"]), _words(key))
         for name, key in inside["properties"].items()
     )
-    return _table(("key", "value", "default", "meaning"), keys)
+    return table(("key", "value", "default", "meaning"), keys)
 
 
 def _parameters(kind: str) -> str:
@@ -77,7 +58,7 @@ def _parameters(kind: str) -> str:
             )
         if not keys:
             rows.append((f"`{name}`", "", "", "", ""))
-    return _table(("name", "parameter", "value", "default", "meaning"), rows)
+    return table(("name", "parameter", "value", "default", "meaning"), rows)
 
 
 @functools.cache
@@ -152,14 +133,6 @@ def _words(one: Schema) -> str:
     return said.replace("|", "\\|")
 
 
-def _table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+def table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     lines = [header, ("---",) * len(header), *rows]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
-
-
-_MADE = {"study": study, "commands": command_line.page}
-
-
-def cut(page: str) -> str:
-    """Return a page with its tables below their marks."""
-    return _CUT.sub(lambda mark: f"{mark[0]}\n{_MADE[mark['what']]()}", page)

@@ -9,24 +9,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-import attrs
-
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, Route
 
 WIDE, NARROW = 1440, 390
 Scheme = Literal["light", "dark"]
-
-FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 
 OVERFLOWING = """() => {
     const wide = document.documentElement.clientWidth;
@@ -40,73 +27,53 @@ OVERFLOWING = """() => {
 
 
 @contextmanager
-def started(program: str) -> Iterator[Browser]:
-    """Start the browser; it ends with the block."""
-    driver = import_module("playwright.sync_api")
-    with driver.sync_playwright() as playwright:
-        browser: Browser = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
-        yield browser
-        browser.close()
-
-
-@attrs.define
-class Watched:
-    """An open page, and what it did that a report never does."""
-
-    page: Page
-    faults: list[str] = attrs.field(factory=list)
-
-    def watch(self, file: Path) -> None:
-        """Refuse each request but that for the file, and note what is said or asked."""
-        address = file.as_uri()
-
-        def refuse(route: Route) -> None:
-            if route.request.url.partition("#")[0] == address:
-                route.continue_()
-            else:
-                self.faults.append(f"asked for {route.request.url[:200]}")
-                route.abort()
-
-        def heard(message: ConsoleMessage) -> None:
-            if message.type in {"error", "warning"}:
-                self.faults.append(f"console {message.type}: {message.text}")
-
-        def asked(dialog: Dialog) -> None:
-            self.faults.append(f"a dialog: {dialog.message}")
-            dialog.dismiss()
-
-        self.page.route("**/*", refuse)
-        self.page.on("pageerror", lambda error: self.faults.append(f"failed: {error}"))
-        self.page.on("console", heard)
-        self.page.on("dialog", asked)
-        self.page.on("download", lambda _: self.faults.append("a download"))
-        self.page.on("popup", lambda _: self.faults.append("a second window"))
-
-
-@contextmanager
 def opened(
     browser: Browser,
-    file: Path,
+    file: Path | str,
     *,
+    site: str = "",
     width: int = WIDE,
     height: int = 900,
     scheme: Scheme = "light",
     anchor: str = "",
     scripts: bool = True,
 ) -> Iterator[Page]:
-    """Open a file as by a double click; a fault of the page fails the block."""
+    """Open a file as by a double click, or a page of a site; a fault of it fails the block."""
     context = browser.new_context(
         viewport={"width": width, "height": height},
         color_scheme=scheme,
         java_script_enabled=scripts,
         reduced_motion="reduce",
     )
+    address, faults = file if isinstance(file, str) else file.as_uri(), list[str]()
+
+    def refuse(route: Route) -> None:
+        url = route.request.url
+        if url.partition("#")[0] == address or (site and url.startswith((site, "data:"))):
+            route.continue_()
+        else:
+            faults.append(f"asked for {url[:200]}")
+            route.abort()
+
+    def log(message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            faults.append(f"console {message.type}: {message.text}")
+
+    def dismiss(dialog: Dialog) -> None:
+        faults.append(f"a dialog: {dialog.message}")
+        dialog.dismiss()
+
     try:
-        watched = Watched(context.new_page())
-        watched.watch(file)
-        watched.page.goto(file.as_uri() + anchor)
-        yield watched.page
-        assert not watched.faults, watched.faults
+        page = context.new_page()
+        page.route("**/*", refuse)
+        page.on("pageerror", lambda error: faults.append(f"failed: {error}"))
+        page.on("console", log)
+        page.on("dialog", dismiss)
+        page.on("download", lambda _: faults.append("a download"))
+        page.on("popup", lambda _: faults.append("a second window"))
+        page.goto(address + anchor)
+        yield page
+        assert not faults, faults
     finally:
         context.close()
 

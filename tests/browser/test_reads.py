@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plausibly.report.write import render
+from plausibly.report.model import ReportData
 
 from .page import NARROW, WIDE, Scheme, opened, overflowing, unfold, violations
-from .reports import World, report
+from .reports import findings, report, written
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -22,14 +22,18 @@ DOT = (
     "data:image/png;base64,"
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
-WORLD = World(severities=("low", "high"), text="a finding", thumbnail=DOT, examples=30)
 
 
 @pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(render(report(WORLD)), "utf-8")
-    return path
+def data() -> ReportData:
+    made = report(findings())
+    made.cases.thumbnail = (DOT,) * made.cases.shown
+    return made
+
+
+@pytest.fixture(scope="module")
+def file(data: ReportData, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return written(tmp_path_factory.mktemp("page"), data)
 
 
 @pytest.mark.parametrize(
@@ -97,8 +101,9 @@ def test_on_paper_everything_is_unfolded(browser: Browser, file: Path) -> None:
         assert not page.evaluate(unfolded)
 
 
-def test_without_scripts_the_verdict_and_tables_are_there(browser: Browser, file: Path) -> None:
-    data = report(WORLD)
+def test_without_scripts_the_verdict_and_tables_are_there(
+    browser: Browser, file: Path, data: ReportData
+) -> None:
     with opened(browser, file, scripts=False) as page:
         text = page.locator("main").inner_text()
         view = data.view(0, 0)

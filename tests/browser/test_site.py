@@ -9,17 +9,16 @@ import functools
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from .page import NARROW, WIDE, Scheme, overflowing, violations
+from .page import NARROW, opened, overflowing, violations
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, ConsoleMessage, Page, Request
+    from playwright.sync_api import Browser
 
 pytestmark = pytest.mark.browser
 
@@ -27,8 +26,6 @@ PAGES = ("index", "choosing", "theory/equations", "reference/plausibly", "messag
 
 
 class _Quiet(SimpleHTTPRequestHandler):
-    """Gives out files and says nothing."""
-
     def log_message(self, format: str, *args: object) -> None:  # the name that the base class has
         pass
 
@@ -46,41 +43,11 @@ def site() -> Iterator[str]:
         server.shutdown()
 
 
-@contextmanager
-def opened(
-    browser: Browser, site: str, page: str, width: int = WIDE, scheme: Scheme = "light"
-) -> Iterator[Page]:
-    """Open a page of the site; a fault, or a request to elsewhere, fails the block."""
-    context = browser.new_context(
-        viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
-    )
-    faults: list[str] = []
-    try:
-        shown = context.new_page()
-
-        def asked(request: Request) -> None:
-            if not request.url.startswith((site, "data:")):
-                faults.append(request.url)
-
-        def heard(message: ConsoleMessage) -> None:
-            if message.type == "error":
-                faults.append(message.text)
-
-        shown.on("request", asked)
-        shown.on("console", heard)
-        shown.on("pageerror", lambda error: faults.append(str(error)))
-        shown.goto(f"{site}/{page}")
-        yield shown
-        assert not faults
-    finally:
-        context.close()
-
-
 @pytest.mark.parametrize("question", ["which+method+should+I+use", "which+method"])
 def test_the_question_lands_on_the_table_of_methods(
     browser: Browser, site: str, question: str
 ) -> None:
-    with opened(browser, site, f"search.html?q={question}") as page:
+    with opened(browser, f"{site}/search.html?q={question}", site=site) as page:
         first = page.locator("#search-results li a").first
         first.wait_for()
         assert first.inner_text() == "Which method should I use?"
@@ -88,14 +55,15 @@ def test_the_question_lands_on_the_table_of_methods(
 
 
 def test_a_message_is_found_by_its_name(browser: Browser, site: str) -> None:
-    with opened(browser, site, "search.html?q=guarantee-vacuous") as page:
+    with opened(browser, f"{site}/search.html?q=guarantee-vacuous", site=site) as page:
         page.locator("#search-results li a[href*='messages.html']").first.wait_for()
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_pages_are_accessible_and_fit(browser: Browser, site: str, name: str) -> None:
-    with opened(browser, site, f"{name}.html") as page:
+    address = f"{site}/{name}.html"
+    with opened(browser, address, site=site) as page:
         assert violations(page) == []
-    with opened(browser, site, f"{name}.html", NARROW, "dark") as page:
+    with opened(browser, address, site=site, width=NARROW, scheme="dark") as page:
         assert violations(page) == []
         assert overflowing(page) == []

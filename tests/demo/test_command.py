@@ -29,10 +29,6 @@ def ran_demo(*words: str) -> Ran:
     return ran
 
 
-def decimals(value: float) -> str:
-    return f"{value:.3f}"
-
-
 def percent(share: float) -> str:
     return f"{100 * share:.0f}%"
 
@@ -41,8 +37,8 @@ def row(method: dict[str, Any]) -> str:  # Any: a method of the document
     """Return a method's line of the table, from the document's numbers."""
     level = "none" if method["guarantee"]["target"] == "majority-vote" else "0.90"
     return (
-        f"{method['name']:<31}{decimals(method['aggregated_coverage']):>11}"
-        f"{decimals(method['majority_vote_coverage']):>15}{method['set_size']:>9.2f}{level:>11}"
+        f"{method['name']:<31}{method['aggregated_coverage']:>11.3f}"
+        f"{method['majority_vote_coverage']:>15.3f}{method['set_size']:>9.2f}{level:>11}"
     )
 
 
@@ -80,10 +76,8 @@ def test_the_whole_of_it_on_the_toy() -> None:
     ran = ran_demo("--data", "toy")
     check_screen(ran, found, "the answers", "points")
     expected, _, voted = found["methods"]
-    missed = (percent(1 - one["true_coverage"]) for one in (voted, expected))
-    assert (
-        f"Of the true labels, which real data hide, they miss {' and '.join(missed)}. " in ran.text
-    )
+    missed = " and ".join(percent(1 - one["true_coverage"]) for one in (voted, expected))
+    assert f"Of the true labels, which real data hide, they miss {missed}. " in ran.text
 
 
 def test_every_method_has_a_row_of_the_study() -> None:
@@ -131,11 +125,8 @@ sys.exit(main())
 
 def test_the_toy_needs_no_extra(in_a_folder: Path) -> None:
     ran = subprocess.run([sys.executable, "-c", BLOCKED], capture_output=True, encoding="utf-8")
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stderr == ""
-    assert "sets.csv, sets.json, study.toml and data; no coverage.png without" in " ".join(
-        ran.stdout.split()
-    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "and data; no coverage.png without" in " ".join(ran.stdout.split())
     assert not (in_a_folder / "out" / "coverage.png").exists()
 
 
@@ -146,11 +137,7 @@ def test_the_nodules_say_what_they_need(
     monkeypatch.setitem(sys.modules, missing, None)
     ran = run("demo", "-o", "out")
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err == (
-        f"error extra-missing: plausibly demo needs {missing.partition('.')[0]}, which is not "
-        "installed\n"
-        '  expected  the extra "demo"\n'
-        '  hint      pip install "plausibly[demo]"; or plausibly demo --data toy, which\n'
-        "            needs no extra\n"
-    )
+    assert ran.err.startswith("error extra-missing: ")
+    hint = 'hint pip install "plausibly[demo]"; or plausibly demo --data toy, which needs no extra'
+    assert hint in " ".join(ran.err.split())
     assert not (in_a_folder / "out").exists()

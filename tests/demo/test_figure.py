@@ -1,57 +1,37 @@
-"""The figure: the right axes, nothing on top of anything, and the same bytes each time."""
+"""The figure of the demo: rows as in the table, marks by guarantee, nothing on top of anything."""
 
 from __future__ import annotations
 
-from importlib import import_module
-from itertools import combinations
+from functools import cache
 from typing import Any
 
 import pytest
 
 from plausibly.demo import study, subjects
 from plausibly.plots import sets
+from plots_world import laid_out, outside, overlapping
 
 from .runs import result
 
 NAMES: tuple[subjects.Name, ...] = ("nodules", "toy")
 
 
+@cache
 def drawn(name: subjects.Name) -> Any:  # Any: a Figure of matplotlib, which types do not see
     """Return the figure, laid out as it is saved."""
-    found = study.draw(result(name))
-    import_module("matplotlib.backends.backend_agg").FigureCanvasAgg(found).draw()
-    return found
+    return laid_out(study.draw(result(name)))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_axes_say_what_they_show(name: subjects.Name) -> None:
+def test_rows_are_those_of_the_table(name: subjects.Name) -> None:
     coverage, sizes = drawn(name).axes
-    assert coverage.get_xlabel() == "aggregated coverage"
-    assert sizes.get_xlabel() == "labels in a prediction set"
-    assert [text.get_text() for text in coverage.get_yticklabels()] == list(study.EVERY)
-    assert coverage.get_title() == "wanted: 0.9"
-    dashed = [line for line in coverage.lines if line.get_linestyle() == "--"]
-    assert [list(line.get_xdata()) for line in dashed] == [[0.9, 0.9]]
+    rows = [" ".join(text.get_text().split()) for text in coverage.get_yticklabels()]
+    assert rows == list(study.EVERY)
     low, high = coverage.get_ylim()
     assert low > high  # the first method on top, as in the table
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_dot_is_a_split_and_a_mark_is_the_mean(name: subjects.Name) -> None:
-    measured = result(name).study.isel(alpha=0)
-    for panel, (measure, (_, form)) in zip(drawn(name).axes, study.PANELS.items(), strict=True):
-        values = measured[measure]
-        dots = [points.get_offsets() for points in panel.collections]
-        assert len(dots) == len(study.EVERY)
-        for row, points in enumerate(dots):
-            assert list(points[:, 0]) == list(values[row].values)
-            assert (abs(points[:, 1] - row) < 0.25).all()
-        assert [text.get_text() for text in panel.texts] == [
-            format(float(value), form) for value in values.mean("split")
-        ]
-        low, high = panel.get_xlim()
-        assert low < float(values.min())
-        assert float(values.max()) < high
+    assert coverage.get_xlabel().startswith("aggregated coverage")
+    assert sizes.get_xlabel().startswith("labels per set")
+    assert "1,378 nodules" in drawn("nodules")._suptitle.get_text()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -68,33 +48,11 @@ def test_what_is_guaranteed_has_its_own_mark(name: subjects.Name) -> None:
         # One nodule of each held-out patient: a guarantee on patients, and none on this mean.
         styles[4:] = sets.NOTHING, sets.VACUOUS
     assert marks == [(style["marker"], style["color"]) for style in styles]
-    explained = [text.get_text() for text in drawn(name).legends[0].get_texts()]
+    explained = [text.get_text() for text in coverage.get_legend().get_texts()]
     assert ("mean, vacuous: every set contains all labels" in explained) == (name == "nodules")
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_text_lies_on_another_or_is_cut(name: subjects.Name) -> None:
-    found = drawn(name)
-    coverage, sizes = found.axes
-    texts = [found._suptitle, coverage.title, coverage.xaxis.label, sizes.xaxis.label]
-    texts += [*coverage.texts, *sizes.texts, *found.legends[0].get_texts()]
-    for panel in found.axes:
-        low, high = panel.get_xlim()
-        texts += [
-            label
-            for place, label in zip(panel.get_xticks(), panel.get_xticklabels(), strict=True)
-            if low <= place <= high
-        ]
-    texts += coverage.get_yticklabels()
-    boxes = {
-        (text.get_text(), number): text.get_window_extent() for number, text in enumerate(texts)
-    }
-    assert all(text for text, _ in boxes)
-    for (one, first), (other, second) in combinations(boxes.items(), 2):
-        assert not first.overlaps(second), (one, other)
-    page = found.bbox
-    for text, box in boxes.items():
-        assert page.x0 <= box.x0, text
-        assert box.x1 <= page.x1, text
-        assert page.y0 <= box.y0, text
-        assert box.y1 <= page.y1, text
+    assert not overlapping(drawn(name))
+    assert not outside(drawn(name))

@@ -41,17 +41,6 @@ def test_the_toy_comes_as_plausibilities(tmp_path: Path) -> None:
     assert (predictions.values == data.predictions.values).all()
 
 
-def test_calibrated_from_the_files_it_is_the_same_predictor(tmp_path: Path) -> None:
-    data = subject("nodules")
-    study.write_data(data, tmp_path)
-    again = plausibly.calibrate(
-        plausibly.read_predictions(tmp_path / "probabilities.csv"),
-        plausibly.read_annotations(tmp_path / "votes.csv", reader="counts"),
-    )
-    direct = plausibly.calibrate(data.predictions, data.plausibilities)
-    assert again.threshold(0.1).equals(direct.threshold(0.1))
-
-
 def test_what_a_user_may_have_edited_is_never_replaced(tmp_path: Path) -> None:
     data = subject("toy")
 

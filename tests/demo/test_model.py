@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sys
+from functools import partial
 
 import numpy as np
-import pytest
 import xarray as xr
 from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
 from plausibly.demo.subjects import group_folds, out_of_fold
-from plausibly.errors import MissingExtra
 from plausibly.kernels.random import Keys
 
 KEYS = Keys(3, "folds")
@@ -43,8 +41,7 @@ def world() -> tuple[xr.DataArray, xr.DataArray]:
     return features, lam
 
 
-def predict(features: xr.DataArray, lam: xr.DataArray) -> xr.DataArray:
-    return out_of_fold(features, lam, cluster="patient", folds=FOLDS, keys=KEYS)
+predict = partial(out_of_fold, cluster="patient", folds=FOLDS, keys=KEYS)
 
 
 def folds(features: xr.DataArray) -> NDArray[np.int64]:
@@ -114,14 +111,3 @@ def test_folds_are_even_and_whole(sizes: list[int], count: int, seed: int) -> No
     assert (np.abs(np.bincount(found, minlength=count) - even) < 2 * max(sizes)).all()
     order = np.random.default_rng(seed).permutation(len(groups))
     assert (group_folds(groups[order], count, Keys(seed)) == found[order]).all()
-
-
-def test_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "sklearn", None)
-    monkeypatch.delitem(sys.modules, "sklearn.linear_model", raising=False)
-    with pytest.raises(MissingExtra) as caught:
-        predict(*world())
-    assert (caught.value.name, caught.value.hint) == (
-        "extra-missing",
-        'pip install "plausibly[demo]"',
-    )

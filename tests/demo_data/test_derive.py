@@ -36,13 +36,8 @@ def test_measures_of_a_hollow_block() -> None:
     volume = (100 - 4 + 100) * PIXEL**2 * STEP
     diameter = np.sqrt(200) * PIXEL
     surface = 2 * 40 * PIXEL * STEP
-    expected = [
-        np.log(volume),
-        np.log(diameter),
-        np.log1p(surface),
-        2,
-        np.log(volume / diameter**3),
-    ]
+    logs = [np.log(volume), np.log(diameter), np.log1p(surface)]
+    expected = [*logs, 2, np.log(volume / diameter**3)]
     assert_allclose(geometry(block, PIXEL, STEP), expected, rtol=1e-12)
 
 
@@ -94,23 +89,12 @@ def derive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Marks],
     return run
 
 
-def rows(table: Path) -> list[dict[str, str]]:
-    with table.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def test_marks_that_a_chain_connects_are_one_nodule(derive: Callable[[Marks], Path]) -> None:
-    (nodule,) = rows(derive(THREE))
-    assert (nodule["nodule"], nodule["patient"], nodule["malignancy"]) == ("n0001", "p001", "1;2;3")
-    assert nodule["texture"] == "3"
-
-
-def test_nodules_of_three_or_four_marks_are_kept(derive: Callable[[Marks], Path]) -> None:
-    two = [(1, 100.0, 5)] * 2
-    four = [(1, 200.0, 5)] * 4
-    five = [(1, 300.0, 5)] * 5
-    kept = rows(derive([*THREE, *two, *four, *five]))
-    assert [nodule["malignancy"] for nodule in kept] == ["1;2;3", "5;5;5;5"]
+def test_chains_of_three_or_four_marks_are_nodules(derive: Callable[[Marks], Path]) -> None:
+    others = [(1, 100.0 * count, 5) for count in (2, 4, 5) for _ in range(count)]
+    table = derive([*THREE, *others]).read_text(encoding="utf-8")
+    first, second = csv.DictReader(table.splitlines())
+    assert (first["nodule"], first["patient"], first["malignancy"]) == ("n0001", "p001", "1;2;3")
+    assert (first["texture"], second["malignancy"]) == ("3", "5;5;5;5")
 
 
 @pytest.mark.parametrize(

@@ -29,13 +29,6 @@ def without_code(text: str) -> str:
     return _FENCE.sub("", text)
 
 
-def prose(text: str) -> str:
-    """Return a page without code, links' targets, comments, and what stands between backticks."""
-    text = re.sub(r"<!--.*?-->", "", without_code(text), flags=re.DOTALL)
-    text = re.sub(r"\]\([^)]*\)", "]", re.sub(r"`[^`\n]*`", "", text))
-    return re.sub(r"\$[^$\n]*\$|\*[^*]{1,200}\*|\"[^\"\n]*\"|<[^>\n]*>", "", text)
-
-
 def links(text: str) -> list[str]:
     """Return where the links and pictures of a page lead, but for code."""
     return _LINK.findall(re.sub(r"`[^`\n]*`", "`", without_code(text)))
@@ -60,8 +53,8 @@ def menu() -> Iterator[str]:
         lines = [line.strip() for line in body.splitlines() if line and not line.startswith(":")]
         entries = [re.sub(r"^.*<(.+)>$", r"\1", line) for line in lines]
         for entry in entries:
-            if "*" in entry:
-                found = [name(page) for page in sorted(DOCS.glob(f"{entry}.md"))]
-                yield from (one for one in found if one not in entries)
-            else:
+            if "*" not in entry:
                 yield entry
+                continue
+            found = (name(page) for page in sorted(DOCS.glob(f"{entry}.md")))
+            yield from (one for one in found if one not in entries)

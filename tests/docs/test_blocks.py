@@ -1,51 +1,60 @@
-"""The pages of methods, run: every block of Python and every command shows what it prints."""
+"""Pages, run: every block of Python and every command shows what it prints."""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
-from collections.abc import Callable
+import shlex
+import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import cli_calibrators
+import cli_world
 import run_pages
-from readme_world import write_files
+from plausibly.plugin import READER, resolve
+from readme_world import rows, write_files
 
-from .pages import DOCS
+from .pages import DOCS, name as name_of
 
 _STUDY = re.compile(r"^(?<!-->\n\n)```toml\n(.*?)^```$", re.M | re.S)
 
 
-def nothing(folder: Path) -> None:
-    """The page brings its own files, or needs none."""
-
-
-PAGES: dict[str, tuple[int, Callable[[Path], None]]] = {
-    "choosing": (2, write_files),
-    "theory/why-votes-mislead": (1, nothing),
-    "guarantee": (3, write_files),
-    "evaluation": (5, write_files),
-    "figures": (9, write_files),
-    "report": (3, write_files),
-    "studies": (5, write_files),
-    "planning": (3, write_files),
-    "sensitivity": (3, write_files),
-    "serving": (2, write_files),
-    "agreement": (5, nothing),
-    "crowd": (5, nothing),
-    "files": (4, nothing),
-    "formats": (11, nothing),
-    "labels": (3, nothing),
-    "likelihood-ratios": (1, nothing),
-    "rankings": (4, nothing),
-    "tuning": (2, nothing),
-    "regions": (2, nothing),
-    "sklearn": (5, nothing),
-    "huggingface": (3, nothing),
-    "torch": (2, nothing),
-    "comparison": (2, nothing),
+PAGES = {
+    "choosing": 2,
+    "theory/why-votes-mislead": 1,
+    "guarantee": 3,
+    "evaluation": 5,
+    "figures": 9,
+    "report": 3,
+    "studies": 5,
+    "planning": 3,
+    "sensitivity": 3,
+    "serving": 2,
+    "agreement": 5,
+    "crowd": 5,
+    "files": 4,
+    "formats": 11,
+    "labels": 3,
+    "likelihood-ratios": 1,
+    "rankings": 4,
+    "tuning": 2,
+    "regions": 2,
+    "sklearn": 5,
+    "huggingface": 3,
+    "torch": 2,
+    "comparison": 2,
 }
+"""Number of blocks of each page that show what they print."""
+
+# Pages that bring their own files, or need none.
+OWN = (
+    *("theory/why-votes-mislead", "agreement", "crowd", "files", "formats", "labels", "rankings"),
+    *("likelihood-ratios", "tuning", "regions", "sklearn", "huggingface", "torch", "comparison"),
+)
 LONG = ("studies", "sensitivity", "rankings", "report", "agreement", "planning", "tuning")
 NEEDED = {
     **dict.fromkeys(("sklearn", "comparison", "likelihood-ratios"), "sklearn"),
@@ -53,16 +62,22 @@ NEEDED = {
 }
 
 
-def check(name: str, count: int, folder: Path) -> None:
-    """Run a page in a folder, but for its study file."""
-    text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
-    page = folder / "page.md"
-    page.write_text(_STUDY.sub("", text), encoding="utf-8")
+def check(page: Path, count: int | None = None) -> None:
+    """Run the blocks of a page in the current folder."""
     found = run_pages.run(page)
     for one in found:
         if not one.right:  # so that pytest shows where they differ
-            assert re.sub(r" +$", "", one.block.body, flags=re.M) == one.printed
-    assert len(found) == count
+            assert re.sub(r" +$", "", one.block.body, flags=re.M) == one.printed, (
+                "python scripts/run_pages.py --write"
+            )
+    assert count is None or len(found) == count
+
+
+def without_study_file(name: str, folder: Path) -> Path:
+    """Return a copy of a page, but for the study file that it shows."""
+    page = folder / "page.md"
+    page.write_text(_STUDY.sub("", (DOCS / f"{name}.md").read_text("utf-8")), encoding="utf-8")
+    return page
 
 
 @pytest.mark.parametrize(
@@ -73,13 +88,114 @@ def test_blocks_show_what_they_print(
 ) -> None:
     pytest.importorskip(NEEDED.get(name, "numpy"), reason="the page is about it")
     monkeypatch.chdir(tmp_path)
-    count, prepare = PAGES[name]
-    prepare(tmp_path)
-    check(name, count, tmp_path)
+    if name not in OWN:
+        write_files(tmp_path)
+    check(without_study_file(name, tmp_path), PAGES[name])
 
 
 @pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 def test_calibrators(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     cli_calibrators.make(tmp_path, risks="labels.csv")
-    check("calibrators", 12, tmp_path)
+    check(without_study_file("calibrators", tmp_path), 12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", run_pages.pages(), ids=name_of)
+def test_start_and_tutorials_show_what_they_print(page: Path, tmp_path: Path) -> None:
+    with run_pages.folder(tmp_path, page):
+        check(page)
+    for figure in run_pages.figures(page.read_text(encoding="utf-8")):
+        drawn, kept = (path / figure for path in (tmp_path, run_pages.FIGURES))
+        found = run_pages.words(drawn.read_text(encoding="utf-8"))
+        assert found
+        assert found == run_pages.words(kept.read_text(encoding="utf-8"))
+
+
+def test_the_night_of_the_service_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (DOCS / "tutorials" / "service.md").read_text(encoding="utf-8")
+    (night,) = (block.body for block in run_pages.blocks(page) if block.of == "nightly.sh")
+    write_files(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    first, *asked, last = night.splitlines()
+    assert first == "set -e"
+    for line in asked:
+        name, *words = shlex.split(line.partition(" > ")[0])
+        assert name == "plausibly"
+        ran = cli_world.run(*words)
+        assert (ran.code, ran.err) == (0, "")
+    old, new = last.removeprefix("mv ").split()
+    assert (tmp_path / old).is_file()
+    assert new in page.partition("## The service")[0]
+
+
+def test_readers_are_asked_for_by_names_and_options_that_they_have() -> None:
+    page = (DOCS / "formats.md").read_text(encoding="utf-8")
+    asked = [
+        shlex.split(found[1])[1]
+        for *_, typed in rows(page, "your answers are in")
+        if (found := re.search(r"`(--reader .+)`", typed))
+    ]
+    assert len(asked) == 13
+    for reader in asked:
+        given = tomllib.loads(f"it = {reader}")["it"] if reader.startswith("{") else reader
+        resolve(READER, given)
+    for reader in cli_world.run("plugins", "list", "--kind", "reader", "--json").document[
+        "components"
+    ]:
+        name = reader["name"]
+        assert any(name in one for one in asked) or name in (
+            "annotation-table",  # what convert writes: read without being asked for
+            "long-table",  # recognised by its columns
+            "selectors",  # of one public data set: in the tutorial on rankings
+        )
+
+
+def test_what_is_printed_takes_the_place_of_what_was_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "<!-- file: a.txt -->\n\n```text\nhello\n```\n\n```console\n$ cat a.txt\n?\n```\n\n"
+        "```python\nprint(1 + 1)\n```\n\n```text\n3\n```\n",
+        encoding="utf-8",
+    )
+    monkeypatch.chdir(tmp_path)
+    found = run_pages.run(page)
+    assert [one.right for one in found] == [False, False]
+    new = run_pages.renewed(page.read_text(encoding="utf-8"), found)
+    assert "$ cat a.txt\nhello\n```" in new
+    assert new.endswith("```text\n2\n```\n")
+
+
+PUBLIC = "with the public file"
+
+
+def printed_and_shown(page: Path) -> list[tuple[str, str]]:
+    """Return what the marked blocks of a page print in the current folder, and what they show."""
+    marked = [b for b in run_pages.blocks(page.read_text(encoding="utf-8")) if b.of == PUBLIC]
+    found = []
+    for code, output in zip(marked[::2], marked[1::2], strict=True):
+        assert (code.language, output.language) == ("python", "text")
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            exec(compile(code.body, page.name, "exec"), {})
+        found.append((out.getvalue(), output.body))
+    assert found
+    return found
+
+
+@pytest.mark.realdata
+def test_a_public_crowd(shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with np.load(shared / "data" / "cifar10h" / "data.npz", allow_pickle=False) as data:
+        np.save("cifar10h-counts.npy", data["counts"].astype(np.int64))
+    for printed, shown in printed_and_shown(DOCS / "tutorials" / "crowd.md"):
+        assert printed == shown
+
+
+@pytest.mark.realdata
+def test_the_public_rankings(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(shared / "data" / "derm_ddx")
+    for printed, shown in printed_and_shown(DOCS / "tutorials" / "rankings.md"):
+        assert printed == shown

@@ -23,20 +23,13 @@ MODULES = (
 
 
 def undocumented(value: type | FunctionType) -> list[str]:
-    """Return what lacks a docstring: a function or class, or a public method or property of it.
-
-    A method may inherit the docstring of the one that it overrides.
-    """
-    parts = vars(value) if inspect.isclass(value) else {}
-    own = [name for name, part in parts.items() if _is_code(part) and not name.startswith("_")]
-    lacking = [name for name in own if not inspect.getdoc(getattr(value, name))]
-    return [value.__qualname__] * (not value.__doc__) + [
-        f"{value.__qualname__}.{name}" for name in lacking
-    ]
-
-
-def _is_code(part: object) -> bool:
-    return inspect.isfunction(getattr(part, "fget", part))
+    """Return what lacks a docstring; a method may inherit that of the one that it overrides."""
+    lacking = [] if value.__doc__ else [value.__qualname__]
+    for name, part in vars(value).items() if inspect.isclass(value) else ():
+        code = inspect.isfunction(getattr(part, "fget", part))
+        if code and not name.startswith("_") and not inspect.getdoc(getattr(value, name)):
+            lacking.append(f"{value.__qualname__}.{name}")
+    return lacking
 
 
 def test_every_public_name_has_a_docstring() -> None:

@@ -17,34 +17,18 @@ from methods_page import tables
 from plausibly.conformal.aggregate import DEFAULT_AGGREGATORS
 from plausibly.protocols import AGGREGATOR, CALIBRATOR, COMBINER, SCORE
 from plausibly.registry import default
-from readme_world import write_files
+from readme_world import blocks, write_files
 
 from .pages import DOCS, PROJECT
 
 RAISES = {
     *("InputError", "ComponentError", "IncompatibleComponents", "MissingExtra", "CheckFailed"),
-    "NotConformalized",
-    *(
-        "AnswerRefused",
-        "PlausiblyWarning",
-        "warn",
-        "_Fault",
-        "refuse_rows",
-        "refused",
-        "cls",
-        "__init__",
-    ),
-    *("message", "_unjoined"),
+    *("NotConformalized", "AnswerRefused", "PlausiblyWarning", "warn", "_Fault", "refuse_rows"),
+    *("refused", "cls", "__init__", "message", "_unjoined"),
 }
 """What takes the name of a message first."""
 
 _NAME = re.compile(r"[a-z]+(?:-[a-z]+)+|usage")
-
-
-def sources() -> Iterator[ast.Module]:
-    for folder in ("framework", "plugins"):
-        for path in sorted((PROJECT / folder).rglob("*.py")):
-            yield ast.parse(path.read_text(encoding="utf-8"))
 
 
 def parts(node: ast.expr | None) -> Iterator[str]:
@@ -65,8 +49,9 @@ def names() -> tuple[set[str], set[str], set[str]]:
     """Every name that a message is given, patterns of others, and every text of the program."""
     given: set[str] = set()
     texts: set[str] = set()
-    for tree in sources():
-        for node in ast.walk(tree):
+    folders = (PROJECT / "framework", PROJECT / "plugins")
+    for path in (path for folder in folders for path in folder.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 texts.add(node.value)
             if isinstance(node, ast.Call):
@@ -193,17 +178,13 @@ def test_the_table_of_methods_states_the_levels(
         assert (guarantee.confidence is not None) is (combiner == "pac")
 
 
-def blocks(page: Path) -> list[tuple[str, str]]:
-    text = page.read_text(encoding="utf-8")
-    return re.findall(r"^```(python|text|toml)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-
-
 def test_the_study_of_the_reference_is_right(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_files(tmp_path)
     monkeypatch.chdir(tmp_path)
-    ((_, text),) = blocks(DOCS / "reference" / "study-file.md")
+    page = (DOCS / "reference" / "study-file.md").read_text(encoding="utf-8")
+    (text,) = blocks(page, "toml")
     (tmp_path / "study.toml").write_text(text, encoding="utf-8")
     ran = run("config", "check", "study.toml")
     assert (ran.code, ran.err) == (0, "")

@@ -23,15 +23,11 @@ class Page:
         self.shown: list[str] = []
         self.pages: list[str] = []
 
-    def display(self, thing: Reached, *, display_id: bool) -> SimpleNamespace:
-        """Show something, and return where."""
+    def display(self, thing: Reached, *, display_id: bool = True) -> SimpleNamespace:
         assert display_id
-        self._note(thing)
-        return SimpleNamespace(update=self._note)
-
-    def _note(self, thing: Reached) -> None:
         self.shown.append(repr(thing).rpartition(",")[0])
         self.pages.append(thing._repr_html_())
+        return SimpleNamespace(update=self.display)
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from fractions import Fraction
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import xarray as xr
 
@@ -33,20 +32,6 @@ def shown(thing: object) -> Piece:
     return Piece(thing._repr_html_())  # type: ignore[attr-defined]  # notebooks ask the same way
 
 
-def hostile_table() -> xr.Dataset:
-    return build_table(
-        "single-label",
-        examples=["e1", "e2"],
-        annotators=["r1", HOSTILE],
-        labels=["a", HOSTILE],
-        response_example=[0, 0, 1],
-        response_annotator=[0, 1, 1],
-        mention_response=[0, 1, 2],
-        mention_label=[0, 1, 1],
-        left_out={HOSTILE: 2},
-    )
-
-
 def test_pieces_are_escaped() -> None:
     page = text.framed(
         HOSTILE,
@@ -68,10 +53,9 @@ def test_a_guarantee() -> None:
     assert piece.text.startswith("P(Y in C(X)) >= 0.90")
     assert piece.cells == [list(row) for row in guarantee.rows()]
     assert str(guarantee).startswith("P(Y in C(X)) >= 0.90\n  covers       ")
-    printed = SimpleNamespace(text=lambda obj: said.append(obj))
-    said: list[str] = []
-    guarantee._repr_pretty_(printed, False)
-    assert said == [str(guarantee)]
+    printed: list[str] = []
+    guarantee._repr_pretty_(SimpleNamespace(text=printed.append), False)
+    assert printed == [str(guarantee)]
     wild = Guarantee(alpha=Fraction(1, 10), level=None, reason=HOSTILE)
     assert HOSTILE in shown(wild).text
     assert "script" not in shown(wild).tags
@@ -98,12 +82,25 @@ def test_hostile_labels_of_a_predictor() -> None:
 
 
 def test_an_annotation_table() -> None:
-    table = hostile_table()
+    table = build_table(
+        "single-label",
+        examples=["e1", "e2"],
+        annotators=["r1", HOSTILE],
+        labels=["a", HOSTILE],
+        response_example=[0, 0, 1],
+        response_annotator=[0, 1, 1],
+        mention_response=[0, 1, 2],
+        mention_label=[0, 1, 1],
+        left_out={HOSTILE: 2},
+    )
     piece = shown(table)
     assert "script" not in piece.tags
     assert "annotations 2 examples, 2 annotators, 3 answers" in piece.text
-    said = piece.cells[:3]
-    assert said == [["label", "answers", "share"], [HOSTILE, "2", "67%"], ["a", "1", "33%"]]
+    assert piece.cells[:3] == [
+        ["label", "answers", "share"],
+        [HOSTILE, "2", "67%"],
+        ["a", "1", "33%"],
+    ]
     assert "response_example" in piece.text
     assert repr(table).startswith("annotations  2 examples")
     detached = table.isel(response=[0])
@@ -112,17 +109,8 @@ def test_an_annotation_table() -> None:
 
 def test_of_many_labels_the_most_said_are_listed() -> None:
     labels = [f"l{k}" for k in range(14)]
-    table = build_table(
-        "single-label",
-        examples=["e"],
-        annotators=[],
-        labels=labels,
-        response_example=[0] * 15,
-        response_annotator=[-1] * 15,
-        mention_response=np.arange(15),
-        mention_label=[*range(13), 12, 12],
-    )
-    rows = shown(table).cells
+    votes = [("e", None, label) for label in (*labels[:13], "l12", "l12")]
+    rows = shown(plausibly.build_annotations("single-label", votes, labels)).cells
     assert rows[1] == ["l12", "3", "20%"]
     assert ["4 other labels", "3", ""] in rows
 

@@ -2,45 +2,37 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import sys
 from fractions import Fraction
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
-from numpy.typing import NDArray
 
 from plausibly.conformal.calibrate import calibrate
 from plausibly.errors import MissingExtra
-from plausibly.kernels.draws import draw_labels
 from plausibly.paper import cases, images, procedures, pvalues
-from plausibly.paper.data import Data, own_data, toy_data
+from plausibly.paper.data import own_data, toy_data
 from plausibly.paper.figure import Study, monte_carlo
 from plausibly.paper.page import write_numbers
 
 from .runs import SPLITS, made
 
-SETTINGS = [
-    (Fraction(*ratio), n, draws)
-    for ratio in ((1, 10), (27, 100), (1, 20), (29, 100))
-    for n in (9, 19, 99, 100, 688)
-    for draws in (1, 2, 10)
-]
 
-
-@pytest.mark.parametrize(("alpha", "n", "draws"), SETTINGS)
-def test_the_naive_rank_is_the_standard_quantile(alpha: Fraction, n: int, draws: int) -> None:
-    other = cases.standard(alpha, n, draws)
-    rank = math.floor(other * draws * (n + 1)) - draws + 1
-    # The standard level floor(alpha (n + 1)) / n of draws n scores.
-    level = Fraction(math.floor(alpha * (n + 1)), n)
-    assert rank == math.ceil(level * draws * n)
-    if draws == 1:
-        assert rank == math.floor(alpha * (n + 1))
+def test_the_naive_rank_is_the_standard_quantile() -> None:
+    alphas = [Fraction(*ratio) for ratio in ((1, 10), (27, 100), (1, 20), (29, 100))]
+    for alpha, n, draws in product(alphas, (9, 19, 99, 100, 688), (1, 2, 10)):
+        other = cases.standard(alpha, n, draws)
+        rank = math.floor(other * draws * (n + 1)) - draws + 1
+        # The standard level floor(alpha (n + 1)) / n of draws n scores.
+        level = Fraction(math.floor(alpha * (n + 1)), n)
+        assert rank == math.ceil(level * draws * n)
+        if draws == 1:
+            assert rank == math.floor(alpha * (n + 1))
 
 
 def test_the_naive_threshold_is_an_order_statistic_of_the_drawn_scores() -> None:
@@ -65,19 +57,14 @@ def test_pooled_augmentations_use_the_rank_of_algorithm_1() -> None:
         assert float(predictor.threshold(alpha)) == scores[rank - 1]
 
 
-def still(count: int) -> NDArray[np.float64]:
-    """Return uniforms that neither turn nor shift, and add no noise."""
-    uniform = np.full((count, images.UNIFORMS), 0.5)
-    uniform[:, 3 : 3 + images.SIDE**2] = 0.0  # no radius
-    return uniform
-
-
 def test_a_shift_of_one_pixel_moves_every_pixel(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(images, "_SHIFT", 1.0)
-    given, uniform = images.load()[0][0][:5], still(5)
+    originals = images.load()[0][0][:5]
+    uniform = np.full((5, images.UNIFORMS), 0.5)
+    uniform[:, 3 : 3 + images.SIDE**2] = 0.0  # no radius, so no noise
     uniform[:, 1] = 1.0  # down by one row
-    found = images.perturbed(given, uniform)
-    assert np.allclose(found[:, 1:], given[:, :-1], atol=1e-12)
+    found = images.perturbed(originals, uniform)
+    assert np.allclose(found[:, 1:], originals[:, :-1], atol=1e-12)
     assert np.allclose(found[:, 0], 0, atol=1e-12)
 
 
@@ -151,34 +138,16 @@ def test_seeds_and_nothing_else_change_the_numbers() -> None:
     assert not first["corrected"].equals(other["corrected"])
 
 
-def small() -> Data:
-    """Return data of a user: votes of five, and a model that knows them roughly."""
-    generator = np.random.default_rng(3)
-    truth = generator.dirichlet(np.ones(4), size=240)
-    coords = {"example": [f"e{i}" for i in range(240)], "label": list("abcd")}
-    votes = draw_labels(truth, generator.uniform(size=(240, 5)))
-    lam = np.stack([(votes == label).mean(axis=0) for label in range(4)], axis=1)
-    model = 0.7 * truth + 0.3 / 4
-    dims = ("example", "label")
-    return own_data(
-        xr.DataArray(model, dims=dims, coords=coords),
-        xr.DataArray(lam, dims=dims, coords=coords)[::-1],
-        name="small",
-    )
-
-
 def test_data_of_a_user_are_matched_by_name() -> None:
-    data = small()
+    shares = [[0.8, 0.2], [0.4, 0.6], [0.0, 1.0]]
+    coords = {"example": ["e1", "e2", "e3"], "label": ["a", "b"]}
+    model = xr.DataArray(shares, coords, ("example", "label"))
+    data = own_data(model, model[::-1], name="small")
     assert data.plausibilities["example"].equals(data.predictions["example"])
-    assert data.about == "small: 240 examples, 4 labels"
+    assert data.about == "small: 3 examples, 2 labels"
     assert data.groups is None
     with pytest.raises(ValueError, match="no label of the small is known"):
         data.certain  # noqa: B018  # reading it is what raises
-
-
-def read(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def test_a_table_holds_every_number(tmp_path: Path) -> None:
@@ -192,20 +161,18 @@ def test_a_table_holds_every_number(tmp_path: Path) -> None:
         attrs={"data": "toy", "simulated": 0},
     )
     write_numbers(numbers, tmp_path / "n.csv")
-    rows = read(tmp_path / "n.csv")
-    assert list(rows[0]) == ["data", "quantity", "method", "split", "value"]
-    assert len(rows) == 4 + 2 + 1
-    assert rows[2] == {
-        "data": "toy",
-        "quantity": "coverage",
-        "method": "two",
-        "split": "0",
-        "value": repr(1 / 3),
-    }
-    assert [row["value"] for row in rows[4:]] == ["1", "0", "0.5"]
-    assert rows[-1]["method"] == ""
+    assert (tmp_path / "n.csv").read_text(encoding="utf-8").splitlines() == [
+        "data,quantity,method,split,value",
+        "toy,coverage,one,0,0.1",
+        "toy,coverage,one,1,0.25",
+        f"toy,coverage,two,0,{1 / 3!r}",
+        "toy,coverage,two,1,1.0",
+        "toy,in_set,one,,1",
+        "toy,in_set,two,,0",
+        "toy,threshold,,,0.5",
+    ]
     write_numbers(numbers.assign_attrs(simulated=1), tmp_path / "s.csv")
-    assert {row["data"] for row in read(tmp_path / "s.csv")} == {"toy (simulated predictions)"}
+    assert "\ntoy (simulated predictions),coverage,one," in (tmp_path / "s.csv").read_text()
 
 
 def test_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import io
-import re
-import shlex
 from pathlib import Path
 
 import pytest
 
 from cli_world import make, run
 from plausibly.paper.run import reproduce
+from readme_world import blocks, commands, rows
 
 from .runs import PLAIN, made
-
-FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
-ROW = re.compile(r"^\| `([\w-]+)` \| ([^|]+) \| [^|]+ \| (yes|no) \|$", re.M)
 
 
 @pytest.fixture
@@ -27,25 +23,17 @@ def page(project: Path) -> str:
 def test_commands_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     make(tmp_path)
-    commands = [
-        shlex.split(line.removeprefix("$ "))
-        for language, body in FENCE.findall(page)
-        if language == "console"
-        for line in body.splitlines()
-    ]
-    assert len(commands) == 3
-    for words in commands:
-        assert words[0] == "plausibly"
+    typed = commands(page)
+    assert len(typed) == 3
+    for words in typed:
         if "--splits" in words:
             words[words.index("--splits") + 1] = "1"
-        # Thirty examples are few: what is vacuous is said, and no error.
-        assert run(*words[1:]).code == 0, words
+        # Thirty examples are few: vacuous guarantees warn, and are no error.
+        assert run(*words).code == 0, words
 
 
 def test_python_prints_what_the_page_shows(page: str) -> None:
-    blocks = FENCE.findall(page)
-    (code,) = [body for language, body in blocks if language == "python"]
-    (shown,) = [body for language, body in blocks if language == "text"]
+    (code,), (shown,) = blocks(page, "python"), blocks(page, "text")
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(code, "reproduce.md", "exec"), {})
@@ -61,7 +49,7 @@ MORE_SPLITS = {
 
 @pytest.mark.slow
 def test_the_page_has_the_verdict_of_every_figure(page: str) -> None:
-    verdicts = {name: verdict for name, _, verdict in ROW.findall(page)}
+    verdicts = {row[0].strip("`"): row[3] for row in rows(page, "figure")}
     assert sorted(verdicts) == sorted(PLAIN)
     for name, verdict in verdicts.items():
         splits = MORE_SPLITS.get(name)

@@ -13,24 +13,14 @@ from hypothesis import given, settings, strategies as st
 import plausibly
 from plausibly.annotators import label_disagreement
 from plausibly.errors import InputError
-from plausibly.plugin import build_table
 from plots_world import answers
 
 LABELS = ("b", "a", "ü")
 
 
 def table(votes: list[list[int]]) -> xr.Dataset:
-    rows = [(i, label) for i, said in enumerate(votes) for label in said]
-    return build_table(
-        "single-label",
-        examples=[f"e{i}" for i in range(len(votes))],
-        annotators=[],
-        labels=LABELS,
-        response_example=[example for example, _ in rows],
-        response_annotator=[-1] * len(rows),
-        mention_response=np.arange(len(rows)),
-        mention_label=[label for _, label in rows],
-    )
+    rows = [(f"e{i}", None, LABELS[k]) for i, answers in enumerate(votes) for k in answers]
+    return plausibly.build_annotations("single-label", rows, LABELS)
 
 
 VOTES = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=5), min_size=1, max_size=6)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
+from hypothesis import given, strategies as st
 from matplotlib.figure import Figure
 
 from plausibly import plots
 from plausibly.errors import InputError, MissingExtra
 from plausibly.plots import reading, style
+from plausibly.plots.style import shown_name, shown_names
 from plots_world import FIGURES, draw, laid_out, made, outside, overlapping, parts, texts
 
 ALL = pytest.mark.parametrize(("figure", "kind"), FIGURES)
@@ -52,9 +56,7 @@ def test_given_axes_are_drawn_into_and_returned(figure: str, kind: str) -> None:
 
 
 def test_axes_show_themselves_in_a_notebook() -> None:
-    shown = draw("coverage", "evaluation")._repr_png_()
-    assert shown.startswith(b"\x89PNG")
-    assert len(shown) > 5_000
+    assert draw("coverage", "evaluation")._repr_png_().startswith(b"\x89PNG")
 
 
 def test_nothing_global_is_touched_and_nothing_heavy_is_imported() -> None:
@@ -129,3 +131,43 @@ def test_names_are_no_markup() -> None:
     legend = laid_out(draw("alphas", "study")).get_legend().get_texts()
     assert [one.get_text() for one in legend] == ["_votes $a$", "expected <b>", "as wanted"]
     assert np.array([not one.get_parse_math() for one in legend]).all()
+
+
+@given(st.text(max_size=400))
+def test_a_name_fits_whatever_it_is(name: str) -> None:
+    shown = shown_name(name, width=20, lines=2)
+    assert shown
+    lines = shown.split("\n")
+    assert len(lines) <= 2
+    assert all(len(line) <= 20 for line in lines)
+
+
+def test_what_is_cut_is_seen_to_be_cut() -> None:
+    shown = shown_name("a finding of the left lower lobe that takes very many words to say")
+    assert "…" in shown
+    assert shown.startswith("a finding of the")
+    assert shown.endswith("to say")
+    assert "…" not in shown_name("a name of two lines, nothing of which is cut")
+    assert shown_name("line\nbreak\ttab") == "line break tab"
+    assert shown_name("\u202etxt.exe\x00") == "�txt.exe�"
+    assert shown_name(" ") == '""'
+    assert shown_name(7) == "7"
+
+
+def test_names_that_look_alike_once_cut_are_numbered() -> None:
+    long = ["a" * 100 + middle + "b" * 100 for middle in "xyz"]
+    shown = shown_names([*long, "c"])
+    assert len(set(shown)) == 4
+    assert shown[0].endswith("#1")
+    assert shown[3] == "c"
+
+
+def test_the_table_lists_every_figure_with_what_it_is_of(project: Path) -> None:
+    page = (project / "docs" / "figures.md").read_text(encoding="utf-8")
+    rows = [row.split(" | ") for row in page.splitlines() if row.startswith("| `")]
+    listed = {name: row[1] for row in rows for name in re.findall(r"`(\w+)`", row[0])}
+    assert sorted(listed) == sorted(dir(plots))
+    for figure, kinds in reading.FIGURES.items():
+        for kind in kinds:
+            maker = reading.KINDS[kind][0].partition("(")[0].rpartition(".")[2]
+            assert maker in listed[figure], figure

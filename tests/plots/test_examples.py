@@ -22,16 +22,9 @@ def known() -> dict[str, object]:
     predictions, plausibilities = world(120, LABELS)
     predictions = (predictions + 0.001) / 1.003
     predictor = plausibly.calibrate(predictions[:60], plausibilities[:60])
-    drawn = np.random.default_rng(0)
-    annotations = plausibly.build_annotations(
-        "single-label",
-        [
-            (str(name), annotator, str(drawn.choice(LABELS)))
-            for name in predictions.example.values[60:]
-            for annotator in ("ana", "ben", "chen")
-        ],
-        LABELS,
-    )
+    names, drawn = predictions.example.values[60:].tolist(), np.random.default_rng(0)
+    votes = [(name, who, str(drawn.choice(LABELS))) for name in names for who in ("ana", "ben")]
+    annotations = plausibly.build_annotations("single-label", votes, LABELS)
     return {
         "plausibly": plausibly,
         "plots": plots,

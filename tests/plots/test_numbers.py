@@ -119,13 +119,8 @@ def test_the_highest_risk_is_on_top() -> None:
 
 def test_realised_coverage_rises() -> None:
     one, axes = at("realised"), draw("realised", "realised")
-    names = (
-        "majority_vote_coverage",
-        "tied_coverage",
-        "aggregated_coverage",
-        "largest_plausibility",
-    )
-    for name, line in zip(names, axes.lines, strict=True):
+    coverage = [f"{of}_coverage" for of in ("majority_vote", "tied", "aggregated")]
+    for name, line in zip([*coverage, "largest_plausibility"], axes.lines, strict=True):
         assert line.get_ydata()[1:].tolist() == one[name].values.tolist()
         assert line.get_xdata().tolist() == (np.arange(61) / 60).tolist()
         assert line.get_drawstyle() == "steps-pre"
@@ -293,3 +288,44 @@ def test_a_region_is_drawn() -> None:
     axes = plots.region(region, one / one.sum("label"), 0.2, plausibilities=lam.isel(example=[4]))
     assert axes.get_title("left") == "plausibilities of case 4"
     laid_out(axes)  # names of labels are no markup
+
+
+GRADES = ("severe", "mild", "none", "moderate")
+ALONG = ["none", "mild", "moderate", "severe"]
+
+
+def graded() -> tuple[xr.DataArray, xr.DataArray]:
+    predictions, lam = world(80, GRADES)
+    named = (predictions + 0.001) / predictions.sum("label")
+    order = ("label", [ALONG.index(label) for label in GRADES])
+    return (named / named.sum("label")).assign_coords(order=order), lam
+
+
+@pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
+def test_an_example_has_its_labels_in_their_order() -> None:
+    predictions, lam = graded()
+    p = plausibly.calibrate(predictions[:40], lam[:40], score="ordinal")
+    new, answers = predictions[40:], lam[40:]
+    sets = p.predict(new, "0.2")
+    name = str(sets["example"].values[int(sets.sum("label").values.argmax())])
+    axes = plots.example(answers, new, sets, name=name)
+    assert [text.get_text() for text in axes.get_yticklabels()] == ALONG
+    widths = [bar.get_width() for bar in axes.patches[:4]]
+    assert widths == answers.sel(example=name, label=ALONG).values.tolist()
+    (mark,) = (line for line in axes.lines if line.get_label().startswith("in the set"))
+    rows = mark.get_ydata().tolist()
+    assert rows == np.flatnonzero(sets.sel(example=name, label=ALONG)).tolist()
+    assert rows == list(range(rows[0], rows[-1] + 1))
+    assert mark.get_linestyle() == "-"
+
+
+@pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
+def test_sets_with_holes_are_no_bars_and_coverage_is_in_order() -> None:
+    predictions, lam = graded()
+    sets = plausibly.calibrate(predictions[:40], lam[:40]).predict(predictions[40:], "0.2")
+    axes = plots.example(lam[40:], predictions[40:], sets)
+    assert [text.get_text() for text in axes.get_yticklabels()] == ALONG
+    (mark,) = (line for line in axes.lines if line.get_label().startswith("in the set"))
+    assert mark.get_linestyle() == "None"
+    axes = plots.labels(coverage_by(sets, lam[40:], by="label"))
+    assert [text.get_text().split("\n")[0] for text in axes.get_yticklabels()] == ALONG

@@ -6,7 +6,6 @@ import re
 import tomllib
 from inspect import signature
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -21,11 +20,6 @@ from readme_world import blocks, commands, links, rows
 @pytest.fixture(scope="session")
 def readme(project: Path) -> str:
     return (project / "README.md").read_text(encoding="utf-8")
-
-
-@pytest.fixture(scope="session")
-def facts(project: Path) -> dict[str, Any]:  # Any: whatever TOML holds
-    return tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))
 
 
 @pytest.fixture
@@ -96,11 +90,13 @@ def test_the_table_of_methods_states_what_they_guarantee(readme: str, folder: Pa
     votes = plausibly.read_annotations("votes.csv")
     for calibrator, combiner, claimed, _ in rows(readme, "calibrator"):
         name = calibrator.strip("`")
+        combiner, _, score = combiner.replace("`", "").partition(", score ")
         guarantee = plausibly.calibrate(
             predictions,
             votes,
             calibrator={"name": name, "by": "site"} if name == "mondrian" else name,
-            combiner=combiner.strip("`"),
+            combiner=combiner,
+            score={"name": score, "order": "columns"} if score else "probability",
         ).guarantee(0.1)
         assert guarantee.level == pytest.approx(0.9)
         assert (guarantee.target == "aggregated") == claimed.startswith("1 - alpha")
@@ -119,11 +115,9 @@ def test_the_first_choice_is_the_default(readme: str) -> None:
     ]
 
 
-def test_extras_are_those_of_the_package(
-    project: Path,
-    facts: dict[str, Any],  # Any: as above
-) -> None:
-    declared = facts["project"]["optional-dependencies"]
+def test_extras_are_those_of_the_package(project: Path) -> None:
+    package = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))
+    declared = package["project"]["optional-dependencies"]
     page = (project / "docs" / "install.md").read_text(encoding="utf-8")
     table = {row[0].strip("`"): row[2] for row in rows(page, "extra")}
     assert list(table) == list(declared)

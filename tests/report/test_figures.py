@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import attrs
 import numpy as np
 import pytest
 
@@ -13,7 +14,10 @@ from plausibly.evaluation.result import outwards
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.kernels.random import hash_names
 from plausibly.report.model import ReportData
-from report_world import LABELS, Made, compared, of_compared, of_new, parted, world
+from plausibly.report.write import build
+from report_world import LABELS, Made, compared, of_compared, of_new, parted, subject_of, world
+
+pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 
 
 @pytest.fixture(scope="module")
@@ -175,3 +179,31 @@ def test_the_file_holds_the_same_numbers(report: ReportData) -> None:
         report.view(0, 0).vote.aggregated.mean, abs=5e-6
     )
     assert view["verdict"]["guarantee"]["level"] == 0.8
+
+
+ALONG = ["dog", "owl", "cat", "fox"]
+
+
+def ordered(made: Made) -> Made:
+    order = ("label", [ALONG.index(label) for label in LABELS])
+    return attrs.evolve(made, predictions=made.predictions.assign_coords(order=order))
+
+
+def test_ordered_labels_of_a_predictor_are_those_of_sorted_columns(made: Made) -> None:
+    known = ordered(made)
+    p = plausibly.calibrate(known.predictions[:40], known.plausibilities[:40], score="ordinal")
+    lam, pages = made.plausibilities[40:], []
+    for new in (known.predictions[40:], made.predictions[40:].sel(label=ALONG)):
+        pages.append(build(subject_of(p, new, lam, ["0.2"], made.annotations)))
+    assert [label.name for label in pages[0].labels] == ALONG
+    assert pages[0].to_text() == pages[1].to_text()
+
+
+def test_of_a_study_only_the_order_of_the_labels_changes(made: Made, study: ReportData) -> None:
+    one = of_compared(ordered(made))
+    assert [label.name for label in one.labels] == ALONG
+    assert [label.name for label in study.labels] == [*LABELS]
+    assert one.cases.missed == study.cases.missed
+    for at, (first, second) in enumerate(zip(one.views, study.views, strict=True)):
+        assert sets_of(one, at) == sets_of(study, at)
+        assert first.verdict.sentence == second.verdict.sentence

@@ -5,28 +5,17 @@ from __future__ import annotations
 import attrs
 import numpy as np
 import pytest
-import xarray as xr
 
 import plausibly
-from plausibly import ConformalPredictor
-from plausibly.report import sources
-from plausibly.report.model import ReportData, Words
-from plausibly.report.subject import Options, Reported
+from plausibly.report.model import Words
+from plausibly.report.subject import Options
 from plausibly.report.write import build
-from report_world import Made, of_compared, of_new, world
+from report_world import Made, of_compared, of_new, subject_of, world
 
 
 @pytest.fixture(scope="module")
 def made() -> Made:
     return world(150)
-
-
-def reported(
-    predictor: ConformalPredictor, predictions: xr.DataArray, lam: xr.DataArray, alpha: str
-) -> ReportData:
-    """Return the data of a report without annotations."""
-    data = Reported(predictions=predictions, plausibilities=lam, alphas=[alpha])
-    return build(sources.subject_of_predictor(predictor, data, Options(title="x")))
 
 
 def test_the_verdict_says_what_is_measured_and_guaranteed(made: Made) -> None:
@@ -57,7 +46,7 @@ def test_the_verdict_says_what_is_measured_and_guaranteed(made: Made) -> None:
 def test_examples_that_calibrated_are_no_evidence_and_that_comes_first(made: Made) -> None:
     lam = made.plausibilities
     predictor = plausibly.calibrate(made.predictions, lam)
-    report = reported(predictor, made.predictions, lam, "0.2")
+    report = build(subject_of(predictor, made.predictions, lam, ["0.2"]))
     verdict = report.view(0, 0).verdict
     told = "All 150 examples calibrated the predictor: their coverage is no evidence."
     assert verdict.sentence.startswith(told)
@@ -84,7 +73,7 @@ def test_a_guarantee_that_is_not_kept_is_called_so(made: Made) -> None:
     lam = made.plausibilities
     predictor = plausibly.calibrate(made.predictions[:50], lam[:50])
     turned = lam[50:].copy(data=np.roll(lam[50:].values, 1, axis=1))
-    report = reported(predictor, made.predictions[50:], turned, "0.1")
+    report = build(subject_of(predictor, made.predictions[50:], turned, ["0.1"]))
     verdict = report.view(0, 0).verdict
     assert ", below the guaranteed 0.90" in verdict.sentence
     assert verdict.findings[0].name == "guarantee-broken"

@@ -174,37 +174,52 @@ def draw(figure: str, kind: str, **options: object) -> Axes:
     return getattr(plots, figure)(made(kind), **options)
 
 
-def laid_out(axes: Axes) -> Axes:
-    """Return axes, placed as they are when their figure is saved."""
-    import_module("matplotlib.backends.backend_agg").FigureCanvasAgg(axes.figure).draw()
-    return axes
+def laid_out(drawn: Axes) -> Axes:
+    """Return a figure, or axes, placed as they are when the figure is saved."""
+    import_module("matplotlib.backends.backend_agg").FigureCanvasAgg(figure_of(drawn)).draw()
+    return drawn
 
 
-def texts(axes: Axes) -> list[tuple[str, Box]]:
-    """Return every text that can be seen, with its box."""
-    found = [axes._left_title, axes.xaxis.label, axes.yaxis.label, *axes.texts]
-    legend = axes.get_legend()
-    found += [] if legend is None else legend.get_texts()
-    for axis, limits in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
-        low, high = sorted(limits)
-        for place, label in zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=True):
-            if low <= place <= high:
-                found.append(label)
-    return [(one.get_text(), one.get_window_extent()) for one in found if one.get_text()]
+def figure_of(drawn: Axes) -> Any:  # Any: as above
+    return drawn if hasattr(drawn, "axes") and hasattr(drawn, "legends") else drawn.figure
 
 
-def overlapping(axes: Axes) -> list[tuple[str, str]]:
-    """Return which texts lie on each other."""
-    pairs = combinations(texts(axes), 2)
+def panels(drawn: Axes) -> list[Axes]:
+    """Return the panels of a figure that can be seen."""
+    return [panel for panel in figure_of(drawn).axes if panel.get_visible()]
+
+
+def texts(drawn: Axes) -> list[tuple[str, Box]]:
+    """Return every text of a figure that can be seen, with its box."""
+    figure = figure_of(drawn)
+    found = [figure._suptitle, figure._supxlabel]
+    for legend in [*figure.legends, *(panel.get_legend() for panel in panels(drawn))]:
+        found += [] if legend is None else legend.get_texts()
+    for panel in panels(drawn):
+        found += [panel.title, panel._left_title, *panel.texts]
+        if not panel.axison:
+            continue
+        found += [panel.xaxis.label, panel.yaxis.label]
+        for axis, limits in ((panel.xaxis, panel.get_xlim()), (panel.yaxis, panel.get_ylim())):
+            low, high = sorted(limits)
+            for tick in axis.get_major_ticks():
+                if low <= tick.get_loc() <= high and tick.label1.get_visible():
+                    found.append(tick.label1)
+    return [(one.get_text(), one.get_window_extent()) for one in found if one and one.get_text()]
+
+
+def overlapping(drawn: Axes) -> list[tuple[str, str]]:
+    """Return which texts lie on each other by more than a hair."""
+    pairs = combinations(texts(drawn), 2)
     return [(one, other) for (one, a), (other, b) in pairs if a.padded(-0.5).overlaps(b)]
 
 
-def outside(axes: Axes) -> list[str]:
+def outside(drawn: Axes) -> list[str]:
     """Return which texts are cut by the edge of the page."""
-    page = axes.figure.bbox.padded(1)
+    page = figure_of(drawn).bbox.padded(1)
     return [
         text
-        for text, box in texts(axes)
+        for text, box in texts(drawn)
         if box.x0 < page.x0 or box.x1 > page.x1 or box.y0 < page.y0 or box.y1 > page.y1
     ]
 

@@ -18,7 +18,7 @@ from plausibly.calibration.alphas import AlphaLike
 from plausibly.errors import PlausiblyWarning
 from plausibly.report import sources
 from plausibly.report.model import ReportData
-from plausibly.report.subject import Options, Reported
+from plausibly.report.subject import Options, Reported, Subject
 from plausibly.report.write import build
 
 LABELS = ("cat", "dog", "fox", "owl")
@@ -97,13 +97,15 @@ def compared(made: Made, *, alphas: Sequence[float] = (0.2, 0.1), splits: int = 
         ).data
 
 
-def of_compared(made: Made, study: xr.Dataset | None = None) -> ReportData:
+def of_compared(
+    made: Made, study: xr.Dataset | None = None, options: Options | None = None
+) -> ReportData:
     """Return the data of the report on a study."""
     found = compared(made) if study is None else study
     one = sources.compared_results(
         found, made.predictions, made.annotations, made.plausibilities, METHODS, None
     )
-    return build(sources.subject_of_study(one, Options(title="A study")))
+    return build(sources.subject_of_study(one, options or Options(title="A study")))
 
 
 def of_new(
@@ -114,20 +116,28 @@ def of_new(
     options: Options | None = None,
 ) -> ReportData:
     """Return the data of the report on a predictor: all but its calibration examples are new."""
-    lam = made.plausibilities
-    predictor = plausibly.calibrate(made.predictions[:calibrating], lam[:calibrating])
-    return build(
-        sources.subject_of_predictor(
-            predictor,
-            Reported(
-                predictions=made.predictions[calibrating:],
-                plausibilities=lam[calibrating:],
-                annotations=made.annotations,
-                alphas=list(alphas),
-            ),
-            options or Options(title="A predictor"),
-        )
+    model, lam = made.predictions, made.plausibilities
+    predictor = plausibly.calibrate(model[:calibrating], lam[:calibrating])
+    new = (model[calibrating:], lam[calibrating:], alphas, made.annotations)
+    return build(subject_of(predictor, *new, options or Options(title="A predictor")))
+
+
+def subject_of(
+    predictor: plausibly.ConformalPredictor,
+    predictions: xr.DataArray,
+    plausibilities: xr.DataArray,
+    alphas: Sequence[AlphaLike],
+    annotations: xr.Dataset | None = None,
+    options: Options | None = None,
+) -> Subject:
+    """Return the subject of the report on a predictor and new examples."""
+    data = Reported(
+        predictions=predictions,
+        plausibilities=plausibilities,
+        annotations=annotations,
+        alphas=list(alphas),
     )
+    return sources.subject_of_predictor(predictor, data, options or Options(title="x"))
 
 
 def parted(votes: Sequence[tuple[str, str, str]]) -> dict[tuple[str, str], int]:

@@ -13,6 +13,7 @@ import attrs
 import numpy as np
 import xarray as xr
 
+from plausibly import plots
 from plausibly.atomic import check_ours, replacing, unwritable
 from plausibly.config.document import toml_text
 from plausibly.conformal.calibrate import calibrate
@@ -28,8 +29,6 @@ from plausibly.extras import require
 from plausibly.guarantee import rounded
 from plausibly.io import write_plausibilities, write_sets
 from plausibly.kernels.random import hash_names
-from plausibly.palette import INK
-from plausibly.plots.sets import draw_rows, legend_of
 from plausibly.plots.style import picture
 from plausibly.progress import Progress
 from plausibly.text import percent
@@ -198,47 +197,21 @@ def write_study_file(
     return STUDY
 
 
-PANELS = {
-    "aggregated_coverage": ("aggregated coverage", ".3f"),
-    "set_size": ("labels in a prediction set", ".2f"),
-}
-"""Title of the axis of each measure, and the format of its means."""
-
-
 def drawing() -> ModuleType:
     return require("matplotlib.figure", extra="demo", source="plausibly demo")
 
 
-def write_figure(result: Result, path: Path) -> None:
-    content = picture(draw(result), "png")
-    with replacing(path) as part:
-        part.write_bytes(content)
-
-
 def draw(result: Result) -> Any:  # Any: a Figure of matplotlib, which may not be installed
-    """Return the figure: a row per method, a dot per split, the middle 90% of the splits."""
-    study = result.study.isel({names.ALPHA: 0})
-    drawn = drawing().Figure(figsize=(10, 5), layout="constrained")
-    panels = drawn.subplots(1, len(PANELS), sharey=True)
-    methods = [study.isel({METHOD: row}) for row in range(study.sizes[METHOD])]
-    for panel, (measure, (title, form)) in zip(panels, PANELS.items(), strict=True):
-        draw_rows(panel, methods, measure, form, title)
-    first, second = panels
-    first.set_yticks(range(len(methods)), [str(name) for name in study[METHOD].values])
-    first.set_ylim(len(methods) - 0.5, -0.75)
-    wanted = 1 - float(study[names.ALPHA])
-    low, high = min(float(study["aggregated_coverage"].min()), wanted) - 0.02, 1.02
-    first.set_xlim(low, high)
-    first.locator_params(axis="x", nbins=6)
-    first.axvline(wanted, color=INK, linestyle="--", linewidth=1.2, zorder=1)
-    place = (wanted - low) / (high - low)
-    first.set_title(f"wanted: {wanted:g}", x=place, fontsize=10, color=INK)
-    second.set_xlim(0, result.study.attrs["labels"] * 1.06)
-    below = {"loc": "outside lower center", "ncols": 4}
-    drawn.legend(handles=legend_of(methods, INK), frameon=False, fontsize=9, **below)
-    subject, halves = result.subject, _halves(result.subject, study.sizes[SPLIT])
-    what = f"{100 * wanted:g}% sets for {counted(len(subject))} {subject.examples}"
-    drawn.suptitle(f"{what}, on {halves}", x=0.01, ha="left", fontweight="bold")
+    """Return the figures of coverage and set size side by side, a row per method."""
+    drawn = drawing().Figure(figsize=(12, 5.4), layout="constrained")
+    first, second = drawn.subplots(1, 2)
+    plots.coverage(result.study, axes=first)
+    plots.sizes(result.study, axes=second)
+    second.set_yticklabels([])
+    second.get_legend().remove()
+    subject, halves = result.subject, _halves(result.subject, result.study.sizes[SPLIT])
+    what = f"{_SETS} for {counted(len(subject))} {subject.examples}, on {halves}"
+    drawn.suptitle(what, x=0.01, ha="left", fontweight="bold")
     return drawn
 
 
@@ -312,7 +285,9 @@ def answers_file(subject: Subject) -> str:
 def write_result(result: Result, folder: Path, *, figure: bool) -> list[str]:
     """Write the prediction sets of the first split, their guarantee, and the figure."""
     if figure:
-        write_figure(result, folder / FIGURE)
+        content = picture(draw(result), "png")
+        with replacing(folder / FIGURE) as part:
+            part.write_bytes(content)
     write_sets(result.sets, folder / SETS)
     return [*([FIGURE] if figure else []), SETS, Path(SETS).with_suffix(".json").name]
 

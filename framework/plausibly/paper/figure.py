@@ -15,6 +15,7 @@ from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
 from plausibly.evaluation.design import MethodTable
+from plausibly.evaluation.inputs import HOLES
 from plausibly.evaluation.splits import split, split_keys
 from plausibly.evaluation.study import compare
 from plausibly.kernels import coverage
@@ -27,7 +28,13 @@ from plausibly.progress import Tick
 TEST = 0.5
 DRAWS = 10
 METHOD, SPLIT, REPEAT = "method", "split", "repetition"
-MEASURES = ("aggregated_coverage", "majority_vote_coverage", "true_coverage", "set_size")
+MEASURES = (
+    "aggregated_coverage",
+    "majority_vote_coverage",
+    "true_coverage",
+    "set_size",
+    HOLES,
+)
 
 
 def monte_carlo(draws: int = DRAWS, **others: str) -> MethodTable:

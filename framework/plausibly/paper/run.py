@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import attrs
 import xarray as xr
@@ -16,6 +16,7 @@ from plausibly.atomic import replacing
 from plausibly.calibration.alphas import AlphaLike, read_alpha
 from plausibly.demo.study import make_folder
 from plausibly.errors import InputError, listed
+from plausibly.evaluation.splits import check_count
 from plausibly.paper import page
 from plausibly.paper.data import own_data, read
 from plausibly.paper.page import Claim, Drawing, write_numbers
@@ -27,21 +28,18 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Entry:
-    """A figure by name; `data`: "own" where a user's data can make it, "derm" of the skin case."""
+    """A figure by name; `own`: a user's data can make it."""
 
     name: str
     paper: str
     shows: str
     home: str
-    data: Literal["", "own", "derm"] = ""
-
-    @property
-    def own(self) -> bool:
-        return self.data == "own"
+    own: bool = False
 
     @property
     def derm(self) -> bool:
-        return self.data == "derm"
+        """Whether it is of the skin case."""
+        return self.name.startswith("derm-")
 
     def load(self) -> Figure:
         module, _, name = self.home.partition(":")
@@ -56,36 +54,51 @@ ENTRIES = (
         "2.2",
         "calibrated on votes, true labels missed",
         "toy:VOTED",
-        "own",
+        own=True,
     ),
     Entry(
-        "monte-carlo", "3.2", "calibrated on drawn labels, the gap closes", "toy:MONTE_CARLO", "own"
+        "monte-carlo",
+        "3.2",
+        "calibrated on drawn labels, the gap closes",
+        "toy:MONTE_CARLO",
+        own=True,
     ),
-    Entry("variability", "3.2", "spread over draws, m, calibration size", "toy:VARYING", "own"),
+    Entry("variability", "3.2", "spread over draws, m, calibration size", "toy:VARYING", own=True),
     Entry("ecdf", "3.4", "averaged and corrected p-values, the band", "pvalues:P_VALUES"),
     Entry("ecdf-coverage", "3.4", "coverage with and without the correction", "pvalues:COVERAGE"),
     Entry(
-        "realised", "4.1 and C", "coverage example by example, with ties", "cases:REALISED", "own"
+        "realised",
+        "4.1 and C",
+        "coverage example by example, with ties",
+        "cases:REALISED",
+        own=True,
     ),
-    Entry("coverage", "4.1", "coverage and set size by calibration", "cases:COVERAGE", "own"),
+    Entry("coverage", "4.1", "coverage and set size by calibration", "cases:COVERAGE", own=True),
     Entry(
-        "examples", "4.1 and C", "plausibilities of examples and their sets", "cases:BARS", "own"
+        "examples", "4.1 and C", "plausibilities of examples and their sets", "cases:BARS", own=True
     ),
     Entry("multi-label", "4.2", "overlaid digits, covered in part or wholly", "images:MULTI_LABEL"),
     Entry("augmentation", "4.3", "calibrated on augmented images too", "images:AUGMENTATION"),
-    Entry("naive-quantile", "C", "the standard quantile on drawn labels", "cases:NAIVE", "own"),
-    Entry("p-values", "C", "p-values of votes, drawn and true labels", "pvalues:UNIFORMITY", "own"),
-    Entry("procedures", "3.5", "the table of procedures, measured", "procedures:TABLE", "own"),
-    Entry("derm-realised", "4.1 and C", "skin: coverage case by case", "cases:REALISED", "derm"),
-    Entry("derm-coverage", "4.1", "skin: coverage and set size", "cases:COVERAGE", "derm"),
-    Entry("derm-examples", "4.1 and C", "skin: plausibilities and sets", "cases:BARS", "derm"),
-    Entry("derm-variability", "C", "skin: spread over m", "toy:VARYING_SKIN", "derm"),
-    Entry("derm-naive-quantile", "C", "skin: the standard quantile", "cases:NAIVE", "derm"),
-    Entry("derm-p-values", "C", "skin: p-values by calibration", "pvalues:UNIFORMITY", "derm"),
+    Entry("naive-quantile", "C", "the standard quantile on drawn labels", "cases:NAIVE", own=True),
     Entry(
-        "derm-coverage-strict", "C", "skin: coverage at alpha 0.1", "cases:COVERAGE_STRICT", "derm"
+        "p-values", "C", "p-values of votes, drawn and true labels", "pvalues:UNIFORMITY", own=True
     ),
-    Entry("derm-examples-strict", "C", "skin: sets at alpha 0.1", "cases:BARS_STRICT", "derm"),
+    Entry("procedures", "3.5", "the table of procedures, measured", "procedures:TABLE", own=True),
+    Entry("pac", "beyond", "one certified predictor, by bound", "beyond:PAC"),
+    Entry("ordinal", "beyond", "ordered labels: sets without holes", "beyond:ORDINAL"),
+    Entry("derm-realised", "4.1 and C", "skin: coverage case by case", "cases:REALISED"),
+    Entry("derm-coverage", "4.1", "skin: coverage and set size", "cases:COVERAGE"),
+    Entry("derm-examples", "4.1 and C", "skin: plausibilities and sets", "cases:BARS"),
+    Entry("derm-variability", "C", "skin: spread over m", "toy:VARYING_SKIN"),
+    Entry("derm-naive-quantile", "C", "skin: the standard quantile", "cases:NAIVE"),
+    Entry("derm-p-values", "C", "skin: p-values by calibration", "pvalues:UNIFORMITY"),
+    Entry(
+        "derm-coverage-strict",
+        "C",
+        "skin: coverage at alpha 0.1",
+        "cases:COVERAGE_STRICT",
+    ),
+    Entry("derm-examples-strict", "C", "skin: sets at alpha 0.1", "cases:BARS_STRICT"),
 )
 
 
@@ -264,14 +277,7 @@ def check_asked(
                 source=name,
             )
         entries.append(entry)
-    if type(splits) is not int or splits < 1:  # a bool is none
-        raise InputError(
-            "option-range",
-            f"a figure over {splits!r} splits",
-            expected="a whole number from 1 on",
-            found=repr(splits),
-            hint="splits=100",
-        )
+    check_count("splits", splits, usual=100)
     if form not in FORMS:
         raise InputError(
             "option-unknown",

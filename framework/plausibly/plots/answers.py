@@ -39,8 +39,7 @@ def disagreement(result: xr.Dataset, *, most: int = MOST, axes: Axes | None = No
     most : int
         Number of labels shown: those with the most disagreement, where there are more. Rows then
         do not sum to 100, and the figure states how many labels there are.
-    axes
-        As for `coverage`.
+    axes : as for `coverage`
 
     Examples
     --------
@@ -88,8 +87,7 @@ def confusion(
         By default the least reliable one.
     most : int
         Number of labels shown: those with the largest errors, where there are more.
-    axes
-        As for `coverage`.
+    axes : as for `coverage`
 
     Raises
     ------
@@ -146,8 +144,7 @@ def sensitivity(
     ----------
     result : Dataset
         From `plausibly.sensitivity`.
-    alpha, axes
-        As for `coverage`.
+    alpha, axes : as for `coverage`
 
     Examples
     --------
@@ -259,8 +256,7 @@ def agreement(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     ----------
     result : Dataset
         From `plausibly.agreement`.
-    axes
-        As for `coverage`.
+    axes : as for `coverage`
 
     Examples
     --------
@@ -309,8 +305,7 @@ def annotators(
     most : int
         Number of annotators shown: those that agree least compared with the others, or are least
         reliable. The figure states how many there are.
-    axes
-        As for `coverage`.
+    axes : as for `coverage`
 
     Examples
     --------

@@ -52,8 +52,7 @@ def example(
     most : int
         Number of labels shown. Where there are more: those in a set, then by plausibility, then
         by prediction; the figure states the plausibility of the others.
-    axes
-        As for `coverage`.
+    axes : as for `coverage`
 
     Raises
     ------

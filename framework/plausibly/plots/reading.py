@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Hashable, Mapping
 
 import numpy as np
 import xarray as xr
 
-from plausibly.conformal.inputs import GUARANTEES
 from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import InputError, counted, listed
+from plausibly.evaluation.inputs import guarantees_of
 from plausibly.evaluation.result import Result, alpha_of, data_of, decimal
-from plausibly.guarantee import Guarantee
 
 _COVERED = "aggregated_coverage"
 _MEAN = f"{_COVERED}_mean"
@@ -145,11 +143,8 @@ def with_alpha(title: str, one: xr.Dataset) -> str:
 def guaranteed(one: xr.Dataset) -> str:
     """Return the guarantee of these sets as text, empty where there is none."""
     alpha = alpha_of(one)
-    stated = json.loads(str(one.attrs.get(GUARANTEES, "[]")))
-    if alpha is None or not isinstance(stated, list):
-        return ""
-    for guarantee in map(Guarantee.from_json, stated):
-        if abs(float(guarantee.alpha) - alpha) < 1e-9:
+    for guarantee in guarantees_of(one.attrs):
+        if alpha is not None and abs(float(guarantee.alpha) - alpha) < 1e-9:
             text = guarantee.statement()
             return text if guarantee.level is None else f"guaranteed: {text}"
     return ""

@@ -57,8 +57,7 @@ def region(
     alpha : number, text, or a sequence of them
     plausibilities : DataArray, (example, label), optional
         The annotators' answers on it, to be marked.
-    axes
-        As for `coverage`.
+    axes : as for `coverage`
 
     Raises
     ------

@@ -41,13 +41,13 @@ VACUOUS = {"marker": "o", "markersize": 9, "color": "white", "markeredgecolor": 
 _MIDDLE = (5, 95)
 
 
-def draw_rows(axes: Axes, rows: Sequence[xr.Dataset], measure: str, form: str, x: str) -> None:
+def _draw_rows(axes: Axes, rows: Sequence[xr.Dataset], measure: str, form: str, x: str) -> None:
     """Draw a row per method: its splits as dots, their middle as a line, their mean as a mark."""
     ink = style.tone(axes)
     box = {"boxstyle": "round,pad=0.1", "facecolor": ink.paper, "edgecolor": "none"}
     above = {"xytext": (0, 16), "textcoords": "offset points", "ha": "center", "va": "center"}
     for row, one in enumerate(rows):
-        values, mark = one[measure].values, mark_of(one)
+        values, mark = one[measure].values, _mark_of(one)
         colour = mark["markeredgecolor"] if mark is VACUOUS else mark["color"]
         ranks = np.argsort(np.argsort(values, kind="stable"), kind="stable")
         # By the golden ratio: spreads dots evenly, always in the same way.
@@ -62,10 +62,10 @@ def draw_rows(axes: Axes, rows: Sequence[xr.Dataset], measure: str, form: str, x
     style.tidy_rows(axes, x)
 
 
-def legend_of(rows: Sequence[xr.Dataset], ink: str) -> list[object]:
+def _legend_of(rows: Sequence[xr.Dataset], ink: str) -> list[object]:
     """Return the entries of a legend: the marks that occur, and the line."""
     lines = require("matplotlib.lines", extra="plots", source="a figure")
-    there = [mark_of(one) for one in rows]
+    there = [_mark_of(one) for one in rows]
     marks = {"no guarantee": NOTHING, "guaranteed": GUARANTEED}
     marks["vacuous: every set contains all labels"] = VACUOUS
     handles = [
@@ -77,7 +77,7 @@ def legend_of(rows: Sequence[xr.Dataset], ink: str) -> list[object]:
     return [*handles, middle]
 
 
-def mark_of(one: xr.Dataset) -> Mapping[str, Any]:  # Any: arguments of matplotlib
+def _mark_of(one: xr.Dataset) -> Mapping[str, Any]:  # Any: arguments of matplotlib
     """Return the mark of a method: without a guarantee, with one, or with a vacuous one."""
     if bool(one["vacuous"].all()):
         return VACUOUS
@@ -146,12 +146,12 @@ def _draw_study(one: xr.Dataset, measure: str, axes: Axes | None, figure: str) -
     if measure == AGGREGATED:
         title, note = "Coverage of all answers", reading.dashed(one)
         wanted = 1 - float(one[names.ALPHA])
-        draw_rows(axes, parts, measure, ".3f", "aggregated coverage of a split (share)")
+        _draw_rows(axes, parts, measure, ".3f", "aggregated coverage of a split (share)")
         axes.axvline(wanted, color=ink, linestyle=style.DASHES, linewidth=1.2, zorder=1)
         axes.set_xlim(min(float(one[measure].min()), wanted) - 0.02, 1.02)
     else:
         title, note = "How large the sets are", ""
-        draw_rows(axes, parts, measure, ".2f", "labels per set, mean of a split")
+        _draw_rows(axes, parts, measure, ".2f", "labels per set, mean of a split")
         axes.set_xlim(0, float(one[measure].max()) * 1.08 + 0.1)
     style.name_rows(axes, style.shown_names(called))
     axes.set_ylim(len(parts) - 0.5, -0.75)
@@ -165,7 +165,7 @@ def _draw_study(one: xr.Dataset, measure: str, axes: Axes | None, figure: str) -
         note,
     )
     columns = 2 if style.width_of(axes) > 5 else 1
-    style.legend_below(axes, legend_of(parts, ink), columns=columns)
+    style.legend_below(axes, _legend_of(parts, ink), columns=columns)
     return axes
 
 
@@ -179,8 +179,7 @@ def alphas(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     ----------
     result : Dataset
         From `plausibly.evaluate` or `plausibly.compare`, at several alphas.
-    axes
-        As for `coverage`.
+    axes : as for `coverage`
 
     Examples
     --------
@@ -237,8 +236,7 @@ def threshold(thresholds: xr.DataArray, *, axes: Axes | None = None) -> Axes:
     ----------
     thresholds : DataArray, ([group or label,] alpha)
         From ``predictor.threshold([0.01, 0.02, ...])``.
-    axes
-        As for `coverage`.
+    axes : as for `coverage`
 
     Raises
     ------
@@ -296,8 +294,7 @@ def planning(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     ----------
     result : Dataset
         From `plausibly.plan`.
-    alpha, axes
-        As for `coverage`.
+    alpha, axes : as for `coverage`
 
     Examples
     --------
@@ -365,8 +362,7 @@ def realised(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     ----------
     result : Dataset
         From `plausibly.evaluation.sorted_coverage`, or from `plausibly.evaluate`.
-    alpha, axes
-        As for `coverage`.
+    alpha, axes : as for `coverage`
 
     References
     ----------
@@ -408,8 +404,7 @@ def uniformity(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     ----------
     result : Dataset
         From `plausibly.evaluation.p_value_uniformity`.
-    axes
-        As for `coverage`.
+    axes : as for `coverage`
 
     Examples
     --------
@@ -449,8 +444,7 @@ def p_values(result: xr.Dataset, *, bins: int = BINS, axes: Axes | None = None) 
         From `plausibly.evaluation.p_value_uniformity`.
     bins : int
         Number of bins, of equal width from 0 to 1.
-    axes
-        As for `coverage`.
+    axes : as for `coverage`
 
     References
     ----------
@@ -492,8 +486,7 @@ def sizes(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None =
         From `plausibly.evaluate` or ``coverage_by(..., by="set-size")``: a bar per size, in
         examples; many sizes in ranges. From `plausibly.compare`: a row per method, with a dot per
         split.
-    alpha, axes
-        As for `coverage`.
+    alpha, axes : as for `coverage`
 
     Examples
     --------
@@ -559,8 +552,7 @@ def strata(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None 
     result : Dataset
         From `plausibly.evaluate` (strata of the largest plausibility), from
         `plausibly.evaluation.coverage_by` with ``ByRange`` or ``"set-size"``.
-    alpha, axes
-        As for `coverage`.
+    alpha, axes : as for `coverage`
 
     Examples
     --------
@@ -588,8 +580,7 @@ def groups(
     most : int
         Number of groups shown: those whose interval ends lowest, so that a group is not shown for
         having few examples. The figure states how many there are.
-    alpha, axes
-        As for `coverage`.
+    alpha, axes : as for `coverage`
 
     Examples
     --------
@@ -630,8 +621,7 @@ def labels(
     most : int
         Number of labels shown: the most plausible ones, in the order of the result where all are.
         The figure states the plausibility of the others.
-    alpha, axes
-        As for `coverage`.
+    alpha, axes : as for `coverage`
 
     Examples
     --------
@@ -664,8 +654,7 @@ def risk(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = 
     ----------
     result : Dataset
         From `plausibly.evaluation.coverage_by` with ``ByRisk``.
-    alpha, axes
-        As for `coverage`.
+    alpha, axes : as for `coverage`
 
     Examples
     --------

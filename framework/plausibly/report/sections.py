@@ -51,6 +51,7 @@ from plausibly.report.model import (
     Words,
 )
 from plausibly.report.subject import MethodSets, Subject
+from plausibly.text import percent
 
 
 def interval(result: xr.Dataset, name: str) -> Interval:
@@ -66,16 +67,6 @@ def measured_text(one: Interval) -> str:
     if one.low is None or one.high is None:
         return decimal(one.mean)
     return f"{decimal(one.mean)} ({ends(one.low, one.high)})"
-
-
-def about_percent(share: float) -> str:
-    """Return a share in rounded percent; 100 and 0 only where it is all or none."""
-    whole = round(100 * share)
-    if whole == 100 and share < 1:
-        return "more than 99%"
-    if whole == 0 and share > 0:
-        return "less than 1%"
-    return f"{whole}%"
 
 
 def thousandths(values: ArrayLike) -> list[int]:
@@ -821,9 +812,9 @@ def realised(subject: Subject, found: Measured) -> Section:
     covered = curve[AGGREGATED].values
     whole = float((covered > 1 - 1e-9).mean())
     half = float((covered < 0.5 - 1e-9).mean())
-    little = f"{about_percent(half)} contain" if half else "none contains"
+    little = f"{percent(half)} contain" if half else "none contains"
     return Section(
-        sentence=f"{about_percent(whole).capitalize()} of the sets contain all answers to their "
+        sentence=f"{percent(whole).capitalize()} of the sets contain all answers to their "
         f"{subject.words.example}; {little} less than half of them.",
         share=tuple(curve["share"].values[places].tolist()),
         aggregated=tuple(covered[places].tolist()),
@@ -840,7 +831,7 @@ def weak(
 ) -> Section:
     level = level_of(guarantee)
     strata = [
-        _part(one, level, "ambiguity", stratum_title(one[AMBIGUITY].item()), at)
+        _part(one, level, "ambiguity", f"most frequent answer {one[AMBIGUITY].item()}", at)
         for at, one in enumerate(each(found.evaluation, AMBIGUITY))
         if int(one["stratum_n"])
     ]
@@ -891,10 +882,6 @@ def _part(
         where=where,
         stratum=stratum,
     )
-
-
-def stratum_title(stratum: object) -> str:
-    return f"most frequent answer {stratum}"
 
 
 def _weak_sentence(
@@ -948,8 +935,8 @@ def sizes(subject: Subject, found: Measured) -> Section:
     text = f"Half of the sets have at most {several(middle, 'label')} of {counted(labels)}"
     if large > middle:
         more = "all of them" if large == labels else f"{counted(large)} or more"
-        text += f"; {about_percent(float((ordered >= large).mean()))} have {more}"
-    text += f"; {f'{about_percent(empty)} are empty' if empty else 'none is empty'}."
+        text += f"; {percent(float((ordered >= large).mean()))} have {more}"
+    text += f"; {f'{percent(empty)} are empty' if empty else 'none is empty'}."
     if ordered[0] == labels:
         text = f"Every set contains all {counted(labels)} labels: the sets say nothing."
     elif ordered[0] == ordered[-1]:
@@ -965,7 +952,7 @@ def surprising(outcomes: Outcomes, view: int, shown: Sequence[int]) -> Section:
     if rows:
         most, some = int((missed > 0.5 + 1e-9).sum()), int((missed > 0).sum())
         text = (
-            f"{about_percent(some / n).capitalize()} of the sets leave out an answer, "
+            f"{percent(some / n).capitalize()} of the sets leave out an answer, "
             f"{counted(most)} of {counted(n)} more than half of them."
         )
         if some > SURPRISING:

@@ -154,7 +154,10 @@ def _subject(
     data: Reported, methods: Sequence[MethodSets], source: str, found: list[Check], options: Options
 ) -> Subject:
     shared = {field.name: getattr(data, field.name) for field in attrs.fields(Reported)}
-    shared["predictions"] = model = _plane(data.predictions)
+    model = data.predictions
+    if names.AUGMENTATION in model.dims:
+        model = model.mean(names.AUGMENTATION, keep_attrs=True)
+    shared["predictions"] = model
     examples, table = name_texts(model[names.EXAMPLE].values), data.annotations
     if table is not None:
         answered = {*name_texts(table.indexes[names.EXAMPLE])}
@@ -203,13 +206,6 @@ def _along_order(array: xr.DataArray, other: xr.DataArray | None = None) -> xr.D
     """Return an array with its labels in their order, if it, or another, has one."""
     order = labels_along_order([array if other is None else other])
     return array if order is None else array.sel({names.LABEL: order})
-
-
-def _plane(model: xr.DataArray) -> xr.DataArray:
-    """Return predictions (example, label): of several augmentations the mean."""
-    if names.AUGMENTATION not in model.dims:
-        return model
-    return model.mean(names.AUGMENTATION, keep_attrs=True)
 
 
 @attrs.frozen(kw_only=True, eq=False)

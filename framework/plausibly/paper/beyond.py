@@ -1,0 +1,244 @@
+"""Beyond the paper, on simulated ordered labels: one certified predictor, sets without holes."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from fractions import Fraction
+from functools import cache
+
+import attrs
+import numpy as np
+import xarray as xr
+
+from plausibly.calibration.alphas import read_alpha
+from plausibly.conformal.calibrate import calibrate
+from plausibly.data import names
+from plausibly.data.names import name_texts, text_array
+from plausibly.errors import PlausiblyWarning, counted
+from plausibly.evaluation.design import MethodTable
+from plausibly.evaluation.inputs import HOLES
+from plausibly.evaluation.result import decimal
+from plausibly.kernels.types import Floats, Ints
+from plausibly.paper import page
+from plausibly.paper.data import Data
+from plausibly.paper.figure import METHOD, REPEAT, SPLIT, Figure, Study
+from plausibly.paper.page import CLOSE, Claim, Drawing, framed, mean_spread
+from plausibly.plots import style
+from plausibly.text import percent
+
+ALPHA = "0.1"
+
+
+@attrs.frozen(eq=False)
+class World:
+    """A finite population: scores and answers in parts of an equal total, (example, label)."""
+
+    scores: Floats
+    counts: Ints
+
+    def missed(self, threshold: float) -> float:
+        """Return the exact mean missed mass at a threshold."""
+        return float(self.counts[self.scores < threshold].sum() / self.counts.sum())
+
+    def sample(self, n: int, random: np.random.Generator) -> World:
+        """Return `n` independent examples, drawn with replacement."""
+        chosen = random.integers(len(self.scores), size=n)
+        return World(self.scores[chosen], self.counts[chosen])
+
+    def arrays(self) -> tuple[xr.DataArray, xr.DataArray]:
+        """Return predictions and plausibilities."""
+        examples, labels = self.scores.shape
+        total = self.counts.sum(axis=1)
+        coords = {
+            names.EXAMPLE: text_array([f"example {place + 1}" for place in range(examples)]),
+            names.LABEL: text_array([str(place + 1) for place in range(labels)]),
+            names.ORDER: (names.LABEL, np.arange(1, labels + 1)),
+        }
+        model = xr.DataArray(self.scores, coords, (names.EXAMPLE, names.LABEL), "predictions")
+        answers = model.copy(data=self.counts / total[:, None]).rename("plausibilities")
+        return (
+            model.assign_attrs({names.SCALE: "any"}),
+            answers.assign_coords({names.DENOMINATOR: (names.EXAMPLE, total)}),
+        )
+
+    def threshold(self, bound: str, *, alpha: Fraction, delta: float, seed: int) -> float:
+        """Return the threshold of these calibration examples with combiner `pac`."""
+        combiner = {"name": "pac", "bound": bound, "delta": delta}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PlausiblyWarning)  # few examples may give every label
+            predictor = calibrate(*self.arrays(), combiner=combiner, seed=seed)
+            return float(predictor.threshold(alpha))
+
+
+def ordered(
+    random: np.random.Generator,
+    *,
+    size: int = 20_000,
+    labels: int = 5,
+    votes: int = 3,
+    noise: float = 0.5,
+    decimals: int | None = None,
+) -> World:
+    """Return ordered labels: votes and a noisy model around a centre on the line."""
+    centre, place = random.uniform(0, labels - 1, (size, 1)), np.arange(labels)
+    answers = np.exp(-1.1 * abs(place - centre))
+    model = np.exp(-1.3 * abs(place - centre) + random.normal(0, noise, (size, labels)))
+    answers, model = (one / one.sum(axis=1, keepdims=True) for one in (answers, model))
+    if decimals is not None:
+        model = model.round(decimals)
+    return World(model, random.multinomial(votes, answers))
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Ordered(Data):
+    world: World
+
+
+@cache
+def ordered_data(seed: int) -> Ordered:
+    """Return a population of five ordered labels with three votes for each example."""
+    world = ordered(np.random.default_rng(seed))
+    predictions, plausibilities = world.arrays()
+    examples, labels = predictions.shape
+    return Ordered(
+        name="ordered labels",
+        about=f"simulated: {counted(examples)} examples of {labels} ordered labels, 3 votes each",
+        predictions=predictions.assign_attrs({names.SCALE: "probability"}),
+        plausibilities=plausibilities,
+        world=world,
+    )
+
+
+DELTA = 0.1
+SIZES = (100, 300, 1000)
+BETTING, HELD_OUT = "betting", "held-out"
+BOUNDS = (BETTING, "binomial", "hoeffding-bentkus", HELD_OUT)
+BOUND, COUNT = "bound", "calibration_examples"
+
+
+def certified(study: Study) -> xr.Dataset:
+    """Return missed mass and set size of calibrated predictors, (bound, examples, repetition)."""
+    data, alpha = ordered_data(study.seed), read_alpha(study.alpha)
+    found = np.zeros((2, len(BOUNDS), len(SIZES), study.splits))
+    for repeat in range(study.splits):
+        for place, n in enumerate(SIZES):
+            sample = data.world.sample(n, np.random.default_rng([study.seed, n, repeat]))
+            for row, bound in enumerate(BOUNDS):
+                tau = sample.threshold(bound, alpha=alpha, delta=DELTA, seed=repeat)
+                size = (data.world.scores >= tau).sum(axis=1).mean()
+                found[:, row, place, repeat] = data.world.missed(tau), size
+        study.tick(repeat + 1, study.splits)
+    dims = (BOUND, COUNT, REPEAT)
+    facts = study.facts(delta=DELTA, about=f"{data.about}; {study.splits} calibrations each")
+    del facts["splits"]
+    return xr.Dataset(
+        {"missed_mass": (dims, found[0]), "set_size": (dims, found[1])},
+        {BOUND: text_array(BOUNDS), COUNT: list(SIZES), REPEAT: np.arange(study.splits)},
+        facts,
+    )
+
+
+def _failures(numbers: xr.Dataset) -> xr.DataArray:
+    """Return the share of calibrations whose missed mass is above alpha."""
+    failed: xr.DataArray = numbers["missed_mass"] > numbers.attrs[names.ALPHA]
+    return failed.mean(REPEAT)
+
+
+def draw_certified(numbers: xr.Dataset) -> Drawing:
+    drawn = page.new_page(9, 4)
+    panels = drawn.subplots(1, 2)
+    curves = (_failures(numbers), numbers["set_size"].mean(REPEAT))
+    for panel, array in zip(panels, curves, strict=True):
+        for one, look in zip(array, style.OTHERS, strict=False):
+            style.curve(panel, np.array(SIZES), one.values, look, str(one[BOUND].values))
+        panel.set_xscale("log")
+        panel.set_xticks(SIZES, [counted(n) for n in SIZES], minor=False)
+        panel.set_xticks([], minor=True)
+    delta = numbers.attrs["delta"]
+    style.dashed(panels[0], delta, f"delta {delta:g}", axis="y")
+    x = "calibration examples"
+    framed(panels[0], x, "share of calibrations", "missed mass above alpha", room=0.4, columns=2)
+    framed(panels[1], x, "mean set size (labels)", "labels per set", key="upper right")
+    title = "A guarantee for this predictor, by bound (pac)"
+    return page.finish(drawn, title, numbers)
+
+
+def claim_certified(numbers: xr.Dataset, level: float) -> Claim:
+    delta, repeats = numbers.attrs["delta"], numbers.sizes[REPEAT]
+    allowed = delta + 4 * math.sqrt(delta * (1 - delta) / repeats)
+    failures, sizes = _failures(numbers), numbers["set_size"].mean(REPEAT)
+    each = ", ".join(
+        f"{bound} {decimal(float(failures.sel({BOUND: bound}).max()))} with "
+        + " ".join(f"{size:.2f}" for size in sizes.sel({BOUND: bound}).values)
+        for bound in name_texts(numbers[BOUND].values)
+    )
+    betting, held_out = (sizes.sel({BOUND: bound}) for bound in (BETTING, HELD_OUT))
+    return Claim(
+        says=f"a predictor of pac misses more than {1 - level:g} with probability {delta:g} at "
+        "most, whatever the bound; bets on all examples give sets that are not larger than those "
+        "of a held-out half",
+        measured=f"largest share of failures, with labels per set at n = "
+        f"{', '.join(map(str, SIZES))}: {each}; allowed {decimal(allowed)} "
+        "(delta and four standard errors)",
+        parts={
+            **{
+                f"failures of {bound}": bool((failures.sel({BOUND: bound}) <= allowed).all())
+                for bound in name_texts(numbers[BOUND].values)
+            },
+            "betting not larger": bool((betting <= held_out).all()),
+        },
+    )
+
+
+PAC = Figure(ordered_data, ALPHA, certified, draw_certified, claim_certified)
+
+PLAIN, HULL, GREEDY = "probability", "hull", "greedy"
+SCORES: dict[str, MethodTable] = {
+    PLAIN: {"score": "probability"},
+    HULL: {"score": "ordinal"},
+    GREEDY: {"score": {"name": "ordinal", "greedy": True}},
+}
+
+
+def _holes(numbers: xr.Dataset) -> dict[str, float]:
+    """Return the share of sets with holes, by score."""
+    shares = numbers[HOLES].mean(SPLIT)
+    return {str(one[METHOD].values): float(one) for one in shares}
+
+
+def draw_whole(numbers: xr.Dataset) -> Drawing:
+    columns = {
+        f"{name}: {percent(holes)} with holes": numbers.sel({METHOD: name})
+        for name, holes in _holes(numbers).items()
+    }
+    covered = (("aggregated_coverage", "", style.AGGREGATED),)
+    return page.draw_columns(
+        columns, "Ordered labels: sets without holes (ordinal)", numbers, covered=covered
+    )
+
+
+def claim_whole(numbers: xr.Dataset, level: float) -> Claim:
+    holes, parts = _holes(numbers), {}
+    texts = []
+    for name in SCORES:
+        one = numbers.sel({METHOD: name})
+        covered = one["aggregated_coverage"].values
+        parts[f"{name} at least {level:g}"] = float(covered.mean()) >= level - CLOSE
+        texts.append(
+            f"{name} {mean_spread(covered)} with {float(one['set_size'].mean()):.2f} labels, "
+            f"{holes[name]:.1%} with holes"
+        )
+    return Claim(
+        says=f"sets of score ordinal have no holes and cover {level:g} as those of probability, "
+        "which have some",
+        measured=", ".join(texts),
+        parts={
+            **parts,
+            "no holes": holes[HULL] == holes[GREEDY] == 0,
+            "holes of probability": holes[PLAIN] > 0,
+        },
+    )
+
+
+ORDINAL = Figure(ordered_data, ALPHA, lambda study: study.compared(SCORES), draw_whole, claim_whole)
