@@ -75,7 +75,7 @@ from plausibly.plugin import AGGREGATOR
 made = registry.resolve(AGGREGATOR, "ranked-choice", {"rounds": 3})
 assert made.rounds == 3
 assert registry.resolve(AGGREGATOR, "thesis:ranked-choice", {"rounds": 3}) == made
-print(registry.describe(AGGREGATOR, made))
+print(registry.default().describe(AGGREGATOR, made))
 """
     assert python("-c", code, path=good) == "{'name': 'thesis:ranked-choice', 'rounds': 3}\n"
 

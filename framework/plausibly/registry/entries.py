@@ -220,9 +220,6 @@ class Failure:
             return f"install what provides {module}"
         return f"fix {self.source.distribution}"
 
-    def warning(self) -> PlausiblyWarning:
-        return self.message(PlausiblyWarning, "all others work")
-
     def message(self, message: type[Message], then: str) -> Message:
         """Return the failure as a warning or an error."""
         hint, name = self.remedy, self.source.distribution
