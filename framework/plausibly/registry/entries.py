@@ -31,15 +31,13 @@ def extras_of(distribution: str) -> tuple[str, ...]:
 
 def missing(distribution: str, extra: str) -> tuple[str, ...]:
     """Return the distributions that an extra requires and that are not installed."""
-    if not extra:
-        return ()
-    return tuple(name for name in _required(distribution, extra) if not _is_installed(name))
-
-
-def _is_installed(distribution: str) -> bool:
-    with suppress(metadata.PackageNotFoundError):
-        return bool(metadata.distribution(distribution))
-    return False
+    lacking = []
+    for name in _required(distribution, extra) if extra else ():
+        try:
+            metadata.distribution(name)
+        except metadata.PackageNotFoundError:
+            lacking.append(name)
+    return tuple(lacking)
 
 
 def _required(distribution: str, extra: str) -> Iterator[str]:

@@ -402,11 +402,32 @@ class Registry:
     def _scan(self) -> list[Declared]:
         """Return the plugins of others that were not run yet; reads metadata once."""
         with self._lock:
-            if self._others_left is None:
-                plugins = list(_with_names_of_their_own(self._others(), self._own()))
-                self._failed += [one for one in plugins if isinstance(one, Failure)]
-                self._others_left = [one for one in plugins if isinstance(one, Declared)]
-            return self._others_left
+            if self._others_left is not None:
+                return self._others_left
+            reserved = {normalised(declared.source.plugin) for declared in self._own()} | {OURS}
+            seen: set[Source] = set()
+            left: list[Declared] = []
+            for declared in self._others():
+                if isinstance(declared, Failure):
+                    self._failed.append(declared)
+                    continue
+                source, text = declared.source, ""
+                if normalised(source.plugin) in reserved:
+                    text = f"{source.plugin} is a name of plausibly's own"
+                elif not _PLUGIN.fullmatch(source.plugin) or source.plugin == THIS_RUN:
+                    text = f"{source.plugin!r} is no name: letters, digits, dots and hyphens"
+                elif source in seen:
+                    text = f"{source} has this name already"
+                seen.add(source)
+                if text:
+                    advice = (
+                        f"pip uninstall {source.distribution}, or rename it in its entry points"
+                    )
+                    self._failed.append(Failure(source, "name", Advised(text, advice)))
+                else:
+                    left.append(declared)
+            self._others_left = left
+            return left
 
     def _load(self, *, others: bool) -> None:
         """Run the hooks of our own plugins, and of `others` that are on, each once."""
@@ -482,22 +503,20 @@ class Registry:
                 needed = f"{close.source.distribution}[{close.extra}]"
                 hint = f'pip install "{needed}" (that one needs the extra)'
         named = Disabled(plugin, "this name")
-        whole = [f for f in failures if f.component is None]  # plugins, not single components
+        broken = [f for f in failures if f.component is None]  # plugins, not single components
         failed = [
             f
-            for f in whole
-            if named.means(f.source) or (kind.name, bare) in {(e.kind, e.name) for e in f.offered}
+            for f in broken
+            if named.means(f.source)
+            or any((e.kind, e.name) == (kind.name, bare) for e in f.offered)
         ]
         off = [(source, by) for source, by in disabled.items() if named.means(source)]
         elsewhere = [e.kind for e in entries if e.name == bare and e.kind != kind.name]
-        maybe = [
-            f"in a plugin that {state} ({listed(plugins)})"
-            for state, plugins in (
-                ("failed", [f.source.plugin for f in whole]),
-                ("is disabled", [s.plugin for s in disabled]),
-            )
-            if plugins
-        ]
+        maybe = []
+        if broken:
+            maybe.append(f"in a plugin that failed ({listed(f.source.plugin for f in broken)})")
+        if disabled:
+            maybe.append(f"in a plugin that is disabled ({listed(s.plugin for s in disabled)})")
         if failed:
             what += f": {failed[0].source} {failed[0].state}"
             found = "; ".join(f.reason for f in failed)
@@ -512,9 +531,10 @@ class Registry:
             found = "no component at all: plausibly is on the path, but not installed"
         elif maybe:
             found = f"it may be {' or '.join(maybe)}"
+        elif close is None:
+            found = f"nothing like it in the environment of {sys.executable}"
         else:
-            nothing = f"nothing like it in the environment of {sys.executable}"
-            found = nothing if close is None else ""
+            found = ""
         return ComponentError(
             "component-unknown",
             what,
@@ -533,82 +553,59 @@ class Registry:
         )
 
 
-def _with_names_of_their_own(
-    found: Iterable[Declared | Failure], own: Iterable[Declared]
-) -> Iterator[Declared | Failure]:
-    """Yield each plugin; one whose name cannot stand becomes a failure."""
-    reserved = {normalised(declared.source.plugin) for declared in own} | {OURS}
-    seen: set[Source] = set()
-    for declared in found:
-        if isinstance(declared, Failure):
-            yield declared
-            continue
-        source = declared.source
-        name = source.plugin
-        advice = f"pip uninstall {source.distribution}, or rename it in its entry points"
-        text = ""
-        if normalised(name) in reserved:
-            text = f"{name} is a name of plausibly's own"
-        elif not _PLUGIN.fullmatch(name) or name == THIS_RUN:
-            text = f"{name!r} is no name: letters, digits, dots and hyphens"
-        elif source in seen:
-            text = f"{source} has this name already"
-        seen.add(source)
-        yield Failure(source, "name", Advised(text, advice)) if text else declared
-
-
 # Any: each kind has its own Protocol
 def _check(kind: Kind[Any], component: object, source: str, origin: Source) -> None:
     """Raise ``component-invalid`` unless a component satisfies its Protocol."""
-    found = problems(component, kind.protocol)
+    lacking = problems(component, kind.protocol)
     required = required_members(kind.protocol)
-    if isinstance(component, type) or len(found) >= len(required):
-        got, hint = repr(component), f"plausibly plugins list --kind {kind.name}"
+    if isinstance(component, type) or len(lacking) >= len(required):
+        found, hint = repr(component), f"plausibly plugins list --kind {kind.name}"
         if isinstance(component, type):
             name = component.__name__
-            got, hint = f"the class {name}", f"{name}(), with parentheses"
-        elif len(got) >= 40:
-            got = an(type(component).__name__)
+            found, hint = f"the class {name}", f"{name}(), with parentheses"
+        elif len(found) >= 40:
+            found = an(type(component).__name__)
         raise ComponentError(
             "component-invalid",
-            f"this is no {kind.name}: {got}",
+            f"this is no {kind.name}: {found}",
             expected="a name, a table with a name, or an object that has "
             f"{listed(required, most=9)}",
             hint=hint,
             source=kind.name,
-            details={"kind": kind.name, "members": [p.member for p in found]},
+            details={"kind": kind.name, "members": [p.member for p in lacking]},
         )
-    if found := found or complete(component, kind.protocol):
-        raise _invalid(kind, source, origin, found)
+    _check_members(kind, source, origin, lacking or complete(component, kind.protocol))
 
 
 def _check_class(kind: Kind[Any], target: object, entry: Entry) -> None:
-    """Raise ``component-invalid`` where a class lacks members; of a function nothing is known."""
-    if lacking := isinstance(target, type) and problems(target, kind.protocol):
-        raise _invalid(kind, f'{kind.name} "{entry.name}"', entry.source, lacking)
+    if isinstance(target, type):  # of a function only what it returns can be looked at
+        lacking = problems(target, kind.protocol)
+        _check_members(kind, f'{kind.name} "{entry.name}"', entry.source, lacking)
+
+
+def _check_members(
+    kind: Kind[Any], source: str, origin: Source, lacking: Sequence[Problem]
+) -> None:
+    """Raise ``component-invalid`` where members are missing or have the wrong form."""
+    if not lacking:
+        return
+    several = "members" if len(lacking) > 1 else "member"
+    raise ComponentError(
+        "component-invalid",
+        f"{source} of {origin}, {several} {', '.join(p.member for p in lacking)}",
+        expected="; ".join(p.expected for p in lacking),
+        found="; ".join(p.found for p in lacking),
+        hint=f"fix it as the Protocol {kind.protocol.__name__} of plausibly.plugin says",
+        source=source,
+        details={
+            "kind": kind.name,
+            **attrs.asdict(origin, filter=attrs.filters.exclude("builtin")),
+            "problems": [attrs.asdict(p) for p in lacking],
+        },
+    )
 
 
 def _identity(target: object) -> object:
     if isinstance(target, str):
         return target
     return getattr(target, "__module__", None), getattr(target, "__qualname__", target)
-
-
-def _invalid(
-    kind: Kind[Any], source: str, origin: Source, found: Sequence[Problem]
-) -> ComponentError:
-    """Return ``component-invalid``: members are missing or have the wrong form."""
-    several = "members" if len(found) > 1 else "member"
-    return ComponentError(
-        "component-invalid",
-        f"{source} of {origin}, {several} {', '.join(p.member for p in found)}",
-        expected="; ".join(p.expected for p in found),
-        found="; ".join(p.found for p in found),
-        hint=f"fix it as the Protocol {kind.protocol.__name__} of plausibly.plugin says",
-        source=source,
-        details={
-            "kind": kind.name,
-            **attrs.asdict(origin, filter=attrs.filters.exclude("builtin")),
-            "problems": [attrs.asdict(p) for p in found],
-        },
-    )
