@@ -78,9 +78,7 @@ BEST = [[{"label": label, "score": 0.995}] for label in LABELS]
 HALF = [row({"anger": 0.9, "joy": 0.8})]
 JOY = {"label": "joy", "score": 0.9}
 OTHER = {"labels": ["anger", "Joy", "none"]}
-MEANT = (
-    'example 0 names "joy" | one of 3 labels: "anger", "Joy", "none" found "joy" hint did you mean'
-)
+THREE = 'one of 3 labels: "anger", "Joy", "none" found "joy" hint did you mean'
 ALL = f"all 3 labels in every row found the first 1 label {EVERY}"
 REFUSED: list[tuple[object, dict[str, object], str, str]] = [
     (HALF, {}, "rows-do-not-sum", "0 | 1.7 expected 1 within 0.01 | found anger 0.9, joy 0.8"),
