@@ -38,9 +38,8 @@ def mozafari(folder: Path) -> xr.Dataset:
 @pytest.fixture(scope="module")
 def temp(folder: Path) -> xr.Dataset:
     """Items by annotators, without header; blank = not annotated."""
-    path = folder / "wide" / "temp_wide_noheader.csv"
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.reader(file) if any(row)]
+    text = (folder / "wide" / "temp_wide_noheader.csv").read_text(encoding="utf-8")
+    rows = [row for row in csv.reader(text.splitlines()) if any(row)]
     records = [
         (f"item {item}", f"w{column}", said)
         for item, row in enumerate(rows)
@@ -82,6 +81,7 @@ def test_the_one_who_says_the_opposite(toy: xr.Dataset) -> None:
     fifth = told["confusion"].sel(annotator="worker5")
     for true, said in (("clean", "flagged"), ("flagged", "clean")):
         assert float(fifth.sel(label=true, said=said)) > 0.99
+    assert str(told["note"].sel(annotator="worker5").values) == "right less often than a guess"
     first = told["confusion"].sel(annotator="worker1", said="flagged")
     assert (first > 0.99).all()
     strict = plausibly.reliability(toy, "dawid-skene", smoothing=0.0)["confusion"]
