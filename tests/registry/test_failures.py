@@ -193,24 +193,15 @@ def test_an_entry_point_that_fails(
 
 
 @pytest.mark.parametrize(
-    ("source", "error", "remedy"),
+    ("source", "remedy"),
     [
-        (
-            SOURCE,
-            ModuleNotFoundError("No module", name="polars.io"),
-            "install what provides polars",
-        ),
-        (SOURCE, ValueError("x"), "fix thesis-pl"),
-        (Source("(this run)"), ValueError("x"), "fix its class, and register it again"),
-        (
-            Source("scores", "plausibly", "1", builtin=True),
-            ValueError("x"),
-            "reinstall plausibly: its installation is incomplete",
-        ),
+        (SOURCE, "fix thesis-pl"),
+        (Source("(this run)"), "fix its class, and register it again"),
     ],
 )
-def test_the_remedy(source: Source, error: Exception, remedy: str) -> None:
-    assert Failure(source, "import", error).remedy == remedy
+def test_the_remedy(source: Source, remedy: str) -> None:
+    """Others are in the list of checks."""
+    assert Failure(source, "import", ValueError("x")).remedy == remedy
 
 
 def test_half_a_registration_is_none(plugins: Plugins) -> None:
