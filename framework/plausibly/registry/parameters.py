@@ -112,7 +112,7 @@ def _check(field: attrs.Attribute[Any], value: object) -> None:  # Any: of whate
     if callable(field.converter):
         value = field.converter(value)
     if field.validator is not None:
-        # A rule that compares fields needs the component: it speaks when that is made.
+        # A rule that compares fields needs the component, and runs when that is made.
         with suppress(AttributeError):
             field.validator(None, field, value)
 
@@ -253,7 +253,7 @@ class Strict:
 
 @contextmanager
 def below(key: str | int, found: list[Mistake]) -> Iterator[None]:
-    """Add to `found` what goes wrong below `key`, and go on: all mistakes are told at once."""
+    """Add what goes wrong below `key` to `found`, and go on: an error lists all mistakes."""
     try:
         yield
     except Exception as error:  # noqa: BLE001  # a validator raises what it likes
@@ -376,5 +376,5 @@ def with_others(mistake: Mistake, entry: Entry, entries: Callable[[], Iterable[E
     if not having:
         return mistake
     *most, last = having
-    those = f"{', '.join(most)} and {last} have it" if most else f"{last} has it"
-    return attrs.evolve(mistake, text=f"no such parameter; {those}")
+    which = f"{', '.join(most)} and {last} have it" if most else f"{last} has it"
+    return attrs.evolve(mistake, text=f"no such parameter; {which}")
