@@ -160,22 +160,6 @@ def test_everything_that_calibrates(votes: Path, predictions: xr.DataArray, tmp_
     assert not (tmp_path / "predictor.nc").exists()
 
 
-def test_a_study(votes: Path, predictions: xr.DataArray) -> None:
-    lam = plausibly.aggregate(plausibly.read_annotations(votes))
-    study = plausibly.compare(
-        predictions,
-        lam,
-        {"mine": MyCalibrator(), "table": {"calibrator": MyCalibrator(), "score": MyScore()}},
-        splits=4,
-    )
-    by_name = plausibly.compare(predictions, lam, ["expected"], splits=4)
-    for method in ("mine", "table"):
-        np.testing.assert_array_equal(
-            study["aggregated_coverage"].sel({"method": method}).values,
-            by_name["aggregated_coverage"].sel({"method": "expected"}).values,
-        )
-
-
 def test_registered_in_a_script_it_has_a_name(
     own_registry: Registry, votes: Path, predictions: xr.DataArray, tmp_path: Path
 ) -> None:
