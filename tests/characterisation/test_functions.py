@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 from sklearn.linear_model import LogisticRegression
 
-import doors_world
+import estimator_world
 import nets
 import plausibly
 from plausibly import annotators, evaluation, huggingface
@@ -57,11 +57,11 @@ def features(model: xr.DataArray) -> xr.DataArray:
 
 def estimated() -> object:
     """Return the sets of the scikit-learn estimator."""
-    x, votes = doors_world.line(40)
-    new, _ = doors_world.line(8, seed=1)
+    x, votes = estimator_world.line(40)
+    new, _ = estimator_world.line(8, seed=1)
     model = AmbiguousConformalClassifier(LogisticRegression(), alpha=0.2)
-    model.fit(x, doors_world.majority(votes))
-    more, more_votes = doors_world.line(60, seed=2)
+    model.fit(x, estimator_world.majority(votes))
+    more, more_votes = estimator_world.line(60, seed=2)
     return model.conformalize(more, more_votes).predict_set(new).tolist()
 
 

@@ -12,10 +12,11 @@ import attrs
 import numpy as np
 import pytest
 
-from plausibly.protocols import Kind
+from plausibly.protocols import AGGREGATOR, Kind
+from plausibly.registry import Registry
 from plausibly.registry.entries import Entry, Source
 from plausibly.registry.mistakes import ParameterError
-from plausibly.registry.parameters import described, plain
+from plausibly.registry.parameters import plain
 
 
 def no_components(kind: Kind[Any], value: object) -> dict[str, object]:  # Any: none is asked for
@@ -44,7 +45,7 @@ class Data:
 
 
 def test_plain_data() -> None:
-    table = described(Everything(), no_components, "whoever")
+    table = plain(Everything(), no_components)
     assert table == {
         "whole": 1,
         "number": 0.5,
@@ -58,8 +59,7 @@ def test_plain_data() -> None:
         "hidden": 3,
     }
     assert json.loads(json.dumps(table)) == table
-    nested = described(Data(Everything()), no_components, "whoever")
-    assert nested == {"inner": table, "draws": 2}
+    assert plain(Data(Everything()), no_components) == {"inner": table, "draws": 2}
     for number, kind in ((np.int64(3), int), (np.float64(0.5), float), (np.float32(0.5), float)):
         assert type(plain(number, no_components)) is kind
 
@@ -71,14 +71,14 @@ def test_what_cannot_be_written_down() -> None:
             self.kept = kept
 
     with pytest.raises(ParameterError) as caught:
-        described(Ordinary(np.ones(3), "x"), no_components, 'aggregator "mine"')
+        Registry().describe(AGGREGATOR, Ordinary(np.ones(3), "x"), unregistered="mine")
     line = "cannot be written down: it is no number, text, list, table or component"
     assert [str(mistake) for mistake in caught.value.mistakes] == [
         f"array: {line}",
         f"name: {line}",
     ]
     assert caught.value.hint == "make the component a frozen attrs class with plain parameters"
-    assert caught.value.source == 'aggregator "mine"'
+    assert caught.value.source == "aggregator Ordinary"
 
 
 def test_an_entry_as_text() -> None:

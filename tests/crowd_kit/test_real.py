@@ -5,7 +5,6 @@ Made with crowd-kit 1.4.2, Python 3.11, numpy 2.4, pandas 3.1 and scikit-learn 1
 
 from __future__ import annotations
 
-import csv
 import json
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,8 +15,8 @@ import pytest
 import xarray as xr
 
 import plausibly
-from crowd_models_worlds import quiet
-from plausibly.plugin import AGGREGATOR, ANNOTATION, resolve
+from crowd_models_worlds import accuracy, likeliest, published, quiet, true_labels
+from plausibly.plugin import AGGREGATOR, resolve
 from plausibly.testing import check
 
 Parameter: TypeAlias = Any  # by its name; what checks it is the component
@@ -26,40 +25,15 @@ pytestmark = [
     pytest.mark.skipif(find_spec("crowdkit") is None, reason="crowd-kit is not installed"),
 ]
 
-FIRST_WORKER = {"example": "2", "annotator": "1", "label": "3"}
-
 
 @pytest.fixture(scope="module")
-def folder(shared: Path) -> Path:
-    return shared / "cases" / "annotations"
-
-
-@pytest.fixture(scope="module")
-def crowds(folder: Path) -> dict[str, xr.Dataset]:
-    with (folder / "wide" / "temp_wide_noheader.csv").open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.reader(file) if any(row)]
-    votes = [
-        (f"item {item}", f"w{column}", said)
-        for item, row in enumerate(rows)
-        for column, said in enumerate(row)
-        if said
-    ]
-    mozafari = folder / "long" / "mozafari_worker_task_label.tsv"
-    return {
-        "toy": plausibly.read_annotations(folder / "long" / "gal_toy_crowdkit.csv"),
-        "mozafari": plausibly.read_annotations(mozafari, columns=FIRST_WORKER),
-        "temp": resolve(ANNOTATION, "single-label").build(votes, ["before", "after"]),
-    }
+def crowds(shared: Path) -> dict[str, xr.Dataset]:
+    return published(shared)
 
 
 def lam(name: str, table: xr.Dataset, **more: Parameter) -> xr.DataArray:
     with quiet():
         return plausibly.aggregate(table, f"crowd-kit:{name}", **more)
-
-
-def top(found: xr.DataArray) -> dict[str, str]:
-    labels = found["label"].values[found.values.argmax(axis=1)]
-    return dict(zip(found["example"].values.tolist(), labels.tolist(), strict=True))
 
 
 def farthest(name: str, table: xr.Dataset, rounds: int, ours: dict[str, float]) -> float:
@@ -117,12 +91,9 @@ def test_one_coin_is_ours(crowds: dict[str, xr.Dataset], crowd: str) -> None:
         ("zero-based-skill", 0.696),
     ],
 )
-def test_mozafari(crowds: dict[str, xr.Dataset], folder: Path, name: str, share: float) -> None:
-    lines = (folder / "long" / "mozafari_truth.tsv").read_text(encoding="utf-8").splitlines()
-    true = dict(line.split("\t")[:2] for line in lines)
-    found = top(lam(name, crowds["mozafari"]))
-    right = np.mean([true[example] == label for example, label in found.items()])
-    assert float(right) == pytest.approx(share, abs=5e-4)
+def test_mozafari(crowds: dict[str, xr.Dataset], shared: Path, name: str, share: float) -> None:
+    found = lam(name, crowds["mozafari"])
+    assert accuracy(found, true_labels(shared, "mozafari")) == pytest.approx(share, abs=5e-4)
 
 
 def test_the_one_whom_the_majority_gets_wrong(crowds: dict[str, xr.Dataset]) -> None:
@@ -130,23 +101,21 @@ def test_the_one_whom_the_majority_gets_wrong(crowds: dict[str, xr.Dataset]) -> 
     for name, most in {"dawid-skene": 1e-6, "one-coin": 1e-6, "glad": 0.009, "mace": 0.003}.items():
         assert float(lam(name, crowds["toy"]).sel(example="url5", label="flagged")) < most
     for name in ("kos", "mmsr"):
-        assert top(lam(name, crowds["toy"]))["url5"] == "clean"
+        assert likeliest(lam(name, crowds["toy"]))["url5"] == "clean"
     assert lam("wawa", crowds["toy"]).sel(label="flagged").values == pytest.approx(
         np.array([4, 16, 4, 16, 9]) / 17
     )
 
 
-@pytest.mark.parametrize("name", ["dawid-skene", "mace", "mmsr", "wawa"])
-def test_the_authors_kit(name: str) -> None:
-    few = {"iterations": 5} if name == "mace" else {}
-    report = check(AGGREGATOR, resolve(AGGREGATOR, f"crowd-kit:{name}", few))
+@pytest.mark.parametrize("name", ["dawid-skene", "mace", "mmsr", "wawa", "kos"])
+def test_the_authors_kit(crowds: dict[str, xr.Dataset], name: str) -> None:
+    few = {"iterations": 5} if name in ("mace", "kos") else {}
+    component = resolve(AGGREGATOR, f"crowd-kit:{name}", few)
+    expected: dict[str, str] = {}
+    more: dict[str, Parameter] = {}
+    if name == "kos":  # for two labels
+        expected = {"example-alone": "an example alone has no message to pass on"}
+        more = {"annotations": crowds["toy"]}
+    report = check(AGGREGATOR, component, expected_failures=expected, **more)
     others = {one.name for one in report.rules if one.state != "holds"}
-    assert others == {"counted-responses"}  # of unknown annotators
-
-
-def test_the_authors_kit_for_two_labels(crowds: dict[str, xr.Dataset]) -> None:
-    alone = {"example-alone": "an example alone has no message to pass on"}
-    kos = resolve(AGGREGATOR, {"name": "crowd-kit:kos", "iterations": 5})
-    report = check(AGGREGATOR, kos, annotations=crowds["toy"], expected_failures=alone)
-    others = {one.name for one in report.rules if one.state != "holds"}
-    assert others == {"counted-responses", "example-alone"}
+    assert others == {"counted-responses", *expected}  # of unknown annotators

@@ -24,8 +24,6 @@ KEYS = Keys()
 MODELS = [
     DawidSkene(smoothing=0.0, tolerance=0.0, iterations=30),
     DawidSkene(smoothing=0.3, diagonal=0.7, label_smoothing=0.2, tolerance=0.0, iterations=30),
-    DawidSkene(smoothing=0.0, diagonal=0.5, tolerance=0.0, iterations=30),
-    OneCoin(right=0.0, wrong=0.0, tolerance=0.0, iterations=30),
     OneCoin(right=0.4, wrong=0.1, label_smoothing=1.0, tolerance=0.0, iterations=30),
 ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 import xarray as xr
@@ -42,51 +43,51 @@ def excluded(found: xr.DataArray) -> dict[str, str]:
     return told
 
 
-def test_by_name() -> None:
-    found = plausibly.aggregate(TABLE, "exclude", annotators=["dan", "eve"])
-    xr.testing.assert_equal(found, plausibly.aggregate(without("dan", "eve")))
-    assert excluded(found) == {"dan": "named", "eve": "named"}
-    assert read_left_out(found.attrs) == {"responses by excluded annotators": 10}
-    assert "joint" not in found.attrs
+RULES: list[tuple[dict[str, Any], dict[str, str], bool]] = [  # Any: parameters, by name
+    ({"annotators": ["dan", "eve"]}, {"dan": "named", "eve": "named"}, False),
+    ({"fewer_than": 2}, {"fay": "1 of 2 answers"}, True),
+    # Agreement with the majority: ann, bob, cat and fay always, dan 2/5, eve never.
+    (
+        {"below": 0.45},
+        {"dan": "weight 0.40, below 0.45", "eve": "weight 0.00, below 0.45"},
+        True,
+    ),
+    # Weights are of those whom the other rules leave: of five examples, three are tied then.
+    (
+        {
+            "annotators": ["ann"],
+            "fewer_than": 2,
+            "below": 0.45,
+            "inner": "worker-agreement",
+        },
+        {"ann": "named", "eve": "weight 0.30, below 0.45", "fay": "1 of 2 answers"},
+        True,
+    ),
+    ({"fewer_than": 1, "below": 1e-9}, {"eve": "weight 0.00, below 1e-09"}, True),
+]
 
 
-def test_by_number() -> None:
-    found = plausibly.aggregate(TABLE, "exclude", fewer_than=2)
-    xr.testing.assert_equal(found, plausibly.aggregate(without("fay")))
-    assert excluded(found) == {"fay": "1 of 2 answers"}
-    assert found.attrs["joint"] == "exclude"
+@pytest.mark.parametrize(("rules", "reasons", "joint"), RULES)
+# Any: as above
+def test_who_is_left_out(rules: dict[str, Any], reasons: dict[str, str], joint: bool) -> None:
+    found = plausibly.aggregate(TABLE, {"name": "exclude", **rules})
+    left = plausibly.aggregate(without(*reasons), rules.get("inner"))
+    xr.testing.assert_equal(found, left)
+    assert excluded(found) == reasons
+    gone = sum(1 for one in RECORDS if one[1] in reasons)
+    assert read_left_out(found.attrs) == {"responses by excluded annotators": gone}
+    assert found.attrs.get("joint") == ("exclude" if joint else None)
 
 
-def test_by_worth() -> None:
-    """Agreement with the majority: ann, bob, cat and fay always, dan 2/5, eve never."""
-    found = plausibly.aggregate(TABLE, "exclude", below=0.45)
-    xr.testing.assert_equal(found, plausibly.aggregate(without("dan", "eve")))
-    assert excluded(found) == {
-        "dan": "weight 0.40, below 0.45",
-        "eve": "weight 0.00, below 0.45",
-    }
+def test_another_aggregator_tells_who_is_worth_less() -> None:
     by = {"name": "dawid-skene", "smoothing": 0.1}
-    other = plausibly.aggregate(TABLE, "exclude", below=0.45, by=by)
-    assert list(excluded(other)) == ["dan", "eve"]
-
-
-def test_all_three_one_after_the_other() -> None:
-    """Weights are of those whom the other rules leave: of five examples, three are tied then."""
-    found = plausibly.aggregate(
-        TABLE, "exclude", annotators=["ann"], fewer_than=2, below=0.45, inner="worker-agreement"
-    )
-    assert excluded(found) == {
-        "ann": "named",
-        "eve": "weight 0.30, below 0.45",
-        "fay": "1 of 2 answers",
-    }
-    left = without("ann", "eve", "fay")
-    xr.testing.assert_equal(found, plausibly.aggregate(left, "worker-agreement"))
+    assert list(excluded(plausibly.aggregate(TABLE, "exclude", below=0.45, by=by))) == [
+        "dan",
+        "eve",
+    ]
 
 
 def test_nobody_is_below() -> None:
-    found = plausibly.aggregate(TABLE, "exclude", fewer_than=1, below=1e-9, annotators=[])
-    assert excluded(found) == {"eve": "weight 0.00, below 1e-09"}
     found = plausibly.aggregate(without("eve"), "exclude", below=1e-9)
     assert "excluded" not in found.attrs
     assert "left_out" not in found.attrs
@@ -111,13 +112,7 @@ def build(said: list[tuple[str, str, list[str]]]) -> xr.Dataset:
 
 
 def test_whether_it_is_joint() -> None:
-    for table, joint in (
-        ({"annotators": ["a"]}, False),
-        ({"fewer_than": 1}, False),
-        ({"fewer_than": 2}, True),
-        ({"below": 0.5}, True),
-        ({"annotators": ["a"], "inner": "one-coin"}, True),
-    ):
+    for table, joint in (({"fewer_than": 1}, False), ({"inner": "one-coin"}, True)):
         assert resolve(AGGREGATOR, {"name": "exclude", **table}).joint is joint
 
 

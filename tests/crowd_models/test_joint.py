@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import ClassVar
 
 import attrs
 import numpy as np
@@ -13,8 +12,7 @@ from numpy.typing import NDArray
 
 import plausibly
 from crowd_models_worlds import crowd, quiet
-from plausibly.plugin import AGGREGATOR, Aggregator, Keys, answered_rows, resolve
-from plausibly.testing import check_aggregator
+from plausibly.plugin import AGGREGATOR, Aggregator, Keys, resolve
 from plausibly_builtins.crowd_models.em import DawidSkene, OneCoin
 from plausibly_builtins.crowd_models.votes import WorkerAgreement
 
@@ -26,41 +24,11 @@ IF = "plausibilities are those that {} would estimate from calibration and new e
 Array = NDArray[np.float64]
 
 
-@attrs.frozen(kw_only=True)
-class Shares(Aggregator):
-    """Shares of the votes, drawn towards the mean of the table; it may say so."""
-
-    accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
-    pull: float = 0.0
-    joint: bool = False
-
-    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label)."""
-        rows = answered_rows(annotations, self.accepts)
-        votes = rows.by_label(rows.weight[rows.response])
-        shares = votes / votes.sum(axis=1, keepdims=True)
-        mean = votes.sum(axis=0) / max(votes.sum(), 1)
-        return rows.plausibilities((1 - self.pull) * shares + self.pull * mean)
-
-
 @pytest.mark.parametrize("name", [*JOINT, *ALONE])
 def test_who_is_joint(name: str) -> None:
+    """A bootstrap is what its inner aggregator is."""
     assert resolve(AGGREGATOR, name).joint == (name in JOINT)
-
-
-def test_a_bootstrap_is_what_its_inner_aggregator_is() -> None:
-    for name in (*JOINT, *ALONE):
-        assert resolve(AGGREGATOR, "bootstrap", {"inner": name}).joint == (name in JOINT)
-
-
-def test_the_kit_takes_the_word_and_looks() -> None:
-    assert {result.state for result in check_aggregator(Shares()).rules} == {"holds"}
-    check_aggregator(Shares(pull=0.1, joint=True))
-    with pytest.raises(AssertionError, match="with other examples, plausibilities change by"):
-        check_aggregator(Shares(pull=0.1))
-    with pytest.raises(AssertionError) as caught:
-        check_aggregator(Shares(joint=True))
-    assert "other examples change nothing: take joint away" in " ".join(str(caught.value).split())
+    assert resolve(AGGREGATOR, "bootstrap", {"inner": name}).joint == (name in JOINT)
 
 
 def test_a_bootstrap_of_a_model() -> None:

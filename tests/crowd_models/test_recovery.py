@@ -6,7 +6,6 @@ import numpy as np
 
 import plausibly
 from crowd_models_worlds import crowd
-from plausibly.plugin import build_table
 
 
 def test_confusion_matrices_are_found() -> None:
@@ -36,27 +35,3 @@ def test_so_is_what_each_is_worth() -> None:
         assert told["responses"].values.tolist() == np.bincount(who).tolist()
     votes = plausibly.reliability(found.table, "worker-agreement")
     assert np.corrcoef(votes["weight"].values, real)[0, 1] > 0.95
-
-
-def test_an_adversary_is_read_backwards() -> None:
-    """Who always says the other label is worth nothing as a voter, and much to the model."""
-    rng = np.random.default_rng(2)
-    truth = rng.integers(0, 2, 400)
-    said = np.where(rng.random((400, 4)) < 0.75, truth[:, None], 1 - truth[:, None])
-    said[:, 3] = 1 - truth
-    table = build_table(
-        "single-label",
-        examples=range(400),
-        annotators=["w", "x", "y", "liar"],
-        labels=["no", "yes"],
-        response_example=np.repeat(np.arange(400), 4),
-        response_annotator=np.tile(np.arange(4), 400),
-        mention_response=np.arange(1_600),
-        mention_label=said.ravel(),
-    )
-    told = plausibly.reliability(table, "dawid-skene").sel(annotator="liar")
-    assert float(told["weight"]) < 0.03
-    assert float(told["confusion"].sel(label="no", said="yes")) > 0.95
-    assert str(told["note"].values) == "right less often than a guess"
-    lam = plausibly.aggregate(table, "dawid-skene").values
-    assert (lam.argmax(axis=1) == truth).mean() > 0.97

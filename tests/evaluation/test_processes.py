@@ -150,7 +150,7 @@ def test_components_of_this_run_have_their_names_elsewhere(another: Callable[[],
     made = processes._unpacked(parcel)
     calibrator = made.methods["slow"].calibrator
     assert isinstance(calibrator, Slow)
-    assert registry.describe(CALIBRATOR, calibrator)["name"] == "slow"
+    assert registry.default().describe(CALIBRATOR, calibrator)["name"] == "slow"
     assert [entry.name for entry in registry.default().entries() if not entry.source.builtin] == [
         "slow"
     ]

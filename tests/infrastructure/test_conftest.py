@@ -50,15 +50,44 @@ def run(folder: Path, source: str, *options: str, **environment: str) -> tuple[i
     return done.returncode, done.stdout + done.stderr
 
 
-def test_without_real_data_their_tests_are_deselected(tmp_path: Path) -> None:
-    code, output = run(tmp_path, REAL)
-    assert (code, "1 passed, 1 deselected" in output) == (0, True), output
+PAGE = """
+import pytest
+
+@pytest.mark.browser
+def test_opens(chromium):
+    assert chromium.endswith("chromium")
+
+def test_other():
+    pass
+"""
 
 
-def test_in_ci_missing_real_data_fail(tmp_path: Path) -> None:
-    code, output = run(tmp_path, REAL, CI="true")
-    assert code == 1, output
-    assert "real data are missing: put the folder `shared` beside the project" in output
+SKIPPED = "import pytest\n\ndef test_it():\n    pytest.skip('no')\n"
+SHARED, CHROMIUM = (f"def test_it({name}):\n    pass\n" for name in ("shared", "chromium"))
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "environment", "code", "says"),
+    [
+        (REAL, (), {}, 0, "1 passed, 1 deselected"),
+        (REAL, (), {"CI": "true"}, 1, "real data are missing: put the folder `shared` beside"),
+        (SHARED, (), {}, 4, "mark with realdata: tests/test_it.py::test_it"),
+        (CHROMIUM, (), {}, 4, "mark with browser: tests/test_it.py::test_it"),
+        (SKIPPED, (), {}, 5, "1 skipped"),
+        (SKIPPED, ("-p", "xdist", "-n", "1"), {}, 5, "1 skipped"),
+    ],
+)
+def test_what_a_run_without_data_and_browser_says(
+    tmp_path: Path,
+    source: str,
+    options: tuple[str, ...],
+    environment: dict[str, str],
+    code: int,
+    says: str,
+) -> None:
+    """A run in which no test ran fails, and so do real data that are missing in CI."""
+    found, output = run(tmp_path, source, *options, **environment)
+    assert (found, says in output) == (code, True), output
 
 
 @pytest.mark.parametrize("named", [True, False])
@@ -72,59 +101,16 @@ def test_real_data_are_found_beside_the_project_or_where_the_user_says(
     assert (code, "2 passed" in output) == (0, True), output
 
 
-def test_real_data_without_the_marker_are_refused(tmp_path: Path) -> None:
-    code, output = run(tmp_path, "def test_it(shared):\n    pass\n")
-    assert code == 4, output
-    assert "mark with realdata: tests/test_it.py::test_it" in output
-
-
-PAGE = """
-import pytest
-
-@pytest.mark.browser
-def test_opens(chromium):
-    assert chromium.endswith("chromium")
-
-def test_other():
-    pass
-"""
-
-
-@pytest.fixture
-def with_browser(tmp_path: Path) -> dict[str, str]:
-    """Return the environment of one who has a browser and what drives it, or what looks so."""
+@pytest.mark.parametrize(("program", "says"), [(True, "2 passed"), (False, "1 passed, 1 deselect")])
+def test_pages_are_opened_where_a_browser_is(tmp_path: Path, program: bool, says: str) -> None:
+    """Or what looks like a browser and what drives it."""
     programs = tmp_path / "programs"
     for driver in ("playwright", "axe_playwright_python"):
         (tmp_path / "drivers" / driver).mkdir(parents=True)
         (tmp_path / "drivers" / driver / "__init__.py").touch()
     programs.mkdir()
-    (programs / "chromium").touch(0o755)
-    return {"PATH": str(programs), "PYTHONPATH": str(tmp_path / "drivers")}
-
-
-def test_pages_are_opened_where_a_browser_is(tmp_path: Path, with_browser: dict[str, str]) -> None:
-    code, output = run(tmp_path, PAGE, **with_browser)
-    assert (code, "2 passed" in output) == (0, True), output
-
-
-def test_without_a_browser_its_tests_are_deselected(
-    tmp_path: Path, with_browser: dict[str, str]
-) -> None:
-    (tmp_path / "programs" / "chromium").unlink()
-    code, output = run(tmp_path, PAGE, CI="true", **with_browser)
-    assert (code, "1 passed, 1 deselected" in output) == (0, True), output
-
-
-def test_a_browser_without_the_marker_is_refused(tmp_path: Path) -> None:
-    code, output = run(tmp_path, "def test_it(chromium):\n    pass\n")
-    assert code == 4, output
-    assert "mark with browser: tests/test_it.py::test_it" in output
-
-
-SKIPPED = "import pytest\n\ndef test_it():\n    pytest.skip('no')\n"
-
-
-@pytest.mark.parametrize("options", [(), ("-p", "xdist", "-n", "1")])
-def test_a_run_in_which_no_test_ran_fails(tmp_path: Path, options: tuple[str, ...]) -> None:
-    code, output = run(tmp_path, SKIPPED, *options)
-    assert (code, "1 skipped" in output) == (5, True), output
+    if program:
+        (programs / "chromium").touch(0o755)
+    environment = {"PATH": str(programs), "PYTHONPATH": str(tmp_path / "drivers"), "CI": "true"}
+    code, output = run(tmp_path, PAGE, **environment)
+    assert (code, says in output) == (0, True), output

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import plausibly
+import rankings_oracles as ro
 from plausibly.protocols import AGGREGATOR
 from plausibly.registry import default
 from plausibly_builtins.partial_ranking.annotation import PartialRanking
@@ -39,16 +39,9 @@ def test_the_table_of_aggregators(page: str) -> None:
     assert set(first) >= {"inverse-rank", "borda", "plackett-luce", "dirichlet", "bootstrap"}
 
 
-def cases_table(shared: Path) -> str:
-    folder = shared / "data/derm_ddx"
-    conditions = (folder / "dermatology_conditions.txt").read_text("utf-8").splitlines()
-    cases = json.loads((folder / "dermatology_selectors.json").read_text("utf-8"))
-    records = [
-        (f"{case:04}", None, [[conditions[k] for k in block] for block in ranking])
-        for case, readers in enumerate(cases)
-        for ranking in readers
-    ]
-    table = PartialRanking().build(records, conditions)
+@pytest.mark.realdata
+def test_the_cases(page: str, shared: Path) -> None:
+    table = ro.dermatologists(shared)
     inverse = plausibly.aggregate(table, "inverse-rank").values
     best = inverse == inverse.max(axis=1, keepdims=True)
     lines = []
@@ -56,9 +49,4 @@ def cases_table(shared: Path) -> str:
         values = plausibly.aggregate(table, {"name": name, **params}).values
         same = best[np.arange(len(values)), values.argmax(axis=1)].mean()
         lines.append(f"| {shown} | {values.max(axis=1).mean():.3f} | {same:.1%} |")
-    return "\n".join(lines)
-
-
-@pytest.mark.realdata
-def test_the_cases(page: str, shared: Path) -> None:
-    assert cases_table(shared) in page
+    assert "\n".join(lines) in page

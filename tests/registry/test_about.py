@@ -1,16 +1,21 @@
-"""Parameters in words, and extras that are or are not installed."""
+"""Parameters in words; extras and libraries that are, are not, or are broken."""
 
 from __future__ import annotations
 
 import importlib.metadata as metadata
+import json
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import attrs
 import pytest
 
-from plausibly.plugin import Calibrator
+from plausibly.errors import InputError, MissingExtra
+from plausibly.plugin import Calibrator, require
 from plausibly.registry.entries import extras_of, missing
 from plausibly.registry.listing import about, helps
+from refusals import refused
 from registry_components import Drawn
 
 if TYPE_CHECKING:
@@ -62,12 +67,7 @@ def test_every_parameter_in_words() -> None:
         ("most", "an integer", "none", "How often EM runs; at most."),
         ("ties", '"first" or "random"', '"first"', "Who wins."),
         ("names", "a list, each text", '["a", "b"]', ""),
-        (
-            "inner",
-            "the name, table or object of a calibrator",
-            '{name = "drawn", draws = 10}',
-            "",
-        ),
+        ("inner", "the name, table or object of a calibrator", '{name = "drawn", draws = 10}', ""),
         ("strict", "true or false", "", ""),
         ("own", "an integer", "", ""),
     ]
@@ -98,35 +98,18 @@ def test_types_that_exist_for_checkers_only() -> None:
     assert (found.name, found.type, found.default) == ("names", "OnlyForCheckers[str]", "[]")
 
 
-@pytest.fixture
-def world(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Distributions in memory: only ``here`` is installed."""
-    requires = {
-        "thesis": [
-            "Attrs>=24",
-            "here>=1; extra == 'fine'",
-            'gone[more]>=2 ; extra == "crowd"',
-            "far-away ; extra == 'crowd'",
-            "only-there; sys_platform == 'nowhere' and extra == 'crowd'",
-            "thesis[crowd,fine]; extra == 'all'",
-        ]
-    }
-
-    def distribution(name: str) -> object:
-        if name != "here":
-            raise metadata.PackageNotFoundError(name)
-        return object()
-
-    def required(name: str) -> list[str]:
-        if name not in requires:
-            raise metadata.PackageNotFoundError(name)
-        return requires[name]
-
-    monkeypatch.setattr(metadata, "distribution", distribution)
-    monkeypatch.setattr(metadata, "requires", required)
+REQUIRES = {
+    "thesis": [
+        "Attrs>=24",
+        "here>=1; extra == 'fine'",
+        'gone[more]>=2 ; extra == "crowd"',
+        "far-away ; extra == 'crowd'",
+        "only-there; sys_platform == 'nowhere' and extra == 'crowd'",
+        "thesis[crowd,fine]; extra == 'all'",
+    ]
+}
 
 
-@pytest.mark.usefixtures("world")
 @pytest.mark.parametrize(
     ("distribution", "extra", "lacking"),
     [
@@ -139,7 +122,18 @@ def world(monkeypatch: pytest.MonkeyPatch) -> None:
         ("unheard-of", "crowd", ()),
     ],
 )
-def test_what_an_extra_lacks(distribution: str, extra: str, lacking: tuple[str, ...]) -> None:
+def test_what_an_extra_lacks(
+    monkeypatch: pytest.MonkeyPatch, distribution: str, extra: str, lacking: tuple[str, ...]
+) -> None:
+    """Of distributions in memory, of which ``here`` alone is installed."""
+
+    def find(name: str, installed: dict[str, list[str]]) -> list[str]:
+        if name not in installed:
+            raise metadata.PackageNotFoundError(name)
+        return installed[name]
+
+    monkeypatch.setattr(metadata, "distribution", lambda name: find(name, {"here": ["it"]}))
+    monkeypatch.setattr(metadata, "requires", lambda name: find(name, REQUIRES))
     assert missing(distribution, extra) == lacking
 
 
@@ -147,3 +141,25 @@ def test_extras_of_ours() -> None:
     assert {"demo", "parquet", "all"} <= set(extras_of("plausibly"))
     assert extras_of("no-such-distribution-xyz") == ()
     assert missing("plausibly", "demo") == ()
+
+
+def test_a_library_that_is_or_is_not_installed() -> None:
+    assert require("json", extra="none", source="a test") is json
+    what = "cnn.parquet needs no_such_module_xyz, which is not installed"
+    hint = 'the extra "parquet" hint pip install "plausibly[parquet]"'
+    with refused("extra-missing", what, hint, kind=MissingExtra) as caught:
+        require("no_such_module_xyz.parquet", extra="parquet", source="cnn.parquet")
+    assert isinstance(caught.value, InputError)
+    assert isinstance(caught.value, ImportError)
+
+
+@pytest.mark.parametrize("module", ["half_installed_xyz", "half_installed_xyz.inner"])
+def test_a_library_that_is_broken_says_so_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str
+) -> None:
+    (tmp_path / "half_installed_xyz.py").write_text("import its_own_dependency_xyz\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "half_installed_xyz", raising=False)
+    with pytest.raises(ModuleNotFoundError, match="its_own_dependency_xyz") as caught:
+        require(module, extra="parquet", source="cnn.parquet")
+    assert not isinstance(caught.value, MissingExtra)

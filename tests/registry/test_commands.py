@@ -274,39 +274,34 @@ def test_the_check_of_all(world: Plugins, monkeypatch: pytest.MonkeyPatch) -> No
 def test_the_check_for_programs(world: Plugins) -> None:
     ran = run("plugins", "check", "house:house-min", "--json")
     assert ran.code == 3
-    about = {
-        "plugin": "house",
-        "distribution": "house-rules",
-        "version": "1.3",
-        "kind": "combiner",
-        "component": "house-min",
-    }
+    document = ran.document
+    (checked,) = document.pop("checked")
+    assert document == {"command": "plugins check", "failed": 1, "warnings": []}
+    source = {"plugin": "house", "distribution": "house-rules", "version": "1.3"}
+    component = {**source, "kind": "combiner", "component": "house-min"}
     problem = {
         "member": "combine",
         "expected": "combine(p, held_out)",
         "found": "combine(p_values, alpha)",
     }
-    checked = {
-        **about,
-        "state": "failed",
-        "stage": "check",
-        "reason": "",
-        "problems": [about | problem],
-        "hint": "fix it as the Protocol PValueCombiner of plausibly.plugin says",
-    }
-    assert ran.document == {
-        "command": "plugins check",
-        "checked": [checked],
-        "failed": 1,
-        "warnings": [],
-    }
+    hint = "fix it as the Protocol PValueCombiner of plausibly.plugin says"
+    state = {"state": "failed", "stage": "check", "reason": ""}
+    problems = [component | problem]
+    assert checked == {**component, **state, "problems": problems, "hint": hint}
 
 
-def test_a_name_that_does_not_exist(world: Plugins) -> None:
-    ran = run("plugins", "check", "thesos")
+@pytest.mark.parametrize(
+    ("words", "name", "piece"),
+    [
+        (["check", "thesos"], "plugin-unknown", 'did you mean "thesis"?'),
+        (["list", "--kind", "scorer"], "kind-unknown", "hint      --kind score\n"),
+    ],
+)
+def test_what_does_not_exist(world: Plugins, words: list[str], name: str, piece: str) -> None:
+    ran = run("plugins", *words)
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith('error plugin-unknown: nothing here is called "thesos"\n')
-    assert 'did you mean "thesis"?' in ran.err
+    assert ran.err.startswith(f"error {name}: ")
+    assert piece in ran.err
 
 
 @pytest.mark.parametrize(
@@ -359,15 +354,8 @@ def test_the_info_for_programs(world: Plugins) -> None:
     document = run("plugins", "info", "tempered", "--json").document
     assert document["plugins"] == []
     (component,) = document["components"]
-    assert component["parameters"] == [
-        {
-            "name": "temperature",
-            "type": "a number",
-            "required": True,
-            "default": "",
-            "help": "Above 1 flattens.",
-        }
-    ]
+    words = {"type": "a number", "default": "", "help": "Above 1 flattens."}
+    assert component["parameters"] == [{"name": "temperature", "required": True, **words}]
     wanted = {"name": "tempered", "state": "ready", "target": "in_memory_more:Tempered"}
     assert wanted.items() <= component.items()
     (plugin,) = run("plugins", "info", "pairs", "--json").document["plugins"]

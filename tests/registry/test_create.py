@@ -67,36 +67,21 @@ def test_a_function_makes_components_too(plugins: Plugins) -> None:
         made.create(AGGREGATOR, "patient")
 
 
+THREE = {"name": "drawn", "draws": 3}
+
+
 @pytest.mark.parametrize(
     ("kind", "component", "parameters", "name", "pieces"),
     [
         (CALIBRATOR, Drawn(), {"draws": 3}, "component-parameter", "found draws hint Drawn("),
-        (
-            CALIBRATOR,
-            {"name": "drawn", "draws": 3},
-            {"draws": 3},
-            "component-parameter",
-            "draws is given twice",
-        ),
+        (CALIBRATOR, THREE, {"draws": 3}, "component-parameter", "draws is given twice"),
         (CALIBRATOR, {}, {}, "component-name", "found the keys none"),
         (CALIBRATOR, {"nam": "x", "b": 1}, {}, "component-name", "found the keys nam, b"),
         (CALIBRATOR, {"name": 7}, {}, "component-name", "found name = 7"),
         (AGGREGATOR, "frequensy", {}, "component-unknown", 'did you mean "frequency"?'),
-        (
-            AGGREGATOR,
-            "placket-luce",
-            {},
-            "component-unknown",
-            'did you mean "thesis:plackett-luce"',
-        ),
+        (AGGREGATOR, "placket-luce", {}, "component-unknown", 'mean "thesis:plackett-luce"'),
         (CALIBRATOR, "least", {}, "component-unknown", "found a combiner of that name"),
-        (
-            AGGREGATOR,
-            "thesis:zzz",
-            {},
-            "component-unknown",
-            f"nothing like it in the environment of {sys.executable}",
-        ),
+        (AGGREGATOR, "thesis:zzz", {}, "component-unknown", f"environment of {sys.executable}"),
         (AGGREGATOR, "glda", {}, "component-unknown", 'did you mean "crowd-kit:glad"?'),
         # What cannot be loaded is no advice: only smoothed has such a parameter.
         (AGGREGATOR, "frequency", {"rounds": 3}, "component-parameter", "smoothed has it"),
@@ -308,23 +293,17 @@ def test_a_registration_is_refused(
     assert made.create(AGGREGATOR, "frequency") == Frequency()
 
 
+WARD = {"name": "by", "by": "ward", "inner": {"name": "drawn", "draws": 2}, "many": []}
+SITE = {"name": "by", "by": "site", "inner": WARD, "many": [{"name": "drawn", "draws": 3}]}
+
+
 @pytest.mark.parametrize(
     ("component", "table"),
     [
         (Drawn(draws=7), {"name": "drawn", "draws": 7}),
         (
             By(by="site", inner=By(by="ward", inner=Drawn(draws=2)), many=(Drawn(draws=3),)),
-            {
-                "name": "by",
-                "by": "site",
-                "inner": {
-                    "name": "by",
-                    "by": "ward",
-                    "inner": {"name": "drawn", "draws": 2},
-                    "many": [],
-                },
-                "many": [{"name": "drawn", "draws": 3}],
-            },
+            SITE,
         ),
     ],
 )

@@ -177,5 +177,5 @@ def test_a_hull_is_randomised_as_its_inner_score_is() -> None:
     assert ordinal(inner=drawn).randomised is True
     assert ordinal(inner=drawn, randomised=True) == ordinal(inner=drawn)
     assert ordinal(inner="log-probability").reads == "log-probability"
-    table = registry.describe(SCORE, ordinal(inner=drawn))
+    table = registry.default().describe(SCORE, ordinal(inner=drawn))
     assert registry.resolve(SCORE, table) == ordinal(inner=drawn)

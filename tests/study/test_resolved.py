@@ -193,9 +193,9 @@ def test_defaults_of_a_study_are_those_of_the_functions() -> None:
     assert [float(alpha) for alpha in found.alphas] == list(comparing["alphas"])  # type: ignore[call-overload]  # a tuple
     assert found.seed == comparing["seed"]
     calibrating, one = defaults(plausibly.calibrate), found.methods[0]
-    assert registry.describe(CALIBRATOR, one.calibrator)["name"] == calibrating["calibrator"]
-    assert registry.describe(SCORE, one.score)["name"] == calibrating["score"]
-    assert registry.describe(COMBINER, one.combiner)["name"] == calibrating["combiner"]
+    assert registry.called(CALIBRATOR, one.calibrator) == calibrating["calibrator"]
+    assert registry.called(SCORE, one.score) == calibrating["score"]
+    assert registry.called(COMBINER, one.combiner) == calibrating["combiner"]
     assert found.annotations.unanswered == defaults(plausibly.aggregate)["unanswered"]
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 import attrs
 import numpy as np
@@ -12,6 +14,7 @@ import xarray as xr
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+import plausibly
 from crowd_models_oracles import Shares, Votes
 from plausibly.errors import PlausiblyWarning
 from plausibly.plugin import build_table
@@ -115,3 +118,40 @@ def crowd(
         mention_label=said,
     )
     return Crowd(table=table, truth=truth, confusion=confusion, prevalence=prevalence)
+
+
+def published(shared: Path) -> dict[str, xr.Dataset]:
+    """Return crowds that were published: a toy of five by five, and two of real annotators."""
+    folder = shared / "cases" / "annotations"
+    # Items by annotators, without header; blank = not annotated.
+    text = (folder / "wide" / "temp_wide_noheader.csv").read_text(encoding="utf-8")
+    votes = [
+        (f"item {item}", f"w{column}", said)
+        for item, row in enumerate(row for row in csv.reader(text.splitlines()) if any(row))
+        for column, said in enumerate(row)
+        if said
+    ]
+    first_worker = {"example": "2", "annotator": "1", "label": "3"}
+    mozafari = folder / "long" / "mozafari_worker_task_label.tsv"
+    return {
+        "toy": plausibly.read_annotations(folder / "long" / "gal_toy_crowdkit.csv"),
+        "mozafari": plausibly.read_annotations(mozafari, columns=first_worker),
+        "temp": plausibly.build_annotations("single-label", votes, ["before", "after"]),
+    }
+
+
+def true_labels(shared: Path, name: str) -> dict[str, str]:
+    path = shared / "cases" / "annotations" / "long" / f"{name}_truth.tsv"
+    pairs = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines())
+    return {task: label for task, label, *_ in pairs}
+
+
+def likeliest(lam: xr.DataArray) -> dict[str, str]:
+    """Return the label with the largest plausibility of each example."""
+    labels = lam["label"].values[lam.values.argmax(axis=1)]
+    return dict(zip(lam["example"].values.tolist(), labels.tolist(), strict=True))
+
+
+def accuracy(lam: xr.DataArray, true_label: dict[str, str]) -> float:
+    right = [true_label[example] == label for example, label in likeliest(lam).items()]
+    return float(np.mean(right))

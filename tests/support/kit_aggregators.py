@@ -157,6 +157,7 @@ MUTANTS = {
     "label-order": Mutant(_after(_first_label)),
     "annotator-order": Mutant(changed(Shares, weights=_first_annotator_twice)),
     "example-alone": Mutant(_after(_to_the_mean)),
+    "example-alone/joint in vain": Mutant(changed(Shares, joint=True)),
     "inputs-unchanged": Mutant(_after(_marks_the_table)),
     # The columns of a table that was built are read-only for everyone.
     "inputs-unchanged/read-only": Mutant(

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.data.annotations import AnnotationTable, build_table
+from plausibly_builtins.partial_ranking.annotation import PartialRanking
 
 Ranking = Sequence[Sequence[str]]
 Column = NDArray[np.float64]
@@ -111,3 +114,16 @@ def ranked(utility: Column, uniform: Column) -> list[int]:
     """Return labels in the order in which they arrive at exponential times."""
     order: list[int] = np.argsort(-np.log1p(-uniform) / utility).tolist()
     return order
+
+
+def dermatologists(shared: Path) -> xr.Dataset:
+    """Return the annotation table of the dermatologists' rankings."""
+    folder = shared / "data/derm_ddx"
+    conditions = (folder / "dermatology_conditions.txt").read_text("utf-8").splitlines()
+    cases = json.loads((folder / "dermatology_selectors.json").read_text("utf-8"))
+    records = [
+        (f"{case:04}", None, [[conditions[k] for k in block] for block in ranking])
+        for case, readers in enumerate(cases)
+        for ranking in readers
+    ]
+    return PartialRanking().build(records, conditions)

@@ -40,33 +40,16 @@ def test_the_transcript(here: Path) -> None:
         "            plausibly plugins check\n"
     )
     assert [path.name for path in here.iterdir()] == ["thesis-pl"]
-    assert files(here / "thesis-pl") == {
-        "pyproject.toml",
-        "README.md",
-        "thesis_pl/__init__.py",
-        "thesis_pl/aggregator.py",
-        "thesis_pl/py.typed",
-        "tests/test_kit.py",
-    }
+    titles, *_ = ran.out.replace("thesis-pl/", "").split("next")
+    assert files(here / "thesis-pl") == set(titles.split())
 
 
 def test_for_programs_and_in_silence(here: Path) -> None:
     document = run("plugins", "new", "glicko", "--kind", "score", "--json").document
-    assert document == {
-        "command": "plugins new",
-        "name": "glicko",
-        "kind": "score",
-        "folder": "glicko",
-        "files": [
-            "pyproject.toml",
-            "README.md",
-            "glicko/__init__.py",
-            "glicko/py.typed",
-            "glicko/score.py",
-            "tests/test_kit.py",
-        ],
-        "warnings": [],
-    }
+    made = document.pop("files")
+    assert (set(made), len(made)) == (files(here / "glicko"), 6)
+    command = {"command": "plugins new", "folder": "glicko", "warnings": []}
+    assert document == {**command, "name": "glicko", "kind": "score"}
     ran = run("plugins", "new", "silent", "--kind", "score", "--quiet")
     assert (ran.code, ran.out, ran.err) == (0, "", "")
 
@@ -97,36 +80,32 @@ def test_any_name_makes_modules_that_can_be_read(name: str, kind: str) -> None:
     assert not {*defined} & {*imported, *dir(__builtins__)}
 
 
-TAKEN = "error plugin-name-taken: "
-
-
 @pytest.mark.parametrize(
-    ("name", "message"),
+    ("name", "taken_by"),
     [
+        ("statistics", "the module statistics of Python"),
+        ("numpy", "an installed module: "),
+        ("plausibly", "plausibly itself"),
+        ("plausibly-builtins", "plausibly itself"),
+        ("single-label", "the plugin single-label (pl"),
+        ("scores", "the plugin scores (plausibly "),
+        ("tests", "the folder tests/ of the distribution"),
+        ("maximum", "the combiner that comes with"),
         *(
-            (name, f'error plugin-name: a plugin cannot be called "{name}"')
+            (name, "")  # a name that nothing may have
             for name in ("", "-", "7", "a--b", "a-", "-a", "é", "a.b", "a b", "lambda", "Thesis_PL")
         ),
-        ("x" * 31, "error plugin-name: "),
-        ("statistics", f'{TAKEN}the name "statistics" is taken by the module statistics of Python'),
-        ("numpy", f'{TAKEN}the name "numpy" is taken by an installed module: '),
-        ("plausibly", f'{TAKEN}the name "plausibly" is taken by plausibly itself'),
-        (
-            "plausibly-builtins",
-            f'{TAKEN}the name "plausibly-builtins" is taken by plausibly itself',
-        ),
-        ("single-label", f'{TAKEN}the name "single-label" is taken by the plugin single-label (pl'),
-        ("scores", f'{TAKEN}the name "scores" is taken by the plugin scores (plausibly '),
-        ("tests", f'{TAKEN}the name "tests" is taken by the folder tests/ of the distribution'),
-        (
-            "maximum",
-            f'{TAKEN}the name "maximum" is taken by the combiner that comes with',
-        ),
+        ("x" * 31, ""),
     ],
 )
-def test_names_that_a_plugin_cannot_have(name: str, message: str, here: Path) -> None:
+def test_names_that_a_plugin_cannot_have(name: str, taken_by: str, here: Path) -> None:
     ran = run("plugins", "new", "--kind", "score", "--", name)
     assert (ran.code, ran.out) == (2, "")
+    message = "error plugin-name: "
+    if taken_by:
+        message = f'error plugin-name-taken: the name "{name}" is taken by {taken_by}'
+    elif len(name) < 31:
+        message += f'a plugin cannot be called "{name}"'
     assert " ".join(ran.err.split()).startswith(message)
     assert not list(here.iterdir())
     advice = {"Thesis_PL": "plugins new thesis-pl", "statistics": "such as my-statistics"}

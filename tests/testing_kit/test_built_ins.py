@@ -52,20 +52,18 @@ OTHERWISE: list[tuple[str, dict[str, Any]]] = [
     ("aggregator", {"name": "exclude", "inner": "dawid-skene", "fewer_than": 1}),
     (
         "aggregator",
-        {"name": "spread", "inner": {"name": "bootstrap", "draws": 2}, "parents": "frequency"},
+        {"name": "spread", "inner": {"name": "bootstrap", "draws": 1}, "parents": "frequency"},
     ),
     (
         "aggregator",
         {"name": "dirichlet", "draws": 2, "temperature": 0.5, "prior": 0.1, "unmentioned": "each"},
     ),
-    ("aggregator", {"name": "dirichlet", "draws": 2, "prior": 0.1, "unmentioned": "together"}),
     ("aggregator", {"name": "plackett-luce", "prior": 0.01, "unmentioned": "each"}),
     ("aggregator", {"name": "plackett-luce", "prior": 2.0, "unmentioned": "together"}),
     (
         "aggregator",
-        {"name": "plackett-luce-draws", "draws": 2, "warm_up": 20, "unmentioned": "each"},
+        {"name": "plackett-luce-draws", "draws": 2, "warm_up": 5, "unmentioned": "each"},
     ),
-    ("aggregator", {"name": "bootstrap", "inner": "plackett-luce", "draws": 2}),
     ("calibrator", {"name": "monte-carlo", "draws": 1}),
     ("calibrator", {"name": "monte-carlo", "systematic": True}),
     ("calibrator", {"name": "mondrian", "by": "label"}),

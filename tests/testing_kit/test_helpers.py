@@ -14,6 +14,7 @@ import xarray as xr
 
 from kit_aggregators import Shares
 from kit_calibrators import Drawn
+from kit_combiners import Mean
 from kit_mutants import changed
 from kit_readers import FILE, Bars
 from kit_scores import Scaled
@@ -130,6 +131,12 @@ FAULTS: list[tuple[str, object, str, str]] = [
         changed(Drawn, calibrate=_none),
         "scores-valid",
         "a tuple, no CalibrationScores",
+    ),
+    (
+        "combiner",
+        changed(Mean, guarantee=lambda *given: "90%"),
+        "guarantee-stated",
+        "it gives a str, no Guarantee",
     ),
     ("score", changed(Scaled, score=lambda s, p, u: p * 0 + np.nan), "shape", "it gives NaN"),
     ("score", changed(Scaled, score=lambda s, p, u: p > 0), "shape", "it gives bool"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -14,8 +16,9 @@ from kit_annotations import Words
 from plausibly.data.annotations import check_table
 from plausibly.data.plausibilities import check_plausibilities
 from plausibly.data.validate import check_predictions
-from plausibly.errors import InputError
+from plausibly.errors import MissingExtra
 from plausibly.testing import data, strategies
+from refusals import refused
 
 Found = TypeVar("Found")
 
@@ -68,12 +71,9 @@ def test_a_kind_of_ones_own_brings_its_answers() -> None:
 
     table = found(strategies.annotation_tables(Own(), answers=words))
     assert table.attrs["kind"] == "own"
-    with pytest.raises(InputError) as caught:
+    hint = "hint annotation_tables(kind, answers=lambda labels: a strategy of answers)"
+    with refused("kit-data-missing", hint):
         found(strategies.annotation_tables(Own()))
-    assert (caught.value.name, caught.value.hint) == (
-        "kit-data-missing",
-        "annotation_tables(kind, answers=lambda labels: a strategy of answers)",
-    )
 
 
 @FEW
@@ -98,19 +98,27 @@ def test_predictions_have_ties_and_zeros_and_both_widths() -> None:
     found(every, lambda p: p.dtype == "float64")
 
 
-@FEW
-@given(strategies.plausibilities(counted=True))
-def test_counted_plausibilities_have_their_denominator(array: xr.DataArray) -> None:
-    assert "denominator" in check_plausibilities(array).coords
+@pytest.mark.parametrize("counted", [True, False])
+def test_counted_plausibilities_alone_have_a_denominator(counted: bool) -> None:
+    @FEW
+    @given(strategies.plausibilities(counted=counted))
+    def holds(array: xr.DataArray) -> None:
+        assert ("denominator" in check_plausibilities(array).coords) == counted
+
+    holds()
+    found(strategies.plausibilities(), lambda p: ("denominator" in p.coords) == counted)
 
 
-@FEW
-@given(strategies.plausibilities(counted=False))
-def test_others_have_none(array: xr.DataArray) -> None:
-    assert "denominator" not in check_plausibilities(array).coords
+def test_the_extra_is_named_where_hypothesis_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "hypothesis.strategies", None)
+    monkeypatch.setitem(sys.modules, "hypothesis", None)
+    with refused("extra-missing", 'pip install "plausibly[testing]"', kind=MissingExtra):
+        strategies.predictions()
 
 
-def test_whether_they_are_counted_is_drawn() -> None:
-    every = strategies.plausibilities()
-    found(every, lambda p: "denominator" in p.coords)
-    found(every, lambda p: "denominator" not in p.coords)
+def test_importing_the_kit_imports_neither_pytest_nor_hypothesis() -> None:
+    code = (
+        "import sys, plausibly.testing, plausibly.testing.strategies;"
+        "assert not {'pytest', '_pytest', 'hypothesis'} & sys.modules.keys()"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

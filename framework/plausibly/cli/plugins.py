@@ -313,7 +313,7 @@ def check(
     for row in rows:
         if row.entry is not None and row.state != "disabled":
             untested = row.source.builtin and not names
-            results.append(listing.check_entry(row.entry, made.make, None if untested else kit))
+            results.append(listing.check_entry(row.entry, made, None if untested else kit))
         elif row.state == "ready":
             results.append(attrs.evolve(row, state="ok"))
     results.sort(key=lambda one: (one.source.builtin, one.source.where, one.what))

@@ -83,7 +83,7 @@ def _parameter(parameter: Parameter, meaning: str) -> Schema:
         found["description"] = meaning
     if not parameter.required and parameter.default is not attrs.NOTHING:
         with suppress(ComponentError):
-            default = plain(parameter.default, registry.describe)
+            default = plain(parameter.default, registry.default().describe)
             if default is not None and not attrs.has(type(parameter.default)):
                 found["default"] = default
     return found

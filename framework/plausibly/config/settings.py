@@ -138,7 +138,13 @@ def read_annotations(strict: Strict, value: object) -> Annotations:
     del parameters["reader"], parameters["options"]
     own = [*parameters, "reader"]
     mistakes: list[Mistake] = []
-    parts: dict[str, Any] = strict.values(parameters, value, mistakes)  # Any: each by its type
+    parts: dict[str, Any] = {}  # Any: each by its type
+    for name, parameter in parameters.items():
+        if name in value:
+            with below(name, mistakes):
+                parts[name] = strict.value(parameter, value[name])
+        elif parameter.required:
+            mistakes.append(parameter.absent())
     options = {key: item for key, item in value.items() if key not in own}
     if "reader" in value:
         parts["reader"] = _as_reader(value["reader"], options, own, mistakes)

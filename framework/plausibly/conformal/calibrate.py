@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from fractions import Fraction
 
 import attrs
@@ -22,7 +23,7 @@ from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
 from plausibly.data.annotations import is_annotations
 from plausibly.data.names import several
-from plausibly.errors import IncompatibleComponents, InputError, counted
+from plausibly.errors import ComponentError, IncompatibleComponents, InputError, counted
 from plausibly.guarantee import (
     BY_LABEL,
     DRAWN_LABELS,
@@ -44,7 +45,7 @@ from plausibly.protocols import (
     PValueCombiner,
     ScoreFunction,
 )
-from plausibly.registry import called as called_as, described
+from plausibly.registry import called as called_as
 from plausibly.registry.entries import calling, failed
 
 _JOINT = (
@@ -412,15 +413,18 @@ def calibrate(
     if needs == "losses":
         calibration = with_order(calibration, used, keys.child("losses"))
     augmented = calibration.augmentation in ("separate", "mean")
+    components: dict[str, dict[str, object] | None] = dict.fromkeys(called)
+    with suppress(ComponentError):  # an object of a class that is not registered has no table
+        components["calibrator"] = registry.default().describe(CALIBRATOR, the_calibrator)
+    with suppress(ComponentError):
+        components["score"] = registry.default().describe(SCORE, the_score)
+    with suppress(ComponentError):
+        components["combiner"] = registry.default().describe(COMBINER, the_combiner)
     predictor = ConformalPredictor(
         labels=data.labels,
         score=the_score,
         combiner=the_combiner,
-        components={
-            "calibrator": described(CALIBRATOR, the_calibrator),
-            "score": described(SCORE, the_score),
-            "combiner": described(COMBINER, the_combiner),
-        },
+        components=components,
         pools=Pools(calibration),
         held_out_scores=held_out,
         examples=None if model.numbered else model.examples,

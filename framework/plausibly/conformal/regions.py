@@ -238,7 +238,7 @@ class PlausibilityRegion:
     @cached_property
     def fingerprint(self) -> str:
         """Eight hexadecimal digits that change with anything a region depends on."""
-        table = registry.describe(SCORE, self.scoring.component)
+        table = registry.default().describe(SCORE, self.scoring.component)
         metadata = (self.labels, table, self.scoring.scale, self.scoring.seed, str(self.dtype))
         return blake2b(repr(metadata).encode() + self.ordered.tobytes(), digest_size=16).hexdigest()
 

@@ -68,7 +68,7 @@ def manifest(design: Design) -> dict[str, Any]:  # Any: what JSON holds
     for (name, method), kind in product(design.methods.items(), kinds):
         component: object = getattr(method, kind.name)
         try:
-            table = registry.describe(kind, component)
+            table = registry.default().describe(kind, component)
         except ComponentError as error:
             raise InputError(
                 "checkpoint-component",

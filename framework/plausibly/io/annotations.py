@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias
 
 import xarray as xr
 
@@ -272,7 +272,7 @@ def _candidates(
     refused: dict[str, InputError] = {}
     for entry in entries:
         try:
-            found[entry] = cast("Reader", registry.default().make(entry, options))
+            found[entry] = registry.default().create(READER, entry, options)
         except (ComponentError, MissingExtra) as reason:
             refused[entry.name] = reason
             # Another reader's option is no fault, and an extra is named where nothing is found.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from functools import cache
 from typing import TypeVar
 
@@ -24,8 +24,6 @@ __all__ = [
     "Source",
     "called",
     "default",
-    "describe",
-    "described",
     "entries",
     "hookimpl",
     "refresh",
@@ -47,23 +45,11 @@ def resolve(kind: Kind[P], like: ComponentLike[P], params: Mapping[str, object] 
     return default().create(kind, like, params)
 
 
-def describe(kind: Kind[P], component: P) -> dict[str, object]:
-    """Return name and parameters of a component of a registered class; see `Registry.describe`."""
-    return default().describe(kind, component)
-
-
-def described(kind: Kind[P], component: P) -> dict[str, object] | None:
-    """Return name and parameters, or None for an object whose class is not registered."""
-    try:
-        return default().describe(kind, component)
-    except ComponentError:
-        return None
-
-
 def called(kind: Kind[P], component: P) -> str:
     """Return the registered name of a component, or the name of its class."""
-    table = described(kind, component)
-    return type(component).__name__ if table is None else str(table["name"])
+    with suppress(ComponentError):
+        return str(default().describe(kind, component)["name"])
+    return type(component).__name__
 
 
 def register(

@@ -65,21 +65,22 @@ def problems(component: object, protocol: type[Any]) -> tuple[Problem, ...]:
 
     Of a class that is what is known before there is an object of it.
     """
-    found: list[Problem] = []
+    wrong: list[Problem] = []
     for name, declared in members(protocol).items():
         there = _static(component, name) is not _MISSING
         if _is_optional(declared) and not there:
             continue
         if isinstance(declared, property):
             wanted = typing.get_type_hints(declared.fget).get("return", object)
-            expected, got = f"{name}: {spelled(wanted)}", _value_fault(component, name, wanted)
+            expected = f"{name}: {spelled(wanted)}"
+            found = _value_fault(component, name, wanted)
         else:
             takes = _without_first(inspect.signature(cast("Callable[..., object]", declared)))
             expected = f"{name}{names_only(takes)}"
-            got = _method_fault(component, name, takes) if there else _absent(component, name)
-        if got:
-            found.append(Problem(name, expected, got))
-    return tuple(found)
+            found = _method_fault(component, name, takes) if there else _absent(component, name)
+        if found:
+            wrong.append(Problem(name, expected, found))
+    return tuple(wrong)
 
 
 def _value_fault(component: object, name: str, wanted: object) -> str:

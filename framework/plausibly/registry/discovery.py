@@ -48,47 +48,6 @@ _hookspec = pluggy.HookspecMarker(GROUP)
 _hookimpl = pluggy.HookimplMarker(GROUP)
 
 
-def checked_entry(
-    kind: Kind[P],
-    name: str,
-    target: Callable[..., P] | str,
-    source: Source,
-    summary: str = "",
-    extra: str = "",
-    suffixes: tuple[str, ...] = (),
-) -> Entry:
-    """Return the entry, or raise ``component-kind``, ``-name`` or ``-target``."""
-    message = ""
-    if kind not in KINDS:
-        message, what = "component-kind", f'offers "{name}" as something plausibly does not know'
-        expected = f"one of the kinds {listed((k.name for k in KINDS), most=len(KINDS))}"
-        got, hint = (
-            getattr(kind, "name", kind),
-            "from plausibly.plugin import AGGREGATOR, or another kind",
-        )
-    elif not _NAME.fullmatch(str(name)):
-        message, what = "component-name", f"offers {an(kind.name)} by a name that is none"
-        expected, got = "lower-case letters, digits and single hyphens", name
-        plain = re.sub(r"[^a-z0-9]+", "-", str(name).lower()).strip("-")
-        hint = f'call it "{plain}"' if plain else "give it such a name"
-    elif not (_TARGET.fullmatch(target) if isinstance(target, str) else callable(target)):
-        message, what = "component-target", f'offers no class for the {kind.name} "{name}"'
-        expected, got = 'a class, a function, or where to find it: "package.module:Name"', target
-        hint = "pass the class itself, without calling it"
-        if isinstance(target, str):
-            hint = "write the module, a colon, and the name in it"
-    if message:
-        raise ComponentError(
-            message,
-            f"{source} {what}",
-            expected=expected,
-            found=repr(got),
-            hint=hint,
-            source=source.plugin,
-        )
-    return Entry(kind.name, name, target, source, summary, extra, suffixes)
-
-
 @attrs.define
 class Registrar:
     """Argument of a plugin's hook, to which it adds its components.
@@ -103,7 +62,6 @@ class Registrar:
 
     source: Source
     entries: list[Entry] = attrs.field(factory=list)
-    _names: set[tuple[str, str]] = attrs.field(factory=set, init=False, repr=False, eq=False)
 
     def add(
         self,
@@ -141,17 +99,40 @@ class Registrar:
         ComponentError
             If kind, name or target cannot be used, or the plugin already offers this name.
         """
-        entry = checked_entry(kind, name, target, self.source, summary, extra, suffixes)
-        if (entry.kind, entry.name) in self._names:
+        message = ""
+        if kind not in KINDS:
+            message, what = (
+                "component-kind",
+                f'offers "{name}" as something plausibly does not know',
+            )
+            expected = f"one of the kinds {listed((k.name for k in KINDS), most=len(KINDS))}"
+            value: object = getattr(kind, "name", kind)
+            hint = "from plausibly.plugin import AGGREGATOR, or another kind"
+        elif not _NAME.fullmatch(str(name)):
+            message, what = "component-name", f"offers {an(kind.name)} by a name that is none"
+            expected, value = "lower-case letters, digits and single hyphens", name
+            simple = re.sub(r"[^a-z0-9]+", "-", str(name).lower()).strip("-")
+            hint = f'call it "{simple}"' if simple else "give it such a name"
+        elif not (_TARGET.fullmatch(target) if isinstance(target, str) else callable(target)):
+            message, what = "component-target", f'offers no class for the {kind.name} "{name}"'
+            expected = 'a class, a function, or where to find it: "package.module:Name"'
+            value, hint = target, "pass the class itself, without calling it"
+            if isinstance(target, str):
+                hint = "write the module, a colon, and the name in it"
+        elif any((e.kind, e.name) == (kind.name, name) for e in self.entries):
+            message, what = "name-clash", f'offers the {kind.name} "{name}" twice'
+            expected, value = "each name once", target
+            hint = "give one of the two another name"
+        if message:
             raise ComponentError(
-                "name-clash",
-                f'{self.source} offers the {kind.name} "{name}" twice',
-                expected="each name once",
-                found=f"{target!r} as well",
-                hint="give one of the two another name",
+                message,
+                f"{self.source} {what}",
+                expected=expected,
+                found=repr(value),
+                hint=hint,
                 source=self.source.plugin,
             )
-        self._names.add((entry.kind, entry.name))
+        entry = Entry(kind.name, name, target, self.source, summary, extra, suffixes)
         self.entries.append(entry)
 
 

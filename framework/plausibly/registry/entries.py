@@ -31,15 +31,13 @@ def extras_of(distribution: str) -> tuple[str, ...]:
 
 def missing(distribution: str, extra: str) -> tuple[str, ...]:
     """Return the distributions that an extra requires and that are not installed."""
-    if not extra:
-        return ()
-    return tuple(name for name in _required(distribution, extra) if not _is_installed(name))
-
-
-def _is_installed(distribution: str) -> bool:
-    with suppress(metadata.PackageNotFoundError):
-        return bool(metadata.distribution(distribution))
-    return False
+    lacking = []
+    for name in _required(distribution, extra) if extra else ():
+        try:
+            metadata.distribution(name)
+        except metadata.PackageNotFoundError:
+            lacking.append(name)
+    return tuple(lacking)
 
 
 def _required(distribution: str, extra: str) -> Iterator[str]:
@@ -219,9 +217,6 @@ class Failure:
             module = self.error.name.partition(".")[0]
             return f"install what provides {module}"
         return f"fix {self.source.distribution}"
-
-    def warning(self) -> PlausiblyWarning:
-        return self.message(PlausiblyWarning, "all others work")
 
     def message(self, message: type[Message], then: str) -> Message:
         """Return the failure as a warning or an error."""

@@ -208,7 +208,7 @@ def check_failure(failure: Failure) -> Row:
     )
 
 
-def check_entry(entry: Entry, make: Callable[[Entry], object], rules: Rules | None = None) -> Row:
+def check_entry(entry: Entry, registry: Registry, rules: Rules | None = None) -> Row:
     """Load a component, make it with its defaults, and compare it with its Protocol."""
     from plausibly.registry.parameters import parameters_of
 
@@ -232,7 +232,7 @@ def check_entry(entry: Entry, make: Callable[[Entry], object], rules: Rules | No
             found = problems(target, kind.protocol) if isinstance(target, type) else ()
             remark = f"not made: {listed(required)} has no default"
         else:
-            component = make(entry)
+            component = registry.create(kind, entry)
             found, remark = problems(component, kind.protocol), ""
         if rules is not None and not required and not found:
             stage = "rules"

@@ -61,21 +61,21 @@ class ParameterError(ComponentError):
     @classmethod
     def about(cls, source: str, mistakes: Iterable[Mistake], takes: str = "") -> ParameterError:
         """Return the error about all mistakes in one component's table."""
-        those = tuple(mistakes)
-        if len(those) == 1:
-            where = f", {those[0].path}" if those[0].path else ""
-            what, got, takes = f"{source}{where}: {those[0].text}", "", ""
+        every = tuple(mistakes)
+        if len(every) == 1:
+            where = f", {every[0].path}" if every[0].path else ""
+            what, found, takes = f"{source}{where}: {every[0].text}", "", ""
         else:
-            what = f"{source}: {len(those)} mistakes in its parameters"
-            got = " ".join(f"({number}) {mistake}" for number, mistake in enumerate(those, 1))
+            what = f"{source}: {len(every)} mistakes in its parameters"
+            found = " ".join(f"({number}) {mistake}" for number, mistake in enumerate(every, 1))
         return cls(
             "component-parameter",
             what,
             expected=takes,
-            found=got,
-            hint="; ".join(dict.fromkeys(mistake.hint for mistake in those if mistake.hint)),
+            found=found,
+            hint="; ".join(dict.fromkeys(mistake.hint for mistake in every if mistake.hint)),
             source=source,
-            details={"mistakes": [attrs.asdict(mistake) for mistake in those]},
+            details={"mistakes": [attrs.asdict(mistake) for mistake in every]},
         )
 
     @property
@@ -126,16 +126,13 @@ def unknown_key(
 ) -> Mistake:
     """Return the mistake of a key that is none of `known`, with the likely one."""
     names = list(known)
-    close = get_close_matches(str(key), names, n=1)
-    if close:
-        text = f'no such {noun}; did you mean "{close[0]}"?'
-        instead = written(value)
-        return Mistake(
-            str(key), text, close[0], instead, unknown=True, expected=close[0], found=str(key)
-        )
-    those = f"it has {', '.join(names)}" if names else "it has none"
-    text = f"no such {noun}; {those}"
-    return Mistake(str(key), text, advice=f"leave {key} out", unknown=True)
+    name, text = str(key), f"no such {noun}; "
+    if close := get_close_matches(name, names, n=1):
+        meant = close[0]
+        text += f'did you mean "{meant}"?'
+        return Mistake(name, text, meant, written(value), unknown=True, expected=meant, found=name)
+    text += f"it has {', '.join(names)}" if names else "it has none"
+    return Mistake(name, text, advice=f"leave {key} out", unknown=True)
 
 
 def mistakes_in(error: BaseException) -> list[Mistake]:

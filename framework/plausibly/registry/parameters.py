@@ -24,7 +24,6 @@ from plausibly.registry.entries import Entry, an
 from plausibly.registry.mistakes import (
     Mistake,
     Mistakes,
-    ParameterError,
     Wrong,
     mistakes_in,
     unknown_key,
@@ -43,6 +42,9 @@ class Parameter:
     default: object = attrs.field(default=attrs.NOTHING, eq=False)
     check: Callable[[object], object] = attrs.field(default=lambda value: value, eq=False)
     rule: Callable[..., object] | None = attrs.field(default=None, eq=False)
+
+    def absent(self) -> Mistake:
+        return Mistake(self.name, f"is required: {expected(self.type)}")
 
 
 def has_fields(target: object) -> bool:
@@ -110,7 +112,7 @@ def _check(field: attrs.Attribute[Any], value: object) -> None:  # Any: of whate
     if callable(field.converter):
         value = field.converter(value)
     if field.validator is not None:
-        # A rule that compares fields needs the component: it speaks when that is made.
+        # A rule that compares fields needs the component, and runs when that is made.
         with suppress(AttributeError):
             field.validator(None, field, value)
 
@@ -131,31 +133,26 @@ class Strict:
         self._create = create
         self._noun = noun
 
-    def values(
-        self, known: Mapping[str, Parameter], given: Mapping[str, object], found: list[Mistake]
-    ) -> dict[str, object]:
-        """Return the values of known parameters, converted; what is wrong is added to `found`."""
-        values: dict[str, object] = {}
-        for name, parameter in known.items():
-            if name in given:
-                with below(name, found):
-                    values[name] = self.value(parameter, given[name])
-            elif parameter.required:
-                found.append(Mistake(name, f"is required: {expected(parameter.type)}"))
-        return values
-
     def build(self, target: Callable[..., T], parameters: Mapping[str, object]) -> T:
         """Return what `target` makes of `parameters`."""
-        typed = bool(parameters) or any(p.required for p in parameters_of(target))
-        known = {p.name: p for p in parameters_of(target, typed=typed)}
-        found = [
-            unknown_key(key, value, known, noun=self._noun)
+        known = parameters_of(target)
+        if parameters or any(p.required for p in known):
+            known = parameters_of(target, typed=True)
+        names = [p.name for p in known]
+        mistakes = [
+            unknown_key(key, value, names, noun=self._noun)
             for key, value in parameters.items()
-            if key not in known
+            if key not in names
         ]
-        values = self.values(known, parameters, found)
-        if found:
-            raise Mistakes(found)
+        values: dict[str, object] = {}
+        for parameter in known:
+            if parameter.name in parameters:
+                with below(parameter.name, mistakes):
+                    values[parameter.name] = self.value(parameter, parameters[parameter.name])
+            elif parameter.required:
+                mistakes.append(parameter.absent())
+        if mistakes:
+            raise Mistakes(mistakes)
         try:
             return target(**values)
         except KeyboardInterrupt:
@@ -256,7 +253,7 @@ class Strict:
 
 @contextmanager
 def below(key: str | int, found: list[Mistake]) -> Iterator[None]:
-    """Add to `found` what goes wrong below `key`, and go on: all mistakes are told at once."""
+    """Add what goes wrong below `key` to `found`, and go on: an error lists all mistakes."""
     try:
         yield
     except Exception as error:  # noqa: BLE001  # a validator raises what it likes
@@ -340,27 +337,6 @@ Describe = Callable[[Kind[Any], object], dict[str, object]]  # Any: each kind ha
 """Returns the table of a component: `Registry.describe`."""
 
 
-def described(component: object, describe: Describe, source: object) -> dict[str, object]:
-    """Return the parameters of a component, called `whose` in messages, as plain data."""
-    table: dict[str, object] = {}
-    mistakes: list[Mistake] = []
-    for parameter in parameters_of(type(component)):
-        try:
-            value = getattr(component, parameter.field)
-            table[parameter.name] = plain(value, describe)
-        except (TypeError, AttributeError):
-            mistakes.append(
-                Mistake(
-                    parameter.name,
-                    "cannot be written down: it is no number, text, list, table or component",
-                    advice="make the component a frozen attrs class with plain parameters",
-                )
-            )
-    if mistakes:
-        raise ParameterError.about(str(source), mistakes)
-    return table
-
-
 def plain(value: object, describe: Describe) -> object:
     """Return `value` as JSON and TOML can hold it; components become tables."""
     if value is None or isinstance(value, bool):
@@ -400,5 +376,5 @@ def with_others(mistake: Mistake, entry: Entry, entries: Callable[[], Iterable[E
     if not having:
         return mistake
     *most, last = having
-    those = f"{', '.join(most)} and {last} have it" if most else f"{last} has it"
-    return attrs.evolve(mistake, text=f"no such parameter; {those}")
+    which = f"{', '.join(most)} and {last} have it" if most else f"{last} has it"
+    return attrs.evolve(mistake, text=f"no such parameter; {which}")

@@ -11,11 +11,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from threading import RLock
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import attrs
 
-from plausibly.errors import ComponentError, InputError, counted, listed
+from plausibly.errors import ComponentError, InputError, PlausiblyWarning, counted, listed
 from plausibly.protocols import KIND_BY_NAME, ComponentLike, Kind
 from plausibly.registry.conformance import (
     Problem,
@@ -26,7 +26,7 @@ from plausibly.registry.conformance import (
 from plausibly.registry.discovery import (
     OURS,
     Declared,
-    checked_entry,
+    Registrar,
     other_plugins,
     own_plugins,
     run_hook,
@@ -46,10 +46,8 @@ from plausibly.registry.entries import (
     missing,
     normalised,
 )
-
-if TYPE_CHECKING:
-    from plausibly.registry.parameters import Strict
-
+from plausibly.registry.mistakes import Mistake, Mistakes, ParameterError
+from plausibly.registry.parameters import Strict, parameters_of, plain, signature, with_others
 
 P = TypeVar("P")
 
@@ -79,38 +77,43 @@ class Registry:
         self._own, self._others = own, others
         self._disabled = disabled_by(disabled, "Registry(disabled=...)")
         self._strict = strict
-        self._converter: Strict | None = None
+        self._converter = Strict(self.create)
         self._lock = RLock()
-        self._known: dict[tuple[str, str, Source], Entry] = {}
+        self._known: dict[tuple[str, str, Source], Entry] = {}  # replaced, never changed
         self._sources: list[Source] = []
         self._failed: list[Failure] = []
         self._broken: dict[tuple[str, str, Source], Failure] = {}  # components of good plugins
         self._blocks: list[tuple[Disabled, ...]] = []
         self._own_left = list(own())
+        self._own_loaded = False
         self._others_left: list[Declared] | None = None
         self._reported: list[Failure | Disabled] = []
 
     # Any: each kind has its own Protocol
     def entries(self, kind: Kind[Any] | None = None, *, off: bool = False) -> tuple[Entry, ...]:
         """Return every component on offer, ours first; `off`: also those that are turned off."""
-        self._load_others()
-        return self._loaded(kind, off=off)
+        self._load(others=True)
+        return tuple(
+            entry
+            for entry in self._known.values()
+            if (kind is None or entry.kind == kind.name) and (off or self.off(entry.source) is None)
+        )
 
     def plugins(self) -> tuple[Source, ...]:
         """Return every plugin that works and is on."""
-        self._load_others()
+        self._load(others=True)
         return tuple(source for source in self._sources if self.off(source) is None)
 
     def failures(self) -> tuple[Failure, ...]:
         """Return every plugin and component that failed, of the plugins that are on."""
-        self._load_others()
+        self._load(others=True)
         every = (*self._failed, *self._broken.values())
         return tuple(failure for failure in every if self.off(failure.source) is None)
 
     def disabled(self) -> dict[Source, Disabled]:
         """Return every plugin here that is turned off, with where; none of them is imported."""
-        found = {source: self.off(source) for source in self._every_source()}
-        return {source: off for source, off in found.items() if off is not None}
+        turned_off = {source: self.off(source) for source in self._every_source()}
+        return {source: name for source, name in turned_off.items() if name is not None}
 
     def off(self, source: Source) -> Disabled | None:
         """Return what turns a plugin off, None where it is on."""
@@ -135,6 +138,7 @@ class Registry:
             self._failed.clear()
             self._broken.clear()
             self._own_left = [d for d in self._own() if d.source not in known]
+            self._own_loaded = False
             self._others_left = None
             self._others_left = [d for d in self._scan() if d.source not in known]
 
@@ -152,12 +156,13 @@ class Registry:
                 raise failure.message(ComponentError, "plugins are strict") from failure.error
         with self._lock:
             every = (*self._failed, *self._broken.values())
-            on = [f for f in every if self.off(f.source) is None and f not in self._reported]
+            new = [f for f in every if f not in self._reported and self.off(f.source) is None]
             names = [n for n in self._names_off() if n.name != "*" and n not in self._reported]
-            self._reported += [*on, *names]
-        for failure in on:
+            self._reported += [*new, *names]
+        for failure in new:
             if failures and (but is None or failure.component is not but):
-                warnings.warn(failure.warning(), stacklevel=4)
+                message = failure.message(PlausiblyWarning, "all others work")
+                warnings.warn(message, stacklevel=4)
         sources = self._every_source() if names else []
         for name in names:
             if not any(name.means(source) for source in sources):
@@ -165,17 +170,26 @@ class Registry:
 
     def find(self, kind: Kind[Any], name: str) -> Entry:
         """Return the component called `name` or ``plugin:name``; names of ours are always ours."""
-        self._run(self._own_left)
         plugin, _, bare = name.rpartition(":")
-        found = self._called(kind, bare, plugin)
-        if not any(e.source.builtin and self.off(e.source) is None for e in found):
-            self._load_others()
-            found = self._called(kind, bare, plugin)
+        names_off = self._names_off()
+        named: list[Entry] = []
+        on: list[Entry] = []
+        for others in (False, True):  # plugins of others run only for names that ours do not have
+            if others or not self._own_loaded:
+                self._load(others=others)
+            known = self._known.values()
+            named = [e for e in known if (e.kind, e.name) == (kind.name, bare)]
+            if plugin:
+                exact = [e for e in named if e.source.plugin == plugin]
+                wanted = normalised(plugin)
+                named = exact or [e for e in named if normalised(e.source.distribution) == wanted]
+            on = [e for e in named if not any(off.means(e.source) for off in names_off)]
+            if any(e.source.builtin for e in on):
+                break
         # Where two of ours have the name, it means the one that needs no extra.
-        ours = sorted((e for e in found if e.source.builtin), key=lambda e: bool(e.extra))
-        on = [e for e in found if self.off(e.source) is None]
+        ours = sorted((e for e in named if e.source.builtin), key=lambda e: bool(e.extra))
         # A name of ours is not free for others where ours is off: a default would change.
-        chosen = ours[:1] or on or found[:1]
+        chosen = ours[:1] or on or named[:1]
         self.report(but=chosen[0] if chosen else None)
         if not chosen:
             raise self._unknown(kind, name)
@@ -196,9 +210,10 @@ class Registry:
                 },
             )
         entry = chosen[0]
-        if (by := self.off(entry.source)) is not None:
-            others = f"say {' or '.join(other.qualified for other in on)}"
-            instead = others if on else f"plausibly plugins list --kind {kind.name}"
+        if entry not in on:
+            by = next(off for off in names_off if off.means(entry.source))
+            instead = f"say {' or '.join(other.qualified for other in on)}"
+            instead = instead if on else f"plausibly plugins list --kind {kind.name}"
             raise ComponentError(
                 "component-disabled",
                 f'{kind.name} "{entry.name}": its plugin {entry.source} is disabled',
@@ -211,61 +226,59 @@ class Registry:
         return entry
 
     def create(
-        self, kind: Kind[P], like: ComponentLike[P], params: Mapping[str, object] | None = None
+        self,
+        kind: Kind[P],
+        like: ComponentLike[P] | Entry,
+        params: Mapping[str, object] | None = None,
     ) -> P:
-        """Return a component by its name, from a table ``{"name": ..., ...}``, or as it is."""
-        arguments = dict(params or {})
-        if not isinstance(like, str | Mapping):
+        """Return a component by name or entry, from a table ``{"name": ..., ...}``, or as it is."""
+        parameters = dict(params or {})
+        if isinstance(like, Entry):
+            entry = like
+        elif isinstance(like, str | Mapping):
+            table = {"name": like} if isinstance(like, str) else dict(like)
+            name = table.pop("name", None)
+            if not isinstance(name, str):
+                keys = f"the keys {listed(table) or 'none'}"
+                raise ComponentError(
+                    "component-name",
+                    f"a table for {an(kind.name)} has no name",
+                    expected='a key "name" with text',
+                    found=keys if name is None else f"name = {name!r}",
+                    hint=f"plausibly plugins list --kind {kind.name}",
+                    source=kind.name,
+                )
+            if twice := sorted(table.keys() & parameters.keys()):
+                raise ComponentError(
+                    "component-parameter",
+                    f'{kind.name} "{name}": {listed(twice)} is given twice',
+                    expected="each parameter once",
+                    found="one in the table, and one beside it",
+                    hint=f"leave {listed(twice)} out of one of them",
+                    source=name,
+                )
+            entry, parameters = self.find(kind, name), {**table, **parameters}
+        else:
             cls = type(like).__name__
-            if arguments:
+            if parameters:
                 raise ComponentError(
                     "component-parameter",
                     f"{kind.name} {cls} is an object and takes no more parameters",
                     expected="parameters beside a name or a table only",
-                    found=listed(sorted(arguments)),
-                    hint=f"{cls}({', '.join(f'{name}=...' for name in sorted(arguments))})",
+                    found=listed(sorted(parameters)),
+                    hint=f"{cls}({', '.join(f'{name}=...' for name in sorted(parameters))})",
                     source=cls,
                 )
             _check(kind, like, f"{kind.name} {cls}", Source(THIS_RUN))
             return like
-        table = {"name": like} if isinstance(like, str) else dict(like)
-        name = table.pop("name", None)
-        if not isinstance(name, str):
-            keys = f"the keys {listed(table) or 'none'}"
-            raise ComponentError(
-                "component-name",
-                f"a table for {an(kind.name)} has no name",
-                expected='a key "name" with text',
-                found=keys if name is None else f"name = {name!r}",
-                hint=f"plausibly plugins list --kind {kind.name}",
-                source=kind.name,
-            )
-        if twice := sorted(table.keys() & arguments.keys()):
-            raise ComponentError(
-                "component-parameter",
-                f'{kind.name} "{name}": {listed(twice)} is given twice',
-                expected="each parameter once",
-                found="one in the table, and one beside it",
-                hint=f"leave {listed(twice)} out of one of them",
-                source=name,
-            )
-        return cast("P", self.make(self.find(kind, name), {**table, **arguments}))
-
-    def make(self, entry: Entry, params: Mapping[str, object] | None = None) -> object:
-        """Return the component of an entry, from `entries`; raises what `create` does."""
-        from plausibly.registry.mistakes import Mistakes, ParameterError
-        from plausibly.registry.parameters import Strict, signature, with_others
-
-        kind, source = KIND_BY_NAME[entry.kind], f'{entry.kind} "{entry.name}"'
+        source = f'{kind.name} "{entry.name}"'
         try:
             target = entry.load()
         except ComponentError as error:
             self._broken.setdefault(entry.key, Failure(entry.source, "loading", error, (entry,)))
             raise
-        if self._converter is None:
-            self._converter = Strict(self.create)
         try:
-            component = self._converter.build(target, params or {})
+            component = self._converter.build(target, parameters)
         except Mistakes as error:
             mistakes = [with_others(m, entry, self.entries) for m in error.mistakes]
             raise ParameterError.about(source, mistakes, signature(target)) from error.__cause__
@@ -275,19 +288,65 @@ class Registry:
             except ComponentError as error:
                 self._broken.setdefault(entry.key, Failure(entry.source, "check", error, (entry,)))
                 raise
-        return component
+        return cast("P", component)
 
-    def describe(self, kind: Kind[Any], component: object) -> dict[str, object]:
-        """Return the table, plain data, from which `create` makes an equal component."""
-        from plausibly.registry.parameters import described
+    def describe(
+        self, kind: Kind[Any], component: object, *, unregistered: str = ""
+    ) -> dict[str, object]:
+        """Return the table, plain data, from which `create` makes an equal component.
 
-        entry = self._entry_of(kind, component)
-        # The bare name of what is ours or of this run, unless it is not clear.
-        bare = entry.source.builtin and not entry.extra
-        if entry.source.plugin == THIS_RUN:
-            bare = self._called(kind, entry.name, "") == [entry]
-        name = entry.name if bare else self._clear_name(entry)
-        return {"name": name, **described(component, self.describe, entry)}
+        The name of a class that is not registered is `unregistered`; without one it is an error.
+        """
+        cls = type(component)
+        place = f"{cls.__module__}:{cls.__qualname__}"
+        # A target may name another module of the same package, which re-exports the class.
+        package = cls.__module__.partition(".")[0]
+        names_off = self._names_off()
+        entry: Entry | None = None
+        for others in (False, True):
+            if others or not self._own_loaded:
+                self._load(others=others)
+            known = [e for e in self._known.values() if e.kind == kind.name]
+            on = [e for e in known if not any(off.means(e.source) for off in names_off)]
+            entry = next((e for e in on if e.target is cls or e.target == place), None)
+            for likely in on if entry is None else ():
+                with suppress(InputError):  # what cannot be loaded made no component
+                    if str(likely.target).startswith(package) and likely.load() is cls:
+                        entry = likely
+                        break
+            if entry is not None:
+                break
+        if entry is not None:
+            # The bare name of what is ours or of this run, unless it is not clear.
+            alike = [e for e in known if e.name == entry.name]
+            ours = entry.source.builtin and not entry.extra
+            bare = alike == [entry] if entry.source.plugin == THIS_RUN else ours
+            name = entry.name if bare else self._clear_name(entry)
+        elif unregistered:
+            name = unregistered
+        else:
+            dashed = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).replace("_", "-").lower()
+            raise ComponentError(
+                "component-unregistered",
+                f"{kind.name} {cls.__name__} has no name here",
+                expected="a component of a registered class: a file holds names, never code",
+                found=place,
+                hint=f'plausibly.register({kind.name.upper()}, "{dashed}", {cls.__name__}) before '
+                "this, and again before loading",
+                source=cls.__name__,
+            )
+        table: dict[str, object] = {"name": name}
+        mistakes: list[Mistake] = []
+        for parameter in parameters_of(cls):
+            try:
+                table[parameter.name] = plain(getattr(component, parameter.field), self.describe)
+            except (TypeError, AttributeError):
+                text = "cannot be written down: it is no number, text, list, table or component"
+                advice = "make the component a frozen attrs class with plain parameters"
+                mistakes.append(Mistake(parameter.name, text, advice=advice))
+        if mistakes:
+            raise ParameterError.about(str(entry or f"{kind.name} {cls.__name__}"), mistakes)
+        return table
 
     def register(
         self,
@@ -298,10 +357,15 @@ class Registry:
         summary: str = "",
     ) -> None:
         """Offer a component in this process, under the plugin name ``(this run)``."""
-        self._run(self._own_left)
-        source = Source(THIS_RUN)
-        entry = checked_entry(kind, name, target, source, summary)
-        before = [e for e in self._called(kind, name, "") if e.source.builtin]
+        self._load(others=False)
+        registrar = Registrar(Source(THIS_RUN))
+        registrar.add(kind, name, target, summary=summary)
+        (entry,) = registrar.entries
+        before = [
+            e
+            for e in self._known.values()
+            if (e.kind, e.name, e.source.builtin) == (kind.name, name, True)
+        ]
         mine = self._known.get(entry.key)
         if mine is not None and _identity(mine.target) != _identity(target):
             before.append(mine)
@@ -316,14 +380,12 @@ class Registry:
                 source=name,
                 details={"kind": kind.name, "name": name, "plugins": [before[0].source.plugin]},
             )
-        # Of a function only what it returns can be looked at.
-        if found := isinstance(target, type) and problems(target, kind.protocol):
-            raise _invalid(kind, f'{kind.name} "{name}"', source, found)
+        _check_class(kind, target, entry)
         with self._lock:
-            if source not in self._sources:
-                self._sources.append(source)
+            if entry.source not in self._sources:
+                self._sources.append(entry.source)
             self._broken.pop(entry.key, None)  # of the class that it replaces
-            self._known[entry.key] = entry
+            self._known = {**self._known, entry.key: entry}
 
     def _names_off(self) -> tuple[Disabled, ...]:
         """Return every name that is to be off now, wherever it is configured."""
@@ -337,87 +399,93 @@ class Registry:
         failed = [failure.source for failure in self._failed]
         return [*self._sources, *failed, *(declared.source for declared in left)]
 
-    def _load_others(self) -> None:
-        """Run the hooks of all other plugins that are on, each once."""
-        self._run(self._own_left)
-        self._run(self._scan())
-
     def _scan(self) -> list[Declared]:
         """Return the plugins of others that were not run yet; reads metadata once."""
         with self._lock:
-            if self._others_left is None:
-                found = list(_with_names_of_their_own(self._others(), self._own()))
-                self._failed += [one for one in found if isinstance(one, Failure)]
-                self._others_left = [one for one in found if isinstance(one, Declared)]
-            return self._others_left
+            if self._others_left is not None:
+                return self._others_left
+            reserved = {normalised(declared.source.plugin) for declared in self._own()} | {OURS}
+            seen: set[Source] = set()
+            left: list[Declared] = []
+            for declared in self._others():
+                if isinstance(declared, Failure):
+                    self._failed.append(declared)
+                    continue
+                source, text = declared.source, ""
+                if normalised(source.plugin) in reserved:
+                    text = f"{source.plugin} is a name of plausibly's own"
+                elif not _PLUGIN.fullmatch(source.plugin) or source.plugin == THIS_RUN:
+                    text = f"{source.plugin!r} is no name: letters, digits, dots and hyphens"
+                elif source in seen:
+                    text = f"{source} has this name already"
+                seen.add(source)
+                if text:
+                    advice = (
+                        f"pip uninstall {source.distribution}, or rename it in its entry points"
+                    )
+                    self._failed.append(Failure(source, "name", Advised(text, advice)))
+                else:
+                    left.append(declared)
+            self._others_left = left
+            return left
+
+    def _load(self, *, others: bool) -> None:
+        """Run the hooks of our own plugins, and of `others` that are on, each once."""
+        with self._lock:
+            self._run(self._own_left)
+            self._own_loaded = True
+            if others:
+                self._run(self._scan())
 
     def _run(self, left: list[Declared]) -> None:
-        """Run the hooks of the plugins in `left` that are on, each once."""
-        with self._lock:
-            for declared in list(left):
-                source = declared.source
-                # A hook that asked for a component may have had it run.
-                if declared not in left or not (source.builtin or self.off(source) is None):
-                    continue
-                left.remove(declared)
-                before = dict(self._known)
-                try:
-                    outcome = run_hook(declared)
-                except BaseException:  # interrupted: the next call runs it
-                    left.insert(0, declared)
-                    raise
-                if isinstance(outcome, Failure):
-                    self._known = before
-                    self._failed.append(outcome)
-                else:
-                    self._sources.append(source)
-                    self._known |= {entry.key: entry for entry in outcome}
-                    for entry in outcome:
-                        self._check_class(entry)
+        for declared in list(left):
+            source = declared.source
+            # A hook that asked for a component may have had it run.
+            if declared not in left or not (source.builtin or self.off(source) is None):
+                continue
+            left.remove(declared)
+            before = self._known
+            try:
+                outcome = run_hook(declared)
+            except BaseException:  # interrupted: the next call runs it
+                left.insert(0, declared)
+                raise
+            if isinstance(outcome, Failure):
+                self._known = before
+                self._failed.append(outcome)
+                continue
+            self._sources.append(source)
+            self._known = self._known | {entry.key: entry for entry in outcome}
+            for entry in () if source.builtin else outcome:
+                self._try_in_memory(entry)
 
-    def _check_class(self, entry: Entry) -> None:
+    def _try_in_memory(self, entry: Entry) -> None:
         """Record a component whose class is in memory, and lacks what its Protocol wants."""
-        kind = KIND_BY_NAME[entry.kind]
         place = entry.target.partition(":")[0] if isinstance(entry.target, str) else ""
         module = sys.modules.get(place)
         # A module may make attributes when they are asked for, out of what takes long to import.
-        if entry.source.builtin or (place and (module is None or hasattr(module, "__getattr__"))):
+        if place and (module is None or hasattr(module, "__getattr__")):
             return
         stage: Stage = "loading"
         try:
             target = entry.load()
             stage = "check"
-            if found := isinstance(target, type) and problems(target, kind.protocol):
-                raise _invalid(kind, f'{kind.name} "{entry.name}"', entry.source, found)
+            _check_class(KIND_BY_NAME[entry.kind], target, entry)
         except ComponentError as error:
             self._broken[entry.key] = Failure(entry.source, stage, error, (entry,))
 
-    def _loaded(self, kind: Kind[Any] | None, *, off: bool = False) -> tuple[Entry, ...]:
-        known = tuple(self._known.values())
-        every = [e for e in known if kind is None or e.kind == kind.name]
-        names = () if off else self._names_off()
-        return tuple(e for e in every if not any(name.means(e.source) for name in names))
-
-    def _called(self, kind: Kind[Any], bare: str, plugin: str) -> list[Entry]:
-        """Return every component of this name, also those that are off."""
-        every = tuple(self._known.values())
-        named = [e for e in every if (e.kind, e.name) == (kind.name, bare)]
-        if not plugin:
-            return named
-        exactly = [e for e in named if e.source.plugin == plugin]
-        wanted = normalised(plugin)
-        return exactly or [e for e in named if normalised(e.source.distribution) == wanted]
-
     def _clear_name(self, entry: Entry) -> str:
         """Return a name that means this component and no other."""
-        alike = sum(
-            (e.kind, e.qualified) == (entry.kind, entry.qualified) for e in self._loaded(None)
-        )
-        return entry.qualified if alike == 1 else f"{entry.source.distribution}:{entry.name}"
+        alike = [
+            e
+            for e in self._known.values()
+            if (e.kind, e.qualified) == (entry.kind, entry.qualified) and self.off(e.source) is None
+        ]
+        return entry.qualified if len(alike) == 1 else f"{entry.source.distribution}:{entry.name}"
 
     def _unknown(self, kind: Kind[Any], name: str) -> ComponentError:
         """Return ``component-unknown``: nothing is called that, and what may be the reason."""
-        entries, failures, disabled = self._loaded(None), self.failures(), self.disabled()
+        entries, failures, disabled = self.entries(), self.failures(), self.disabled()
         plugin, _, bare = name.rpartition(":")
         known: dict[str, Entry] = {}
         for entry in sorted(entries, key=lambda e: bool(e.extra)):  # first what is here
@@ -435,43 +503,43 @@ class Registry:
                 needed = f"{close.source.distribution}[{close.extra}]"
                 hint = f'pip install "{needed}" (that one needs the extra)'
         named = Disabled(plugin, "this name")
-        whole = [f for f in failures if f.component is None]  # plugins, not single components
+        broken = [f for f in failures if f.component is None]  # plugins, not single components
         failed = [
             f
-            for f in whole
-            if named.means(f.source) or (kind.name, bare) in {(e.kind, e.name) for e in f.offered}
+            for f in broken
+            if named.means(f.source)
+            or any((e.kind, e.name) == (kind.name, bare) for e in f.offered)
         ]
         off = [(source, by) for source, by in disabled.items() if named.means(source)]
         elsewhere = [e.kind for e in entries if e.name == bare and e.kind != kind.name]
-        maybe = [
-            f"in a plugin that {state} ({listed(plugins)})"
-            for state, plugins in (
-                ("failed", [f.source.plugin for f in whole]),
-                ("is disabled", [s.plugin for s in disabled]),
-            )
-            if plugins
-        ]
+        maybe = []
+        if broken:
+            maybe.append(f"in a plugin that failed ({listed(f.source.plugin for f in broken)})")
+        if disabled:
+            maybe.append(f"in a plugin that is disabled ({listed(s.plugin for s in disabled)})")
         if failed:
             what += f": {failed[0].source} {failed[0].state}"
-            got = "; ".join(f.reason for f in failed)
-            hint = failed[0].warning().hint
+            found = "; ".join(f.reason for f in failed)
+            hint = failed[0].message(ComponentError, "").hint
         elif off:
             source, by = off[0]
-            what, got, hint = f"{what}: {source} is disabled", by.reason, by.undo
+            what, found, hint = f"{what}: {source} is disabled", by.reason, by.undo
             expected = "the name of a plugin that is on"
         elif elsewhere:
-            got = f"{an(elsewhere[0])} of that name"
+            found = f"{an(elsewhere[0])} of that name"
         elif not entries and not failures:
-            got = "no component at all: plausibly is on the path, but not installed"
+            found = "no component at all: plausibly is on the path, but not installed"
         elif maybe:
-            got = f"it may be {' or '.join(maybe)}"
+            found = f"it may be {' or '.join(maybe)}"
+        elif close is None:
+            found = f"nothing like it in the environment of {sys.executable}"
         else:
-            got = f"nothing like it in the environment of {sys.executable}" if close is None else ""
+            found = ""
         return ComponentError(
             "component-unknown",
             what,
             expected=expected,
-            found=got,
+            found=found,
             hint=hint,
             source=name,
             details={
@@ -484,105 +552,60 @@ class Registry:
             },
         )
 
-    def _entry_of(self, kind: Kind[Any], component: object) -> Entry:
-        """Return the entry whose class made a component; other plugins are asked last."""
-        cls = type(component)
-        path = f"{cls.__module__}:{cls.__qualname__}"
-        # A target may name another module of the same package, which re-exports the class.
-        top = cls.__module__.partition(".")[0]
-        self._run(self._own_left)
-        for offered in (self._loaded, self.entries):  # the second loads all other plugins
-            here = offered(kind)
-            for entry in here:
-                if entry.target is cls or entry.target == path:
-                    return entry
-            for entry in here:
-                with suppress(InputError):  # what cannot be loaded made no component
-                    if str(entry.target).startswith(top) and entry.load() is cls:
-                        return entry
-        dashed = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).replace("_", "-").lower()
-        raise ComponentError(
-            "component-unregistered",
-            f"{kind.name} {cls.__name__} has no name here",
-            expected="a component of a registered class: a file holds names, never code",
-            found=f"{cls.__module__}:{cls.__qualname__}",
-            hint=f'plausibly.register({kind.name.upper()}, "{dashed}", {cls.__name__}) before '
-            "this, "
-            "and again before loading",
-            source=cls.__name__,
-        )
-
-
-def _with_names_of_their_own(
-    found: Iterable[Declared | Failure], own: Iterable[Declared]
-) -> Iterator[Declared | Failure]:
-    """Yield each plugin; one whose name cannot stand becomes a failure."""
-    reserved = {normalised(declared.source.plugin) for declared in own} | {OURS}
-    seen: set[Source] = set()
-    for declared in found:
-        if isinstance(declared, Failure):
-            yield declared
-            continue
-        source = declared.source
-        name = source.plugin
-        advice = f"pip uninstall {source.distribution}, or rename it in its entry points"
-        text = ""
-        if normalised(name) in reserved:
-            text = f"{name} is a name of plausibly's own"
-        elif not _PLUGIN.fullmatch(name) or name == THIS_RUN:
-            text = f"{name!r} is no name: letters, digits, dots and hyphens"
-        elif source in seen:
-            text = f"{source} has this name already"
-        seen.add(source)
-        yield Failure(source, "name", Advised(text, advice)) if text else declared
-
 
 # Any: each kind has its own Protocol
 def _check(kind: Kind[Any], component: object, source: str, origin: Source) -> None:
     """Raise ``component-invalid`` unless a component satisfies its Protocol."""
-    found = problems(component, kind.protocol)
+    lacking = problems(component, kind.protocol)
     required = required_members(kind.protocol)
-    if isinstance(component, type) or len(found) >= len(required):
-        got, hint = repr(component), f"plausibly plugins list --kind {kind.name}"
+    if isinstance(component, type) or len(lacking) >= len(required):
+        found, hint = repr(component), f"plausibly plugins list --kind {kind.name}"
         if isinstance(component, type):
             name = component.__name__
-            got, hint = f"the class {name}", f"{name}(), with parentheses"
-        elif len(got) >= 40:
-            got = an(type(component).__name__)
+            found, hint = f"the class {name}", f"{name}(), with parentheses"
+        elif len(found) >= 40:
+            found = an(type(component).__name__)
         raise ComponentError(
             "component-invalid",
-            f"this is no {kind.name}: {got}",
+            f"this is no {kind.name}: {found}",
             expected="a name, a table with a name, or an object that has "
             f"{listed(required, most=9)}",
             hint=hint,
             source=kind.name,
-            details={"kind": kind.name, "members": [p.member for p in found]},
+            details={"kind": kind.name, "members": [p.member for p in lacking]},
         )
-    if found := found or complete(component, kind.protocol):
-        raise _invalid(kind, source, origin, found)
+    _check_members(kind, source, origin, lacking or complete(component, kind.protocol))
+
+
+def _check_class(kind: Kind[Any], target: object, entry: Entry) -> None:
+    if isinstance(target, type):  # of a function only what it returns can be looked at
+        lacking = problems(target, kind.protocol)
+        _check_members(kind, f'{kind.name} "{entry.name}"', entry.source, lacking)
+
+
+def _check_members(
+    kind: Kind[Any], source: str, origin: Source, lacking: Sequence[Problem]
+) -> None:
+    """Raise ``component-invalid`` where members are missing or have the wrong form."""
+    if not lacking:
+        return
+    several = "members" if len(lacking) > 1 else "member"
+    raise ComponentError(
+        "component-invalid",
+        f"{source} of {origin}, {several} {', '.join(p.member for p in lacking)}",
+        expected="; ".join(p.expected for p in lacking),
+        found="; ".join(p.found for p in lacking),
+        hint=f"fix it as the Protocol {kind.protocol.__name__} of plausibly.plugin says",
+        source=source,
+        details={
+            "kind": kind.name,
+            **attrs.asdict(origin, filter=attrs.filters.exclude("builtin")),
+            "problems": [attrs.asdict(p) for p in lacking],
+        },
+    )
 
 
 def _identity(target: object) -> object:
     if isinstance(target, str):
         return target
     return getattr(target, "__module__", None), getattr(target, "__qualname__", target)
-
-
-def _invalid(
-    kind: Kind[Any], source: str, origin: Source, found: Sequence[Problem]
-) -> ComponentError:
-    """Return ``component-invalid``: members are missing or have the wrong form."""
-    several = "members" if len(found) > 1 else "member"
-    return ComponentError(
-        "component-invalid",
-        f"{source} of {origin}, {several} {', '.join(p.member for p in found)}",
-        expected="; ".join(p.expected for p in found),
-        found="; ".join(p.found for p in found),
-        hint=f"fix it as the Protocol {kind.protocol.__name__} of plausibly.plugin says",
-        source=source,
-        details={
-            "kind": kind.name,
-            **attrs.asdict(origin, filter=attrs.filters.exclude("builtin")),
-            "problems": [attrs.asdict(p) for p in found],
-        },
-    )

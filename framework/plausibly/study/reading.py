@@ -31,7 +31,7 @@ from plausibly.data.names import (
 )
 from plausibly.data.plausibilities import label_dim
 from plausibly.data.states import amount, read_left_out, read_merged
-from plausibly.errors import InputError, counted, listed, warn
+from plausibly.errors import ComponentError, InputError, counted, listed, warn
 from plausibly.io import (
     read_annotations,
     read_examples,
@@ -43,7 +43,6 @@ from plausibly.io import (
 from plausibly.io.annotations import names_change
 from plausibly.io.predictions import files_swapped
 from plausibly.protocols import AGGREGATOR, Aggregator, Kind
-from plausibly.registry import described
 
 P = TypeVar("P")
 
@@ -402,8 +401,10 @@ def left_out_of(*arrays: xr.DataArray | xr.Dataset) -> dict[str, int]:
 
 
 def table_of(kind: Kind[P], component: P) -> dict[str, object]:
-    table = described(kind, component)
-    return {"name": type(component).__name__} if table is None else dict(table)
+    try:
+        return registry.default().describe(kind, component)
+    except ComponentError:  # its class is not registered
+        return {"name": type(component).__name__}
 
 
 def _new_names(

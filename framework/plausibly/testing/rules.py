@@ -18,12 +18,12 @@ import numpy as np
 import xarray as xr
 
 from plausibly import registry
-from plausibly.errors import ComponentError, InputError, PlausiblyWarning, listed
+from plausibly.errors import InputError, PlausiblyWarning, listed
 from plausibly.kernels.types import Floats
 from plausibly.protocols import Kind
 from plausibly.registry.conformance import complete, problems
 from plausibly.registry.entries import reason_of
-from plausibly.registry.parameters import Parameter, Strict, described, parameters_of
+from plausibly.registry.parameters import Parameter, Strict, parameters_of
 
 P = TypeVar("P")
 W = TypeVar("W")
@@ -268,18 +268,12 @@ def _settable(component: object, name: str) -> bool:
 
 def remade(kind: Kind[P], component: P) -> P:
     """Return the component that comes out of a file into which this one was written."""
-    try:
-        table = registry.describe(kind, component)
-    except ComponentError as error:
-        if error.name != "component-unregistered":
-            raise
-    else:
-        again: dict[str, object] = json.loads(json.dumps(table))
+    table = registry.default().describe(kind, component, unregistered="(its class)")
+    again: dict[str, Any] = json.loads(json.dumps(table))  # Any: parameters of any type
+    if again["name"] != "(its class)":
         return registry.resolve(kind, again)
-    cls = type(component)
-    parameters = described(component, registry.describe, f"{kind.name} {cls.__name__}")
-    made: P = Strict(registry.default().create).build(cls, json.loads(json.dumps(parameters)))
-    return made
+    del again["name"]
+    return Strict(registry.default().create).build(type(component), again)
 
 
 def same(first: object, second: object) -> bool:

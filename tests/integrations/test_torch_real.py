@@ -58,7 +58,7 @@ def test_batches_give_what_the_module_gives_at_once(
     x = digits[0][600:700]
     network.train()
     network[1].eval()  # a part that its owner keeps from training
-    found = plausibly_predictions(network, loader(torch, x, batch_size=33))
+    found = predicted(network, loader(torch, x, batch_size=33))
     assert [part.training for part in network.modules()] == [True, True, False, True, True, True]
     assert all(parameter.grad is not None for parameter in network.parameters())
     network.eval()
@@ -66,21 +66,17 @@ def test_batches_give_what_the_module_gives_at_once(
         expected = network(x).numpy()
     np.testing.assert_allclose(found.values, expected, rtol=1e-5, atol=1e-5)
     assert found.dtype == np.float32
-    double = plausibly_predictions(network.double(), loader(torch, x.double(), batch_size=50))
+    double = predicted(network.double(), loader(torch, x.double(), batch_size=50))
     assert double.dtype == np.float64
     network.float()
+    half = loader(torch, x.bfloat16(), batch_size=4)
+    assert predicted(torch.nn.Linear(64, 10).bfloat16(), half).dtype == np.float32
 
 
-def plausibly_predictions(module: Torch, batches: Torch, **options: Torch) -> xr.DataArray:
+def predicted(module: Torch, batches: Torch, **options: Torch) -> xr.DataArray:
     from plausibly.torch import predictions
 
     return predictions(module, batches, labels=LABELS, **options)
-
-
-def test_half_precision(torch: Torch, digits: tuple[Torch, Torch]) -> None:
-    module = torch.nn.Linear(64, 10).bfloat16()
-    found = plausibly_predictions(module, loader(torch, digits[0][:8].bfloat16(), batch_size=4))
-    assert found.dtype == np.float32
 
 
 def test_shuffled_loaders_are_refused_or_name_their_rows(
@@ -89,12 +85,10 @@ def test_shuffled_loaders_are_refused_or_name_their_rows(
     x, place = digits[0][600:700], torch.arange(600, 700)
     shuffled = loader(torch, x, place, batch_size=16, shuffle=True)
     with refused("loader-shuffles"):
-        plausibly_predictions(network, shuffled)
-    named = plausibly_predictions(network, shuffled, examples=1)
+        predicted(network, shuffled)
+    named = predicted(network, shuffled, examples=1)
     order = [str(row) for row in range(600, 700)]
-    still = plausibly_predictions(
-        network, loader(torch, x, batch_size=16), examples=list(range(600, 700))
-    )
+    still = predicted(network, loader(torch, x, batch_size=16), examples=list(range(600, 700)))
     np.testing.assert_allclose(named.sel(example=order).values, still.values, atol=1e-5)
 
 
@@ -103,7 +97,7 @@ def test_sets_cover_what_they_guarantee(
 ) -> None:
     x, y = digits
     names = [f"digit {row}" for row in range(len(x))]
-    found = plausibly_predictions(network, loader(torch, x, batch_size=256), examples=names)
+    found = predicted(network, loader(torch, x, batch_size=256), examples=names)
     once = [(name, None, label) for name, label in zip(names, y.tolist(), strict=True)]
     calibration, test = slice(600, 1100), slice(1100, None)
     table = plausibly.build_annotations("single-label", once[calibration], LABELS)

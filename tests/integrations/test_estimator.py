@@ -1,15 +1,17 @@
-"""The estimator among scikit-learn's tools: clones, searches, pipelines, frames, routing."""
+"""The estimator among scikit-learn's tools: checks, clones, texts, frames, routing."""
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-import doors_world as world
+import estimator_world as world
 from refusals import refused, warned
 
 pytest.importorskip("sklearn", reason="the estimator is scikit-learn's")
@@ -19,9 +21,10 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_validate
+from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from plausibly.data.names import Names
 from plausibly.sklearn import AmbiguousConformalClassifier
@@ -32,15 +35,33 @@ X, VOTES = world.line(99, seed=2)
 X_NEW, V_NEW = world.line(20, seed=3)
 
 
+Check = Callable[[AmbiguousConformalClassifier], None]
+ESTIMATORS = [
+    AmbiguousConformalClassifier(),
+    AmbiguousConformalClassifier(
+        DecisionTreeClassifier(random_state=0), alpha=[0.1, 0.2], calibrator="monte-carlo", draws=4
+    ),
+]
+
+
+@parametrize_with_checks(ESTIMATORS)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+def test_it_is_an_estimator(estimator: AmbiguousConformalClassifier, check: Check) -> None:
+    """With nothing that is expected to fail."""
+    check(estimator)
+
+
 @pytest.fixture
 def routing() -> Iterator[None]:
     with sklearn.config_context(enable_metadata_routing=True):
         yield
 
 
-def test_clone_and_nested_parameters() -> None:
+def test_clone_pickle_and_nested_parameters() -> None:
     model = AmbiguousConformalClassifier(LogisticRegression(C=2.0), alpha="0.2", seed=5)
     model.fit(X_TRAIN, Y_TRAIN).conformalize(X, VOTES).set_output("pandas")
+    same = pickle.loads(pickle.dumps(model))
+    assert (same.predict_set(X_NEW) == model.predict_set(X_NEW)).all(axis=None)
+    assert same.predictor_.fingerprint == model.predictor_.fingerprint
     copy = clone(model)
     assert not hasattr(copy, "predictor_")
     assert (copy.get_params()["estimator__C"], copy.alpha, copy.seed) == (2.0, "0.2", 5)
@@ -49,38 +70,6 @@ def test_clone_and_nested_parameters() -> None:
     copy.fit(X_TRAIN, Y_TRAIN).conformalize(X, VOTES)
     assert isinstance(copy.predict_set(X_NEW), pd.DataFrame)
     assert repr(copy).startswith("AmbiguousConformalClassifier(alpha='0.2',")
-
-
-def test_cross_validation_and_search_score_the_accuracy() -> None:
-    folds = cross_validate(AmbiguousConformalClassifier(), X_TRAIN, Y_TRAIN, cv=3)
-    plain = cross_validate(LogisticRegression(), X_TRAIN, Y_TRAIN, cv=3)
-    assert (folds["test_score"] == plain["test_score"]).all()
-    grid = {"estimator__C": [0.01, 1.0]}
-    search = GridSearchCV(AmbiguousConformalClassifier(LogisticRegression()), grid, cv=3)
-    best = search.fit(X_TRAIN, Y_TRAIN).best_estimator_
-    sets = best.conformalize(X, VOTES).predict_set(X_NEW, 0.2)
-    alone = GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0]}, cv=3).fit(X_TRAIN, Y_TRAIN)
-    again = AmbiguousConformalClassifier(LogisticRegression(**alone.best_params_))
-    again.fit(X_TRAIN, Y_TRAIN).conformalize(X, VOTES)
-    assert (sets == again.predict_set(X_NEW, 0.2)).all()
-    proba = cross_val_predict(
-        AmbiguousConformalClassifier(), X_TRAIN, Y_TRAIN, cv=3, method="predict_proba"
-    )
-    assert proba.shape == (120, 3)
-
-
-def test_pipelines_inside_and_outside() -> None:
-    inner = make_pipeline(StandardScaler(), LogisticRegression())
-    inside = AmbiguousConformalClassifier(inner).fit(X_TRAIN, Y_TRAIN).conformalize(X, VOTES)
-    scaler = StandardScaler().fit(X_TRAIN)
-    last = AmbiguousConformalClassifier().fit(scaler.transform(X_TRAIN), Y_TRAIN)
-    last.conformalize(scaler.transform(X), VOTES)
-    expected = last.predict_set(scaler.transform(X_NEW), 0.2)
-    assert (inside.predict_set(X_NEW, 0.2) == expected).all()
-    outside = make_pipeline(StandardScaler(), AmbiguousConformalClassifier())
-    outside.fit(X_TRAIN, Y_TRAIN)
-    outside[-1].conformalize(outside[:-1].transform(X), VOTES)
-    assert (outside[-1].predict_set(outside[:-1].transform(X_NEW), 0.2) == expected).all()
 
 
 def test_texts() -> None:
@@ -97,13 +86,6 @@ def test_texts() -> None:
     model.conformalize(series, pd.DataFrame(VOTES[50:], index=series.index))
     assert model.predictor_.examples is not None
     assert model.predictor_.examples.common(Names(series.index)) == 49
-
-
-def test_pickle_keeps_the_calibration() -> None:
-    model = AmbiguousConformalClassifier().fit(X_TRAIN, Y_TRAIN).conformalize(X, VOTES)
-    copy = pickle.loads(pickle.dumps(model))
-    assert (copy.predict_set(X_NEW, 0.2) == model.predict_set(X_NEW, 0.2)).all()
-    assert copy.predictor_.fingerprint == model.predictor_.fingerprint
 
 
 def test_frames_in_and_out() -> None:
@@ -131,12 +113,6 @@ def test_frames_in_and_out() -> None:
         assert isinstance(fresh.conformalize(calibration, VOTES).predict_p(new), pd.DataFrame)
     with refused("output-unknown", 'found polars hint set_output("pandas")'):
         model.set_output("polars")
-
-
-def test_the_same_columns_in_another_order_are_refused_by_scikit_learn() -> None:
-    model = AmbiguousConformalClassifier().fit(world.frame(X_TRAIN, "train"), Y_TRAIN)
-    with pytest.raises(ValueError, match="feature names should match"):
-        model.conformalize(world.frame(X, "row")[["second", "first"]], VOTES)
 
 
 def test_weights_reach_the_estimator_with_and_without_routing(routing: None) -> None:
@@ -181,3 +157,15 @@ def test_rows_that_the_model_saw_by_content() -> None:
     model.conformalize(np.vstack([X[:1], X_NEW]), [VOTES[0], *V_NEW])
     few = (X > 0).astype(float)
     AmbiguousConformalClassifier().fit(few, world.majority(VOTES)).conformalize(few, VOTES)
+
+
+def test_the_page_names_what_there_is(project: Path) -> None:
+    page = (project / "docs" / "sklearn.md").read_text(encoding="utf-8")
+    named = vars(AmbiguousConformalClassifier)
+    # Those of scikit-learn's routing are its own.
+    routing = re.compile("_request|_metadata_routing")
+    methods = {name for name in named if not name.startswith("_") and not routing.search(name)}
+    parameters = set(AmbiguousConformalClassifier().get_params(deep=False))
+    assert [name for name in methods | parameters if name not in page] == []
+    for name in re.findall(r"^\| `(\w+)\(", page, re.M):
+        assert hasattr(AmbiguousConformalClassifier, name), name

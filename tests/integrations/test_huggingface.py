@@ -75,72 +75,49 @@ def test_a_calibration_from_rows() -> None:
 EVERY = "hint pipeline(inputs, top_k=None), of images top_k=len(model.config.id2label)"
 CUT = [ROWS[0], ROWS[1][:1]]
 BEST = [[{"label": label, "score": 0.995}] for label in LABELS]
-KNOWN = (
-    'example 0 names "joy" | one of 3 labels: "anger", "Joy", "none" found "joy" hint did you mean'
-)
+HALF = [row({"anger": 0.9, "joy": 0.8})]
+JOY = {"label": "joy", "score": 0.9}
+OTHER: dict[str, object] = {"labels": ["anger", "Joy", "none"]}
+THREE = 'one of 3 labels: "anger", "Joy", "none" found "joy" hint did you mean'
+ALL = f"all 3 labels in every row found the first 1 label {EVERY}"
 REFUSED: list[tuple[object, dict[str, object], str, str]] = [
-    (
-        [row({"anger": 0.9, "joy": 0.8})],
-        {},
-        "rows-do-not-sum",
-        "example 0 | 1.7 expected 1 within 0.01 | found anger 0.9, joy 0.8",
-    ),
-    ([row({"anger": 0.9, "joy": 0.8})], {}, "rows-do-not-sum", 'scale="independent" for a sig'),
+    (HALF, {}, "rows-do-not-sum", "0 | 1.7 expected 1 within 0.01 | found anger 0.9, joy 0.8"),
+    (HALF, {}, "rows-do-not-sum", 'scale="independent" for a sig'),
     (
         [row({"a": 1.5, "b": 0.0})],
         {"scale": "independent"},
         "probabilities-above-one",
         "found 0 to 1.5",
     ),
-    (
-        [{"label": "joy", "score": 0.9}],
-        {},
-        "row-unfit",
-        f"example 0 | {EVERY}; of a sing",
-    ),
-    (
-        row({"joy": 0.9, "anger": 0.1}),
-        {},
-        "row-unfit",
-        f"example 0 | {EVERY}; of a single input",
-    ),
-    (
-        CUT,
-        {"labels": LABELS},
-        "labels-missing",
-        f"all 3 labels in every row found the first 1 label {EVERY}",
-    ),
+    (CUT, {"labels": LABELS}, "labels-missing", ALL),
     (CUT, {"labels": LABELS, "examples": "ab"}, "labels-missing", 'example b has no score of "an'),
     (BEST, {}, "labels-missing", "example 1 names other labels"),
     (BEST, {}, "labels-missing", f'found "joy" in one of them {EVERY}'),
     (CUT, {}, "labels-missing", 'found "anger", "joy" in one of them'),
-    (
-        ROWS,
-        {"labels": ["anger", "Joy", "none"]},
-        "label-unknown",
-        KNOWN,
-    ),
+    (ROWS, OTHER, "label-unknown", f'example 0 names "joy" | {THREE}'),
     (ROWS, {"labels": ["anger", "joy"]}, "label-unknown", "hint add it to labels="),
-    ([[*ROWS[0], ROWS[0][0]]], {}, "row-unfit", "example 0 | one finite score per label"),
     (ROWS, {"labels": {"anger": 0, "joy": 1}}, "labels-unfit", "hint labels=model.config.id2label"),
-    (["joy"], {}, "row-unfit", 'expected [{"label": ..., "score": ...}, ...], or {"labels": [...]'),
-    ([None], {}, "row-unfit", "example 0"),
-    ([[["joy", 0.9]]], {}, "row-unfit", "example 0"),
-    ([[{"entity": "B-PER", "score": 0.9, "word": "Ann"}]], {}, "row-unfit", "example 0"),
-    ([{"generated_text": "joy"}], {}, "row-unfit", "example 0"),
-    ([{"labels": ["joy"], "scores": [0.5, 0.5]}], {}, "row-unfit", "example 0"),
-    ([[{"label": "joy", "score": "0.9"}]], {}, "row-unfit", "example 0"),
-    ([[{"label": "joy", "score": True}]], {}, "row-unfit", "example 0"),
-    (
-        [row({"anger": float("nan"), "joy": 0.5})],
-        {},
-        "row-unfit",
-        "example 0 | nan",
-    ),
     ([], {}, "rows-missing", f"found none {EVERY}"),
     (ROWS, {"examples": ["a"]}, "rows-differ", "2, and examples are 1 | hint examples=[...]"),
     (ROWS, {"examples": ["a", "b", "c"]}, "rows-differ", "2, and examples are 3 | found 3"),
     (ROWS, {"examples": ["a", "a"]}, "example-twice", ""),
+    ([JOY], {}, "row-unfit", f"{EVERY}; of a single input"),
+    (row({"joy": 0.9, "anger": 0.1}), {}, "row-unfit", f"{EVERY}; of a single input"),
+    ([[*ROWS[0], ROWS[0][0]]], {}, "row-unfit", "one finite score per label"),
+    ([row({"anger": float("nan"), "joy": 0.5})], {}, "row-unfit", "example 0 | nan"),
+    (["joy"], {}, "row-unfit", 'expected [{"label": ..., "score": ...}, ...], or {"labels": [...]'),
+    *(
+        ([odd], {}, "row-unfit", "example 0")
+        for odd in (
+            None,
+            [["joy", 0.9]],
+            [{"entity": "B-PER", "score": 0.9, "word": "Ann"}],
+            {"generated_text": "joy"},
+            {"labels": ["joy"], "scores": [0.5, 0.5]},
+            [{"label": "joy", "score": "0.9"}],
+            [{"label": "joy", "score": True}],
+        )
+    ),
 ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -29,14 +29,9 @@ class Tensor:
     """Numbers that have to be detached and brought back before numpy may read them."""
 
     def __init__(
-        self,
-        values: Array | Sequence[object],
-        *,
-        dtype: str = "",
-        device: object = None,
-        attached: bool = True,
+        self, values: object, *, dtype: str = "", device: object = None, attached: bool = True
     ) -> None:
-        self.values = np.asarray(values)
+        self.values: Array = np.asarray(values)
         self.dtype = dtype or f"torch.{self.values.dtype}"
         self.device = device
         self.attached = attached
@@ -114,27 +109,10 @@ class RandomSampler:
     """Shuffles, by its name."""
 
 
-class SequentialSampler:
-    """Does not."""
+class Shuffled(list[object]):
+    """Batches in an order that is drawn."""
 
-
-class Loader:
-    """Batches of rows, with a data set that has a length."""
-
-    def __init__(self, batches: Sequence[object], *, rows: int, sampler: object = None) -> None:
-        self.batches = batches
-        self.dataset = range(rows)
-        self.sampler = sampler or SequentialSampler()
-
-    def __iter__(self) -> Iterator[object]:
-        return iter(self.batches)
-
-
-def install(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let ``import torch`` find this library."""
-    torch = ModuleType("torch")
-    torch.no_grad = NoGrad  # type: ignore[attr-defined]  # a module made here
-    monkeypatch.setitem(sys.modules, "torch", torch)
+    sampler = RandomSampler()
 
 
 LABELS = ["cat", "dog", "fox"]
@@ -143,7 +121,10 @@ ROWS = np.arange(21, dtype=np.float32).reshape(7, 3) - 10
 
 @pytest.fixture(autouse=True)
 def standin(monkeypatch: pytest.MonkeyPatch) -> None:
-    install(monkeypatch)
+    """Let ``import torch`` find this library."""
+    torch = ModuleType("torch")
+    torch.no_grad = NoGrad  # type: ignore[attr-defined]  # a module made here
+    monkeypatch.setitem(sys.modules, "torch", torch)
 
 
 def batches(rows: Array = ROWS, size: int = 3) -> list[Tensor]:
@@ -162,7 +143,7 @@ def test_outputs_come_in_order_under_names() -> None:
     tensor = Tensor(np.arange(7) + 600)
     numbered = predictions(Module(), batches(), labels=LABELS, examples=tensor)
     assert list(numbered["example"].values) == [str(row) for row in range(600, 607)]
-    unnamed = predictions(Module(), Loader(batches(), rows=7), labels=LABELS)
+    unnamed = predictions(Module(), batches(), labels=LABELS)
     assert list(unnamed["example"].values) == [str(row) for row in range(7)]
     for size in (1, 2, 6):  # also from an iterator of unknown length
         cut = predictions(Module(), iter(batches(size=size)), labels=LABELS)
@@ -216,8 +197,7 @@ def test_names_in_a_batch_let_a_loader_shuffle() -> None:
     def call(model: Module, batch: dict[str, Tensor]) -> Tensor:
         return model(batch["pixels"])
 
-    loader = Loader(mapped, rows=7, sampler=RandomSampler())
-    found = predictions(Module(), loader, labels=LABELS, examples="id", call=call)
+    found = predictions(Module(), Shuffled(mapped), labels=LABELS, examples="id", call=call)
     assert list(found["example"].values) == [str(row) for row in order]
     assert (found.values == 2 * ROWS[order]).all()
     pairs = [
@@ -237,7 +217,7 @@ def test_probabilities_are_checked_and_logits_that_look_like_them() -> None:
     with warned("logits-look-normalised", "found probabilities, it seems") as caught:
         predictions(lambda rows: rows, batches(shares), labels=LABELS)
     assert caught[0].filename == __file__
-    with pytest.raises(plausibly.InputError, match="the module: 7 of 7 rows sum to 2"):
+    with refused("rows-do-not-sum", "the module: 7 of 7 rows sum to 2"):
         predictions(lambda rows: rows, batches(2 * shares), labels=LABELS, scale="probability")
 
 
@@ -250,14 +230,31 @@ def test_numbers_that_are_not_finite() -> None:
     assert caught.value.details == {"batch": 2, "examples": ["4", "5"]}
 
 
-def test_outputs_of_another_shape() -> None:
-    with refused("outputs-shape", "found (3, 3)"):
-        predictions(Module(), batches(), labels=["cat", "dog"])
-    pad = "torch.nn.functional.pad(model(batch).reshape(-1, 1), (1, 0))"
-    with refused("outputs-shape", f"hint call=lambda model, batch: {pad}, if it is the logit of"):
-        predictions(Module(), batches(ROWS[:, :1]), labels=["cat", "dog"])
-    with pytest.raises(plausibly.InputError, match="int64"):
-        predictions(Module(), [Tensor(np.eye(3, dtype=np.int64))], labels=LABELS)
+PAD = "torch.nn.functional.pad(model(batch).reshape(-1, 1), (1, 0))"
+NAMELESS: list[object] = [{"pixels": Tensor(ROWS)}]
+REFUSED: list[tuple[object, list[object], dict[str, Any], str, str]] = [  # Any: arguments, by name
+    (Module(), [*batches()], {"labels": ["cat", "dog"]}, "outputs-shape", "found (3, 3)"),
+    (
+        Module(),
+        [*batches(ROWS[:, :1])],
+        {"labels": ["cat", "dog"]},
+        "outputs-shape",
+        f"hint call=lambda model, batch: {PAD}, if it is the logit of",
+    ),
+    (Module(), [Tensor(np.eye(3, dtype=np.int64))], {}, "outputs-shape", "int64"),
+    (Module(), NAMELESS, {}, "batch-unfit", "found dict with pixels"),
+    (lambda rows: [rows], [*batches()], {}, "batch-unfit", "module gives no tensor of batch 1"),
+    (Module(), [*batches()], {"examples": "id"}, "batch-unfit", "batch 1 has no item 'id'"),
+    (Module(), [], {}, "loader-empty", "found none"),
+]
+
+
+@pytest.mark.parametrize(("module", "loader", "options", "name", "piece"), REFUSED)
+def test_what_cannot_be_read(
+    module: object, loader: list[object], options: dict[str, Any], name: str, piece: str
+) -> None:
+    with refused(name, piece):
+        predictions(module, loader, **{"labels": LABELS, **options})
 
 
 def test_names_that_do_not_fit() -> None:
@@ -278,21 +275,9 @@ def test_names_that_do_not_fit() -> None:
 
 
 def test_a_loader_that_shuffles_names_nobody() -> None:
-    loader = Loader(batches(), rows=7, sampler=RandomSampler())
     for names in (None, [f"image {row}" for row in range(7)]):
         with refused("loader-shuffles", "found RandomSampler"):
-            predictions(Module(), loader, labels=LABELS, examples=names)
-
-
-def test_batches_that_cannot_be_read() -> None:
-    with refused("batch-unfit", "found dict with pixels"):
-        predictions(Module(), [{"pixels": Tensor(ROWS)}], labels=LABELS)
-    with pytest.raises(plausibly.InputError, match="the module gives no tensor of batch 1"):
-        predictions(lambda rows: [rows], batches(), labels=LABELS)
-    with pytest.raises(plausibly.InputError, match="batch 1 has no item 'id'"):
-        predictions(Module(), batches(), labels=LABELS, examples="id")
-    with refused("loader-empty", "found none"):
-        predictions(Module(), [], labels=LABELS)
+            predictions(Module(), Shuffled(batches()), labels=LABELS, examples=names)
 
 
 def test_without_torch(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import doors_world as world
+import estimator_world as world
 import plausibly
 from refusals import refused
 from tables import labelled
@@ -67,23 +67,36 @@ def test_what_is_expected_is_what_plausibly_makes_of_the_table() -> None:
 
 
 @pytest.mark.parametrize(
-    "annotations",
+    ("annotations", "kind"),
     [
-        COUNTS / world.READERS,
-        VOTES,
-        np.array(VOTES),
-        np.array(VOTES, dtype=object),
-        [tuple(row) for row in VOTES],
-        pd.DataFrame(VOTES),
-        pd.DataFrame(VOTES).astype("category"),
-        pd.DataFrame(SHARES, columns=LABELS),
-        pd.DataFrame(COUNTS[:, ::-1], columns=LABELS[::-1]),
-        [dict(zip(LABELS, row, strict=True)) for row in COUNTS.tolist()],
+        *(
+            (annotations, None)
+            for annotations in (
+                COUNTS / world.READERS,
+                VOTES,
+                np.array(VOTES),
+                np.array(VOTES, dtype=object),
+                [tuple(row) for row in VOTES],
+                pd.DataFrame(VOTES),
+                pd.DataFrame(VOTES).astype("category"),
+                pd.DataFrame(SHARES, columns=LABELS),
+                pd.DataFrame(COUNTS[:, ::-1], columns=LABELS[::-1]),
+                [dict(zip(LABELS, row, strict=True)) for row in COUNTS.tolist()],
+            )
+        ),
+        *(
+            (counts, "counts")
+            for counts in (
+                COUNTS.astype(np.uint8),
+                COUNTS * 1.0,
+                COUNTS.tolist(),
+                sparse.csr_array(COUNTS),
+            )
+        ),
     ],
-    ids=lambda value: type(value).__name__,
 )
-def test_rows_by_position(annotations: object) -> None:
-    assert thresholds(calibrated(annotations)) == pytest.approx(EXPECTED)
+def test_rows_by_position(annotations: object, kind: str | None) -> None:
+    assert thresholds(calibrated(annotations, kind=kind)) == pytest.approx(EXPECTED)
 
 
 @pytest.mark.parametrize(
@@ -119,15 +132,6 @@ def test_an_index_that_counts_rows_names_nothing() -> None:
     part = NUMBERS.reset_index(drop=True)[30:]
     with refused("examples-differ"):
         calibrated(part, unnamed[1:31])
-
-
-@pytest.mark.parametrize(
-    "table",
-    [COUNTS, COUNTS.astype(np.uint8), COUNTS * 1.0, COUNTS.tolist(), sparse.csr_array(COUNTS)],
-    ids=["int", "uint8", "float", "lists", "sparse"],
-)
-def test_counts_that_are_called_so(table: object) -> None:
-    assert thresholds(calibrated(table, kind="counts")) == pytest.approx(EXPECTED)
 
 
 # Three annotators name one of three labels by its number: the table has the shape of counts.
@@ -243,19 +247,6 @@ def test_only_common_examples_and_untouched_inputs() -> None:
     pd.testing.assert_frame_equal(WIDE, before)
 
 
-@pytest.mark.parametrize(
-    ("x", "options", "name"),
-    [
-        (pd.DataFrame(X, index=[*NAMES[1:], NAMES[1]]), {}, "example-twice"),
-        (X, {"examples": ["a"] * len(X)}, "example-twice"),
-        (X, {"examples": NAMES[1:]}, "rows-differ"),
-    ],
-)
-def test_names_of_rows_that_do_not_fit(x: object, options: dict[str, object], name: str) -> None:
-    with refused(name):
-        calibrated(COUNTS, x, **options)  # type: ignore[arg-type]  # by name
-
-
 FRAME = pd.DataFrame(COUNTS, columns=["benign", "malignant", "other"])
 FEW = plausibly.build_annotations("single-label", [("0", None, "benign")], ["benign"])
 UNREAD: list[tuple[object, str | None, str, str]] = [
@@ -287,3 +278,16 @@ UNREAD: list[tuple[object, str | None, str, str]] = [
 def test_what_cannot_be_read(annotations: object, kind: str | None, name: str, piece: str) -> None:
     with refused(name, piece):
         calibrated(annotations, kind=kind)
+
+
+@pytest.mark.parametrize(
+    ("x", "options", "name"),
+    [
+        (pd.DataFrame(X, index=[*NAMES[1:], NAMES[1]]), {}, "example-twice"),
+        (X, {"examples": ["a"] * len(X)}, "example-twice"),
+        (X, {"examples": NAMES[1:]}, "rows-differ"),
+    ],
+)
+def test_names_of_rows_that_do_not_fit(x: object, options: dict[str, object], name: str) -> None:
+    with refused(name):
+        calibrated(COUNTS, x, **options)  # type: ignore[arg-type]  # by name
