@@ -119,14 +119,6 @@ def test_a_share_outside_its_range_is_refused() -> None:
         plausibly.calibrate(predictions, lam, combiner=one_sided)
 
 
-def test_expected_draws_have_no_separate_p_values() -> None:
-    """The pair is refused by name."""
-    with refused(
-        "pair-incompatible", "found only their mean: no label is drawn", kind=IncompatibleComponents
-    ):
-        plausibly.calibrate(*world(20), combiner="maximum")
-
-
 @attrs.frozen(kw_only=True)
 class Forgetful(PValueCombiner):
     """A combiner that asks for separate p-values and does not declare it."""

@@ -27,43 +27,6 @@ from plausibly.plugin import (
 from refusals import refused
 from tables import labelled, shares
 
-PAIRS = [
-    ("expected", "average"),
-    ("expected", "pac"),
-    ("monte-carlo", "maximum"),
-    ("monte-carlo", "ecdf"),
-    ("majority-vote", "held-out-rank"),
-]
-
-
-@pytest.mark.parametrize(("calibrator", "combiner"), PAIRS)
-def test_a_loaded_predictor_is_the_saved_one(
-    tmp_path: Path, calibrator: str, combiner: str
-) -> None:
-    predictions, lam = world(200, dtype="float32")
-    p = plausibly.calibrate(
-        predictions,
-        lam,
-        calibrator=calibrator,
-        combiner={"name": combiner, "delta": 0.2} if combiner in ("pac", "ecdf") else combiner,
-        seed=5,
-    )
-    path = tmp_path / "predictor.nc"
-    p.save(path)
-    again = plausibly.load_predictor(path)
-    test = world(80, seed=8, start=1000, dtype="float32")[0]
-    assert again.predict(test, [0.25, 0.3]).identical(p.predict(test, [0.25, 0.3]))
-    assert again.has_p_values is (combiner != "pac")
-    if again.has_p_values:
-        assert again.p_values(test).identical(p.p_values(test))
-    assert again.threshold([0.25, 0.3]).identical(p.threshold([0.25, 0.3]))
-    assert again.guarantee(0.3) == p.guarantee(0.3)
-    assert again.metadata == p.metadata
-    assert again.combiner == p.combiner
-    assert again.components == p.components
-    assert again.fingerprint == p.fingerprint
-    assert list(tmp_path.iterdir()) == [path]
-
 
 def test_masses_past_62_bits_survive(tmp_path: Path) -> None:
     """Denominators whose least common multiple no machine integer holds."""
@@ -185,14 +148,3 @@ def test_objects_of_unregistered_classes_cannot_be_saved(tmp_path: Path) -> None
     again = plausibly.load_predictor(tmp_path / "q.nc")
     assert again.components["calibrator"] is None
     assert again.fingerprint == q.fingerprint
-
-
-def test_row_order_does_not_change_the_fingerprint() -> None:
-    predictions, lam = world(60)
-    order = np.random.default_rng(1).permutation(60)
-    for calibrator, combiner in PAIRS:
-        one = plausibly.calibrate(predictions, lam, calibrator=calibrator, combiner=combiner)
-        other = plausibly.calibrate(
-            predictions[order], lam[order[::-1]], calibrator=calibrator, combiner=combiner
-        )
-        assert one.fingerprint == other.fingerprint
