@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import ClassVar, Literal
 
-import attrs
 import numpy as np
 import pytest
 
 import plausibly
 from conformal_world import LABELS, world
+from kit_combiners import Mean
 from plausibly.calibration.pvalues import keyed_share
 from plausibly.errors import IncompatibleComponents, InputError
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats
 from plausibly.plugin import (
-    CalibrationSummary,
-    Claim,
-    PValueCombiner,
     PValues,
 )
 from refusals import refused
 
 
 def test_draws_is_a_parameter_of_the_calibrator() -> None:
-    """The shorthand reaches the calibrator, and is refused where there is no such parameter."""
     predictions, lam = world(40)
     p = plausibly.calibrate(predictions, lam, calibrator="monte-carlo", draws=3)
     assert p.summary.m == 3
@@ -34,16 +29,6 @@ def test_draws_is_a_parameter_of_the_calibrator() -> None:
         plausibly.calibrate(predictions, lam, calibrator="majority-vote", draws=3)
     with pytest.raises(InputError, match="draws"):
         plausibly.calibrate(predictions, lam, calibrator="monte-carlo", draws=0)
-
-
-def test_components_as_tables_and_objects_are_the_same() -> None:
-    """A name, a table and an object mean one thing."""
-    predictions, lam = world(60)
-    from plausibly_builtins.calibrators.expected import MonteCarlo
-
-    by_table = plausibly.calibrate(predictions, lam, calibrator={"name": "monte-carlo", "draws": 4})
-    by_object = plausibly.calibrate(predictions, lam, calibrator=MonteCarlo(draws=4))
-    assert by_table.fingerprint == by_object.fingerprint
 
 
 def test_the_seed_decides_the_draws_and_nothing_else_does() -> None:
@@ -60,7 +45,6 @@ def test_the_seed_decides_the_draws_and_nothing_else_does() -> None:
 
 
 def test_examples_and_labels_must_match_by_name() -> None:
-    """Other examples or labels are refused; `only_common` leaves the others out."""
     predictions, lam = world(40)
     with refused("examples-differ"):
         plausibly.calibrate(predictions[:30], lam)
@@ -71,7 +55,6 @@ def test_examples_and_labels_must_match_by_name() -> None:
 
 
 def test_an_aggregator_needs_annotations() -> None:
-    """Plausibilities are not aggregated twice."""
     predictions, lam = world(40)
     with refused("aggregator-unused"):
         plausibly.calibrate(predictions, lam, aggregator="label-frequency")
@@ -90,7 +73,6 @@ def test_held_out_examples_have_the_smallest_keys() -> None:
 
 
 def test_the_group_is_a_coordinate_of_the_predictions() -> None:
-    """A missing coordinate is named, with those there are."""
     predictions, lam = world(60)
     p = plausibly.calibrate(predictions, lam, combiner="held-out-rank", cluster="patient")
     # Ten of twenty patients, with one example of each.
@@ -102,7 +84,6 @@ def test_the_group_is_a_coordinate_of_the_predictions() -> None:
 
 
 def test_too_few_examples_to_hold_any_out() -> None:
-    """One example cannot be split."""
     predictions, lam = world(1)
     with refused("calibration-empty"):
         plausibly.calibrate(predictions, lam, combiner="held-out-rank")
@@ -119,24 +100,13 @@ def test_a_share_outside_its_range_is_refused() -> None:
         plausibly.calibrate(predictions, lam, combiner=one_sided)
 
 
-@attrs.frozen(kw_only=True)
-class Forgetful(PValueCombiner):
-    """A combiner that asks for separate p-values and does not declare it."""
-
-    held_out: float = 0.0
-    needs: ClassVar[Literal["mean"]] = "mean"
-
+class Forgetful(Mean):
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
         least: Floats = p.each().min(axis=0)
         return least
 
-    def guarantee(
-        self, claim: Claim, summary: CalibrationSummary, alpha: Fraction
-    ) -> plausibly.Guarantee:
-        return summary.guarantee_of_rank(claim, alpha, reason="none", reference="none")
 
-
-def test_a_combiner_that_does_not_check_is_caught_at_calibration() -> None:
+def test_a_combiner_that_does_not_declare_its_needs_is_caught_at_calibration() -> None:
     with pytest.raises(IncompatibleComponents, match="one p-value per replicate"):
         plausibly.calibrate(*world(20), combiner=Forgetful())
 
@@ -152,7 +122,6 @@ def test_a_denominator_that_does_not_fit_is_not_believed() -> None:
 
 
 def test_annotations_are_aggregated_on_the_way() -> None:
-    """The second argument may be the annotation table itself."""
     predictions, lam = world(30)
     counts = np.rint(lam.values * 5).astype(int)
     records = [

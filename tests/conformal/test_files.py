@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import json
-from fractions import Fraction
 from pathlib import Path
-from typing import ClassVar, Literal
 
-import attrs
 import numpy as np
 import pytest
 import xarray as xr
 
 import plausibly
 from conformal_world import world
+from kit_calibrators import Drawn
+from kit_combiners import Mean
 from plausibly.conformal import FORMAT
 from plausibly.errors import ComponentError, InputError
-from plausibly.plugin import (
-    CalibrationData,
-    CalibrationScores,
-    CalibrationSummary,
-    Claim,
-    Keys,
-    PValueCombiner,
-)
 from refusals import refused
 from tables import labelled, shares
 
@@ -111,39 +102,13 @@ def test_nothing_is_half_written(tmp_path: Path) -> None:
     assert (occupied / "p.nc" / "kept").read_text() == "kept"
 
 
-@attrs.frozen(kw_only=True)
-class Nameless(PValueCombiner):
-    """A combiner of a class that no registry knows."""
-
-    held_out: float = 0.0
-    needs: ClassVar[Literal["mean"]] = "mean"
-
-    def combine(
-        self, p: plausibly.plugin.PValues, held_out: plausibly.plugin.PValues | None
-    ) -> plausibly.kernels.types.Floats:
-        return p.mean()
-
-    def guarantee(
-        self, claim: Claim, summary: CalibrationSummary, alpha: Fraction
-    ) -> plausibly.Guarantee:
-        return summary.guarantee_of_rank(claim, alpha, reason="as the average", reference="none")
-
-
-@attrs.frozen(kw_only=True)
-class NamelessCalibrator:
-    """A calibrator of such a class: it is not needed any more, so it may be saved."""
-
-    def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
-        return CalibrationScores(scores=data.scores_at(data.majority_vote()[None, :]))
-
-
 def test_objects_of_unregistered_classes_cannot_be_saved(tmp_path: Path) -> None:
-    p = plausibly.calibrate(*world(30), combiner=Nameless())
-    assert "Nameless" in repr(p)
+    p = plausibly.calibrate(*world(30), combiner=Mean())
+    assert "Mean" in repr(p)
     with pytest.raises(ComponentError, match="regist"):
         p.save(tmp_path / "p.nc")
     assert list(tmp_path.iterdir()) == []
-    q = plausibly.calibrate(*world(30), calibrator=NamelessCalibrator())
+    q = plausibly.calibrate(*world(30), calibrator=Drawn())
     q.save(tmp_path / "q.nc")
     again = plausibly.load_predictor(tmp_path / "q.nc")
     assert again.components["calibrator"] is None
