@@ -108,9 +108,10 @@ def test_a_netcdf_header_that_claims_a_billion(
         refused(path)
 
 
-def rewrite(
-    path: Path, change: Callable[[xr.Dataset], xr.Dataset], **about: Any
-) -> None:  # Any: what JSON holds
+Change = Callable[[xr.Dataset], xr.Dataset]
+
+
+def rewrite(path: Path, change: Change, **about: Any) -> None:  # Any: what JSON holds
     """Change the arrays and the description of a file, under a checksum that is right."""
     dataset = change(xr.load_dataset(path, engine="scipy"))
     table = json.loads(dataset.attrs["plausibly"])
@@ -251,7 +252,7 @@ def test_the_fingerprint_is_of_the_guarantee_and_the_reference_too() -> None:
         assert attrs.evolve(one, **changes).fingerprint != one.fingerprint
 
 
-FAULTS: dict[str, Callable[[xr.Dataset], xr.Dataset]] = {
+FAULTS: dict[str, Change] = {
     "a place twice": lambda d: d.assign(order=d["order"].where(d["order"] != 0, 1)),
     "a place beyond": lambda d: d.assign(order=d["order"].where(d["order"] != 0, 40)),
     "too short": lambda d: d.assign(order=("fewer", np.arange(39, dtype=np.int32))),

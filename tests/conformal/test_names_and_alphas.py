@@ -40,7 +40,8 @@ def test_names_are_what_they_are_one_by_one(texts: list[str]) -> None:
 def test_common_names_are_counted_once_each(here: list[str], there: list[str]) -> None:
     first, second = Names.of(here), Names.of(there)
     assert first.common(second) == len(set(here) & set(there))
-    assert HashedNames(hash_names(sorted(set(here)))).common(second) == len(set(here) & set(there))
+    once = [sorted(set(texts)) for texts in (here, there)]
+    assert HashedNames(hash_names(once[0])).common(Names.of(once[1])) == first.common(second)
     joined = Names(first.index.append(second.index))
     assert joined.usable is Names.of([*here, *there]).usable
     assert joined.common(first) == len(set(here))

@@ -37,16 +37,6 @@ def fresh() -> xr.DataArray:
     return world(70, seed=1, start=500)[0]
 
 
-def test_one_alpha_is_a_scalar_several_are_a_dim(predictor: ConformalPredictor) -> None:
-    one = predictor.threshold(0.1)
-    assert one.dims == ()
-    assert float(one.alpha) == 0.1
-    several = predictor.threshold(ALPHAS)
-    assert several.dims == ("alpha",)
-    assert [float(tau) for tau in several] == [float(predictor.threshold(a)) for a in ALPHAS]
-    assert several.dtype == np.float32
-
-
 def test_sets_keep_dims_labels_and_coordinates(
     predictor: ConformalPredictor, fresh: xr.DataArray
 ) -> None:

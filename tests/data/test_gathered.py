@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import random
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -32,9 +32,9 @@ class Answers(ResponseOptions):
         raise AssertionError("no file is read")
 
 
-def said(example: str, annotator: str | None, answer: object, **more: object) -> Response:
-    call: type[Response] = Response
-    return call(example=example, annotator=annotator, answer=answer, **more)  # type: ignore[arg-type]  # fields by name
+# Any: fields by name
+def said(example: str, annotator: str | None, answer: object, **more: Any) -> Response:
+    return Response(example=example, annotator=annotator, answer=answer, **more)
 
 
 def gathered(
@@ -42,22 +42,18 @@ def gathered(
     kind: str = "single-label",
     labels: Sequence[str] | None = None,
     *,
-    states: dict[str, str] | None = None,
-    duplicates: Duplicates = "error",
-    none_of_these: tuple[str, ...] = (),
     offered: Sequence[str] | None = None,
     anonymous: bool = True,
+    **options: Any,  # Any: options of the reader
 ) -> AnnotationTable:
-    options = Answers(states=states or {}, duplicates=duplicates, none_of_these=none_of_these)
-    return options.gathered(
+    return Answers(**options).gathered(
         kind, responses, labels, source="f.json", offered=offered, anonymous=anonymous
     )
 
 
-def refused(responses: Sequence[Response], **more: object) -> plausibly.InputError:
-    call = gathered
+def refused(responses: Sequence[Response], **more: Any) -> plausibly.InputError:  # Any: as above
     with pytest.raises(plausibly.InputError) as caught:
-        call(responses, **more)  # type: ignore[arg-type]  # arguments by name
+        gathered(responses, **more)
     return caught.value
 
 
@@ -102,8 +98,9 @@ class TestTable:
 
 
 class TestStates:
+    @pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning")
     def test_defaults(self) -> None:
-        found = _quietly(
+        found = gathered(
             [
                 said("1", "a", "cat", state="suggestion"),
                 said("1", "b", "cat", state="rejected"),
@@ -186,12 +183,6 @@ class TestStates:
             gathered([said("1", "consolidated", "cat", state="consolidated")])
 
 
-def _quietly(responses: Sequence[Response], duplicates: Duplicates = "error") -> AnnotationTable:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", plausibly.PlausiblyWarning)
-        return gathered(responses, duplicates=duplicates)
-
-
 TWICE = [
     said("1", "a", "cat", time=2.0, place="line 2"),
     said("1", "a", "dog", time=1.0, place="line 3"),
@@ -241,30 +232,24 @@ class TestDuplicates:
             said("2", "a", None),
             said("2", "a", None),
         ]
-        found = gathered(responses)
+        found = gathered([*responses, said("3", None, "cat"), said("3", None, "cat")])
+        assert found.sizes[names.RESPONSE] == 4
         assert not_counted(found) == {
             "skipped": 1,
             "no answer beside an answer by the same annotator": 1,
             "the same again": 1,
         }
 
-    def test_unknown_annotators_never_repeat(self) -> None:
-        found = gathered([said("1", None, "cat"), said("1", None, "cat")])
-        assert found.sizes[names.RESPONSE] == 2
 
-
-class TestPlaces:
-    def test_what_a_kind_refuses_has_its_place_and_its_annotator(self) -> None:
-        error = refused(
-            [said("1", "a", "cat"), said("1", "b", ["dog", "cat"], place="task 1, annotation 2")]
-        )
-        assert error.what == "f.json task 1, annotation 2: example 1, annotator b gives a list"
-        assert error.details["places"] == ["task 1, annotation 2"]
-
-    def test_unknown_annotators(self) -> None:
-        error = refused([said("1", None, "dgo", place="line 7")], labels=["dog"])
-        assert error.what == 'f.json line 7: example 1, an unknown annotator says "dgo"'
-        assert "\x1f" not in str(error)
+def test_what_a_kind_refuses_has_its_place_and_its_annotator() -> None:
+    error = refused(
+        [said("1", "a", "cat"), said("1", "b", ["dog", "cat"], place="task 1, annotation 2")]
+    )
+    assert error.what == "f.json task 1, annotation 2: example 1, annotator b gives a list"
+    assert error.details["places"] == ["task 1, annotation 2"]
+    error = refused([said("1", None, "dgo", place="line 7")], labels=["dog"])
+    assert error.what == 'f.json line 7: example 1, an unknown annotator says "dgo"'
+    assert "\x1f" not in str(error)
 
 
 responses = st.lists(

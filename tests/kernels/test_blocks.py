@@ -20,7 +20,7 @@ from plausibly.kernels.ranks import Ranks, by_places
 from plausibly.kernels.sparse import Dense
 from plausibly.kernels.types import Floats
 
-EXAMPLES = 331
+EXAMPLES = 83
 
 
 def cut(patch: pytest.MonkeyPatch, cells: int = 32, cores: int = 3) -> None:

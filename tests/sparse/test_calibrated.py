@@ -14,8 +14,6 @@ from plausibly.conformal.inputs import matched_inputs
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.errors import IncompatibleComponents, PlausiblyWarning
 from plausibly.kernels.sparse import Sparse
-from plausibly.plugin import CALIBRATOR, COMBINER
-from plausibly.registry import default
 from refusals import refused
 from sparse_world import mentions, plausibilities, predictions, shuffled
 
@@ -32,7 +30,6 @@ CALIBRATORS: dict[str, dict[str, object]] = {
     "risk": {"name": "risk", "by": "risk"},
     "mass-coverage": {"name": "mass-coverage", "leave_out": 0.3},
 }
-COMBINERS = sorted(entry.name for entry in default().entries(COMBINER))
 
 
 def made(lam: xr.DataArray | xr.Dataset, dtype: str = "float32", **method: object) -> object:
@@ -66,12 +63,6 @@ def demand_same(first: object, second: object) -> None:
         assert first == second
 
 
-def test_every_calibrator_is_tried() -> None:
-    named = {entry.name for entry in default().entries(CALIBRATOR)}
-    tried = {str(table["name"]) for table in CALIBRATORS.values()}
-    assert named == tried | {"augmentation"}
-
-
 @pytest.mark.parametrize(("dtype", "counts"), [("float32", True), ("float64", False)])
 @pytest.mark.parametrize("called", CALIBRATORS)
 def test_every_calibrator_gives_the_same(called: str, dtype: str, counts: bool) -> None:
@@ -81,29 +72,6 @@ def test_every_calibrator_gives_the_same(called: str, dtype: str, counts: bool) 
     assert isinstance(dense, ConformalPredictor)
     for sparse in (to_sparse(lam), shuffled(to_sparse(turned))):
         demand_same(made(sparse, dtype, calibrator=CALIBRATORS[called]), dense)
-
-
-@pytest.mark.parametrize("calibrator", ["expected", "monte-carlo"])
-@pytest.mark.parametrize("combiner", COMBINERS)
-def test_every_combiner_gives_the_same(calibrator: str, combiner: str) -> None:
-    lam = plausibilities(EXAMPLES, LABELS)
-    sparse, dense = (
-        made(one, calibrator=CALIBRATORS[calibrator], combiner=combiner, allow_no_guarantee=True)
-        for one in (shuffled(to_sparse(lam)), lam)
-    )
-    demand_same(sparse, dense)
-
-
-@pytest.mark.parametrize("scores", ["separate", "mean", "pooled"])
-def test_augmentations(scores: str) -> None:
-    lam = plausibilities(30, LABELS)
-    model = xr.concat(
-        [predictions(30, LABELS, seed=seed) for seed in (1, 2)], dim="augmentation"
-    ).assign_coords(augmentation=["left", "right"])
-    calibrator = {"name": "augmentation", "scores": scores}
-    dense = plausibly.calibrate(model, lam, calibrator=calibrator)
-    sparse = plausibly.calibrate(model, shuffled(to_sparse(lam)), calibrator=calibrator)
-    assert sparse.fingerprint == dense.fingerprint
 
 
 @pytest.mark.parametrize("kind", ["single-label", "partial-ranking", "label-set", "soft-label"])
@@ -118,15 +86,6 @@ def test_annotations_of_many_labels_are_sparse_inside(kind: str) -> None:
     assert isinstance(second, ConformalPredictor)
     assert answers(first)[:2] == answers(second)[:2]
     np.testing.assert_array_equal(first.pools.calibration.scores, second.pools.calibration.scores)
-
-
-def test_only_common_examples() -> None:
-    model = predictions(20, LABELS, start=10)
-    lam = plausibilities(20, LABELS)
-    dense = plausibly.calibrate(model, lam, only_common=True)
-    sparse = plausibly.calibrate(model, shuffled(to_sparse(lam)), only_common=True)
-    assert sparse.n == 10
-    assert sparse.fingerprint == dense.fingerprint
 
 
 def test_other_names_are_refused_as_for_dense_ones() -> None:

@@ -10,8 +10,7 @@ import xarray as xr
 
 import plausibly
 from plausibly import to_sparse
-from plausibly.errors import InputError
-from plausibly.io.plausibilities import check_output, read_plausibilities, write_plausibilities
+from plausibly.io.plausibilities import read_plausibilities, write_plausibilities
 from refusals import refused
 from sparse_world import mentions, plausibilities
 
@@ -77,11 +76,3 @@ def test_the_form_that_takes_less(
     assert (plausibly.to_dense(found) if isinstance(found, xr.Dataset) else found).equals(
         read_plausibilities(tmp_path / name)
     )
-
-
-def test_what_cannot_be_written_is_said_before() -> None:
-    check_output(Path("lam.csv"), "long")
-    with pytest.raises(InputError, match=r"ending-unknown: cannot tell the format of lam\.txt"):
-        check_output(Path("lam.txt"))
-    with pytest.raises(InputError, match=r"option-unfit: lam\.nc"):
-        check_output(Path("lam.nc"), "long")

@@ -88,10 +88,7 @@ def crowd(
     each: int,
     skill: tuple[float, float] = (0.5, 0.95),
 ) -> Crowd:
-    """Return a crowd in which `each` annotators answer every example.
-
-    Annotator q is right with a chance of their own a label, and confuses labels in their own way.
-    """
+    """Return a crowd in which `each` annotators answer every example."""
     prevalence = rng.dirichlet(np.full(labels, 5.0))
     truth = rng.choice(labels, examples, p=prevalence)
     confusion = np.empty((annotators, labels, labels))

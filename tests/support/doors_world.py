@@ -11,13 +11,7 @@ READERS = 4
 
 
 def line(count: int, *, seed: int = 0) -> tuple[NDArray[np.float64], list[list[str]]]:
-    """Return two features of each example, and what each of four readers said of it.
-
-    Parameters
-    ----------
-    count : int
-    seed : int
-    """
+    """Return two features of each example, and what each of four readers said of it."""
     random = np.random.default_rng(seed)
     x = random.normal(size=(count, 2))
     logits = np.stack([-2 * x[:, 0], 2 * x[:, 0], 1.5 * x[:, 1]], axis=1)

@@ -38,11 +38,7 @@ class Bag:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One way the randomness can fall out.
-
-    `first` are the examples that calibrate, `drawn` their drawn scores (None where nothing is
-    drawn), `held` the scores of the held-out examples' single labels.
-    """
+    """One way the randomness can fall out."""
 
     chance: Fraction
     test: int
@@ -61,10 +57,7 @@ Law = dict[Fraction, Fraction]
 def random_bag(
     random: Random, size: int, labels: int, values: int, annotators: Sequence[int] = (2, 3)
 ) -> Bag:
-    """Return a bag with scores in 0..values-1, and shares of one of so many votes.
-
-    One bag in five is one-hot: there draws and votes agree, and ties are heaviest.
-    """
+    """Return a bag with scores in 0..values-1, and shares of one of so many votes."""
     one_hot = random.random() < 1 / 5
     scores, masses = [], []
     for _ in range(size):

@@ -9,12 +9,7 @@ HOSTILE = "<script>alert(1)</script>"
 
 
 class Piece(HTMLParser):
-    """A piece of a page.
-
-    Parameters
-    ----------
-    page : str
-    """
+    """A piece of a page."""
 
     def __init__(self, page: str) -> None:
         super().__init__(convert_charrefs=True)

@@ -49,15 +49,7 @@ class Ran:
 
 @attrs.frozen
 class Environment:
-    """A virtual environment with plausibly, from its wheel, and the new plugins.
-
-    Attributes
-    ----------
-    folder : Path
-        Where it lies.
-    plugins : Path
-        The folder with the sources of the plugins.
-    """
+    """A virtual environment with plausibly, from its wheel, and the new plugins."""
 
     folder: Path
     plugins: Path
