@@ -21,7 +21,7 @@ from plausibly.calibration.pvalues import PValues, TestScores, combined
 from plausibly.conformal.inputs import mean_scores
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.sparse import Dense
-from plausibly.kernels.types import Hashes, Ints
+from plausibly.kernels.types import Hashes
 from plausibly.protocols import CALIBRATOR, COMBINER, PValueCombiner
 from plausibly.registry import resolve
 
@@ -141,7 +141,7 @@ class Product:
             group=cell,
             weight=np.array([float(world.weight[new])]) if calibration.claim.weights else None,
             uniform=np.array([[uniform]]),
-            order=None if order is None else _column(order),
+            order=None if order is None else np.array(order, dtype=np.int64)[:, None],
         )
 
     def p_values(
@@ -154,7 +154,3 @@ class Product:
 
         found: list[float] = combined(pools, queries, combine)[0].tolist()
         return found
-
-
-def _column(order: Sequence[int]) -> Ints:
-    return np.array(order, dtype=np.int64)[:, None]

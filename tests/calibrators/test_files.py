@@ -50,6 +50,7 @@ def unchanged(one: ConformalPredictor, other: ConformalPredictor, test: xr.DataA
     assert other.metadata == one.metadata
     assert other.n == one.n
     assert repr(other) == repr(one)
+    assert (other.combiner, other.components) == (one.combiner, one.components)
     for alpha in ("0.1", "0.3"):
         assert other.guarantee(alpha) == one.guarantee(alpha)
         sets = [p.predict(test, alpha) for p in (one, other)]

@@ -11,15 +11,16 @@ from fractions import Fraction
 
 import pytest
 
+from calibrators_labelled import inside
 from exact_bags import Law, excess
 
 from .methods import Method, check
 from .oracles import grouped, in_group
 from .product import Product, combiner
-from .tables import AUGMENTED, METHODS, wrapped
+from .tables import AUGMENTED, METHODS
 from .worlds import Case, World, add, cases, spaced_cases, worlds
 
-WITHIN = wrapped("mondrian", "group", wrapped("clustered", "patient"))
+WITHIN = inside("mondrian", "group", inside("clustered", "patient"))
 
 SHAPES = {
     None: ((4, 3, 12), (6, 2, 12)),

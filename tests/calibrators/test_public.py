@@ -34,8 +34,11 @@ def test_a_new_group_gets_every_label() -> None:
     )
     with warned("group-unseen", "2 examples", 'values of "site"', "found east"):
         sets = predictor.predict(test, "0.3")
-    with warned("group-unseen"):
+    with warned("group-unseen") as caught:
         p = predictor.p_values(test)
+    assert caught[0].filename == __file__
+    with warned("group-unseen"):
+        assert predictor.p_values(test.chunk(example=1)).identical(p)
     assert sets.values[[1, 3]].all()
     assert (p.values[[1, 3]] == 1).all()
     assert not sets.values[[0, 2]].all()
