@@ -6,7 +6,6 @@ import json
 import warnings
 from fractions import Fraction
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -15,12 +14,11 @@ import xarray as xr
 import plausibly
 from conformal_world import LABELS, world
 from kit_combiners import Mean
+from kit_mutants import changed
 from kit_scores import Smoothed
 from plausibly import ConformalPredictor
 from plausibly.calibration.vacuous import warn_of_vacuous
 from plausibly.io.sets import read_sets, write_sets
-from plausibly.kernels.types import Floats
-from plausibly.plugin import Needs, PValues
 from refusals import refused, warned
 from tables import labelled
 
@@ -207,19 +205,13 @@ def test_an_alpha_of_many_digits_never_gets_a_smaller_set() -> None:
     assert float(p.threshold("0.3")) == float(p.threshold(Fraction(3, 10))) == 3.0
 
 
-class Never(Mean):
-    def combine(self, p: PValues, held_out: PValues | None) -> Floats:
-        return 1e-9 * p.mean()
+NEVER = [
+    changed(Mean, combine=lambda self, p, held_out: 1e-9 * p.mean()),
+    changed(Mean, combine=lambda self, p, held_out: 1e-9 * p.each().max(axis=0), needs="each"),
+]
 
 
-class NeverEach(Never):
-    needs: ClassVar[Needs] = "each"
-
-    def combine(self, p: PValues, held_out: PValues | None) -> Floats:
-        return 1e-9 * p.each().max(axis=0)
-
-
-@pytest.mark.parametrize("combiner", [Never(), NeverEach()])
+@pytest.mark.parametrize("combiner", NEVER)
 def test_a_rule_that_lets_nothing_in_has_an_infinite_threshold(combiner: Mean) -> None:
     predictions, lam = world(30)
     p = plausibly.calibrate(predictions, lam, calibrator="monte-carlo", combiner=combiner)

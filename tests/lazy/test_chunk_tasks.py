@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import dask
-import dask.array as da
 import numpy as np
 import pytest
 import xarray as xr
@@ -23,7 +22,6 @@ from plausibly.conformal.chunks import Part
 from plausibly.data.names import Names
 from plausibly.io import read_predictions
 from plausibly.kernels.blocks import row_blocks
-from plausibly.kernels.types import Floats
 from plausibly_builtins.scores.adaptive import Aps
 from plausibly_builtins.scores.simple import Margin, Probability
 
@@ -77,27 +75,6 @@ def test_what_travels_does_not_grow_with_the_number_of_chunks(
         sizes.append([max(map(len, each)) for each in travelling])
     few, many = np.array(sizes)
     assert (many <= few + 64).all()
-
-
-def test_the_entries_of_a_chunk_are_not_copied() -> None:
-    made, given = [], []
-
-    def entries(block: Floats) -> Floats:
-        values = block + 1
-        made.append(values.ctypes.data)
-        return values
-
-    def kept(values: Floats, _: object) -> int:
-        given.append(values.ctypes.data)
-        return 0
-
-    source = da.zeros((20, 3), chunks=(5, 3)).map_blocks(entries, meta=np.empty((0, 0)))
-    array = xr.DataArray(source, dims=("example", "label"))
-    with dask.config.set(scheduler="synchronous"):
-        made.clear()
-        list(chunks.reduced(kept, array, [(chunk, None) for chunk in chunks.chunks_of(array)]))
-    assert given == made
-    assert len(given) == 4
 
 
 @pytest.mark.parametrize("score", [Probability(), Margin(), Aps(randomised=True)], ids=str)
