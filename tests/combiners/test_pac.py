@@ -206,24 +206,20 @@ def test_bounds_by_brute_force(
 
 def test_one_order_of_the_examples_and_another_one_by_another_seed() -> None:
     """Order and draws belong to names and seed; a file without names does not give them away."""
-    one, again = calibrated(), calibrated(rows=np.random.default_rng(0).permutation(60).tolist())
-    calibration, turned = one.pools.calibration, again.pools.calibration
-    assert calibration.order is not None
-    assert turned.order is not None
-    assert sorted(calibration.order.tolist()) == list(range(60))
-    assert calibration.order.tolist() != turned.order.tolist()
-    by_place = [
-        dict(zip(each.order.tolist(), each.uniform.tolist(), strict=True))  # type: ignore[union-attr]  # both are there
-        for each in (calibration, turned)
-    ]
-    assert by_place[0] == by_place[1]
+    rows = np.random.default_rng(0).permutation(60).tolist()
     renamed = plausibly.calibrate(
         predictions(60, prefix="other"), plausibilities(60, prefix="other"), combiner="pac", seed=3
-    ).pools.calibration
-    assert renamed.order is not None
-    assert renamed.uniform is not None
-    assert renamed.order.tolist() != calibration.order.tolist()
-    assert dict(zip(renamed.order.tolist(), renamed.uniform.tolist(), strict=True)) == by_place[0]
+    )
+    orders, by_place = [], []
+    for predictor in (calibrated(), calibrated(rows=rows), renamed):
+        order, uniform = predictor.pools.calibration.order, predictor.pools.calibration.uniform
+        assert order is not None
+        assert uniform is not None
+        orders.append(order.tolist())
+        by_place.append(dict(zip(orders[-1], uniform.tolist(), strict=True)))
+    assert sorted(orders[0]) == list(range(60))
+    assert orders[0] not in orders[1:]
+    assert by_place[0] == by_place[1] == by_place[2]
 
 
 @pytest.mark.parametrize("bound", BOUNDS)
@@ -286,12 +282,8 @@ def test_the_least_number_that_says_something(
     for n, vacuous in ((needed - 1, True), (needed, False)):
         predictor = plausibly.calibrate(*world(n), combiner=combiner)
         guarantee = predictor.guarantee(alpha)
-        assert (guarantee.needed, guarantee.has, guarantee.unit) == (
-            needed,
-            n,
-            "calibration examples",
-        )
-        assert guarantee.vacuous is vacuous
+        assert (guarantee.needed, guarantee.has) == (needed, n)
+        assert (guarantee.vacuous, guarantee.unit) == (vacuous, "calibration examples")
         assert (float(predictor.threshold(alpha)) == -math.inf) is vacuous
         stated = predictor.combiner.guarantee(
             predictor.pools.calibration.claim, predictor.summary, Fraction(alpha)
@@ -316,12 +308,22 @@ def test_betting_says_something_from_the_stated_number_on(alpha: Fraction, delta
 
 
 @pytest.mark.parametrize("calibrator", CALIBRATORS)
-def test_the_default_is_binomial_where_losses_are_0_or_1_by_construction(calibrator: str) -> None:
+def test_what_is_guaranteed_by_default(calibrator: str) -> None:
+    """The bound is binomial where losses are 0 or 1 by construction."""
     bound = "binomial" if calibrator in BINOMIAL else "betting"
     default, chosen = calibrated(calibrator), calibrated(calibrator, bound=bound)
     assert default.threshold([0.1, 0.3]).identical(chosen.threshold([0.1, 0.3]))
-    assert default.guarantee(0.1) == chosen.guarantee(0.1)
     assert default.has_p_values is (bound == "binomial")
+    guarantee = default.guarantee("0.1")
+    assert guarantee == chosen.guarantee("0.1")
+    assert (guarantee.level, guarantee.confidence) == (Fraction(9, 10), 1 - DELTA)
+    assert "with probability 0.80 over the calibration" in guarantee.statement()
+    assert "independent draws of one distribution" in guarantee.assumes[0]
+    assert "chosen without these answers" in guarantee.assumes[-1]
+    clusters = calibrator.startswith("clustered")
+    assert guarantee.cluster == ("patient" if clusters else "")
+    if clusters:
+        assert guarantee.has == len(np.unique(predictions(60)["patient"].values))
 
 
 def test_the_losses_do_not_choose_the_bound() -> None:
@@ -330,21 +332,6 @@ def test_the_losses_do_not_choose_the_bound() -> None:
     predictor = plausibly.calibrate(predictions(60), lam, combiner="pac")
     assert not predictor.has_p_values
     assert "bets" in predictor.guarantee(0.1).reason
-
-
-@pytest.mark.parametrize("calibrator", CALIBRATORS)
-def test_what_is_guaranteed(calibrator: str) -> None:
-    predictor = calibrated(calibrator)
-    guarantee = predictor.guarantee("0.1")
-    assert guarantee.level == Fraction(9, 10)
-    assert guarantee.confidence == 1 - DELTA
-    assert "with probability 0.80 over the calibration" in guarantee.statement()
-    assert "independent draws of one distribution" in guarantee.assumes[0]
-    assert "chosen without these answers" in guarantee.assumes[-1]
-    clusters = calibrator.startswith("clustered")
-    assert guarantee.cluster == ("patient" if clusters else "")
-    if clusters:
-        assert guarantee.has == len(np.unique(predictions(60)["patient"].values))
 
 
 def test_a_risk_in_other_units_has_the_same_threshold() -> None:

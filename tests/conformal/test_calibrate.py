@@ -98,8 +98,8 @@ def test_a_share_outside_its_range_is_refused() -> None:
 
 
 def test_a_combiner_that_does_not_declare_its_needs_is_caught_at_calibration() -> None:
+    forgetful = changed(Mean, combine=lambda self, p, held_out: p.each().min(axis=0))
     with pytest.raises(IncompatibleComponents, match="one p-value per replicate"):
-        forgetful = changed(Mean, combine=lambda self, p, held_out: p.each().min(axis=0))
         plausibly.calibrate(*world(20), combiner=forgetful)
 
 

@@ -56,8 +56,8 @@ def imports_of(source: str, module: str, *, package: bool = False) -> Iterator[I
                 yield Import(text, "", node.lineno, deferred, True)
         deferred |= isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
         if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
-            for child in node.body:
-                yield from walk(child, deferred, True)
+            for inner in node.body:
+                yield from walk(inner, deferred, True)
             children: Iterable[ast.AST] = node.orelse
         else:
             children = ast.iter_child_nodes(node)
