@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 
@@ -11,9 +9,7 @@ import plausibly
 from conformal_world import LABELS, world
 from kit_combiners import Mean
 from kit_mutants import changed
-from plausibly.calibration.pvalues import keyed_share
 from plausibly.errors import IncompatibleComponents, InputError
-from plausibly.kernels.random import Keys, hash_names
 from refusals import refused
 
 
@@ -57,18 +53,6 @@ def test_an_aggregator_needs_annotations() -> None:
         plausibly.calibrate(predictions, lam, aggregator="label-frequency")
 
 
-def test_held_out_examples_have_the_smallest_keys() -> None:
-    """floor(share n) of them, whatever the order of the rows."""
-    hashes = hash_names([f"e{number}" for number in range(21)])
-    keys = Keys(3, "held-out")
-    chosen = keyed_share(Fraction(1, 2), hashes, keys)
-    smallest = np.argsort(keys.uniform(hashes)[:, 0])[:10]
-    assert set(np.flatnonzero(chosen)) == set(smallest)
-    order = np.random.default_rng(0).permutation(21)
-    np.testing.assert_array_equal(keyed_share(Fraction(1, 2), hashes[order], keys), chosen[order])
-    assert keyed_share(Fraction("0.29"), hash_names(range(100)), keys).sum() == 29
-
-
 def test_the_group_is_a_coordinate_of_the_predictions() -> None:
     predictions, lam = world(60)
     p = plausibly.calibrate(predictions, lam, combiner="held-out-rank", cluster="patient")
@@ -78,12 +62,8 @@ def test_the_group_is_a_coordinate_of_the_predictions() -> None:
     assert len(p.pools.calibration.denominator) == 30
     with refused("coordinate-missing", '"site"', "found patient"):
         plausibly.calibrate(predictions, lam, combiner="held-out-rank", cluster="site")
-
-
-def test_too_few_examples_to_hold_any_out() -> None:
-    predictions, lam = world(1)
     with refused("calibration-empty"):
-        plausibly.calibrate(predictions, lam, combiner="held-out-rank")
+        plausibly.calibrate(*world(1), combiner="held-out-rank")
 
 
 def test_a_share_outside_its_range_is_refused() -> None:
@@ -103,16 +83,6 @@ def test_a_combiner_that_does_not_declare_its_needs_is_caught_at_calibration() -
         plausibly.calibrate(*world(20), combiner=forgetful)
 
 
-def test_a_denominator_that_does_not_fit_is_not_believed() -> None:
-    """Arithmetic on plausibilities keeps the coordinate; masses are then rounded up instead."""
-    predictions, lam = world(20)
-    wrong = lam.assign_coords(denominator=("example", np.full(20, 7)))
-    without = lam.drop_vars("denominator")
-    by_wrong = plausibly.calibrate(predictions, wrong)
-    assert by_wrong.fingerprint == plausibly.calibrate(predictions, without).fingerprint
-    assert by_wrong.fingerprint != plausibly.calibrate(predictions, lam).fingerprint
-
-
 def test_annotations_are_aggregated_on_the_way() -> None:
     predictions, lam = world(30)
     counts = np.rint(lam.values * 5).astype(int)
@@ -121,9 +91,7 @@ def test_annotations_are_aggregated_on_the_way() -> None:
         for example, row in zip(lam.example.values, counts, strict=True)
         for number, label in enumerate(np.repeat(LABELS, row))
     ]
-    from plausibly_builtins.single_label.annotation import SingleLabel
-
-    table = SingleLabel().build(records, LABELS)
+    table = plausibly.build_annotations("single-label", records, LABELS)
     p = plausibly.calibrate(predictions, table)
     assert p.metadata.aggregator == "label-frequency"
     assert p.fingerprint == plausibly.calibrate(predictions, lam).fingerprint

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 import xarray as xr
 
@@ -16,22 +15,6 @@ from kit_combiners import Mean
 from plausibly.conformal import FORMAT
 from plausibly.errors import ComponentError, InputError
 from refusals import refused
-from tables import labelled, shares
-
-
-def test_masses_past_62_bits_survive(tmp_path: Path) -> None:
-    """Denominators whose least common multiple no machine integer holds."""
-    rng = np.random.default_rng(0)
-    totals = np.array([47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97, 101] * 3)
-    counts = np.stack([rng.multinomial(total, [0.5, 0.3, 0.2]) for total in totals])
-    lam = shares(counts)
-    predictions = labelled(rng.dirichlet(np.ones(3), len(totals)))
-    p = plausibly.calibrate(predictions, lam)
-    assert p.pools.pooled.cumulative.dtype == object
-    p.save(tmp_path / "p.nc")
-    again = plausibly.load_predictor(tmp_path / "p.nc")
-    assert list(again.pools.pooled.cumulative) == list(p.pools.pooled.cumulative)
-    assert again.p_values(predictions).identical(p.p_values(predictions))
 
 
 def test_the_file_is_netcdf_3_without_wide_integers(tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ import plausibly
 from conformal_world import LABELS, world
 from kit_combiners import Mean
 from kit_mutants import changed
-from kit_scores import Smoothed
 from plausibly import ConformalPredictor
 from plausibly.calibration.vacuous import warn_of_vacuous
 from plausibly.io.sets import read_sets, write_sets
@@ -121,21 +120,6 @@ def test_logits_that_underflow_as_probabilities_are_told_apart_in_log_space() ->
     assert not sets.sel(label="c").any()
     # As probabilities both are zero, and ties stay together.
     assert plausibly.calibrate(logits, lam).predict(logits, 0.1).sel(label="c").all()
-
-
-def test_randomised_scores_are_keyed_by_example() -> None:
-    predictions, lam = world(60)
-    p = plausibly.calibrate(predictions, lam, score=Smoothed())
-    test = world(40, seed=3, start=200)[0]
-    sets = p.predict(test, 0.2)
-    order = np.random.default_rng(0).permutation(40)
-    assert p.predict(test[order], 0.2).identical(sets[order])
-    alone = xr.concat([p.predict(test[[row]], 0.2) for row in range(40)], dim="example")
-    np.testing.assert_array_equal(alone.values, sets.values)
-    with refused("uniform-missing"):
-        p.predict_array(test.values, 0.2)
-    likelier = p.predict_array(test.values, 0.2, uniform=np.zeros((40, 1), dtype=np.float32))
-    assert likelier.sum() >= sets.values.sum()
 
 
 def test_message_23_says_how_many_examples_are_missing() -> None:
