@@ -81,21 +81,6 @@ def test_pairs(calibrator: Table, rule: Table | str, count: int, piece: str) -> 
         calibrate(calibrator, rule, augmentations=count)
 
 
-@pytest.mark.parametrize("rule", ["cauchy", "fisher", "stouffer"])
-@pytest.mark.parametrize("name", ["group of draws", "weights of draws", "patients of draws"])
-def test_rules_without_a_guarantee(name: str, rule: str) -> None:
-    with refused("guarantee-none", f"combiner {rule}", "or allow_no_guarantee=True"):
-        calibrate(CALIBRATORS[name], rule)
-    predictor = plausibly.calibrate(
-        predictions(N),
-        plausibilities(N),
-        calibrator=CALIBRATORS[name],
-        combiner=rule,
-        allow_no_guarantee=True,
-    )
-    assert predictor.guarantee("0.1").statement() == "no guarantee"
-
-
 OUTSIDE = "put mondrian outside; weights are per example"
 INSIDE = [
     ("mondrian", inside("mondrian", "same"), "name one coordinate that has both"),

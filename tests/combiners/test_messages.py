@@ -19,7 +19,7 @@ from plausibly.guarantee import Guarantee
 from plausibly_builtins.combiners.independent import correlation, worth
 from refusals import refused
 
-from .designs import CLAIMING, MERGING, NONE, combiner, copies, drawn, gaussian
+from .designs import MERGING, NONE, combiner, copies, drawn, gaussian
 
 ALPHA = Fraction(1, 10)
 INDEPENDENT = "independent p-values; replicates share the test score"
@@ -55,14 +55,6 @@ def test_allowed_and_said(name: str) -> None:
     (stated,) = json.loads(sets.attrs["guarantees"])
     assert (stated["level"], stated["statement"]) == (None, "no guarantee")
     assert Guarantee.from_json(stated) == guarantee
-
-
-@pytest.mark.parametrize("name", [*CLAIMING, *NONE])
-def test_means_alone_are_not_enough(name: str) -> None:
-    for allow in (False, True):
-        with refused("pair-incompatible", kind=IncompatibleComponents) as caught:
-            plausibly.calibrate(*world(40), combiner=name, allow_no_guarantee=allow)
-        assert caught.value.what == f"combiner {name} does not go with calibrator expected"
 
 
 def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

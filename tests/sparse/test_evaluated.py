@@ -92,20 +92,6 @@ def test_labels_and_risk_have_the_same_bits(dtype: str, several: bool) -> None:
     assert found.identical(coverage_by(sets, lam, by=ByRisk(words), cluster="patient"))
 
 
-def test_risk_is_what_its_equation_says() -> None:
-    """missed(L) = sum_i lambda_i(L - C_i) / sum_i lambda_i(L), over all of both at once."""
-    sets = prediction_sets(several=False)
-    lam = plausibilities(EXAMPLES, LABELS)
-    found = coverage_by(sets, to_sparse(lam), by=ByRisk())
-    for level in (1.0, 2.0, 3.0):
-        mine = (lam.risk == level).values
-        said, held = lam.values[:, mine], sets.values[:, mine]
-        expected = (said * ~held).sum() / said.sum()
-        assert float(found.missed_mean.sel(level=level)) == pytest.approx(expected)
-    loss = (lam.risk.values * lam.values * ~sets.values).sum(axis=1).mean()
-    assert float(found.risk_missed_mean) == pytest.approx(loss)
-
-
 def test_numbers_of_the_examples() -> None:
     lam = plausibilities(EXAMPLES, LABELS, counts=False)
     sparse = to_sparse(lam)
