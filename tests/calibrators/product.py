@@ -92,7 +92,6 @@ def data_of(world: World, rows: Sequence[int]) -> CalibrationData:
 
 
 def combiner(like: str | dict[str, object]) -> PValueCombiner:
-    """Return a built-in combiner."""
     return resolve(COMBINER, like)
 
 
@@ -147,8 +146,6 @@ class Product:
     def p_values(
         self, pools: Pools, queries: TestScores, rule: PValueCombiner, aside: PValues | None = None
     ) -> list[float]:
-        """Return the combined p-value of each label."""
-
         def combine(p: PValues) -> NDArray[np.float64]:
             return np.asarray(rule.combine(p, aside), dtype=np.float64)
 

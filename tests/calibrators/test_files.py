@@ -37,13 +37,11 @@ TABLES = {**CALIBRATORS, **AUGMENTED, "pooled": POOLED}
 
 
 def again(predictor: ConformalPredictor, folder: Path) -> ConformalPredictor:
-    """Return the predictor as it was written and read."""
     predictor.save(folder / "predictor.nc")
     return plausibly.load_predictor(folder / "predictor.nc")
 
 
 def unchanged(one: ConformalPredictor, other: ConformalPredictor, test: xr.DataArray) -> None:
-    """Both answer alike in everything."""
     assert other.fingerprint == one.fingerprint
     assert other.summary == one.summary
     assert other.pools.calibration.claim == one.pools.calibration.claim

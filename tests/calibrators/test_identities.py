@@ -46,7 +46,6 @@ def calibrated(
     lam: xr.DataArray | None = None,
     weight: float | None = None,
 ) -> ConformalPredictor:
-    """Return a predictor of 40 examples."""
     return plausibly.calibrate(
         predictions(N, weight=weight) if given is None else given,
         plausibilities(N) if lam is None else lam,

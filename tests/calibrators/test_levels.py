@@ -43,7 +43,6 @@ def test_a_level_is_kept_with_augmentations(method: Method) -> None:
 
 
 def test_the_enumeration_is_complete() -> None:
-    """Chances of all cases add up to one."""
     for world in worlds(43, 4, 2, 4):
         for m in (None, 1, 2):
             for shifted, by_patient in [(False, False), (True, False), (False, True)]:
@@ -53,7 +52,6 @@ def test_the_enumeration_is_complete() -> None:
 
 
 def patients_in(world: World, cluster: str) -> list[tuple[str, list[int]]]:
-    """Return the patients who have examples of a group, with these."""
     found = []
     for one in sorted(set(world.patient)):
         theirs = [

@@ -225,7 +225,6 @@ def spaced_draws(masses: Row, m: int) -> list[Spaced]:
 
 
 def spaced_cases(world: World, m: int) -> Iterator[Case]:
-    """Return every case of evenly spaced draws."""
     every = [spaced_draws(masses, m) for masses in world.masses]
     for new in range(world.size):
         rows = tuple(i for i in range(world.size) if i != new)

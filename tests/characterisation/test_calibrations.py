@@ -112,7 +112,6 @@ def calibrated(
 
 
 def answers(predictor: plausibly.ConformalPredictor, new: xr.DataArray) -> Iterator[str]:
-    """Yield thresholds, p-values and sets."""
     try:
         taus = predictor.threshold(list(nets.ALPHAS))
         yield f"  threshold {nets.hexadecimal(taus.transpose('alpha', ...))}"

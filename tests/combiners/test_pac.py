@@ -86,7 +86,6 @@ def pools(losses: Sequence[Sequence[tuple[float, int]]], total: int, seed: int =
 
 
 def examples(seed: int, n: int, total: int = 6) -> list[list[tuple[float, int]]]:
-    """Return (score, mass) pairs of examples, with ties."""
     random = np.random.default_rng(seed)
     scores = random.integers(1, 12, (n, 3)) / 10
     masses = random.multinomial(total, random.dirichlet([3, 1, 0.5]), n)

@@ -35,7 +35,6 @@ def calibrated(
     calibrator: str = "monte-carlo",
     tied: bool = False,
 ) -> ConformalPredictor:
-    """Return a predictor of n examples, without ties or with many."""
     random = np.random.default_rng(n)
     names, labels = [f"case {i}" for i in range(n)], ["a", "b", "c"]
     scores = random.integers(1, 7, (n, 3)) if tied else random.permutation(3 * n).reshape(n, 3) + 1

@@ -61,7 +61,6 @@ def table_of(
 
 
 def assert_close(found: xr.DataArray, exact: Shares, within: float = 1e-12) -> None:
-    """Compare plausibilities with fractions, by name."""
     assert sorted(found["example"].values) == sorted(exact)
     for example, row in exact.items():
         for label, value in row.items():

@@ -111,15 +111,12 @@ def excess(law: Law, level: Fraction = Fraction(1)) -> Fraction:
 
 
 def calibration_of(bag: Bag, outcome: Outcome) -> Calibration:
-    """Return the oracle's view of an outcome."""
     if outcome.drawn is not None:
         return Drawn(tuple(tuple(float(s) for s in row) for row in outcome.drawn))
     return expected([bag.scores[i] for i in outcome.first], [bag.masses[i] for i in outcome.first])
 
 
 def oracle_p(rule: Rule) -> PValuesOf:
-    """Return the rule as the oracle computes it."""
-
     def p_values(bag: Bag, outcome: Outcome) -> list[Fraction]:
         calibration = calibration_of(bag, outcome)
         rhos = [calibration.mean(s) for s in outcome.held]

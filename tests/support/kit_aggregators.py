@@ -35,8 +35,6 @@ class Shares(Aggregator):
 
 
 def _after(change: Callable[[xr.DataArray, xr.Dataset], xr.DataArray]) -> object:
-    """Return the aggregator with something done to its results."""
-
     def aggregate(self: Shares, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
         return change(Shares.aggregate(self, annotations, keys), annotations)
 

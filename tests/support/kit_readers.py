@@ -20,7 +20,6 @@ FILE = f"{HEADER}\ncase 2|r2|benign\ncase 2|r1|malignant\ncase 1|r1|unclear\ncas
 
 
 def refuse(path: Path, why: str) -> InputError:
-    """Return the error about a file."""
     return InputError("kit-file", f"{path.name}: {why}", expected="a kit file", source=path.name)
 
 

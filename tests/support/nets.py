@@ -27,7 +27,6 @@ def compare(name: str, lines: Iterable[str]) -> None:
 
 
 def hexadecimal(values: object) -> str:
-    """Return floats exactly, as text."""
     return " ".join(float(one).hex() for one in np.asarray(values, float).ravel())
 
 

@@ -30,7 +30,6 @@ TABLES: dict[str, dict[str, object]] = {
 
 
 def made(case: str) -> ScoreFunction:
-    """Return the score of a case."""
     return registry.resolve(SCORE, TABLES[case])
 
 

@@ -119,19 +119,16 @@ folder = "out"
 
 
 def tables(text: str) -> dict[str, object]:
-    """Return the tables of a study file, with decimals as typed."""
     return tomllib.loads(text, parse_float=Decimal)
 
 
 def study(text: str) -> Settings:
-    """Return the study of a text without mistakes."""
     found = draft(tables(text))
     assert not found.mistakes
     return found.settings
 
 
 def document(text: str) -> Document:
-    """Return a text as the file ``study.toml``."""
     return parse(text, "study.toml")
 
 
@@ -143,7 +140,6 @@ def rows(text: str) -> list[str]:
 
 
 def error(text: str) -> SettingsError:
-    """Return the error about a text."""
     one = drafted(text)
     return one.error([*one.mistakes, *study_mistakes(one)])
 
@@ -155,7 +151,6 @@ def drafted(text: str) -> Draft:
 
 
 def written(folder: Path) -> dict[str, bytes]:
-    """Return every file of a folder, by its name."""
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
@@ -171,7 +166,6 @@ class Wrapped:
     switch: bool = False
 
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
-        """Return what the inner one gives."""
         return self.inner.calibrate(data, keys)
 
 
@@ -182,7 +176,6 @@ class Unset:
     level: float | None = 0.5
 
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
-        """Return nothing: these tests calibrate nothing with it."""
         raise NotImplementedError
 
 
@@ -194,12 +187,10 @@ class Broken(ScoreFunction):
     either: int | str = 1
 
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
-        """Ask for what other examples do not have."""
         raise LookupError(self.pair[0])
 
 
 def needs_an_extra() -> Wrapped:
-    """Ask for what is not installed."""
     raise MissingExtra("extra-missing", "it needs more", hint='pip install "plausibly[more]"')
 
 
