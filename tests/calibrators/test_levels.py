@@ -51,17 +51,6 @@ def test_the_enumeration_is_complete() -> None:
         assert sum((case.chance for case in spaced_cases(world, 2)), Fraction(0)) == 1
 
 
-def patients_in(world: World, cluster: str) -> list[tuple[str, list[int]]]:
-    found = []
-    for one in sorted(set(world.patient)):
-        theirs = [
-            i for i in range(world.size) if (world.patient[i], world.group[i]) == (one, cluster)
-        ]
-        if theirs:
-            found.append((one, theirs))
-    return found
-
-
 def law_within(world: World, cluster: str, *, by_share: bool) -> Law:
     """Return the law in one group of patients who may have examples in several.
 
@@ -70,16 +59,19 @@ def law_within(world: World, cluster: str, *, by_share: bool) -> Law:
     """
     product = Product(WITHIN, world)
     oracle = in_group(grouped())
-    inside = patients_in(world, cluster)
-    odds = [
-        Fraction(len(theirs), world.patient.count(one) if by_share else len(theirs))
-        for one, theirs in inside
-    ]
+    by_patient: dict[str, list[int]] = {}
+    for i, (patient, group) in enumerate(zip(world.patient, world.group, strict=True)):
+        if group == cluster:
+            by_patient.setdefault(patient, []).append(i)
+    odds = {
+        one: Fraction(len(theirs), world.patient.count(one) if by_share else len(theirs))
+        for one, theirs in by_patient.items()
+    }
     law: Law = {}
-    for (one, theirs), odd in zip(inside, odds, strict=True):
+    for one, theirs in by_patient.items():
         rows = tuple(i for i in range(world.size) if world.patient[i] != one)
         for new in theirs:
-            case = Case(odd / sum(odds) / len(theirs), rows, new)
+            case = Case(odds[one] / sum(odds.values()) / len(theirs), rows, new)
             pools = product.pools(case)
             got = product.p_values(pools, product.queries(pools, new), combiner("average"))
             want = [

@@ -157,19 +157,10 @@ def drawings(
     if m is None:
         yield None, Fraction(1)
         return
-    choices = [
-        [k for k, mass in enumerate(world.masses[i]) if mass] for i in rows for _ in range(m)
-    ]
-    for labels in product(*choices):
-        chance = prod(
-            (
-                world.masses[i][labels[place * m + j]]
-                for place, i in enumerate(rows)
-                for j in range(m)
-            ),
-            start=Fraction(1),
-        )
-        yield tuple(tuple(labels[j::m]) for j in range(m)), chance
+    slots = [i for i in rows for _ in range(m)]
+    for labels in product(*([k for k, x in enumerate(world.masses[i]) if x] for i in slots)):
+        masses = (world.masses[i][k] for i, k in zip(slots, labels, strict=True))
+        yield tuple(tuple(labels[j::m]) for j in range(m)), prod(masses, start=Fraction(1))
 
 
 def add(law: Law, p: Fraction, chance: Fraction) -> None:

@@ -168,7 +168,7 @@ def test_a_wrong_answer_names_the_component(
     component: Combiner | Score | Calibrator | Aggregator, found: str
 ) -> None:
     called = type(component).__name__
-    call: Callable[[], object] = partial(plausibly.aggregate, table(), component)  # type: ignore[arg-type]  # not of others
+    call: Callable[[], object] = partial(plausibly.aggregate, table(), component)
     if not isinstance(component, Aggregator):
         call = partial(plausibly.calibrate, *world(), **{called.lower(): component})  # type: ignore[arg-type]  # by name
     error = refused(call)
@@ -340,7 +340,8 @@ def test_a_reader_that_fails_is_named(tmp_path: Path) -> None:
     path.write_text("anything")
     error = refused(lambda: plausibly.read_annotations(path, Reader()))
     assert (error.source, error.found) == ("reader Reader", FAILED)
-    for answer in ({}, xr.Dataset()):
+    answers: tuple[object, ...] = ({}, xr.Dataset())
+    for answer in answers:
         reader = Reader(answer=answer)
         error = refused(partial(plausibly.read_annotations, path, reader), "table-unknown")
         assert error.source == "reader Reader"

@@ -160,9 +160,10 @@ def test_majority_vote_coverage_breaks_ties_in_the_order_of_the_calibration(tmp_
 )
 def test_enough_examples_and_still_vacuous(unit: str, hint: str) -> None:
     """Examples of the lowest rank, not the number of examples, are then to blame."""
-    tenth = Fraction(1, 10)
-    stated = {"reason": "", "vacuous": True, "has": 500, "needed": 496, "unit": unit}
-    guarantee = plausibly.Guarantee(alpha=tenth, level=1 - tenth, **stated)
+    level = Fraction(9, 10)
+    guarantee = plausibly.Guarantee(
+        alpha=1 - level, level=level, reason="", vacuous=True, has=500, needed=496, unit=unit
+    )
     with warned("guarantee-vacuous", f"found too many of 500 {unit} {hint}"):
         warn_of_vacuous(guarantee, "ecdf")
 

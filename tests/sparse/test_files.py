@@ -21,13 +21,9 @@ def test_other_programs_read_the_arrays(tmp_path: Path) -> None:
     held = np.load(tmp_path / "lam.npz")
     assert set(held) == {"weight", "label", "examples", "labels", "denominator", "site", "about"}
     np.testing.assert_array_equal(held["label"], sparse["label"].values)
-    with xr.open_dataset(_netcdf(sparse, tmp_path), engine="scipy") as found:
+    plausibly.write_plausibilities(sparse, tmp_path / "lam.nc")
+    with xr.open_dataset(tmp_path / "lam.nc", engine="scipy") as found:
         assert found["weight"].dims == ("example", "slot")
-
-
-def _netcdf(sparse: xr.Dataset, folder: Path) -> Path:
-    plausibly.write_plausibilities(sparse, folder / "lam.nc")
-    return folder / "lam.nc"
 
 
 @pytest.mark.parametrize("ending", [".npz", ".nc"])
