@@ -23,6 +23,7 @@ from calibrators_labelled import Table, plausibilities, predictions
 from conformal_world import world
 from exact_oracles import binomial_cdf
 from plausibly.calibration.pools import Pools
+from plausibly.calibration.pvalues import PValues
 from plausibly.calibration.scores import CalibrationScores
 from plausibly.guarantee import CalibrationSummary, Claim
 from plausibly_builtins.combiners.pac import Pac
@@ -200,7 +201,11 @@ def test_bounds_by_brute_force(
         assert passes == sorted(passes, reverse=True)
     run = [atom for atom, _ in takewhile(lambda pair: pair[1], zip(atoms, passes, strict=True))]
     expected = run[-1] if run else -math.inf
-    assert Pac(delta=delta, bound=bound).threshold(found, alpha) == expected
+    combiner = Pac(delta=delta, bound=bound)
+    assert combiner.threshold(found, alpha) == expected
+    if bound != "betting":
+        p = combiner.combine(PValues.of(found, np.array(atoms[:-1])), None)
+        assert (p > float(alpha)).tolist() == [atom >= expected for atom in atoms[:-1]]
 
 
 def test_one_order_of_the_examples_and_another_one_by_another_seed() -> None:
