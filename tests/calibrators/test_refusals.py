@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 import plausibly
@@ -123,6 +125,21 @@ def test_label_cells_need_labels_of_examples(inner: Table, reason: str) -> None:
     with refused("pair-incompatible", pair, reason):
         augmentations = 2 if inner["name"] == "augmentation" else 0
         calibrate(inside("mondrian", "label", inner), augmentations=augmentations)
+
+
+@pytest.mark.parametrize(
+    ("risks", "found"),
+    [
+        ([1.0, -1.0, 2.0], "found -1.0 hint"),
+        ([1.0, math.inf, 2.0], "found inf hint"),
+        (["a", "1", "2"], "found a, 1, 2 hint"),
+        ([0.0, 0.0, 0.0], "found only 0 hint"),
+    ],
+)
+def test_risks_that_are_none(risks: list[object], found: str) -> None:
+    given = predictions(N).assign_coords(risk=("label", risks))
+    with refused("risks-range", found):
+        plausibly.calibrate(given, plausibilities(N), calibrator=CALIBRATORS["risk"])
 
 
 @pytest.mark.parametrize("scores", ["mean", "separate", "pooled"])
