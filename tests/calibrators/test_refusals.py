@@ -142,6 +142,20 @@ def test_risks_that_are_none(risks: list[object], found: str) -> None:
         plausibly.calibrate(given, plausibilities(N), calibrator=CALIBRATORS["risk"])
 
 
+@pytest.mark.parametrize(
+    ("table", "found"),
+    [
+        (inside("mondrian", "sight"), "found alone, patient, same, … (5 in all) hint"),
+        (inside("weighted", "sight"), "found alone, patient, same, … (5 in all) hint"),
+        (inside("clustered", "sight"), "found alone, patient, same, … (5 in all) hint"),
+        ({"name": "risk", "by": "sight"}, "found ones, risk hint"),
+    ],
+)
+def test_coordinates_that_are_not_there(table: Table, found: str) -> None:
+    with refused("coordinate-missing", str(table["name"]), '"sight"', found):
+        calibrate(table)
+
+
 @pytest.mark.parametrize("scores", ["mean", "separate", "pooled"])
 def test_augmentation_without_augmentations(scores: str) -> None:
     hint = "hint xarray.concat(parts, dim='augmentation'), or calibrator expected"
