@@ -34,7 +34,7 @@ MUTATED = [
 ]
 TESTS = [
     *("kernels", "combiners", "calibrators", "exact", "conformal", "scores", "weights", "data"),
-    *("evaluation", "sparse"),
+    *("annotations", "evaluation", "sparse"),
 ]
 FIRST = "plausibly.kernels.sums.x_whole__mutmut_1"
 BATCH = 20
@@ -59,6 +59,7 @@ def main() -> int:
         names = sorted(outcomes(folder))
         sample = random.Random(options.seed).sample(names, min(options.sample, len(names)))
         ran: list[str] = []
+        alive: list[str] = []
         while len(ran) < len(sample) and time.monotonic() < end:
             batch = sample[len(ran) : len(ran) + BATCH]
             # Without mutants all tests have passed once. A name is a pattern here, of which no test
@@ -73,7 +74,7 @@ def main() -> int:
     reasons = tomllib.loads(REASONS.read_text(encoding="utf-8"))["survivor"]
     explained = {(entry["old"], entry["new"]) for entry in reasons}
     unexplained = {name: pair for name, pair in changes.items() if pair not in explained}
-    share = 1 - len(alive) / len(ran)
+    share = 1 - len(alive) / max(1, len(ran))
     print(f"{len(names)} mutants, {len(ran)} run (seed {options.seed}), {share:.1%} killed")
     print(f"{len(alive)} survived, {len(unexplained)} of them without a reason in {REASONS.name}")
     for name, (old, new) in unexplained.items():

@@ -113,8 +113,10 @@ def test_e_values_want_scores_above_zero() -> None:
 )
 def test_p_values_of_the_caller(values: ArrayLike, found: str) -> None:
     for name in (*MERGING, *NONE):
+        merge = combiner(name).merge  # type: ignore[attr-defined]  # only these rules have it
         with refused("p-values-range", found):
-            combiner(name).merge(np.array(values))  # type: ignore[attr-defined]  # only these rules have it
+            merge(np.array(values))
+        assert merge(np.full((2, 3), 0.5, dtype=np.float32)).dtype == np.float64
 
 
 def test_effective_numbers_of_tests() -> None:
