@@ -9,7 +9,7 @@ import xarray as xr
 import plausibly
 from calibrators_labelled import CALIBRATORS, Table, inside, plausibilities, predictions
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.errors import IncompatibleComponents, InputError
+from plausibly.errors import IncompatibleComponents, InputError, PlausiblyWarning
 from refusals import refused, warned
 
 N = 40
@@ -22,6 +22,12 @@ def calibrated(
     return plausibly.calibrate(
         predictions(N, weight=weight), plausibilities(N), calibrator=table, combiner=combiner
     )
+
+
+def details(caught: pytest.WarningsRecorder) -> object:
+    message = caught[0].message
+    assert isinstance(message, PlausiblyWarning)
+    return message.details
 
 
 # Groups and labels that calibration lacks
@@ -37,6 +43,7 @@ def test_a_new_group_gets_every_label() -> None:
     with warned("group-unseen") as caught:
         p = predictor.p_values(test)
     assert caught[0].filename == __file__
+    assert details(caught) == {"examples": ["new 1", "new 3"]}
     with warned("group-unseen"):
         assert predictor.p_values(test.chunk(example=1)).identical(p)
     assert sets.values[[1, 3]].all()
@@ -66,8 +73,9 @@ def test_a_group_that_is_too_small_says_so() -> None:
     predictor = plausibly.calibrate(given, plausibilities(N), calibrator=CALIBRATORS["group"])
     test = predictions(2, prefix="new").assign_coords(site=("example", ["a", "b"]))
     expected = "expected 9 calibration examples or more in a group found b 2"
-    with warned("group-too-small", '1 of 2 groups of "site"', expected):
+    with warned("group-too-small", '1 of 2 groups of "site"', expected) as caught:
         sets = predictor.predict(test, "0.1")
+    assert details(caught) == {"groups": ["b"]}
     assert sets.values[1].all()
     assert not predictor.guarantee("0.1").vacuous
 

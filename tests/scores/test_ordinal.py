@@ -109,24 +109,6 @@ def test_greedy_is_summed_so_that_rounding_makes_no_hole() -> None:
     assert (np.diff(naive, axis=1) > 0).any()
 
 
-@pytest.mark.parametrize("case", INNER)
-@given(data=rows_of_sixteenths())
-def test_the_reversed_order_gives_the_same_hull(case: str, data: tuple[Floats, Floats]) -> None:
-    rows, uniform = data[0] / 3, data[1]
-    component = hulls(case)
-    drawn = uniform if component.randomised else None
-    turned = component.score(np.ascontiguousarray(rows[:, ::-1]), drawn)[:, ::-1]
-    np.testing.assert_array_equal(turned, component.score(rows, drawn))
-
-
-@given(data=rows_of_sixteenths())
-def test_greedy_holds_the_likeliest_label_first(data: tuple[Floats, Floats]) -> None:
-    rows, uniform = data
-    for drawn in (None, uniform):
-        found = ordinal(greedy=True, randomised=drawn is not None).score(rows, drawn)
-        assert (found.max(axis=1) == found[np.arange(len(rows)), rows.argmax(axis=1)]).all()
-
-
 @pytest.mark.parametrize("labels", [1, 2, 7])
 @pytest.mark.parametrize("case", CASES)
 def test_a_batch_is_its_rows_bit_for_bit(case: str, labels: int) -> None:
