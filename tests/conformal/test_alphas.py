@@ -81,8 +81,10 @@ def test_no_number(value: object) -> None:
 def test_percentages_and_confidence_levels_are_told_what_was_meant() -> None:
     with refused("alpha-range", "0.1 for 90% sets found 90 hint alpha=0.1"):
         read_alpha(90)
-    with refused("alpha-range", "alpha=0.05"):
-        read_alpha(5)
+    for percent in (5, 95):
+        with refused("alpha-range") as caught:
+            read_alpha(percent)
+        assert caught.value.hint == "alpha=0.05"
     with warned("alpha-large", "cover 10%", "hint alpha=0.1 for 90% sets"):
         assert read_alpha(0.9) == Fraction(9, 10)
     with warned("alpha-large"):
