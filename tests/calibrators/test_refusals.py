@@ -145,14 +145,14 @@ def test_risks_that_are_none(risks: list[object], found: str) -> None:
 @pytest.mark.parametrize(
     ("table", "found"),
     [
-        (inside("mondrian", "sight"), "found alone, patient, same, … (5 in all) hint"),
-        (inside("weighted", "sight"), "found alone, patient, same, … (5 in all) hint"),
-        (inside("clustered", "sight"), "found alone, patient, same, … (5 in all) hint"),
-        ({"name": "risk", "by": "sight"}, "found ones, risk hint"),
+        (inside("mondrian", "sight"), "example found alone, patient, same, … (5 in all) hint"),
+        (inside("weighted", "sight"), "example found alone, patient, same, … (5 in all) hint"),
+        (inside("clustered", "sight"), "example found alone, patient, same, … (5 in all) hint"),
+        ({"name": "risk", "by": "sight"}, "label found ones, risk hint"),
     ],
 )
 def test_coordinates_that_are_not_there(table: Table, found: str) -> None:
-    with refused("coordinate-missing", str(table["name"]), '"sight"', found):
+    with refused("coordinate-missing", str(table["name"]), '"sight"', f"a coordinate over {found}"):
         calibrate(table)
 
 
