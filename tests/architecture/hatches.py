@@ -26,12 +26,7 @@ class Hatch:
 
 
 def without_reason(source: str) -> list[Hatch]:
-    """Return the hatches of a source that have no reason, by line.
-
-    A ``noqa`` or ``type: ignore`` has words after its code. A broad ``except`` has a comment on its
-    line or alone on the next. An ``Any`` has one on its line or alone on the line above; what it
-    is a part of, as ``Kind[Any]``, is explained once a file, and so is an alias, by its own line.
-    """
+    """Return the hatches of a source that have no reason, by line."""
     if not _WORDS.search(source):
         return []
     tree = ast.parse(source)
@@ -81,10 +76,7 @@ def _name(node: ast.expr) -> str | None:
 
 
 def _uses(node: ast.AST, whole: ast.AST | None = None) -> Iterator[tuple[int, str]]:
-    """Yield the line of each ``Any``, and the type that it is a part of.
-
-    A comparison with ``Any`` is no hatch.
-    """
+    """Yield the line of each ``Any``, and the type that it is a part of."""
     if isinstance(node, ast.Compare):
         return
     if isinstance(node, ast.Name | ast.Attribute) and _name(node) == "Any":

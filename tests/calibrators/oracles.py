@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from math import ceil
 from typing import TypeAlias
 
-from .worlds import Case, World, vote
+from exact_oracles import vote
+
+from .worlds import Case, World
 
 ONE = Fraction(1)
 ZERO = Fraction(0)
@@ -183,59 +184,10 @@ def of_vote(world: World, case: Case, k: int, s: Scores, j: int | None) -> Fract
     return Fraction(below + 1, len(members) + 1)
 
 
-# Merging rules, of one p-value per replicate in their order
-
-
-def average(p: Sequence[Fraction]) -> Fraction:
-    return min(ONE, sum(p, ZERO) / len(p))
-
-
-def twice_average(p: Sequence[Fraction]) -> Fraction:
-    return min(ONE, 2 * sum(p, ZERO) / len(p))
-
-
-def maximum(p: Sequence[Fraction]) -> Fraction:
-    return max(p)
-
-
-def bonferroni(p: Sequence[Fraction]) -> Fraction:
-    return min(ONE, len(p) * min(p))
-
-
-def median(p: Sequence[Fraction]) -> Fraction:
-    k = ceil(Fraction(len(p), 2))
-    return min(ONE, sorted(p)[k - 1] * len(p) / k)
-
-
-def exchangeable_median(p: Sequence[Fraction]) -> Fraction:
-    """Reject where half of a prefix is at most alpha / 2."""
-    firsts = [sorted(p[:length]) for length in range(1, len(p) + 1)]
-    return min(ONE, *(2 * one[ceil(Fraction(len(one), 2)) - 1] for one in firsts))
-
-
-def exchangeable_average(p: Sequence[Fraction]) -> Fraction:
-    """Return the least alpha at which a prefix has ``mean max(0, 2 - 2 p / alpha) >= 1``."""
-    prefixes = [sorted(p[:length]) for length in range(1, len(p) + 1)]
-    solutions = [
-        2 * sum(prefix[:kept], ZERO) / (2 * kept - len(prefix))
-        for prefix in prefixes
-        for kept in range(len(prefix) // 2 + 1, len(prefix) + 1)
-    ]
-
-    def rejects(alpha: Fraction) -> bool:
-        return any(
-            sum((max(ZERO, 2 - 2 * one / alpha) for one in prefix), ZERO) >= len(prefix)
-            for prefix in prefixes
-        )
-
-    return min(ONE, *(alpha for alpha in solutions if rejects(alpha)))
-
+# Rules that are checked by the equation; others by their level, and in tests/combiners
 
 MERGING: dict[str, Callable[[Sequence[Fraction]], Fraction]] = {
-    "maximum": maximum,
-    "bonferroni": bonferroni,
-    "median": median,
-    "exchangeable-average": exchangeable_average,
-    "exchangeable-median": exchangeable_median,
+    "average": lambda p: min(ONE, sum(p, ZERO) / len(p)),
+    "twice-average": lambda p: min(ONE, 2 * sum(p, ZERO) / len(p)),
+    "maximum": max,
 }
-"""Rules whose results are fractions, and that need one p-value per replicate."""

@@ -21,7 +21,7 @@ from plausibly.calibration.pvalues import PValues, TestScores, combined
 from plausibly.conformal.inputs import mean_scores
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.sparse import Dense
-from plausibly.kernels.types import Hashes, Ints
+from plausibly.kernels.types import Hashes
 from plausibly.protocols import CALIBRATOR, COMBINER, PValueCombiner
 from plausibly.registry import resolve
 
@@ -92,7 +92,6 @@ def data_of(world: World, rows: Sequence[int]) -> CalibrationData:
 
 
 def combiner(like: str | dict[str, object]) -> PValueCombiner:
-    """Return a built-in combiner."""
     return resolve(COMBINER, like)
 
 
@@ -141,20 +140,14 @@ class Product:
             group=cell,
             weight=np.array([float(world.weight[new])]) if calibration.claim.weights else None,
             uniform=np.array([[uniform]]),
-            order=None if order is None else _column(order),
+            order=None if order is None else np.array(order, dtype=np.int64)[:, None],
         )
 
     def p_values(
         self, pools: Pools, queries: TestScores, rule: PValueCombiner, aside: PValues | None = None
     ) -> list[float]:
-        """Return the combined p-value of each label."""
-
         def combine(p: PValues) -> NDArray[np.float64]:
             return np.asarray(rule.combine(p, aside), dtype=np.float64)
 
         found: list[float] = combined(pools, queries, combine)[0].tolist()
         return found
-
-
-def _column(order: Sequence[int]) -> Ints:
-    return np.array(order, dtype=np.int64)[:, None]

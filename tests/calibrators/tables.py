@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+from calibrators_labelled import Table, inside
+
 from .methods import Method, Reads
 from .oracles import (
     Part,
@@ -21,9 +23,6 @@ from .oracles import (
     voted,
     weighted,
 )
-from .worlds import World
-
-Table = dict[str, object]
 
 TENTH, THIRD, HALF = Fraction(1, 10), Fraction(1, 3), Fraction(1, 2)
 
@@ -32,16 +31,11 @@ def drawing(m: int, **more: object) -> Table:
     return {"name": "monte-carlo", "draws": m, **more}
 
 
-def wrapped(name: str, by: str, inner: Table | None = None) -> Table:
-    table: Table = {"name": name, "by": by}
-    return table if inner is None else {**table, "inner": inner}
-
-
 def by_group(inner: Method) -> Method:
     return replace(
         inner,
         name=f"group: {inner.name}",
-        table=wrapped("mondrian", "group", inner.table),
+        table=inside("mondrian", "group", inner.table),
         oracle=in_group(inner.oracle),
         given="group",
     )
@@ -51,7 +45,7 @@ def by_weight(inner: Method) -> Method:
     return replace(
         inner,
         name=f"weights: {inner.name}",
-        table=wrapped("weighted", "weight", inner.table),
+        table=inside("weighted", "weight", inner.table),
         oracle=weighted(inner.part, inner.own),
         shifted=True,
         counts=False,
@@ -62,32 +56,24 @@ def by_patient(inner: Method) -> Method:
     return replace(
         inner,
         name=f"patients: {inner.name}",
-        table=wrapped("clustered", "patient", inner.table),
+        table=inside("clustered", "patient", inner.table),
         oracle=grouped(inner.part, inner.own),
         by_patient=True,
         counts=False,
     )
 
 
-def mass(leave_out: Fraction) -> Table:
-    return {"name": "mass-coverage", "leave_out": float(leave_out)}
-
-
 def holding(leave_out: Fraction) -> Method:
     part = held(Fraction(str(float(leave_out))))
     return Method(
         f"mass: {leave_out} left out",
-        mass(leave_out),
+        {"name": "mass-coverage", "leave_out": float(leave_out)},
         plain(part),
         part=part,
         target="mass",
         leave_out=leave_out,
         counts=True,
     )
-
-
-def largest(world: World) -> Fraction:
-    return max(world.risk)
 
 
 EXPECTED = Method("expected", {"name": "expected"}, plain())
@@ -104,16 +90,21 @@ VOTED = Method(
     counts=True,
 )
 RISK = Method(
-    "risk", wrapped("risk", "risk"), plain(lost, largest), part=lost, own=largest, target="risk"
+    "risk",
+    {"name": "risk", "by": "risk"},
+    plain(lost, lambda world: max(world.risk)),
+    part=lost,
+    own=lambda world: max(world.risk),
+    target="risk",
 )
 PLAIN = (EXPECTED, *DRAWN, VOTED)
 BY_GROUP = tuple(map(by_group, (*PLAIN, RISK, holding(TENTH))))
 BY_LABEL = (
-    Method("label: expected", wrapped("mondrian", "label"), of_label, given="label"),
+    Method("label: expected", inside("mondrian", "label"), of_label, given="label"),
     *(
         Method(
             f"label: {m} draws",
-            wrapped("mondrian", "label", drawing(m)),
+            inside("mondrian", "label", drawing(m)),
             of_label,
             m,
             given="label",
@@ -122,7 +113,7 @@ BY_LABEL = (
     ),
     Method(
         "label: votes",
-        wrapped("mondrian", "label", {"name": "majority-vote"}),
+        inside("mondrian", "label", {"name": "majority-vote"}),
         of_vote,
         given="label",
         target="vote",

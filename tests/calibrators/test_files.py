@@ -13,12 +13,14 @@ import plausibly
 from calibrators_labelled import (
     AUGMENTED,
     CALIBRATORS,
+    LABELS,
     POOLED,
     Table,
     plausibilities,
     predictions,
 )
 from plausibly.conformal.predictor import ConformalPredictor
+from tables import shares
 
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 
@@ -37,19 +39,18 @@ TABLES = {**CALIBRATORS, **AUGMENTED, "pooled": POOLED}
 
 
 def again(predictor: ConformalPredictor, folder: Path) -> ConformalPredictor:
-    """Return the predictor as it was written and read."""
     predictor.save(folder / "predictor.nc")
     return plausibly.load_predictor(folder / "predictor.nc")
 
 
 def unchanged(one: ConformalPredictor, other: ConformalPredictor, test: xr.DataArray) -> None:
-    """Both answer alike in everything."""
     assert other.fingerprint == one.fingerprint
     assert other.summary == one.summary
     assert other.pools.calibration.claim == one.pools.calibration.claim
     assert other.metadata == one.metadata
     assert other.n == one.n
     assert repr(other) == repr(one)
+    assert (other.combiner, other.components) == (one.combiner, one.components)
     for alpha in ("0.1", "0.3"):
         assert other.guarantee(alpha) == one.guarantee(alpha)
         sets = [p.predict(test, alpha) for p in (one, other)]
@@ -70,21 +71,16 @@ def test_files_change_nothing(name: str, rule: Table | str, tmp_path: Path) -> N
     unchanged(predictor, again(predictor, tmp_path), test)
 
 
-def many_counts(count: int) -> xr.DataArray:
-    """Return plausibilities of unlike numbers of votes, whose common multiple is past 2^63."""
-    random = np.random.default_rng(5)
-    totals = np.arange(2, count + 2)
-    votes = np.array([random.multinomial(n, [0.3, 0.3, 0.4]) for n in totals])
-    lam = plausibilities(count)
-    return lam.copy(data=votes / totals[:, None]).assign_coords(denominator=("example", totals))
-
-
 @pytest.mark.parametrize("name", ["patients", "patients of draws", "patients of risk", "group"])
 def test_many_numbers_of_votes(name: str, tmp_path: Path) -> None:
-    given = predictions(60).assign_coords(
-        patient=("example", np.repeat(["one", "two", "three"], 20))
-    )
-    predictor = plausibly.calibrate(given, many_counts(60), calibrator=CALIBRATORS[name])
+    """Their common multiple is past 2^63."""
+    random = np.random.default_rng(5)
+    totals = np.arange(2, 62)
+    votes = np.array([random.multinomial(n, [0.3, 0.3, 0.4]) for n in totals])
+    lam = shares(votes, "case ", LABELS)
+    patient = np.repeat(["one", "two", "three"], 20)
+    given = predictions(60).assign_coords(patient=("example", patient))
+    predictor = plausibly.calibrate(given, lam, calibrator=CALIBRATORS[name])
     unchanged(predictor, again(predictor, tmp_path), predictions(5, prefix="new", seed=1))
 
 

@@ -20,6 +20,7 @@ from calibrators_labelled import (
     shuffled,
 )
 from plausibly.conformal.predictor import ConformalPredictor
+from tables import labelled, shares
 
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 
@@ -45,7 +46,6 @@ def calibrated(
     lam: xr.DataArray | None = None,
     weight: float | None = None,
 ) -> ConformalPredictor:
-    """Return a predictor of 40 examples."""
     return plausibly.calibrate(
         predictions(N, weight=weight) if given is None else given,
         plausibilities(N) if lam is None else lam,
@@ -141,6 +141,21 @@ def test_one_augmentation_is_expected(scores: str) -> None:
         assert augmented.guarantee(alpha).level == plain.guarantee(alpha).level
 
 
+@pytest.mark.parametrize("scores", ["mean", "separate"])
+def test_copies_of_an_image_have_one_uniform(scores: str) -> None:
+    random = np.random.default_rng(40)
+    model = labelled(random.dirichlet(np.ones(3), 40))
+    lam = shares(random.multinomial(4, model.values))
+    copies = xr.concat([model, model], dim="augmentation")
+    aps = {"name": "aps", "randomised": True}
+    alone = plausibly.calibrate(model, lam, score=aps).p_values(model)
+    table = {"name": "augmentation", "scores": scores}
+    several = plausibly.calibrate(copies, lam, calibrator=table, score=aps)
+    np.testing.assert_array_equal(several.p_values(copies).values, alone.values)
+    one = several.p_values(copies.isel(example=[7]))
+    np.testing.assert_array_equal(one.values, alone.isel(example=[7]).values)
+
+
 WITH_THRESHOLD = [name for name, table in CALIBRATORS.items() if "weights" not in name]
 
 
@@ -194,7 +209,7 @@ RULES: list[tuple[str, Table | str]] = [
 
 
 @pytest.mark.parametrize(("name", "rule"), RULES, ids=str)
-def test_the_order_of_rows_and_labels_does_not_matter(name: str, rule: Table | str) -> None:
+def test_neither_order_nor_number_of_rows_matters(name: str, rule: Table | str) -> None:
     predictor, test = made(name, rule)
     count = 2 if name in AUGMENTED or name == "pooled" else 0
     given = predictions(N, augmentations=count)
@@ -207,13 +222,8 @@ def test_the_order_of_rows_and_labels_does_not_matter(name: str, rule: Table | s
     )
     assert again.fingerprint == predictor.fingerprint
     found = again.p_values(shuffled(test)).sel(example=test["example"], label=test["label"])
-    assert np.array_equal(found.values, predictor.p_values(test).values)
-
-
-@pytest.mark.parametrize(("name", "rule"), RULES, ids=str)
-def test_one_example_at_a_time(name: str, rule: Table | str) -> None:
-    predictor, test = made(name, rule)
     together = predictor.p_values(test)
+    assert np.array_equal(found.values, together.values)
     sets = predictor.predict(test, ["0.1", "0.3"])
     for place in (0, 5, 11):
         one = test.isel(example=[place])

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from fractions import Fraction
-
 import numpy as np
 import pytest
 import xarray as xr
@@ -12,11 +9,8 @@ import xarray as xr
 import plausibly
 from calibrators_labelled import CALIBRATORS, Table, inside, plausibilities, predictions
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.errors import IncompatibleComponents, InputError
+from plausibly.errors import IncompatibleComponents, InputError, PlausiblyWarning
 from refusals import refused, warned
-from tables import labelled
-
-from .worlds import Case, World, cases, worlds
 
 N = 40
 quiet = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
@@ -30,6 +24,12 @@ def calibrated(
     )
 
 
+def details(caught: pytest.WarningsRecorder) -> object:
+    message = caught[0].message
+    assert isinstance(message, PlausiblyWarning)
+    return message.details
+
+
 # Groups and labels that calibration lacks
 
 
@@ -40,8 +40,12 @@ def test_a_new_group_gets_every_label() -> None:
     )
     with warned("group-unseen", "2 examples", 'values of "site"', "found east"):
         sets = predictor.predict(test, "0.3")
-    with warned("group-unseen"):
+    with warned("group-unseen") as caught:
         p = predictor.p_values(test)
+    assert caught[0].filename == __file__
+    assert details(caught) == {"examples": ["new 1", "new 3"]}
+    with warned("group-unseen"):
+        assert predictor.p_values(test.chunk(example=1)).identical(p)
     assert sets.values[[1, 3]].all()
     assert (p.values[[1, 3]] == 1).all()
     assert not sets.values[[0, 2]].all()
@@ -69,8 +73,9 @@ def test_a_group_that_is_too_small_says_so() -> None:
     predictor = plausibly.calibrate(given, plausibilities(N), calibrator=CALIBRATORS["group"])
     test = predictions(2, prefix="new").assign_coords(site=("example", ["a", "b"]))
     expected = "expected 9 calibration examples or more in a group found b 2"
-    with warned("group-too-small", '1 of 2 groups of "site"', expected):
+    with warned("group-too-small", '1 of 2 groups of "site"', expected) as caught:
         sets = predictor.predict(test, "0.1")
+    assert details(caught) == {"groups": ["b"]}
     assert sets.values[1].all()
     assert not predictor.guarantee("0.1").vacuous
 
@@ -123,6 +128,8 @@ def test_extreme_weights(weight: float) -> None:
         assert ((p >= 0) & (p <= 1)).all()
         assert (np.diff(p, axis=0) >= 0).all()
         assert (p[-1] == 1).all() or weight == 1e300
+    without = calibrated(CALIBRATORS["weights"], weight=0.0)
+    assert (without.p_values(weighing([0.0, 1.0, 1e300])) == 1).all()
 
 
 @quiet
@@ -141,12 +148,6 @@ def test_examples_without_weight_do_not_count() -> None:
         for one in (halved, first)
     ]
     assert np.allclose(values[0], values[1], rtol=1e-12, atol=0)
-
-
-@quiet
-def test_no_weight_at_all() -> None:
-    predictor = calibrated(CALIBRATORS["weights"], weight=0.0)
-    assert (predictor.p_values(weighing([0.0, 1.0, 1e300])) == 1).all()
 
 
 def test_weights_that_are_none() -> None:
@@ -191,73 +192,6 @@ def test_risks_above_one_with_many_fine_plausibilities() -> None:
     losses = (lam.values * [0.0, 1e6, 3e6]).sum()
     assert np.isclose(float(pool.cumulative[-1]) / (pool.total - pool.base), losses, rtol=1e-9)
     assert (np.diff(pool.cumulative) >= 0).all()
-
-
-# Levels through calibrate and predict
-
-
-def some_of(world: World, rows: tuple[int, ...]) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return some examples of a world as a user has them."""
-    names = [f"{i}" for i in rows]
-    given = labelled(
-        np.array([world.scores[i][0] for i in rows], dtype=np.float64),
-        names,
-        site=[world.group[i] for i in rows],
-        patient=[world.patient[i] for i in rows],
-        weight=[float(world.weight[i]) for i in rows],
-        risk=("label", [float(one) for one in world.risk]),
-        attrs={"scale": "any"},
-    )
-    masses = np.array([world.masses[i] for i in rows], dtype=np.float64)
-    return given, labelled(masses, names, denominator=[6] * len(rows))
-
-
-PUBLIC: dict[str, Table] = {
-    "label": CALIBRATORS["label"],
-    "weights": CALIBRATORS["weights"],
-    "patients": CALIBRATORS["patients"],
-    "risk": CALIBRATORS["risk"],
-    "mass": {"name": "mass-coverage", "leave_out": 0.0},
-}
-ALPHAS = [Fraction(k, 12) for k in range(1, 12)]
-
-
-@quiet
-@pytest.mark.parametrize("name", list(PUBLIC))
-def test_a_level_is_kept_by_the_sets(name: str) -> None:
-    shifted, by_patient = name == "weights", name == "patients"
-    for world in worlds(90, 5, 2, 2):
-        lost: dict[object, list[Fraction]] = {}
-        odds: dict[object, Fraction] = {}
-        for case in cases(world, None, shifted=shifted, by_patient=by_patient):
-            predictor = plausibly.calibrate(*some_of(world, case.rows), calibrator=PUBLIC[name])
-            new, _ = some_of(world, (case.new,))
-            sets = predictor.predict(new, ALPHAS).transpose("alpha", "example", "label")
-            for alpha, kept in enumerate(sets.values[:, 0].tolist()):
-                for given, chance, cost in costs(name, world, case, kept):
-                    lost.setdefault(given, [Fraction(0)] * len(ALPHAS))[alpha] += chance * cost
-                    odds[given] = odds.get(given, Fraction(0)) + chance / len(ALPHAS)
-        for given, found in lost.items():
-            for limit, value in zip(ALPHAS, found, strict=True):
-                assert value <= limit * odds[given], (name, world)
-
-
-def costs(
-    name: str, world: World, case: Case, kept: list[bool]
-) -> Iterator[tuple[object, Fraction, Fraction]]:
-    """Return what is given, how probable it is, and what the set then loses."""
-    masses = world.masses[case.new]
-    left = sum((m for m, one in zip(masses, kept, strict=True) if not one), Fraction(0))
-    if name == "mass":
-        yield "", case.chance, Fraction(left > 0)
-    elif name == "risk":
-        parts = zip(masses, world.risk, kept, strict=True)
-        yield "", case.chance, sum((m * r for m, r, one in parts if not one), Fraction(0))
-    elif name == "label":
-        for k, mass in enumerate(masses):
-            yield k, case.chance * mass, Fraction(not kept[k])
-    else:
-        yield "", case.chance, left
 
 
 def test_new_examples_without_a_group() -> None:

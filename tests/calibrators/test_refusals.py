@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 import plausibly
@@ -81,21 +83,6 @@ def test_pairs(calibrator: Table, rule: Table | str, count: int, piece: str) -> 
         calibrate(calibrator, rule, augmentations=count)
 
 
-@pytest.mark.parametrize("rule", ["cauchy", "fisher", "stouffer"])
-@pytest.mark.parametrize("name", ["group of draws", "weights of draws", "patients of draws"])
-def test_rules_without_a_guarantee(name: str, rule: str) -> None:
-    with refused("guarantee-none", f"combiner {rule}", "or allow_no_guarantee=True"):
-        calibrate(CALIBRATORS[name], rule)
-    predictor = plausibly.calibrate(
-        predictions(N),
-        plausibilities(N),
-        calibrator=CALIBRATORS[name],
-        combiner=rule,
-        allow_no_guarantee=True,
-    )
-    assert predictor.guarantee("0.1").statement() == "no guarantee"
-
-
 OUTSIDE = "put mondrian outside; weights are per example"
 INSIDE = [
     ("mondrian", inside("mondrian", "same"), "name one coordinate that has both"),
@@ -138,6 +125,35 @@ def test_label_cells_need_labels_of_examples(inner: Table, reason: str) -> None:
     with refused("pair-incompatible", pair, reason):
         augmentations = 2 if inner["name"] == "augmentation" else 0
         calibrate(inside("mondrian", "label", inner), augmentations=augmentations)
+
+
+@pytest.mark.parametrize(
+    ("risks", "found"),
+    [
+        ([1.0, -1.0, 2.0], "found -1.0 hint"),
+        ([1.0, math.inf, 2.0], "found inf hint"),
+        (["a", "1", "2"], "found a, 1, 2 hint"),
+        ([0.0, 0.0, 0.0], "found only 0 hint"),
+    ],
+)
+def test_risks_that_are_none(risks: list[object], found: str) -> None:
+    given = predictions(N).assign_coords(risk=("label", risks))
+    with refused("risks-range", found):
+        plausibly.calibrate(given, plausibilities(N), calibrator=CALIBRATORS["risk"])
+
+
+@pytest.mark.parametrize(
+    ("table", "found"),
+    [
+        (inside("mondrian", "sight"), "example found alone, patient, same, … (5 in all) hint"),
+        (inside("weighted", "sight"), "example found alone, patient, same, … (5 in all) hint"),
+        (inside("clustered", "sight"), "example found alone, patient, same, … (5 in all) hint"),
+        ({"name": "risk", "by": "sight"}, "label found ones, risk hint"),
+    ],
+)
+def test_coordinates_that_are_not_there(table: Table, found: str) -> None:
+    with refused("coordinate-missing", str(table["name"]), '"sight"', f"a coordinate over {found}"):
+        calibrate(table)
 
 
 @pytest.mark.parametrize("scores", ["mean", "separate", "pooled"])

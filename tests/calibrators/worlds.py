@@ -17,6 +17,7 @@ from random import Random
 from typing import Literal, TypeAlias
 
 from exact_bags import Law
+from exact_oracles import vote
 
 Row: TypeAlias = tuple[Fraction, ...]
 Target: TypeAlias = Literal["label", "vote", "risk", "mass"]
@@ -90,48 +91,37 @@ RISKS = (
 )
 
 
-def random_world(
-    random: Random,
-    size: int,
-    labels: int,
-    *,
-    values: int = 3,
-    augmentations: int = 1,
-    votes: Sequence[int] = (2, 3),
-) -> World:
-    """Return a world with scores from 1 on, many of them tied, and shares of a few votes."""
-    one_hot = random.random() < 1 / 5
-    scores, masses = [], []
-    for _ in range(size):
-        scores.append(
-            tuple(
-                tuple(1 + random.randrange(values) for _ in range(labels))
-                for _ in range(augmentations)
-            )
-        )
-        said = [random.randrange(labels) for _ in range(1 if one_hot else random.choice(votes))]
-        masses.append(tuple(Fraction(said.count(k), len(said)) for k in range(labels)))
-    weights = [Fraction(random.choice((0, 1, 1, 2, 3, 10))) / 4 for _ in range(size)]
-    if not any(weights):
-        weights[0] = Fraction(1)
-    return World(
-        scores=tuple(scores),
-        masses=tuple(masses),
-        group=tuple(random.choice("ab") for _ in range(size)),
-        weight=tuple(weights),
-        # The first patient has two examples or more, so that patients differ.
-        patient=("p", *(random.choice("ppqr") for _ in range(size - 2)), "s"),
-        risk=RISKS[random.randrange(len(RISKS))][:labels],
-    )
-
-
 def worlds(
     seed: int, size: int, labels: int, count: int, *, values: int = 3, augmentations: int = 1
 ) -> Iterator[World]:
-    """Return `count` worlds of a shape."""
+    """Return `count` worlds: scores from 1 on, many tied, and shares of two or three votes."""
     random = Random(seed)
     for _ in range(count):
-        yield random_world(random, size, labels, values=values, augmentations=augmentations)
+        one_hot = random.random() < 1 / 5
+        scores, masses = [], []
+        for _ in range(size):
+            scores.append(
+                tuple(
+                    tuple(1 + random.randrange(values) for _ in range(labels))
+                    for _ in range(augmentations)
+                )
+            )
+            votes = [
+                random.randrange(labels) for _ in range(1 if one_hot else random.choice((2, 3)))
+            ]
+            masses.append(tuple(Fraction(votes.count(k), len(votes)) for k in range(labels)))
+        weights = [Fraction(random.choice((0, 1, 1, 2, 3, 10))) / 4 for _ in range(size)]
+        if not any(weights):
+            weights[0] = Fraction(1)
+        yield World(
+            scores=tuple(scores),
+            masses=tuple(masses),
+            group=tuple(random.choice("ab") for _ in range(size)),
+            weight=tuple(weights),
+            # The first patient has two examples or more, so that patients differ.
+            patient=("p", *(random.choice("ppqr") for _ in range(size - 2)), "s"),
+            risk=RISKS[random.randrange(len(RISKS))][:labels],
+        )
 
 
 def chances(world: World, *, shifted: bool, by_patient: bool) -> list[Fraction]:
@@ -167,28 +157,14 @@ def drawings(
     if m is None:
         yield None, Fraction(1)
         return
-    choices = [
-        [k for k, mass in enumerate(world.masses[i]) if mass] for i in rows for _ in range(m)
-    ]
-    for labels in product(*choices):
-        chance = prod(
-            (
-                world.masses[i][labels[place * m + j]]
-                for place, i in enumerate(rows)
-                for j in range(m)
-            ),
-            start=Fraction(1),
-        )
-        yield tuple(tuple(labels[j::m]) for j in range(m)), chance
+    slots = [i for i in rows for _ in range(m)]
+    for labels in product(*([k for k, x in enumerate(world.masses[i]) if x] for i in slots)):
+        masses = (world.masses[i][k] for i, k in zip(slots, labels, strict=True))
+        yield tuple(tuple(labels[j::m]) for j in range(m)), prod(masses, start=Fraction(1))
 
 
 def add(law: Law, p: Fraction, chance: Fraction) -> None:
     law[p] = law.get(p, Fraction(0)) + chance
-
-
-def vote(masses: Row) -> int:
-    """Return the first largest label."""
-    return max(range(len(masses)), key=lambda k: (masses[k], -k))
 
 
 def events(
@@ -240,7 +216,6 @@ def spaced_draws(masses: Row, m: int) -> list[Spaced]:
 
 
 def spaced_cases(world: World, m: int) -> Iterator[Case]:
-    """Return every case of evenly spaced draws."""
     every = [spaced_draws(masses, m) for masses in world.masses]
     for new in range(world.size):
         rows = tuple(i for i in range(world.size) if i != new)

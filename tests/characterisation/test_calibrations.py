@@ -112,7 +112,6 @@ def calibrated(
 
 
 def answers(predictor: plausibly.ConformalPredictor, new: xr.DataArray) -> Iterator[str]:
-    """Yield thresholds, p-values and sets."""
     try:
         taus = predictor.threshold(list(nets.ALPHAS))
         yield f"  threshold {nets.hexadecimal(taus.transpose('alpha', ...))}"
@@ -129,30 +128,6 @@ def answers(predictor: plausibly.ConformalPredictor, new: xr.DataArray) -> Itera
         kept = sets.sel(example=example).transpose("alpha", "label")
         named = ["".join(np.array(nets.LABELS)[row]) or "none" for row in kept.values]
         yield f"  {example} {values} {' '.join(named)}"
-
-
-@pytest.mark.parametrize("calibrator", CALIBRATORS)
-@pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
-def test_answers_of_every_pair(calibrator: str) -> None:
-    views = 2 if calibrator.startswith("augmentation") else 0
-    # One augmentation of a new example is compared with the pool of all of them.
-    new = nets.predictions(4, "new", 0 if calibrator == "augmentation pooled" else views)
-    lines = []
-    for combiner in COMBINERS:
-        for seed in (0, 1):
-            predictor = calibrated(calibrator, combiner, seed)
-            if isinstance(predictor, str):
-                lines.append(f"{combiner}, seed {seed}: {predictor}")
-                continue
-            lines += [f"{combiner}, seed {seed}", *answers(predictor, new)]
-            # Chunks of augmentations are refused; one seed shows whether the forms agree.
-            forms = ("sparse",) if views or combiner not in CHUNKED else ("sparse", "chunks")
-            for form in forms if seed == 0 else ():
-                other = calibrated(calibrator, combiner, seed, form=form)
-                assert not isinstance(other, str), (combiner, form, other)
-                other_new = new.chunk({"example": 3}) if form == "chunks" else new
-                assert [*answers(other, other_new)] == [*answers(predictor, new)], (combiner, form)
-    nets.compare(f"calibrations/{calibrator.replace(' ', '_')}.txt", lines)
 
 
 def guarantee(predictor: plausibly.ConformalPredictor, alpha: str) -> str:
@@ -178,11 +153,29 @@ def guarantee(predictor: plausibly.ConformalPredictor, alpha: str) -> str:
 
 @pytest.mark.parametrize("calibrator", CALIBRATORS)
 @pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
-def test_guarantees_of_every_pair(calibrator: str) -> None:
-    lines = []
+def test_answers_of_every_pair(calibrator: str) -> None:
+    views = 2 if calibrator.startswith("augmentation") else 0
+    # One augmentation of a new example is compared with the pool of all of them.
+    new = nets.predictions(4, "new", 0 if calibrator == "augmentation pooled" else views)
+    lines, guarantees = [], []
     for combiner in COMBINERS:
-        predictor = calibrated(calibrator, combiner, 0)
-        if isinstance(predictor, str):
-            continue
-        lines += [f"{combiner} at {alpha}: {guarantee(predictor, alpha)}" for alpha in nets.ALPHAS]
-    nets.compare(f"guarantees/{calibrator.replace(' ', '_')}.txt", lines)
+        for seed in (0, 1):
+            predictor = calibrated(calibrator, combiner, seed)
+            if isinstance(predictor, str):
+                lines.append(f"{combiner}, seed {seed}: {predictor}")
+                continue
+            known = [*answers(predictor, new)]
+            lines += [f"{combiner}, seed {seed}", *known]
+            # Chunks of augmentations are refused; one seed shows whether the forms agree.
+            forms = ("sparse",) if views or combiner not in CHUNKED else ("sparse", "chunks")
+            if seed == 0:
+                stated = ((alpha, guarantee(predictor, alpha)) for alpha in nets.ALPHAS)
+                guarantees += [f"{combiner} at {alpha}: {data}" for alpha, data in stated]
+            for form in forms if seed == 0 else ():
+                other = calibrated(calibrator, combiner, seed, form=form)
+                assert not isinstance(other, str), (combiner, form, other)
+                other_new = new.chunk({"example": 3}) if form == "chunks" else new
+                assert [*answers(other, other_new)] == known, (combiner, form)
+    name = calibrator.replace(" ", "_")
+    nets.compare(f"calibrations/{name}.txt", lines)
+    nets.compare(f"guarantees/{name}.txt", guarantees)

@@ -56,7 +56,6 @@ def features(model: xr.DataArray) -> xr.DataArray:
 
 
 def estimated() -> object:
-    """Return the sets of the scikit-learn estimator."""
     x, votes = estimator_world.line(40)
     new, _ = estimator_world.line(8, seed=1)
     model = AmbiguousConformalClassifier(LogisticRegression(), alpha=0.2)

@@ -38,7 +38,6 @@ def parameters(of: object) -> str:
 
 
 def public(module: str) -> Iterator[str]:
-    """Yield each public name of a module with its parameters."""
     loaded = import_module(module)
     for name in sorted(getattr(loaded, "__all__", None) or dir(loaded)):
         value = getattr(loaded, name, None)

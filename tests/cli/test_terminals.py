@@ -8,6 +8,7 @@ import re
 import struct
 import subprocess
 import sys
+from collections.abc import Mapping
 
 import pytest
 
@@ -29,7 +30,9 @@ NEW = ("plugins", "new", "thesis-pl", "--kind", "aggregator", "--dry-run")
 WRONG = ("plugins", "list", "--kind", "combinr", "--quiet")
 
 
-def in_terminal(*words: str, columns: int = 80, **environment: str) -> tuple[int, str]:
+def in_terminal(
+    *words: str, columns: int = 80, environment: Mapping[str, str] | None = None
+) -> tuple[int, str]:
     """Return the exit code of a command, and what it sent to a terminal of so many columns.
 
     What a slow machine says of progress would stand there too: messages alone come with --quiet.
@@ -41,7 +44,7 @@ def in_terminal(*words: str, columns: int = 80, **environment: str) -> tuple[int
         stdin=other,
         stdout=other,
         stderr=other if "--quiet" in words else subprocess.DEVNULL,
-        env=variables(environment),
+        env=variables(environment or {}),
     )
     os.close(other)
     found = bytearray()
@@ -87,7 +90,7 @@ def test_a_terminal_has_colours_and_the_same_words(sets: World) -> None:
 
 def test_colours_are_left_out_and_forced_by_the_environment() -> None:
     for environment in ({"TERM": "dumb"}, {"NO_COLOR": "1", "FORCE_COLOR": "1"}):
-        shown = in_terminal(*INFO, **environment)[1]
+        shown = in_terminal(*INFO, environment=environment)[1]
         assert ESCAPE not in shown
         assert "average" in shown
     assert ESCAPE not in in_terminal(*INFO, "--json")[1]
@@ -112,7 +115,7 @@ def test_the_lines_of_an_evaluation_fit_a_narrow_terminal(sets: World) -> None:
 def test_a_terminal_that_has_ascii_alone() -> None:
     words = ("plugins", "new", "é…", "--kind", "score", "--quiet")
     ascii_alone = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "1"}
-    for text in (in_terminal(*words, **ascii_alone)[1], piped(*words, **ascii_alone)):
+    for text in (in_terminal(*words, environment=ascii_alone)[1], piped(*words, **ascii_alone)):
         assert "Traceback" not in text
         assert text.isascii()
         assert 'a plugin cannot be called "?..."' in _CODES.sub("", text)

@@ -32,7 +32,6 @@ Matrix = NDArray[np.float64]
 
 
 def combiner(like: str | dict[str, object]) -> PValueCombiner:
-    """Return a built-in combiner."""
     return resolve(COMBINER, like)
 
 

@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 from plausibly_builtins.combiners.independent import Fisher, Stouffer
 from plausibly_builtins.combiners.merging import Cauchy, harmonic_factor
 
-from .designs import EXCHANGEABLE, MERGING, NONE, calibration_with, combiner, gaussian
+from .designs import calibration_with, combiner
 
 N = 59
 RANKS = st.lists(st.integers(1, N + 1), min_size=1, max_size=7)
@@ -86,29 +86,6 @@ def test_exchangeable_geometric_is_its_test(ranks: list[int], alpha: Fraction) -
     assert (value <= float(alpha)) is test
 
 
-@given(RANKS, st.data())
-def test_exchangeable_rules_go_by_the_order_of_the_draws(
-    ranks: list[int], data: st.DataObject
-) -> None:
-    """More replicates never raise them; the others do not see the order."""
-    for name in EXCHANGEABLE:
-        assert merged(name, ranks) <= merged(name, ranks[:1])
-    other = data.draw(st.permutations(ranks))
-    for name in ("bonferroni", "median"):
-        assert merged(name, other) == merged(name, ranks)
-
-
-@given(RANKS, st.data())
-def test_no_p_value_rises_alone(ranks: list[int], data: st.DataObject) -> None:
-    at = data.draw(st.integers(0, len(ranks) - 1))
-    higher = list(ranks)
-    higher[at] = data.draw(st.integers(ranks[at], N + 1))
-    for name in MERGING:
-        assert 0 < merged(name, ranks) <= merged(name, higher) <= 1
-    for name in NONE:
-        assert merged(name, ranks) <= merged(name, higher) + 1e-15
-
-
 @pytest.mark.parametrize("m", [3, 4, 5, 10, 100, 10**4, 10**6])
 def test_the_harmonic_constant_is_enough(m: int) -> None:
     """a_m >= min over b of log((m - (m - 1) b) / b) / (1 - b): the proof of docs/combiners.md."""
@@ -141,13 +118,3 @@ def test_copies_are_given_back_where_that_is_the_rule(rank: int, m: int) -> None
     p = calibration_with([rank] * m, N)
     for like in GIVING_BACK:
         assert float(combiner(like).combine(p, None)[0]) == rank / (N + 1)
-
-
-@pytest.mark.parametrize("name", [*MERGING, *NONE])
-def test_a_query_has_one_p_value_whatever_is_asked_with_it(name: str) -> None:
-    p = gaussian(400)
-    rule = combiner(name)
-    merge = rule.merge  # type: ignore[attr-defined]  # only these rules have it
-    every = merge(p)
-    assert np.array_equal(merge(p.reshape(10, 20, 20)).ravel(), every)
-    assert [float(merge(p[:, [i]])[0]) for i in range(400)] == every.tolist()

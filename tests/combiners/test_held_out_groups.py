@@ -97,6 +97,9 @@ def test_one_example_of_each_held_out_patient_is_ranked(combiner: str) -> None:
     assert predictor.metadata.calibrated_on == (~away).sum() < sum(sizes) - 4
     guarantee = predictor.guarantee("0.3")
     assert guarantee.cluster == "patient"
+    # No example is held out, no patient matters.
+    plain = plausibly.calibrate(predictions, lam, cluster="patient")
+    assert plain.guarantee("0.1").cluster == ""
     assert 'random one of a new "patient"' in guarantee.covers
     assert any('values of "patient"' in one for one in guarantee.assumes)
     order = np.random.default_rng(1).permutation(len(hashes))
@@ -108,13 +111,3 @@ def test_one_example_of_each_held_out_patient_is_ranked(combiner: str) -> None:
 def test_too_few_patients_are_counted_as_such() -> None:
     with refused("calibration-empty", "1 group"):
         plausibly.calibrate(*clinic([30]), combiner="held-out-rank", cluster="patient")
-
-
-def test_groups_are_of_no_matter_where_nothing_is_held_out() -> None:
-    predictions, lam = clinic([1, 4, 30])
-    guarantee = plausibly.calibrate(predictions, lam, cluster="patient").guarantee("0.1")
-    assert guarantee.cluster == ""
-    inside = {"name": "clustered", "by": "patient"}
-    assert plausibly.calibrate(predictions, lam, calibrator=inside).guarantee("0.1").cluster == (
-        "patient"
-    )

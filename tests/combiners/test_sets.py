@@ -35,7 +35,6 @@ def calibrated(
     calibrator: str = "monte-carlo",
     tied: bool = False,
 ) -> ConformalPredictor:
-    """Return a predictor of n examples, without ties or with many."""
     random = np.random.default_rng(n)
     names, labels = [f"case {i}" for i in range(n)], ["a", "b", "c"]
     scores = random.integers(1, 7, (n, 3)) if tied else random.permutation(3 * n).reshape(n, 3) + 1
@@ -77,6 +76,9 @@ def test_at_the_atoms_and_between(like: str | dict[str, object], tied: bool) -> 
 
 
 FACTORS: dict[str, Callable[[int], float]] = {
+    "average": lambda m: 1,
+    "maximum": lambda m: 1,
+    "twice-average": lambda m: 2,
     "bonferroni": lambda m: m,
     "median": lambda m: m / math.ceil(m / 2),
     "geometric": lambda m: math.e,
@@ -88,25 +90,22 @@ FACTORS: dict[str, Callable[[int], float]] = {
 
 
 @pytest.mark.parametrize("m", [1, 2, 3, 10])
-@pytest.mark.parametrize("name", MERGING)
+@pytest.mark.parametrize("name", FACTORS)
 def test_the_numbers_of_a_rule(name: str, m: int) -> None:
     """Every label until (n + 1) alpha reaches what the rule multiplies equal p-values by."""
     least = FACTORS[name](m)
-    for text in ("0.1", "0.05", "0.29", "0.5"):
+    for text in ("0.1", "0.05", "0.29", "0.5", "0.999", "0.333333"):
         alpha = Fraction(text)
         guarantee = combiner(name).guarantee(*drawn(19, m), alpha)
-        assert guarantee.level == 1 - alpha
+        assert guarantee.level == 1 - alpha / (2 if name == "twice-average" else 1)
         assert guarantee.needed is not None
         assert (guarantee.needed + 1) * float(alpha) >= least * (1 - 1e-12)
         assert guarantee.needed * float(alpha) < least
         assert guarantee.vacuous is (guarantee.needed > 19)
         if least < 20:
             assert guarantee.least_alpha == pytest.approx(least / 20, rel=1e-15)
-
-
-def test_where_no_alpha_is_large_enough() -> None:
-    guarantee = combiner("bonferroni").guarantee(*drawn(9, 10), Fraction(1, 10))
-    assert (guarantee.vacuous, guarantee.needed, guarantee.least_alpha) == (True, 99, None)
+    none = combiner("bonferroni").guarantee(*drawn(9, 10), Fraction(1, 10))
+    assert (none.vacuous, none.needed, none.least_alpha) == (True, 99, None)
 
 
 @pytest.mark.parametrize("like", MERGING)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import attrs
 import numpy as np
@@ -15,15 +15,16 @@ import pytest
 import xarray as xr
 
 import plausibly
+from kit_combiners import Mean
+from kit_scores import Scaled
 from plausibly import plugin, protocols
 from plausibly.calibration.data import CalibrationData
 from plausibly.calibration.pvalues import PValues
 from plausibly.calibration.scores import CalibrationScores
 from plausibly.errors import InputError
-from plausibly.guarantee import CalibrationSummary, Claim, Guarantee, Needs
+from plausibly.guarantee import CalibrationSummary, Claim, Guarantee
 from plausibly.kernels.random import Keys
 from plausibly.kernels.types import Floats
-from plausibly.protocols import PValueCombiner, ScoreFunction, ScoreInput
 from tables import labelled
 
 LABELS = ["a", "b", "c"]
@@ -49,144 +50,46 @@ def refused(call: Callable[[], object], name: str = "component-failed") -> Input
     return caught.value
 
 
-# ---- combiners
+def same(answer: object) -> object:
+    return answer
 
 
-@attrs.frozen(kw_only=True)
-class Combiner(PValueCombiner):
-    """A combiner that answers what a function makes of the mean p-values."""
-
-    made: Any  # Any: a function of arrays, which answers anything
-    held_out: float = 0.0
-    needs: ClassVar[Needs] = "mean"
-
-    def combine(self, p: PValues, held_out: PValues | None) -> Floats:
-        found: Floats = self.made(p.mean())
-        return found
-
-    def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
-        return summary.guarantee_of_rank(claim, alpha, reason="none", reference="none")
-
-
-def raising(p: object) -> None:
+def raising(answer: object) -> object:
     raise ZeroDivisionError("inside")
 
 
-def test_a_combiner_cannot_change_the_calibration() -> None:
-    class Writing(Combiner):
-        def combine(self, p: PValues, held_out: PValues | None) -> Floats:
-            p.pools.calibration.scores[...] = 0
-            return super().combine(p, held_out)
-
-    made = Writing(made=lambda p: p)
-    error = refused(lambda: plausibly.calibrate(*world(), combiner=made).p_values(world()[0]))
-    assert "read-only" in error.found
-
-
-@pytest.mark.parametrize(
-    ("made", "found"),
-    [
-        (lambda p: p - 2.0, "-"),
-        (lambda p: p + 1.0, "1."),
-        (lambda p: p * np.nan, "nan"),
-        (lambda p: 0.0 * p, "0"),
-        (lambda p: p.astype(np.float32), "float32"),
-        (lambda p: p.astype(complex), "complex128"),
-        (lambda p: np.ceil(p).astype(int), "int64"),
-        (lambda p: p.reshape(-1)[:1].reshape((1,) * (p.ndim + 1)), "shape"),
-        (lambda p: float(p.max()), "a float"),
-        (raising, "ZeroDivisionError: inside"),
-        (lambda p: 1.0 - p / 2, "less"),
-    ],
-)
-def test_what_a_combiner_returns(made: Callable[[Floats], object], found: str) -> None:
-    error = refused(lambda: plausibly.calibrate(*world(), combiner=Combiner(made=made)))
-    assert error.source == "combiner Combiner"
-    assert found in error.found
-
-
 @attrs.frozen(kw_only=True)
-class Promising(PValueCombiner):
-    """A combiner that states what it is told to."""
+class Combiner(Mean):
+    """Mean p-values and the guarantee of a rank, changed."""
 
-    stated: Any  # Any: a function of a guarantee, which answers anything
-    held_out: float = 0.0
-    needs: ClassVar[Needs] = "mean"
+    made: Any = same  # Any: a function of arrays, which answers anything
+    stated: Any = same  # Any: a function of a guarantee, which answers anything
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
-        return p.mean()
+        found: Floats = self.made(super().combine(p, held_out))
+        return found
 
     def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
-        found: Guarantee = self.stated(
-            summary.guarantee_of_rank(claim, alpha, reason="x", reference="y")
-        )
+        found: Guarantee = self.stated(super().guarantee(claim, summary, alpha))
         return found
 
 
-@pytest.mark.parametrize(
-    ("stated", "found"),
-    [
-        (lambda g: attrs.evolve(g, level=Fraction(2)), "level 2"),
-        (lambda g: attrs.evolve(g, level=Fraction(-2)), "level -2"),
-        (lambda g: attrs.evolve(g, level=float("nan")), "level nan"),
-        (lambda g: attrs.evolve(g, confidence=Fraction(3, 2)), "confidence 3/2"),
-        (lambda g: attrs.evolve(g, alpha=Fraction(1, 7)), "alpha 1/7"),
-        (lambda g: None, "NoneType"),
-        (raising, "ZeroDivisionError"),
-    ],
-)
-def test_what_a_combiner_states(stated: Callable[[Guarantee], object], found: str) -> None:
-    error = refused(lambda: plausibly.calibrate(*world(), combiner=Promising(stated=stated)))
-    assert error.source == "combiner Promising"
-    assert found in error.found
-
-
-# ---- scores
-
-
 @attrs.frozen(kw_only=True)
-class Score(ScoreFunction):
-    """A score function that answers what a function makes of the probabilities."""
+class Score(Scaled):
+    """Probabilities, changed."""
 
     made: Any  # Any: a function of arrays, which answers anything
-    randomised: bool = False
-    reads: ScoreInput = "probability"
 
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
         found: Floats = self.made(probabilities)
         return found
 
 
-@pytest.mark.parametrize(
-    ("made", "found"),
-    [
-        (lambda p: np.where(p > 0.5, np.inf, p), "inf"),
-        (lambda p: p.astype(complex), "complex128"),
-        (lambda p: p > 0.5, "bool"),
-        (lambda p: p.sum(axis=1), "shape (40,)"),
-        (lambda p: p * np.nan, "NaN"),
-    ],
-)
-def test_what_a_score_returns(made: Callable[[Floats], object], found: str) -> None:
-    error = refused(
-        lambda: plausibly.calibrate(*world(), score=Score(made=made)), "score-malformed"
-    )
-    assert (error.source, error.found) == ("score Score", found)
-
-
-def test_a_score_that_fails_is_named() -> None:
-    error = refused(lambda: plausibly.calibrate(*world(), score=Score(made=raising)))
-    assert (error.source, error.found) == ("score Score", "ZeroDivisionError: inside")
-
-
-# ---- calibrators
-
-
 @attrs.frozen(kw_only=True)
 class Calibrator:
     """The calibrator expected, with some fields of its answer changed."""
 
-    changed: Any  # Any: a function of the replicates, which answers anything
+    changed: Any = same  # Any: a function of calibration scores, which answers anything
 
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         atoms = data.atoms()
@@ -200,6 +103,94 @@ class Calibrator:
         )
         found: CalibrationScores = self.changed(sound)
         return found
+
+
+@attrs.frozen(kw_only=True)
+class Aggregator(protocols.Aggregator):
+    """Label frequencies, changed."""
+
+    changed: Any = same  # Any: a function of plausibilities, which answers anything
+    accepts: frozenset[str] = frozenset({"single-label"})
+
+    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
+        annotations.attrs["left_out"] = {"by the aggregator": 1}
+        frequency = plausibly.aggregate(table(annotations.sizes["example"]))
+        found: xr.DataArray = self.changed(frequency)
+        return found
+
+
+FAILED = "ZeroDivisionError: inside"
+COMBINED: list[tuple[Callable[[Any], object], str]] = [  # Any: an array
+    (lambda p: p - 2.0, "-"),
+    (lambda p: p + 1.0, "1."),
+    (lambda p: p * np.nan, "nan"),
+    (lambda p: 0.0 * p, "0"),
+    (lambda p: p.astype(np.float32), "float32"),
+    (lambda p: p.astype(complex), "complex128"),
+    (lambda p: np.ceil(p).astype(int), "int64"),
+    (lambda p: p.reshape(-1)[:1].reshape((1,) * (p.ndim + 1)), "shape"),
+    (lambda p: float(p.max()), "a float"),
+    (raising, FAILED),
+    (lambda p: 1.0 - p / 2, "less"),
+]
+STATED: list[tuple[Callable[[Any], object], str]] = [  # Any: a guarantee
+    (lambda g: attrs.evolve(g, level=Fraction(2)), "level 2"),
+    (lambda g: attrs.evolve(g, level=Fraction(-2)), "level -2"),
+    (lambda g: attrs.evolve(g, level=float("nan")), "level nan"),
+    (lambda g: attrs.evolve(g, confidence=Fraction(3, 2)), "confidence 3/2"),
+    (lambda g: attrs.evolve(g, alpha=Fraction(1, 7)), "alpha 1/7"),
+    (lambda g: None, "NoneType"),
+    (raising, "ZeroDivisionError"),
+]
+AGGREGATED: list[tuple[Callable[[Any], object], str]] = [  # Any: plausibilities
+    (lambda lam: lam[:3], "9 examples less"),
+    (lambda lam: lam.assign_coords(label=["a", "b", "x"]), "1 label more: x"),
+    (lambda lam: lam.assign_coords(example=[f"x{i}" for i in range(12)]), "12 examples more"),
+    (lambda lam: lam / 2, "sum to 0.5"),
+    (lambda lam: lam * np.nan, "NaN in 12 rows"),
+    (lambda lam: lam.values, "a ndarray"),
+    (lambda lam: None, "a NoneType"),
+    (raising, FAILED),
+]
+
+
+@pytest.mark.parametrize(
+    ("component", "found"),
+    [
+        *((Combiner(made=made), found) for made, found in COMBINED),
+        *((Combiner(stated=stated), found) for stated, found in STATED),
+        *((Score(made=raising), FAILED), (Calibrator(changed=raising), FAILED)),
+        (Calibrator(changed=lambda scores: None), "a NoneType"),
+        *((Aggregator(changed=changed), found) for changed, found in AGGREGATED),
+    ],
+)
+def test_a_wrong_answer_names_the_component(
+    component: Combiner | Score | Calibrator | Aggregator, found: str
+) -> None:
+    called = type(component).__name__
+    call: Callable[[], object] = partial(plausibly.aggregate, table(), component)
+    if not isinstance(component, Aggregator):
+        call = partial(plausibly.calibrate, *world(), **{called.lower(): component})  # type: ignore[arg-type]  # by name
+    error = refused(call)
+    assert error.source == f"{called.lower()} {called}"
+    assert found == error.found if found in (FAILED, "a NoneType") else found in error.found
+
+
+@pytest.mark.parametrize(
+    ("made", "found"),
+    [
+        (lambda p: np.where(p > 0.5, np.inf, p), "inf"),
+        (lambda p: p.astype(complex), "complex128"),
+        (lambda p: p > 0.5, "bool"),
+        (lambda p: p.sum(axis=1), "shape (40,)"),
+        (lambda p: p * np.nan, "NaN"),
+    ],
+)
+def test_scores_that_cannot_be_compared(made: Callable[[Floats], object], found: str) -> None:
+    error = refused(
+        lambda: plausibly.calibrate(*world(), score=Score(made=made)), "score-malformed"
+    )
+    assert (error.source, error.found) == ("score Score", found)
 
 
 def evolved(
@@ -273,74 +264,39 @@ def test_what_a_calibrator_returns(fields: dict[str, Any]) -> None:  # Any: as a
     assert error.expected
 
 
-def test_a_calibrator_that_fails_is_named() -> None:
-    for changed, got in ((raising, "ZeroDivisionError: inside"), (lambda r: None, "a NoneType")):
-        made = Calibrator(changed=changed)
-        error = refused(partial(plausibly.calibrate, *world(), calibrator=made))
-        assert (error.source, error.found) == ("calibrator Calibrator", got)
-
-
-def test_sound_replicates_pass() -> None:
-    same = plausibly.calibrate(*world(), calibrator=Calibrator(changed=lambda sound: sound))
+def test_sound_scores_pass() -> None:
+    same = plausibly.calibrate(*world(), calibrator=Calibrator())
     assert same.threshold(0.1) == plausibly.calibrate(*world()).threshold(0.1)
 
 
-def test_a_calibrator_cannot_change_what_it_is_given() -> None:
-    predictions, lam = world()
-    before = predictions.copy(deep=True), lam.copy(deep=True)
-    for name in ("plausibilities", "scores", "stored.weight", "denominator", "hashes"):
-
-        class Writing(Calibrator):
-            def calibrate(
-                self, data: CalibrationData, keys: Keys, name: str = name
-            ) -> CalibrationScores:
-                array = attrgetter(name)(data)
-                array[...] = 0
-                return super().calibrate(data, keys)
-
-        counted = lam.assign_coords(denominator=("example", np.full(40, 3)))
-        made = Writing(changed=lambda sound: sound)
-        error = refused(partial(plausibly.calibrate, predictions, counted, calibrator=made))
-        assert "read-only" in error.found, name
-        xr.testing.assert_identical(predictions, before[0])
-        xr.testing.assert_identical(lam, before[1])
+# ---- inputs are read-only
 
 
-# ---- aggregators
+def test_a_combiner_cannot_change_the_calibration() -> None:
+    class Writing(Combiner):
+        def combine(self, p: PValues, held_out: PValues | None) -> Floats:
+            p.pools.calibration.scores[...] = 0
+            return super().combine(p, held_out)
 
-
-@attrs.frozen(kw_only=True)
-class Aggregator(protocols.Aggregator):
-    """Label frequencies, changed."""
-
-    changed: Any  # Any: a function of plausibilities, which answers anything
-    accepts: frozenset[str] = frozenset({"single-label"})
-
-    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        annotations.attrs["left_out"] = {"by the aggregator": 1}
-        frequency = plausibly.aggregate(table(annotations.sizes["example"]))
-        found: xr.DataArray = self.changed(frequency)
-        return found
+    error = refused(lambda: plausibly.calibrate(*world(), combiner=Writing()).p_values(world()[0]))
+    assert "read-only" in error.found
 
 
 @pytest.mark.parametrize(
-    ("changed", "found"),
-    [
-        (lambda lam: lam[:3], "9 examples less"),
-        (lambda lam: lam.assign_coords(label=["a", "b", "x"]), "1 label more: x"),
-        (lambda lam: lam.assign_coords(example=[f"x{i}" for i in range(12)]), "12 examples more"),
-        (lambda lam: lam / 2, "sum to 0.5"),
-        (lambda lam: lam * np.nan, "NaN in 12 rows"),
-        (lambda lam: lam.values, "a ndarray"),
-        (lambda lam: None, "a NoneType"),
-        (raising, "ZeroDivisionError: inside"),
-    ],
+    "name", ["plausibilities", "scores", "stored.weight", "denominator", "hashes"]
 )
-def test_what_an_aggregator_returns(changed: Callable[[xr.DataArray], object], found: str) -> None:
-    annotations = table()
-    error = refused(lambda: plausibly.aggregate(annotations, Aggregator(changed=changed)))
-    assert error.source == "aggregator Aggregator"
-    assert found in error.found
+def test_a_calibrator_cannot_change_its_data(name: str) -> None:
+    class Writing(Calibrator):
+        def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
+            attrgetter(name)(data)[...] = 0
+            return super().calibrate(data, keys)
+
+    predictions, lam = world()
+    counted = lam.assign_coords(denominator=("example", np.full(40, 3)))
+    error = refused(partial(plausibly.calibrate, predictions, counted, calibrator=Writing()))
+    assert "read-only" in error.found
+    xr.testing.assert_identical(predictions, world()[0])
+    xr.testing.assert_identical(lam, world()[1])
 
 
 def test_an_aggregator_cannot_change_the_table() -> None:
@@ -358,35 +314,34 @@ def test_an_aggregator_cannot_change_the_table() -> None:
     )
     xr.testing.assert_identical(annotations, before)
     # A table that anybody can write to, as one that was read by xarray.
-    error = refused(lambda: plausibly.aggregate(before, Writing(changed=lambda lam: lam)))
+    error = refused(lambda: plausibly.aggregate(before, Writing()))
     assert "read-only" in error.found
     xr.testing.assert_identical(before, annotations)
 
 
-# ---- readers
-
-
 @attrs.frozen(kw_only=True)
 class Reader(plugin.Reader):
-    """A reader that answers what it is told to."""
+    """A reader of one answer, or of none."""
 
-    made: Any  # Any: a function of a path, which answers anything
+    answer: Any = None  # Any: whatever a reader may return
 
     def recognises(self, path: Path, head: bytes) -> bool:
         return False
 
     def read(self, path: Path, labels: object) -> xr.Dataset:
-        found: xr.Dataset = self.made(path)
+        if self.answer is None:
+            raising(path)
+        found: xr.Dataset = self.answer
         return found
 
 
 def test_a_reader_that_fails_is_named(tmp_path: Path) -> None:
     path = tmp_path / "votes.txt"
     path.write_text("anything")
-    error = refused(lambda: plausibly.read_annotations(path, Reader(made=raising)))
-    assert (error.source, error.found) == ("reader Reader", "ZeroDivisionError: inside")
+    error = refused(lambda: plausibly.read_annotations(path, Reader()))
+    assert (error.source, error.found) == ("reader Reader", FAILED)
     answers: tuple[object, ...] = ({}, xr.Dataset())
     for answer in answers:
-        reader = Reader(made={path: answer}.get)
+        reader = Reader(answer=answer)
         error = refused(partial(plausibly.read_annotations, path, reader), "table-unknown")
         assert error.source == "reader Reader"

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from typing import ClassVar, Literal
-
-import attrs
 import numpy as np
 import pytest
 
 import plausibly
 from conformal_world import LABELS, world
-from plausibly.calibration.pvalues import keyed_share
+from kit_combiners import Mean
+from kit_mutants import changed
 from plausibly.errors import IncompatibleComponents, InputError
-from plausibly.kernels.random import Keys, hash_names
-from plausibly.kernels.types import Floats
-from plausibly.plugin import (
-    CalibrationSummary,
-    Claim,
-    PValueCombiner,
-    PValues,
-)
 from refusals import refused
 
 
 def test_draws_is_a_parameter_of_the_calibrator() -> None:
-    """The shorthand reaches the calibrator, and is refused where there is no such parameter."""
     predictions, lam = world(40)
     p = plausibly.calibrate(predictions, lam, calibrator="monte-carlo", draws=3)
     assert p.summary.m == 3
@@ -34,16 +22,6 @@ def test_draws_is_a_parameter_of_the_calibrator() -> None:
         plausibly.calibrate(predictions, lam, calibrator="majority-vote", draws=3)
     with pytest.raises(InputError, match="draws"):
         plausibly.calibrate(predictions, lam, calibrator="monte-carlo", draws=0)
-
-
-def test_components_as_tables_and_objects_are_the_same() -> None:
-    """A name, a table and an object mean one thing."""
-    predictions, lam = world(60)
-    from plausibly_builtins.calibrators.expected import MonteCarlo
-
-    by_table = plausibly.calibrate(predictions, lam, calibrator={"name": "monte-carlo", "draws": 4})
-    by_object = plausibly.calibrate(predictions, lam, calibrator=MonteCarlo(draws=4))
-    assert by_table.fingerprint == by_object.fingerprint
 
 
 def test_the_seed_decides_the_draws_and_nothing_else_does() -> None:
@@ -60,7 +38,6 @@ def test_the_seed_decides_the_draws_and_nothing_else_does() -> None:
 
 
 def test_examples_and_labels_must_match_by_name() -> None:
-    """Other examples or labels are refused; `only_common` leaves the others out."""
     predictions, lam = world(40)
     with refused("examples-differ"):
         plausibly.calibrate(predictions[:30], lam)
@@ -71,26 +48,12 @@ def test_examples_and_labels_must_match_by_name() -> None:
 
 
 def test_an_aggregator_needs_annotations() -> None:
-    """Plausibilities are not aggregated twice."""
     predictions, lam = world(40)
     with refused("aggregator-unused"):
         plausibly.calibrate(predictions, lam, aggregator="label-frequency")
 
 
-def test_held_out_examples_have_the_smallest_keys() -> None:
-    """floor(share n) of them, whatever the order of the rows."""
-    hashes = hash_names([f"e{number}" for number in range(21)])
-    keys = Keys(3, "held-out")
-    chosen = keyed_share(Fraction(1, 2), hashes, keys)
-    smallest = np.argsort(keys.uniform(hashes)[:, 0])[:10]
-    assert set(np.flatnonzero(chosen)) == set(smallest)
-    order = np.random.default_rng(0).permutation(21)
-    np.testing.assert_array_equal(keyed_share(Fraction(1, 2), hashes[order], keys), chosen[order])
-    assert keyed_share(Fraction("0.29"), hash_names(range(100)), keys).sum() == 29
-
-
 def test_the_group_is_a_coordinate_of_the_predictions() -> None:
-    """A missing coordinate is named, with those there are."""
     predictions, lam = world(60)
     p = plausibly.calibrate(predictions, lam, combiner="held-out-rank", cluster="patient")
     # Ten of twenty patients, with one example of each.
@@ -99,13 +62,8 @@ def test_the_group_is_a_coordinate_of_the_predictions() -> None:
     assert len(p.pools.calibration.denominator) == 30
     with refused("coordinate-missing", '"site"', "found patient"):
         plausibly.calibrate(predictions, lam, combiner="held-out-rank", cluster="site")
-
-
-def test_too_few_examples_to_hold_any_out() -> None:
-    """One example cannot be split."""
-    predictions, lam = world(1)
     with refused("calibration-empty"):
-        plausibly.calibrate(predictions, lam, combiner="held-out-rank")
+        plausibly.calibrate(*world(1), combiner="held-out-rank")
 
 
 def test_a_share_outside_its_range_is_refused() -> None:
@@ -119,48 +77,13 @@ def test_a_share_outside_its_range_is_refused() -> None:
         plausibly.calibrate(predictions, lam, combiner=one_sided)
 
 
-def test_expected_draws_have_no_separate_p_values() -> None:
-    """The pair is refused by name."""
-    with refused(
-        "pair-incompatible", "found only their mean: no label is drawn", kind=IncompatibleComponents
-    ):
-        plausibly.calibrate(*world(20), combiner="maximum")
-
-
-@attrs.frozen(kw_only=True)
-class Forgetful(PValueCombiner):
-    """A combiner that asks for separate p-values and does not declare it."""
-
-    held_out: float = 0.0
-    needs: ClassVar[Literal["mean"]] = "mean"
-
-    def combine(self, p: PValues, held_out: PValues | None) -> Floats:
-        least: Floats = p.each().min(axis=0)
-        return least
-
-    def guarantee(
-        self, claim: Claim, summary: CalibrationSummary, alpha: Fraction
-    ) -> plausibly.Guarantee:
-        return summary.guarantee_of_rank(claim, alpha, reason="none", reference="none")
-
-
-def test_a_combiner_that_does_not_check_is_caught_at_calibration() -> None:
+def test_a_combiner_that_does_not_declare_its_needs_is_caught_at_calibration() -> None:
+    forgetful = changed(Mean, combine=lambda self, p, held_out: p.each().min(axis=0))
     with pytest.raises(IncompatibleComponents, match="one p-value per replicate"):
-        plausibly.calibrate(*world(20), combiner=Forgetful())
-
-
-def test_a_denominator_that_does_not_fit_is_not_believed() -> None:
-    """Arithmetic on plausibilities keeps the coordinate; masses are then rounded up instead."""
-    predictions, lam = world(20)
-    wrong = lam.assign_coords(denominator=("example", np.full(20, 7)))
-    without = lam.drop_vars("denominator")
-    by_wrong = plausibly.calibrate(predictions, wrong)
-    assert by_wrong.fingerprint == plausibly.calibrate(predictions, without).fingerprint
-    assert by_wrong.fingerprint != plausibly.calibrate(predictions, lam).fingerprint
+        plausibly.calibrate(*world(20), combiner=forgetful)
 
 
 def test_annotations_are_aggregated_on_the_way() -> None:
-    """The second argument may be the annotation table itself."""
     predictions, lam = world(30)
     counts = np.rint(lam.values * 5).astype(int)
     records = [
@@ -168,9 +91,7 @@ def test_annotations_are_aggregated_on_the_way() -> None:
         for example, row in zip(lam.example.values, counts, strict=True)
         for number, label in enumerate(np.repeat(LABELS, row))
     ]
-    from plausibly_builtins.single_label.annotation import SingleLabel
-
-    table = SingleLabel().build(records, LABELS)
+    table = plausibly.build_annotations("single-label", records, LABELS)
     p = plausibly.calibrate(predictions, table)
     assert p.metadata.aggregator == "label-frequency"
     assert p.fingerprint == plausibly.calibrate(predictions, lam).fingerprint

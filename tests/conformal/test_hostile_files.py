@@ -7,6 +7,7 @@ import os
 import random
 import struct
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +39,6 @@ def refused(path: Path) -> None:
     assert time.perf_counter() - began < 5
 
 
-def array(folder: Path, name: str, **changes: object) -> None:
-    place = folder / name / ".zarray"
-    place.write_text(json.dumps({**json.loads(place.read_text()), **changes}))
-
-
 @pytest.mark.parametrize(
     "changes",
     [
@@ -62,7 +58,8 @@ def test_a_zarr_array_that_claims_more(
     tmp_path: Path, calibrated: ConformalPredictor, changes: dict[str, object]
 ) -> None:
     calibrated.save(tmp_path / "p.zarr")
-    array(tmp_path / "p.zarr", "score", **changes)
+    header = tmp_path / "p.zarr" / "score" / ".zarray"
+    header.write_text(json.dumps({**json.loads(header.read_text()), **changes}))
     refused(tmp_path / "p.zarr")
 
 
@@ -111,20 +108,27 @@ def test_a_netcdf_header_that_claims_a_billion(
         refused(path)
 
 
-def saying(path: Path, **changes: Any) -> None:  # Any: what JSON holds
-    """Say something else, under a checksum that is right."""
-    dataset = xr.load_dataset(path, engine="scipy")
-    about = json.loads(dataset.attrs["plausibly"])
-    for name, value in changes.items():
+Change = Callable[[xr.Dataset], xr.Dataset]
+
+
+def rewrite(path: Path, change: Change, **about: Any) -> None:  # Any: what JSON holds
+    """Change the arrays and the description of a file, under a checksum that is right."""
+    dataset = change(xr.load_dataset(path, engine="scipy"))
+    table = json.loads(dataset.attrs["plausibly"])
+    for name, value in about.items():
         *parts, last = name.split("__")
-        table = about
+        place = table
         for part in parts:
-            table = table[part]
-        table[last] = value
-    text = json.dumps(about) if "whole" not in changes else changes["whole"]
+            place = place[part]
+        place[last] = value
+    text = about["whole"] if "whole" in about else json.dumps(table)
     arrays = {str(name): values.values for name, values in dataset.items()}
     dataset.attrs = {"plausibly": text, "checksum": checksum(arrays, text)}
     dataset.to_netcdf(path, engine="scipy", format="NETCDF3_64BIT")
+
+
+def same(dataset: xr.Dataset) -> xr.Dataset:
+    return dataset
 
 
 @pytest.mark.parametrize(
@@ -170,7 +174,7 @@ def test_a_description_that_says_something_else(
     changes: dict[str, Any],  # Any: what JSON holds
 ) -> None:
     calibrated.save(tmp_path / "p.nc")
-    saying(tmp_path / "p.nc", **changes)
+    rewrite(tmp_path / "p.nc", same, **changes)
     refused(tmp_path / "p.nc")
 
 
@@ -185,22 +189,21 @@ def test_another_format(
     tmp_path: Path, calibrated: ConformalPredictor, name: str, number: int, found: str
 ) -> None:
     calibrated.save(tmp_path / "p.nc")
-    saying(tmp_path / "p.nc", format=number, version="2.1")
+    rewrite(tmp_path / "p.nc", same, format=number, version="2.1")
     with refusals.refused(name, "p.nc", found):
         plausibly.load_predictor(tmp_path / "p.nc")
 
 
 def test_masses_whose_common_denominator_no_memory_holds(tmp_path: Path) -> None:
-    predictions, lam = world(4000)
-    plausibly.calibrate(predictions, lam).save(tmp_path / "p.nc")
-    dataset = xr.load_dataset(tmp_path / "p.nc", engine="scipy")
-    odd = 2.0**52 + 1 + 2 * np.arange(dataset["denominator"].size)
-    arrays = {str(name): item.values for name, item in dataset.items()} | {"denominator": odd}
-    text = dataset.attrs["plausibly"]
-    dataset["denominator"] = ("calibration_example", odd)
-    dataset.attrs["checksum"] = checksum(arrays, text)
-    dataset.to_netcdf(tmp_path / "q.nc", engine="scipy", format="NETCDF3_64BIT")
-    refused(tmp_path / "q.nc")
+    path = tmp_path / "p.nc"
+    plausibly.calibrate(*world(4000)).save(path)
+
+    def odd(dataset: xr.Dataset) -> xr.Dataset:
+        values = 2.0**52 + 1 + 2 * np.arange(dataset["denominator"].size)
+        return dataset.assign(denominator=("calibration_example", values))
+
+    rewrite(path, odd)
+    refused(path)
 
 
 @pytest.mark.parametrize("form", ["nc", "zarr"])
@@ -249,26 +252,22 @@ def test_the_fingerprint_is_of_the_guarantee_and_the_reference_too() -> None:
         assert attrs.evolve(one, **changes).fingerprint != one.fingerprint
 
 
-@pytest.mark.parametrize("fault", ["twice", "beyond", "short", "no order", "uniform", "no uniform"])
-def test_an_order_that_is_none(tmp_path: Path, fault: str) -> None:
-    """Under a checksum that is right: the places of the examples, and a uniform of each."""
+FAULTS: dict[str, Change] = {
+    "a place twice": lambda d: d.assign(order=d["order"].where(d["order"] != 0, 1)),
+    "a place beyond": lambda d: d.assign(order=d["order"].where(d["order"] != 0, 40)),
+    "too short": lambda d: d.assign(order=("fewer", np.arange(39, dtype=np.int32))),
+    "no order": lambda d: d.drop_vars("order"),
+    "a uniform of 1": lambda d: d.assign(uniform=d["uniform"].where(d["order"] != 0, 1.0)),
+    "no uniform": lambda d: d.drop_vars("uniform"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+def test_an_order_that_is_none(tmp_path: Path, fault: Callable[[xr.Dataset], xr.Dataset]) -> None:
     path = tmp_path / "p.nc"
     predictor = plausibly.calibrate(*world(40), combiner={"name": "pac", "bound": "binomial"})
     predictor.save(path)
+    rewrite(path, same)
     assert plausibly.load_predictor(path).fingerprint == predictor.fingerprint
-    dataset = xr.load_dataset(path, engine="scipy")
-    order, uniform = dataset["order"].values.copy(), dataset["uniform"].values.copy()
-    order[0], uniform[0] = {"twice": order[1], "beyond": 40}.get(fault, order[0]), 1.0
-    if fault in ("twice", "beyond"):
-        dataset["order"] = (dataset["order"].dims, order)
-    elif fault == "short":
-        dataset["order"] = (("fewer",), np.arange(39, dtype=np.int32))
-    elif fault == "uniform":
-        dataset["uniform"] = (dataset["uniform"].dims, uniform)
-    else:
-        dataset = dataset.drop_vars(fault.removeprefix("no "))
-    text = dataset.attrs["plausibly"]
-    arrays = {str(name): values.values for name, values in dataset.items()}
-    dataset.attrs["checksum"] = checksum(arrays, text)
-    dataset.to_netcdf(path, engine="scipy", format="NETCDF3_64BIT")
+    rewrite(path, fault)
     refused(path)

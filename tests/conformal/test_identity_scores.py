@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-import attrs
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as arrays
 
 import plausibly
+from kit_scores import Scaled
 from plausibly.calibration import pools
 from plausibly.calibration.data import ArrayScores, CalibrationData
 from plausibly.calibration.examples import HashedNames
 from plausibly.conformal.array_predictor import Scoring
 from plausibly.kernels import blocks
 from plausibly.kernels.sparse import Dense
-from plausibly.plugin import Floats, ScoreFunction
+from plausibly.plugin import Floats
 from plausibly_builtins.scores.simple import Probability
 from tables import labelled, shares
 
 FLOATS = st.sampled_from([-0.0, 0.0, 0.25, 0.5, 1.0])
 SHAPES = st.tuples(st.integers(1, 9), st.integers(1, 4))
-
-
-@attrs.frozen(kw_only=True)
-class Copied(ScoreFunction):
-    """The probability, without saying that it is."""
-
-    randomised = False
-    reads: Literal["probability"] = "probability"
-
-    def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
-        """Return the probabilities."""
-        return probabilities
 
 
 def bits(values: Floats) -> bytes:
@@ -63,7 +49,7 @@ def test_predictors_of_copies_are_the_same() -> None:
     before = model.values.copy()
     for calibrator in ("expected", "majority-vote", "monte-carlo"):
         identity = plausibly.calibrate(model, lam, calibrator=calibrator)
-        copied = plausibly.calibrate(model, lam, calibrator=calibrator, score=Copied())
+        copied = plausibly.calibrate(model, lam, calibrator=calibrator, score=Scaled(scale=1.0))
         for name in ("ordered", "cumulative"):
             here, there = (getattr(one.pools.pooled, name) for one in (identity, copied))
             assert bits(here) == bits(there)
@@ -75,7 +61,7 @@ def test_predictors_of_copies_are_the_same() -> None:
     for component, scale, plain in (
         (Probability(), "probability", True),
         (Probability(), "logit", False),
-        (Copied(), "probability", False),
+        (Scaled(), "probability", False),
     ):
         scoring = Scoring(component=component, called="score", scale=scale, seed=0)
         assert scoring.identity is plain

@@ -1,4 +1,4 @@
-"""Names are read once; a predictor answers for any number of alphas."""
+"""Names are read once and hashed when needed; a predictor answers for any number of alphas."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import xarray as xr
 from hypothesis import given, strategies as st
 
 import plausibly
-from plausibly.data import validate
+from conformal_world import world
+from plausibly.calibration.examples import HashedNames
+from plausibly.data import names as module, validate
 from plausibly.data.names import Named, Names
 from plausibly.errors import InputError
 from plausibly.kernels.random import hash_names
@@ -38,9 +40,19 @@ def test_names_are_what_they_are_one_by_one(texts: list[str]) -> None:
 def test_common_names_are_counted_once_each(here: list[str], there: list[str]) -> None:
     first, second = Names.of(here), Names.of(there)
     assert first.common(second) == len(set(here) & set(there))
+    once = [sorted(set(texts)) for texts in (here, there)]
+    assert HashedNames(hash_names(once[0])).common(Names.of(once[1])) == first.common(second)
     joined = Names(first.index.append(second.index))
     assert joined.usable is Names.of([*here, *there]).usable
     assert joined.common(first) == len(set(here))
+
+
+@given(st.lists(st.text(max_size=3), unique=True, max_size=12))
+def test_some_names_are_hashed_as_they_would_be_alone(texts: list[str]) -> None:
+    rows = np.arange(len(texts))[::-2]
+    alone = hash_names([texts[row] for row in rows]).tolist()
+    assert Names.of(texts).take(rows).hashes.tolist() == alone
+    assert HashedNames(hash_names(texts)).take(rows).hashes.tolist() == alone
 
 
 @pytest.mark.parametrize(
@@ -73,17 +85,29 @@ def test_long_names_are_the_same_however_they_are_kept(kind: type | None) -> Non
     here, there = Named.of(lam.assign_coords(example=texts)), Named.of(model)
     assert here.examples.common(there.examples) == len(texts)
     twice = array([*texts, "case 7"])
-    with pytest.raises(InputError, match="name case 7 in rows 8 and 2,001"):
-        predictor.predict(twice, 0.2)
-
-
-def test_a_name_that_is_there_twice_is_refused_each_time() -> None:
-    model = array([str(place) for place in range(30)])
-    predictor = plausibly.calibrate(model, model.drop_attrs())
-    twice = array(["same", "same"])
     for _ in range(2):
-        with pytest.raises(InputError, match="name same in rows 1 and 2"):
-            predictor.predict(twice, 0.1)
+        with pytest.raises(InputError, match="name case 7 in rows 8 and 2,001"):
+            predictor.predict(twice, 0.2)
+
+
+def test_names_are_hashed_only_where_a_hash_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(names: object) -> None:
+        raise AssertionError("hashed")
+
+    model, lam = world(40)
+    new, _ = world(40, start=100)
+    before = plausibly.calibrate(model, lam)
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "hash_names", never)
+        predictor = plausibly.calibrate(model, lam)
+        assert predictor.predict(new, 0.2).attrs["calibration_overlap"] == 0
+        assert predictor.predict(model[5:25], 0.2).attrs["calibration_overlap"] == 20
+        predictor.p_values(new)
+        with pytest.raises(plausibly.errors.ComponentError, match="hashed"):
+            plausibly.calibrate(model, lam, calibrator="monte-carlo")
+    assert predictor.hashes is not None
+    assert predictor.hashes.tolist() == hash_names(model.example.values).tolist()
+    assert predictor.fingerprint == before.fingerprint
 
 
 @pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")

@@ -13,6 +13,7 @@ from plausibly.calibration.examples import HashedNames
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.pvalues import PValues
 from plausibly.calibration.scores import CalibrationScores
+from plausibly.kernels import masses as kernel
 from plausibly.kernels.masses import WeightedSums, storable_masses
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.sparse import Dense
@@ -39,8 +40,12 @@ def uneven(n: int = 20) -> np.ndarray:
     return np.random.default_rng(1).dirichlet(np.ones(3), n)
 
 
-def test_sums_of_weights_enclose_the_exact_ones() -> None:
+@pytest.mark.parametrize("at_once", [1, 2, 1 << 16])
+def test_sums_of_weights_enclose_the_exact_ones(
+    at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The numerator is rounded up and the mass of all examples down, also far below the largest."""
+    monkeypatch.setattr(kernel, "_AT_ONCE", at_once)
     weight, masses = np.array([1.0, 2.0**-70, 1 / 3]), np.array([5, 7, 3])
     sums = WeightedSums.of(weight, 7, 1, whole=True)
     unit = Fraction(1, 2**sums.bits)

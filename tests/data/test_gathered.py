@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import random
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,8 +14,15 @@ from hypothesis import given, strategies as st
 
 import plausibly
 from plausibly import registry
-from plausibly.data import names
-from plausibly.data.annotations import AnnotationTable, not_counted
+from plausibly.data import names, states
+from plausibly.data.annotations import (
+    AnnotationTable,
+    build_table,
+    describe,
+    is_intact,
+    not_counted,
+    rebuilt,
+)
 from plausibly.data.states import read_left_out
 from plausibly.io.responses import Duplicates, Response, ResponseOptions
 from plausibly.protocols import ANNOTATION
@@ -32,9 +39,9 @@ class Answers(ResponseOptions):
         raise AssertionError("no file is read")
 
 
-def said(example: str, annotator: str | None, answer: object, **more: object) -> Response:
-    call: type[Response] = Response
-    return call(example=example, annotator=annotator, answer=answer, **more)  # type: ignore[arg-type]  # fields by name
+# Any: fields by name
+def said(example: str, annotator: str | None, answer: object, **more: Any) -> Response:
+    return Response(example=example, annotator=annotator, answer=answer, **more)
 
 
 def gathered(
@@ -42,22 +49,18 @@ def gathered(
     kind: str = "single-label",
     labels: Sequence[str] | None = None,
     *,
-    states: dict[str, str] | None = None,
-    duplicates: Duplicates = "error",
-    none_of_these: tuple[str, ...] = (),
     offered: Sequence[str] | None = None,
     anonymous: bool = True,
+    **options: Any,  # Any: options of the reader
 ) -> AnnotationTable:
-    options = Answers(states=states or {}, duplicates=duplicates, none_of_these=none_of_these)
-    return options.gathered(
+    return Answers(**options).gathered(
         kind, responses, labels, source="f.json", offered=offered, anonymous=anonymous
     )
 
 
-def refused(responses: Sequence[Response], **more: object) -> plausibly.InputError:
-    call = gathered
+def refused(responses: Sequence[Response], **more: Any) -> plausibly.InputError:  # Any: as above
     with pytest.raises(plausibly.InputError) as caught:
-        call(responses, **more)  # type: ignore[arg-type]  # arguments by name
+        gathered(responses, **more)
     return caught.value
 
 
@@ -102,8 +105,9 @@ class TestTable:
 
 
 class TestStates:
+    @pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning")
     def test_defaults(self) -> None:
-        found = _quietly(
+        found = gathered(
             [
                 said("1", "a", "cat", state="suggestion"),
                 said("1", "b", "cat", state="rejected"),
@@ -186,12 +190,6 @@ class TestStates:
             gathered([said("1", "consolidated", "cat", state="consolidated")])
 
 
-def _quietly(responses: Sequence[Response], duplicates: Duplicates = "error") -> AnnotationTable:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", plausibly.PlausiblyWarning)
-        return gathered(responses, duplicates=duplicates)
-
-
 TWICE = [
     said("1", "a", "cat", time=2.0, place="line 2"),
     said("1", "a", "dog", time=1.0, place="line 3"),
@@ -241,30 +239,24 @@ class TestDuplicates:
             said("2", "a", None),
             said("2", "a", None),
         ]
-        found = gathered(responses)
+        found = gathered([*responses, said("3", None, "cat"), said("3", None, "cat")])
+        assert found.sizes[names.RESPONSE] == 4
         assert not_counted(found) == {
             "skipped": 1,
             "no answer beside an answer by the same annotator": 1,
             "the same again": 1,
         }
 
-    def test_unknown_annotators_never_repeat(self) -> None:
-        found = gathered([said("1", None, "cat"), said("1", None, "cat")])
-        assert found.sizes[names.RESPONSE] == 2
 
-
-class TestPlaces:
-    def test_what_a_kind_refuses_has_its_place_and_its_annotator(self) -> None:
-        error = refused(
-            [said("1", "a", "cat"), said("1", "b", ["dog", "cat"], place="task 1, annotation 2")]
-        )
-        assert error.what == "f.json task 1, annotation 2: example 1, annotator b gives a list"
-        assert error.details["places"] == ["task 1, annotation 2"]
-
-    def test_unknown_annotators(self) -> None:
-        error = refused([said("1", None, "dgo", place="line 7")], labels=["dog"])
-        assert error.what == 'f.json line 7: example 1, an unknown annotator says "dgo"'
-        assert "\x1f" not in str(error)
+def test_what_a_kind_refuses_has_its_place_and_its_annotator() -> None:
+    error = refused(
+        [said("1", "a", "cat"), said("1", "b", ["dog", "cat"], place="task 1, annotation 2")]
+    )
+    assert error.what == "f.json task 1, annotation 2: example 1, annotator b gives a list"
+    assert error.details["places"] == ["task 1, annotation 2"]
+    error = refused([said("1", None, "dgo", place="line 7")], labels=["dog"])
+    assert error.what == 'f.json line 7: example 1, an unknown annotator says "dgo"'
+    assert "\x1f" not in str(error)
 
 
 responses = st.lists(
@@ -307,3 +299,78 @@ def test_every_response_is_in_the_table_or_counted_as_left_out(
     table = gathered(found, labels=["none", "dog", "cat"], duplicates=duplicates)
     left_out = sum(read_left_out(table.attrs).values())
     assert table.sizes[names.RESPONSE] + left_out == len(found)
+
+
+def table(kind: str = "single-label") -> AnnotationTable:
+    """Four responses: plain, a suggestion, a rejected one without mention, a plain empty one."""
+    return build_table(
+        kind,
+        examples=["x", "y"],
+        annotators=["a", "b"],
+        labels=["cat", "dog"],
+        response_example=[0, 0, 1, 1],
+        response_annotator=[0, 1, 0, 1],
+        mention_response=[0, 1],
+        mention_label=[0, 1],
+        response_state=[0, states.STATES.index("suggestion"), states.STATES.index("rejected"), 0],
+    )
+
+
+class TestPolicy:
+    @pytest.mark.parametrize(
+        ("policies", "text"),
+        [
+            ({"rejectd": "drop"}, '"rejectd" is no state of a response; did you mean rejected?'),
+            ({"answered": "drop"}, '"answered" is no state'),
+            ({"rejected": "ignore"}, 'rejected: "ignore" is neither count, drop, error nor'),
+            ({"rejected": "label:"}, 'rejected: "label:" is neither'),
+            ({"skipped": "count"}, r"skipped: there is no answer to count \(drop, error, or"),
+        ],
+    )
+    def test_refused(self, policies: dict[str, str], text: str) -> None:
+        with pytest.raises(ValueError, match=text):
+            states.check_policies(policies)
+
+
+class TestCounts:
+    def test_those_that_count_and_those_that_do_not(self) -> None:
+        assert states.count_states(table(), answered=True) == {"suggestion": 1}
+        assert states.count_states(table(), answered=False) == {"rejected": 1, "skipped": 1}
+        assert states.count_states(table("label-set"), answered=False) == {
+            "rejected": 1,
+            "empty": 1,
+        }
+
+    def test_without_the_variable(self) -> None:
+        plain = rebuilt(table().drop_vars(names.RESPONSE_STATE))
+        assert states.count_states(plain, answered=True) == {}
+        assert states.count_states(plain, answered=False) == {"skipped": 2}
+
+    def test_in_the_summary(self) -> None:
+        text = " ".join(describe(table()).split())
+        assert text.endswith("of these: 1 suggestion; not counted: 1 skipped, 1 rejected")
+        assert not_counted(table()) == {"skipped": 1, "rejected": 1}
+
+
+class TestTravel:
+    def test_selected_and_joined(self) -> None:
+        found = table()
+        assert found[names.RESPONSE_STATE].dtype == np.int8
+        assert not is_intact(found.assign({names.RESPONSE_STATE: found["response_state"] + 1}))
+        x, y = (plausibly.select_annotations(found, example=name) for name in "xy")
+        xr.testing.assert_identical(plausibly.concat_annotations([y, x]), found)
+        stateless = rebuilt(x.drop_vars(names.RESPONSE_STATE))
+        joined = plausibly.concat_annotations([stateless, y])
+        assert joined[names.RESPONSE_STATE].values.tolist() == [0, 0, 6, 0]
+        repeated = rebuilt(found.assign_attrs({names.REPEATED: "all"}))
+        with pytest.raises(plausibly.InputError, match="tables of repeated no and all"):
+            plausibly.concat_annotations([x, repeated])
+
+    def test_in_a_frame_as_words(self) -> None:
+        frame = plausibly.to_frame(table())
+        assert frame[names.RESPONSE_STATE].tolist() == [
+            "answered",
+            "suggestion",
+            "rejected",
+            "answered",
+        ]

@@ -85,24 +85,6 @@ def test_a_group_is_known_again_without_its_neighbours(recwarn: pytest.WarningsR
     assert not [w for w in recwarn if isinstance(w.message, PlausiblyWarning)]
 
 
-@pytest.mark.parametrize("chunks", [None, 1])
-def test_p_values_warn_of_groups_as_sets_do(chunks: int | None) -> None:
-    model = doses([0.5, 1.0] * 30, "c")
-    predictor = plausibly.calibrate(
-        model, model.copy(), calibrator={"name": "mondrian", "by": "dose"}
-    )
-    new = doses([3.0, 1.0], "n")
-    if chunks is not None:
-        new = new.chunk({"example": chunks})
-    with pytest.warns(PlausiblyWarning) as heard:
-        predictor.p_values(new)
-    (warning,) = heard
-    assert isinstance(warning.message, PlausiblyWarning)
-    assert (warning.message.name, warning.message.found) == ("group-unseen", "3")
-    assert warning.message.details == {"examples": ["n0"]}
-    assert Path(warning.filename) == Path(__file__)
-
-
 def test_a_known_label_in_a_column_of_numbers(tmp_path: Path) -> None:
     table = tmp_path / "examples.csv"
     table.write_text("example,answer\nx0,1.0\nx1,2.0\n")

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 import pytest
 import xarray as xr
-from hypothesis import given, settings, strategies as st
+from hypothesis import given
 from numpy.typing import NDArray
 
 import labelled_records as lr
@@ -55,11 +55,7 @@ def test_types_and_attributes(table: AnnotationTable) -> None:
         "skill": "float64",
         "page": "int64",
     }
-    assert {d: table[d].dtype.kind for d in ("example", "label", "annotator")} == {
-        "example": "U",
-        "label": "U",
-        "annotator": "U",
-    }
+    assert {table[dim].dtype.kind for dim in ("example", "label", "annotator")} == {"U"}
     assert table.attrs == {
         "source": "a test",
         "kind": "mine",
@@ -68,38 +64,6 @@ def test_types_and_attributes(table: AnnotationTable) -> None:
         "left_out": '{"unfinished": 3}',
         "checksum": table.attrs["checksum"],
     }
-
-
-@given(st.data())
-@settings(max_examples=30)
-def test_any_order_of_codes_makes_the_same_table(data: st.DataObject) -> None:
-    shape = [(0, 0), (0, 1), (1, 0), (2, 1), (2, 2)]  # each pair of codes once
-    mentions = [(0, 1, 1), (0, 0, 2), (1, 0, 1), (2, 2, 1), (3, 2, 1), (4, 1, 1), (4, 0, 1)]
-    responses = data.draw(st.permutations(range(5)))
-    order = data.draw(st.permutations(range(7)))
-    place = {old: new for new, old in enumerate(responses)}
-
-    def build(where: list[int], rows: list[int]) -> AnnotationTable:
-        return build_table(
-            "mine",
-            examples=["z", "y", "x"],
-            annotators=["p", "q", "r"],
-            labels=["a", "b", "c"],
-            response_example=[shape[i][0] for i in where],
-            response_annotator=[shape[i][1] for i in where],
-            mention_response=[place[mentions[k][0]] for k in rows],
-            mention_label=[mentions[k][1] for k in rows],
-            mention_block=[mentions[k][2] for k in rows],
-            variables={
-                "response_note": xr.Variable("response", [f"note {i}" for i in where]),
-                "mention_start": xr.Variable("mention", [10 * k for k in rows]),
-            },
-        )
-
-    shuffled = build(list(responses), list(order))
-    place = {i: i for i in range(5)}
-    xr.testing.assert_identical(shuffled, build(list(range(5)), list(range(7))))
-    assert shuffled["example"].values.tolist() == ["z", "y", "x"]  # names stay as given
 
 
 @pytest.mark.parametrize(
@@ -114,22 +78,11 @@ def test_any_order_of_codes_makes_the_same_table(data: st.DataObject) -> None:
         ({"mention_response": [0, 2]}, "table-invalid", "expected 0 to 1 found 0 to 2"),
         ({"mention_block": [0, 1]}, "table-invalid", "expected 1 to 32767 found 0 to 1"),
         ({"mention_block": [1, 40000]}, "table-invalid", "expected 1 to 32767 found 1 to 40000"),
-        (
-            {"mention_label": [0.0, 1.0]},
-            "table-invalid",
-            "integers found 1 of float64",
-        ),
-        (
-            {"response_weight": [1.0, -1.0]},
-            "table-invalid",
-            "0 or more found -1.0 to 1.0",
-        ),
-        (
-            {"mention_weight": [1.0, np.inf]},
-            "table-invalid",
-            "0 or more found 1.0 to inf",
-        ),
+        ({"mention_label": [0.0, 1.0]}, "table-invalid", "integers found 1 of float64"),
+        ({"response_weight": [1.0, -1.0]}, "table-invalid", "0 or more found -1.0 to 1.0"),
+        ({"mention_weight": [1.0, np.inf]}, "table-invalid", "0 or more found 1.0 to inf"),
         ({"response_weight": [1.0]}, "table-invalid", "expected 2 values over response found 1"),
+        ({"response_state": [0, 9]}, "table-invalid", "found 0 to 9"),
         ({"mention_label": [0]}, "table-invalid", "expected 2 values over mention found 1"),
         ({"unlisted": "below"}, "table-invalid", "expected excluded or unknown found below"),
         ({"variables": {"skill": xr.Variable("annotator", [1, 2])}}, "table-invalid", "found 2"),
@@ -300,14 +253,13 @@ def test_disputed_means_two_responses_that_differ(
 
 
 @pytest.mark.parametrize(
-    ("disputed", "said"), [(0, "0%"), (1, "under 1%"), (2, "1%"), (199, "over 99%")]
+    ("disputed", "share"), [(0, "0%"), (1, "under 1%"), (2, "1%"), (199, "over 99%")]
 )
-def test_only_none_is_no_per_cent(disputed: int, said: str) -> None:
+def test_only_none_is_no_per_cent(disputed: int, share: str) -> None:
     records: lr.Records = [(f"e{i}", "r", "a") for i in range(200)]
-    records += [(f"e{i}", "q", "b") for i in range(disputed)]
-    records += [("e199", "s", "a")]
+    records += [*((f"e{i}", "q", "b") for i in range(disputed)), ("e199", "s", "a")]
     built = table_from_records("single-label", records, None, single)
-    assert f"; annotators disagree on {said} of the examples" in repr(built)
+    assert f"; annotators disagree on {share} of the examples" in repr(built)
 
 
 def test_html_is_escaped_and_keeps_the_variables() -> None:

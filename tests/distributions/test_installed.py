@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from cli_world import LABELS, World, make
+from cli_world import LABELS, Ran, World, make
 
-from .environments import Environment, Ran
+from .environments import Environment
 
 pytestmark = pytest.mark.timeout(900)
 

@@ -16,11 +16,11 @@ from plausibly.kernels import blocks
 from plausibly.kernels.blocks import largest, map_blocks, row_blocks
 from plausibly.kernels.coverage import aggregated, sizes
 from plausibly.kernels.draws import draw_labels
-from plausibly.kernels.ranks import Ranks
-from plausibly.kernels.sparse import Dense, Sparse
+from plausibly.kernels.ranks import Ranks, by_places
+from plausibly.kernels.sparse import Dense
 from plausibly.kernels.types import Floats
 
-EXAMPLES = 331
+EXAMPLES = 83
 
 
 def cut(patch: pytest.MonkeyPatch, cells: int = 32, cores: int = 3) -> None:
@@ -57,7 +57,7 @@ def test_blocks_divide_the_rows_and_hold_few_cells(
 
 
 def test_several_threads_are_at_work_where_there_are_cores(cores: int) -> None:
-    # Nobody passes before all are there: with one core there is nobody to wait for.
+    # No thread passes before all are there; with one core there is one.
     together = threading.Barrier(min(cores, 3), timeout=20)
     assert len(map_blocks(lambda _: together.wait(), (min(cores, 3),))) == min(cores, 3)
 
@@ -103,37 +103,29 @@ def test_cores_are_those_that_this_process_may_use(monkeypatch: pytest.MonkeyPat
     assert blocks.spare() == 1
 
 
-def made(labels: int, share: float, dtype: type[np.float32]) -> Floats:
-    """Return plausibilities of which a share is above zero, and at least one of a row."""
-    generator = np.random.default_rng(labels)
-    found = generator.random((EXAMPLES, labels)) * (generator.random((EXAMPLES, labels)) < share)
-    found[np.arange(EXAMPLES), generator.integers(0, labels, EXAMPLES)] = 0.3
-    rows: Floats = (found / found.sum(axis=1, keepdims=True)).astype(dtype)
-    return rows
-
-
-def sparse(dense: Floats) -> Sparse:
-    return Dense(dense).above_zero()
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(("labels", "share"), [(3, 1.0), (10, 0.4), (257, 0.01), (257, 0.9)])
 def test_blocks_and_threads_change_no_bit(
     labels: int, share: float, dtype: type[np.float32], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lam = made(labels, share, dtype)
+    generator = np.random.default_rng(labels)
+    masses = generator.random((EXAMPLES, labels)) * (generator.random((EXAMPLES, labels)) < share)
+    masses[np.arange(EXAMPLES), generator.integers(0, labels, EXAMPLES)] = 0.3
+    lam: Floats = (masses / masses.sum(axis=1, keepdims=True)).astype(dtype)
+    sparse = Dense(lam).above_zero()
     sets = np.random.default_rng(1).random(lam.shape) < 0.4
     uniforms = np.random.default_rng(2).random((EXAMPLES, 5))
     pool = np.sort(np.random.default_rng(3).random(2_000).astype(dtype))
     queries = np.random.default_rng(4).random((EXAMPLES, 120)).astype(dtype)
     kernels: list[Callable[[], NDArray[np.generic]]] = [
         lambda: aggregated(sets, lam),
-        lambda: aggregated(sets, sparse(lam)),
+        lambda: aggregated(sets, sparse),
         lambda: sizes(sets),
         lambda: draw_labels(lam, uniforms),
-        lambda: draw_labels(sparse(lam), uniforms),
+        lambda: draw_labels(sparse, uniforms),
         lambda: largest(lam),
         lambda: Ranks(pool).of(queries, "left"),
+        lambda: by_places(lam, None, lambda found, _: found.below),
     ]
     whole = [kernel().tobytes() for kernel in kernels]
     assert whole[5] == lam.max(axis=1).tobytes()

@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from plausibly.kernels import blocks
-from plausibly.kernels.ranks import Places, Rule, by_places
+from plausibly.kernels.ranks import Rule, by_places
 from plausibly.kernels.types import Floats
 from scores_oracles import uneven_rows
 
@@ -20,19 +20,11 @@ ROWS = arrays(np.float32, SHAPES, elements=st.sampled_from([*ENTRIES, 2**-149]))
 )
 
 
-def _rank(found: Places, _: Floats | None) -> Floats:
-    return found.rank.astype(np.float64)
-
-
-def _above(found: Places, _: Floats | None) -> Floats:
-    return found.above.astype(np.float64)
-
-
 RULES: dict[str, Rule] = {
     "below": lambda found, _: found.below,
     "tied": lambda found, _: found.tied,
-    "rank": _rank,
-    "above": _above,
+    "rank": lambda found, _: found.rank.astype(np.float64),
+    "above": lambda found, _: found.above.astype(np.float64),
     "largest": lambda found, _: found.largest,
 }
 
@@ -90,15 +82,3 @@ def test_few_and_many_labels(
         found = by_places(some, None, RULES[name])
         np.testing.assert_array_equal(found, wanted(name, some))
         assert found.dtype == dtype
-
-
-@pytest.mark.parametrize("labels", [10, 70])
-def test_the_number_of_threads_does_not_show(labels: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "_CELLS", 5 * labels)
-    monkeypatch.setattr(blocks, "_WORTH", 1)
-    rows, _ = uneven_rows(80, labels, 7, np.float32)
-    found = []
-    for cores in (1, 2, 5):
-        monkeypatch.setattr(blocks, "spare", lambda cores=cores: cores)
-        found.append(by_places(rows, None, RULES["below"]).tobytes())
-    assert found[0] == found[1] == found[2]

@@ -67,19 +67,6 @@ def test_large_pools(shape: str, dtype: type[np.float32] | type[np.float64]) -> 
         assert (found == np.searchsorted(pool, queries, side=side)).all()
 
 
-@pytest.mark.usefixtures("always")
-def test_the_number_of_threads_does_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranks, "_LEAST_QUERIES", 50)
-    generator = np.random.default_rng(3)
-    pool = np.sort(generator.beta(0.1, 2, 2_000).astype(np.float32))
-    queries = generator.choice(pool, 1_000)
-    for side in SIDES:
-        for cores in (1, 2, 5):
-            monkeypatch.setattr(blocks, "spare", lambda cores=cores: cores)
-            found = Ranks(pool).of(queries, side)
-            assert (found == np.searchsorted(pool, queries, side=side)).all()
-
-
 def test_no_pool_and_no_queries() -> None:
     empty = np.empty(0)
     assert Ranks(empty).of(np.ones(3), "right").tolist() == [0, 0, 0]

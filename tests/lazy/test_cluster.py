@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import plausibly
+from cli_world import done
 from lazy_world import plausibilities, predictions
 from plausibly.cli.chunks import counting
-from plausibly.cli.start import main
 from plausibly.io import write_plausibilities
 from plausibly.kernels.types import Floats
 
@@ -77,11 +77,6 @@ def test_a_worker_that_dies_changes_nothing(tmp_path: Path) -> None:
     assert made.fingerprint == plausibly.calibrate(CAL, LAM).fingerprint
 
 
-def command(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
-    monkeypatch.setattr("sys.argv", ["plausibly", *words])
-    return main()
-
-
 def test_the_command_asks_a_scheduler(
     client: Any,  # Any: as above
     tmp_path: Path,
@@ -90,15 +85,13 @@ def test_the_command_asks_a_scheduler(
     monkeypatch.chdir(tmp_path)
     CAL.to_dataset(name="p").to_zarr("p.zarr", zarr_format=2)
     write_plausibilities(LAM, "lam.nc")
-    given = ("calibrate", "--plausibilities", "lam.nc", "-p", "p.zarr", "-o")
-    assert command(monkeypatch, *given, "whole.nc") == 0
-    address = str(client.scheduler.address)
-    chunks = ("--set", "compute.chunks=15", "--set")
-    for name, scheduler in (("asked", address), ("local", "local")):
-        asked = (*chunks, f"compute.scheduler={scheduler}")
-        assert command(monkeypatch, *given, f"{name}.nc", *asked) == 0
-    whole = Path("whole.nc").read_bytes()
-    assert [Path(f"{name}.nc").read_bytes() == whole for name in ("asked", "local")] == [True] * 2
+    calibrate = "calibrate --plausibilities lam.nc -p p.zarr -o"
+    done(f"{calibrate} whole.nc")
+    chunks = "--set compute.chunks=15 --set compute.scheduler"
+    for scheduler in (client.scheduler.address, "local"):
+        done(f"{calibrate} made.nc {chunks}={scheduler}")
+        assert Path("made.nc").read_bytes() == Path("whole.nc").read_bytes()
+        Path("made.nc").unlink()
 
 
 def test_a_cluster_is_asked_how_far_it_is(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +9,12 @@ import pandas as pd
 import pytest
 import xarray as xr
 
+import cli_world
 import plausibly
+from cli_world import done, typed
 from lazy_world import LABELS, plausibilities, predictions
 from plausibly.errors import InputError
-from plausibly.io import read_predictions, read_sets, write_sets
+from plausibly.io import read_predictions, read_sets, write_plausibilities, write_sets
 from refusals import refused
 
 CAL, NEW = predictions(), predictions(seed=2, prefix="t")
@@ -78,83 +79,48 @@ def test_files_that_are_only_read_whole(tmp_path: Path) -> None:
         read_predictions(path, chunks=0)
     with pytest.raises(InputError, match=r"error option-unfit: s\.csv: chunks has no meaning here"):
         read_sets(tmp_path / "s.csv", chunks=5)
-
-
-def test_a_store_without_sets(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"error sets-unknown: p\.zarr holds no prediction sets"):
+    with refused("sets-unknown", "p.zarr holds no prediction sets"):
         read_sets(written("p.zarr", tmp_path))
 
 
-def test_the_command_line_in_chunks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from plausibly.cli.start import main
-    from plausibly.io import write_plausibilities
-
+def test_commands_in_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     written("p.zarr", tmp_path)
     NEW.to_dataset().to_zarr("new.zarr", zarr_format=2)
     write_plausibilities(plausibilities(CAL), "lam.nc")
-
-    def run(*words: str) -> int:
-        monkeypatch.setattr("sys.argv", ["plausibly", *words])
-        with pytest.raises(SystemExit) as left:
-            raise SystemExit(main())
-        return int(left.value.code or 0)
-
-    given = ("calibrate", "--plausibilities", "lam.nc", "-p", "p.zarr")
-    assert run(*given, "-o", "whole.nc") == 0
-    assert (
-        run(
-            *given,
-            "-o",
-            "made.nc",
-            "--set",
-            "compute.chunks=5",
-            "--set",
-            "compute.scheduler=threads",
-        )
-        == 0
-    )
+    write_plausibilities(plausibilities(NEW), "said.nc")
+    calibrate = "calibrate --plausibilities lam.nc -p p.zarr"
+    threads = "--set compute.scheduler=threads"
+    done(f"{calibrate} -o whole.nc")
+    done(f"{calibrate} -o made.nc --set compute.chunks=5 {threads}")
     assert Path("made.nc").read_bytes() == Path("whole.nc").read_bytes()
-    asked = ("-p", "new.zarr", "--alpha", "0.3", "--chunks", "5", "-o")
-    assert run("predict", "made.nc", *asked, "sets.zarr") == 0
-    assert run("predict", "made.nc", *asked, "sets.csv") == 0
+    for name in ("sets.zarr", "sets.csv"):
+        done(f"predict made.nc -p new.zarr --alpha 0.3 --chunks 5 -o {name}")
     kept = read_sets("sets.zarr")
     assert kept.equals(read_sets("sets.csv").assign_coords(site=NEW["site"]))
-    write_plausibilities(plausibilities(NEW), "said.nc")
-    judged = ("evaluate", "--plausibilities", "said.nc", "--json")
-    capsys.readouterr()
-    shown = []
-    for words in (("sets.csv",), ("sets.zarr",), ("sets.zarr", "--set", "compute.chunks=5")):
-        assert run(judged[0], *words, *judged[1:]) == 0
-        shown.append(json.loads(capsys.readouterr().out))
+    evaluate = "evaluate --plausibilities said.nc --json"
+    shown = [
+        done(f"{evaluate} {sets}").document
+        for sets in ("sets.csv", "sets.zarr", "sets.zarr --set compute.chunks=5")
+    ]
     assert shown[1] == shown[2]
     assert shown[0]["results"] == shown[1]["results"]
-    assert run("evaluate", "sets.csv", *judged[1:], "--set", "compute.chunks=5") == 2
-    assert "sets.csv: chunks has no meaning here" in capsys.readouterr().err
-    assert run(*given, "-o", "made.nc", "--set", "compute.scheduler=threads") == 2
-    assert "compute.scheduler has no meaning without chunks" in capsys.readouterr().err
+    unfit = typed(f"{evaluate} sets.csv --set compute.chunks=5")
+    assert "sets.csv: chunks has no meaning here" in unfit.err
+    unfit = typed(f"{calibrate} -o made.nc {threads}")
+    assert "compute.scheduler has no meaning without chunks" in unfit.err
 
 
-def test_no_scheduler_answers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_scheduler_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
-    from plausibly.cli.start import main
-
     monkeypatch.chdir(tmp_path)
-    asked = ("--set", "compute.scheduler=pigeon://roof")
-    words = ("calibrate", "-p", "p.zarr", "--plausibilities", "lam.nc", "-o", "made.nc")
-    monkeypatch.setattr("sys.argv", ["plausibly", *words, "--set", "compute.chunks=5", *asked])
-    assert main() == 2
-    said = " ".join(capsys.readouterr().err.split())
-    assert said.startswith(
-        "error scheduler-unreachable: no Dask scheduler answers at pigeon://roof expected local, "
-        "threads, or an address such as tcp://127.0.0.1:8786 found "
+    compute = "--set compute.chunks=5 --set compute.scheduler=pigeon://roof"
+    line = f"calibrate -p p.zarr --plausibilities lam.nc -o made.nc {compute}"
+    pieces = (
+        "no Dask scheduler answers at pigeon://roof expected local, threads, or an address such as",
+        "'pigeon'",
+        "hint start one (dask scheduler), or --set compute.scheduler=local",
     )
-    assert "'pigeon'" in said
-    assert said.endswith("hint start one (dask scheduler), or --set compute.scheduler=local")
-    assert not list(tmp_path.iterdir())
+    cli_world.refused(line, "scheduler-unreachable", *pieces)
     # Nor is it asked by what is computed later.
     assert CAL.chunk(example=15).identical(CAL.chunk(example=15).compute())

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import attrs
 import dask
@@ -135,19 +133,3 @@ def test_no_array_larger_than_a_chunk() -> None:
         studied(slice(2 * size))  # modules that are imported on the way are no arrays
         with at_most(n * labels * 4 / 2 / MIB):
             studied(slice(None))
-
-
-def test_dask_waits_until_an_array_is_in_chunks() -> None:
-    code = (
-        "import sys, plausibly\n"
-        "assert not {'dask', 'distributed'} & set(sys.modules)\n"
-        "import numpy as np, xarray as xr  # which itself loads Dask where it is installed\n"
-        "dims = ('example', 'label')\n"
-        "coords = {'example': ['a', 'b', 'c'], 'label': ['x', 'y']}\n"
-        "p = xr.DataArray(np.full((3, 2), .5), dims=dims, coords=coords)\n"
-        "made = plausibly.calibrate(p, p + 0)\n"
-        "sets = made.predict(p.assign_coords(example=['d', 'e', 'f']), 0.3)\n"
-        "plausibly.evaluate(sets, p.assign_coords(example=['d', 'e', 'f'])).data\n"
-        "assert 'distributed' not in sys.modules\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

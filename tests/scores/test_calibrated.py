@@ -9,6 +9,7 @@ import xarray as xr
 import plausibly
 from conformal_world import LABELS, world
 from plausibly.kernels.random import Keys, hash_names
+from refusals import refused
 from scores_oracles import TABLES, made
 
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
@@ -51,9 +52,15 @@ def test_uniforms_belong_to_the_examples(case: str) -> None:
     one = predictions.isel(example=[0] * 50)
     many = one.assign_coords(example=[f"copy {i}" for i in range(50)])
     sets = p.predict(many, "0.3").values
+    order = np.random.default_rng(0).permutation(50)
+    np.testing.assert_array_equal(p.predict(many[order], "0.3").values, sets[order])
+    alone = [p.predict(many[[row]], "0.3").values[0] for row in range(5)]
+    np.testing.assert_array_equal(alone, sets[:5])
     assert len({tuple(row) for row in sets}) > 1
     uniform = Keys(5).child("score").uniform(hash_names(many.example.values))
     np.testing.assert_array_equal(p.predict_array(many.values, "0.3", uniform=uniform), sets)
+    with refused("uniform-missing"):
+        p.predict_array(many.values, "0.3")
     first = p.predict_array(many.values[0], "0.3", uniform=uniform[:1])
     np.testing.assert_array_equal(first, sets[0])
     other = plausibly.calibrate(predictions, lam, score=made(case), seed=6)

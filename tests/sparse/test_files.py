@@ -10,8 +10,7 @@ import xarray as xr
 
 import plausibly
 from plausibly import to_sparse
-from plausibly.errors import InputError
-from plausibly.io.plausibilities import check_output, read_plausibilities, write_plausibilities
+from plausibly.io.plausibilities import read_plausibilities, write_plausibilities
 from refusals import refused
 from sparse_world import mentions, plausibilities
 
@@ -22,13 +21,9 @@ def test_other_programs_read_the_arrays(tmp_path: Path) -> None:
     held = np.load(tmp_path / "lam.npz")
     assert set(held) == {"weight", "label", "examples", "labels", "denominator", "site", "about"}
     np.testing.assert_array_equal(held["label"], sparse["label"].values)
-    with xr.open_dataset(_netcdf(sparse, tmp_path), engine="scipy") as found:
+    plausibly.write_plausibilities(sparse, tmp_path / "lam.nc")
+    with xr.open_dataset(tmp_path / "lam.nc", engine="scipy") as found:
         assert found["weight"].dims == ("example", "slot")
-
-
-def _netcdf(sparse: xr.Dataset, folder: Path) -> Path:
-    plausibly.write_plausibilities(sparse, folder / "lam.nc")
-    return folder / "lam.nc"
 
 
 @pytest.mark.parametrize("ending", [".npz", ".nc"])
@@ -77,11 +72,3 @@ def test_the_form_that_takes_less(
     assert (plausibly.to_dense(found) if isinstance(found, xr.Dataset) else found).equals(
         read_plausibilities(tmp_path / name)
     )
-
-
-def test_what_cannot_be_written_is_said_before() -> None:
-    check_output(Path("lam.csv"), "long")
-    with pytest.raises(InputError, match=r"ending-unknown: cannot tell the format of lam\.txt"):
-        check_output(Path("lam.txt"))
-    with pytest.raises(InputError, match=r"option-unfit: lam\.nc"):
-        check_output(Path("lam.nc"), "long")

@@ -13,6 +13,7 @@ from plausibly.calibration.examples import HashedNames
 from plausibly.data.align import same_examples, with_labels
 from plausibly.data.names import Named
 from plausibly.data.plausibilities import Plausibilities
+from plausibly.evaluation import ByRisk, coverage_by, entropy
 from plausibly.kernels import coverage
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats
@@ -95,25 +96,17 @@ def test_coverage_by_chunks_of_rows(sparse: xr.Dataset) -> None:
     assert 0.3 < covered.mean() < 0.7
 
 
-def test_evaluate_by_chunks_of_rows(sparse: xr.Dataset) -> None:
+def test_evaluation_risk_and_entropy(sparse: xr.Dataset) -> None:
+    """Dense plausibilities of these rows alone would be 76 MiB."""
     some = sparse.isel(example=slice(0, ROWS))
     sets = labelled(np.zeros((ROWS, LABELS), bool), some.example.values, label_names(LABELS))
-    with at_most(48):  # dense plausibilities of these rows alone would be 76
-        found = plausibly.evaluate(sets, some).data
-    assert float(found.aggregated_coverage_mean) == 0
-
-
-def test_risk_and_entropy(sparse: xr.Dataset) -> None:
-    """Sets of a byte a cell are there already; dense plausibilities would be 152 MiB."""
-    from plausibly.evaluation import ByRisk, coverage_by, entropy
-
-    some = sparse.isel(example=slice(0, 2 * ROWS))
-    sets = labelled(np.zeros((2 * ROWS, LABELS), bool), some.example.values, label_names(LABELS))
     risk = {name: place % 3 for place, name in enumerate(label_names(LABELS))}
     with at_most(48):
-        found = coverage_by(sets, some, by=ByRisk(risk))
+        found = plausibly.evaluate(sets, some).data
+        missed = coverage_by(sets, some, by=ByRisk(risk)).missed_mean
         entropy(some)
-    assert float(found.missed_mean[0]) == 1
+    assert float(found.aggregated_coverage_mean) == 0
+    assert float(missed[0]) == 1
 
 
 def test_a_guard_that_would_notice() -> None:

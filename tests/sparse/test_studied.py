@@ -14,7 +14,6 @@ import plausibly
 from memory import at_most
 from plausibly.evaluation import p_value_uniformity
 from plausibly.kernels.types import Floats
-from refusals import refused
 from sparse_world import label_names, mentions, shuffled
 from tables import labelled
 
@@ -131,8 +130,3 @@ def test_20_000_labels_are_never_dense() -> None:
     # The scores of four new examples with all labels, and what is compared at once.
     with at_most(64):
         plausibly.joint_rank(augmentations, said, new)
-
-
-def test_a_score_is_tuned_on_one_row_an_example() -> None:
-    with refused("dims-differ", "found augmentation besides"):
-        plausibly.tune_raps(augmented(EXAMPLES, "case"), SPARSE)

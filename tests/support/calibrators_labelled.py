@@ -61,12 +61,10 @@ def plausibilities(
 
 
 def inside(name: str, by: str, inner: Table | str = "expected", **more: object) -> Table:
-    """Return the table of a wrapper."""
     return {"name": name, "by": by, "inner": inner, **more}
 
 
 def shuffled(array: xr.DataArray, dims: Sequence[str] = ("example", "label")) -> xr.DataArray:
-    """Return an array in another order."""
     random = np.random.default_rng(3)
     return array.isel({dim: random.permutation(array.sizes[dim]) for dim in dims})
 

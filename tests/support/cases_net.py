@@ -128,7 +128,6 @@ def messages(told: Iterable[InputError | PlausiblyWarning]) -> list[Spec]:
 
 
 def digest(found: Spec) -> str:
-    """Return a digest of the rows and names of a table."""
     # In the digests a state is its code.
     rows = [[*row[:-1], row[-1] and str(STATES.index(row[-1]))] for row in found["table"]]
     warned = sorted({one["name"] for one in found["warned"]})

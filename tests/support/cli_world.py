@@ -43,11 +43,9 @@ class World:
     folder: Path
 
     def path(self, name: str) -> Path:
-        """Return the path of a file."""
         return self.folder / name
 
     def write(self, name: str, text: str) -> Path:
-        """Write a file, and return its path."""
         path = self.path(name)
         path.write_text(text, encoding="utf-8")
         return path
@@ -80,7 +78,6 @@ class Ran:
 
     @property
     def document(self) -> dict[str, Any]:  # Any: whatever JSON holds
-        """The document that ``--json`` printed."""
         document: dict[str, Any] = json.loads(self.out)  # Any: as above
         return document
 
@@ -90,7 +87,6 @@ class Ran:
 
     @property
     def width(self) -> int:
-        """The length of the longest line."""
         return max(map(len, (self.out + self.err).splitlines()))
 
 

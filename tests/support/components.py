@@ -31,7 +31,6 @@ class Grumbling(ScoreFunction):
     reads: ClassVar[Literal["probability"]] = "probability"
 
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
-        """Return the probabilities."""
         warn("grumbling", "this score is old", details={"shape": np.array([1, 2]), "pair": (1, 2)})
         if probabilities.sum() * 1e6 % 2 < 1:
             warnings.warn("and tired", Tired, stacklevel=1)
@@ -51,7 +50,6 @@ class Failing:
     how: str = "input"
 
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
-        """Raise, or return what the inner one gives."""
         if keys.uniform(data.hashes[:1])[0, 0] < self.share:
             if self.how == "exit":
                 os._exit(7)
@@ -85,7 +83,6 @@ class Slow:
     draws: int = 2
 
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
-        """Return what Monte Carlo gives, later."""
         time.sleep(self.seconds if _started else 0.0)
         _started.append(True)
         inner = resolve(CALIBRATOR, {"name": "monte-carlo", "draws": self.draws})

@@ -8,7 +8,7 @@ floats are taken instead.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 
 import attrs
@@ -18,6 +18,12 @@ Votes = Sequence[tuple[str, str, str, int]]
 
 Shares = dict[str, dict[str, Fraction]]
 """By example, then label."""
+
+Chances = dict[tuple[str, str], Fraction]
+"""By true label and said label, of one annotator."""
+
+Pseudo = tuple[Fraction, Fraction]
+"""The weight of a prior, and the chance that it is about."""
 
 
 def shares(
@@ -63,41 +69,40 @@ def _log(value: Fraction) -> float:
     return math.log(numerator) - math.log(denominator)
 
 
-def _start(votes: Votes, labels: Sequence[str], rounds: int) -> Shares:
-    found = shares(votes, labels)
-    if rounds <= _EXACT_ROUNDS:
-        return found
-    # Floats count like fractions, but for rounding.
-    return {e: {k: float(v) for k, v in row.items()} for e, row in found.items()}  # type: ignore[misc]  # mypy takes the rows for numbers
-
-
-def _prior(pairs: Iterable[tuple[Fraction, Fraction]]) -> float:
+def _prior(pairs: Iterable[Pseudo]) -> float:
     return sum(float(weight) * _log(chance) for weight, chance in pairs if weight)
 
 
-def _expect(
+def _steps(
     votes: Votes,
     labels: Sequence[str],
-    prevalence: dict[str, Fraction],
-    chance: dict[tuple[str, str, str], Fraction],
-    prior: float,
-) -> Step:
-    joint: Shares = {}
-    for example, annotator, label, times in votes:
-        row = joint.setdefault(example, dict(prevalence))
-        for k in labels:
-            row[k] *= chance[annotator, k, label] ** times
-    objective = prior + sum(_log(sum(row.values(), Fraction(0))) for row in joint.values())
-    found = {e: {k: v / sum(row.values()) for k, v in row.items()} for e, row in joint.items()}
-    return Step(prevalence=prevalence, chance=chance, shares=found, objective=objective)
-
-
-def _prevalence(
-    lam: Shares, labels: Sequence[str], smoothing: Fraction
-) -> tuple[dict[str, Fraction], float]:
-    size = len(lam) + len(labels) * smoothing
-    found = {k: (sum(row[k] for row in lam.values()) + smoothing) / size for k in labels}
-    return found, _prior((smoothing, value) for value in found.values())
+    rounds: int,
+    label_smoothing: Fraction,
+    maximise: Callable[[Votes, Shares], tuple[Chances, list[Pseudo]]],
+) -> list[Step]:
+    """Return the rounds from label frequency on; `maximise` is of the votes of one annotator."""
+    lam = shares(votes, labels)
+    if rounds > _EXACT_ROUNDS:  # floats count like fractions, but for rounding
+        lam = {e: {k: float(v) for k, v in row.items()} for e, row in lam.items()}  # type: ignore[misc]  # mypy takes the rows for numbers
+    steps: list[Step] = []
+    for _ in range(rounds):
+        size = len(lam) + len(labels) * label_smoothing
+        p = {k: (sum(row[k] for row in lam.values()) + label_smoothing) / size for k in labels}
+        objective = _prior((label_smoothing, value) for value in p.values())
+        joint: Shares = {}
+        chance: dict[tuple[str, str, str], Fraction] = {}
+        for q in sorted({annotator for _, annotator, _, _ in votes}):
+            own, pseudo = maximise([vote for vote in votes if vote[1] == q], lam)
+            objective += _prior(pseudo)
+            chance |= {(q, *pair): value for pair, value in own.items()}
+        for example, annotator, label, times in votes:
+            row = joint.setdefault(example, dict(p))
+            for k in labels:
+                row[k] *= chance[annotator, k, label] ** times
+        objective += sum(_log(sum(row.values(), Fraction(0))) for row in joint.values())
+        lam = {e: {k: v / sum(row.values()) for k, v in row.items()} for e, row in joint.items()}
+        steps.append(Step(prevalence=p, chance=chance, shares=lam, objective=objective))
+    return steps
 
 
 def dawid_skene(
@@ -110,27 +115,22 @@ def dawid_skene(
     label_smoothing: Fraction = Fraction(0),
 ) -> list[Step]:
     """Confusion matrices, from label frequency on."""
-    lam = _start(votes, labels, rounds)
-    annotators = sorted({annotator for _, annotator, _, _ in votes})
-    steps: list[Step] = []
-    for _ in range(rounds):
-        p, prior = _prevalence(lam, labels, label_smoothing)
-        chance: dict[tuple[str, str, str], Fraction] = {}
-        pseudo: list[tuple[Fraction, Fraction]] = []
-        for q in annotators:
-            for k in labels:
-                before = {said: smoothing + (diagonal if k == said else 0) for said in labels}
-                counts = dict(before)
-                for example, annotator, label, times in votes:
-                    if annotator == q:
-                        counts[label] += times * lam[example][k]
-                total = sum(counts.values(), Fraction(0))
-                for said in labels:
-                    chance[q, k, said] = counts[said] / total if total else Fraction(1, len(labels))
-                    pseudo.append((before[said], chance[q, k, said]))
-        steps.append(_expect(votes, labels, p, chance, prior + _prior(pseudo)))
-        lam = steps[-1].shares
-    return steps
+
+    def maximise(own: Votes, lam: Shares) -> tuple[Chances, list[Pseudo]]:
+        chance: Chances = {}
+        pseudo: list[Pseudo] = []
+        for k in labels:
+            before = {said: smoothing + (diagonal if k == said else 0) for said in labels}
+            counts = dict(before)
+            for example, _, label, times in own:
+                counts[label] += times * lam[example][k]
+            total = sum(counts.values(), Fraction(0))
+            for said in labels:
+                chance[k, said] = counts[said] / total if total else Fraction(1, len(labels))
+                pseudo.append((before[said], chance[k, said]))
+        return chance, pseudo
+
+    return _steps(votes, labels, rounds, label_smoothing, maximise)
 
 
 def one_coin(
@@ -143,21 +143,12 @@ def one_coin(
     label_smoothing: Fraction = Fraction(0),
 ) -> list[Step]:
     """One chance to be right an annotator, from label frequency on."""
-    lam = _start(votes, labels, rounds)
-    annotators = sorted({annotator for _, annotator, _, _ in votes})
-    steps: list[Step] = []
-    for _ in range(rounds):
-        p, prior = _prevalence(lam, labels, label_smoothing)
-        chance: dict[tuple[str, str, str], Fraction] = {}
-        pseudo: list[tuple[Fraction, Fraction]] = []
-        for q in annotators:
-            own = [(e, label, times) for e, annotator, label, times in votes if annotator == q]
-            good = sum((times * lam[e][label] for e, label, times in own), Fraction(0)) + right
-            coin = good / (sum(times for _, _, times in own) + right + wrong)
-            pseudo += [(right, coin), (wrong, 1 - coin)]
-            for k in labels:
-                for said in labels:
-                    chance[q, k, said] = coin if k == said else (1 - coin) / (len(labels) - 1)
-        steps.append(_expect(votes, labels, p, chance, prior + _prior(pseudo)))
-        lam = steps[-1].shares
-    return steps
+
+    def maximise(own: Votes, lam: Shares) -> tuple[Chances, list[Pseudo]]:
+        good = sum((times * lam[e][label] for e, _, label, times in own), Fraction(0)) + right
+        coin = good / (sum(times for *_, times in own) + right + wrong)
+        missed = (1 - coin) / max(1, len(labels) - 1)
+        chance = {(k, said): coin if k == said else missed for k in labels for said in labels}
+        return chance, [(right, coin), (wrong, 1 - coin)]
+
+    return _steps(votes, labels, rounds, label_smoothing, maximise)

@@ -64,7 +64,6 @@ def table_of(
 
 
 def assert_close(found: xr.DataArray, exact: Shares, within: float = 1e-12) -> None:
-    """Compare plausibilities with fractions, by name."""
     assert sorted(found["example"].values) == sorted(exact)
     for example, row in exact.items():
         for label, value in row.items():
@@ -91,10 +90,7 @@ def crowd(
     each: int,
     skill: tuple[float, float] = (0.5, 0.95),
 ) -> Crowd:
-    """Return a crowd in which `each` annotators answer every example.
-
-    Annotator q is right with a chance of their own a label, and confuses labels in their own way.
-    """
+    """Return a crowd in which `each` annotators answer every example."""
     prevalence = rng.dirichlet(np.full(labels, 5.0))
     truth = rng.choice(labels, examples, p=prevalence)
     confusion = np.empty((annotators, labels, labels))

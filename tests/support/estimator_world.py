@@ -32,11 +32,9 @@ def shares(votes: list[list[str]]) -> NDArray[np.float64]:
 
 
 def counts(votes: list[list[str]]) -> NDArray[np.int64]:
-    """Return how many readers gave each label, (example, label)."""
     return np.array([[row.count(label) for label in LABELS] for row in votes])
 
 
 def frame(x: NDArray[np.float64], prefix: str) -> pd.DataFrame:
-    """Return features as a frame whose index names the rows."""
     index = pd.Index([f"{prefix} {row}" for row in range(len(x))])
     return pd.DataFrame(x, index=index, columns=["first", "second"])

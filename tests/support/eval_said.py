@@ -52,7 +52,6 @@ def check(call: str, text: str, names: dict[str, object]) -> None:
 
 
 def brief(kind: str, name: str, found: str) -> str:
-    """Return a message as its name and what it found."""
     return f"{kind} {name}: {found}" if found else f"{kind} {name}"
 
 

@@ -38,11 +38,7 @@ class Bag:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One way the randomness can fall out.
-
-    `first` are the examples that calibrate, `drawn` their drawn scores (None where nothing is
-    drawn), `held` the scores of the held-out examples' single labels.
-    """
+    """One way the randomness can fall out."""
 
     chance: Fraction
     test: int
@@ -61,10 +57,7 @@ Law = dict[Fraction, Fraction]
 def random_bag(
     random: Random, size: int, labels: int, values: int, annotators: Sequence[int] = (2, 3)
 ) -> Bag:
-    """Return a bag with scores in 0..values-1, and shares of one of so many votes.
-
-    One bag in five is one-hot: there draws and votes agree, and ties are heaviest.
-    """
+    """Return a bag with scores in 0..values-1, and shares of one of so many votes."""
     one_hot = random.random() < 1 / 5
     scores, masses = [], []
     for _ in range(size):
@@ -118,15 +111,12 @@ def excess(law: Law, level: Fraction = Fraction(1)) -> Fraction:
 
 
 def calibration_of(bag: Bag, outcome: Outcome) -> Calibration:
-    """Return the oracle's view of an outcome."""
     if outcome.drawn is not None:
         return Drawn(tuple(tuple(float(s) for s in row) for row in outcome.drawn))
     return expected([bag.scores[i] for i in outcome.first], [bag.masses[i] for i in outcome.first])
 
 
 def oracle_p(rule: Rule) -> PValuesOf:
-    """Return the rule as the oracle computes it."""
-
     def p_values(bag: Bag, outcome: Outcome) -> list[Fraction]:
         calibration = calibration_of(bag, outcome)
         rhos = [calibration.mean(s) for s in outcome.held]

@@ -43,7 +43,6 @@ class Drawn:
 
     @cached_property
     def known(self) -> dict[float, Fraction]:
-        """Answers that were counted before: the tests ask for the same scores many times."""
         return {}
 
 
@@ -70,7 +69,6 @@ class Weighted:
 
     @cached_property
     def known(self) -> dict[float, Fraction]:
-        """Answers that were counted before."""
         return {}
 
 
@@ -123,7 +121,6 @@ def order_statistic(values: Sequence[float], k: int) -> float:
 
 
 def algorithm_threshold(calibration: Drawn, alpha: Fraction) -> float:
-    """Return Algorithm 1's threshold."""
     pool = [score for row in calibration.scores for score in row]
     k = algorithm_rank(alpha, len(calibration.scores), calibration.n)
     return order_statistic(pool, k)
@@ -184,7 +181,6 @@ class Rule:
 
 
 def at_most(values: Sequence[Fraction], bound: Fraction) -> int:
-    """Return how many values are at or below the bound."""
     return sum(value <= bound for value in values)
 
 

@@ -24,7 +24,6 @@ RECOVERED = 10**6
 
 
 def combiner(rule: Rule) -> PValueCombiner:
-    """Return the built-in combiner of a rule."""
     table: dict[str, object] = {"name": rule.name}
     if rule.name in ("ecdf", "pac"):
         table["delta"] = float(rule.delta)
@@ -36,7 +35,6 @@ def combiner(rule: Rule) -> PValueCombiner:
 
 
 def pools_of(calibration: Calibration, dtype: type[np.floating] = np.float64) -> Pools:
-    """Return the project's form of a calibration."""
     if isinstance(calibration, Drawn):
         return Pools(CalibrationScores(scores=np.array(calibration.scores, dtype=dtype)))
     scores = np.array([[score for score, _ in calibration.weighted]], dtype=dtype)
@@ -84,7 +82,6 @@ def recovered(p: float) -> Fraction:
 
 
 def product_p(rule: Rule) -> PValuesOf:
-    """Return the rule as the project computes it."""
     built_in = combiner(rule)
 
     def p_values_of(bag: Bag, outcome: Outcome) -> list[Fraction]:

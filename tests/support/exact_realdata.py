@@ -16,13 +16,7 @@ NAMES = ("crema_d", "imagenet16h", "sleep_dodh", "chaosnli_snli", "lidc_malignan
 
 
 def load(shared: Path, name: str) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return predictions and plausibilities (example, label) of a data set.
-
-    Raises
-    ------
-    KeyError
-        Where the file lacks what its README guarantees.
-    """
+    """Return predictions and plausibilities (example, label) of a data set."""
     arrays = np.load(shared / "data" / name / "data.npz", allow_pickle=False)
     counts, probabilities = arrays["counts"], arrays["probs"]
     if name == "imagenet16h":

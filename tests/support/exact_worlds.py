@@ -47,7 +47,6 @@ class World:
 
 
 def table(values: Floats, names: Sequence[str], labels: Sequence[str]) -> xr.DataArray:
-    """Return scores of any scale as predictions."""
     return labelled(values, list(names), list(labels), attrs={"scale": "any"})
 
 

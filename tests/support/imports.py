@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import attrs
@@ -14,13 +14,13 @@ ROOTS = {"plausibly": "framework", "plausibly_builtins": "plugins"}
 
 @attrs.frozen
 class Import:
-    """One imported name: the module that is asked for it, what it is called here, and when."""
+    """One imported name: its module, where, and whether for types alone or by a text."""
 
     module: str
     name: str
-    bound: str
     line: int
     deferred: bool
+    unseen: bool = False
 
     def names(self) -> set[str]:
         """Return the package, the module and the name with its module, to compare with a list."""
@@ -36,34 +36,35 @@ class Layer:
     libraries: frozenset[str] | None
 
 
-def _types_only(test: ast.expr) -> bool:
-    return (isinstance(test, ast.Name) and test.id == "TYPE_CHECKING") or (
-        isinstance(test, ast.Attribute) and test.attr == "TYPE_CHECKING"
-    )
-
-
 def imports_of(source: str, module: str, *, package: bool = False) -> Iterator[Import]:
-    """Yield the imports in `source`, the text of `module`, but for those of type checkers alone."""
+    """Yield the imports in `source`, the text of `module`; `unseen` are types and texts."""
     parents = module.split(".") if package else module.split(".")[:-1]
 
-    def walk(node: ast.AST, deferred: bool) -> Iterator[Import]:
-        if isinstance(node, ast.If) and _types_only(node.test):
-            for other in node.orelse:
-                yield from walk(other, deferred)
-            return
+    def walk(node: ast.AST, deferred: bool, types: bool) -> Iterator[Import]:
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield Import(alias.name, "", alias.asname or alias.name, node.lineno, deferred)
+                yield Import(alias.name, "", node.lineno, deferred, types)
         elif isinstance(node, ast.ImportFrom):
             above = parents[: len(parents) - node.level + 1] if node.level else []
-            asked = ".".join([*above, *([node.module] if node.module else [])])
+            origin = ".".join([*above, *([node.module] if node.module else [])])
             for alias in node.names:
-                yield Import(asked, alias.name, alias.asname or alias.name, node.lineno, deferred)
-        inner = deferred or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        for child in ast.iter_child_nodes(node):
-            yield from walk(child, inner)
+                yield Import(origin, alias.name, node.lineno, deferred, types)
+        elif isinstance(node, ast.Call) and node.args:
+            called = getattr(node.func, "id", getattr(node.func, "attr", ""))
+            text = getattr(node.args[0], "value", None)
+            if called == "import_module" and isinstance(text, str):
+                yield Import(text, "", node.lineno, deferred, True)
+        deferred |= isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+            for inner in node.body:
+                yield from walk(inner, deferred, True)
+            children: Iterable[ast.AST] = node.orelse
+        else:
+            children = ast.iter_child_nodes(node)
+        for child in children:
+            yield from walk(child, deferred, types)
 
-    return walk(ast.parse(source), False)
+    return walk(ast.parse(source), False, False)
 
 
 def modules(project: Path) -> dict[str, Path]:

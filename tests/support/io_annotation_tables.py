@@ -112,7 +112,6 @@ def tables(draw: st.DrawFn, kind: str) -> AnnotationTable:
 
 
 def codes(texts: list[str]) -> st.SearchStrategy[int]:
-    """Codes into a list of names."""
     return st.integers(0, len(texts) - 1)
 
 

@@ -17,7 +17,6 @@ T = TypeVar("T")
 
 
 def written(folder: Path, name: str, content: str | bytes) -> Path:
-    """Return the path of a new file in `folder`."""
     path = folder / name
     path.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
     return path
@@ -38,12 +37,10 @@ def csv_text(rows: Sequence[Sequence[object]], delimiter: str = ",", end: str = 
 
 
 def one_line(error: InputError | PlausiblyWarning) -> str:
-    """Return the whole message, however it was wrapped."""
     return " ".join(str(error).split())
 
 
 def refusal(call: Callable[[], object]) -> InputError:
-    """Return the error that a call raises."""
     with pytest.raises(InputError) as caught:
         call()
     return caught.value
@@ -63,10 +60,7 @@ def warned(call: Callable[[], object]) -> str:
 
 
 def result_or_refusal(call: Callable[[], T], source: str) -> T | None:
-    """Return what a call returns, or None where it refuses and its first line says whose.
-
-    Any other exception passes through and fails the test.
-    """
+    """Return what a call returns, or None where it refuses and its first line says whose."""
     try:
         return call()
     except InputError as error:

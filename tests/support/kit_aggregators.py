@@ -23,23 +23,18 @@ class Shares(Aggregator):
     power: float = 1.0
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label)."""
         rows = self.rows(annotations)
         votes = rows.by_label(self.weights(rows)[rows.response]) ** self.power
         return rows.plausibilities(votes / votes.sum(axis=1, keepdims=True))
 
     def rows(self, annotations: xr.Dataset) -> Rows:
-        """Return the columns of a table that can be read."""
         return answered_rows(annotations, self.accepts)
 
     def weights(self, rows: Rows) -> Floats:
-        """Return how many times each response counts."""
         return rows.weight
 
 
 def _after(change: Callable[[xr.DataArray, xr.Dataset], xr.DataArray]) -> object:
-    """Return the aggregator with something done to its results."""
-
     def aggregate(self: Shares, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
         return change(Shares.aggregate(self, annotations, keys), annotations)
 
@@ -66,10 +61,6 @@ def _first_label(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
     return found.copy(data=values / (1 + 1e-3))
 
 
-def _to_the_mean(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
-    return 0.9 * found + 0.1 * found.mean("example") if found.sizes["example"] else found
-
-
 def _marks_the_table(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
     table.attrs["seen"] = 1
     return found
@@ -85,22 +76,10 @@ def _sorts_in_place(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
     return found
 
 
-def _drops_unnamed(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
-    return found.drop_sel(label="nobody names this", errors="ignore")
-
-
 def _needs_examples(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
     if not found.sizes["example"]:
         raise ValueError("zero-size array")
     return found
-
-
-def _half_of_one(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
-    return found * 0.5 if found.sizes["label"] == 1 else found
-
-
-def _no_patients(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
-    return found.drop_vars("patient", errors="ignore")
 
 
 def _needs_annotators(self: Shares, annotations: xr.Dataset) -> Rows:
@@ -108,10 +87,6 @@ def _needs_annotators(self: Shares, annotations: xr.Dataset) -> Rows:
     if (rows.annotator < 0).any():
         raise KeyError(-1)
     return rows
-
-
-def _any_kind(self: Shares, annotations: xr.Dataset) -> Rows:
-    return answered_rows(annotations, frozenset({str(annotations.attrs["kind"])}))
 
 
 def _unchecked(self: Shares, annotations: xr.Dataset) -> Rows:
@@ -140,14 +115,6 @@ def _sparse_uneven(self: Shares, annotations: xr.Dataset, keys: Keys) -> xr.Data
     return sparse.assign(weight=(("example", "slot"), weight))
 
 
-def _first_annotator_twice(self: Shares, rows: Rows) -> Floats:
-    return np.where(rows.annotator == 0, 2.0, 1.0) * rows.weight
-
-
-def _every_response_once(self: Shares, rows: Rows) -> Floats:
-    return np.ones(rows.example.size)
-
-
 MUTANTS = {
     **common(Shares, "aggregate", lambda found: found.assign_attrs(note="fitted")),
     "accepts-kinds": Mutant(changed(Shares, accepts=frozenset())),
@@ -155,8 +122,12 @@ MUTANTS = {
     "simplex": Mutant(_after(_negative)),
     "example-order": Mutant(_after(_first_example), frozenset({"example-alone"})),
     "label-order": Mutant(_after(_first_label)),
-    "annotator-order": Mutant(changed(Shares, weights=_first_annotator_twice)),
-    "example-alone": Mutant(_after(_to_the_mean)),
+    "annotator-order": Mutant(
+        changed(Shares, weights=lambda _, rows: (1.0 + (rows.annotator == 0)) * rows.weight)
+    ),
+    "example-alone": Mutant(
+        _after(lambda found, _: 0.9 * found + 0.1 * found.mean("example") if len(found) else found)
+    ),
     "example-alone/joint in vain": Mutant(changed(Shares, joint=True)),
     "inputs-unchanged": Mutant(_after(_marks_the_table)),
     # The columns of a table that was built are read-only for everyone.
@@ -173,20 +144,31 @@ MUTANTS = {
             }
         ),
     ),
-    "declared-labels": Mutant(_after(_drops_unnamed)),
+    "declared-labels": Mutant(
+        _after(lambda found, _: found.drop_sel(label="nobody names this", errors="ignore"))
+    ),
     "missing-responses": Mutant(changed(Shares, aggregate=_unanswered_too)),
     "zero-examples": Mutant(_after(_needs_examples)),
-    "one-label": Mutant(_after(_half_of_one)),
+    "one-label": Mutant(_after(lambda found, _: found * (0.5 if found.sizes["label"] == 1 else 1))),
     "unknown-annotators": Mutant(
         changed(Shares, rows=_needs_annotators), frozenset({"counted-responses"})
     ),
-    "counted-responses": Mutant(changed(Shares, weights=_every_response_once)),
+    "counted-responses": Mutant(
+        changed(Shares, weights=lambda _, rows: np.ones(rows.example.size))
+    ),
     "lazy-stays-lazy": Mutant(_after(_loads_in_place)),
     "denominator-true": Mutant(
         _after(lambda found, _: found.assign_coords(denominator=("example", [11] * len(found))))
     ),
-    "coordinates-kept": Mutant(_after(_no_patients)),
+    "coordinates-kept": Mutant(
+        _after(lambda found, _: found.drop_vars("patient", errors="ignore"))
+    ),
     "sparse-same": Mutant(changed(Shares, aggregate_sparse=_sparse_uneven)),
-    "unfit-refused": Mutant(changed(Shares, rows=_any_kind)),
+    "unfit-refused": Mutant(
+        changed(
+            Shares,
+            rows=lambda _, table: answered_rows(table, frozenset({str(table.attrs["kind"])})),
+        )
+    ),
     "unfit-refused/detached": Mutant(changed(Shares, rows=_unchecked)),
 }

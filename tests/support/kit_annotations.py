@@ -40,11 +40,9 @@ class Words(Annotation):
     note: str = ""
 
     def build(self, records: Iterable[Record], labels: Labels) -> AnnotationTable:
-        """Return the annotation table."""
         return table_from_records(self.name, records, labels, _mentions)
 
     def validate(self, table: xr.Dataset) -> None:
-        """Refuse what is no table of words."""
         check_responses(table, self.name, labels_once=True)
 
 

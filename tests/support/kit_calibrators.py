@@ -20,7 +20,6 @@ class Drawn:
     draws: int = 3
 
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
-        """Return one replicate a draw."""
         return CalibrationScores(scores=data.scores_at(data.draw(self.draws, keys)))
 
 
@@ -60,30 +59,26 @@ def _voted(data: CalibrationData) -> CalibrationScores:
     return CalibrationScores(scores=data.scores_at(data.majority_vote()[None, :]))
 
 
-def _wide(found: CalibrationScores, data: CalibrationData) -> CalibrationScores:
-    return attrs.evolve(found, scores=found.scores.astype(np.float64))
-
-
-def _needs_counts(found: CalibrationScores, data: CalibrationData) -> CalibrationScores:
-    return found if data.denominator is not None else _voted(data)
-
-
-def _off_for_one_label(found: CalibrationScores, data: CalibrationData) -> CalibrationScores:
-    return attrs.evolve(found, scores=found.scores + 1) if len(data.labels) == 1 else found
-
-
 MUTANTS = {
     **common(Drawn, "calibrate", lambda found: attrs.evolve(found, claim=Claim(covers="fitted"))),
     "scores-valid": Mutant(
         _after(lambda found, _: attrs.evolve(found, claim=Claim(assumption=None, conditions=())))
     ),
-    "float32-kept": Mutant(_after(_wide)),
+    "float32-kept": Mutant(
+        _after(lambda found, _: attrs.evolve(found, scores=found.scores.astype(np.float64)))
+    ),
     "row-order": Mutant(_before(_by_place), frozenset({"example-alone"})),
     "example-alone": Mutant(_before(lambda data, keys: (data, keys.child(str(len(data)))))),
     "seed-respected": Mutant(_before(lambda data, keys: (data, Keys(0, "mine")))),
-    "without-denominator": Mutant(_after(_needs_counts)),
+    "without-denominator": Mutant(
+        _after(lambda found, data: found if data.denominator is not None else _voted(data))
+    ),
     "impossible-labels": Mutant(_before(_smooths)),
-    "few": Mutant(_after(_off_for_one_label)),
+    "few": Mutant(
+        _after(
+            lambda found, data: attrs.evolve(found, scores=found.scores + (len(data.labels) == 1))
+        )
+    ),
     "few/examples": Mutant(_before(_at_least(1))),
     "few/no examples": Mutant(_before(_at_least(0))),
     "coverage": Mutant(_after(lambda found, data: _voted(data))),

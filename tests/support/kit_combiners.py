@@ -30,19 +30,14 @@ class Mean(PValueCombiner):
     note: str = ""
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
-        """Return one p-value a query."""
         return p.mean()
 
     def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
-        """Return the guarantee of 1 - alpha."""
         return summary.guarantee_of_rank(claim, alpha, reason="risk control", reference="the docs")
 
 
 def _combine(change: Callable[[PValues], Floats], **members: object) -> object:
-    def combine(self: Mean, p: PValues, held_out: PValues | None) -> Floats:
-        return change(p)
-
-    return changed(Mean, combine=combine, **members)
+    return changed(Mean, combine=lambda self, p, held_out: change(p), **members)
 
 
 def _guarantee(change: Callable[[Guarantee], Guarantee]) -> object:
@@ -60,32 +55,22 @@ def _with_held_out(self: Mean, p: PValues, held_out: PValues | None) -> Floats:
     return p.mean()
 
 
-def _needs_queries(p: PValues) -> Floats:
-    if not p.size:
-        raise ValueError("zero-size array")
-    return p.mean()
+def _needs(condition: Callable[[PValues], object]) -> Callable[[PValues], Floats]:
+    def combine(p: PValues) -> Floats:
+        if not condition(p):
+            raise ValueError("not enough")
+        return p.mean()
+
+    return combine
 
 
-def _beyond_one(p: PValues) -> Floats:
-    mean = p.mean()
-    return np.where(mean == 1, 1 + 1e-9, mean)
-
-
-def _turns_down(p: PValues) -> Floats:
-    mean = p.mean()
-    return np.where(mean > 0.8, 1.8 - mean, mean)
+def _changed_mean(change: Callable[[Floats], Floats]) -> object:
+    return _combine(lambda p: change(p.mean()))
 
 
 def _narrow(p: PValues) -> Floats:
-    mean = p.mean()
     narrow = p.scores is not None and p.scores.dtype == np.float32
-    return mean.astype(np.float32).astype(np.float64) if narrow else mean
-
-
-def _fails_without_each(p: PValues) -> Floats:
-    if not p.pools.calibration.separate:
-        raise ValueError("no replicates")
-    return p.mean()
+    return p.mean().astype(np.float32).astype(np.float64) if narrow else p.mean()
 
 
 def _less_at_the_least(found: Guarantee) -> Guarantee:
@@ -96,13 +81,13 @@ MUTANTS = {
     **common(Mean, "guarantee", lambda found: attrs.evolve(found, reason="fitted")),
     "held-out-share": Mutant(changed(Mean, held_out=1.0, combine=_with_held_out)),
     "shape": Mutant(_combine(lambda p: p.mean().ravel() if p.size else p.mean())),
-    "shape/no queries": Mutant(_combine(_needs_queries)),
-    "unit-interval": Mutant(_combine(_beyond_one)),
+    "shape/no queries": Mutant(_combine(_needs(lambda p: p.size))),
+    "unit-interval": Mutant(_changed_mean(lambda mean: np.where(mean == 1, 1 + 1e-9, mean))),
     "query-alone": Mutant(_combine(lambda p: p.mean() * (1 - 1e-6 * p.size))),
-    "monotone": Mutant(_combine(_turns_down)),
+    "monotone": Mutant(_changed_mean(lambda mean: np.where(mean > 0.8, 1.8 - mean, mean))),
     "float32": Mutant(_combine(_narrow)),
     "held-out-needed": Mutant(changed(Mean, held_out=0.5)),
-    "mean-only": Mutant(_combine(_fails_without_each)),
+    "mean-only": Mutant(_combine(_needs(lambda p: p.pools.calibration.separate))),
     "guarantee-stated": Mutant(_guarantee(lambda found: attrs.evolve(found, reason=" "))),
     "guarantee-falls": Mutant(_guarantee(_less_at_the_least)),
     "vacuity-told": Mutant(_guarantee(lambda found: attrs.evolve(found, vacuous=False))),

@@ -12,15 +12,7 @@ import numpy as np
 
 @attrs.frozen
 class Mutant:
-    """A component that breaks a rule.
-
-    Attributes
-    ----------
-    component : object
-        The component.
-    also : frozenset of str
-        Rules that cannot but break with it.
-    """
+    """A component that breaks a rule."""
 
     component: object
     also: frozenset[str] = frozenset()
@@ -34,17 +26,7 @@ def changed(base: type[Any], **members: object) -> Any:
 
 # Any: as above
 def common(base: type[Any], method: str, note: Callable[[Any], Any]) -> dict[str, Mutant]:
-    """Return mutants for the rules that all kinds share.
-
-    Parameters
-    ----------
-    base : type
-        A class whose objects keep every rule.
-    method : str
-        A method of it.
-    note : callable
-        Changes what the method gives a little, so that no other rule minds.
-    """
+    """Return mutants for the rules that all kinds share."""
     sound = getattr(base, method)
 
     def by_place(self: object, *given: object) -> object:

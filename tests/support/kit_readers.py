@@ -20,7 +20,6 @@ FILE = f"{HEADER}\ncase 2|r2|benign\ncase 2|r1|malignant\ncase 1|r1|unclear\ncas
 
 
 def refuse(path: Path, why: str) -> InputError:
-    """Return the error about a file."""
     return InputError("kit-file", f"{path.name}: {why}", expected="a kit file", source=path.name)
 
 
@@ -31,11 +30,9 @@ class Bars(Reader):
     bar: str = "|"
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Return whether the file starts with the header."""
         return head.startswith(HEADER.encode())
 
     def read(self, path: Path, labels: Labels) -> xr.Dataset:
-        """Return the annotation table."""
         header, *lines = self.text(path).splitlines() or [""]
         if header != HEADER:
             raise refuse(path, "no header")
@@ -45,14 +42,12 @@ class Bars(Reader):
         return resolve(ANNOTATION, "single-label").build(rows, labels)
 
     def text(self, path: Path) -> str:
-        """Return what is written in the file."""
         try:
             return path.read_bytes().decode("utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise refuse(path, "unreadable") from error
 
     def row(self, path: Path, line: str) -> tuple[object, object, object]:
-        """Return the record in a line."""
         fields = line.split(self.bar)
         if len(fields) != 3:
             raise refuse(path, f"{len(fields)} fields")
@@ -62,13 +57,6 @@ class Bars(Reader):
 def _read(change: Callable[[xr.Dataset, Path], xr.Dataset]) -> object:
     def read(self: Bars, path: Path, labels: Labels) -> xr.Dataset:
         return change(Bars.read(self, path, labels), path)
-
-    return changed(Bars, read=read)
-
-
-def _declared(change: Callable[[Labels], Labels]) -> object:
-    def read(self: Bars, path: Path, labels: Labels) -> xr.Dataset:
-        return Bars.read(self, path, change(labels))
 
     return changed(Bars, read=read)
 
@@ -92,10 +80,6 @@ def _takes_any_label(self: Bars, path: Path, labels: Labels) -> xr.Dataset:
         return Bars.read(self, path, None)
 
 
-def _by_name(self: Bars, path: Path, head: bytes) -> bool:
-    return Bars.recognises(self, path, head) and path.name == "good.kit"
-
-
 def _fails_when_empty(self: Bars, path: Path) -> str:
     text = Bars.text(self, path)
     if not text:
@@ -109,10 +93,6 @@ def _opens_bare(self: Bars, path: Path) -> str:
     return Bars.text(self, path)
 
 
-def _decodes_bare(self: Bars, path: Path) -> str:
-    return path.read_bytes().decode("utf-8") if path.exists() else Bars.text(self, path)
-
-
 def _splits_bare(self: Bars, path: Path, line: str) -> tuple[object, object, object]:
     example, annotator, label = line.split(self.bar)
     return example, annotator, label
@@ -120,15 +100,33 @@ def _splits_bare(self: Bars, path: Path, line: str) -> tuple[object, object, obj
 
 MUTANTS = {
     **common(Bars, "read", lambda table: table.assign_attrs(note="fitted")),
-    "recognises-its-own": Mutant(changed(Bars, recognises=_by_name)),
+    "recognises-its-own": Mutant(
+        changed(
+            Bars,
+            recognises=lambda self, path, head: (
+                Bars.recognises(self, path, head) and path.name == "good.kit"
+            ),
+        )
+    ),
     "recognises-no-other": Mutant(changed(Bars, recognises=lambda self, path, head: True)),
     "reads": Mutant(_read(lambda table, path: table.assign_attrs(kind="kind of nobody"))),
     "copy-is-the-same": Mutant(_read(_by_file)),
     "file-unchanged": Mutant(_read(_caches)),
-    "declared-labels": Mutant(_declared(lambda labels: labels and sorted(labels))),
+    "declared-labels": Mutant(
+        changed(
+            Bars, read=lambda self, path, labels: Bars.read(self, path, labels and sorted(labels))
+        )
+    ),
     "undeclared-refused": Mutant(changed(Bars, read=_takes_any_label)),
     "nothing-refused": Mutant(changed(Bars, text=_fails_when_empty)),
     "nothing-refused/missing": Mutant(changed(Bars, text=_opens_bare)),
     "damaged-refused": Mutant(changed(Bars, row=_splits_bare)),
-    "damaged-refused/other bytes": Mutant(changed(Bars, text=_decodes_bare)),
+    "damaged-refused/other bytes": Mutant(
+        changed(
+            Bars,
+            text=lambda self, path: (
+                path.read_bytes().decode("utf-8") if path.exists() else Bars.text(self, path)
+            ),
+        )
+    ),
 }

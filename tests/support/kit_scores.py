@@ -22,7 +22,6 @@ class Scaled(ScoreFunction):
     scale: float = 2.0
 
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
-        """Return scores (..., label)."""
         return probabilities * probabilities.dtype.type(self.scale)
 
 
@@ -34,7 +33,6 @@ class Smoothed(ScoreFunction):
     reads: ClassVar[Literal["probability"]] = "probability"
 
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
-        """Return scores (..., label)."""
         if uniform is None:
             raise ValueError("a uniform per example")
         likelier = probabilities[..., None, :] > probabilities[..., :, None]
@@ -43,12 +41,10 @@ class Smoothed(ScoreFunction):
         return scores
 
 
-def _score(change: Callable[[Floats], Floats], **said: object) -> object:
-    def score(self: Scaled, probabilities: Floats, uniform: Floats | None) -> Floats:
-        found: Floats = change(probabilities)
-        return found
-
-    return changed(Scaled, score=score, **said)
+def _score(change: Callable[[Floats], Floats], **members: object) -> object:
+    return changed(
+        Scaled, score=lambda self, probabilities, uniform: change(probabilities), **members
+    )
 
 
 def _doubles_in_place(p: Floats) -> Floats:

@@ -45,7 +45,6 @@ soft_labels: st.SearchStrategy[object] = st.dictionaries(
 
 @st.composite
 def rankings(draw: st.DrawFn) -> list[list[str]]:
-    """A partial ranking: blocks of labels, each label once."""
     labels = draw(st.permutations(LABELS))[: draw(st.integers(1, len(LABELS)))]
     blocks: list[list[str]] = []
     for label in labels:

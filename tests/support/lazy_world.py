@@ -39,7 +39,6 @@ def plausibilities(of: xr.DataArray, *, seed: int = 1) -> xr.DataArray:
 
 
 def cuts(n: int) -> Iterator[tuple[int, ...]]:
-    """Yield chunks of every size, and two chunks cut at every place."""
     for size in range(1, n + 1):
         yield tuple(min(size, n - start) for start in range(0, n, size))
     for place in range(1, n):

@@ -17,10 +17,7 @@ ALPHAS = ("0.3", "0.12")
 
 
 def compare(name: str, lines: Iterable[str]) -> None:
-    """Assert that the lines are those of the net; a change that is meant is written by hand.
-
-    With ``PLAUSIBLY_WRITE_NETS`` set the file is written instead, for a commit that says why.
-    """
+    """Assert that the lines are those of the net; a change that is meant is written by hand."""
     found = list(lines)
     path = NETS / name
     if os.environ.get("PLAUSIBLY_WRITE_NETS"):
@@ -30,7 +27,6 @@ def compare(name: str, lines: Iterable[str]) -> None:
 
 
 def hexadecimal(values: object) -> str:
-    """Return floats exactly, as text."""
     return " ".join(float(one).hex() for one in np.asarray(values, float).ravel())
 
 

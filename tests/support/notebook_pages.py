@@ -9,12 +9,7 @@ HOSTILE = "<script>alert(1)</script>"
 
 
 class Piece(HTMLParser):
-    """A piece of a page.
-
-    Parameters
-    ----------
-    page : str
-    """
+    """A piece of a page."""
 
     def __init__(self, page: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -27,7 +22,6 @@ class Piece(HTMLParser):
         assert not self._open, f"left open: {self._open}"
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note a tag that opens."""
         self.tags.append(tag)
         assert not [name for name, _ in attrs if name.startswith("on")]
         if tag == "tr":
@@ -38,17 +32,14 @@ class Piece(HTMLParser):
             self._open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        """Compare a tag that closes with the last that opened."""
         if tag not in VOID:
             assert self._open.pop() == tag
 
     def handle_data(self, data: str) -> None:
-        """Note a text, and in which cell it stands."""
         self.texts.append(data)
         if self._open and self._open[-1] in ("td", "th"):
             self.cells[-1][-1] += data
 
     @property
     def text(self) -> str:
-        """All that can be read."""
         return " ".join(" ".join(self.texts).split())

@@ -135,7 +135,6 @@ _MADE: Mapping[str, Callable[[], xr.Dataset]] = {
 
 @cache
 def made(kind: str) -> xr.Dataset:
-    """Return a result of a kind."""
     return _MADE[kind]()
 
 
@@ -170,7 +169,6 @@ FIGURES: tuple[tuple[str, str], ...] = (
 
 
 def draw(figure: str, kind: str, **options: object) -> Axes:
-    """Return the axes of a figure."""
     return getattr(plots, figure)(made(kind), **options)
 
 
@@ -225,7 +223,6 @@ def outside(drawn: Axes) -> list[str]:
 
 
 def named_rows(axes: Axes) -> list[str]:
-    """Return the names of the rows from the top down."""
     return [label.get_text() for label in axes.get_yticklabels()]
 
 
@@ -239,7 +236,6 @@ def points(axes: Axes) -> list[tuple[float, float]]:
 
 
 def spans(axes: Axes) -> list[tuple[float, float]]:
-    """Return the ends of the intervals."""
     return [
         (float(line.get_xdata()[0]), float(line.get_xdata()[1]))
         for line in axes.lines

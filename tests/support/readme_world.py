@@ -15,7 +15,6 @@ _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def blocks(text: str, language: str) -> list[str]:
-    """Return the fenced blocks of a language, in order."""
     return [body for found, body in _FENCE.findall(text) if found == language]
 
 
@@ -40,7 +39,6 @@ def commands(text: str) -> list[list[str]]:
 
 
 def links(text: str) -> list[str]:
-    """Return where the links of a page lead."""
     return re.findall(r"\]\(([^)\s]+)\)", text)
 
 
@@ -57,7 +55,6 @@ def rows(text: str, first: str) -> list[list[str]]:
 
 
 def write_files(folder: Path) -> None:
-    """Write the files of ``plausibly example``."""
     source = files("plausibly.demo") / "data" / "example"
     for name in FILES:
         (folder / name).write_bytes((source / name).read_bytes())

@@ -44,7 +44,6 @@ class Frequency(Aggregator):
     accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return nothing: these tests aggregate nothing."""
         raise NotImplementedError
 
 
@@ -65,7 +64,6 @@ class Drawn:
     draws: int = attrs.field(default=10, validator=attrs.validators.ge(1))
 
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
-        """Return nothing: these tests calibrate nothing."""
         raise NotImplementedError
 
 
@@ -78,7 +76,6 @@ class By:
     many: tuple[Calibrator, ...] = ()
 
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
-        """Return nothing: these tests calibrate nothing."""
         raise NotImplementedError
 
 
@@ -90,11 +87,9 @@ class Least(PValueCombiner):
     needs: ClassVar[Literal["mean"]] = "mean"
 
     def combine(self, p: PValues, held_out: PValues | None) -> Floats:
-        """Return nothing: these tests combine nothing."""
         raise NotImplementedError
 
     def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
-        """Return nothing: these tests guarantee nothing."""
         raise NotImplementedError
 
 
@@ -104,8 +99,6 @@ def offering(
     kind: Kind[Any] = AGGREGATOR,  # Any: each kind has its own Protocol
     extra: str = "",
 ) -> Hook:
-    """Return the hook of a plugin that offers one component."""
-
     def hook(registrar: Registrar) -> None:
         registrar.add(kind, name, target, extra=extra)
 
@@ -123,7 +116,6 @@ class Plugins:
         self.imported: list[str] = []
 
     def add(self, plugin: str, hook: Hook, *, distribution: str = "", version: str = "0.2") -> None:
-        """Add a plugin of `distribution`, or one of ours."""
         module = ModuleType(f"in_memory_{plugin}_{distribution}".replace("-", "_"))
 
         def register(registrar: Registrar) -> None:

@@ -38,7 +38,6 @@ class Made:
 
     @property
     def plausibilities(self) -> xr.DataArray:
-        """Shares of the votes, in the order of the predictions."""
         lam = plausibly.aggregate(self.annotations)
         assert isinstance(lam, xr.DataArray)
         return lam.sel(
@@ -84,12 +83,10 @@ def world(
 
 
 def table(votes: Sequence[tuple[str, str, str]], labels: Sequence[str]) -> xr.Dataset:
-    """Return an annotation table of votes."""
     return plausibly.build_annotations("single-label", votes, list(labels))
 
 
 def compared(made: Made, *, alphas: Sequence[float] = (0.2, 0.1), splits: int = 2) -> xr.Dataset:
-    """Return a study of the methods."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PlausiblyWarning)
         return plausibly.compare(
@@ -100,7 +97,6 @@ def compared(made: Made, *, alphas: Sequence[float] = (0.2, 0.1), splits: int = 
 def of_compared(
     made: Made, study: xr.Dataset | None = None, options: Options | None = None
 ) -> ReportData:
-    """Return the data of the report on a study."""
     found = compared(made) if study is None else study
     one = sources.compared_results(
         found, made.predictions, made.annotations, made.plausibilities, METHODS, None
@@ -154,7 +150,6 @@ def parted(votes: Sequence[tuple[str, str, str]]) -> dict[tuple[str, str], int]:
 
 
 def embedded(page: str) -> dict[str, Any]:  # Any: whatever JSON holds
-    """Return the JSON that a page holds."""
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
     assert found is not None
     data: dict[str, Any] = json.loads(found.group(1))  # Any: as above

@@ -30,7 +30,6 @@ TABLES: dict[str, dict[str, object]] = {
 
 
 def made(case: str) -> ScoreFunction:
-    """Return the score of a case."""
     return registry.resolve(SCORE, TABLES[case])
 
 
@@ -87,10 +86,7 @@ def _shares(cuts: list[int], total: int) -> list[int]:
 def rows_of_sixteenths(
     max_examples: int = 4, max_labels: int = 6
 ) -> st.SearchStrategy[tuple[Floats, Floats]]:
-    """Return probabilities in sixteenths, with many ties and zeros, and uniforms in eighths.
-
-    All that the equations make of them fits into floats of any width without rounding.
-    """
+    """Return probabilities in sixteenths, with many ties and zeros, and uniforms in eighths."""
 
     def rows(labels: int) -> st.SearchStrategy[tuple[Floats, Floats]]:
         cuts = st.lists(st.integers(0, 16), min_size=labels - 1, max_size=labels - 1)

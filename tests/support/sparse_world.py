@@ -27,20 +27,7 @@ def mentions(
     weighted: bool = False,
     parents: Sequence[str] | None = None,
 ) -> AnnotationTable:
-    """Return a table with five responses per example, or one with five labels.
-
-    Parameters
-    ----------
-    kind : str
-    examples, labels : int
-    each : int
-        Mentions of an example.
-    seed : int
-    weighted : bool
-        Whether responses count a broken number of times.
-    parents : sequence of str, optional
-        The label that stands above each label, or the empty text.
-    """
+    """Return a table with five responses per example, or one with five labels."""
     rng = np.random.default_rng(seed)
     # Labels near one another, so that the mentions of an example meet, and leave many labels out.
     first = rng.integers(0, labels, examples)

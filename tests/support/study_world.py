@@ -90,19 +90,16 @@ cluster = "patient_id"
 
 
 def tables(text: str) -> dict[str, object]:
-    """Return the tables of a study file, with decimals as typed."""
     return tomllib.loads(text, parse_float=Decimal)
 
 
 def study(text: str) -> Settings:
-    """Return the study of a text without mistakes."""
     found = draft(tables(text))
     assert not found.mistakes
     return found.settings
 
 
 def document(text: str) -> Document:
-    """Return a text as the file ``study.toml``."""
     return parse(text, "study.toml")
 
 
@@ -114,7 +111,6 @@ def rows(text: str) -> list[str]:
 
 
 def error(text: str) -> SettingsError:
-    """Return the error about a text."""
     one = drafted(text)
     return one.error([*one.mistakes, *study_mistakes(one)])
 
@@ -126,7 +122,6 @@ def drafted(text: str) -> Draft:
 
 
 def written(folder: Path) -> dict[str, bytes]:
-    """Return every file of a folder, by its name."""
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
@@ -142,7 +137,6 @@ class Wrapped:
     switch: bool = False
 
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
-        """Return what the inner one gives."""
         return self.inner.calibrate(data, keys)
 
 
@@ -153,7 +147,6 @@ class Unset:
     level: float | None = 0.5
 
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
-        """Return nothing: these tests calibrate nothing with it."""
         raise NotImplementedError
 
 
@@ -165,12 +158,10 @@ class Broken(ScoreFunction):
     either: int | str = 1
 
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
-        """Ask for what other examples do not have."""
         raise LookupError(self.pair[0])
 
 
 def needs_an_extra() -> Wrapped:
-    """Ask for what is not installed."""
     raise MissingExtra("extra-missing", "it needs more", hint='pip install "plausibly[more]"')
 
 

@@ -20,11 +20,7 @@ def labelled(
     attrs: Mapping[str, object] | None = None,
     **coords: object,
 ) -> xr.DataArray:
-    """Return an array over examples and labels, behind augmentations where it has these.
-
-    Examples are names, or what stands before their numbers; labels are names, of which the first
-    are taken. More coordinates are one value per example, or a dim and its values.
-    """
+    """Return an array over examples and labels, behind augmentations where it has these."""
     array = values if isinstance(values, da.Array) else np.asarray(values)
     n, k = array.shape[-2:]
     named: dict[str, object] = {

@@ -49,21 +49,12 @@ class Ran:
 
 @attrs.frozen
 class Environment:
-    """A virtual environment with plausibly, from its wheel, and the new plugins.
-
-    Attributes
-    ----------
-    folder : Path
-        Where it lies.
-    plugins : Path
-        The folder with the sources of the plugins.
-    """
+    """A virtual environment with plausibly, from its wheel, and the new plugins."""
 
     folder: Path
     plugins: Path
 
     def program(self, name: str) -> Path:
-        """Return the path of a program of the environment."""
         scripts = sysconfig.get_path("scripts", "venv", {"base": str(self.folder)})
         return Path(scripts) / name
 
@@ -73,7 +64,6 @@ class Environment:
         return self.folder / f"mypy{_WORKER}"
 
     def run(self, *words: str | Path, cwd: Path, code: int | None = 0) -> Ran:
-        """Run a program, which must end with that exit code; None = any."""
         # What runs in this environment is another installation, and is not measured.
         unset = ("PYTHONPATH", "MYPYPATH", "PYTHONSAFEPATH", "PYTHONHOME", "COVERAGE")
         done = subprocess.run(
@@ -95,11 +85,9 @@ class Environment:
         return Ran(done.returncode, done.stdout, done.stderr)
 
     def python(self, *words: str | Path, cwd: Path, code: int | None = 0) -> Ran:
-        """Run its Python."""
         return self.run(self.program("python"), *words, cwd=cwd, code=code)
 
     def plausibly(self, *words: str | Path, cwd: Path, code: int | None = 0) -> Ran:
-        """Run its command ``plausibly``."""
         return self.run(self.program("plausibly"), *words, cwd=cwd, code=code)
 
     def mypy(self, *words: str | Path, cwd: Path, code: int | None = 0) -> Ran:
