@@ -44,7 +44,7 @@ def in_terminal(
         stdin=other,
         stdout=other,
         stderr=other if "--quiet" in words else subprocess.DEVNULL,
-        env=variables(environment or {}),
+        env=variables(dict(environment or {})),
     )
     os.close(other)
     found = bytearray()
