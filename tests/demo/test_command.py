@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -42,42 +41,44 @@ def row(method: dict[str, Any]) -> str:  # Any: a method of the document
     )
 
 
-def check_screen(ran: Ran, document: dict[str, Any], answers: str, examples: str) -> None:
-    """Check that all of the table and the sentence below it are those of the document."""
-    assert ran.err == ""
+@pytest.mark.parametrize(
+    ("data", "answers", "examples"),
+    [("nodules", "the radiologists' answers", "nodules"), ("toy", "the answers", "points")],
+)
+def test_the_whole_of_it_and_what_comes_next(
+    data: str, answers: str, examples: str, in_a_folder: Path
+) -> None:
+    ran, found = ran_demo("--data", data), ran_demo("--data", data, "--json").document
+    assert found["command"] == "demo"
+    assert (found["alpha"], found["splits"], found["seed"]) == (0.1, SPLITS, 1)
+    assert (ran.err, found["warnings"]) == ("", [])
+    # All of the table and the sentences below it are those of the document.
     shown = ran.out.splitlines()
-    assert [line for line in map(row, document["methods"]) if line not in shown] == []
-    expected, _, voted = document["methods"]
-    more = expected["set_size"] - voted["set_size"]
+    assert [line for line in map(row, found["methods"]) if line not in shown] == []
+    expected, _, voted = found["methods"]
+    missed, missed_of_all = (percent(1 - one["aggregated_coverage"]) for one in (voted, expected))
+    more = f"{expected['set_size'] - voted['set_size']:.1f} more labels per set"
     assert (
-        f"Sets calibrated on the majority vote miss {percent(1 - voted['aggregated_coverage'])} of "
-        f"{answers}. Sets calibrated on all answers miss "
-        f"{percent(1 - expected['aggregated_coverage'])}, with {more:.1f} more labels per set. "
+        f"Sets calibrated on the majority vote miss {missed} of {answers}. Sets calibrated on all "
+        f"answers miss {missed_of_all}, with {more}. "
     ) in ran.text
     assert f"on average over new {examples} that are exchangeable with these." in ran.text
-    assert document["meaning"] in ran.text
-
-
-def test_the_whole_of_it_on_nodules() -> None:
-    found = ran_demo("--json").document
-    assert found["command"] == "demo"
-    assert (found["examples"], found["clusters"], found["cluster"]) == (1378, 689, "patient")
-    assert (found["alpha"], found["splits"], found["seed"]) == (0.1, SPLITS, 1)
-    assert found["warnings"] == []
-    assert found["methods"][1]["draws"] == 10
-    assert found["methods"][0]["true_coverage"] is None
-    assert found["next"] == ("plausibly run out/study.toml")
-    assert all((Path(found["folder"]) / name).is_file() for name in found["written"])
-    check_screen(ran_demo(), found, "the radiologists' answers", "nodules")
-
-
-def test_the_whole_of_it_on_the_toy() -> None:
-    found = ran_demo("--json", "--data", "toy").document
-    ran = ran_demo("--data", "toy")
-    check_screen(ran, found, "the answers", "points")
-    expected, _, voted = found["methods"]
-    missed = " and ".join(percent(1 - one["true_coverage"]) for one in (voted, expected))
-    assert f"Of the true labels, which real data hide, they miss {missed}. " in ran.text
+    assert found["meaning"] in ran.text
+    if data == "nodules":
+        assert (found["examples"], found["clusters"], found["cluster"]) == (1378, 689, "patient")
+        assert (found["methods"][1]["draws"], expected["true_coverage"]) == (10, None)
+    else:
+        hidden = " and ".join(percent(1 - one["true_coverage"]) for one in (voted, expected))
+        assert f"Of the true labels, which real data hide, they miss {hidden}. " in ran.text
+    # The study of the file is the study of the demo.
+    assert found["next"] == "plausibly run out/study.toml"
+    following = run("run", "out/study.toml", "--json").document
+    for ours, theirs in zip(found["methods"], following["methods"], strict=True):
+        assert ours["name"] == theirs["name"]
+        for measure in ("aggregated_coverage", "set_size"):
+            assert ours[measure] == pytest.approx(theirs["results"][0][measure])
+    names = {Path(name).name for name in found["written"]}
+    assert {path.name for path in (in_a_folder / "out").iterdir()} == {*names, "study"}
 
 
 def test_every_method_has_a_row_of_the_study() -> None:
@@ -87,21 +88,6 @@ def test_every_method_has_a_row_of_the_study() -> None:
     ran = ran_demo("--all")
     assert 'per "patient"' in ran.out
     assert "vacuous" in ran.out
-
-
-@pytest.mark.parametrize("data", ["nodules", "toy"])
-def test_what_comes_next_works(data: str, in_a_folder: Path) -> None:
-    found = ran_demo("--data", data, "--json").document
-    words = shlex.split(found["next"])
-    assert words[0] == "plausibly"
-    following = run(*words[1:], "--json").document
-    # The study of the file is the study of the demo.
-    for ours, theirs in zip(found["methods"], following["methods"], strict=True):
-        assert ours["name"] == theirs["name"]
-        for measure in ("aggregated_coverage", "set_size"):
-            assert ours[measure] == pytest.approx(theirs["results"][0][measure])
-    names = {Path(name).name for name in found["written"]}
-    assert {path.name for path in (in_a_folder / "out").iterdir()} == {*names, "study"}
 
 
 def test_an_output_that_is_a_file_is_said_before_any_work() -> None:
