@@ -47,6 +47,15 @@ def written(made: Made, path: Path, **options: object) -> Report:
     )
 
 
+@pytest.fixture(scope="module")
+def page(made: Made, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The page of a report, which is one file."""
+    folder = tmp_path_factory.mktemp("report")
+    found = written(made, folder / "report.html").path.read_text("utf-8")
+    assert len(list(folder.iterdir())) == 1
+    return found
+
+
 def test_it_says_what_it_is(made: Made, tmp_path: Path) -> None:
     found = written(made, tmp_path / "report.html", words={"example": "scan"})
     size = (tmp_path / "report.html").stat().st_size
@@ -58,9 +67,7 @@ def test_it_says_what_it_is(made: Made, tmp_path: Path) -> None:
     assert "<a href=" in found._repr_html_()
 
 
-def test_without_scripts_figures_are_images_in_the_page(made: Made, tmp_path: Path) -> None:
-    page = written(made, tmp_path / "report.html").path.read_text("utf-8")
-    assert len(list(tmp_path.iterdir())) == 1
+def test_without_scripts_figures_are_images_in_the_page(page: str) -> None:
     image = r'<img class="drawn" alt="([^"]+)" src="data:image/svg\+xml;base64,([^"]+)">'
     found = re.findall(image, page)
     titles = ["What the sets cover", "How large the sets are", "What sets cover of each example"]
@@ -78,25 +85,21 @@ def test_the_same_data_give_the_same_bytes_in_any_order(made: Made, tmp_path: Pa
     order = np.random.default_rng(1).permutation(60)
     votes = [made.votes[at] for at in np.random.default_rng(2).permutation(len(made.votes))]
     shuffled = table(votes, ["cat", "dog", "fox", "owl"])
-    for name, model, said in (
+    for name, model, answers in (
         ("one.html", made.predictions, made.annotations),
-        ("two.html", made.predictions, made.annotations),
-        ("three.html", made.predictions[order], shuffled),
+        ("two.html", made.predictions[order], shuffled),
     ):
         plausibly.write_report(
-            study, tmp_path / name, predictions=model, annotations=said, methods=METHODS
+            study, tmp_path / name, predictions=model, annotations=answers, methods=METHODS
         )
-    first = (tmp_path / "one.html").read_bytes()
-    assert (tmp_path / "two.html").read_bytes() == first
-    assert (tmp_path / "three.html").read_bytes() == first
+    assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
 
 
 def test_the_old_file_stays_where_the_new_one_fails(
-    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    made: Made, page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "report.html"
-    written(made, path)
-    old = path.read_bytes()
+    path.write_text(page, "utf-8")
 
     def broken(*_: object) -> str:
         raise OSError(28, "No space left on device")
@@ -105,7 +108,7 @@ def test_the_old_file_stays_where_the_new_one_fails(
     with pytest.raises(InputError) as caught:
         written(made, path)
     assert caught.value.name == "output-unwritable"
-    assert path.read_bytes() == old
+    assert path.read_text("utf-8") == page
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -142,15 +145,17 @@ def test_names_are_those_of_the_data_and_the_page_says_so(hostile: Made, tmp_pat
     assert note in page.partition("<footer")[2]
 
 
-def test_an_anonymous_report_has_no_names_and_no_mapping(made: Made, tmp_path: Path) -> None:
+def test_an_anonymous_report_has_no_names_and_no_mapping(
+    made: Made, page: str, tmp_path: Path
+) -> None:
     known = made.predictions["example"].values.tolist()
-    named = embedded(written(made, tmp_path / "named.html").path.read_text("utf-8"))
+    named = embedded(page)
     page = written(made, tmp_path / "anonymous.html", anonymous=True).path.read_text("utf-8")
     shown = embedded(page)
     cases = shown["cases"]
     assert cases["annotators"] == ["annotator 1", "annotator 2", "annotator 3"]
     assert cases["names"] == [f"example {number:02}" for number in range(1, 31)]
-    for name in (*known, '"ann"', '"bob"', '"cyd"', "named.html"):
+    for name in (*known, '"ann"', '"bob"', '"cyd"'):
         assert name not in page
     assert "are replaced by numbers" in page.partition("<footer")[2]
     # The order of the numbers is not that of the names; all figures are the same.
