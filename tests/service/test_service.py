@@ -102,8 +102,11 @@ def compare(predictor: ConformalPredictor, test: xr.DataArray, folder: Path) -> 
     "components", [*({"score": one} for one in SCORES), *({"combiner": one} for one in COMBINERS)]
 )
 def test_scores_and_combiners(
-    components: dict[str, Any], dtype: str, new: xr.DataArray, tmp_path: Path
-) -> None:  # Any: the name of a score or a combiner
+    components: dict[str, Any],  # Any: the name of a score or a combiner
+    dtype: str,
+    new: xr.DataArray,
+    tmp_path: Path,
+) -> None:
     predictor = calibrated(**components, dtype=dtype)
     assert predictor.pools.dtype == dtype
     compare(predictor, new, tmp_path)
