@@ -24,7 +24,7 @@ except ImportError:  # pragma: no cover  # Windows, where what a killed process 
 
 _HIDDEN = ".plausibly-part-"
 _NEW, _GOING, _OLD = "new", "going", "old"
-_REPLACED: ContextVar[list[Path] | None] = ContextVar("replaced", default=None)
+_NOTED: ContextVar[tuple[list[Path], set[Path]] | None] = ContextVar("noted", default=None)
 _CHUNK = re.compile(r"(.+)/\d+(\.\d+)*")
 
 
@@ -99,13 +99,13 @@ def is_store(path: Path, told: Callable[[Mapping[str, object]], bool]) -> bool:
 
 @contextlib.contextmanager
 def noting_replaced() -> Iterator[list[Path]]:
-    """Yield a list that gets every file and folder that is replaced until the block ends."""
+    """Yield a list that gets every file and folder of before that the block replaces."""
     replaced: list[Path] = []
-    token = _REPLACED.set(replaced)
+    token = _NOTED.set((replaced, set()))
     try:
         yield replaced
     finally:
-        _REPLACED.reset(token)
+        _NOTED.reset(token)
 
 
 def _target(path: Path) -> Path:
@@ -132,9 +132,13 @@ def together(folder: Path) -> Iterator[Path]:
         try:
             (hidden / _NEW).mkdir()
             yield hidden / _NEW
+            targets = [_target(folder / part.name) for part in (hidden / _NEW).iterdir()]
+            new = [target for target in targets if not target.exists()]
             replaced = _move(hidden, folder)
-            if (noted := _REPLACED.get()) is not None:
-                noted += replaced
+            if (noted := _NOTED.get()) is not None:
+                of_before, written = noted
+                of_before += [target for target in replaced if target not in written]
+                written.update(new, replaced)
         finally:
             with contextlib.suppress(OSError):
                 _settle(hidden, folder)
