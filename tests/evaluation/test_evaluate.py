@@ -248,7 +248,7 @@ def results(alphas: list[float]) -> list[Evaluation | Study | Plan | Agreement |
         plausibly.evaluate(predictor.predict(predictions, alphas), table, by="ward"),
         plausibly.compare(predictions, table, methods, alphas=alphas, splits=2),
         plausibly.plan(predictions, table, alpha=alphas, n=list(range(20, 400, 10)), resamples=5),
-        plausibly.agreement(table.assign_coords(ward=predictions["ward"]), by="ward"),
+        plausibly.agreement(table.assign_coords(ward=predictions["ward"]), by="ward", resamples=20),
         plausibly.sensitivity(
             predictions,
             table,
