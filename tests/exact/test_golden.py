@@ -19,6 +19,8 @@ from exact_product import combiner, p_values, pools_of, threshold_of
 from exact_worlds import table
 from plausibly.calibration.pvalues import PValues
 from plausibly.calibration.threshold import least_numerator
+from plausibly.kernels import coverage
+from plausibly.kernels.coverage import Ties
 from plausibly.kernels.types import Floats, Ints
 
 from .calibrators import given_draws
@@ -160,3 +162,24 @@ def test_the_plain_empirical_distribution(shared: Path) -> None:
             for row in arrays["test"].tolist()
         ]
         assert within_ulps(arrays["F"], exact, most=1)
+
+
+def test_coverage(shared: Path) -> None:
+    golden = np.load(shared / "golden" / "coverage_cases.npz", allow_pickle=False)
+    plausibilities, sets = golden["plausibilities"], golden["sets"].astype(bool)
+    measured = coverage.aggregated(sets, plausibilities)
+    exact = [
+        sum(map(Fraction, row[inside].tolist()), Fraction(0))
+        for row, inside in zip(plausibilities, sets, strict=True)
+    ]
+    assert within_ulps(measured[:, None], [[value] for value in exact], most=1)
+    np.testing.assert_array_max_ulp(measured, golden["aggregated"], maxulp=1)
+    by_ties: dict[str, Ties] = {
+        "voted_first": "first",
+        "voted_any": "any",
+        "voted_all": "all",
+        "voted_mean": "fractional",
+    }
+    for key, ties in by_ties.items():
+        votes = coverage.majority_vote(sets, plausibilities, ties)
+        np.testing.assert_array_max_ulp(votes, golden[key], maxulp=1)
