@@ -180,7 +180,7 @@ def test_no_template_without_a_kind() -> None:
 
 
 BODY = """
-        text = file_contents(path, "annotations").decode("utf-8", "replace")
+        text = file_opening(path, "annotations", -1).decode("utf-8", "replace")
         rows = [tuple(re.split(r"\\s*[|]\\s*", line)) for line in text.split("\\n") if line]
         if not rows or rows.pop(0) != (_FIRST_LINE,) or any(len(row) != 3 for row in rows):
             raise InputError("export-unlike", f"{path.name} holds no answers")
