@@ -212,9 +212,11 @@ def as_texts(values: Iterable[object], *, single: bool) -> list[str]:
     return ["" if is_missing(value) else name_text(value) for value in values]
 
 
-def _content(types: Any, kind: Any) -> Content:  # Any: pyarrow has no type hints
+def content_of(kind: Any) -> Content:  # Any: pyarrow has no type hints
+    """Return what the values of a type of pyarrow are."""
+    types = import_module("pyarrow.types")
     if types.is_dictionary(kind):
-        return "nested" if _content(types, kind.value_type) == "nested" else "text"
+        return "nested" if content_of(kind.value_type) == "nested" else "text"
     if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
         return "number"
     opaque = (types.is_nested, types.is_binary, types.is_large_binary, types.is_fixed_size_binary)
@@ -237,8 +239,8 @@ def parquet_file(path: Path) -> Iterator[Any]:  # Any: pyarrow has no type hints
 def read_columns(path: Path | str, role: str) -> list[Column]:
     """Return the columns of a Parquet file, in order."""
     with parquet_file(files.existing(path, role)) as file:
-        types, fields = import_module("pyarrow.types"), list(file.schema_arrow)
-        kinds = [_content(types, field.type) for field in fields]
+        fields = list(file.schema_arrow)
+        kinds = [content_of(field.type) for field in fields]
         plain = [f.name for f, kind in zip(fields, kinds, strict=True) if kind != "nested"]
         # Lists and images are not read; by their names only where no name can mean two columns.
         alone = len({field.name.partition(".")[0] for field in fields}) == len(fields)
