@@ -6,7 +6,6 @@ import datetime
 import sys
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -112,7 +111,7 @@ def test_names_may_repeat_only_where_it_is_allowed(tmp_path: Path) -> None:
         {"example": ["x", "y"], "a": ["0.5", "1.0"]},
     ],
 )
-def test_chunks_are_read_as_the_whole(tmp_path: Path, columns: dict[str, Any]) -> None:
+def test_chunks_are_read_as_the_whole(tmp_path: Path, columns: dict[str, object]) -> None:
     path = store(tmp_path / "p.parquet", **columns)
 
     def read(chunks: int | None) -> xr.DataArray | str:
