@@ -9,11 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray as xr
 from hypothesis import given, strategies as st
 
 import plausibly
 from io_files import refusal, written
-from plausibly.errors import MissingExtra
+from plausibly.data import validate
+from plausibly.errors import InputError, MissingExtra
 from plausibly.extras import require
 from plausibly.io.datasets import write_rows
 from plausibly.io.text import first_rows, read_columns, read_table
@@ -94,6 +96,36 @@ def test_names_may_repeat_only_where_it_is_allowed(tmp_path: Path) -> None:
     write_rows(tmp_path / "v.parquet", ["a", "a"], [["x"], ["y"]])
     assert read_table(tmp_path / "v.parquet", role="sets", unique=False).columns == (["x"], ["y"])
     assert refusal(lambda: read_table(tmp_path / "v.parquet", role="x")).name == "columns-repeat"
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"example": [1.0, 2.5], "a": [0.5, 1.0]},
+        {"example": [datetime.date(2020, 1, 2), datetime.date(2020, 1, 3)], "a": [1, 0]},
+        {"example": ["x", "y"], "a": np.array([0.5, 1], np.float32)},
+        {"example": ["x", "y"], "a": [Decimal("0.5"), Decimal("1.00")]},
+        {"example": ["x", "y"], "a": [1, None]},
+        {"example": ["x", None], "a": [0.5, 1.0]},
+        {"example": ["x", "x"], "a": [0.5, 1.0]},
+        {"example": ["x", "y"], "a": ["0.5", "1.0"]},
+    ],
+)
+def test_chunks_are_read_as_the_whole(tmp_path: Path, columns: dict[str, object]) -> None:
+    path = store(tmp_path / "p.parquet", **columns)
+
+    def read(chunks: int | None) -> xr.DataArray | str:
+        try:
+            found = plausibly.read_predictions(path, scale="independent", chunks=chunks)
+            return validate.check_predictions(found.compute(), source="p.parquet")
+        except InputError as error:
+            return error.name
+
+    whole, in_chunks = read(None), read(1)
+    if isinstance(whole, str) or isinstance(in_chunks, str):
+        assert whole == in_chunks
+    else:
+        xr.testing.assert_identical(whole, in_chunks)
 
 
 def test_damaged_files(tmp_path: Path) -> None:

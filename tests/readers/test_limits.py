@@ -100,6 +100,16 @@ def test_a_count_of_5000_digits_is_none(tmp_path: Path) -> None:
     assert refusal(lambda: plausibly.read_annotations(path, "counts")).name == "number-unreadable"
 
 
+def test_every_member_of_a_zip_is_read(tmp_path: Path) -> None:
+    """Also those beyond the 20 that decide which reader it is."""
+    with zipfile.ZipFile(tmp_path / "z.zip", "w") as archive:
+        for number in range(25):
+            entry = {"id": 1, "text": "t", "label": ["x"]}
+            archive.writestr(f"w{number:02}.jsonl", json.dumps(entry))
+    table = plausibly.read_annotations(tmp_path / "z.zip")
+    assert table["annotator"].values.tolist() == [f"w{number:02}" for number in range(25)]
+
+
 @pytest.mark.parametrize(("members", "size"), [(10_001, 2), (1, 2**30 + 1)])
 def test_a_zip_that_is_too_large_is_refused(tmp_path: Path, members: int, size: int) -> None:
     path = tmp_path / "z.zip"

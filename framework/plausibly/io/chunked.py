@@ -16,7 +16,7 @@ import xarray as xr
 from plausibly import extras
 from plausibly.data.names import EXAMPLE, read_coordinates
 from plausibly.data.text_table import TextTable
-from plausibly.errors import InputError
+from plausibly.errors import InputError, listed
 from plausibly.io import arrays, files, text
 from plausibly.io.arrays import Array, NamedArray, shaped
 
@@ -126,15 +126,24 @@ def _parquet(
     labels = [header[place] for place in arrays.Wanted(example).number_columns(table)]
     with text.parquet_file(path) as file:
         groups = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
-        names = [str(name) for name in file.read(columns=[example])[example].to_pylist()]
-        types = {file.schema_arrow.field(label).type.to_pandas_dtype() for label in labels}
+        column = file.read(columns=[example])[example]
+        types = {label: file.schema_arrow.field(label).type for label in labels}
+    names = text.Column(example, "text", str(column.type), column).texts()
+    rows = range(1, len(names) + 1)
+    named = TextTable(source=source, header=(example,), columns=(names,), lines=rows, unit="row")
+    text.check_named(named, example, EXAMPLE)
+    words = [label for label, kind in types.items() if text.content_of(kind) != "number"]
+    if words:
+        got, hint = listed(str(types[label]) for label in words), "remove what is no label"
+        raise text.not_numeric(source, words, "one column of numbers per label", got, hint)
     sizes: list[int] = []
     for size in groups:
         if sizes and sizes[-1] + size <= chunks:
             sizes[-1] += size
         else:
             sizes.append(size)
-    dtype = np.result_type(*types)
+    single = all(str(kind) == "float" for kind in types.values())
+    dtype = np.dtype(np.float32 if single else np.float64)
     read = partial(_parquet_rows, path.absolute(), labels, dtype, list(accumulate(groups)))
     return _in_blocks(read, sizes, dtype, len(labels)), names, labels
 
@@ -150,5 +159,6 @@ def _parquet_rows(
     groups = range(bisect_right(ends, start), bisect_left(ends, stop) + 1)
     with text.parquet_file(path) as file:
         table = file.read_row_groups(list(groups), columns=labels)
-    columns = [table[label].to_numpy() for label in labels]
+    cells = ((label, table[label]) for label in labels)
+    columns = [text.Column(label, "number", str(c.type), c).numbers() for label, c in cells]
     return np.stack(columns, axis=1).astype(dtype, copy=False)

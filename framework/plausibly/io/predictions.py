@@ -365,6 +365,7 @@ def read_predictions(
         divided = (values / np.where(fit, total, 1.0)).astype(values.dtype if is_float else float)
         array = array.copy(data=divided).assign_attrs({NORMALISED: 1})
     if chunks is not None:
+        check_names(name_texts(array[EXAMPLE].values), EXAMPLE, source=source)
         return array.assign_attrs({SCALE: validate.known_scale(array, source, scale)})
     return Predictions.from_xarray(array, source=source, scale=scale).array
 

@@ -212,9 +212,11 @@ def as_texts(values: Iterable[object], *, single: bool) -> list[str]:
     return ["" if is_missing(value) else name_text(value) for value in values]
 
 
-def _content(types: Any, kind: Any) -> Content:  # Any: pyarrow has no type hints
+def content_of(kind: Any) -> Content:  # Any: pyarrow has no type hints
+    """Return what the values of a type of pyarrow are."""
+    types = import_module("pyarrow.types")
     if types.is_dictionary(kind):
-        return "nested" if _content(types, kind.value_type) == "nested" else "text"
+        return "nested" if content_of(kind.value_type) == "nested" else "text"
     if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
         return "number"
     opaque = (types.is_nested, types.is_binary, types.is_large_binary, types.is_fixed_size_binary)
@@ -237,8 +239,8 @@ def parquet_file(path: Path) -> Iterator[Any]:  # Any: pyarrow has no type hints
 def read_columns(path: Path | str, role: str) -> list[Column]:
     """Return the columns of a Parquet file, in order."""
     with parquet_file(files.existing(path, role)) as file:
-        types, fields = import_module("pyarrow.types"), list(file.schema_arrow)
-        kinds = [_content(types, field.type) for field in fields]
+        fields = list(file.schema_arrow)
+        kinds = [content_of(field.type) for field in fields]
         plain = [f.name for f, kind in zip(fields, kinds, strict=True) if kind != "nested"]
         # Lists and images are not read; by their names only where no name can mean two columns.
         alone = len({field.name.partition(".")[0] for field in fields}) == len(fields)
@@ -325,7 +327,9 @@ def trimmed(header: Iterable[str], text: str = "") -> tuple[str, ...]:
     return tuple(name if f'"{name}"' in text else name.strip(_EDGES) for name in header)
 
 
-def parse(text: str, source: str, delimiter: str) -> Iterator[tuple[list[list[str]], list[int]]]:
+def parse(
+    text: str, source: str, delimiter: str, size: int = _ROWS
+) -> Iterator[tuple[list[list[str]], list[int]]]:
     """Yield the rows of a text table, and the lines on which they start, in blocks."""
     rows: list[list[str]] = []
     lines: list[int] = []
@@ -337,7 +341,7 @@ def parse(text: str, source: str, delimiter: str) -> Iterator[tuple[list[list[st
                 rows.append(row)
                 lines.append(end + 1)
             end = reader.line_num
-            if len(rows) == _ROWS:
+            if len(rows) == size:
                 yield rows, lines
                 rows, lines = [], []
     except csv.Error as reason:
@@ -571,7 +575,7 @@ def _cells(records: Sequence[dict[str, object]]) -> list[tuple[str, ...]]:
 
 def first_row(path: Path | str, head: bytes, delimiter: str | None = None) -> tuple[str, ...]:
     """Return the fields of the first row of a file, or none where it is no text table."""
-    return next(iter(first_rows(path, head, delimiter)), ())
+    return next(iter(first_rows(path, head, delimiter, most=1)), ())
 
 
 def first_rows(
@@ -589,13 +593,13 @@ def first_rows(
             columns = [] if batch is None else batch.columns
             cells = (Column("", "text", str(one.type), one).texts() for one in columns)
             return [header, *zip(*cells, strict=True)]
-        if records := _records(head)[: most - 1]:
+        if records := _records(head)[: max(most - 1, 1)]:
             return _cells(records)
         whole = head if len(head) < files.HEAD else head[: head.rfind(b"\n") + 1]
         text = decode(whole, Path(path).name)
-        lines = undeclared("".join(text.splitlines(keepends=True)[: most + 1]))
         used = sniff(text, Path(path).suffix) if delimiter is None else delimiter
-        rows = [row for block, _ in parse(lines, Path(path).name, used) for row in block]
+        # Later rows are not parsed: one of them may be cut off, inside quotes.
+        rows, _ = next(parse(undeclared(text), Path(path).name, used, most), ([], []))
     except InputError:
         return []
-    return [tuple(row) if at else trimmed(row, text) for at, row in enumerate(rows[:most])]
+    return [tuple(row) if at else trimmed(row, text) for at, row in enumerate(rows)]

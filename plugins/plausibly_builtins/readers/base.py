@@ -1,26 +1,6 @@
 """Shared parts of readers: refusals of a file, names, times, JSON Lines, tables and arrays.
 
-Each format is a file of its own; `Export` makes the table of what it finds. Where that stands:
-
-============  ===============  ===================  ==============  ===========  ================
-format        example          answer               annotator       time         other states
-============  ===============  ===================  ==============  ===========  ================
-long-table   column           column               column          column       column
-wide-table    column or row    a column each        its name        none         none
-counts        column or key    a number per label   unknown         none         none
-soft-labels   column or key    a number per label   column          none         none
-vote-lists    key              list, or by label    key             none         none
-label-studio  task             annotation, control  completed_by    updated_at   reviews, drafts
-argilla       record           response, question   user_id         none         status
-prodigy       hash             line                 session         _timestamp   answer
-sagemaker     source-ref       attribute, form      workerId        submission   job metadata
-doccano       id               label                file or user    none         no label
-cvat          image            tags                 file            none         source, no tag
-coco          image            annotations          key, if any     none         no annotation
-preflib       file             ballot               unknown         none         none
-============  ===============  ===================  ==============  ===========  ================
-
-Predictions stand beside the answers in Label Studio, Argilla (suggestions) and Prodigy (scores).
+Each format is a file of its own; `Export` makes the table of its responses.
 """
 
 from __future__ import annotations

@@ -126,12 +126,12 @@ def _files(path: Path, size: int = -1) -> dict[str, bytes]:
         with zipfile.ZipFile(path) as archive:
             entries = [e for e in archive.infolist() if not e.is_dir() and _is_ours(e.filename)]
             names = [entry.filename for entry in entries]
-            size = sum(entry.file_size for entry in entries)
-            got = f"{several(len(entries), 'file')}, {several(size, 'byte')}"
+            total = sum(entry.file_size for entry in entries)
+            got = f"{several(len(entries), 'file')}, {several(total, 'byte')}"
             most = f"at most {counted(_MOST_FILES)} files, {counted(_MOST_BYTES)} bytes"
             twice = [name for name, count in Counter(names).items() if count > 1]
             for expected, wrong in {
-                most: got if size > _MOST_BYTES or len(entries) > _MOST_FILES else "",
+                most: got if total > _MOST_BYTES or len(entries) > _MOST_FILES else "",
                 "a zip without a password": "with" * any(e.flag_bits & 1 for e in entries),
                 "each file once": listed(twice),
             }.items():

@@ -435,17 +435,13 @@ def _platform_columns(
         if not found:
             hint = base.as_argument("long-table", answer="COLUMN")
             raise base.columns_missing(table, "answers", f"one such as {of.answers}NAME", hint)
-        label = _the_answer("columns", found)
+        label = base.choose("long-table", "answer", "columns", found, None)
     return Columns(
         called={**called, **mapped, "label": label},
         platform=of,
         golden=tuple(n for n in golden if n and n in header),
         question=question,
     )
-
-
-def _the_answer(plural: str, found: Sequence[str]) -> str:
-    return base.choose("long-table", "answer", plural, found, None)
 
 
 # ---- cells
@@ -491,7 +487,7 @@ def _from_json(
         what, expected = f" has no answer to {base.short(question)}", "a question that is there"
         raise base.refused("columns-missing", what, expected, got, "name one that is there")
     if question is None and known:
-        question = _the_answer("questions", known)
+        question = base.choose("long-table", "answer", "questions", known, None)
     labels: list[list[str] | None] = []
     choices: list[tuple[str, ...]] = []
     for row, answer in enumerate(answers):
