@@ -90,19 +90,6 @@ def test_one_example_a_patient(world: World) -> None:
     np.testing.assert_array_equal(measured, expected["aggregated_coverage"].values[0])
 
 
-def test_coordinates_of_plausibilities_are_known_as_well(world: World) -> None:
-    lam = plausibly.aggregate(plausibly.read_annotations("votes.csv"))
-    table = plausibly.read_examples("patients.csv")
-    lam = lam.assign_coords(patient=("example", table["patient"].values))
-    lam.to_dataset(name="plausibilities").to_netcdf("lam.nc", engine="scipy")
-    text = WHOLE.replace(
-        '[annotations]\npath = "votes.csv"\nreader = "long-table"\n',
-        ('[plausibilities]\npath = "lam.nc"\n'),
-    ).replace('path = "patients.csv"\n', "")
-    world.write("study.toml", text)
-    assert prepare("study.toml").predictions["patient"].values[2] == "p1"
-
-
 OWNERS: dict[str, tuple[list[object], bool]] = {
     "patient": (["a", "a", "b"], True),
     "Patient_ID": ([1, 1, 2], True),

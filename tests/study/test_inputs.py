@@ -204,11 +204,13 @@ def test_examples_that_are_left_out(world: World) -> None:
 
 def test_a_study_of_plausibilities(world: World) -> None:
     lam = plausibly.aggregate(plausibly.read_annotations("votes.csv"))
-    write_plausibilities(lam, world.path("lam.nc"))
+    table = plausibly.read_examples("patients.csv")
+    of_examples = {name: ("example", table[name].values) for name in ("patient", "site")}
+    write_plausibilities(lam.assign_coords(of_examples), world.path("lam.nc"))
     text = WHOLE.replace(
         '[annotations]\npath = "votes.csv"\nreader = "long-table"\n',
         '[plausibilities]\npath = "lam.nc"\n',
-    )
+    ).replace('path = "patients.csv"\n', "")  # its cluster is a coordinate of the plausibilities
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PlausiblyWarning)
         voted = run_study("study.toml")

@@ -16,7 +16,7 @@ from hypothesis import given, settings, strategies as st
 import plausibly
 from cli_world import World, run
 from plausibly import registry
-from plausibly.config.document import parse, toml_text, value_text, values_of
+from plausibly.config.document import parse, toml_text, value_text
 from plausibly.config.load import draft, load
 from plausibly.config.resolved import origins, resolved, without_unset
 from plausibly.config.settings import Annotations, Evaluation, Method, Predictions, Settings, Splits
@@ -108,36 +108,19 @@ def test_a_component_that_a_file_cannot_hold_is_refused() -> None:
 # ---- where values come from
 
 
-def shown(text: str) -> dict[str, tuple[object, str]]:
-    """Return value and origin of everything in a study that is not None."""
-    one = document(text)
-    origin = origins(one, {"examples.cluster": "made up"})
-    every = values_of(resolved(draft(one.tables).settings))
-    return {path: (value, origin(path)) for path, value in every if value is not None}
+def test_origins_of_what_stands_in_tables_or_has_no_line() -> None:
+    """The others are in the screen of ``plausibly config show``."""
 
+    def origin(text: str, path: str) -> str:
+        return origins(document(text), {})(path)
 
-def test_origins() -> None:
-    found = shown(WHOLE)
-    assert found["seed"] == (1, "line 1")
-    assert found["alphas"] == ([Decimal("0.1"), Decimal("0.25")], "line 2")
-    assert found["annotations.reader"] == ("long-table", "line 6")
-    assert found["annotations.missing"] == ([], "default")
-    assert found["methods[0].name"] == ("everyone", "line 15")
-    assert found["methods[0].calibrator.name"] == ("expected", "default")
-    assert found["methods[1].name"] == ("majority-vote", "default")
-    assert found["methods[1].calibrator.name"] == ("majority-vote", "line 18")
-    assert found["methods[2].calibrator.draws"] == (4, "line 21")
-    assert found["examples.cluster"] == ("patient", "line 13")
-    assert found["splits.test"] == (0.5, "default")
-    other = shown(WHOLE.replace('reader = "long-table"', "reader = {name = 'long-table'}"))
-    assert other["annotations.reader"] == ("long-table", "line 6")
-    given = shown(WHOLE.replace('reader = "long-table"', "reader = {name = 'counts', array='x'}"))
-    assert given["annotations.array"] == ("x", "line 6")
-
-
-def test_a_key_whose_line_is_not_known_is_still_not_a_default() -> None:
-    one = attrs.evolve(document(WHOLE), text="")
-    assert origins(one, {})("seed") == "in study.toml"
+    reader = 'reader = "long-table"'
+    table = WHOLE.replace(reader, "reader = {name = 'long-table'}")
+    assert origin(table, "annotations.reader") == "line 6"
+    counts = WHOLE.replace(reader, "reader = {name = 'counts', array='x'}")
+    assert origin(counts, "annotations.array") == "line 6"
+    # A key whose line is not known is still not a default.
+    assert origins(attrs.evolve(document(WHOLE), text=""), {})("seed") == "in study.toml"
 
 
 def test_what_is_shown_is_the_same_study(world: World) -> None:

@@ -20,7 +20,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from plausibly.cli import completion
-from plausibly.cli.layout import WIDTH, tolerate
+from plausibly.cli.layout import tolerate, wrapped
 from plausibly.cli.output import Output
 from plausibly.errors import InputError
 
@@ -110,14 +110,7 @@ class Grouped(TyperCommand):
         for title, rows in indented.items():
             lines = [title] if rows else []
             for names, text in rows:
-                indent = f"  {names}".ljust(width)
-                lines += textwrap.wrap(
-                    text,
-                    WIDTH,
-                    initial_indent=indent,
-                    subsequent_indent=" " * width,
-                    break_on_hyphens=False,
-                )
+                lines += wrapped(f"  {names}".ljust(width) + text, indent=width)
             formatter.write("".join(f"{line}\n" for line in lines))
         if "set_keys" in known:
             formatter.write("All settings: plausibly config show, or docs/settings.md.\n")
