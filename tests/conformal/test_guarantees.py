@@ -168,3 +168,5 @@ def test_a_small_delta_is_no_certainty() -> None:
     assert guarantee.statement().endswith("with probability 0.99999 over the calibration")
     assert "too: 0.899991" not in guarantee.notes[0]
     assert "too: 0.8999" in guarantee.notes[0]
+    band = resolve(COMBINER, {"name": "ecdf", "delta": 1e-5}).guarantee(*drawn(50, 4000), ALPHA)
+    assert "coverage at least 0.90 with probability 0.99999 over" in band.notes[0]
