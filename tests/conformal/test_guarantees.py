@@ -37,6 +37,15 @@ def test_json_keeps_fractions_exact() -> None:
 
 
 @pytest.mark.parametrize(
+    ("calibrator", "reason"),
+    [("expected", "conformal risk control"), ("majority-vote", "split conformal prediction")],
+)
+def test_the_average_says_why_it_holds(calibrator: str, reason: str) -> None:
+    guarantee = plausibly.calibrate(*world(40), calibrator=calibrator).guarantee("0.1")
+    assert guarantee.reason.startswith(reason)
+
+
+@pytest.mark.parametrize(
     ("value", "shown"),
     [
         (Fraction(9, 10), "0.90"),
