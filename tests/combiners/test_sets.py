@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
+import attrs
 import numpy as np
 import pytest
 
@@ -104,6 +105,11 @@ def test_the_numbers_of_a_rule(name: str, m: int) -> None:
         assert guarantee.vacuous is (guarantee.needed > 19)
         if least < 20:
             assert guarantee.least_alpha == pytest.approx(least / 20, rel=1e-15)
+    claim, summary = drawn(19, m)
+    apart = attrs.evolve(summary, shared_score=False)
+    twice = combiner("twice-average").guarantee(claim, apart, Fraction(1, 10))
+    assert (twice.level, twice.needed) == (1 - Fraction(1, 10 if m > 1 else 20), 19)
+    assert twice.least_alpha == 0.1
     none = combiner("bonferroni").guarantee(*drawn(9, 10), Fraction(1, 10))
     assert (none.vacuous, none.needed, none.least_alpha) == (True, 99, None)
 

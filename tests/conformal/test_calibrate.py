@@ -22,6 +22,12 @@ def test_draws_is_a_parameter_of_the_calibrator() -> None:
         plausibly.calibrate(predictions, lam, calibrator="majority-vote", draws=3)
     with pytest.raises(InputError, match="draws"):
         plausibly.calibrate(predictions, lam, calibrator="monte-carlo", draws=0)
+    records = [(f"case {row}", f"r{rater}", LABELS[rater]) for row in range(40) for rater in (0, 1)]
+    table = plausibly.build_annotations("single-label", records, LABELS)
+    resampled = plausibly.aggregate(table, {"name": "bootstrap", "draws": 2})
+    plausibly.calibrate(predictions, resampled, calibrator="monte-carlo", draws=2)
+    with refused("draws-too-many", "3 draws from 2 resampled"):
+        plausibly.calibrate(predictions, resampled, calibrator="monte-carlo", draws=3)
 
 
 def test_the_seed_decides_the_draws_and_nothing_else_does() -> None:

@@ -37,6 +37,15 @@ def test_json_keeps_fractions_exact() -> None:
 
 
 @pytest.mark.parametrize(
+    ("calibrator", "reason"),
+    [("expected", "conformal risk control"), ("majority-vote", "split conformal prediction")],
+)
+def test_the_average_says_why_it_holds(calibrator: str, reason: str) -> None:
+    guarantee = plausibly.calibrate(*world(40), calibrator=calibrator).guarantee("0.1")
+    assert guarantee.reason.startswith(reason)
+
+
+@pytest.mark.parametrize(
     ("value", "shown"),
     [
         (Fraction(9, 10), "0.90"),
@@ -168,3 +177,5 @@ def test_a_small_delta_is_no_certainty() -> None:
     assert guarantee.statement().endswith("with probability 0.99999 over the calibration")
     assert "too: 0.899991" not in guarantee.notes[0]
     assert "too: 0.8999" in guarantee.notes[0]
+    band = resolve(COMBINER, {"name": "ecdf", "delta": 1e-5}).guarantee(*drawn(50, 4000), ALPHA)
+    assert "coverage at least 0.90 with probability 0.99999 over" in band.notes[0]

@@ -132,6 +132,9 @@ def test_message_23_says_how_many_examples_are_missing() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert not p.predict(predictions, "0.077").all()
+    alone = plausibly.calibrate(*world(1), combiner="twice-average")
+    with warned("guarantee-vacuous", "found 1 hint annotate 18 more"):
+        alone.predict(predictions, 0.1)
 
 
 def test_majority_vote_coverage_breaks_ties_in_the_order_of_the_calibration(tmp_path: Path) -> None:

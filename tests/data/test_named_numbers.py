@@ -82,6 +82,17 @@ def test_a_group_is_known_again_without_its_neighbours(recwarn: pytest.WarningsR
     assert sets[0].values.tolist() == sets[1].values.tolist()
     written = alone.assign_coords(dose=("example", ["1.0"]))
     assert predictor.predict(written, 0.1)[0].values.tolist() == sets[0].values.tolist()
+    days = np.datetime64("2024-01-01") + np.arange(3).repeat(30)
+    model = model.assign_coords(dose=("example", days))
+    predictor = plausibly.calibrate(
+        model, model.drop_vars("dose"), calibrator={"name": "mondrian", "by": "dose"}
+    )
+    alone, written = (
+        alone.assign_coords(dose=("example", [day])) for day in (days[40], "2024-01-02")
+    )
+    assert predictor.predict(alone, 0.1).equals(
+        predictor.predict(written, 0.1).assign_coords(dose=alone["dose"])
+    )
     assert not [w for w in recwarn if isinstance(w.message, PlausiblyWarning)]
 
 
