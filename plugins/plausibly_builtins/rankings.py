@@ -21,7 +21,7 @@ Unmentioned = Literal["nothing", "together", "each"]
 """What happens to labels that no response of the example names."""
 
 Stage = tuple[tuple[int, ...], tuple[int, ...], float]
-"""Places of the block, places of what is below it, and how often it was said."""
+"""Places of the block, places of what is below it, and how often it was answered."""
 
 
 Blocks: TypeAlias = list[tuple[float, list[list[int]]]]

@@ -70,8 +70,8 @@ def label_disagreement(answers: xr.DataArray | xr.Dataset) -> xr.Dataset:
     Dataset
         `together`, (label, other): the probability that the first of two answers to an example is
         `label` and the second `other`; it is symmetric and sums to 1, and its diagonal sums to the
-        share of pairs that agree. `share`, (label): how often a label is said. `examples`,
-        (label, other): to how many examples both are said. Attributes: `n` examples, `compared` of
+        share of pairs that agree. `share`, (label): how often a label is named. `examples`,
+        (label, other): to how many examples both are named. Attributes: `n` examples, `compared` of
         them, and `pairs`, of what: ``answers`` or ``draws``.
 
     Raises
@@ -570,7 +570,7 @@ def agreement(
     -----
     PlausiblyWarning
         ``annotator-repeats`` where one annotator answers an example several times;
-        ``order-partial`` where the coordinate ``order`` lacks labels that are said.
+        ``order-partial`` where the coordinate ``order`` lacks labels that answers name.
 
     Notes
     -----

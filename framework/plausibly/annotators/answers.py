@@ -314,7 +314,7 @@ def order_positions(
                 f"{counted(len(without))} of {counted(len(named))} labels that annotators say "
                 f"{'has' if len(without) == 1 else 'have'} no place in the order "
                 f"({listed(map(quoted, without))})",
-                expected="a number in the column order for each label that is said",
+                expected="a number in the column order for each label in the answers",
                 found="agreement without the measures that know an order",
                 hint=f'number them, or missing=["{without[0]}"], if it means no answer',
                 source=ORDER,
@@ -332,7 +332,7 @@ def order_positions(
             f"the order of labels lacks {quoted(lost[0])}, which annotators say"
             if lost
             else f"the order of labels names {quoted(twice[0])} twice",
-            expected="each label that is said, once",
+            expected="each label in the answers, once",
             found=f"{listed(wanted)}; {counted(len(lost) or len(twice))} "
             f"{'missing' if lost else 'repeated'}",
             hint=f"{quoted(lost[0])} instead of {quoted(guess)} in the order"

@@ -28,7 +28,7 @@ UNKNOWN_RESPONSES = "unknown_responses"
 _SHOWN = 10
 _ONE_SIDED = 0.9  # share of one label among an annotator's responses that is worth a note
 _OVERALL = 0.75  # of that share: what all annotators together may give that label at most
-_FROM = 5  # responses below which nothing is said of an annotator
+_FROM = 5  # responses below which an annotator has no estimate
 
 
 class ReliabilityTable(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray lacks the hint

@@ -549,7 +549,7 @@ def with_clusters(
 
 
 def as_typed(alphas: Alphas) -> list[AlphaLike]:
-    """Return alphas as they were given, so that what is said of them names them in the same way."""
+    """Return alphas as they were typed, so that messages name them in the same way."""
     typed: list[AlphaLike] = np.asarray(alphas, dtype=object).ravel().tolist()
     return typed
 

@@ -138,7 +138,7 @@ def _packed(design: Design) -> _Parcel:
         with _sent(name):
             methods[name] = pickle.dumps(method)
     for entry in registry.default().entries():
-        # One that cannot be sent is either not used, or is told of above.
+        # One that cannot be sent is either not used, or has its message above.
         with contextlib.suppress(Exception):
             if entry.source.plugin == THIS_RUN:
                 registered.append(pickle.dumps(entry))

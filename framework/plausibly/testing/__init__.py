@@ -8,7 +8,7 @@ One line in a test of your own::
         check_aggregator(PlackettLuce(rounds=5))
 
 Each kind has a list of named rules (`rules`), which are tried on small made-up data, the same in
-every run. A rule that a component breaks on purpose is said by name, with the reason:
+every run. A rule that a component breaks on purpose is named, with the reason:
 ``expected_failures={"lazy-stays-lazy": "the sampler is compiled for plain arrays"}``. An
 expected failure that passes fails, and so does one that names no rule.
 

@@ -208,7 +208,7 @@ def unfit_refused(annotation: Annotation, fixture: AnnotationFixture) -> None:
     """No records, and an answer that is none, are an InputError; the latter names the example."""
     refused(lambda: annotation.build([], fixture.labels), "for no records")
     example = fixture.examples[-1]
-    odd = [*fixture.records(), (example, "somebody else", object())]
+    odd = [*fixture.records(), (example, "another annotator", object())]
     refused(lambda: annotation.build(odd, fixture.labels), "for an odd answer", naming=example)
 
 

@@ -25,7 +25,7 @@ from plausibly.testing.rules import DoesNotApply
 LABELS = ("melanoma", "b c", "Ä", "0", "naevus")
 EXAMPLES = ("case 10", "case 9", "7", "é", "case 1", "z", "A")
 ANNOTATORS = ("r2", "r10", "r1", "q")
-UNNAMED = "nobody names this"
+UNNAMED = "in no answer"
 """A label that is declared, and in no answer."""
 
 Example: TypeAlias = tuple[Sequence[Record], Sequence[str]]
@@ -145,7 +145,7 @@ def cut(table: xr.Dataset) -> xr.Dataset:
 
 def of_unknown_kind(table: xr.Dataset) -> AnnotationTable:
     """Return the table as one of a kind that does not exist."""
-    return rebuilt(table.assign_attrs({names.KIND: "kind of nobody"}))
+    return rebuilt(table.assign_attrs({names.KIND: "unknown kind"}))
 
 
 def numbered(prefix: str, count: int) -> list[str]:

@@ -211,7 +211,7 @@ class CrowdKit(Aggregator):
             raise InputError(
                 "labels-too-many",
                 f"crowd-kit:{self.called} reads answers between {self.most} labels, and "
-                f"{counted(count)} are said",
+                f"{counted(count)} are in the answers",
                 expected=f"{self.most} labels",
                 found=counted(count),
                 hint="aggregator crowd-kit:mmsr, crowd-kit:glad or dawid-skene",

@@ -72,7 +72,7 @@ class Cells:
     example: Codes  # places in the order of names
     annotator: Codes
     label: Codes
-    weight: Column  # how many times it was said, more than 0
+    weight: Column  # how many times it was answered, more than 0
     of_example: Codes  # these places of all in the table
     of_label: Codes
     of_annotator: Codes
@@ -125,7 +125,7 @@ class Cells:
         )
 
     def weighted(self, worth: Column) -> Column:
-        """Return what was said, by label and example: (label, example)."""
+        """Return the answers by label and example: (label, example)."""
         n = self.rows.n
         terms = self.weight * worth[self.annotator]
         found = summed(self.label * n + self.example, terms, self.labels * n)
@@ -164,7 +164,7 @@ class Cells:
         return found
 
     def mass(self, plausible: Column) -> Column:
-        """Return how often each pair is said of examples of each label: (label, pair)."""
+        """Return how often each pair is answered for examples of each label: (label, pair)."""
         return self._by_label(plausible, self.example, self.pairs[2], self.pairs[0].size)
 
     def evidence(self, log_chance: Column) -> Column:

@@ -76,8 +76,8 @@ class Spread(Around):
 
     With ``lambda`` from the inner aggregator, parent p and its leaves L(p), each leaf l gets
     ``lambda_ip / |L(p)|`` (``"uniform"``) or ``lambda_ip lambda_il / sum_{k in L(p)} lambda_ik``
-    (``"frequency"``). Parents are taken from the lowest level up, so that what was said of a
-    middle level bears on the proportions for those above it. Equal shares are linear in the
+    (``"frequency"``). Parents are taken from the lowest level up, so that the answers for a
+    middle level count in the proportions for those above it. Equal shares are linear in the
     responses where the inner aggregator is, and exact: the `denominator` grows by what the numbers
     of leaves need.
 

@@ -1,4 +1,4 @@
-"""Examples of the Plackett-Luce model: what was said, priors, and plausibilities of places."""
+"""Examples of the Plackett-Luce model: answers, priors, and plausibilities of places."""
 
 from __future__ import annotations
 

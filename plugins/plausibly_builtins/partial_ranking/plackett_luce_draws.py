@@ -53,8 +53,8 @@ class Chains:
     below_item: Codes
     single_stage: Codes  # with one label in the block: one arrival time, the sum over all
     single_item: Codes
-    weight: Column  # how often a single was said
-    copy_stage: Codes  # with ties: a copy for each time it was said
+    weight: Column  # how often a single was answered
+    copy_stage: Codes  # with ties: a copy for each answer
     copy_item: Codes  # (copy, place of the block); -1 where the block has no more
 
     @classmethod
@@ -207,10 +207,10 @@ _FELT = 0.01  # what may be left of the start after the warm-up
 class PlackettLuceDraws(Aggregator):
     """Plausibilities drawn from the posterior of the model of Plackett and Luce.
 
-    The model is that of `plackett-luce`: what a ranking, a tie and a label that is not named mean
-    is said there. Utilities have independent gamma priors of shape `prior`, so that plausibilities
-    without any ranking are ``Dirichlet(prior, ..., prior)``. Few rankings, or such that contradict
-    one another, give draws that differ; of single labels the posterior is
+    The model is that of `plackett-luce`: the meaning of rankings, ties and labels that are not
+    named stands there. Utilities have independent gamma priors of shape `prior`, so that
+    plausibilities without any ranking are ``Dirichlet(prior, ..., prior)``. Few rankings, or
+    rankings that contradict one another, give draws that differ; of single labels the posterior is
     ``Dirichlet(v_1 + prior, ..., v_K + prior)`` for v_k votes.
 
     Draws come from Gibbs sampling: each label of a block gets the time at which it arrives, with

@@ -129,7 +129,7 @@ class Dirichlet(Aggregator):
     """Plausibilities drawn around the inverse ranks, each draw from a Dirichlet distribution.
 
     ``lambda_i^j ~ Dirichlet(temperature mu_i + prior)`` with mu_i the plausibilities of
-    `inverse-rank`. Each draw is what experts' opinion might be, if what was said were worth
+    `inverse-rank`. Each draw is what experts might answer, if the answers were worth
     `temperature` votes: draws are close to mu where that is large. Their mean is
     ``(temperature mu_k + prior) / (temperature + K prior)`` over the K labels that take part, and
     their variance is ``m_k (1 - m_k) / (temperature + K prior + 1)`` for that mean m.
