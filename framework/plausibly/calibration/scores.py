@@ -226,8 +226,8 @@ class CalibrationScores:
             denominator=None if self.denominator is None else self.denominator[kept],
             label=None if self.label is None else self.label[:, inside],
             weight=None if self.weight is None else self.weight[kept],
-            order=None if self.order is None else self.order[kept],
-            uniform=None if self.uniform is None else self.uniform[kept],
+            order=None,  # of combiners that read losses, which go with no groups
+            uniform=None,
             claim=attrs.evolve(self.claim, by=""),
             group=None,
             groups=(),
