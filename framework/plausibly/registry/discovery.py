@@ -62,6 +62,7 @@ class Registrar:
 
     source: Source
     entries: list[Entry] = attrs.field(factory=list)
+    _names: set[tuple[str, str]] = attrs.field(factory=set, init=False, repr=False)
 
     def add(
         self,
@@ -119,7 +120,7 @@ class Registrar:
             value, hint = target, "pass the class itself, without calling it"
             if isinstance(target, str):
                 hint = "write the module, a colon, and the name in it"
-        elif any((e.kind, e.name) == (kind.name, name) for e in self.entries):
+        elif (kind.name, name) in self._names:
             message, what = "name-clash", f'offers the {kind.name} "{name}" twice'
             expected, value = "each name once", target
             hint = "give one of the two another name"
@@ -132,6 +133,7 @@ class Registrar:
                 hint=hint,
                 source=self.source.plugin,
             )
+        self._names.add((kind.name, name))
         entry = Entry(kind.name, name, target, self.source, summary, extra, suffixes)
         self.entries.append(entry)
 
