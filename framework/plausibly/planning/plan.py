@@ -16,7 +16,7 @@ from plausibly.calibration.alphas import Alphas, is_several, read_alphas
 from plausibly.data import names
 from plausibly.data.names import several
 from plausibly.errors import InputError, counted, warn
-from plausibly.evaluation.result import Result, decimal, each, ends, planes, wrapped
+from plausibly.evaluation.result import Result, decimal, each, planes, wrapped
 from plausibly.evaluation.splits import check_resamples, check_share, is_whole, out_of_range
 from plausibly.guarantee import bounded
 from plausibly.kernels.random import Keys
@@ -60,7 +60,7 @@ class Plan(Result):
         if "pilot_examples" in plane.attrs:
             method += f", pilot of {several(int(plane.attrs['pilot_examples']), 'example')}"
         if "n_within" not in plane:
-            between = ends(*plane["coverage"].values[-1, last].tolist())
+            between = " to ".join(map(decimal, plane["coverage"].values[-1, last].tolist()))
             size = several(int(plane["n"][-1]), "calibration example")
             answer = f"with {size}, {share} calibrations cover {between} ({method})."
         else:
