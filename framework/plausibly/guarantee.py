@@ -147,8 +147,8 @@ class Claim:
     share : Fraction or None
         For the target "mass": the share of the plausibilities that a set is to hold.
     by : str
-        The coordinate of the examples, or ``"label"``, of each of whose values the claim holds;
-        empty: overall only.
+        The coordinate of the examples, or ``"label"``; the claim holds for each of its values.
+        Empty: overall only.
     unit : str
         What calibration counts, such as examples.
     assumption : Exchangeable or None

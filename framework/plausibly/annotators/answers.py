@@ -222,10 +222,9 @@ class Answers:
         return items_of(self.mention_value, self.values, values)
 
     def left(self, examples: Ints, values: Ints) -> tuple[Ints, Ints, Doubles, Ints, Ints]:
-        """Return what the others give the labels of examples, each without one value.
+        """Return the masses of labels of examples, each example without one of its values.
 
-        That is the row, the label and what is left of each label, and of those that the value names
-        the place among them and the mention.
+        Row, label and remaining mass; then place and mention of each label that the value names.
         """
         row, support = items_of(self.support.example, self.n, examples)
         own, mention = self.spread(values)

@@ -210,7 +210,7 @@ BY_GROUP = "cluster_coverage"
 
 
 def per(cluster: str) -> str:
-    """Return of what mean a level is, where it is one over clusters."""
+    """Return the words for a level that is a mean over clusters."""
     return f'per "{cluster}"'
 
 

@@ -102,9 +102,9 @@ def interval(
     ``R (1 - R)`` over that variance, at most ``W^2 / sum w^2`` (Kish 1965). Examples that stand
     alone and weigh the same have Student's t and Wilson's interval as they are known.
 
-    With few clusters, or clusters nearly all of whose outcomes are 0 or `top`, no interval of a
-    useful width holds what it says: 95% intervals of 20 clusters of 1 or 60 examples hold a truth
-    of 0.96 in about 90% of cases. Such an interval is `rough`.
+    With few clusters, or outcomes that are nearly all 0 or `top`, no interval of a useful width
+    reaches its confidence: 95% intervals of 20 clusters of 1 or 60 examples hold a truth of
+    0.96 in about 90% of cases. Such an interval is `rough`.
     """
     check_method(method, confidence)
     if weights is not None:

@@ -162,7 +162,7 @@ def _unpacked(parcel: _Parcel) -> Design:
 
 @contextlib.contextmanager
 def _sent(name: str) -> Iterator[None]:
-    """Say what is wrong where a method cannot be sent, or not be read on the other side."""
+    """Raise an error with the reason where a method cannot be sent to another process, or read."""
     try:
         yield
     except Exception as error:  # a class of a user may raise anything

@@ -270,8 +270,7 @@ def sensitivity(
     seed : int
         Of aggregators that draw, of the splits, and of what calibrators draw.
     reference : str, optional
-        Name of the aggregator with whose sets those of the others are compared; by default the
-        first.
+        Name of the aggregator whose sets the others are compared with; by default the first.
     unanswered : {"error", "drop"}
         See `plausibly.aggregate`; predictions of dropped examples are left out as well.
     only_common : bool

@@ -192,7 +192,7 @@ def compare(
     stratify : str or DataArray, (example,), optional
         Coordinate of the examples, or values by name, such as ``plausibilities.idxmax("label")``:
         every value has the share `test` of its examples on the test side, but for one example. With
-        `cluster`, each of whose values has one value, as far as whole clusters allow.
+        `cluster` all examples of a cluster must have the same value, and shares are approximate.
     draws : int or sequence of int, optional
         Numbers of draws, along a dim ``draws``: in the place of the parameter ``draws`` of each
         calibrator that has one, also inside another. Methods without one are calibrated once, and

@@ -261,7 +261,7 @@ def plan(
     one_sided : bool
         Whether more coverage than 1 - alpha + `within` is as good.
     score, aggregator, combiners
-        Components; `combiners` are those whose least number of examples is given, by default
+        Components; the smallest number of examples is reported for each of `combiners`, by default
         ``average``, ``held-out-rank``, ``pac`` and ``ecdf`` with `delta`.
     responses : sequence of int, optional
         Numbers of responses per example to thin the annotations to; by default a ladder up to what
@@ -281,8 +281,8 @@ def plan(
     -------
     Plan
         Prints its table and answer. In `data`, over the dims ``n``, ``draws`` (infinite for
-        expected) and ``bound`` (low, high), and ``alpha`` where several were passed: `coverage`,
-        between whose bounds the share `confidence` of calibrations lies, `coverage_mean`, `spread`
+        expected) and ``bound`` (low, high), and ``alpha`` where several were passed: `coverage`
+        (bounds that hold the share `confidence` of calibrations), `coverage_mean`, `spread`
         (the standard deviation over calibrations) and `vacuous` (every set contains all labels);
         `bootstrap_spread`, `bootstrap_mean` and `bootstrap_coverage`, the same on resamples, NaN
         where n exceeds the pilot. `n_within` (draws): the n from which on it is enough, with
