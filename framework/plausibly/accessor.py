@@ -69,8 +69,8 @@ class Listing:
         )
 
     def _shown(self) -> list[tuple[str, ...]]:
-        found = self.rows(0, min(self.most, self.total))
-        return [tuple(map(as_text, row)) for row in found]
+        rows = self.rows(0, min(self.most, self.total))
+        return [tuple(map(as_text, row)) for row in rows]
 
     def _rest(self) -> list[str]:
         rest = self.total - self.most
@@ -95,8 +95,8 @@ class DatasetFigures:
     _result: xr.Dataset
 
     def __repr__(self) -> str:
-        found = reading.figures_of(self._result)
-        return f"figures: {', '.join(found)}" if found else "no figures: no result of plausibly"
+        figures = reading.figures_of(self._result)
+        return f"figures: {', '.join(figures)}" if figures else "no figures: no result of plausibly"
 
     def __dir__(self) -> Iterable[str]:
         return [*super().__dir__(), *reading.FIGURES]
@@ -160,7 +160,7 @@ class _Accessor(Generic[D]):
                 found="several methods, each with its own" if stated else f"a {kind} without one",
                 hint="predictor.guarantee(0.1)",
             )
-        guarantees = [Guarantee.from_json(one) for one in stated]
+        guarantees = [Guarantee.from_json(plain) for plain in stated]
         if alpha is None and len(guarantees) == 1:
             return guarantees[0]
         exact = None if alpha is None else read_alpha(alpha)
@@ -170,7 +170,7 @@ class _Accessor(Generic[D]):
         there = [f"{float(guarantee.alpha):g}" for guarantee in guarantees]
         raise InputError(
             "guarantee-alpha",
-            f"this {kind} is of {listed(f'alpha {one}' for one in there)}",
+            f"this {kind} is of {listed(f'alpha {value}' for value in there)}",
             expected="one of them",
             found="none" if alpha is None else str(alpha),
             hint=f"guarantee({there[0]})",
@@ -197,13 +197,13 @@ class ArrayAccessor(_Accessor[xr.DataArray]):
             first, last = start // len(alphas), -(-end // len(alphas))
             part = planes.isel({names.EXAMPLE: slice(first, last)}).values
             inside = part.reshape(-1, len(labels))[start - first * len(alphas) :]
-            found: list[Row] = []
+            result: list[Row] = []
             for place in range(start, end):
                 row, level = divmod(place, len(alphas))
                 contained = tuple(labels[inside[place - start]])
                 known = (examples[row], alphas[level]) if with_alpha else (examples[row],)
-                found.append((*known, len(contained), contained))
-            return found
+                result.append((*known, len(contained), contained))
+            return result
 
         return Listing(
             title=f"prediction sets of {several(len(examples), 'example')}, "
@@ -248,9 +248,9 @@ class DatasetAccessor(_Accessor[xr.Dataset]):
                 found=f"variables {listed(self._data.data_vars)}" if self._data else "none",
                 hint="plausibly.evaluate(sets, plausibilities).data.plausibly.worst(5)",
             )
-        one = reading.at_alpha(self._data, alpha)
-        missed, size = 1 - one["aggregated_coverage"].values, one["set_size"].values
-        examples = np.array([str(name) for name in one[names.EXAMPLE].values])
+        plane = reading.at_alpha(self._data, alpha)
+        missed, size = 1 - plane["aggregated_coverage"].values, plane["set_size"].values
+        examples = np.array([str(name) for name in plane[names.EXAMPLE].values])
         order = np.lexsort((examples, -size, -missed))
         order = order[missed[order] > _NOTHING]
         worst = order[:n]
@@ -260,13 +260,13 @@ class DatasetAccessor(_Accessor[xr.Dataset]):
             "left out": list(map(decimal, missed[worst].tolist())),
             "labels in set": size[worst].tolist(),
             "largest plausibility": list(
-                map(decimal, one["largest_plausibility"].values[worst].tolist())
+                map(decimal, plane["largest_plausibility"].values[worst].tolist())
             ),
         }
         if sets is not None and len(worst):
             chosen = as_sets(sets)
             if names.ALPHA in chosen.dims:
-                places = np.isclose(chosen[names.ALPHA].values, float(one[names.ALPHA]))
+                places = np.isclose(chosen[names.ALPHA].values, float(plane[names.ALPHA]))
                 chosen = chosen.isel({names.ALPHA: int(np.argmax(places))})
             labels = np.array(names.name_texts(chosen[names.LABEL].values), dtype=object)
             columns["set"] = [tuple(labels[row]) for row in chosen.sel(few).values]
@@ -277,7 +277,7 @@ class DatasetAccessor(_Accessor[xr.Dataset]):
         return Listing(
             title=reading.with_alpha(
                 f"{counted(len(order))} of {several(len(examples), 'set')} leave out plausibility",
-                one,
+                plane,
             ),
             columns=tuple(columns),
             total=len(rows),

@@ -85,7 +85,7 @@ def holds(path: Path, sign: bytes) -> bool:
         return sign in file.read(1 << 20)
 
 
-def is_store(path: Path, told: Callable[[Mapping[str, object]], bool]) -> bool:
+def is_store(path: Path, matches: Callable[[Mapping[str, object]], bool]) -> bool:
     """Return whether a folder is a Zarr store as it was written, with nothing else in it."""
     metadata = json.loads((path / ".zmetadata").read_text(encoding="utf-8"))["metadata"]
     for entry in path.rglob("*"):
@@ -94,7 +94,7 @@ def is_store(path: Path, told: Callable[[Mapping[str, object]], bool]) -> bool:
         array = chunk[1] if chunk else name
         if f"{array}/.zarray" not in metadata and name not in {*metadata, ".zmetadata"}:
             return False
-    return told(metadata)
+    return matches(metadata)
 
 
 @contextlib.contextmanager

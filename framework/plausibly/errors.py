@@ -21,7 +21,7 @@ EXIT_INTERRUPTED = 130
 
 
 def counted(number: int) -> str:
-    """Return a count as people read it, with thousands separated."""
+    """Return a count with thousands separated."""
     return f"{number:,}"
 
 

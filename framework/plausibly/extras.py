@@ -1,4 +1,4 @@
-"""Optional dependencies: imported when asked for, and said by name when they are missing."""
+"""Optional dependencies: imported on first use, and named in an error where they are missing."""
 
 from __future__ import annotations
 

@@ -147,8 +147,8 @@ class Claim:
     share : Fraction or None
         For the target "mass": the share of the plausibilities that a set is to hold.
     by : str
-        The coordinate of the examples, or ``"label"``, of each of whose values the claim holds;
-        empty: overall only.
+        The coordinate of the examples, or ``"label"``; the claim holds for each of its values.
+        Empty: overall only.
     unit : str
         What calibration counts, such as examples.
     assumption : Exchangeable or None
@@ -217,7 +217,7 @@ class Claim:
         """Return the claim for each value of a coordinate of the examples."""
         within = f'within each value of "{by}"'
         conditions = tuple(c if c == UNSEEN else f"{c}, {within}" for c in self.conditions)
-        # A cluster, such as a patient, with examples in several groups is drawn by those in one.
+        # A cluster, such as a patient, may have examples in several groups.
         covers = f'{self.covers}, among those of one "{by}"' if self.cluster else self.covers
         return attrs.evolve(self, covers=covers, by=by, conditions=conditions)
 
@@ -231,7 +231,7 @@ class Guarantee(Claim):
     Attributes
     ----------
     alpha : Fraction
-        The miscoverage rate that was asked for, exactly as typed.
+        The miscoverage rate, exactly as typed.
     level : Fraction or None
         Lower bound of the coverage; None where nothing is guaranteed. Of a risk, 1 minus its bound.
     on_average : str
@@ -266,8 +266,11 @@ class Guarantee(Claim):
         """What the guarantee does not say; empty where there is none."""
         if self.level is None:
             return ""
-        other = {"majority-vote": "that an annotator's answer is covered; ", "risk": "coverage; "}
-        return f"{other.get(self.target, '')}{NOT_CLAIMED}"
+        by_target = {
+            "majority-vote": "that an annotator's answer is covered; ",
+            "risk": "coverage; ",
+        }
+        return f"{by_target.get(self.target, '')}{NOT_CLAIMED}"
 
     def statement(self) -> str:
         """Return the guarantee as one formula."""
@@ -297,7 +300,7 @@ class Guarantee(Claim):
         return bounded(level, typed=typed)
 
     def shown_level(self) -> str:
-        """Return the level as text, of whatever label is covered."""
+        """Return the level as text, for any kind of covered label."""
         if self.level is None:
             return "no guarantee"
         shown = self.bound()
@@ -501,7 +504,7 @@ class CalibrationSummary:
         ----------
         claim : Claim
         alpha, level : Fraction
-            Miscoverage rate asked for, and coverage guaranteed.
+            Miscoverage rate, and guaranteed coverage.
         reason, reference : str
             The argument, and where it is proved.
         needed : int

@@ -194,9 +194,11 @@ def _scores(row: object, example: str) -> dict[str, float]:
         case {"labels": [*labels], "scores": [*values]} if len(labels) == len(values):
             pairs = list(zip(name_texts(labels), values, strict=True))
         case [*entries]:
-            named = [one for one in entries if isinstance(one, Mapping)]
-            if len(named) == len(entries) and all({"label", "score"} <= {*one} for one in named):
-                pairs = [(str(one["label"]), one["score"]) for one in named]
+            named = [entry for entry in entries if isinstance(entry, Mapping)]
+            if len(named) == len(entries) and all(
+                {"label", "score"} <= {*entry} for entry in named
+            ):
+                pairs = [(str(entry["label"]), entry["score"]) for entry in named]
     scores = {
         label: float(score)
         for label, score in pairs

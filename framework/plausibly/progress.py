@@ -49,7 +49,7 @@ def ticking(progress: Progress | None, what: str) -> Iterator[Tick]:
 
 @contextlib.contextmanager
 def naming_if_slow(what: str) -> Iterator[None]:
-    """Say on a terminal what takes longer than `PATIENCE`, such as a component of others."""
+    """Print on a terminal what takes longer than `PATIENCE`, such as a component of others."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield
         return
@@ -145,7 +145,7 @@ class _PageBar:
     def __init__(self, what: str) -> None:
         self._what = what
         self._handle: Any = None  # Any: of IPython, which may not be installed
-        self._begun = self._told = 0.0
+        self._begun = self._shown_at = 0.0
         self._last: tuple[int, int | None] = (0, None)
 
     def start(self) -> None:
@@ -156,8 +156,8 @@ class _PageBar:
     def tick(self, done: int, total: int) -> None:
         self._last = (done, total)
         now = time.monotonic()
-        if self._handle is not None and now - self._told >= _EVERY:
-            self._told = now
+        if self._handle is not None and now - self._shown_at >= _EVERY:
+            self._shown_at = now
             self._handle.update(self._reached())
 
     def stop(self) -> None:

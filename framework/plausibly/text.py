@@ -26,7 +26,7 @@ _HEAD = f"{_CELL};font-weight:600;border-bottom:1px solid currentColor"
 
 
 def escaped(text: object) -> Html:
-    """Return a text as it is written, whatever it looks like."""
+    """Return a text as it is written, without interpretation."""
     return Html(html.escape(str(text)))
 
 

@@ -32,8 +32,8 @@ _MODULE, _LOADER = "the module", "the loader"
 _HALVES = ("torch.float16", "torch.bfloat16")
 
 
-def _texts(found: Any) -> list[str]:  # Any: names in a list, an array or a tensor
-    return name_texts(found.tolist() if hasattr(found, "tolist") else found)
+def _texts(values: Any) -> list[str]:  # Any: names in a list, an array or a tensor
+    return name_texts(values.tolist() if hasattr(values, "tolist") else values)
 
 
 def _check_order(loader: object) -> None:
@@ -84,13 +84,13 @@ def _outputs(
     return outputs.detach()
 
 
-def _batch_unfit(found: object, what: str) -> InputError:
-    keys = f" with {listed(found)}" if isinstance(found, Mapping) else ""
+def _batch_unfit(outputs: object, what: str) -> InputError:
+    keys = f" with {listed(outputs)}" if isinstance(outputs, Mapping) else ""
     return InputError(
         "batch-unfit",
         what,
         expected="one tensor of outputs per batch",
-        found=f"{type(found).__name__}{keys}",
+        found=f"{type(outputs).__name__}{keys}",
         hint='call=lambda model, batch: model(batch["key"])',
         source=_LOADER,
     )
@@ -102,7 +102,7 @@ def _values(outputs: Tensor, order: Sequence[str], number: int) -> Floats:
         outputs = outputs.float()
     values: NDArray[Any] = outputs.cpu().numpy()  # Any: checked here
     if values.ndim != 2 or values.shape[1] != len(order) or values.dtype.kind != "f":
-        one = len(order) == 2 and values.dtype.kind == "f" and values.size == len(values)
+        single_logit = len(order) == 2 and values.dtype.kind == "f" and values.size == len(values)
         raise InputError(
             "outputs-shape",
             f"the module gives {values.dtype} of shape {values.shape} for batch {number}",
@@ -110,7 +110,7 @@ def _values(outputs: Tensor, order: Sequence[str], number: int) -> Floats:
             found=str(values.shape),
             hint="call=lambda model, batch: torch.nn.functional.pad(model(batch).reshape(-1, 1), "
             "(1, 0)), if it is the logit of the second label"
-            if one
+            if single_logit
             else f"labels= with as many names as outputs; there are {len(order)}",
             source=_MODULE,
             details={"batch": number, "shape": list(values.shape)},
@@ -216,7 +216,7 @@ def predictions(
     named = None if examples is None or by_batch else _texts(examples)
     if not by_batch:
         _check_order(loader)
-    found: list[Floats] = []
+    blocks: list[Floats] = []
     batch_of: dict[str, int] = {}
     parameters = getattr(module, "parameters", None)
     first_of = next(iter(parameters()), None) if callable(parameters) else None
@@ -225,8 +225,8 @@ def predictions(
         for number, batch in enumerate(loader, start=1):
             outputs = _outputs(module, _moved(batch, where), call, number)
             values = _values(outputs, order, number)
-            these = range(len(batch_of), len(batch_of) + len(values))
-            names = _names(batch, examples, named, these, number)
+            batch_rows = range(len(batch_of), len(batch_of) + len(values))
+            names = _names(batch, examples, named, batch_rows, number)
             if not np.isfinite(values).all():
                 rows, columns = (places.tolist() for places in np.nonzero(~np.isfinite(values)))
                 bad = list(dict.fromkeys(names[row] for row in rows))
@@ -254,7 +254,7 @@ def predictions(
                         details={"examples": [name]},
                     )
                 batch_of[name] = number
-            found.append(values)
+            blocks.append(values)
     if not batch_of:
         raise InputError(
             "loader-empty",
@@ -266,7 +266,7 @@ def predictions(
         )
     if named is not None and len(named) != len(batch_of):
         raise _names_differ(named, len(batch_of), "the loader has")
-    values = np.concatenate(found)
+    values = np.concatenate(blocks)
     sums = np.allclose(values.sum(axis=1), 1, atol=_WITHIN)
     if scale == "logit" and len(order) > 1 and sums and (values >= 0).all():
         warn(

@@ -1,4 +1,4 @@
-"""Type hints compared with values, and spelled as people write them."""
+"""Type hints compared with values, and spelled as in source code."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def fits(value: object, wanted: object) -> bool:
 
 
 def spelled(wanted: object) -> str:
-    """Return a type as people write it."""
+    """Return a type as it is spelled in source code."""
     if typing.get_origin(wanted) is Literal:
         return " or ".join(repr(value) for value in typing.get_args(wanted))
     return (

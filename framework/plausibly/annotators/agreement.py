@@ -103,21 +103,21 @@ def label_disagreement(answers: xr.DataArray | xr.Dataset) -> xr.Dataset:
         example, label = support.example[kept], support.label[kept]
         counts = support.named[kept].astype(np.float64)
         total = single.answers[example].astype(np.float64)
-        shares, some, there = (
+        shares, numbers, there = (
             matrix(values, example, label, (n, len(labels)))
             for values in (counts / (total * (total - 1)), counts, np.ones(len(counts)))
         )
         # An answer makes no pair with itself.
         alone = np.diag(np.asarray(shares.sum(axis=0)).ravel())
-        together = ((shares.T @ some).toarray() - alone) / compared
+        together = ((shares.T @ numbers).toarray() - alone) / compared
         both = (there.T @ there).toarray()
     else:
-        lam = as_plausibilities(answers)
+        plausibilities = as_plausibilities(answers)
         # The order of the rows must not reach the last bits of the sums.
-        order = np.argsort(hash_names(lam[names.EXAMPLE].values), kind="stable")
-        values = lam.values[order].astype(np.float64)
+        order = np.argsort(hash_names(plausibilities[names.EXAMPLE].values), kind="stable")
+        values = plausibilities.values[order].astype(np.float64)
         named = (values > 0).astype(np.float64)
-        labels, n = text_array(name_texts(lam[names.LABEL].values)), len(values)
+        labels, n = text_array(name_texts(plausibilities[names.LABEL].values)), len(values)
         compared, pairs = n, "draws"
         together, both = values.T @ values / n, named.T @ named
     return xr.Dataset(
@@ -142,9 +142,9 @@ class Agreement(Result):
         counts += [several(int(data.attrs["answers"]), "answer")]
         lines, further = [f"Agreement: {', '.join(counts)}"], []
         reasons: dict[str, list[str]] = {}
-        for one in each(data, MEASURE):
-            name, figures = one[MEASURE].item(), [float(one[end]) for end in _FIGURES[:3]]
-            reason = str(one["reason"].item())
+        for measure in each(data, MEASURE):
+            name, figures = measure[MEASURE].item(), [float(measure[end]) for end in _FIGURES[:3]]
+            reason = str(measure["reason"].item())
             if name in _FURTHER and not math.isnan(figures[0]):
                 between = "" if math.isnan(figures[1]) else f" ({ends(figures[1], figures[2])})"
                 further.append(f"{titles[name]} {decimal(figures[0])}{between}")
@@ -159,7 +159,7 @@ class Agreement(Result):
         if frequent:
             most = f", the {len(frequent)} most frequent of {counted(len(known))}"
             most = most if len(known) > len(frequent) else ""
-            by_label = [f"{quoted(labels[one])} ({decimal(again[one], 2)})" for one in frequent]
+            by_label = [f"{quoted(labels[code])} ({decimal(again[code], 2)})" for code in frequent]
             further.append(f"agreement by label{most}: {', '.join(by_label)}")
         lines += wrapped(_verdict(data, frequent))
         lines += wrapped("; ".join(further), "further")
@@ -174,10 +174,10 @@ class Agreement(Result):
             order = np.argsort(data["group_value"].sel(measure="percent").values, kind="stable")
             parts = [parts[place] for place in order[:_MOST_ROWS]]
         lines += [head_line("", data, "examples", "agreement", "alpha"), title]
-        for one in parts:
-            same, alpha = one.sel(measure="percent"), one.sel(measure="krippendorff-nominal")
+        for group in parts:
+            same, alpha = group.sel(measure="percent"), group.sel(measure="krippendorff-nominal")
             figures = [float(same[f"group_{figure}"]) for figure in _FIGURES[:3]]
-            name, count = f"  {one[GROUP].item()}", counted(int(one["group_examples"]))
+            name, count = f"  {group[GROUP].item()}", counted(int(group["group_examples"]))
             lines += figure_line(name, count, figures, decimal(float(alpha["group_value"])))
         return lines
 
@@ -196,20 +196,20 @@ class Agreement(Result):
         shown = low[:_MOST_ROWS]
         # Answers and agreement of each, and a label that is named too often.
         usual = decimal(float(np.nanmedian(agreed)), 2)
-        some = each(data.isel({names.ANNOTATOR: shown}), names.ANNOTATOR)
-        texts = [str(one[names.ANNOTATOR].item()) for one in some]
-        answers = [counted(int(one["annotator_answers"])) for one in some]
-        wide, many = max(map(len, texts), default=0), max(map(len, answers), default=0)
+        rows = each(data.isel({names.ANNOTATOR: shown}), names.ANNOTATOR)
+        texts = [str(row[names.ANNOTATOR].item()) for row in rows]
+        answers = [counted(int(row["annotator_answers"])) for row in rows]
+        wide, digits = max(map(len, texts), default=0), max(map(len, answers), default=0)
         lines: list[str] = []
-        for name, number, one in zip(texts, answers, some, strict=True):
-            text = f"{name:<{wide}}  {number:>{many}} answers   "
+        for name, number, row in zip(texts, answers, rows, strict=True):
+            text = f"{name:<{wide}}  {number:>{digits}} answers   "
             text += f"{_LIKENESS[data.attrs['likeness']]} "
-            text += decimal(float(one["annotator_agreement"]), 2)
+            text += decimal(float(row["annotator_agreement"]), 2)
             text += " " * 12 if lines else f" (usual {usual})"
-            share, others = (float(one[f"annotator_says_{end}"]) for end in ("share", "others"))
+            share, others = (float(row[f"annotator_says_{end}"]) for end in ("share", "others"))
             note = ""
             if share - others >= _OFTEN:
-                label = quoted(one["annotator_says"].item())
+                label = quoted(row["annotator_says"].item())
                 note = f"  says {label} to {percent(share)}, others {percent(others)}"
             if note and len(text.rstrip()) + len(note) > 80:
                 lines += [text.rstrip(), f"{'':<{wide}}{note}"]
@@ -231,36 +231,36 @@ class Agreement(Result):
         return lines
 
     def to_json(self) -> dict[str, object]:
-        found = self.data
+        result = self.data
         data: dict[str, object] = {
             **{name: value for name, value in self.attrs.items() if name != names.LEFT_OUT},
-            "left_out": read_left_out(found.attrs),
-            "measures": _table(found, MEASURE, _FIGURES, ""),
+            "left_out": read_left_out(result.attrs),
+            "measures": _table(result, MEASURE, _FIGURES, ""),
         }
         for dim, prefix in ((names.LABEL, "label_"), (names.ANNOTATOR, "annotator_")):
-            columns = [str(name) for name in found if str(name).startswith(prefix)]
-            data[f"by_{dim}"] = _table(found, dim, columns, prefix)
-        if GROUP in found.dims:
+            columns = [str(name) for name in result if str(name).startswith(prefix)]
+            data[f"by_{dim}"] = _table(result, dim, columns, prefix)
+        if GROUP in result.dims:
             of_group = [f"{GROUP}_{figure}" for figure in _FIGURES]
             data["by_group"] = [
                 {
-                    "group": one[GROUP].item(),
-                    "examples": int(one["group_examples"]),
-                    "measures": _table(one, MEASURE, of_group, "group_"),
+                    "group": group[GROUP].item(),
+                    "examples": int(group["group_examples"]),
+                    "measures": _table(group, MEASURE, of_group, "group_"),
                 }
-                for one in each(found, GROUP)
+                for group in each(result, GROUP)
             ]
         return data
 
 
 def _table(
-    found: xr.Dataset, dim: str, columns: Sequence[str], prefix: str
+    data: xr.Dataset, dim: str, columns: Sequence[str], prefix: str
 ) -> list[dict[str, object]]:
     """Return one dict for each name along a dim."""
-    values = {name.removeprefix(prefix): found[name].values.tolist() for name in columns}
+    values = {name.removeprefix(prefix): data[name].values.tolist() for name in columns}
     return [
         {dim: str(name), **{title: column[place] for title, column in values.items()}}
-        for place, name in enumerate(found[dim].values)
+        for place, name in enumerate(data[dim].values)
     ]
 
 
@@ -312,7 +312,9 @@ def describe_certainty(certainty: xr.Dataset) -> list[str]:
     """
     titles = {"": "certainty of the most plausible label", "level_": "of its level"}
     there = [prefix for prefix in titles if f"{prefix}mean" in certainty]
-    lines = [_line(titles[one], [float(certainty[one + end]) for end in ENDS]) for one in there]
+    lines = [
+        _line(titles[prefix], [float(certainty[prefix + end]) for end in ENDS]) for prefix in there
+    ]
     values = certainty["certainty"].values
     lines += textwrap.wrap(
         f"by {certainty.attrs['draws']} resamples of the responses of each example: "
@@ -329,18 +331,18 @@ def _line(title: str, measured: Sequence[float]) -> str:
     return f"{title:<{_TITLE}}{decimal(value):<7}{between}".rstrip()
 
 
-def _verdict(found: xr.Dataset, frequent: list[int]) -> str:
+def _verdict(data: xr.Dataset, frequent: list[int]) -> str:
     """Return the verdict: by label, by example, by annotator."""
-    compared, every = int(found.attrs["compared"]), int(found.attrs["examples"])
+    compared, every = int(data.attrs["compared"]), int(data.attrs["examples"])
     if not compared:
         return f"None of {several(every, 'example')} has answers of two annotators."
     parts = []
-    value = dict(zip(found[MEASURE].values.tolist(), found["value"].values.tolist(), strict=True))
-    again, labels = found["label_again"].values, found[names.LABEL].values.tolist()
+    value = dict(zip(data[MEASURE].values.tolist(), data["value"].values.tolist(), strict=True))
+    again, labels = data["label_again"].values, data[names.LABEL].values.tolist()
     if frequent and np.ptp(again[frequent]) > 0:
         most, least = (
-            f"{quoted(labels[one])} ({decimal(again[one], 2)})"
-            for one in (max(frequent, key=again.__getitem__), min(frequent, key=again.__getitem__))
+            f"{quoted(labels[code])} ({decimal(again[code], 2)})"
+            for code in (max(frequent, key=again.__getitem__), min(frequent, key=again.__getitem__))
         )
         parts.append(f"Agreement is highest on {most} and lowest on {least}.")
     among = "the examples"
@@ -354,19 +356,19 @@ def _verdict(found: xr.Dataset, frequent: list[int]) -> str:
     if same < 1 and not math.isnan(near):
         share = (near - same) / (1 - same)
         parts.append(f"{percent(share)} of disagreement is by one step of the order.")
-    if found.attrs["kind"] == SINGLE and same >= 0.8 and value["krippendorff-nominal"] < 0.4:
-        shares = found["label_share"].values
+    if data.attrs["kind"] == SINGLE and same >= 0.8 and value["krippendorff-nominal"] < 0.4:
+        shares = data["label_share"].values
         top = int(np.nanargmax(shares))
         parts.append(
             f"{percent(shares[top])} of answers are {quoted(labels[top])}, so that agreement by "
             "chance is frequent, too, and alpha is low."
         )
-    agreed, low = found["annotator_agreement"].values, found["annotator_low"].values
+    agreed, low = data["annotator_agreement"].values, data["annotator_low"].values
     if low.any():
-        place = min(np.flatnonzero(low).tolist(), key=lambda one: (agreed[one], one))
+        place = min(np.flatnonzero(low).tolist(), key=lambda code: (agreed[code], code))
         others = np.delete(agreed, place)
         others = others[~np.isnan(others)]
-        text = f"{found[names.ANNOTATOR].values[place]} agrees least with the others: "
+        text = f"{data[names.ANNOTATOR].values[place]} agrees least with the others: "
         text += decimal(agreed[place], 2)
         if others.size:
             span = [decimal(end, 2) for end in (others.min(), others.max())]
@@ -489,13 +491,13 @@ def by_label(answers: Answers, resampling: Resampling) -> Variables:
         "kappa": ratio(again - share, np.maximum(1 - share, 0.0)),
     }
     number = np.bincount(answers.support.label, answers.support.named, len(answers.labels))
-    found: Variables = {"label_answers": ([names.LABEL], number.astype(np.int64))}
+    result: Variables = {"label_answers": ([names.LABEL], number.astype(np.int64))}
     for name, of_codes in columns.items():
         nothing = 0.0 if name == "share" and answers.paired.any() else math.nan
         values = np.full(len(answers.labels), nothing)
         values[codes] = of_codes
-        found[f"label_{name}"] = [names.LABEL], values
-    return found
+        result[f"label_{name}"] = [names.LABEL], values
+    return result
 
 
 def agreement(
@@ -592,7 +594,7 @@ def agreement(
     position = order_positions(annotations, answers, order)
     if position is not None:  # the labels that annotators name, in their order
         places = np.argsort(position, kind="stable")
-        in_order = [answers.labels[answers.mention_label[one]] for one in places]
+        in_order = [answers.labels[answers.mention_label[entry]] for entry in places]
     if depth is not None and answers.kind != RANKINGS:
         raise answers.unfit("depth", RANKINGS)
     deep = int(np.bincount(answers.mention_value).max(initial=1))  # of the longest ranking
@@ -622,11 +624,14 @@ def agreement(
 
     plan = resampling(np.ones(answers.n, dtype=bool), keys)
     alike, votes = likenesses(answers, deep), left_out_votes(answers)
-    found, entropies = _measures(answers, alike, votes, position)
+    all_measures, entropies = _measures(answers, alike, votes, position)
     shares = np.where(answers.paired, measures.pair_shares(alike[-1]), np.nan)
     result = xr.Dataset(
         {
-            **{name: (MEASURE, column) for name, column in measures.measured(found, plan).items()},
+            **{
+                name: (MEASURE, column)
+                for name, column in measures.measured(all_measures, plan).items()
+            },
             "example_answers": (names.EXAMPLE, answers.answers[place]),
             "example_agreement": (names.EXAMPLE, shares[place]),
             "example_entropy": (names.EXAMPLE, entropies[place]),
@@ -634,7 +639,7 @@ def agreement(
             **by_annotator(answers, alike[-1], votes),
         },
         coords={
-            MEASURE: text_array([one.name for one in found]),
+            MEASURE: text_array([measure.name for measure in all_measures]),
             names.EXAMPLE: answers.examples[place],
             names.LABEL: text_array(answers.labels),
             names.ANNOTATOR: text_array(answers.annotators),
@@ -663,8 +668,10 @@ def agreement(
     for code, group in enumerate(groups):
         mine = codes == code
         few = answers.only(mine)
-        some = _measures(few, likenesses(few, deep), left_out_votes(few), position)[0]
-        rows.append(measures.measured(some, resampling(mine, keys.child(f"group-{group}"))))
+        group_measures = _measures(few, likenesses(few, deep), left_out_votes(few), position)[0]
+        rows.append(
+            measures.measured(group_measures, resampling(mine, keys.child(f"group-{group}")))
+        )
     result["group_examples"] = (GROUP, np.bincount(codes, minlength=len(groups)))
     for figure in _FIGURES:
         result[f"group_{figure}"] = ((GROUP, MEASURE), np.stack([row[figure] for row in rows]))
@@ -691,10 +698,10 @@ def _measures(
     share = support.mass / total[support.example]
     spread = np.bincount(support.example, -share * np.log(share), answers.n)
     entropy = np.maximum(spread, 0.0)
-    found = [
+    result = [
         *map(measures.pair_mean, likenesses),
         *of_order[:1],
-        *(measures.krippendorff(one) for one in likenesses if one.alpha),
+        *(measures.krippendorff(likeness) for likeness in likenesses if likeness.alpha),
         *of_order[1:],
         *([measures.fleiss_kappa(likenesses[0])] if answers.kind == SINGLE else []),
         mean("left-out-vote", agreed, n > 0, why),
@@ -702,4 +709,4 @@ def _measures(
         mean("tied", (tops > 1).astype(np.float64), answers.paired, lonely),
         mean("entropy", entropy, answers.paired, lonely),
     ]
-    return found, np.where(answers.answers > 0, entropy, np.nan)
+    return result, np.where(answers.answers > 0, entropy, np.nan)

@@ -67,7 +67,7 @@ class Answers:
 
     @classmethod
     def of(cls, table: xr.Dataset) -> Answers:
-        """Return the answers of a table that say something."""
+        """Return the answers of a table, without empty ones."""
         rows = Rows.of(check_table(table))
         kind = str(table.attrs[names.KIND])
         if kind not in KINDS:
@@ -84,10 +84,10 @@ class Answers:
         broken = rows.weight != np.rint(rows.weight)
         if broken.any():
             where = rows.table.indexes[names.EXAMPLE][rows.example[broken]]
-            many = several(int(broken.sum()), "response")
+            number = several(int(broken.sum()), "response")
             raise InputError(
                 "weights-fractional",
-                f"annotations: no whole number of times counts for {many}",
+                f"annotations: no whole number of times counts for {number}",
                 expected="whole numbers: an answer agrees with another one or does not",
                 found=f"{rows.weight[broken][0]:g}, about {listed(dict.fromkeys(where))}",
                 hint="leave the weights out of the file, or give whole counts",
@@ -121,7 +121,7 @@ class Answers:
         elif kind == RANKINGS:
             rank_of_value = of_value * (int(block.max(initial=0)) + 1) + block
             mass = 1.0 / (block * np.bincount(rank_of_value)[rank_of_value])
-        found = cls(
+        answers = cls(
             kind=kind,
             labels=name_texts(table.indexes[names.LABEL]),
             annotators=name_texts(table.indexes[names.ANNOTATOR]),
@@ -137,10 +137,10 @@ class Answers:
             mention_mass=mass,
             excluded=table.attrs[names.UNLISTED] == "excluded",
         )
-        known = found.annotator >= 0
-        pair = np.stack([found.owner[known], found.annotator[known]])
+        known = answers.annotator >= 0
+        pair = np.stack([answers.owner[known], answers.annotator[known]])
         pairs, times = np.unique(pair, axis=1, return_counts=True)
-        again = found.examples[pairs[0, times > 1]].tolist()
+        again = answers.examples[pairs[0, times > 1]].tolist()
         if again:
             warn(
                 "annotator-repeats",
@@ -153,7 +153,7 @@ class Answers:
                 details={"examples": list(dict.fromkeys(again))},
                 stacklevel=3,
             )
-        return found
+        return answers
 
     def only(self, wanted: Bools) -> Answers:
         """Return the answers to some examples: `wanted` (example,)."""
@@ -222,10 +222,9 @@ class Answers:
         return items_of(self.mention_value, self.values, values)
 
     def left(self, examples: Ints, values: Ints) -> tuple[Ints, Ints, Doubles, Ints, Ints]:
-        """Return what the others give the labels of examples, each without one value.
+        """Return the masses of labels of examples, each example without one of its values.
 
-        That is the row, the label and what is left of each label, and of those that the value names
-        the place among them and the mention.
+        Row, label and remaining mass; then place and mention of each label that the value names.
         """
         row, support = items_of(self.support.example, self.n, examples)
         own, mention = self.spread(values)
@@ -377,12 +376,12 @@ class Resampling:
         for start in range(-1, self._parts, size):
             yield 1.0 - (part == np.arange(start, min(start + size, self._parts)))
         for start in range(0, self.resamples, size):
-            found = np.empty((units, min(size, self.resamples - start)))
-            for column in range(found.shape[1]):
+            counts = np.empty((units, min(size, self.resamples - start)))
+            for column in range(counts.shape[1]):
                 stream = self.keys.child(f"resample-{start + column}")
                 drawn = (stream.uniform(self.hashes)[:, 0] * units).astype(np.int64)
-                found[:, column] = np.bincount(drawn, minlength=units)
-            yield found[self.of]
+                counts[:, column] = np.bincount(drawn, minlength=units)
+            yield counts[self.of]
 
     @property
     def _parts(self) -> int:
@@ -426,7 +425,7 @@ def summed(features: Mapping[str, Matrix], times: Doubles) -> Sums:
 def matrix(
     values: Floats | Ints | Bools, rows: Ints, columns: Ints, shape: tuple[int, int]
 ) -> Matrix:
-    """Return a matrix of values at places; of those at the same place the sum."""
+    """Return a matrix of values at places; values at the same place are added."""
     from scipy import sparse
 
     return sparse.csr_array((values.astype(np.float64), (rows, columns)), shape=shape)
@@ -438,11 +437,13 @@ def column(values: Floats | Ints | Bools) -> Matrix:
     return matrix(values, place, 0 * place, (len(values), 1))
 
 
-def scaled(given: Matrix, *, rows: Doubles | None = None, columns: Doubles | None = None) -> Matrix:
+def scaled(
+    original: Matrix, *, rows: Doubles | None = None, columns: Doubles | None = None
+) -> Matrix:
     """Return a matrix with its rows and columns multiplied by numbers."""
-    found: Matrix = given.copy()
+    result: Matrix = original.copy()
     if rows is not None:
-        found.data = found.data * np.repeat(rows, np.diff(found.indptr))
+        result.data = result.data * np.repeat(rows, np.diff(result.indptr))
     if columns is not None:
-        found.data = found.data * columns[found.indices]
-    return found
+        result.data = result.data * columns[result.indices]
+    return result

@@ -80,28 +80,28 @@ def annotation_certainty(
     arXiv 2307.02191.
     """
     intervals.check_method("auto", confidence)
-    lam = _drawn(plausibilities)
-    labels = name_texts(lam[names.LABEL].values)
-    hashes = hash_names(lam[names.EXAMPLE].values)
+    plausibilities = _drawn(plausibilities)
+    labels = name_texts(plausibilities[names.LABEL].values)
+    hashes = hash_names(plausibilities[names.EXAMPLE].values)
     _check_top((top,), len(labels))
-    first = np.zeros(lam.shape[1:])
-    for plane in lam.values:
+    first = np.zeros(plausibilities.shape[1:])
+    for plane in plausibilities.values:
         first += _leading(plane)
-    first /= lam.sizes[names.DRAW]
-    means = _means(hashes, cluster, (lam,), confidence)
+    first /= plausibilities.sizes[names.DRAW]
+    means = _means(hashes, cluster, (plausibilities,), confidence)
     members = None
     if top > 1:
         # Which labels are the first ones of each draw: (draw, example, label).
-        members = np.zeros(lam.shape, dtype=bool)
+        members = np.zeros(plausibilities.shape, dtype=bool)
         keys, by_name = Keys(seed).child("certainty"), np.argsort(np.argsort(text_array(labels)))
-        for draw, plane in enumerate(lam.values):
+        for draw, plane in enumerate(plausibilities.values):
             uniform = keys.child(f"ties-{draw}").uniform(hashes, len(labels))[:, by_name]
             last = np.sort(plane, axis=1)[:, -top, None]
             above, tied = plane > last * (1 + _TIED), plane >= last * (1 - _TIED)
             place = np.lexsort((uniform, -(1 * above + tied)), axis=1)[:, :top]
             np.put_along_axis(members[draw], place, True, axis=1)
         if top < len(labels):
-            members &= lam.values > 0
+            members &= plausibilities.values > 0
     certain = first.max(axis=1) if members is None else _agreeing(members)
     mean = means(certain)
     result = xr.Dataset(
@@ -110,12 +110,17 @@ def annotation_certainty(
             "first": ((names.EXAMPLE, names.LABEL), first),
             **{end: getattr(mean, end) for end in ENDS},
         },
-        coords={names.EXAMPLE: lam[names.EXAMPLE].values, names.LABEL: labels},
-        attrs={"draws": lam.sizes[names.DRAW], TOP: top, "seed": seed, "confidence": confidence},
+        coords={names.EXAMPLE: plausibilities[names.EXAMPLE].values, names.LABEL: labels},
+        attrs={
+            "draws": plausibilities.sizes[names.DRAW],
+            TOP: top,
+            "seed": seed,
+            "confidence": confidence,
+        },
     )
     if risk is None:
         return result
-    levels, codes = in_order(levels_of(risk, labels, (lam,)), order)
+    levels, codes = in_order(levels_of(risk, labels, (plausibilities,)), order)
     of_level = _by_level(first, codes, len(levels))
     level = of_level.max(axis=1)
     if members is not None:
@@ -179,14 +184,14 @@ def uncertainty_adjusted_accuracy(
     """
     intervals.check_method("auto", confidence)
     model = validate.check_predictions(predictions)
-    lam = _drawn(plausibilities)
+    plausibilities = _drawn(plausibilities)
     labels = name_texts(model[names.LABEL].values)
     tops = [top] if isinstance(top, int) else list(top)
     _check_top(tops, len(labels))
-    model, lam = inputs.matched(model, lam, only_common)
-    lam = lam.transpose(names.DRAW, names.EXAMPLE, names.LABEL)
+    model, plausibilities = inputs.matched(model, plausibilities, only_common)
+    plausibilities = plausibilities.transpose(names.DRAW, names.EXAMPLE, names.LABEL)
     hashes = hash_names(model[names.EXAMPLE].values)
-    means = _means(hashes, cluster, (model, lam), confidence)
+    means = _means(hashes, cluster, (model, plausibilities), confidence)
     # The chance that a label is among the first k, ties broken at random: (example, label, top).
     held = np.empty((*model.shape, len(tops)))
     for column, k in enumerate(tops):
@@ -195,22 +200,22 @@ def uncertainty_adjusted_accuracy(
         left = k - above.sum(axis=1, keepdims=True)
         held[..., column] = above + equal * (left / equal.sum(axis=1, keepdims=True))
     place = np.argsort(hashes, kind="stable")
-    draws = lam.sizes[names.DRAW]
+    draws = plausibilities.sizes[names.DRAW]
     draw_accuracy, first = np.empty((draws, len(tops))), np.zeros(held.shape[:2])
 
     def accuracies(leading: Doubles) -> Doubles:
         """Return means over examples, added in an order of their names."""
-        found: Doubles = np.ascontiguousarray(_credited(leading, held)[place]).mean(axis=0)
-        return found
+        averages: Doubles = np.ascontiguousarray(_credited(leading, held)[place]).mean(axis=0)
+        return averages
 
-    for draw, plane in enumerate(lam.values):
+    for draw, plane in enumerate(plausibilities.values):
         leading = _leading(plane)
         first += leading
         draw_accuracy[draw] = accuracies(leading)
     first /= draws
     accuracy = _credited(first, held)
-    vote = accuracies(_leading(mean_over_draws(lam).values.astype(np.float64)))
-    named = lam.coords.get(names.DRAW)
+    vote = accuracies(_leading(mean_over_draws(plausibilities).values.astype(np.float64)))
+    named = plausibilities.coords.get(names.DRAW)
     result = xr.Dataset(
         {
             **intervals.variables("accuracy", list(map(means, accuracy.T)), (TOP,)),
@@ -227,7 +232,7 @@ def uncertainty_adjusted_accuracy(
     )
     if risk is None:
         return result
-    levels, codes = in_order(levels_of(risk, labels, (model, lam)), order)
+    levels, codes = in_order(levels_of(risk, labels, (model, plausibilities)), order)
     mass = _by_level(first, codes, len(levels))[place].sum(axis=0)
     mine = [codes == code for code in range(len(levels))]
     hits = np.stack([_credited(first[:, m], held[:, m])[place].sum(axis=0) for m in mine])
@@ -253,18 +258,18 @@ def _drawn(plausibilities: xr.DataArray) -> xr.DataArray:
 
 
 def _check_top(tops: Sequence[int], labels: int) -> None:
-    bad = [one for one in tops if not 1 <= one <= labels]
+    bad = [top for top in tops if not 1 <= top <= labels]
     if bad or not tops:
-        found = bad[0] if bad else "none"
-        raise out_of_range("top", found, expected=f"1 to {labels}", hint="top=1")
+        value = bad[0] if bad else "none"
+        raise out_of_range("top", value, expected=f"1 to {labels}", hint="top=1")
 
 
 def _leading(values: Floats) -> Doubles:
     """Return what each label has of the first place, (example, label): tied ones equal parts."""
     most = values.max(axis=-1, keepdims=True)
     tied = values >= most * (1 - _TIED)
-    found: Doubles = tied / tied.sum(axis=-1, keepdims=True)
-    return found
+    shares: Doubles = tied / tied.sum(axis=-1, keepdims=True)
+    return shares
 
 
 def _credited(first: Doubles, held: Doubles) -> Doubles:

@@ -32,16 +32,16 @@ from plausibly.kernels.types import Bools, Floats, Ints
 _STEP = 100_000
 
 
-def _jaccard(both: Doubles, one: Doubles, other: Doubles) -> Doubles:
+def _jaccard(both: Doubles, first: Doubles, second: Doubles) -> Doubles:
     """Return ``|A & B| / |A | B|`` of sizes of the intersection and of both sets."""
-    return both / (one + other - both)
+    return both / (first + second - both)
 
 
-def _masi(both: Doubles, one: Doubles, other: Doubles) -> Doubles:
+def _masi(both: Doubles, first: Doubles, second: Doubles) -> Doubles:
     """Return Jaccard times 1 for equal sets, 2/3 where one holds the other, 1/3 else."""
-    held = both == np.minimum(one, other)
-    factor = np.where(held & (one == other), 1.0, np.where(held, 2 / 3, 1 / 3))
-    return _jaccard(both, one, other) * factor
+    held = both == np.minimum(first, second)
+    factor = np.where(held & (first == second), 1.0, np.where(held, 2 / 3, 1 / 3))
+    return _jaccard(both, first, second) * factor
 
 
 def set_likeness(one: Collection[object], other: Collection[object]) -> dict[str, float]:
@@ -54,17 +54,17 @@ def set_likeness(one: Collection[object], other: Collection[object]) -> dict[str
     a, b = set(one), set(other)
     if not a | b:
         return {"jaccard": 1.0, "masi": 1.0}
-    sizes = [np.array(float(len(some))) for some in (a & b, a, b)]
+    sizes = [np.array(float(len(subset))) for subset in (a & b, a, b)]
     return {"jaccard": float(_jaccard(*sizes)), "masi": float(_masi(*sizes))}
 
 
-def _row_products(one: Matrix, first: Ints, other: Matrix, second: Ints) -> Doubles:
+def _row_products(left: Matrix, first: Ints, right: Matrix, second: Ints) -> Doubles:
     """Return the scalar products of rows of two matrices, some at a time."""
-    found = np.zeros(len(first))
+    products = np.zeros(len(first))
     for start in range(0, len(first), _STEP):
         part = slice(start, start + _STEP)
-        found[part] = _sums(one[first[part]].multiply(other[second[part]]))
-    return found
+        products[part] = _sums(left[first[part]].multiply(right[second[part]]))
+    return products
 
 
 def _sums(rows: Matrix) -> Doubles:
@@ -152,10 +152,10 @@ def average_overlap(
     def overlap(first: Doubles, second: Doubles) -> float:
         return float(sum(first[k] @ second[k] / (k + 1) for k in range(wanted)) / wanted)
 
-    found = overlap(a, b)
-    if not normalise or not found:
-        return found
-    return float(min(found / np.sqrt(overlap(a, a) * overlap(b, b)), 1.0))
+    value = overlap(a, b)
+    if not normalise or not value:
+        return value
+    return float(min(value / np.sqrt(overlap(a, a) * overlap(b, b)), 1.0))
 
 
 def check_depth(depth: int, labels: int) -> int:
@@ -255,9 +255,9 @@ def likenesses(answers: Answers, depth: int) -> list[Likeness]:
         features={"counts": answers.counts()},
         chance=lambda sums: np.asarray((sums["counts"] ** 2).sum(axis=0)),
     )
-    found = [equal]
+    result = [equal]
     if answers.kind == SETS:
-        found += [by_distance(answers, "masi", _masi), by_distance(answers, "jaccard", _jaccard)]
+        result += [by_distance(answers, "masi", _masi), by_distance(answers, "jaccard", _jaccard)]
     if answers.kind == RANKINGS:
         kept, sign = places(answers, depth)
         # A ranking is wholly like itself.
@@ -269,12 +269,12 @@ def likenesses(answers: Answers, depth: int) -> list[Likeness]:
         shares = 1.0 / np.bincount(value, minlength=answers.values)[value]
         shape = (answers.values, len(answers.labels))
         drawn = matrix(shares, value, label, shape)
-        found += [
+        result += [
             by_features(answers, "first-choice", "", drawn, np.ones(shape[1])),
             by_features(answers, "average-overlap", "", kept, sign),
             by_features(answers, "partial-average-overlap", "krippendorff-overlap", partial, sign),
         ]
-    return found
+    return result
 
 
 def by_distance(
@@ -350,9 +350,9 @@ class Measure:
 
 def ratio(above: Floats | Ints, below: Floats | Ints) -> Doubles:
     """Return `above` / `below`, NaN for nothing."""
-    found = np.full(np.broadcast_shapes(above.shape, below.shape), np.nan)
-    np.divide(above, below, out=found, where=below > 0)
-    return found
+    quotients = np.full(np.broadcast_shapes(above.shape, below.shape), np.nan)
+    np.divide(above, below, out=quotients, where=below > 0)
+    return quotients
 
 
 def _beyond_chance(apart: Doubles, by_chance: Doubles, most: Doubles) -> Doubles:
@@ -377,9 +377,9 @@ def pair_mean(likeness: Likeness) -> Measure:
 def pair_shares(likeness: Likeness) -> Doubles:
     """Return the mean likeness of two different answers to each example, 0 for none."""
     m = likeness.answers.answers.astype(np.float64)
-    found = np.zeros(likeness.answers.n)
-    np.divide(likeness.pairs, m * (m - 1), out=found, where=m > 1)
-    return np.minimum(found, 1.0)
+    shares = np.zeros(likeness.answers.n)
+    np.divide(likeness.pairs, m * (m - 1), out=shares, where=m > 1)
+    return np.minimum(shares, 1.0)
 
 
 def fleiss_kappa(likeness: Likeness) -> Measure:
@@ -415,8 +415,8 @@ def krippendorff(likeness: Likeness) -> Measure:
     }
     chance, reason = likeness.chance, no_chance(answers)
     if paired.any() and chance is None:
-        many = counted(MOST_VALUES)
-        reason = f"more than {many} different answers: their distances are too many"
+        number = counted(MOST_VALUES)
+        reason = f"more than {number} different answers: their distances are too many"
 
     def of(sums: Sums) -> Doubles:
         n = sums["total"][0]
@@ -432,16 +432,16 @@ def ordered_measures(answers: Answers, position: Ints) -> list[Measure]:
     cell, other = answers.cell_pairs()
     m, paired = answers.answers, answers.paired
     owner = answers.cells.example[cell]
-    one, two = position[answers.cells.value[cell]], position[answers.cells.value[other]]
+    first, second = position[answers.cells.value[cell]], position[answers.cells.value[other]]
     pairs = answers.cells.n[cell] * (answers.cells.n[other] - (cell == other))
-    near = np.rint(np.bincount(owner, pairs * (abs(one - two) <= 1), answers.n))
+    near = np.rint(np.bincount(owner, pairs * (abs(first - second) <= 1), answers.n))
     shares = np.zeros(answers.n)
     np.divide(near, m * (m - 1), out=shares, where=paired)
     # Ordinal alpha, of the pairs with different labels.
     places = int(position.max(initial=0)) + 1
-    kept = (one < two) & paired[owner]
+    kept = (first < second) & paired[owner]
     owner, pairs = owner[kept], pairs[kept]
-    met, of_pair = np.unique(one[kept] * places + two[kept], return_inverse=True)
+    met, of_pair = np.unique(first[kept] * places + second[kept], return_inverse=True)
     low, high = met // places, met % places
     coincidences = matrix(pairs / (m[owner] - 1), owner, of_pair, (answers.n, len(met)))
     ones, every = np.ones(len(position)), np.arange(len(position))
@@ -465,15 +465,17 @@ def ordered_measures(answers: Answers, position: Ints) -> list[Measure]:
 def measured(measures: Sequence[Measure], resampling: Resampling) -> dict[str, NDArray[np.generic]]:
     """Return value, low, high (BCa over resamples of examples or clusters) and reason of each."""
     once = np.ones((len(resampling.of), 1))
-    value = np.array([float(one.of(summed(one.features, once))[0]) for one in measures])
-    known = [one for one, number in zip(measures, value, strict=True) if not math.isnan(number)]
-    features = {name: of for one in known for name, of in one.features.items()}
+    value = np.array([float(measure.of(summed(measure.features, once))[0]) for measure in measures])
+    known = [
+        measure for measure, number in zip(measures, value, strict=True) if not math.isnan(number)
+    ]
+    features = {name: of for measure in known for name, of in measure.features.items()}
     low, high = ends = np.full((2, len(measures)), np.nan)
     if known:
         ends[:, ~np.isnan(value)] = resampling.intervals(
-            features, lambda sums: np.stack([one.of(sums) for one in known])
+            features, lambda sums: np.stack([measure.of(sums) for measure in known])
         )
-    reasons = [one.reason for one in measures]
+    reasons = [measure.reason for measure in measures]
     return {
         "value": value,
         "low": low,

@@ -70,10 +70,10 @@ def reliability(
     ReliabilityTable, (annotator)
         In the order of `annotations`; prints the least reliable first. Variables `responses` (total
         weight of the answers), `weight` (share of them that is right, as the aggregator estimates
-        it; NaN without answers), `note`, and what else the aggregator tells, such as `confusion`
+        it; NaN without answers), `note`, and what else the aggregator returns, such as `confusion`
         (annotator, label, said). A note says that one label makes 90% or more of five or more
         answers while all annotators together give it at most three quarters as often as that, or
-        that answers are right less often than a guess would be. Attributes say the same of unknown
+        that answers are right less often than a guess would be. Attributes hold the same of unknown
         annotators, taken together, and how the estimate converged.
 
     Raises
@@ -121,7 +121,7 @@ def reliability(
             hint="fix its method reliability",
             source=f"aggregator {source}",
         )
-    found = estimate.reindex({names.ANNOTATOR: wanted})
+    by_annotator = estimate.reindex({names.ANNOTATOR: wanted})
     rows = Rows.of(table)
     # The total weight of the answers of each annotator; the last are unknown ones.
     size, answers = table.sizes[names.ANNOTATOR], rows.mentions > 0
@@ -134,7 +134,9 @@ def reliability(
     counts = counts.reshape(size + 1, rows.labels)
     overall, guess = counts.sum(axis=0), 1 / max(rows.labels, 1)
     notes = []
-    for place, (number, weight) in enumerate(zip(known, found[names.WEIGHT].values, strict=True)):
+    for place, (number, weight) in enumerate(
+        zip(known, by_annotator[names.WEIGHT].values, strict=True)
+    ):
         note = [] if number else ["no response"]
         if number >= _FROM:
             most = int(counts[place].argmax())
@@ -144,16 +146,18 @@ def reliability(
             if weight < guess:
                 note.append("right less often than a guess")
         notes.append("; ".join(note))
-    further = {name: found[name].variable for name in found.data_vars if name != names.WEIGHT}
+    further = {
+        name: by_annotator[name].variable for name in by_annotator.data_vars if name != names.WEIGHT
+    }
     made = ReliabilityTable(
         {
             RESPONSES: (names.ANNOTATOR, known.astype(np.int64) if rows.counts else known),
-            names.WEIGHT: found[names.WEIGHT].variable,
+            names.WEIGHT: by_annotator[names.WEIGHT].variable,
             **further,
             NOTE: (names.ANNOTATOR, text_array(notes)),
         },
-        coords=found.coords,
-        attrs={**found.attrs, AGGREGATOR_NAME: source},
+        coords=by_annotator.coords,
+        attrs={**by_annotator.attrs, AGGREGATOR_NAME: source},
     )
     return made.assign_attrs({UNKNOWN_RESPONSES: float(responses[-1])}) if responses[-1] else made
 

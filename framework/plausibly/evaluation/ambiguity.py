@@ -13,8 +13,8 @@ from plausibly.evaluation.intervals import Doubles
 from plausibly.kernels.blocks import row_blocks
 from plausibly.kernels.coverage import row_sums
 
-_NEARLY = 0.01  # as far as rows of probabilities in files may be from 1
-_EXACTLY = 1e-6  # as far as those of plausibilities may be, which stay as they are
+_NEARLY = 0.01  # distance from 1 that sums of rows in files may have
+_EXACTLY = 1e-6  # the same of plausibilities, which are not rescaled
 
 
 def entropy(array: xr.DataArray | xr.Dataset) -> xr.DataArray:
@@ -39,13 +39,13 @@ def entropy(array: xr.DataArray | xr.Dataset) -> xr.DataArray:
         distributions over labels (scale ``any`` or ``independent``).
     """
     table = _distributions(array)
-    found = np.empty(len(table.examples))
+    entropies = np.empty(len(table.examples))
     for rows in row_blocks(table.stored.shape):
         values = table.stored.take(rows).dense().astype(np.float64)
         shares = values / row_sums(values)[:, None]
         logs = np.log(np.where(shares > 0, shares, 1.0))
-        found[rows] = row_sums(-(shares * logs), most=shares.shape[1])
-    return _of_examples(table, found, "entropy")
+        entropies[rows] = row_sums(-(shares * logs), most=shares.shape[1])
+    return _of_examples(table, entropies, "entropy")
 
 
 def largest(array: xr.DataArray | xr.Dataset) -> xr.DataArray:

@@ -30,8 +30,8 @@ def to_json(outcome: Outcome) -> dict[str, object]:
     """Return plain data and arrays; Python writes floats so that they are read as they were."""
     return {
         **attrs.asdict(outcome, recurse=False),
-        "stated": [attrs.astuple(one) for one in outcome.stated],
-        "warnings": [one.to_json() for one in outcome.warnings],
+        "stated": [attrs.astuple(stated) for stated in outcome.stated],
+        "warnings": [warning.to_json() for warning in outcome.warnings],
     }
 
 
@@ -39,8 +39,10 @@ def from_json(plain: Mapping[str, Any]) -> Outcome:  # Any: what JSON holds
     """Return the outcome that `to_json` described."""
     measures = {name: np.array(values, np.float64) for name, values in plain["measures"].items()}
     vacuous = np.array(plain["vacuous"], dtype=np.bool_)
-    stated = tuple(Stated(*one) for one in plain["stated"])
-    if len(stated) != vacuous.size or any(one.shape != vacuous.shape for one in measures.values()):
+    stated = tuple(Stated(*fields) for fields in plain["stated"])
+    if len(stated) != vacuous.size or any(
+        values.shape != vacuous.shape for values in measures.values()
+    ):
         raise ValueError("cells are missing")
     return Outcome(
         number=int(plain["number"]),
@@ -50,7 +52,7 @@ def from_json(plain: Mapping[str, Any]) -> Outcome:  # Any: what JSON holds
         vacuous=vacuous,
         stated=stated,
         guarantees=dict(plain["guarantees"]),
-        warnings=tuple(Recorded.from_json(one) for one in plain["warnings"]),
+        warnings=tuple(Recorded.from_json(warning) for warning in plain["warnings"]),
     )
 
 
@@ -134,7 +136,7 @@ class Checkpoint:
     _since: float = attrs.field(factory=time.monotonic, init=False)
 
     def finished(self, splits: int) -> int:
-        """Return how many of the first `splits` splits there are, of whatever study."""
+        """Return how many of the first `splits` splits there are, of any study."""
         return sum(self._file(number).is_file() for number in range(splits))
 
     def open(self, design: Design, splits: int) -> dict[int, Outcome]:
@@ -166,7 +168,9 @@ class Checkpoint:
         differences: list[str] = []
         for key in {**self._about, **written}:
             # As they look in a file.
-            new, old = (json.dumps(one.get(key), sort_keys=True) for one in (self._about, written))
+            new, old = (
+                json.dumps(table.get(key), sort_keys=True) for table in (self._about, written)
+            )
             if new != old:
                 described = _DIGEST in new + old or "{" in new + old
                 differences.append(key if described else f"{key} {new}, was {old}")
@@ -180,14 +184,14 @@ class Checkpoint:
                 source=str(self.folder),
                 details={"differences": differences},
             )
-        found: dict[int, Outcome] = {}
+        finished: dict[int, Outcome] = {}
         for number in range(splits):
-            # One that cannot be read, as after the power went, is computed again.
+            # A file that cannot be read, as after a power cut, is computed again.
             with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
                 outcome = from_json(json.loads(self._file(number).read_text(encoding="utf-8")))
                 if outcome.number == number and outcome.vacuous.shape == design.shape:
-                    found[number] = outcome
-        return found
+                    finished[number] = outcome
+        return finished
 
     def keep(self, outcome: Outcome) -> None:
         """Write a finished split, whole or not at all."""
@@ -202,8 +206,8 @@ class Checkpoint:
             except OSError as reason:
                 raise unwritable(self.folder, reason) from reason
             _write(about, self._about)
-        for one in unsaved:
-            _write(self._file(one.number), to_json(one))
+        for finished in unsaved:
+            _write(self._file(finished.number), to_json(finished))
 
     def discard(self) -> None:
         """Remove what was kept, and the folder where nothing else is in it."""

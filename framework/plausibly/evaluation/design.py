@@ -210,7 +210,7 @@ BY_GROUP = "cluster_coverage"
 
 
 def per(cluster: str) -> str:
-    """Return of what mean a level is, where it is one over clusters."""
+    """Return the words for a level that is a mean over clusters."""
     return f'per "{cluster}"'
 
 
@@ -288,12 +288,12 @@ class Design:
         )
         groups = None if self.groups is None else self.groups[test]
         seed = split_seed(self.seed, number)
-        found: dict[str, Floats] = {}
+        measures: dict[str, Floats] = {}
         vacuous = np.zeros(self.shape, dtype=np.bool_)
         stated = np.empty(self.shape, dtype=object)
         guarantees: dict[str, list[dict[str, object]]] = {}
         recorded: list[Recorded] = []
-        most, largest = (int(np.argmax(one or (0,))) for one in (self.draws, self.sizes))
+        most, largest = (int(np.argmax(numbers or (0,))) for numbers in (self.draws, self.sizes))
         cells = product(enumerate(self.methods), enumerate(subsets))
         for (place, name), (at, subset) in cells:
             size = None if self.sizes is None else self.sizes[at]
@@ -314,21 +314,21 @@ class Design:
                     )
                     read = as_asked(predictor, new, keys)
                     sets = sets_of(predictor, read, self.alphas)
-                    means = [exact_means(one, targets, groups) for one in sets]
+                    means = [exact_means(plane, targets, groups) for plane in sets]
                     by_alpha = [predictor.guarantee(alpha) for alpha in self.alphas]
                 for alpha, guarantee in enumerate(by_alpha):
                     where = (place, alpha, columns, at)
                     for measured, value in means[alpha].items():
-                        found.setdefault(measured, np.empty(self.shape))[where] = value
+                        measures.setdefault(measured, np.empty(self.shape))[where] = value
                     vacuous[where] = guarantee.vacuous
                     stated[where] = Stated.by(guarantee)
                 if at == largest and (not changes or column == most):
-                    guarantees[name] = [one.to_json() for one in by_alpha]
+                    guarantees[name] = [at_alpha.to_json() for at_alpha in by_alpha]
         return Outcome(
             number=number,
             n_test=int(test.sum()),
             n_calibration=np.array([subset.sum() for subset in subsets], dtype=np.int64),
-            measures=found,
+            measures=measures,
             vacuous=vacuous,
             stated=tuple(stated.ravel().tolist()),
             guarantees=guarantees,
@@ -352,7 +352,7 @@ class Design:
         """Return the calibration examples of each size."""
         if self.sizes is None:
             return [calibration]
-        rows, found = np.flatnonzero(calibration), []
+        rows, masks = np.flatnonzero(calibration), []
         groups = None if self.groups is None else self.groups[rows]
         strata = None if self.strata is None else self.strata[rows]
         subsets = nested(hashes[rows], keys.child("size"), self.sizes, groups=groups, strata=strata)
@@ -373,8 +373,8 @@ class Design:
                 )
             subset = np.zeros(len(hashes), dtype=np.bool_)
             subset[rows[inside]] = True
-            found.append(subset)
-        return found
+            masks.append(subset)
+        return masks
 
 
 def as_asked(predictor: ConformalPredictor, predictions: xr.DataArray, keys: Keys) -> xr.DataArray:
@@ -387,7 +387,7 @@ def as_asked(predictor: ConformalPredictor, predictions: xr.DataArray, keys: Key
 def sets_of(
     predictor: ConformalPredictor, predictions: xr.DataArray, alphas: Sequence[AlphaLike]
 ) -> list[Bools]:
-    """Return the sets of new examples, (example, label), one array an alpha."""
+    """Return the sets of new examples, (example, label), one array per alpha."""
     if predictor.needs_only_scores:
         # The same sets without labels, which cost more than all else on small data.
         return [predictor.predict_array(predictions.values, alpha) for alpha in alphas]
@@ -400,13 +400,13 @@ def exact_means(plane: Bools, targets: Targets, groups: Values | None) -> dict[s
     along = figures_along_order(measured)
     outcomes = {name: values[:, 0] for name, values in measured.items()}
     outcomes["share_empty"] = 1.0 * (outcomes[SET_SIZE] == 0)
-    found = {name: exact_mean(values) for name, values in outcomes.items()}
-    found |= {name: float(values[0]) for name, values in along.items()}
+    means = {name: exact_mean(values) for name, values in outcomes.items()}
+    means |= {name: float(values[0]) for name, values in along.items()}
     if groups is not None:
         _, code = np.unique(groups, return_inverse=True)
         sizes = np.bincount(code)
-        found[BY_GROUP] = math.fsum(outcomes[AGGREGATED] / sizes[code]) / len(sizes)
-    return found
+        means[BY_GROUP] = math.fsum(outcomes[AGGREGATED] / sizes[code]) / len(sizes)
+    return means
 
 
 def exact_mean(values: NDArray[Any]) -> float:  # Any: numbers or flags

@@ -109,47 +109,51 @@ def monte_carlo_error(
     exact = [float(alpha) for alpha in read_alphas(alphas)]
     typed = inputs.as_typed(alphas)
     model = validate.check_predictions(predictions)
-    model, lam = inputs.matched(model, inputs.as_plausibilities(plausibilities))
-    groups = None if cluster is None else inputs.example_values(cluster, (model, lam))
+    model, plausibilities = inputs.matched(model, inputs.as_plausibilities(plausibilities))
+    groups = None if cluster is None else inputs.example_values(cluster, (model, plausibilities))
     hashes = hash_names(model[names.EXAMPLE].values)
     tested = split(hashes, Keys(seed).child("monte-carlo-error"), test=test, groups=groups)
     order = np.argsort(hashes, kind="stable")  # no sum depends on the order of the rows
     rows, others = order[tested[order]], order[~tested[order]]
-    new, new_lam = model.isel({names.EXAMPLE: rows}), lam.values[rows]
-    old, old_lam = (array.isel({names.EXAMPLE: others}) for array in (model, lam))
+    new, new_values = model.isel({names.EXAMPLE: rows}), plausibilities.values[rows]
+    old, old_plausibilities = (
+        array.isel({names.EXAMPLE: others}) for array in (model, plausibilities)
+    )
 
     def measured(predictor: ConformalPredictor) -> Doubles:
         """Return threshold, coverage and set size, (measure, alpha)."""
         planes = inputs.planes_of(predictor.predict(new, typed))
-        covered = [float(coverage.aggregated(plane, new_lam).mean()) for plane in planes]
+        covered = [float(coverage.aggregated(plane, new_values).mean()) for plane in planes]
         sizes = [float(coverage.sizes(plane).mean()) for plane in planes]
         return np.array([predictor.threshold(typed).values, covered, sizes], dtype=np.float64)
 
-    exact_one = calibrate(old, old_lam, calibrator="expected", score=score, seed=seed)
+    exact_one = calibrate(old, old_plausibilities, calibrator="expected", score=score, seed=seed)
     expected = measured(exact_one)
-    found = np.empty((len(_MEASURES), len(draws), seeds, len(exact)))
+    results = np.empty((len(_MEASURES), len(draws), seeds, len(exact)))
     with ticking(progress, "calibrating") as tick, warnings.catch_warnings():
         warnings.simplefilter("ignore", PlausiblyWarning)  # the expected one warned of the same
         for place, m in enumerate(draws):
             for repeat in range(seeds):
                 table = {"name": "monte-carlo", "draws": int(m)}
-                one = calibrate(old, old_lam, calibrator=table, score=score, seed=seed + repeat)
-                found[:, place, repeat] = measured(one)
+                calibrated = calibrate(
+                    old, old_plausibilities, calibrator=table, score=score, seed=seed + repeat
+                )
+                results[:, place, repeat] = measured(calibrated)
                 tick(place * seeds + repeat + 1, len(draws) * seeds)
         planes = inputs.planes_of(exact_one.predict(old, typed))
-    held = np.stack([coverage.aggregated(plane, old_lam.values) for plane in planes])
+    held = np.stack([coverage.aggregated(plane, old_plausibilities.values) for plane in planes])
     within = (held * (1.0 - held)).mean(axis=1)  # the variance of one drawn label
     predicted = np.sqrt(within[None, :] / (np.array(draws)[:, None] * old.sizes[names.EXAMPLE]))
-    finite = np.isfinite(found).all(axis=2) & np.isfinite(expected)[:, None]
+    finite = np.isfinite(results).all(axis=2) & np.isfinite(expected)[:, None]
     with np.errstate(invalid="ignore"):
-        mean = np.where(finite, (found - expected[:, None, None]).mean(axis=2), np.nan)
-        spread = np.where(finite, found.std(axis=2, ddof=1), np.nan)
+        mean = np.where(finite, (results - expected[:, None, None]).mean(axis=2), np.nan)
+        spread = np.where(finite, results.std(axis=2, ddof=1), np.nan)
     reach = float(stdtrit(seeds - 1, (1.0 + confidence) / 2.0)) * spread / np.sqrt(seeds)
     by = (DRAWS, names.ALPHA)
     columns: Variables = {"coverage_sd_predicted": (by, predicted)}
     for place, name in enumerate(_MEASURES):
         columns |= {
-            name: ((DRAWS, SEED, names.ALPHA), found[place]),
+            name: ((DRAWS, SEED, names.ALPHA), results[place]),
             f"expected_{name}": ((names.ALPHA,), expected[place]),
             f"{name}_difference": (by, mean[place]),
             f"{name}_difference_low": (by, (mean - reach)[place]),
@@ -258,16 +262,16 @@ def leave_one_annotator_out(
     left_out = there if annotators is None else name_texts(annotators)
     lost = not_among(left_out, there)
     if lost or not there:
-        expected, got, hint = f"some of {listed(there)}", listed(lost), "annotators=None for all"
+        expected, found, hint = f"some of {listed(there)}", listed(lost), "annotators=None for all"
         if not there:
             expected = "an annotator for each answer, or some"
-            got = f"{counted(table.sizes[names.RESPONSE])} responses of unknown annotators"
+            found = f"{counted(table.sizes[names.RESPONSE])} responses of unknown annotators"
             hint = "read a file of single answers, not counts"
         raise InputError(
             "annotators-unknown",
             "the annotators to leave out have no answer",
             expected=expected,
-            found=got,
+            found=found,
             hint=hint,
             source="annotations",
             details={"annotators": lost},
@@ -291,8 +295,8 @@ def leave_one_annotator_out(
 
     def measure(place: int, own: xr.DataArray, rest: xr.DataArray) -> None:
         """Fill in the coverage of the answers of one annotator, and of the others."""
-        own_rows, own_lam = _lined_up(own, model)
-        rest_rows, rest_lam = _lined_up(rest, model)
+        own_rows, own_values = _lined_up(own, model)
+        rest_rows, rest_values = _lined_up(rest, model)
         for fold in range(folds):
             test = np.flatnonzero((part == fold) & (own_rows >= 0))
             chosen = np.flatnonzero((part != fold) & (rest_rows >= 0))
@@ -311,9 +315,9 @@ def leave_one_annotator_out(
             shared = rest_rows[test] >= 0
             both = test[shared]
             for at, plane in enumerate(inputs.planes_of(sets)):
-                covered[place, test, at] = coverage.aggregated(plane, own_lam[own_rows[test]])
+                covered[place, test, at] = coverage.aggregated(plane, own_values[own_rows[test]])
                 others[place, both, at] = coverage.aggregated(
-                    plane[shared], rest_lam[rest_rows[both]]
+                    plane[shared], rest_values[rest_rows[both]]
                 )
 
     with ticking(progress, "leaving annotators out") as tick:
@@ -335,7 +339,7 @@ def leave_one_annotator_out(
     averaging = Averaging(clusters, labels, interval_method, confidence)
 
     def summary(values: Doubles) -> list[Interval]:
-        """Return the interval of those that are there, one an alpha."""
+        """Return the interval of the values that are not NaN, per alpha."""
         return [
             averaging.interval(column, rows=np.flatnonzero(~np.isnan(column)))
             for column in values[order].T
@@ -361,10 +365,10 @@ def leave_one_annotator_out(
     )
 
 
-def _lined_up(lam: xr.DataArray, predictions: xr.DataArray) -> tuple[Ints, Floats]:
+def _lined_up(plausibilities: xr.DataArray, predictions: xr.DataArray) -> tuple[Ints, Floats]:
     """Return the row of each example, -1 for none, and values in the predictions' labels."""
     examples, labels = (name_texts(predictions[dim].values) for dim in (names.EXAMPLE, names.LABEL))
-    dense = inputs.as_plausibilities(lam)
+    dense = inputs.as_plausibilities(plausibilities)
     dense = align.match_labels(dense, labels, source="annotations", other="predictions")
     return positions(name_texts(dense[names.EXAMPLE].values), examples), dense.values
 

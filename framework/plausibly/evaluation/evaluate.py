@@ -87,8 +87,8 @@ class Evaluation(Result):
         shown = every[:MOST_GROUPS]
         lines = [head_line("", self.data, "examples", "coverage", "set size")]
         rows = [_figure(plane, AGGREGATED, f"alpha {alpha_of(plane):g}") for plane in shown]
-        lines += [line for one in rows for line in one.line()]
-        if any(one.rough for one in rows):
+        lines += [line for figure in rows for line in figure.line()]
+        if any(figure.rough for figure in rows):
             lines.append(f"* a rough interval: {ROUGHNESS}")
         for plane in shown:
             lines += wrapped(_verdict(plane, short=True), f"alpha {alpha_of(plane):g}")
@@ -98,21 +98,26 @@ class Evaluation(Result):
     def block(self, plane: xr.Dataset) -> list[str]:
         alpha = alpha_of(plane)
         there = [(name, title) for name, title in QUANTITIES.items() if f"{name}_mean" in plane]
-        tables = [("", [_figure(plane, *one) for one in there])]
+        tables = [("", [_figure(plane, *quantity) for quantity in there])]
         if "by" in plane.attrs:
             groups = _parts(plane, str(plane.attrs["by"]), _GROUP, "  ")
             title = group_title(plane.attrs["by"], len(groups))
             if len(groups) > MOST_GROUPS:
-                groups = sorted(groups, key=lambda one: one.mean)[:MOST_GROUPS]
+                groups = sorted(groups, key=lambda group: group.mean)[:MOST_GROUPS]
             tables.append((title, groups))
         strata = _parts(plane, AMBIGUITY, _STRATUM, "  ")
         tables.append(("by ambiguity (share of the most frequent answer)", strata))
         head = "" if alpha is None else f"alpha {alpha:g}"
         lines = [head_line(head, plane, "examples", "coverage", "set size")]
         for title, rows in tables:
-            lines += [*([title] if title else []), *(line for one in rows for line in one.line())]
+            lines += [
+                *([title] if title else []),
+                *(line for figure in rows for line in figure.line()),
+            ]
         along = [_figure(plane, ORDINAL_GAP, "")] if HOLES in plane else []
-        if any(one.rough for one in (*along, *(one for _, rows in tables for one in rows))):
+        if any(
+            figure.rough for figure in (*along, *(figure for _, rows in tables for figure in rows))
+        ):
             lines.append(f"* a rough interval: {ROUGHNESS}")
         elif f"{GUARANTEED}_{ROUGH}" in plane and bool(plane[f"{GUARANTEED}_{ROUGH}"].any()):
             lines.append(f"The interval of the guarantee is rough: {ROUGHNESS}")
@@ -218,7 +223,7 @@ def evaluate(
         Prints its table and verdict; `coverage` and `set_size` are its main figures. In `data`, by
         example, (example[, alpha]): `aggregated_coverage` = ``sum_k lambda_k 1[k in C(x)]``,
         `majority_vote_coverage`, `true_coverage` (with `true_label`), `mass_coverage` (whether the
-        set holds the share that calibrator ``mass-coverage`` was asked for), `set_size`, and
+        set holds the share that calibrator ``mass-coverage`` guarantees), `set_size`, and
         `largest_plausibility`. On average, ([alpha]): ``*_mean``, ``*_low`` and ``*_high`` of
         these, `share_empty`, `share_singleton` and `n`. Where the labels have an order (a
         coordinate ``order`` of theirs, or that of score ``ordinal``): `ordinal_gap_mean`,
@@ -264,7 +269,10 @@ def evaluate(
     )
     groups = None if by is None else inputs.codes_of(prepared.coordinate(by))
     # The guaranteed share of the plausibilities at each alpha, where there is one.
-    by_alpha = {float(one.alpha): one.share for one in inputs.guarantees_of(prepared.attrs)}
+    by_alpha = {
+        float(guarantee.alpha): guarantee.share
+        for guarantee in inputs.guarantees_of(prepared.attrs)
+    }
     alphas = prepared.sets.coords.get(names.ALPHA, np.array([]))
     wanted = [by_alpha.get(float(alpha)) for alpha in alphas]
     shares = np.array(wanted, dtype=np.float64) - _SLACK if wanted and None not in wanted else None
@@ -276,12 +284,12 @@ def evaluate(
         # A missed answer is one step away or more: the interval is of the further steps.
         top = max(len(prepared.labels) - 2.0, np.finfo(np.float64).tiny)
         further = [
-            averaging.interval(one - 1.0, weight, top=top)
-            for one, weight in zip(steps.T, weights.T, strict=True)
+            averaging.interval(column - 1.0, weight, top=top)
+            for column, weight in zip(steps.T, weights.T, strict=True)
         ]
         gaps = [
-            attrs.evolve(one, mean=1.0 + one.mean, low=1.0 + one.low, high=1.0 + one.high)
-            for one in further
+            attrs.evolve(gap, mean=1.0 + gap.mean, low=1.0 + gap.low, high=1.0 + gap.high)
+            for gap in further
         ]
         columns |= averaging.variables(ORDINAL_GAP, gaps)
         along = inputs.figures_along_order(outcomes)
@@ -316,8 +324,8 @@ def evaluate(
         rows = groups_of(of, len(titles))
         # Intervals of groups are compared with each other, and hold for all of them together.
         among = len(titles) if prefix == _GROUP else 1
-        found = averaging.grouped(outcomes, rows, titles, dim=dim, prefix=prefix, among=among)
-        result = merged(result, found)
+        grouped = averaging.grouped(outcomes, rows, titles, dim=dim, prefix=prefix, among=among)
+        result = merged(result, grouped)
     result = merged(result, _guaranteed(prepared, outcomes, by, groups))
     return Evaluation(prepared.squeezed(result))
 
@@ -359,8 +367,12 @@ def _guaranteed(
         if by_label:
             voted = guarantee.target == "majority-vote"
             votes = prepared.plausibilities.stored.argmax()[prepared.order] if voted else None
-            for code, (lam, held) in enumerate(prepared.columns()):
-                yield prepared.labels[code], lam if votes is None else (votes == code) * 1.0, held
+            for code, (label_weights, held) in enumerate(prepared.columns()):
+                yield (
+                    prepared.labels[code],
+                    label_weights if votes is None else (votes == code) * 1.0,
+                    held,
+                )
         elif groups is not None and guarantee.by:
             titles = group_names(groups[0])
             for title in sorted({*titles.tolist(), *(title for title, _ in guarantee.groups)}):
@@ -376,15 +388,15 @@ def _guaranteed(
         if units is not None:
             sizes = np.bincount(units, weights=weights)[units]
             weights = np.divide(weights, sizes, out=np.zeros(len(sizes)), where=sizes > 0)
-        rows.append([averaging.interval(one, weights, among=among) for one in columns])
-    found = xr.Dataset(
+        rows.append([averaging.interval(outcome, weights, among=among) for outcome in columns])
+    result = xr.Dataset(
         {
             f"{GUARANTEED}_n": (CELL, counts),
             **intervals.variables(GUARANTEED, rows, (CELL, names.ALPHA), (*ENDS, ROUGH)),
         },
         coords={CELL: text_array(titles)},
     )
-    return found if guarantee.by else found.isel({CELL: 0}, drop=True)
+    return result if guarantee.by else result.isel({CELL: 0}, drop=True)
 
 
 # ---- the table, the verdict, and JSON
@@ -477,22 +489,22 @@ def _verdict(plane: xr.Dataset, *, short: bool = False) -> str:
             f"{answers} of the answers."
         )
     else:
-        found = judgement(plane, guarantee)
-        text = f"{found.words[0].upper()}{found.words[1:]}"
+        verdict = judgement(plane, guarantee)
+        text = f"{verdict.words[0].upper()}{verdict.words[1:]}"
         if not guarantee.vacuous:
             of = {
                 "majority-vote": " of the majority votes",
                 "mass": f" of sets with {bounded(guarantee.share or 1)} of the answers",
             }.get(guarantee.target, "")
             measured = _figure(plane, COVERAGE[guarantee.target], "")
-            if guarantee.cluster and found.covered and not guarantee.by:
-                measured, of = found.covered, f'{of} of a new "{guarantee.cluster}"'
+            if guarantee.cluster and verdict.covered and not guarantee.by:
+                measured, of = verdict.covered, f'{of} of a new "{guarantee.cluster}"'
             how = "on average"
             if guarantee.confidence is not None:
                 share = bounded(guarantee.confidence)
                 how = f"on average, with probability {share} over the calibration"
             bound = guarantee.bound()
-            text += f": {bound}{of} {how}, measured {decimal(measured.mean)}{found.remark}"
+            text += f": {bound}{of} {how}, measured {decimal(measured.mean)}{verdict.remark}"
         text += "."
         if guarantee.target == "majority-vote":
             text += f" The coverage of all answers, {answers}, is not guaranteed."
@@ -501,7 +513,7 @@ def _verdict(plane: xr.Dataset, *, short: bool = False) -> str:
             level = float(guarantee.level)
             if "by" in plane.attrs:
                 by = str(plane.attrs["by"])
-                lowest = min(_parts(plane, by, _GROUP), key=lambda one: one.mean)
+                lowest = min(_parts(plane, by, _GROUP), key=lambda group: group.mean)
                 if lowest.high < level:
                     text += (
                         f" Lowest {by}: {lowest.title}, {decimal(lowest.mean)} "
@@ -511,7 +523,7 @@ def _verdict(plane: xr.Dataset, *, short: bool = False) -> str:
                 else:
                     text += f" No {by} is shown to be below {level:.2f}; "
                     text += f"the lowest is {lowest.title}."
-            strata = [one for one in _parts(plane, AMBIGUITY, _STRATUM) if one.n]
+            strata = [stratum for stratum in _parts(plane, AMBIGUITY, _STRATUM) if stratum.n]
             if len(strata) > 1 and strata[0].high < level:
                 text += (
                     " Coverage is lowest where annotators disagree most: "
@@ -550,7 +562,7 @@ def judgement(evaluation: xr.Dataset | Evaluation, guarantee: Guarantee) -> Judg
             how = f"for a new {new}, and the examples have no coordinate {new}"
         return Judgement(None, None, f"not checked, as the guarantee is {how}")
     else:
-        cells = [_figure(one, "", title, GUARANTEED) for title, one in _cells(plane)]
+        cells = [_figure(part, "", title, GUARANTEED) for title, part in _cells(plane)]
     there = [cell for cell in cells if not math.isnan(cell.mean)]
     if not there:
         return Judgement(None, None, "not checked, without test examples")
@@ -577,10 +589,10 @@ def judgement(evaluation: xr.Dataset | Evaluation, guarantee: Guarantee) -> Judg
     words, count = _AGAINST[stands], counted(len(there))
     if guarantee.by:
         below = sum(standing(cell) in ("broken", "short") for cell in there)
-        many = f"{counted(below)} of {count}" if below else f"all {count}"
+        affected = f"{counted(below)} of {count}" if below else f"all {count}"
         groups = "labels" if guarantee.by == BY_LABEL else f'values of "{guarantee.by}"'
         lowest = f"{worst.title}, {decimal(worst.mean)}, {ends(worst.low, worst.high)}"
-        words += f" for {many} {groups} (lowest: {lowest})"
+        words += f" for {affected} {groups} (lowest: {lowest})"
     if stands == "short":
         remark = (
             f", by no more than calibrations of {sizes.get(worst.title, 0):,.4g} examples vary; "

@@ -129,18 +129,18 @@ class ByLabel(Grouper):
 
     def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
         averaging = prepared.averaging
-        named = np.array([np.count_nonzero(lam) for lam, _ in prepared.columns()])
+        named = np.array([np.count_nonzero(weights) for weights, _ in prepared.columns()])
         among = max(1, int((named > 0).sum())) if self.simultaneous else 1
         covered, inside, masses = [], [], []
-        for lam, held in prepared.columns():
-            covered.append([averaging.interval(one, lam, among=among) for one in held])
-            inside.append([averaging.interval(one, among=among) for one in held])
-            masses.append(lam.sum())
+        for weights, held in prepared.columns():
+            covered.append([averaging.interval(column, weights, among=among) for column in held])
+            inside.append([averaging.interval(column, among=among) for column in held])
+            masses.append(weights.sum())
         mass = np.array(masses)
-        found = prepared.result(simultaneous=int(self.simultaneous))
-        found = found.assign_coords({names.LABEL: prepared.sets[names.LABEL].values})
+        result = prepared.result(simultaneous=int(self.simultaneous))
+        result = result.assign_coords({names.LABEL: prepared.sets[names.LABEL].values})
         order = prepared.label_order
-        found = found.assign(
+        result = result.assign(
             {
                 "mass": (names.LABEL, mass),
                 "mass_share": (names.LABEL, mass / math.fsum(mass)),
@@ -149,7 +149,7 @@ class ByLabel(Grouper):
                 **averaging.variables("in_sets", inside, names.LABEL),
             }
         )
-        return found if order is None else found.isel({names.LABEL: order})
+        return result if order is None else result.isel({names.LABEL: order})
 
 
 @attrs.frozen
@@ -190,17 +190,17 @@ class BySetSize(Grouper):
         outcomes = prepared.outcomes(prepared.measured(ties))
         by_alpha = []
         for place, sizes in enumerate(outcomes.pop(SET_SIZE).T):
-            one = {name: values[:, [place]] for name, values in outcomes.items()}
+            at_alpha = {name: values[:, [place]] for name, values in outcomes.items()}
             groups = groups_of(np.digitize(sizes, begins) - 1, len(titles))
             part = prepared.averaging.grouped(
-                one, groups, np.array(titles), dim=SIZE, count="count"
+                at_alpha, groups, np.array(titles), dim=SIZE, count="count"
             )
             by_alpha.append(part.isel({names.ALPHA: 0}))
-        found = xr.concat(
+        by_size = xr.concat(
             by_alpha, dim=names.ALPHA, coords="different", compat="equals", join="exact"
         ).transpose(SIZE, names.ALPHA)
-        found = found.assign_coords(size_from=(SIZE, begins), size_to=(SIZE, last))
-        return merged(prepared.result(ties=ties), found)
+        by_size = by_size.assign_coords(size_from=(SIZE, begins), size_to=(SIZE, last))
+        return merged(prepared.result(ties=ties), by_size)
 
 
 @attrs.frozen(eq=False)
@@ -363,7 +363,7 @@ class ByCoordinate(Grouper):
         outcomes = prepared.outcomes(prepared.measured())
         titles, depths, rows = zip(*kept, strict=True)
         outcomes = {name: outcomes[name] for name in (AGGREGATED, SET_SIZE)}
-        found = prepared.averaging.grouped(
+        subgroups = prepared.averaging.grouped(
             outcomes, rows, text_array(titles), dim=SUBGROUP, count="count", among=len(kept)
         ).drop_vars(["share_empty", "share_singleton"])
         attributes = prepared.result(
@@ -373,9 +373,11 @@ class ByCoordinate(Grouper):
             at_least=self.at_least,
             note=MULTIPLICITY,
         )
-        result = merged(attributes, found.assign_coords(depth=(SUBGROUP, list(depths))))
-        lowest = np.lexsort([found[f"{AGGREGATED}_{end}"].values for end in ("mean", "high")], 0)
-        return result.assign(weakest=(names.ALPHA, found[SUBGROUP].values[lowest[0]]))
+        result = merged(attributes, subgroups.assign_coords(depth=(SUBGROUP, list(depths))))
+        lowest = np.lexsort(
+            [subgroups[f"{AGGREGATED}_{end}"].values for end in ("mean", "high")], 0
+        )
+        return result.assign(weakest=(names.ALPHA, subgroups[SUBGROUP].values[lowest[0]]))
 
 
 @attrs.frozen(eq=False)
@@ -415,25 +417,29 @@ class ByRisk(Grouper):
         losses = np.zeros((alphas, n))
         values = prepared.sets.values
         for rows in row_blocks(values.shape):
-            some = prepared.order[rows]
-            lam = prepared.plausibilities.stored.take(some).dense().astype(np.float64)
-            inside = np.moveaxis(values[some], 2, 0)
+            examples = prepared.order[rows]
+            plausibilities = (
+                prepared.plausibilities.stored.take(examples).dense().astype(np.float64)
+            )
+            inside = np.moveaxis(values[examples], 2, 0)
             for code in range(len(levels)):
                 mine = codes == code
-                held = lam[:, mine]
+                held = plausibilities[:, mine]
                 weights[code, rows] = np.minimum(row_sums(held), 1.0)
                 for at, plane in enumerate(inside):
                     left = row_sums(np.where(plane[:, mine], 0.0, held))
                     outside[code, at, rows] = np.minimum(left, weights[code, rows])
             if risks is not None:
                 for at, plane in enumerate(inside):
-                    losses[at, rows] = row_sums(np.where(plane, 0.0, lam * risks), risks.max())
+                    losses[at, rows] = row_sums(
+                        np.where(plane, 0.0, plausibilities * risks), risks.max()
+                    )
         missed = []
         for mass, row in zip(weights, outside, strict=True):
             shares = [np.divide(o, mass, out=np.zeros_like(mass), where=mass > 0) for o in row]
             missed.append([averaging.interval(share, mass) for share in shares])
-        found = prepared.result(risk=self.risk if isinstance(self.risk, str) else "risk")
-        found = found.assign_coords({LEVEL: levels}).assign(
+        result = prepared.result(risk=self.risk if isinstance(self.risk, str) else "risk")
+        result = result.assign_coords({LEVEL: levels}).assign(
             {
                 "labels": (LEVEL, np.bincount(codes, minlength=len(levels)).astype(np.int64)),
                 "examples": (LEVEL, (weights > 0).sum(axis=1).astype(np.int64)),
@@ -443,17 +449,17 @@ class ByRisk(Grouper):
             }
         )
         if risks is None:
-            return found
+            return result
         most = max(float(risks.max()), np.finfo(np.float64).tiny)
         lost = [averaging.interval(loss, top=most) for loss in losses]
-        return found.assign(averaging.variables("risk_missed", lost))
+        return result.assign(averaging.variables("risk_missed", lost))
 
 
 def _ascending(numbers: Sequence[float], what: str) -> list[float]:
-    found = [float(number) for number in numbers]
-    if any(not a < b for a, b in pairwise(found)) or not np.isfinite(found).all():
+    values = [float(number) for number in numbers]
+    if any(not a < b for a, b in pairwise(values)) or not np.isfinite(values).all():
         raise _malformed(what, "numbers in ascending order, each once", listed(numbers))
-    return found
+    return values
 
 
 def _malformed(what: str, expected: str, found: str) -> InputError:
@@ -524,9 +530,9 @@ def describe_coverage(found: xr.Dataset) -> list[str]:
     """Return the table of what `coverage_by` or `worst_slab_coverage` measured, per alpha."""
     several = names.ALPHA in found.dims and found.sizes[names.ALPHA] > 1
     lines: list[str] = []
-    for one in planes(found):
-        lines += [f"alpha {float(one[names.ALPHA]):g}"] if several else []
-        lines += _lines(one)
+    for plane in planes(found):
+        lines += [f"alpha {float(plane[names.ALPHA]):g}"] if several else []
+        lines += _lines(plane)
     return lines
 
 
@@ -536,57 +542,57 @@ _MOST_LABELS = 12
 _EXAMPLES = ("examples", "coverage", "set size")
 
 
-def _lines(one: xr.Dataset) -> list[str]:
-    if STRATUM in one.dims:
-        return _table(one, STRATUM, f"by {one.attrs['of']}", _EXAMPLES, "count", _SIZE)
-    if SIZE in one.dims:
-        there = one.isel({SIZE: one["count"].values > 0})
+def _lines(plane: xr.Dataset) -> list[str]:
+    if STRATUM in plane.dims:
+        return _table(plane, STRATUM, f"by {plane.attrs['of']}", _EXAMPLES, "count", _SIZE)
+    if SIZE in plane.dims:
+        there = plane.isel({SIZE: plane["count"].values > 0})
         titles = [_SIZES.get(size, f"{size} labels") for size in map(str, there[SIZE].values)]
         there = there.assign_coords({SIZE: titles})
         return _table(there, SIZE, "by set size", (*_EXAMPLES[:2], ""), "count")
-    if SUBGROUP in one.dims:
-        order = np.lexsort(tuple(one[f"{AGGREGATED}_{end}"].values for end in ("mean", "high")))
-        weakest = one.isel({SUBGROUP: order[:MOST_GROUPS]})
-        title = group_title(one.attrs["by"], one.sizes[SUBGROUP])
+    if SUBGROUP in plane.dims:
+        order = np.lexsort(tuple(plane[f"{AGGREGATED}_{end}"].values for end in ("mean", "high")))
+        weakest = plane.isel({SUBGROUP: order[:MOST_GROUPS]})
+        title = group_title(plane.attrs["by"], plane.sizes[SUBGROUP])
         table = _table(weakest, SUBGROUP, title, _EXAMPLES, "count", _SIZE)
-        if small := int(one.attrs["left_out_subgroups"]):
-            noun = "clusters" if "cluster" in one.attrs else "examples"
-            least = f"fewer than {one.attrs['at_least']} {noun}"
+        if small := int(plane.attrs["left_out_subgroups"]):
+            noun = "clusters" if "cluster" in plane.attrs else "examples"
+            least = f"fewer than {plane.attrs['at_least']} {noun}"
             table += wrapped(f"Left out: {names.several(small, 'group')} of {least}.")
         return table
-    if LEVEL in one.dims:
+    if LEVEL in plane.dims:
         columns = ("answers", "missed", "of all")
-        lines = _table(one, LEVEL, f"by {one.attrs['risk']}", columns, "mass", "mass_share")
-        if "risk_missed_mean" in one:
-            mean, low, high = figures(one, "risk_missed")
+        lines = _table(plane, LEVEL, f"by {plane.attrs['risk']}", columns, "mass", "mass_share")
+        if "risk_missed_mean" in plane:
+            mean, low, high = figures(plane, "risk_missed")
             lines.append(f"mean risk per example: {decimal(mean)} ({ends(low, high)})")
         return lines
-    if "slab_share" in one:
-        count, others = counted(int(one["count"])), decimal(float(one["others_mean"]))
-        line = figure_line("  other examples", count, figures(one, AGGREGATED), others)
-        return [head_line("worst slab", one, "examples", "coverage", "elsewhere"), *line]
-    # Of many labels those with the lowest covered share.
-    named = one.isel({names.LABEL: one["mass"].values > 0})
-    many, title = named.sizes[names.LABEL], "by label"
-    if many > _MOST_LABELS:
-        title += f": {_MOST_LABELS} of {counted(many)}"
+    if "slab_share" in plane:
+        count, others = counted(int(plane["count"])), decimal(float(plane["others_mean"]))
+        line = figure_line("  other examples", count, figures(plane, AGGREGATED), others)
+        return [head_line("worst slab", plane, "examples", "coverage", "elsewhere"), *line]
+    # Of many labels only the ones with the lowest covered share.
+    named = plane.isel({names.LABEL: plane["mass"].values > 0})
+    answered, title = named.sizes[names.LABEL], "by label"
+    if answered > _MOST_LABELS:
+        title += f": {_MOST_LABELS} of {counted(answered)}"
         order = np.argsort(named["covered_high"].values, kind="stable")[:_MOST_LABELS]
         named = named.isel({names.LABEL: order})
     columns = ("answers", "covered", "in sets")
     lines = _table(named, names.LABEL, title, columns, "mass", "in_sets_mean")
-    silent = one.sizes[names.LABEL] - many
+    silent = plane.sizes[names.LABEL] - answered
     return [*lines, *([f"  {counted(silent)} labels without an answer"] if silent else [])]
 
 
 def _table(
-    one: xr.Dataset, dim: str, title: str, columns: Sequence[str], count: str, last: str = ""
+    plane: xr.Dataset, dim: str, title: str, columns: Sequence[str], count: str, last: str = ""
 ) -> list[str]:
     """Return a line per group: its size, a figure with its interval, and one more figure."""
-    lines = [head_line(title, one, *columns)]
+    lines = [head_line(title, plane, *columns)]
     if len(title) > 20:
-        lines = [title, head_line("", one, *columns)]
+        lines = [title, head_line("", plane, *columns)]
     figure = AGGREGATED if columns[1] == "coverage" else columns[1]
-    for part in each(one, dim):
+    for part in each(plane, dim):
         size = f"{part[count].item():{',' if count == 'count' else ',.1f'}}"
         end = decimal(float(part[last]), 2 if last == _SIZE else 3) if last else ""
         lines += figure_line(f"  {part[dim].item()}", size, figures(part, figure), end)

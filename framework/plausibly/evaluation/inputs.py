@@ -66,24 +66,26 @@ class Targets:
 
 def measure(values: Bools, targets: Targets) -> Measures:
     """Return coverage and size of each set (example, label[, alpha]): (example, alpha), by name."""
-    planes, lam = np.moveaxis(np.atleast_3d(values), 2, 0), targets.plausibilities
-    found = {
-        AGGREGATED: [coverage.aggregated(plane, lam) for plane in planes],
+    planes, plausibilities = np.moveaxis(np.atleast_3d(values), 2, 0), targets.plausibilities
+    by_plane = {
+        AGGREGATED: [coverage.aggregated(plane, plausibilities) for plane in planes],
         "majority_vote_coverage": [
-            coverage.majority_vote(plane, lam, targets.ties, targets.uniform, targets.order)
+            coverage.majority_vote(
+                plane, plausibilities, targets.ties, targets.uniform, targets.order
+            )
             for plane in planes
         ],
     }
     if targets.true_label is not None:
         rows = np.arange(len(targets.true_label))
-        found["true_coverage"] = [
+        by_plane["true_coverage"] = [
             plane[rows, targets.true_label].astype(np.float64) for plane in planes
         ]
-    found[SET_SIZE] = [coverage.sizes(plane).astype(np.float64) for plane in planes]
+    by_plane[SET_SIZE] = [coverage.sizes(plane).astype(np.float64) for plane in planes]
     if targets.along is not None:
-        parts = [coverage.along_order(plane, lam, targets.along) for plane in planes]
-        found |= {name: [part[place] for part in parts] for place, name in enumerate(_ALONG)}
-    measures = {name: np.stack(columns, axis=1) for name, columns in found.items()}
+        parts = [coverage.along_order(plane, plausibilities, targets.along) for plane in planes]
+        by_plane |= {name: [part[place] for part in parts] for place, name in enumerate(_ALONG)}
+    measures = {name: np.stack(columns, axis=1) for name, columns in by_plane.items()}
     if targets.shares is not None:
         measures["mass_coverage"] = (measures[AGGREGATED] >= targets.shares).astype(np.float64)
     return measures
@@ -116,8 +118,10 @@ def figures_along_order(outcomes: Measures) -> dict[str, Doubles]:
         return np.array([math.fsum(column) for column in values.T])
 
     def ratio(part: Doubles, whole: Doubles) -> Doubles:
-        found: Doubles = np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0)
-        return found
+        quotients: Doubles = np.divide(
+            part, whole, out=np.full(len(whole), np.nan), where=whole > 0
+        )
+        return quotients
 
     return {
         ORDINAL_GAP: ratio(total(steps), total(missed * ~empty)),
@@ -141,9 +145,9 @@ class Measured(NamedTuple):
 
 def measured(values: Bools, targets: Targets) -> Measured:
     """Return outcomes and disagreement of sets in memory."""
-    lam = targets.plausibilities
-    largest = np.asarray(lam.weight.max(axis=1), dtype=np.float64)
-    return Measured(measure(values, targets), largest, coverage.tie_counts(lam) > 1)
+    plausibilities = targets.plausibilities
+    largest = np.asarray(plausibilities.weight.max(axis=1), dtype=np.float64)
+    return Measured(measure(values, targets), largest, coverage.tie_counts(plausibilities) > 1)
 
 
 SETS = "the prediction sets"
@@ -190,9 +194,9 @@ def as_sets(sets: object) -> xr.DataArray:
     order = [names.EXAMPLE, names.LABEL, *sorted(set(map(str, sets.dims)) - wanted)]
     named: dict[str, NDArray[np.str_]] = {}
     for dim in (names.EXAMPLE, names.LABEL):
-        found = names.name_texts(sets[dim].values)
-        names.check_names(found, dim, source=SETS)
-        named[dim] = names.text_array(found)
+        texts = names.name_texts(sets[dim].values)
+        names.check_names(texts, dim, source=SETS)
+        named[dim] = names.text_array(texts)
     ordered = sets.transpose(*order).assign_coords(named)
     # Labels in the order of the calibration, so that ties break as they did there.
     labels = json.loads(str(sets.attrs.get(LABEL_ORDER, "[]")))
@@ -357,7 +361,7 @@ _CARRIED = (GUARANTEES, FINGERPRINT, OVERLAP)
 def guarantees_of(attributes: Mapping[str, object]) -> list[Guarantee]:
     """Return the guarantees that sets carry, one per alpha."""
     stated = json.loads(str(attributes.get(GUARANTEES, "[]")))
-    return [Guarantee.from_json(one) for one in stated]
+    return [Guarantee.from_json(plain) for plain in stated]
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -404,12 +408,12 @@ class EvaluationInputs:
     ) -> Measured:
         """Return coverage and size of each set; arrays in chunks are read in one pass."""
         in_chunks = self.plausibilities.in_chunks
-        lam = np.empty((len(self.order), 0)) if in_chunks else self.plausibilities.stored
+        plausibilities = np.empty((len(self.order), 0)) if in_chunks else self.plausibilities.stored
         uniform, order = None, np.argsort(self.sets[names.LABEL].values)
         if ties == "random":
             uniform = Keys(self.seed).child("evaluate/ties").uniform(self.hashes)[:, 0]
         along = self.label_order
-        targets = Targets(lam, true_label, shares, ties, uniform, order, along)
+        targets = Targets(plausibilities, true_label, shares, ties, uniform, order, along)
         if not is_lazy(self.sets) and not in_chunks:
             return measured(self.sets.values, targets)
         return _in_chunks(self.sets, self.plausibilities.array, targets)
@@ -420,17 +424,17 @@ class EvaluationInputs:
 
     def result(self, **attributes: object) -> xr.Dataset:
         """Return a Dataset without variables, with alpha, and the attributes of every result."""
-        found = xr.Dataset()
+        result = xr.Dataset()
         if names.ALPHA in self.sets.coords:
-            found = found.assign_coords({names.ALPHA: self.sets[names.ALPHA].variable})
-        found.attrs = {**self.attrs, "n": len(self.order), **attributes}
+            result = result.assign_coords({names.ALPHA: self.sets[names.ALPHA].variable})
+        result.attrs = {**self.attrs, "n": len(self.order), **attributes}
         for array in (self.sets, self.plausibilities.array):
-            found = with_left_out(found, read_left_out(array.attrs))
-        return found
+            result = with_left_out(result, read_left_out(array.attrs))
+        return result
 
-    def squeezed(self, found: xr.Dataset) -> xr.Dataset:
+    def squeezed(self, result: xr.Dataset) -> xr.Dataset:
         """Return a result without the dim alpha where the sets came without it."""
-        return found if self.several else found.isel({names.ALPHA: 0})
+        return result if self.several else result.isel({names.ALPHA: 0})
 
 
 def _in_chunks(sets: xr.DataArray, plausibilities: Form, targets: Targets) -> Measured:
@@ -447,14 +451,17 @@ def _in_chunks(sets: xr.DataArray, plausibilities: Form, targets: Targets) -> Me
         arrays.append(plausibilities.chunk({names.EXAMPLE: cut, names.LABEL: -1}))
 
     def of_chunk(values: Bools, *read: Any) -> Measured:  # Any: plausibilities, then targets
-        *lam, some = read
-        return measured(values, attrs.evolve(some, plausibilities=lam[0]) if lam else some)
+        *blocks, chunk_targets = read
+        return measured(
+            values,
+            attrs.evolve(chunk_targets, plausibilities=blocks[0]) if blocks else chunk_targets,
+        )
 
     asks = [(chunk, targets[chunk.start : chunk.stop]) for chunk in chunks_of(sets)]
     dask = require("dask", extra="dask", source="an array in chunks")
     parts: Sequence[Measured] = dask.compute(*each_chunk(of_chunk, arrays, asks))
     outcomes, largest, tied = zip(*parts, strict=True)
-    together = {name: np.concatenate([one[name] for one in outcomes]) for name in outcomes[0]}
+    together = {name: np.concatenate([part[name] for part in outcomes]) for name in outcomes[0]}
     return Measured(together, np.concatenate(largest), np.concatenate(tied))
 
 
@@ -477,11 +484,11 @@ def prepare(
     examples = inside.sizes[names.EXAMPLE]
     overlap = min(int(sets.attrs.get(OVERLAP, 0)), examples)
     warn_of_overlap(overlap, examples, source=SETS, stacklevel=4)
-    lam = read_plausibilities(plausibilities, in_chunks=in_chunks)
-    inside, lam = matched_with(inside, lam, only_common, SETS)
+    record = read_plausibilities(plausibilities, in_chunks=in_chunks)
+    inside, record = matched_with(inside, record, only_common, SETS)
     hashes = hash_names(inside[names.EXAMPLE].values)
     order = drawn_order(hashes, seed)
-    clusters = cluster_codes(cluster, (inside, lam.about))
+    clusters = cluster_codes(cluster, (inside, record.about))
     carried = {name: sets.attrs[name] for name in _CARRIED if name in sets.attrs}
     carried |= {"interval": interval, "confidence": confidence, "seed": seed}
     carried["labels"] = inside.sizes[names.LABEL]
@@ -496,7 +503,7 @@ def prepare(
     return EvaluationInputs(
         sets=inside,
         several=several,
-        plausibilities=lam,
+        plausibilities=record,
         hashes=hashes,
         order=order,
         averaging=averaging,
@@ -539,12 +546,12 @@ def matched_with(
 
 
 def with_clusters(
-    model: xr.DataArray, cluster: str | None, lam: xr.DataArray
+    model: xr.DataArray, cluster: str | None, plausibilities: xr.DataArray
 ) -> tuple[xr.DataArray, NDArray[np.generic] | None]:
     """Return predictions with the coordinate by which they are split, and its values."""
     if cluster is None:
         return model, None
-    groups = example_values(cluster, (model, lam))
+    groups = example_values(cluster, (model, plausibilities))
     return model.assign_coords({cluster: (names.EXAMPLE, groups)}), groups
 
 
@@ -570,7 +577,7 @@ def warn_of_overlap(overlap: int, examples: int, *, source: str, stacklevel: int
 
 
 def as_predictions(predictions: xr.DataArray) -> xr.DataArray:
-    """Return predictions (example, label), checked; those in chunks when they are read."""
+    """Return predictions (example, label), checked; arrays in chunks only when they are read."""
     if not is_lazy(predictions):
         return validate.check_predictions(predictions)
     from plausibly.conformal.chunks import predictions_in_chunks
@@ -581,7 +588,7 @@ def as_predictions(predictions: xr.DataArray) -> xr.DataArray:
 def p_value_rows(
     predictor: ConformalPredictor, predictions: xr.DataArray
 ) -> Iterator[tuple[slice, Floats]]:
-    """Yield slices of examples with their p-values (some, label), labels as in the predictor."""
+    """Yield slices of examples with their p-values (example, label), labels as in the predictor."""
     labels = list(map(str, predictions[names.LABEL].values))
     wanted = list(predictor.labels)
     code = slice(None) if labels == wanted else positions(labels, wanted)
@@ -593,6 +600,6 @@ def p_value_rows(
         part = predictions.isel({names.EXAMPLE: slice(start, end)})
         part = part.load() if lazy else part
         for rows in row_blocks((size, len(labels))):
-            found = predictor.p_values(part.isel({names.EXAMPLE: rows}))
-            values: Floats = found.transpose(names.EXAMPLE, names.LABEL).values
+            p_values = predictor.p_values(part.isel({names.EXAMPLE: rows}))
+            values: Floats = p_values.transpose(names.EXAMPLE, names.LABEL).values
             yield slice(start + rows.start, start + rows.stop), values[:, code]

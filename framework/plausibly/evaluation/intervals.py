@@ -102,15 +102,15 @@ def interval(
     ``R (1 - R)`` over that variance, at most ``W^2 / sum w^2`` (Kish 1965). Examples that stand
     alone and weigh the same have Student's t and Wilson's interval as they are known.
 
-    With few clusters, or clusters nearly all of whose outcomes are 0 or `top`, no interval of a
-    useful width holds what it says: 95% intervals of 20 clusters of 1 or 60 examples hold a truth
-    of 0.96 in about 90% of cases. Such an interval is `rough`.
+    With few clusters, or outcomes that are nearly all 0 or `top`, no interval of a useful width
+    reaches its confidence: 95% intervals of 20 clusters of 1 or 60 examples hold a truth of
+    0.96 in about 90% of cases. Such an interval is `rough`.
     """
     check_method(method, confidence)
     if weights is not None:
-        heard = weights > 0
-        values, weights = values[heard], weights[heard]
-        clusters = None if clusters is None else clusters[heard]
+        positive = weights > 0
+        values, weights = values[positive], weights[positive]
+        clusters = None if clusters is None else clusters[positive]
     if len(values) == 0:
         return Interval(math.nan, math.nan, math.nan)
     shares = np.clip(values / top, 0.0, 1.0)
@@ -249,14 +249,14 @@ Variables: TypeAlias = dict[str, tuple[Sequence[str], NDArray[np.generic]]]
 
 
 def variables(
-    name: str, found: object, dims: Sequence[str], ends: Sequence[str] = ENDS
+    name: str, nested: object, dims: Sequence[str], ends: Sequence[str] = ENDS
 ) -> Variables:
     """Return variables NAME_mean, NAME_low and NAME_high of a nested list of intervals."""
-    each = np.array(found, dtype=object)
+    each = np.array(nested, dtype=object)
     return {
         f"{name}_{end}": (
             dims,
-            np.array([getattr(one, end) for one in each.ravel()]).reshape(each.shape),
+            np.array([getattr(bounds, end) for bounds in each.ravel()]).reshape(each.shape),
         )
         for end in ends
     }
@@ -300,16 +300,16 @@ class Averaging:
             among=among,
         )
 
-    def variables(self, name: str, found: Sequence[object], dim: str | None = None) -> Variables:
+    def variables(self, name: str, nested: Sequence[object], dim: str | None = None) -> Variables:
         """Return variables of intervals by alpha, or by what is along `dim` and alpha."""
         dims = [names.ALPHA] if dim is None else [dim, names.ALPHA]
-        return variables(name, found, dims, self.ends)
+        return variables(name, nested, dims, self.ends)
 
     def overall(self, outcomes: Measures) -> xr.Dataset:
         """Return means of all examples, and shares of sets, (alpha,)."""
         whole = [np.arange(len(next(iter(outcomes.values()))))]
-        found = self.grouped(outcomes, whole, np.array(["all"]), dim="whole")
-        return found.isel(whole=0, drop=True).drop_vars("n")
+        result = self.grouped(outcomes, whole, np.array(["all"]), dim="whole")
+        return result.isel(whole=0, drop=True).drop_vars("n")
 
     def grouped(
         self,
@@ -323,21 +323,21 @@ class Averaging:
         among: int = 1,
     ) -> xr.Dataset:
         """Return the same for each group of rows: variables (group, alpha), and their sizes."""
-        found: Variables = {f"{prefix}{count}": ([dim], np.array(list(map(len, groups))))}
+        columns: Variables = {f"{prefix}{count}": ([dim], np.array(list(map(len, groups))))}
         for name, values in outcomes.items():
             top = float(self.labels) if name == SET_SIZE else 1.0
             each = [
-                [self.interval(one, rows=rows, top=top, among=among) for one in values.T]
+                [self.interval(column, rows=rows, top=top, among=among) for column in values.T]
                 for rows in groups
             ]
-            found |= self.variables(f"{prefix}{name}", each, dim)
+            columns |= self.variables(f"{prefix}{name}", each, dim)
             for title, size in _SHARES if name == SET_SIZE else ():
                 exact = values == size
                 shares = np.stack(
                     [exact[rows].sum(axis=0) / (len(rows) or math.nan) for rows in groups]
                 )
-                found[f"{prefix}{title}"] = ([dim, names.ALPHA], shares)
-        return xr.Dataset(found, coords={dim: titles})
+                columns[f"{prefix}{title}"] = ([dim, names.ALPHA], shares)
+        return xr.Dataset(columns, coords={dim: titles})
 
 
 def groups_of(codes: Ints, count: int) -> list[Ints]:

@@ -148,9 +148,9 @@ def _packed(design: Design) -> _Parcel:
 def _unpacked(parcel: _Parcel) -> Design:
     without, packed, registered = parcel
     kinds: dict[str, Any] = {kind.name: kind for kind in KINDS}  # Any: each has its own Protocol
-    for one in registered:
+    for pickled in registered:
         with contextlib.suppress(Exception):  # as above
-            entry: Entry = pickle.loads(one)
+            entry: Entry = pickle.loads(pickled)
             registry.register(kinds[entry.kind], entry.name, entry.target, summary=entry.summary)
     methods = {}
     for name, method in packed.items():
@@ -162,7 +162,7 @@ def _unpacked(parcel: _Parcel) -> Design:
 
 @contextlib.contextmanager
 def _sent(name: str) -> Iterator[None]:
-    """Say what is wrong where a method cannot be sent, or not be read on the other side."""
+    """Raise an error with the reason where a method cannot be sent to another process, or read."""
     try:
         yield
     except Exception as error:  # a class of a user may raise anything

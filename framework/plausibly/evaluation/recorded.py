@@ -67,12 +67,18 @@ def record_warnings(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    for one in caught:
-        message = one.message if isinstance(one.message, Warning) else one.category(one.message)
+    for warning in caught:
+        message = (
+            warning.message
+            if isinstance(warning.message, Warning)
+            else warning.category(warning.message)
+        )
         if isinstance(message, PlausiblyWarning):
             # The same, whether it was issued here, in another process, or read from a file.
             message.details = json.loads(json.dumps(message.details, default=_plain))
-        recorded.append(Recorded(message=message, filename=one.filename, line=one.lineno, **where))
+        recorded.append(
+            Recorded(message=message, filename=warning.filename, line=warning.lineno, **where)
+        )
 
 
 def _plain(value: object) -> object:
@@ -89,33 +95,35 @@ def issue(
 ) -> None:
     """Issue each warning once, on behalf of the caller's caller."""
     groups: dict[tuple[str, str], list[Recorded]] = {}
-    for one in recorded:
+    for warning in recorded:
         # Warnings are the same by their name and first line, whatever their numbers.
-        message = one.message
+        message = warning.message
         key = (_kind(message).__name__, str(message))
         if isinstance(message, PlausiblyWarning):
             key = message.name, message.what
-        groups.setdefault(key, []).append(one)
+        groups.setdefault(key, []).append(warning)
     for group in groups.values():
         first = group[0]
         message = first.message
         if not isinstance(message, PlausiblyWarning):
             warnings.warn_explicit(message, type(message), first.filename, first.line)
             continue
-        number = len({one.split for one in group} - {None})
-        some = [f"in {counted(number)} of {counted(splits)} splits"] if 0 < number < splits else []
+        number = len({member.split for member in group} - {None})
+        scope = [f"in {counted(number)} of {counted(splits)} splits"] if 0 < number < splits else []
         where: dict[str, object] = {
-            "methods": list(dict.fromkeys(one.method for one in group if one.method is not None)),
+            "methods": list(
+                dict.fromkeys(member.method for member in group if member.method is not None)
+            ),
             "splits": number,
         }
         for title, field, wanted in (("sizes", "size", sizes), ("draws", "draws", draws)):
-            found = {getattr(one, field) for one in group}
+            values = {getattr(member, field) for member in group}
             if wanted:
-                where[title] = at = [value for value in wanted if value in found]
-                if None not in found and len(found) < len(wanted):
-                    some.append(f"at {title if len(found) > 1 else field} {listed(at)}")
+                where[title] = at = [value for value in wanted if value in values]
+                if None not in values and len(values) < len(wanted):
+                    scope.append(f"at {title if len(values) > 1 else field} {listed(at)}")
         more = {
-            "what": f"{message.what} ({', '.join(some)})" if some else message.what,
+            "what": f"{message.what} ({', '.join(scope)})" if scope else message.what,
             "details": {**message.details, **where},
         }
         again = PlausiblyWarning(**{**message.fields(), **more})  # type: ignore[arg-type]  # its own

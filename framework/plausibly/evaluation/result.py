@@ -88,9 +88,9 @@ def alpha_of(plane: xr.Dataset) -> float | None:
     return float(plane[names.ALPHA]) if names.ALPHA in plane.coords else None
 
 
-def figures(one: xr.Dataset, name: str) -> tuple[float, float, float]:
+def figures(data: xr.Dataset, name: str) -> tuple[float, float, float]:
     """Return mean and both ends of the interval of one figure."""
-    mean, low, high = (float(one[f"{name}_{end}"]) for end in ENDS)
+    mean, low, high = (float(data[f"{name}_{end}"]) for end in ENDS)
     return mean, low, high
 
 
@@ -133,28 +133,28 @@ def wrapped(sentences: str, title: str = "") -> list[str]:
 
 def group_title(by: object, count: int) -> str:
     """Return the title of a table of groups, whose intervals hold for all of them together."""
-    title, many = f"by {by}", counted(count)
+    title, groups = f"by {by}", counted(count)
     if count > MOST_GROUPS:
-        return f"{title} (lowest {MOST_GROUPS} of {many} groups, intervals widened for all)"
-    return f"{title} (intervals widened for {many} groups)" if count > 1 else title
+        return f"{title} (lowest {MOST_GROUPS} of {groups} groups, intervals widened for all)"
+    return f"{title} (intervals widened for {groups} groups)" if count > 1 else title
 
 
-def head_line(left: str, one: xr.Dataset, *columns: str) -> str:
+def head_line(left: str, data: xr.Dataset, *columns: str) -> str:
     """Return the head of a table of figures: count, figure, and what else a line ends with."""
     count, figure, last = columns
-    level = f"{100 * float(one.attrs['confidence']):g}% interval"
+    level = f"{100 * float(data.attrs['confidence']):g}% interval"
     return f"{left:<21}{count:>8}{figure:>10}  {level:<16}{last:>10}".rstrip()
 
 
 def figure_line(
-    left: str, count: str, one: Sequence[float], last: str, *, rough: bool = False
+    left: str, count: str, figure: Sequence[float], last: str, *, rough: bool = False
 ) -> list[str]:
     """Return a line of a table: name, count, mean, interval (* where rough), one more figure."""
     before = []
     if len(left) > 20:  # a line of its own
         before = [left if len(left) <= WIDTH else f"{left[: WIDTH - 1]}…"]
         left = ""
-    mean, low, high = one
+    mean, low, high = figure
     between = "-" if math.isnan(low) else f"{ends(low, high)}{' *' * rough}"
     return [*before, f"{left:<21}{count:>8}{decimal(mean):>10}  {between:<16}{last:>10}".rstrip()]
 
@@ -163,15 +163,15 @@ def part_rows(result: xr.Dataset, dim: str | None = None) -> list[dict[str, obje
     """Return the figures of a further measure as plain data, one entry per alpha and part."""
     rows = []
     for plane in planes(result):
-        for one in [plane] if dim is None else each(plane, dim):
+        for part in [plane] if dim is None else each(plane, dim):
             row: dict[str, object] = {}
-            for name, values in {**one.coords, **one.data_vars}.items():
+            for name, values in {**part.coords, **part.data_vars}.items():
                 stem, _, end = str(name).rpartition("_")
                 if values.ndim:
                     continue
-                if end in ENDS and f"{stem}_mean" in one:
+                if end in ENDS and f"{stem}_mean" in part:
                     row[stem] = {
-                        end: one[f"{stem}_{end}"].item() for end in ENDS if f"{stem}_{end}" in one
+                        end: part[f"{stem}_{end}"].item() for end in ENDS if f"{stem}_{end}" in part
                     }
                 else:
                     row[str(name)] = values.item()

@@ -74,7 +74,7 @@ Aggregators: TypeAlias = (
 def read_aggregators(aggregators: Aggregators) -> dict[str, Aggregator]:
     if isinstance(aggregators, str) or not isinstance(aggregators, Mapping | Sequence):
         aggregators = [aggregators]
-    named = [(component_name(AGGREGATOR, one), one) for one in aggregators]
+    named = [(component_name(AGGREGATOR, like), like) for like in aggregators]
     if isinstance(aggregators, Mapping):
         named = list(aggregators.items())
     texts = [str(name) for name, _ in named]
@@ -112,18 +112,18 @@ class Sensitivity(Result):
         return [str(name) for name in self.data[JUDGED_BY].values]
 
     def lines(self) -> list[str]:
-        one = self.data.isel({names.ALPHA: 0})
-        means = one[self._measure()].mean(SPLIT).transpose(*_SQUARE).values
+        at_alpha = self.data.isel({names.ALPHA: 0})
+        means = at_alpha[self._measure()].mean(SPLIT).transpose(*_SQUARE).values
         row = self.names.index(str(self.data.attrs["reference"]))
         low, high = int(means[row].argmin()), int(means[row].argmax())
-        sizes = one[SET_SIZE].mean(SPLIT).values
+        sizes = at_alpha[SET_SIZE].mean(SPLIT).values
         blocks = wrapped(
-            f"Sensitivity: at alpha {float(one[names.ALPHA]):g}, the sets of {self.names[row]} "
-            f"cover {decimal(means[row, low])} of the answers when they are aggregated by "
-            f"{self.names[low]}, and {decimal(means[row, high])} by {self.names[high]}. Calibrated "
-            f"with each aggregator, sets have {sizes.min():.2f} to {sizes.max():.2f} labels. Means "
-            f"of {several(self.data.sizes[SPLIT], 'split')}. The guarantee is for the aggregator "
-            "that calibrated: the diagonal."
+            f"Sensitivity: at alpha {float(at_alpha[names.ALPHA]):g}, the sets of "
+            f"{self.names[row]} cover {decimal(means[row, low])} of the answers when they are "
+            f"aggregated by {self.names[low]}, and {decimal(means[row, high])} by "
+            f"{self.names[high]}. Calibrated with each aggregator, sets have {sizes.min():.2f} to "
+            f"{sizes.max():.2f} labels. Means of {several(self.data.sizes[SPLIT], 'split')}. The "
+            "guarantee is for the aggregator that calibrated: the diagonal."
         )
         blocks.append("")
         # The numbers by which the tables call the aggregators, with notes.
@@ -147,9 +147,9 @@ class Sensitivity(Result):
             for name in ("total_variation", "top_changed")
         )
         cells = [[f"{'-':>12}"] * len(variation) for _ in variation]
-        for first, other in permutations(range(len(variation)), 2):
-            share = f"({percent(changed[first, other])})"
-            cells[first][other] = f"{decimal(variation[first, other]):>6}{share:>6}"
+        for first, second in permutations(range(len(variation)), 2):
+            share = f"({percent(changed[first, second])})"
+            cells[first][second] = f"{decimal(variation[first, second]):>6}{share:>6}"
         title = f"{'distance (first label)':<{_NAME + 2}}"
         tables = self._squares(title, "{:>12}", cells)
         return [*blocks, "", *(line for table in tables for line in table)]
@@ -158,32 +158,32 @@ class Sensitivity(Result):
         def plain(table: xr.DataArray) -> dict[str, object]:
             dim = next(dim for dim in _SQUARE if dim in table.dims)
             rows = [table.isel({dim: place}) for place in range(table.sizes[dim])]
-            cells = [plain(one) if one.ndim else one.item() for one in rows]
+            cells = [plain(row) if row.ndim else row.item() for row in rows]
             return dict(zip(self.names, cells, strict=True))
 
-        found = self.data
+        data = self.data
         measured = [
             AGGREGATED,
             "majority_vote_coverage",
-            *([BY_GROUP] if BY_GROUP in found else []),
+            *([BY_GROUP] if BY_GROUP in data else []),
         ]
         measured += [SET_SIZE, "sets_changed"]
         distances = ("total_variation", "top_changed", "largest_plausibility")
         return {
-            "reference": found.attrs["reference"],
-            "examples": int(found.attrs["n"]),
-            "splits": found.sizes[SPLIT],
-            "method": json.loads(found.attrs["method"]),
-            "notes": json.loads(found.attrs["notes"]),
+            "reference": data.attrs["reference"],
+            "examples": int(data.attrs["n"]),
+            "splits": data.sizes[SPLIT],
+            "method": json.loads(data.attrs["method"]),
+            "notes": json.loads(data.attrs["notes"]),
             "alphas": [
                 {
                     "alpha": float(plane[names.ALPHA]),
                     **{name: plain(plane[name]) for name in measured},
                     "guaranteed": plain(plane["guaranteed"]),
                 }
-                for plane in planes(found[measured].mean(SPLIT))
+                for plane in planes(data[measured].mean(SPLIT))
             ],
-            **{name: plain(found[name]) for name in distances},
+            **{name: plain(data[name]) for name in distances},
         }
 
     def _measure(self) -> str:
@@ -196,15 +196,17 @@ class Sensitivity(Result):
         """Yield coverage of the sets of each aggregator on the answers of each, at one alpha."""
         alpha, name = float(plane[names.ALPHA]), self._measure()
         means = plane[name].mean(SPLIT).transpose(*_SQUARE).values
-        sizes, changed = (plane[one].mean(SPLIT).values for one in (SET_SIZE, "sets_changed"))
+        sizes, changed = (
+            plane[measure].mean(SPLIT).values for measure in (SET_SIZE, "sets_changed")
+        )
         of = " (mean of groups)" if name == BY_GROUP else ""
         cells = [
             [f"{decimal(mean):>6}{CROSS if mean < 1 - alpha - TOLERATED else ' '}" for mean in row]
             for row in means
         ]
         last = [
-            f"{size:>7.2f}{percent(some) if some else '-':>9}"
-            for size, some in zip(sizes, changed, strict=True)
+            f"{size:>7.2f}{percent(share) if share else '-':>9}"
+            for size, share in zip(sizes, changed, strict=True)
         ]
         head = f"{f'alpha {alpha:g}':<{_NAME}}   coverage{of}, evaluated with"
         for rows in self._squares(f"{'calibrated with':<{_NAME}}", "{:>6} ", cells, last):
@@ -268,8 +270,7 @@ def sensitivity(
     seed : int
         Of aggregators that draw, of the splits, and of what calibrators draw.
     reference : str, optional
-        Name of the aggregator with whose sets those of the others are compared; by default the
-        first.
+        Name of the aggregator whose sets the others are compared with; by default the first.
     unanswered : {"error", "drop"}
         See `plausibly.aggregate`; predictions of dropped examples are left out as well.
     only_common : bool
@@ -329,13 +330,13 @@ def sensitivity(
     means: dict[str, Floats] = {}
     notes: dict[str, dict[str, object]] = {}
     for name, component in components.items():
-        lam = aggregate(table, component, seed=seed)
-        model, lam = inputs.matched(model, lam, only_common)
-        versions[name], left_out = lam, read_left_out(lam.attrs)
-        means[name] = mean_over_draws(lam).values.astype(np.float64, copy=False)
+        plausibilities = aggregate(table, component, seed=seed)
+        model, plausibilities = inputs.matched(model, plausibilities, only_common)
+        versions[name], left_out = plausibilities, read_left_out(plausibilities.attrs)
+        means[name] = mean_over_draws(plausibilities).values.astype(np.float64, copy=False)
         notes[name] = {"left_out": left_out} if left_out else {}
-        notes[name] |= {"joint": True} if names.JOINT in lam.attrs else {}
-    model, groups = inputs.with_clusters(model, cluster, lam)
+        notes[name] |= {"joint": True} if names.JOINT in plausibilities.attrs else {}
+    model, groups = inputs.with_clusters(model, cluster, plausibilities)
     typed = inputs.as_typed(alphas)
     recorded: list[Recorded] = []
     hashes = hash_names(model[names.EXAMPLE].values)
@@ -347,10 +348,14 @@ def sensitivity(
         for number in range(splits):
             tested = split(hashes, split_keys(seed, number), test=test, groups=groups)
             new, sets, stated = model.isel({names.EXAMPLE: tested}), [], []
-            for name, lam in versions.items():
+            for name, plausibilities in versions.items():
                 with record_warnings(recorded, split=number, method=name):
                     predictor = made.calibrated(
-                        model, lam, ~tested, seed=split_seed(seed, number), cluster=cluster
+                        model,
+                        plausibilities,
+                        ~tested,
+                        seed=split_seed(seed, number),
+                        cluster=cluster,
                     )
                     sets.append(sets_of(predictor, new, typed))
                     stated.append([Stated.by(predictor.guarantee(alpha)) for alpha in typed])
@@ -368,11 +373,11 @@ def sensitivity(
     issue(recorded, splits)
     tops = [mean >= mean.max(axis=1, keepdims=True) - _SAME for mean in means.values()]
     distances = [
-        [exact_mean(row_sums(np.abs(one - other), most=2.0)) / 2 for other in means.values()]
-        for one in means.values()
+        [exact_mean(row_sums(np.abs(first - second), most=2.0)) / 2 for second in means.values()]
+        for first in means.values()
     ]
     cells, aggregator_names = (CALIBRATED_WITH, names.ALPHA), text_array(known)
-    shorts = text_array([one.short for row in stated for one in row])
+    shorts = text_array([guarantee.short for row in stated for guarantee in row])
     result = xr.Dataset(
         {
             **{
@@ -382,7 +387,7 @@ def sensitivity(
             "total_variation": (_SQUARE, distances),
             "top_changed": (
                 _SQUARE,
-                [[exact_mean(~(one & other).any(axis=1)) for other in tops] for one in tops],
+                [[exact_mean(~(first & second).any(axis=1)) for second in tops] for first in tops],
             ),
             "largest_plausibility": (
                 JUDGED_BY,
@@ -395,7 +400,7 @@ def sensitivity(
             SPLIT: np.arange(splits),
             names.ALPHA: [float(alpha) for alpha in exact],
             "guaranteed": (cells, shorts.reshape(size, -1)),
-            "guaranteed_level": (cells, [[one.value for one in row] for row in stated]),
+            "guaranteed_level": (cells, [[guarantee.value for guarantee in row] for row in stated]),
         },
     )
     result.attrs = {

@@ -106,19 +106,19 @@ def likelihood_ratios(
     if isinstance(limit, bool) or not (isinstance(limit, int | float) and 1 < limit < math.inf):
         expected = "a number above 1: ratios stay within 1 / clip to clip"
         raise out_of_range("clip", repr(clip), expected=expected, hint="clip=100.0")
-    for whose in ("source", "target"):
-        both = np.intersect1d(rows["features"][names.EXAMPLE], rows[whose][names.EXAMPLE])
+    for side in ("source", "target"):
+        both = np.intersect1d(rows["features"][names.EXAMPLE], rows[side][names.EXAMPLE])
         if both.size:
             raise InputError(
                 "ratios-own-examples",
-                f"{several(both.size, 'example')} to weigh are in {whose} as well ({listed(both)})",
-                expected=f"{whose} examples that neither calibrate nor are predicted",
+                f"{several(both.size, 'example')} to weigh are in {side} as well ({listed(both)})",
+                expected=f"{side} examples that neither calibrate nor are predicted",
                 found=f"{counted(both.size)} of {counted(len(rows['features']))}",
-                hint=f"fit on others: {whose}.drop_sel(example=[...])",
-                source=whose,
+                hint=f"fit on others: {side}.drop_sel(example=[...])",
+                source=side,
                 details={"examples": [str(name) for name in both]},
             )
-    fitting = np.concatenate([rows[whose].values for whose in ("source", "target")])
+    fitting = np.concatenate([rows[side].values for side in ("source", "target")])
     sides = np.repeat([SOURCE, TARGET], [len(rows["source"]), len(rows["target"])])
     sklearn = partial(require, extra="demo", source="likelihood_ratios")
     base = sklearn("sklearn.base")
@@ -315,7 +315,7 @@ def find_duplicates(calibration: xr.DataArray, test: xr.DataArray) -> list[tuple
     second = align.match_labels(
         second, labels, source="test predictions", other="calibration predictions"
     )
-    old, new = (name_texts(one[names.EXAMPLE].values) for one in (first, second))
+    old, new = (name_texts(array[names.EXAMPLE].values) for array in (first, second))
     values = np.concatenate([first.values, second.values.astype(first.dtype, copy=False)])
     row = _distinctive_rows(values).tolist()
     by_row: dict[int, list[str]] = {}
@@ -324,7 +324,7 @@ def find_duplicates(calibration: xr.DataArray, test: xr.DataArray) -> list[tuple
     by_row.pop(-1, None)
     pairs = []
     for name, code in zip(new, row[len(old) :], strict=True):
-        pairs += [(other, name) for other in by_row.get(code, ()) if other != name][:1]
+        pairs += [(old_name, name) for old_name in by_row.get(code, ()) if old_name != name][:1]
     return pairs
 
 
@@ -393,7 +393,7 @@ def shift_test(calibration: Floats, new: Floats) -> Shift:
     from scipy.special import kolmogorov
 
     every, n, h = np.concatenate([calibration, new]), len(calibration), len(new)
-    below = [np.searchsorted(np.sort(one), every, side="right") for one in (calibration, new)]
+    below = [np.searchsorted(np.sort(sample), every, side="right") for sample in (calibration, new)]
     distance = float(np.abs(below[0] / n - below[1] / h).max())
     p_value = float(kolmogorov(math.sqrt(n * h / (n + h)) * distance))
     return Shift(distance=distance, p_value=p_value, calibration=n, new=h)
@@ -401,16 +401,16 @@ def shift_test(calibration: Floats, new: Floats) -> Shift:
 
 def warn_of_shift(calibration: Floats, new: Floats, *, source: str = "predictions") -> Shift:
     """Warn where new examples score unlike those that calibrated: p < 0.001."""
-    found = shift_test(calibration, new)
-    if found.suspected:
+    shift = shift_test(calibration, new)
+    if shift.suspected:
         verb = does(source, "score")
         warn(
             "shift-suspected",
-            f"{verb} unlike calibration (KS {found.distance:.2f})",
+            f"{verb} unlike calibration (KS {shift.distance:.2f})",
             expected="exchangeable examples",
-            found=f"p < 0.001 ({found.p_value:.1g}): no guarantee under shift",
+            found=f"p < 0.001 ({shift.p_value:.1g}): no guarantee under shift",
             hint="recalibrate on recent data, or calibrator weighted",
             source=source,
-            details=attrs.asdict(found),
+            details=attrs.asdict(shift),
         )
-    return found
+    return shift

@@ -128,13 +128,14 @@ def worst_slab_coverage(
     rows, row = np.unique(z, axis=0, return_inverse=True)
     row, places = row.reshape(-1), rows @ vectors
     # The slab that is covered least in any direction: its direction, both ends, and coverage.
-    some = row[searched]
-    needed, step = max(1, int(np.ceil(least * len(some) - 1e-9))), max(1, _BLOCK // len(some))
+    searched_rows = row[searched]
+    needed = max(1, int(np.ceil(least * len(searched_rows) - 1e-9)))
+    step = max(1, _BLOCK // len(searched_rows))
     slabs = []
     for coverage in covered[searched].T:
         best = 0, -np.inf, np.inf, np.inf
         for start in range(0, directions, step):
-            block = places[some, start : start + step]
+            block = places[searched_rows, start : start + step]
             order = np.argsort(block, axis=0, kind="stable")
             ordered = np.take_along_axis(block, order, axis=0)
             means, first, last = _least_means(coverage[order], ordered, needed)
@@ -143,14 +144,14 @@ def worst_slab_coverage(
                 low, high = ordered[first[place], place], ordered[last[place], place]
                 best = start + place, float(low), float(high), float(means[place])
         slabs.append(best)
-    direction, lows, highs, found = map(np.array, zip(*slabs, strict=True))
+    direction, lows, highs, lowest = map(np.array, zip(*slabs, strict=True))
     along = places[:, direction][row]  # (example, alpha)
     inside = (along >= lows) & (along <= highs)
     counts = (inside & ~searched[:, None]).sum(axis=0)
     measured, elsewhere = (
         [
-            prepared.averaging.interval(one, rows=np.flatnonzero(some & ~searched))
-            for one, some in zip(covered.T, there.T, strict=True)
+            prepared.averaging.interval(column, rows=np.flatnonzero(member & ~searched))
+            for column, member in zip(covered.T, there.T, strict=True)
         ]
         for there in (inside, ~inside)
     )
@@ -166,8 +167,8 @@ def worst_slab_coverage(
             "scale": (FEATURE, scale),
             "slab_from": (names.ALPHA, lows),
             "slab_to": (names.ALPHA, highs),
-            "searched_coverage": (names.ALPHA, found),
-            "others_mean": (names.ALPHA, [one.mean for one in elsewhere]),
+            "searched_coverage": (names.ALPHA, lowest),
+            "others_mean": (names.ALPHA, [estimate.mean for estimate in elsewhere]),
             "slab_share": (names.ALPHA, counts / max(1, int((~searched).sum()))),
             "count": (names.ALPHA, counts),
             **prepared.averaging.variables(AGGREGATED, measured),

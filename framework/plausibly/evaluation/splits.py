@@ -175,6 +175,6 @@ def split_keys(seed: int, number: int) -> Keys:
 
 
 def split_seed(seed: int, number: int) -> int:
-    """Return the seed of whatever is drawn inside split `number`, so that splits differ in it."""
+    """Return the seed of all that is drawn inside split `number`, so that splits differ in it."""
     uniform = split_keys(seed, number).uniform(hash_names(["seed"]))[0, 0]
     return int(uniform * 2**_SEED_BITS)

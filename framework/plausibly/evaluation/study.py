@@ -98,16 +98,16 @@ class Study(Result):
     def to_json(self) -> dict[str, object]:
         results = [
             {
-                "alpha": float(one[names.ALPHA]),
+                "alpha": float(cell[names.ALPHA]),
                 "method": name,
-                "aggregated_coverage": float(one[AGGREGATED].values.mean()),
-                "spread": number(_spread(one)),
-                "majority_vote_coverage": float(one["majority_vote_coverage"].mean()),
-                "set_size": float(one[SET_SIZE].mean()),
-                "guaranteed": str(one["guaranteed"].item()),
+                "aggregated_coverage": float(cell[AGGREGATED].values.mean()),
+                "spread": number(_spread(cell)),
+                "majority_vote_coverage": float(cell["majority_vote_coverage"].mean()),
+                "set_size": float(cell[SET_SIZE].mean()),
+                "guaranteed": str(cell["guaranteed"].item()),
             }
             for plane in planes(self.data)
-            for name, one in cells(plane)
+            for name, cell in cells(plane)
         ]
         return {**self.attrs, "splits": self.data.sizes[SPLIT], "results": results}
 
@@ -192,7 +192,7 @@ def compare(
     stratify : str or DataArray, (example,), optional
         Coordinate of the examples, or values by name, such as ``plausibilities.idxmax("label")``:
         every value has the share `test` of its examples on the test side, but for one example. With
-        `cluster`, each of whose values has one value, as far as whole clusters allow.
+        `cluster` all examples of a cluster must have the same value, and shares are approximate.
     draws : int or sequence of int, optional
         Numbers of draws, along a dim ``draws``: in the place of the parameter ``draws`` of each
         calibrator that has one, also inside another. Methods without one are calibrated once, and
@@ -250,12 +250,12 @@ def compare(
     check_count("processes", processes, usual=2)
     numbers = read_numbers("draws", draws), read_numbers("sizes", sizes)
     model = Predictions.from_xarray(predictions).array
-    model, lam = inputs.matched(model, inputs.as_plausibilities(plausibilities))
+    model, plausibilities = inputs.matched(model, inputs.as_plausibilities(plausibilities))
     labels = name_texts(model[names.LABEL].values)
-    model, groups = inputs.with_clusters(model, cluster, lam)
+    model, groups = inputs.with_clusters(model, cluster, plausibilities)
     stratum, strata = stratify if isinstance(stratify, str) else "stratify", None
     if stratify is not None:
-        strata = inputs.values_by_name(stratify, (model, lam), "stratify", stratum)
+        strata = inputs.values_by_name(stratify, (model, plausibilities), "stratify", stratum)
     if groups is not None and strata is not None:
         check_strata(groups, strata, cluster=str(cluster), stratify=stratum)
     recorded: list[Recorded] = []
@@ -265,7 +265,7 @@ def compare(
     typed = inputs.as_typed(alphas)
     design = Design(
         predictions=model,
-        plausibilities=lam,
+        plausibilities=plausibilities,
         methods=made,
         alphas=typed,
         test=test,
@@ -276,7 +276,7 @@ def compare(
         ties=policy,
         true_label=None
         if true_label is None
-        else inputs.true_codes(true_label, (model, lam), labels),
+        else inputs.true_codes(true_label, (model, plausibilities), labels),
         draws=numbers[0],
         sizes=numbers[1],
     )
@@ -295,18 +295,22 @@ def compare(
             by_number[outcome.number] = outcome
             tick(len(by_number), splits)
     results = [by_number[number] for number in range(splits)]  # in order, however they finished
-    recorded += [one for outcome in results for one in outcome.warnings]
+    recorded += [warning for outcome in results for warning in outcome.warnings]
     issue(recorded, splits, sizes=design.sizes or (), draws=design.draws or ())
     further = {DRAWS: design.draws, SIZE: design.sizes}
     cells = (METHOD, names.ALPHA, *further)
-    by_split = [{**one.measures, "vacuous": one.vacuous} for one in results]
-    columns = {name: np.stack([one[name] for one in by_split], axis=1) for name in by_split[0]}
+    by_split = [{**outcome.measures, "vacuous": outcome.vacuous} for outcome in results]
+    columns = {
+        name: np.stack([measures[name] for measures in by_split], axis=1) for name in by_split[0]
+    }
     levels, texts = [], []
-    stated = zip(*(one.stated for one in results), strict=True)
+    stated = zip(*(outcome.stated for outcome in results), strict=True)
     vacuous = columns["vacuous"].sum(axis=1).ravel().tolist()
     for of_splits, often in zip(stated, vacuous, strict=True):
         # The weakest guarantee of all splits, and in how many of them it is vacuous.
-        weakest = min(of_splits, key=lambda one: -1 if one.level is None else one.level)
+        weakest = min(
+            of_splits, key=lambda guarantee: -1 if guarantee.level is None else guarantee.level
+        )
         levels.append(weakest.value)
         text = weakest.short
         if weakest.level is not None and text != "nothing" and often:
@@ -318,8 +322,11 @@ def compare(
                 name: ((METHOD, SPLIT, names.ALPHA, *further), values)
                 for name, values in columns.items()
             },
-            "n_test": (SPLIT, np.array([one.n_test for one in results])),
-            "n_calibration": ((SPLIT, SIZE), np.stack([one.n_calibration for one in results])),
+            "n_test": (SPLIT, np.array([outcome.n_test for outcome in results])),
+            "n_calibration": (
+                (SPLIT, SIZE),
+                np.stack([outcome.n_calibration for outcome in results]),
+            ),
         },
         coords={
             METHOD: np.array(list(made)),
@@ -358,8 +365,8 @@ def read_numbers(argument: str, value: int | Sequence[int] | None) -> tuple[int,
     if value is None:
         return None
     numbers = np.asarray(value, dtype=object).ravel().tolist()
-    wrong = listed(repr(one) for one in numbers if not is_whole(one))
-    twice = sorted({one for one in numbers if numbers.count(one) > 1}) if not wrong else []
+    wrong = listed(repr(entry) for entry in numbers if not is_whole(entry))
+    twice = sorted({entry for entry in numbers if numbers.count(entry) > 1}) if not wrong else []
     if wrong or twice or not numbers:
         wrong = f"{listed(twice)} more than once" if twice else wrong or "none"
         expected = "whole numbers from 1 on, each once"
@@ -416,20 +423,20 @@ def _check(study: xr.Dataset, source: str) -> None:
         )
 
 
-def _spread(one: xr.Dataset) -> float:
-    covered = one[AGGREGATED].values
+def _spread(cell: xr.Dataset) -> float:
+    covered = cell[AGGREGATED].values
     return float(covered.std(ddof=1)) if covered.size > 1 else math.nan
 
 
 def cells(study: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
     """Return the parts of a study at one alpha: method, draws and size, each with its name."""
     rows = []
-    for name, one in zip(map(str, study[METHOD].values), each(study, METHOD), strict=True):
-        if DRAWS in one.dims and not one["uses_draws"]:
-            one = one.isel({DRAWS: 0})
-        dims = [dim for dim in _LETTERS if dim in one.dims]
-        for cell in product(*(range(one.sizes[dim]) for dim in dims)):
-            here = one.isel(dict(zip(dims, cell, strict=True)))
+    for name, part in zip(map(str, study[METHOD].values), each(study, METHOD), strict=True):
+        if DRAWS in part.dims and not part["uses_draws"]:
+            part = part.isel({DRAWS: 0})
+        dims = [dim for dim in _LETTERS if dim in part.dims]
+        for cell in product(*(range(part.sizes[dim]) for dim in dims)):
+            here = part.isel(dict(zip(dims, cell, strict=True)))
             numbers = [f"{_LETTERS[dim]} {counted(int(here[dim]))}" for dim in dims]
             rows.append((", ".join([name, *numbers]), here))
     return rows
@@ -453,21 +460,21 @@ def _table(rows: list[tuple[str, xr.Dataset]]) -> list[str]:
         f"{'method':<{width}}{'all answers':>11}{'spread':>8}{'majority vote':>15}"
         f"{'set size':>10}  guarantee"
     ]
-    for name, (_, one) in zip(shown, rows, strict=True):
-        covered = float(one[AGGREGATED].values.mean())
+    for name, (_, cell) in zip(shown, rows, strict=True):
+        covered = float(cell[AGGREGATED].values.mean())
         voted, size = (
-            float(one[measure].mean()) for measure in ("majority_vote_coverage", SET_SIZE)
+            float(cell[measure].mean()) for measure in ("majority_vote_coverage", SET_SIZE)
         )
-        stated = str(one["guaranteed"].item()).replace("nothing", "none")
-        of = f" {per(str(one[BY_GROUP].attrs['cluster']))}" if BY_GROUP in one else ""
+        stated = str(cell["guaranteed"].item()).replace("nothing", "none")
+        of = f" {per(str(cell[BY_GROUP].attrs['cluster']))}" if BY_GROUP in cell else ""
         of = of if of in stated else ""
         first, *more = textwrap.wrap(stated.replace(of, ""), room, break_long_words=False)
         lines.append(
-            f"{name:<{width}}{decimal(covered):>11}{decimal(_spread(one)):>8}"
+            f"{name:<{width}}{decimal(covered):>11}{decimal(_spread(cell)):>8}"
             f"{decimal(voted):>15}{size:>10.2f}  {'none' if of else first}"
         )
         if of:  # a mean of its own has a line of its own
-            own = decimal(float(one[BY_GROUP].mean()))
+            own = decimal(float(cell[BY_GROUP].mean()))
             lines.append(f"{f' {of}':<{width}}{own:>11}{'':>35}{first}")
         lines += [f"{'':<{width + 46}}{line}" for line in more]
     return lines

@@ -193,9 +193,9 @@ def tune_raps(
             )
     if is_augmented(predictions):
         validate.check_predictions(predictions)  # which says that there is one row per example
-    matched, found, _ = matched_inputs(predictions, plausibilities, seed=seed, only_common=False)
-    model, lam = matched.array, found.averaged()
-    groups = None if cluster is None else example_values(cluster, (model, lam.about))
+    matched, aligned, _ = matched_inputs(predictions, plausibilities, seed=seed, only_common=False)
+    model, record = matched.array, aligned.averaged()
+    groups = None if cluster is None else example_values(cluster, (model, record.about))
     hashes = hash_names(model[names.EXAMPLE].values)
     chosen = split(hashes, Keys(seed).child("tuning"), test=share, groups=groups)
     tuning, needed = int(chosen.sum()), 2 * (math.ceil(1 / level) - 1)
@@ -213,11 +213,11 @@ def tune_raps(
     # By name, so that sums do not depend on the order of rows.
     rows = np.flatnonzero(chosen)
     rows = rows[np.argsort(model[names.EXAMPLE].values[rows])]
-    # Those in chunks are read now: a share of all.
-    model, lam = model.isel({names.EXAMPLE: rows}).load(), lam.take_examples(rows)
+    # Arrays in chunks are read here, for the tuning examples only.
+    model, record = model.isel({names.EXAMPLE: rows}).load(), record.take_examples(rows)
     groups = None if groups is None else groups[rows]
     if free_ranks is None:
-        slots = lam.stored.above_zero()
+        slots = record.stored.above_zero()
         row, slot = np.nonzero(slots.label >= 0)
         rank = np.empty(slots.label.shape, dtype=np.int64)
         for place, (scores, label) in enumerate(zip(model.values, slots.label, strict=True)):
@@ -247,11 +247,11 @@ def tune_raps(
             with warnings.catch_warnings():
                 # Candidates are measured, not used: a bad one is seen by its large sets.
                 warnings.simplefilter("ignore", PlausiblyWarning)
-                some = lam.take_examples(np.flatnonzero(~test))
-                predictor = calibrate(model[~test], some.array, score=table, seed=seed)
+                calibrating = record.take_examples(np.flatnonzero(~test))
+                predictor = calibrate(model[~test], calibrating.array, score=table, seed=seed)
                 sets = predictor.predict(model[test], level).values
             sizes.append(coverage.sizes(sets))
-            covered.append(coverage.aggregated(sets, lam.stored.take(np.flatnonzero(test))))
+            covered.append(coverage.aggregated(sets, record.stored.take(np.flatnonzero(test))))
         size, share = np.concatenate(sizes), np.concatenate(covered)
         stratum = np.digitize(size, SIZES)
         frequent = [code for code, n in enumerate(np.bincount(stratum).tolist()) if n * level >= 1]
@@ -265,7 +265,7 @@ def tune_raps(
 
     results = [measured(table) for table in tables]
     shape = (len(penalties), len(free_ranks))
-    columns = {name: np.reshape([one[name] for one in results], shape) for name in results[0]}
+    columns = {name: np.reshape([result[name] for result in results], shape) for name in results[0]}
     candidates = xr.Dataset(
         {name: ((PENALTY, FREE_RANK), column) for name, column in columns.items()},
         coords={PENALTY: penalties, FREE_RANK: free_ranks},

@@ -105,25 +105,25 @@ def p_value_uniformity(
 
     intervals.check_method(interval_method, confidence)
     exact = read_alphas(alphas)
-    lam, labels = inputs.read_plausibilities(plausibilities), list(predictor.labels)
+    record, labels = inputs.read_plausibilities(plausibilities), list(predictor.labels)
     named = Named.of(as_predictions(predictions))
-    named, lam = align.same_examples(named, lam, only_common=only_common)
-    lam = align.with_labels(lam, labels, source="plausibilities", other="the predictor")
+    named, record = align.same_examples(named, record, only_common=only_common)
+    record = align.with_labels(record, labels, source="plausibilities", other="the predictor")
     p, known = named.array, predictor.hashes
     hashes = hash_names(p[names.EXAMPLE].values)
     overlap = 0 if known is None else int(np.isin(hashes, known).sum())
     inputs.warn_of_overlap(overlap, len(hashes), source="the predictions", stacklevel=3)
     uniform = Keys(seed).child("uniformity/drawn").uniform(hashes)
-    stored, about = lam.stored, (p, lam.about)
+    stored, about = record.stored, (p, record.about)
     codes: dict[str, Ints] = {VOTED: stored.argmax(), DRAWN: draw_labels(stored, uniform)[0]}
     if true_label is not None:
         codes[TRUE] = inputs.true_codes(true_label, about, labels)
     clusters = inputs.cluster_codes(cluster, about)
     wanted = np.stack(list(codes.values()))
     chosen, least = np.empty(wanted.shape), math.inf
-    for rows, some in p_value_rows(predictor, p):
-        chosen[:, rows] = np.take_along_axis(some, wanted[:, rows].T, axis=1).T
-        least = min(least, float(some.min()))
+    for rows, p_values in p_value_rows(predictor, p):
+        chosen[:, rows] = np.take_along_axis(p_values, wanted[:, rows].T, axis=1).T
+        least = min(least, float(p_values.min()))
     about_new = predictor.pools.calibration.claim.cluster
     units = inputs.known_values(about_new, about) if about_new else None
     # How many examples a test against the uniform distribution may count on.
@@ -146,7 +146,7 @@ def p_value_uniformity(
     effective = 1.0 / (1.0 / tested + 1.0 / (predictor.summary.n_held_out or predictor.n))
     claim, guaranteed = predictor.pools.calibration.claim, ""
     levels = (*exact, Fraction(1, 1000), Fraction(1, 2), Fraction(999, 1000))
-    guarantees = [predictor.combiner.guarantee(claim, predictor.summary, one) for one in levels]
+    guarantees = [predictor.combiner.guarantee(claim, predictor.summary, level) for level in levels]
     holds = all(
         guarantee.level is not None
         and guarantee.level >= 1 - alpha
@@ -201,16 +201,16 @@ def distances(values: Doubles, weights: Doubles | None = None) -> tuple[float, f
     return (0.0 if above < _SAME else above), float((places - before).max())
 
 
-def describe_uniformity(found: xr.Dataset) -> list[str]:
+def describe_uniformity(result: xr.Dataset) -> list[str]:
     """Return the distances of p-values from uniform, a line per kind of label."""
     lines = [f"{'p-values of the':<21}{'D+':>8}{'p':>10}{'D-':>10}  guaranteed"]
     titles = {VOTED: "majority vote", DRAWN: "drawn label", TRUE: "true label"}
-    for one in each(found, OF):
-        above, below = (decimal(float(one[f"ks_{side}"])) for side in ("above", "below"))
-        chance = float(one["p_super_uniform"])
+    for part in each(result, OF):
+        above, below = (decimal(float(part[f"ks_{side}"])) for side in ("above", "below"))
+        chance = float(part["p_super_uniform"])
         p = "< 0.001" if chance < 0.001 else decimal(chance)
-        answer = "yes" if bool(one["guaranteed"]) else "no"
-        lines.append(f"  {titles[one[OF].item()]:<19}{above:>8}{p:>10}{below:>10}  {answer}")
+        answer = "yes" if bool(part["guaranteed"]) else "no"
+        lines.append(f"  {titles[part[OF].item()]:<19}{above:>8}{p:>10}{below:>10}  {answer}")
     note = (
         "D+: the largest excess of the share of p-values up to t over t, and p its probability by "
         "chance; D-: the largest lack, which breaks no guarantee."

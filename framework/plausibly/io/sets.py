@@ -154,7 +154,7 @@ def check_output(path: Path) -> None:
     """Raise what would keep sets from being written there, before they are made."""
     if files.check_ending(path, ENDINGS) == ".zarr":
         # A store with nothing else in it.
-        ours = partial(is_store, told=lambda metadata: f"{VARIABLE}/.zarray" in metadata)
+        ours = partial(is_store, matches=lambda metadata: f"{VARIABLE}/.zarray" in metadata)
         check_ours(path, ours, "an older store of prediction sets")
         return
 

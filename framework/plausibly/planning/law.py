@@ -44,7 +44,7 @@ class Shares:
 
     @classmethod
     def mean(cls, several: Sequence[Shares]) -> Shares:
-        means = np.mean([attrs.astuple(one) for one in several], axis=0).tolist()
+        means = np.mean([attrs.astuple(shares) for shares in several], axis=0).tolist()
         return cls(**dict(zip(attrs.fields_dict(cls), means, strict=True)))
 
 
@@ -65,7 +65,7 @@ class Law:
         size, step = n.astype(np.float64), shares.step(draws)
         top, bottom = alpha.as_integer_ratio()
         # In Python's integers, which may be of any size: floor(alpha (n + 1)).
-        rank = np.array([(one + 1) * top // bottom for one in n.tolist()], dtype=np.int64)
+        rank = np.array([(count + 1) * top // bottom for count in n.tolist()], dtype=np.int64)
         if step >= _WHOLE:
             missed = rank / (size + 1.0)
         else:
@@ -77,8 +77,8 @@ class Law:
         return cls(covered=(1.0 - missed) * strength, missed=missed * strength, vacuous=vacuous)
 
     def mean(self) -> Doubles:
-        found = self.covered / (self.covered + self.missed)
-        return np.where(self.vacuous, 1.0, found)
+        means = self.covered / (self.covered + self.missed)
+        return np.where(self.vacuous, 1.0, means)
 
     def spread(self) -> Doubles:
         """Return the standard deviation of coverage over calibrations, (n,)."""
@@ -119,7 +119,7 @@ def examples_needed(
     shares: Shares = ONE_DRAW,
     one_sided: bool = False,
 ) -> int:
-    """Return the n from which on so many calibrations are within so much of 1 - alpha."""
+    """Return the n from which on enough calibrations are close enough to 1 - alpha."""
     from scipy.special import ndtri
 
     share = confidence if one_sided else (1.0 + confidence) / 2.0

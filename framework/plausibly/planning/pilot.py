@@ -108,13 +108,13 @@ def read_pilot(
         table = check_table(plausibilities)
         chosen = aggregator or default_aggregator(str(table.attrs[names.KIND]))
         component = registry.resolve(AGGREGATOR, chosen)
-        lam = aggregated(table, component, seed=seed).averaged()
+        record = aggregated(table, component, seed=seed).averaged()
     else:
-        lam = inputs.read_plausibilities(plausibilities)
-    model, lam = inputs.matched_with(model, lam, only_common)
+        record = inputs.read_plausibilities(plausibilities)
+    model, record = inputs.matched_with(model, record, only_common)
     clusters = None
     if cluster is not None:
-        values, clusters = inputs.codes_of(inputs.example_values(cluster, (model, lam.about)))
+        values, clusters = inputs.codes_of(inputs.example_values(cluster, (model, record.about)))
         if len(values) < 2:
             raise InputError(
                 "clusters-few",
@@ -127,7 +127,7 @@ def read_pilot(
     function = registry.resolve(SCORE, score)
     return Pilot(
         predictions=model,
-        plausibilities=lam,
+        plausibilities=record,
         score=function,
         seed=seed,
         clusters=clusters,
@@ -183,10 +183,12 @@ class Pilot:
         """
         if responses is not None and not len(responses):
             return None
-        thinnings = [Keys(self.seed).child(f"plan/thinning-{one}") for one in range(_THINNINGS)]
+        thinnings = [
+            Keys(self.seed).child(f"plan/thinning-{number}") for number in range(_THINNINGS)
+        ]
         table = self.table
         read = [None if table is None else Responses.of(table, keys) for keys in thinnings]
-        answers = [one for one in read if one is not None]
+        answers = [pilot_answers for pilot_answers in read if pilot_answers is not None]
         if responses is None and (not answers or int(answers[0].counts.max()) < 2):
             return None
         if not answers:
@@ -202,12 +204,14 @@ class Pilot:
         shares: list[list[list[Shares]]] = [[[] for _ in alphas] for _ in steps]
         distances, distance = np.zeros(len(steps)), np.empty(len(self))
         try:
-            for one, (place, most) in product(answers, enumerate(steps)):
-                fewer = aggregated(one.thinned(most), self.aggregator, seed=self.seed).averaged()
+            for pilot_answers, (place, most) in product(answers, enumerate(steps)):
+                fewer = aggregated(
+                    pilot_answers.thinned(most), self.aggregator, seed=self.seed
+                ).averaged()
                 _, fewer = inputs.matched_with(self.predictions, fewer, only_common=True)
                 for rows in row_blocks(every.shape):
-                    some, whole = fewer.stored.take(rows).dense(), every.take(rows).dense()
-                    distance[rows] = row_sums(np.abs(some.astype(np.float64) - whole), most=2.0)
+                    reduced, whole = fewer.stored.take(rows).dense(), every.take(rows).dense()
+                    distance[rows] = row_sums(np.abs(reduced.astype(np.float64) - whole), most=2.0)
                 distances[place] += float(distance.mean()) / 2 / _THINNINGS
                 pilot = attrs.evolve(self, plausibilities=fewer)
                 for column, alpha in enumerate(alphas):
@@ -217,7 +221,7 @@ class Pilot:
             if responses is None and error.name == "pilot-flat":
                 return None
             raise
-        return steps, distances, [[Shares.mean(some) for some in row] for row in shares]
+        return steps, distances, [[Shares.mean(cell) for cell in row] for row in shares]
 
     @cached_property
     def _ordered(self) -> tuple[Floats, Floats, Ints | None]:
@@ -235,8 +239,8 @@ class Pilot:
         filled = np.minimum(np.arange(slots.label.shape[1]), slots.filled[:, None] - 1)
         code = np.take_along_axis(slots.label, filled, axis=1)
         values = np.empty(code.shape)
-        for rows, some in p_value_rows(predictor, self.predictions):
-            values[rows] = np.take_along_axis(some, labels[code[rows]], axis=1)
+        for rows, p_values in p_value_rows(predictor, self.predictions):
+            values[rows] = np.take_along_axis(p_values, labels[code[rows]], axis=1)
         clusters = None if self.clusters is None else self.clusters[examples]
         return values[examples], slots.weight.astype(np.float64)[examples], clusters
 
@@ -326,19 +330,19 @@ class Pilot:
                 pool = np.partition(pool, kept) if kept else pool
                 tau[:, column, number] = [pool[k - 1] if k > 0 else -math.inf for k in ranks]
         below = cumulative[np.searchsorted(values, tau, side="left")]
-        found: Doubles = 1.0 - below / cumulative[-1]
-        return found
+        coverage: Doubles = 1.0 - below / cumulative[-1]
+        return coverage
 
     def _examples(self, n: int, keys: Keys) -> Ints:
         """Return `n` rows of the pilot, drawn with replacement."""
-        one, clusters = hash_names(["examples"]), self._ordered[2]
+        hashes, clusters = hash_names(["examples"]), self._ordered[2]
         if clusters is None:
-            rows: Ints = (keys.uniform(one, n)[0] * len(self)).astype(np.int64)
+            rows: Ints = (keys.uniform(hashes, n)[0] * len(self)).astype(np.int64)
             return rows
         sizes = np.bincount(clusters)
         # Enough clusters, were all as small as the smallest.
         most = math.ceil(n / int(sizes.min()))
-        drawn = (keys.uniform(one, most)[0] * len(sizes)).astype(np.int64)
+        drawn = (keys.uniform(hashes, most)[0] * len(sizes)).astype(np.int64)
         drawn = drawn[: int(np.searchsorted(np.cumsum(sizes[drawn]), n)) + 1]
         members = groups_of(clusters, len(sizes))
         return np.concatenate([members[cluster] for cluster in drawn.tolist()])[:n]
@@ -350,11 +354,11 @@ class Pilot:
         shares = np.cumsum(weights, axis=1)
         # The labels of row i end in [i, i + 1), one row after the other.
         ends = (shares / shares[:, -1:] + np.arange(len(self))[:, None]).ravel()
-        one = hash_names(["labels"])
+        hashes = hash_names(["labels"])
         drawn = np.empty((len(examples), draws))
         for draw in range(draws):
             # A stream for each draw: it does not depend on how many there are.
-            uniforms = keys.child(f"draw-{draw}").uniform(one, len(examples))[0]
+            uniforms = keys.child(f"draw-{draw}").uniform(hashes, len(examples))[0]
             place = np.searchsorted(ends, examples + uniforms, side="right")
             drawn[:, draw] = values.ravel()[np.minimum(place, examples * slots + slots - 1)]
         return drawn

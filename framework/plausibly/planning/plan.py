@@ -116,11 +116,11 @@ class Plan(Result):
                         "n": int(row["n"]),
                         "draws": m,
                         "vacuous": bool(row["vacuous"]),
-                        **dict(zip(("low", "high"), one["coverage"].values.tolist(), strict=True)),
-                        **{name: float(one[name]) for name in figures if name in plan},
+                        **dict(zip(("low", "high"), cell["coverage"].values.tolist(), strict=True)),
+                        **{name: float(cell[name]) for name in figures if name in plan},
                     }
                     for row in each(plan, N)
-                    for m, one in zip(draws, each(row, DRAWS), strict=True)
+                    for m, cell in zip(draws, each(row, DRAWS), strict=True)
                 ],
             }
             if "n_within" in plan:
@@ -131,19 +131,19 @@ class Plan(Result):
             if RESPONSES in plan.dims:
                 data["by_responses"] = [
                     {
-                        str(name).removeprefix("responses_"): one[name].values.tolist()
+                        str(name).removeprefix("responses_"): step[name].values.tolist()
                         for name in (RESPONSES, *_OF_RESPONSES)
-                        if name in one
+                        if name in step
                     }
-                    for one in each(plan, RESPONSES)
+                    for step in each(plan, RESPONSES)
                 ]
             data["needed"] = [
                 {
-                    "combiner": str(one["combiner"].item()),
-                    "n": int(one["needed"]),
-                    "counts": str(one["needed_counts"].item()),
+                    "combiner": str(part["combiner"].item()),
+                    "n": int(part["needed"]),
+                    "counts": str(part["needed_counts"].item()),
                 }
-                for one in each(plan, "combiner")
+                for part in each(plan, "combiner")
             ]
             results.append(data)
         return {**self.attrs, "results": results}
@@ -154,7 +154,7 @@ def _by(draws: float) -> str:
 
 
 def _share(confidence: float) -> str:
-    """Return a share of calibrations as people say it: ``9 in 10``."""
+    """Return a share of calibrations in words: ``9 in 10``."""
     share = Fraction(str(confidence)).limit_denominator(1000)
     return f"{share.numerator} of {share.denominator}"
 
@@ -188,7 +188,7 @@ def _further(plan: xr.Dataset) -> Iterator[str]:
         row = min(row, plan.sizes["n"] - 1)
         spread = plan["responses_spread"].values[:, row, -1].tolist()
         steps = plan[RESPONSES].values.tolist()
-        pairs = [f"{one:.4f} with {step}" for step, one in zip(steps, spread, strict=True)]
+        pairs = [f"{value:.4f} with {step}" for step, value in zip(steps, spread, strict=True)]
         by = f"by answers per example ({_by(float(plan['draws'][-1]))})"
         n = counted(int(plan["n"][row]))
         yield f"Standard deviation at n = {n}, {by}: {', '.join(pairs)}."
@@ -198,18 +198,18 @@ def _further(plan: xr.Dataset) -> Iterator[str]:
     if known.size:
         last = plan.isel(n=int(known[-1]))
         pairs = [
-            f"{_by(float(one['draws']))} {float(one['bootstrap_spread']):.4f} "
-            f"({float(one['spread']):.4f})"
-            for one in each(last, DRAWS)
+            f"{_by(float(cell['draws']))} {float(cell['bootstrap_spread']):.4f} "
+            f"({float(cell['spread']):.4f})"
+            for cell in each(last, DRAWS)
         ]
         yield (
             f"Standard deviation over {plan.attrs['resamples']} resamples of the pilot at n = "
             f"{counted(int(last['n']))}, and by formula: {', '.join(pairs)}."
         )
     needed = []
-    for one in each(plan, "combiner"):
-        of = " held out" if "held-out" in str(one["needed_counts"].item()) else ""
-        needed.append(f"{counted(int(one['needed']))}{of} ({one['combiner'].item()})")
+    for part in each(plan, "combiner"):
+        of = " held out" if "held-out" in str(part["needed_counts"].item()) else ""
+        needed.append(f"{counted(int(part['needed']))}{of} ({part['combiner'].item()})")
     yield f"Fewest examples with sets that are not all labels: {', '.join(needed)}."
 
 
@@ -257,11 +257,11 @@ def plan(
     within : float, optional
         How close to 1 - alpha coverage should be; from alpha on, sets of every label are.
     confidence : float
-        Share of the calibrations that should be as close, and of those between the bounds.
+        Share of the calibrations that should be within `within`, and share between the bounds.
     one_sided : bool
         Whether more coverage than 1 - alpha + `within` is as good.
     score, aggregator, combiners
-        Components; `combiners` are those whose least number of examples is given, by default
+        Components; the smallest number of examples is reported for each of `combiners`, by default
         ``average``, ``held-out-rank``, ``pac`` and ``ecdf`` with `delta`.
     responses : sequence of int, optional
         Numbers of responses per example to thin the annotations to; by default a ladder up to what
@@ -281,8 +281,8 @@ def plan(
     -------
     Plan
         Prints its table and answer. In `data`, over the dims ``n``, ``draws`` (infinite for
-        expected) and ``bound`` (low, high), and ``alpha`` where several were passed: `coverage`,
-        between whose bounds the share `confidence` of calibrations lies, `coverage_mean`, `spread`
+        expected) and ``bound`` (low, high), and ``alpha`` where several were passed: `coverage`
+        (bounds that hold the share `confidence` of calibrations), `coverage_mean`, `spread`
         (the standard deviation over calibrations) and `vacuous` (every set contains all labels);
         `bootstrap_spread`, `bootstrap_mean` and `bootstrap_coverage`, the same on resamples, NaN
         where n exceeds the pilot. `n_within` (draws): the n from which on it is enough, with
@@ -316,11 +316,11 @@ def plan(
     wanted_resamples = check_resamples(resamples)
     piloted = predictions is not None or plausibilities is not None
     numbers: set[float] = set()
-    for one in draws or ():
-        if one not in (EXPECTED, math.inf) and not is_whole(one):
+    for number in draws or ():
+        if number not in (EXPECTED, math.inf) and not is_whole(number):
             hint = 'draws=[1, 10, "expected"]'
-            raise out_of_range("draws", repr(one), expected="1, 2, 3, … or expected", hint=hint)
-        numbers.add(math.inf if one in (EXPECTED, math.inf) else int(one))
+            raise out_of_range("draws", repr(number), expected="1, 2, 3, … or expected", hint=hint)
+        numbers.add(math.inf if number in (EXPECTED, math.inf) else int(number))
     if not piloted and numbers - {1}:
         raise InputError(
             "pilot-missing",
@@ -337,7 +337,7 @@ def plan(
             expected = f"whole numbers from 1 to {counted(_LARGEST)}"
             raise out_of_range("n", repr(size), expected=expected, hint="n=[100, 1000]")
     pilot = read_pilot(predictions, plausibilities, score, aggregator, cluster, seed, only_common)
-    shares = [ONE_DRAW if pilot is None else pilot.shares(one) for one in alphas]
+    shares = [ONE_DRAW if pilot is None else pilot.shares(exact) for exact in alphas]
     if pilot is not None:
         largest = pilot.plausibilities.stored.weight.max(axis=1)
         if float(largest.min()) >= 1.0:  # more draws then seem useless
@@ -360,10 +360,10 @@ def plan(
                 m,
                 within=width or 0.0,
                 confidence=confidence,
-                shares=one,
+                shares=at_alpha,
                 one_sided=one_sided,
             )
-            for alpha, one in zip(alphas, shares, strict=True)
+            for alpha, at_alpha in zip(alphas, shares, strict=True)
             for m in counts
         ]
         return np.reshape(needed, (len(alphas), -1))
@@ -371,7 +371,9 @@ def plan(
     def laws(shares: Sequence[Shares]) -> list[list[Law]]:
         """Return the law of coverage by alpha and draws."""
         pairs = list(zip(alphas, shares, strict=True))
-        return [[Law.of(alpha, n_examples, m, one) for m in counts] for alpha, one in pairs]
+        return [
+            [Law.of(alpha, n_examples, m, at_alpha) for m in counts] for alpha, at_alpha in pairs
+        ]
 
     needed = None if width is None else enough(shares)
     if n is None:
@@ -389,7 +391,7 @@ def plan(
             **({} if needed is None else {"n_within": ((names.ALPHA, DRAWS), needed)}),
         },
         coords={
-            names.ALPHA: [float(one) for one in alphas],
+            names.ALPHA: [float(exact) for exact in alphas],
             N: n_examples,
             DRAWS: np.array(counts, dtype=np.float64),
             BOUND: ["low", "high"],
@@ -402,9 +404,9 @@ def plan(
     result = result.assign(needed_by_combiner(combiners or default, alphas))
     if pilot is not None:
         result = result.assign(
-            between=(names.ALPHA, [one.between for one in shares]),
-            within_examples=(names.ALPHA, [one.within for one in shares]),
-            design_effect=(names.ALPHA, [one.design_effect for one in shares]),
+            between=(names.ALPHA, [at_alpha.between for at_alpha in shares]),
+            within_examples=(names.ALPHA, [at_alpha.within for at_alpha in shares]),
+            design_effect=(names.ALPHA, [at_alpha.design_effect for at_alpha in shares]),
         )
         if wanted_resamples:
             # NaN where n exceeds the pilot.
@@ -427,7 +429,10 @@ def plan(
         fewer = pilot.thinned(alphas, responses)
         if fewer is not None:
             steps, distance, by_steps = fewer
-            spreads = [[[law.spread() for law in row] for row in laws(one)] for one in by_steps]
+            spreads = [
+                [[law.spread() for law in row] for row in laws(step_shares)]
+                for step_shares in by_steps
+            ]
             further = xr.Dataset(
                 {
                     "responses_spread": ((RESPONSES, names.ALPHA, DRAWS, N), np.array(spreads)),
@@ -436,7 +441,9 @@ def plan(
                 coords={RESPONSES: np.array(steps, dtype=np.int64)},
             ).transpose(names.ALPHA, RESPONSES, N, DRAWS)
             if width is not None:
-                enough_by_steps = np.stack([enough(one) for one in by_steps], axis=1)
+                enough_by_steps = np.stack(
+                    [enough(step_shares) for step_shares in by_steps], axis=1
+                )
                 further["responses_n_within"] = (
                     (names.ALPHA, RESPONSES, DRAWS),
                     enough_by_steps,

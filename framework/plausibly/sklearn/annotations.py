@@ -152,10 +152,10 @@ class Seen:
         if not again.any() or (not rows.named and again.sum() * 2 < again.size):
             return
         which = list(compress(rows.names, again.tolist()))
-        some = f"{counted(len(which))} of {counted(again.size)}"
+        number = f"{counted(len(which))} of {counted(again.size)}"
         warn(
             "model-saw-examples",
-            f"the model was fitted on {some} rows of X",
+            f"the model was fitted on {number} rows of X",
             expected="rows that the model has not seen: else sets cover less than is guaranteed",
             found=listed(which) if rows.named else "rows with the same numbers",
             hint="train_test_split first, then fit on one part and conformalize on the other",
@@ -198,7 +198,7 @@ class Labels:
         if isinstance(value, (set, frozenset)):
             value = sorted(value, key=str)
         if isinstance(value, (list, tuple, np.ndarray)):
-            return [self.text(one) for one in value]
+            return [self.text(label) for label in value]
         if is_name(value) and value in self._name_of:
             return self._name_of[value]
         # pandas makes floats of a column of whole numbers with gaps.
@@ -309,13 +309,13 @@ class Reading:
     def _of_frame(self, source: object) -> Annotations:
         if not isinstance(source, pd.DataFrame):
             cells: dict[str, Sequence[object]] = {}
-            for one in frames.columns_of(source)[1]:
-                if one.content != "number":
-                    cells[one.name] = [text or None for text in one.texts()]
+            for frame_column in frames.columns_of(source)[1]:
+                if frame_column.content != "number":
+                    cells[frame_column.name] = [text or None for text in frame_column.texts()]
                     continue
-                values = one.numbers()
-                whole = one.type.startswith(("Int", "UInt")) and np.isfinite(values).all()
-                cells[one.name] = values.astype(np.int64 if whole else np.float64).tolist()
+                values = frame_column.numbers()
+                whole = frame_column.type.startswith(("Int", "UInt")) and np.isfinite(values).all()
+                cells[frame_column.name] = values.astype(np.int64 if whole else np.float64).tolist()
             source = pd.DataFrame(cells)
         usual = source.rename(columns={"task": "example", "worker": "annotator"})
         if self.kind != COUNTS and set(_LONG) <= set(usual.columns):
@@ -412,7 +412,7 @@ class Reading:
         """Return the table of a list of answers per row; a single label, set or mapping is one."""
         lists = (list, tuple, np.ndarray)
         rows = [
-            [one for one in (row if isinstance(row, lists) else [row]) if not is_missing(one)]
+            [cell for cell in (row if isinstance(row, lists) else [row]) if not is_missing(cell)]
             for row in answers
         ]
         kind = self.kind or _kind_of(next(filter(None, rows), [SINGLE]))
@@ -428,7 +428,7 @@ class Reading:
                     "[ranking], also where there is only one",
                     example=name,
                 )
-            unfit = [one for one in cells if isinstance(one, float) and one % 1]
+            unfit = [cell for cell in cells if isinstance(cell, float) and cell % 1]
             if unfit and kind == SINGLE:
                 raise _refused(
                     "answers-unfit",
@@ -439,11 +439,13 @@ class Reading:
                     example=name,
                 )
             one_set = bare and kind == "label-set"
-            records += [(name, None, one) for one in ([cells] if one_set else cells)]
+            records += [(name, None, cell) for cell in ([cells] if one_set else cells)]
         return self._table(kind, records)
 
     def _table(self, kind: str, records: Sequence[tuple[str, object, object]]) -> xr.Dataset:
-        texts = [(n, by, self.labels.text(one)) for n, by, one in records if not is_missing(one)]
+        texts = [
+            (n, by, self.labels.text(value)) for n, by, value in records if not is_missing(value)
+        ]
         return build_annotations(kind, texts, self.labels.names)
 
 

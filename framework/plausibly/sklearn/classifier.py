@@ -128,7 +128,7 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
     [[False, True], [True, True]]
     """
 
-    estimator: Any  # Any: whatever follows scikit-learn's habits
+    estimator: Any  # Any: what follows scikit-learn's conventions
     estimator_: Any  # Any: as above
     classes_: Numbers
     _seen: Seen | None = None
@@ -287,7 +287,7 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         """
         wanted = self.alpha if alpha is None else alpha
         sets = self._sets(X, wanted, Rows.of(X, examples), coordinates)
-        alphas = [float(one) for one in read_alphas(wanted)]
+        alphas = [float(exact) for exact in read_alphas(wanted)]
         return self._shown(sets.values, X, examples, alphas)
 
     def predict_p(
@@ -309,8 +309,8 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         ndarray of float64, (row, label), or a frame as of `predict_set`
         """
         predictor, rows = self._calibrated(), Rows.of(X, examples)
-        found = predictor.p_values(self._under_names(X, rows, coordinates, prefix=_NEW))
-        return self._shown(found.values, X, examples, [])
+        p_values = predictor.p_values(self._under_names(X, rows, coordinates, prefix=_NEW))
+        return self._shown(p_values.values, X, examples, [])
 
     def predict_labels(
         self,
@@ -367,9 +367,9 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         wanted, rows = self._one_alpha(alpha), Rows.of(X, examples)
         self._calibrated()
         answers = Reading(rows, self._labels(), kind).read(annotations)
-        lam = plausibilities(answers, self.aggregator, self.seed)
+        aggregated = plausibilities(answers, self.aggregator, self.seed)
         sets = self._sets(X, wanted, rows, coordinates).assign_coords({names.EXAMPLE: rows.names})
-        return float(evaluate(sets, lam).coverage)
+        return float(evaluate(sets, aggregated).coverage)
 
     def guarantee(self, alpha: AlphaLike | None = None) -> Guarantee:
         """Return the guarantee of sets at `alpha`."""
@@ -391,15 +391,15 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
     def predict(self, X: object) -> Numbers:
         """Return the one label that the estimator predicts for each row, (row,)."""
         check_is_fitted(self)
-        found: Numbers = self.estimator_.predict(X)
-        return found
+        labels: Numbers = self.estimator_.predict(X)
+        return labels
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn's
     def predict_proba(self, X: object) -> Numbers:
         """Return the probabilities of the estimator, (row, label)."""
         check_is_fitted(self)
-        found: Numbers = self.estimator_.predict_proba(X)
-        return found
+        probabilities: Numbers = self.estimator_.predict_proba(X)
+        return probabilities
 
     def predictions(
         self,
@@ -453,7 +453,7 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
     def _shown(
         self, values: Numbers, x: object, examples: Sequence[object] | None, alphas: Sequence[float]
     ) -> Shown:
-        """Return values (row, label[, alpha]) in the form that `set_output` asked for."""
+        """Return values (row, label[, alpha]) in the form that `set_output` chose."""
         config = getattr(self, "_sklearn_output_config", {})
         container = config.get(_OUTPUT, get_config()["transform_output"])
         _check_container(container)
@@ -515,7 +515,7 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
                 "alpha-several",
                 "the estimator has several alphas, and one is wanted here",
                 expected="one alpha",
-                found=", ".join(str(float(one)) for one in read_alphas(wanted)),
+                found=", ".join(str(float(exact)) for exact in read_alphas(wanted)),
                 hint="alpha=0.1",
                 source="alpha",
             )
