@@ -271,8 +271,8 @@ def _toy(seed: int) -> Subject:
         plausibilities=plausibilities,
         true_label=toy.true_label,
         about=f"{counted(plausibilities.sizes[names.EXAMPLE])} points drawn from "
-        f"{plausibilities.sizes[names.LABEL]} overlapping Gaussians, the toy of the paper, with a known posterior: no label has "
-        f"{_SURE:g} of it for {percent(1 - sure)} of the points",
+        f"{plausibilities.sizes[names.LABEL]} overlapping Gaussians, the toy of the paper, with a "
+        f"known posterior: no label has {_SURE:g} of it for {percent(1 - sure)} of the points",
         fitted=f"linear discriminant fitted to {TRAINING} other points",
         examples="points",
         answers="the answers",
