@@ -153,7 +153,7 @@ def tone(axes: Axes) -> Tone:
         if cover > 0.5:
             seen = _ON_DARK if luminance(*rgb) < _DARK else _ON_LIGHT
             return attrs.evolve(seen, paper=colours.to_hex(rgb))
-    # A transparent figure: the colour of text tells which background it is made for.
+    # A transparent figure: the colour of text shows which background it is made for.
     written = require("matplotlib", extra="plots", source="a figure").rcParams["text.color"]
     return _ON_DARK if luminance(*colours.to_rgb(written)) > _DARK else _ON_LIGHT
 

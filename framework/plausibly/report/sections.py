@@ -331,7 +331,7 @@ def _prediction(subject: Subject) -> tuple[NDArray[np.float64] | None, str]:
 
 
 SEVERITIES = ("broken", "vacuous", "kept", "weak")
-WIDE = 0.1  # an interval this wide tells little
+WIDE = 0.1  # an interval this wide shows little
 GAP = 0.05  # a group this far below the level is named, though its interval contains the level
 NAMED = 3  # groups that the verdict names
 
@@ -682,7 +682,7 @@ _LABELS = {DRAWN: "drawn answers", VOTED: "the majority vote", TRUE: "the true l
 
 def uniformity(subject: Subject) -> list[Section]:
     """Return how p-values of each method are distributed, where they can be measured."""
-    distributions: list[Section] = []
+    tests: list[Section] = []
     for place, method in enumerate(subject.methods):
         tested = method.tested[0]
         if _not_examined(method):
@@ -706,7 +706,7 @@ def uniformity(subject: Subject) -> list[Section]:
             verb = "are smaller than" if p < SUSPECT else "are no smaller than"
             compared = f"{verb} guaranteed" if kind["guaranteed"] else f"{verb} uniform"
             nothing = "" if kind["guaranteed"] else "; nothing is guaranteed about them"
-            distributions.append(
+            tests.append(
                 Section(
                     method=place,
                     of=of,
@@ -718,38 +718,29 @@ def uniformity(subject: Subject) -> list[Section]:
                     f"KS {above:.3f}, p {p_value_text(p)}{nothing}.",
                 )
             )
-    return distributions
+    return tests
 
 
 def p_value_text(value: float) -> str:
     return "< 0.001" if value < SUSPECT else decimal(value, 3 if value < 0.01 else 2)
 
 
-def method_checks(subject: Subject, place: int, distributions: Sequence[Section]) -> list[Check]:
+def method_checks(subject: Subject, place: int, tests: Sequence[Section]) -> list[Check]:
     """Return the checks of one method: those of the examples, and of its p-values."""
     title = f"p-values of {subject.methods[place].name} are no smaller than guaranteed"
-    own = (
-        distribution
-        for distribution in distributions
-        if distribution.method == place and distribution.guaranteed
-    )
+    own = (test for test in tests if test.method == place and test.guaranteed)
     state = {True: HELD, False: BROKEN}
     return [
         *subject.checks,
-        *(
-            Check("p-values", title, state[distribution.p >= SUSPECT], distribution.sentence)
-            for distribution in own
-        ),
+        *(Check("p-values", title, state[test.p >= SUSPECT], test.sentence) for test in own),
     ]
 
 
-def assumptions(subject: Subject, distributions: Sequence[Section]) -> Section:
+def assumptions(subject: Subject, tests: Sequence[Section]) -> Section:
     checks = list(subject.checks)
     for place, method in enumerate(subject.methods):
         if not method.reference:
-            checks += [
-                new for new in method_checks(subject, place, distributions) if new not in checks
-            ]
+            checks += [new for new in method_checks(subject, place, tests) if new not in checks]
     checks.sort(key=lambda check: (BROKEN, UNCHECKED, HELD).index(check.state))
     broken = [check.title for check in checks if check.state == BROKEN]
     unknown = sum(check.state == UNCHECKED for check in checks)
@@ -761,7 +752,7 @@ def assumptions(subject: Subject, distributions: Sequence[Section]) -> Section:
     return Section(
         sentence=start + rest,
         checks=tuple(checks),
-        uniformity=tuple(distributions),
+        uniformity=tuple(tests),
         nothing=tuple(_not_examined(method) for method in subject.methods),
     )
 

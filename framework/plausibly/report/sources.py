@@ -156,11 +156,7 @@ def subject_of_predictor(
 
 
 def _subject(
-    data: Reported,
-    methods: Sequence[MethodSets],
-    source: str,
-    data_checks: list[Check],
-    options: Options,
+    data: Reported, methods: Sequence[MethodSets], source: str, extra: list[Check], options: Options
 ) -> Subject:
     shared = {field.name: getattr(data, field.name) for field in attrs.fields(Reported)}
     model = data.predictions
@@ -181,7 +177,7 @@ def _subject(
             HELD,
             f"All {counted(len(examples))} names are different.",
         ),
-        *data_checks,
+        *extra,
         Check(
             "exchangeable",
             f"new {nouns} resemble the calibration set",
