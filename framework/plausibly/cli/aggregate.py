@@ -58,21 +58,21 @@ def aggregate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     dry.check_output(out, files)
     with output.working("reading files"):
         answers = read_answers(settings)
-    lam, label_texts = answers.plausibilities, answers.labels
+    plausibilities, label_texts = answers.plausibilities, answers.labels
     check_renames(settings.labels, answers)
-    formed, form = _formed(lam, len(label_texts), out, settings.output.form)
+    formed, form = _formed(plausibilities, len(label_texts), out, settings.output.form)
     kept: Literal["wide", "long"] = "long" if form == "long" else "wide"
     check_output(out, kept)
     if not dry_run:
         with output.working(f"writing {out.name}"):
             write_plausibilities(formed, out, form=kept)
 
-    examples, draws = lam.sizes[names.EXAMPLE], lam.sizes.get(names.DRAW)
-    stored = Plausibilities.of(lam).stored
+    examples, draws = plausibilities.sizes[names.EXAMPLE], plausibilities.sizes.get(names.DRAW)
+    stored = Plausibilities.of(plausibilities).stored
     tied = int((tie_counts(stored) > 1).sum())
     unanimous = int((stored.weight.max(axis=1) == 1).sum())
     shares = [percent(n / examples) if n else "none" for n in (unanimous, tied)]
-    left_out = read_left_out(lam.attrs)
+    left_out = read_left_out(plausibilities.attrs)
     aggregator = answers.component or {}
     output.document |= {
         answers.what: answers.facts,
@@ -101,7 +101,9 @@ def aggregate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     how = ways.get(form, "")
     if dry_run:
         would = f"write these plausibilities{how}"
-        dry.show(output, read=files, rows=rows, would=would, memory=lam.nbytes, write=[out])
+        dry.show(
+            output, read=files, rows=rows, would=would, memory=plausibilities.nbytes, write=[out]
+        )
         return
     following = ["plausibly", "calibrate", "--plausibilities", out, "-p", "PREDICTIONS"]
     following += ["-o", "predictor.nc"]
@@ -111,7 +113,7 @@ def aggregate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
 
 
 def _formed(
-    lam: xr.DataArray | xr.Dataset, labels: int, out: Path, form: Form | None
+    plausibilities: xr.DataArray | xr.Dataset, labels: int, out: Path, form: Form | None
 ) -> tuple[xr.DataArray | xr.Dataset, Form]:
     """Return plausibilities as they are to be written; many labels without what is 0."""
     import xarray as xr
@@ -120,22 +122,22 @@ def _formed(
     from plausibly.data.plausibilities import to_dense, to_sparse
     from plausibly.io.datasets import ARRAY_ENDINGS
 
-    drawn, can_be_sparse = DRAW in lam.dims, out.suffix.lower() in ARRAY_ENDINGS
+    drawn, can_be_sparse = DRAW in plausibilities.dims, out.suffix.lower() in ARRAY_ENDINGS
     if form is None and labels > MANY_LABELS:
         form = "long" if not can_be_sparse else "wide" if drawn else "sparse"
     if form == "sparse" and (drawn or not can_be_sparse):
-        what, got, hint = "draws of plausibilities are not sparse", "draws", "--form wide"
+        what, found, hint = "draws of plausibilities are not sparse", "draws", "--form wide"
         if not drawn:
-            what, got = "plausibilities are not sparse in this format", out.suffix
+            what, found = "plausibilities are not sparse in this format", out.suffix
             hint = f"-o {out.with_suffix('.npz')}, or --form long"
         raise InputError(
             "option-unfit",
             f"{out.name}: {what}",
             expected=f"one row per example, and the ending {' or '.join(ARRAY_ENDINGS)}",
-            found=got,
+            found=found,
             hint=hint,
             source="--form",
         )
-    if isinstance(lam, xr.DataArray):
-        return to_sparse(lam) if form == "sparse" else lam, form or "wide"
-    return to_dense(lam) if form in (None, "wide") else lam, form or "wide"
+    if isinstance(plausibilities, xr.DataArray):
+        return to_sparse(plausibilities) if form == "sparse" else plausibilities, form or "wide"
+    return to_dense(plausibilities) if form in (None, "wide") else plausibilities, form or "wide"

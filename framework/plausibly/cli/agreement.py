@@ -79,8 +79,8 @@ def agreement(output: Output, loaded: Draft) -> None:
     if chosen.draws is not None:
         bootstrap: dict[str, object] = {"name": "bootstrap", "draws": chosen.draws}
         with output.working("resampling responses"):
-            lam = aggregate(annotated, bootstrap, seed=settings.seed, unanswered="drop")
-            certainty = annotation_certainty(lam, risk=chosen.risk, **shared)
+            plausibilities = aggregate(annotated, bootstrap, seed=settings.seed, unanswered="drop")
+            certainty = annotation_certainty(plausibilities, risk=chosen.risk, **shared)
         means = ("mean", "low", "high", "level_mean", "level_low", "level_high")
         examples, values = (certainty[name].values.tolist() for name in ("example", "certainty"))
         output.document["certainty"] = {

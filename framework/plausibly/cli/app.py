@@ -98,7 +98,9 @@ class Grouped(TyperCommand):
         for title, parameters in {**self.groups, "Options": rest}.items():
             records = [known[name].get_help_record(ctx) for name in parameters if name in known]
             # Typer appends the type to the name of an argument.
-            tables[title] = [(re.sub(r" <.+>$", "", one[0]), one[1]) for one in records if one]
+            tables[title] = [
+                (re.sub(r" <.+>$", "", record[0]), record[1]) for record in records if record
+            ]
         last = [(names, text) for names, (key, text) in _SHARED.items() if key in known]
         tables["Shared options"] = last[:-1] if "dry_run" in known else last
         indented = {
@@ -131,9 +133,9 @@ def _declared(
     declared: dict[str, tuple[Any, object]] = {  # Any: as Typer declares options
         flag.parameter: (flag.option(), None) for flag in flags
     }
-    for one in inspect.signature(call).parameters.values():
-        if one.name not in ("output", "loaded"):
-            declared[one.name] = (hints[one.name], one.default)
+    for parameter in inspect.signature(call).parameters.values():
+        if parameter.name not in ("output", "loaded"):
+            declared[parameter.name] = (hints[parameter.name], parameter.default)
     if flags:
         declared |= {"config": (_CONFIG, None)} if reads else {}
         declared["set_keys"] = (_SET, None)
@@ -179,7 +181,7 @@ def _declared(
 
 
 def _help(call: Callable[..., int | None]) -> dict[str, Any]:  # Any: as Typer takes it
-    """Return what the docstring of a command says, and its last paragraph as examples."""
+    """Return the text of a command's docstring, and its last paragraph as examples."""
     *about, examples = inspect.cleandoc(call.__doc__ or "").split("\n\n")
     text = "\n\n".join(" ".join(paragraph.split()) for paragraph in about)
     epilog = f"\b\nExamples:\n{textwrap.indent(examples, '  ')}\n" if examples else ""
@@ -212,9 +214,9 @@ def made(name: str) -> Any:  # Any: Typer does not export the type of its comman
 
 
 class Commands(TyperGroup):
-    """All commands: everything is said in one form, also wrong usage and unforeseen errors."""
+    """All commands: they print in one form, also wrong usage and unforeseen errors."""
 
-    def __init__(self, **options: Any) -> None:  # Any: whatever Typer says of a group
+    def __init__(self, **options: Any) -> None:  # Any: options of a group, from Typer
         super().__init__(**options)
         # The names alone: Typer suggests those that are near a wrong word.
         named: dict[str, Any] = dict.fromkeys(SUMMARIES)  # Any: as above
@@ -309,8 +311,8 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(requested: bool) -> None:
+    if requested:
         from plausibly.extras import version
 
         typer.echo(f"plausibly {version()}")

@@ -58,7 +58,9 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     alphas = [str(alpha) for alpha in settings.alphas]
     dry.check_output(out, files)
     with output.working("reading files"):
-        model, answers, predictions, lam, left_out = reading.read_both(settings, chunks=chunks)
+        model, answers, predictions, plausibilities, left_out = reading.read_both(
+            settings, chunks=chunks
+        )
     if answers.table is not None:
         warn_of_one_annotator(answers.table)
     if out.suffix == ".zarr":
@@ -75,14 +77,14 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     }
     if dry_run and chunks is not None:
         # The real run reads every chunk; here the components alone are looked for.
-        many = several(predictions.sizes[EXAMPLE], "example")
-        would = f"read {many}, {chunks:,} at a time, and calibrate"
+        count = several(predictions.sizes[EXAMPLE], "example")
+        would = f"read {count}, {chunks:,} at a time, and calibrate"
         dry.show(output, read=files, rows=rows, would=would, write=[out])
         return
     with output.working("calibrating") as tick, chunking.counting(chunks, tick):
         predictor = calibrated(
             predictions,
-            lam,
+            plausibilities,
             **settings.chosen_method.arguments(),
             seed=settings.seed,
             cluster=settings.examples.cluster,
@@ -110,7 +112,7 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
             read=files,
             rows=[*rows, ("method", layout.choices(method))],
             would=f"save a predictor of {examples}, {labels}",
-            memory=dry.memory_of(predictions, lam),
+            memory=dry.memory_of(predictions, plausibilities),
             write=[out],
         )
         return

@@ -89,8 +89,8 @@ def _counting_there(client: Any, tick: Tick) -> Iterator[None]:  # Any: of a pac
 
     def counts(dask_scheduler: Any) -> tuple[int, int]:  # Any: as above
         # Sent as it is: the scheduler need not have plausibly.
-        kinds = [one.state_counts for one in dask_scheduler.task_prefixes.values()]
-        return sum(one["memory"] for one in kinds), sum(one["waiting"] for one in kinds)
+        kinds = [prefix.state_counts for prefix in dask_scheduler.task_prefixes.values()]
+        return sum(prefix["memory"] for prefix in kinds), sum(prefix["waiting"] for prefix in kinds)
 
     def tell() -> None:
         # A scheduler that does not answer costs the count alone: the computation fails as well.

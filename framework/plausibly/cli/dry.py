@@ -1,4 +1,4 @@
-"""Outputs of commands: checked before anything is read, and what ``--dry-run`` says of them."""
+"""Outputs of commands: checked before anything is read, and printed by ``--dry-run``."""
 
 from __future__ import annotations
 
@@ -98,8 +98,8 @@ def check_output(path: Path, inputs: Mapping[str, Path | None]) -> None:
             path.lstat()
     except (OSError, ValueError) as reason:  # no name, one that is too long, or with a NUL
         raise unwritable(path, reason) from reason
-    for flag, other in inputs.items():
-        if other is not None and path.resolve() == other.resolve():
+    for flag, source in inputs.items():
+        if source is not None and path.resolve() == source.resolve():
             raise InputError(
                 "output-is-input",
                 f"-o {path} would overwrite what {flag} reads",

@@ -75,7 +75,7 @@ def evaluate(output: Output, loaded: Draft) -> None:
         with reading.telling_of_swaps(settings):
             answers = reading.read_answers(settings, declared=reading.label_names(sets))
         reading.check_renames(settings.labels, answers)
-        sets, lam, left_out = reading.matched(settings, sets, answers, path.name)
+        sets, plausibilities, left_out = reading.matched(settings, sets, answers, path.name)
         predictions = predictor = None
         # A settings file names them for predict too: people see more measures on demand only.
         wanted = output.json or "new.predictions" in loaded.typed
@@ -98,7 +98,7 @@ def evaluate(output: Output, loaded: Draft) -> None:
     with output.working("evaluating") as tick, chunking.counting(chunks, tick):
         evaluation = evaluated(
             sets,
-            lam,
+            plausibilities,
             ties=measure.ties,
             true_label=measure.true_label,
             by=measure.columns[0] if measure.columns else None,
@@ -110,7 +110,7 @@ def evaluate(output: Output, loaded: Draft) -> None:
             # The same sets were warned of already.
             warnings.simplefilter("ignore", PlausiblyWarning)
             confidence = float(evaluation.data.attrs["confidence"])
-            parts = list(_parts(settings, sets, lam, predictions, predictor, confidence))
+            parts = list(_parts(settings, sets, plausibilities, predictions, predictor, confidence))
     output.document |= {
         "sets": path,
         answers.what: answers.facts,
@@ -124,7 +124,7 @@ def evaluate(output: Output, loaded: Draft) -> None:
         describe = describe_uniformity if name == "p_values" else describe_coverage
         texts.append("\n".join(describe(part)))
     output.document["left_out"] = left_out
-    method = [one for one in answers.chosen if not one[2]]
+    method = [choice for choice in answers.chosen if not choice[2]]
     before = layout.fields(
         [
             (answers.what, answers.brief),
@@ -161,7 +161,7 @@ def evaluate(output: Output, loaded: Draft) -> None:
 def _parts(
     settings: Settings,
     sets: xr.DataArray,
-    lam: xr.DataArray | xr.Dataset,
+    plausibilities: xr.DataArray | xr.Dataset,
     predictions: xr.DataArray | None,
     predictor: ConformalPredictor | None,
     confidence: float,
@@ -188,14 +188,16 @@ def _parts(
         "seed": settings.seed,
     }
     interval = measure.interval
-    grouped = partial(groups.coverage_by, sets, lam, ties=measure.ties, interval=interval, **shared)
+    grouped = partial(
+        groups.coverage_by, sets, plausibilities, ties=measure.ties, interval=interval, **shared
+    )
     for name in dict.fromkeys(measure.by or ()):
         if ":" in name:
             columns = name.split(":")
             crossed = groups.ByCoordinate(*columns, crossed=len(columns), at_least=measure.at_least)
             yield "subgroups", grouped(by=crossed), groups.SUBGROUP, _SUBGROUPS
         elif name == "ambiguity":
-            of = entropy(lam).rename("entropy of the plausibilities")
+            of = entropy(plausibilities).rename("entropy of the plausibilities")
             strata = grouped(by=groups.ByRange(of, quantiles=3))
             yield "by_entropy", strata, groups.STRATUM, ("of",)
         elif name == "set-size":
@@ -216,26 +218,26 @@ def _parts(
                 source="evaluation.risk",
             )
         levels = label_coordinate(measure.risk, [read_labels(settings.labels.path)])
-        found = grouped(by=groups.ByRisk(levels)).assign_attrs(risk=measure.risk)
-        yield "by_risk", found, LEVEL, ("risk",)
+        by_risk = grouped(by=groups.ByRisk(levels)).assign_attrs(risk=measure.risk)
+        yield "by_risk", by_risk, LEVEL, ("risk",)
     if predictions is None:
         return
     of = entropy(predictions).rename("entropy of the predictions")
     halves = grouped(by=groups.ByRange(of, quantiles=2))
     yield "by_predicted_entropy", halves, groups.STRATUM, ("of",)
-    slab = worst_slab_coverage(sets, lam, predictions, interval=interval, **shared)
+    slab = worst_slab_coverage(sets, plausibilities, predictions, interval=interval, **shared)
     yield "worst_slab", slab, None, ("least", "directions", "search")
     if predictor is None:
         return
     # Columns about the examples are coordinates of the sets: the same examples, by name.
     aligned = predictions.sel({EXAMPLE: sets[EXAMPLE].values})
-    about = Plausibilities.of(lam).about
+    about = Plausibilities.of(plausibilities).about
     for column in (measure.true_label, cluster, *of_new(predictor)):
         if column is not None:
             known = example_values(column, (sets, about))
             aligned = aligned.assign_coords({column: (EXAMPLE, known)})
     true = measure.true_label
     p_values = p_value_uniformity(
-        predictor, aligned, lam, true_label=true, interval_method=interval, **shared
+        predictor, aligned, plausibilities, true_label=true, interval_method=interval, **shared
     )
     yield "p_values", p_values, OF, ("n_calibration", "grid", "fingerprint")

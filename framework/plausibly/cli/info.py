@@ -62,7 +62,7 @@ def info(output: Output) -> None:
         f"plausibly {ours} · Python {python} · {threads()} threads · predictor format {FORMAT}"
     )
     # A version is never parted from its name.
-    text = ", ".join(f"{name}\N{NO-BREAK SPACE}{found}" for name, found in core.items())
+    text = ", ".join(f"{name}\N{NO-BREAK SPACE}{installed}" for name, installed in core.items())
     lines = [line.replace("\N{NO-BREAK SPACE}", " ") for line in layout.wrapped(text, _ROOM)]
     output.rows(
         [
@@ -102,6 +102,6 @@ def _there(extras: dict[str, bool]) -> list[str]:
     """Return the extras that are there and those that are not, each from the start of a line."""
     lines = []
     for answer, state in (("yes", True), ("no", False)):
-        names = " ".join(name for name, found in extras.items() if found is state) or "none"
+        names = " ".join(name for name, present in extras.items() if present is state) or "none"
         lines += layout.wrapped(f"{answer + ':':5}{names}", _ROOM, indent=5)
     return lines

@@ -53,19 +53,26 @@ def init(
     with output.working("reading files"), warnings.catch_warnings():
         # The commands that read the files for good warn of them.
         warnings.simplefilter("ignore", PlausiblyWarning)
-        found = recognised(paths)
-    rows: list[layout.Row] = [*found.about.items(), ("not used", "; ".join(found.unused))]
-    guesses = {key: text for key, text in found.comments.items() if text.startswith("guess")}
-    output.document |= {"recognised": found.about, "not_used": found.unused, "guesses": guesses}
+        recognition = recognised(paths)
+    rows: list[layout.Row] = [
+        *recognition.about.items(),
+        ("not used", "; ".join(recognition.unused)),
+    ]
+    guesses = {key: text for key, text in recognition.comments.items() if text.startswith("guess")}
+    output.document |= {
+        "recognised": recognition.about,
+        "not_used": recognition.unused,
+        "guesses": guesses,
+    }
     if dry_run:
-        dry.show(output, read=found.used, rows=rows, would=f"write {target}", write=[target])
+        dry.show(output, read=recognition.used, rows=rows, would=f"write {target}", write=[target])
         return
-    text = HEAD + toml_text(found.tables, lambda key: found.comments.get(key, ""))
+    text = HEAD + toml_text(recognition.tables, lambda key: recognition.comments.get(key, ""))
     with replacing(target) as part:
         part.write_text(text, encoding="utf-8", newline="\n")
     output.document["saved"] = target
     lines = "line" if len(guesses) == 1 else several(len(guesses), "line")
     check = f': please check the {lines} marked "guess"' if guesses else ""
-    both = {"annotations", "predictions"} <= found.tables.keys()
+    both = {"annotations", "predictions"} <= recognition.tables.keys()
     following = f"plausibly {'calibrate' if both else 'aggregate'}"
     output.rows([*rows, ("saved", f"{target}{check}"), ("next", following)])

@@ -200,7 +200,7 @@ def command_line(words: Iterable[object], *, indent: int = 0) -> list[str]:
 
 def component(table: Mapping[str, object]) -> str:
     """Return a component as people write it: ``monte-carlo (draws 10)``."""
-    # A switch is said where it is on; None leaves open what is chosen by other rules.
+    # A switch is shown where it is on; None leaves open what is chosen by other rules.
     parameters = [
         key if value is True else f"{key} {_value(value)}"
         for key, value in table.items()
@@ -216,7 +216,7 @@ def _value(value: object) -> str:
 
 
 def choices(made: Iterable[Choice]) -> str:
-    """Return what was chosen: first what the user said, then what was chosen for the user."""
+    """Return what was chosen: first by the user, then for the user."""
     chosen: list[str] = []
     defaults: list[str] = []
     for title, value, by_default in made:
@@ -238,7 +238,7 @@ def bytes_of(path: Path) -> int:
 
 
 def size(of: Path | int) -> str:
-    """Return how large a file or folder is, or a number of bytes, as people say it."""
+    """Return the size of a file or folder, or a number of bytes, as text."""
     total = of if isinstance(of, int) else bytes_of(of)
     if total < 1e5:
         return f"{total / 1e3:.1f} kB"

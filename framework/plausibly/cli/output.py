@@ -155,7 +155,7 @@ class Output:
             self.document["replaced"] = shown
             if not (self.json or self.quiet):
                 _print(layout.fields([("replaced", ", ".join(shown))]), sys.stderr)
-        # A command that has no document of its own prints one only to say what went wrong.
+        # A command that has no document of its own prints one only to state an error.
         if self.json and (self.document or failure is not None):
             try:
                 self._print_document(failure)

@@ -134,7 +134,7 @@ def plugin_as_data(source: Source, rows: Sequence[Row]) -> dict[str, object]:
 
 
 def metadata_of(source: Source) -> dict[str, str]:
-    """Return what a distribution says of itself: summary and address."""
+    """Return the summary and the address in the metadata of a distribution."""
     import importlib.metadata
 
     try:
@@ -190,7 +190,7 @@ def info(
         except InputError as error:  # its parameters cannot be known
             why = reason_of(error)
         place = target if isinstance(target, str) else f"{target.__module__}:{target.__qualname__}"
-        data = [attrs.asdict(one) for one in parameters]
+        data = [attrs.asdict(parameter) for parameter in parameters]
         more = {"target": place, "parameters": data, "unknown": why}
         components.append({**component_as_data(row), **more})
         texts.append(_component(row, row.entry, place, parameters, why))
@@ -239,11 +239,11 @@ def _component(row: Row, entry: Entry, place: str, parameters: Sequence[About], 
     if not summary and not isinstance(entry.target, str):
         summary = first_sentence(entry.target)
     lines: list[str] = []
-    for one in parameters:
-        default = f"default {one.default or 'made from the other parameters'}"
-        takes = f"{one.type}; {'required' if one.required else default}"
-        lines += layout.fields([(one.name, takes)]).splitlines()
-        lines += layout.wrapped(f"  {one.help}", _ROOM, indent=2)
+    for parameter in parameters:
+        default = f"default {parameter.default or 'made from the other parameters'}"
+        takes = f"{parameter.type}; {'required' if parameter.required else default}"
+        lines += layout.fields([(parameter.name, takes)]).splitlines()
+        lines += layout.wrapped(f"  {parameter.help}", _ROOM, indent=2)
     rows: list[layout.Row] = [
         (row.kind, f"{row.name} of {row.source}"),
         ("summary", summary),
@@ -258,16 +258,19 @@ def _component(row: Row, entry: Entry, place: str, parameters: Sequence[About], 
     return layout.fields(rows)
 
 
-def _use(name: str, kind: str, found: Sequence[About]) -> str:
+def _use(name: str, kind: str, parameters: Sequence[About]) -> str:
     """Return how the component is written on the command line, with its defaults."""
 
     def flag(pairs: Sequence[str]) -> str:
         return f"--{kind} {shlex.quote('{' + ', '.join(pairs) + '}')}"
 
-    table = [f'name = "{name}"', *(f"{one.name} = ..." for one in found if one.required)]
-    for one in found:
-        further = [*table, f"{one.name} = {one.default}"]
-        if one.default not in ("", "none") and len(flag(further)) <= _ROOM:
+    table = [
+        f'name = "{name}"',
+        *(f"{parameter.name} = ..." for parameter in parameters if parameter.required),
+    ]
+    for parameter in parameters:
+        further = [*table, f"{parameter.name} = {parameter.default}"]
+        if parameter.default not in ("", "none") and len(flag(further)) <= _ROOM:
             table = further
     return flag(table) if len(table) > 1 else f"--{kind} {shlex.quote(name)}"
 
@@ -316,44 +319,48 @@ def check(
             results.append(listing.check_entry(row.entry, made, None if untested else kit))
         elif row.state == "ready":
             results.append(attrs.evolve(row, state="ok"))
-    results.sort(key=lambda one: (one.source.builtin, one.source.where, one.what))
-    failed = {one.source for one in results if one.state == "failed"}
+    results.sort(key=lambda result: (result.source.builtin, result.source.where, result.what))
+    failed = {result.source for result in results if result.state == "failed"}
     documents: list[dict[str, object]] = []
-    for one in results:
-        source = {**source_as_data(one.source), "kind": one.kind, "component": one.name}
-        problems = [{**source, **attrs.asdict(problem)} for problem in one.problems]
-        state = {name: getattr(one, name) for name in ("state", "stage", "reason")}
-        documents.append({**source, **state, "problems": problems, "hint": one.hint})
+    for result in results:
+        source = {**source_as_data(result.source), "kind": result.kind, "component": result.name}
+        problems = [{**source, **attrs.asdict(problem)} for problem in result.problems]
+        state = {name: getattr(result, name) for name in ("state", "stage", "reason")}
+        documents.append({**source, **state, "problems": problems, "hint": result.hint})
     output.document |= {"checked": documents, "failed": len(failed)}
-    shown = [one for one in results if names or not one.source.builtin or one.state == "failed"]
-    width = max((len(one.source.where) for one in shown), default=0)
-    for one in shown:
-        output.show(_lines(one, width))
+    shown = [
+        result
+        for result in results
+        if names or not result.source.builtin or result.state == "failed"
+    ]
+    width = max((len(result.source.where) for result in shown), default=0)
+    for result in shown:
+        output.show(_lines(result, width))
     if not names:
         # One line for each plugin of ours that needs an extra, with what to type.
-        ours = [one for one in results if one.source.builtin]
+        ours = [result for result in results if result.source.builtin]
         lacking = Counter((o.source.plugin, o.hint) for o in ours if o.state == "needs extra")
         for (plugin, hint), count in sorted(lacking.items()):
             output.show(f"EXTRA   {plural(count, 'component')} of {plugin}:  {hint}")
-        fine = [one for one in ours if one.state == "ok"]
-        offering = plural(len({one.source for one in fine}), "plugin")
+        fine = [result for result in ours if result.state == "ok"]
+        offering = plural(len({result.source for result in fine}), "plugin")
         output.show(f"ok      {plural(len(fine), 'component')} of {offering} of plausibly")
     of = plural(len({row.source for row in rows if row.state != "disabled"}), "plugin")
     output.show(f"{counted(len(failed))} of {of} failed." if failed else f"{of}, none failed.")
     return EXIT_CHECK if failed else 0
 
 
-def _lines(one: Row, width: int) -> str:
-    """Return what was found as people read it: a line a problem, then what to do."""
-    title = {"ok": "ok", "failed": "FAILED", "needs extra": "EXTRA"}[one.state]
-    head = f"{title:<8}{one.source.where:<{width}}  "
+def _lines(row: Row, width: int) -> str:
+    """Return the result as text: a line per problem, then what to do."""
+    title = {"ok": "ok", "failed": "FAILED", "needs extra": "EXTRA"}[row.state]
+    head = f"{title:<8}{row.source.where:<{width}}  "
     lines: list[str] = []
-    for text in one.lines():
+    for text in row.lines():
         first, *rest = text.splitlines()
         lines += layout.wrapped(head + first, indent=10)
         lines += [f"{'':<10}{line}" for line in rest]  # the table of the author's kit
-    if one.hint:
-        lines += layout.wrapped(f"{'':<8}hint  {one.hint}", indent=12)
+    if row.hint:
+        lines += layout.wrapped(f"{'':<8}hint  {row.hint}", indent=12)
     return "\n".join(lines)
 
 

@@ -69,7 +69,7 @@ def new(
         raise InputError(
             "kind-missing",
             "a new plugin needs a kind of component",
-            expected=f"one of {', '.join(one.name for one in KINDS)}",
+            expected=f"one of {', '.join(choice.name for choice in KINDS)}",
             hint="--kind aggregator, or another of them",
             source="--kind",
         )
@@ -149,10 +149,10 @@ def check_name(name: str, kind: str, registry: Registry) -> None:
         holders.append(f"the module {module} of Python")
     if name in _FOLDERS:
         holders.append(f"the folder {name}/ of the distribution")
-    found = PathFinder.find_spec(module)
+    spec = PathFinder.find_spec(module)
     # A folder without code, such as one in the current folder, is no module.
-    if found is not None and found.loader is not None and found.origin is not None:
-        holders.append(f"an installed module: {found.origin}")
+    if spec is not None and spec.loader is not None and spec.origin is not None:
+        holders.append(f"an installed module: {spec.origin}")
     if holders:
         raise InputError(
             "plugin-name-taken",
@@ -178,18 +178,18 @@ def rendered(name: str, kind: str) -> dict[str, str]:
 
     module = name.replace("-", "_")
     templates = files("plausibly") / "templates"
-    found = {**dict(_texts(templates / "common", "")), **dict(_texts(templates / kind, ""))}
+    texts = {**dict(_texts(templates / "common", "")), **dict(_texts(templates / kind, ""))}
     values: Mapping[str, str] = {
         "name": name,
         "module": module,
-        "component": _component(name, kind, found),
+        "component": _component(name, kind, texts),
         "summary": f"{an(kind).capitalize()} for plausibly.",
         "version": version("plausibly"),
     }
-    found["package/py.typed"] = ""
+    texts["package/py.typed"] = ""
     return {
-        path.replace("package/", f"{module}/", 1): Template(found[path]).substitute(values)
-        for path in sorted(found, key=_rank)
+        path.replace("package/", f"{module}/", 1): Template(texts[path]).substitute(values)
+        for path in sorted(texts, key=_rank)
     }
 
 

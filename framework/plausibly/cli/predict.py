@@ -76,12 +76,12 @@ def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> No
     ]
     if dry_run:
         whole = "" if chunks is None else f", {counted(chunks)} examples at a time"
-        many = f"{several(examples, 'prediction set')} at alpha {' and '.join(alphas)}"
+        planned = f"{several(examples, 'prediction set')} at alpha {' and '.join(alphas)}"
         dry.show(
             output,
             read=files,
             rows=rows,
-            would=f"make {many}{whole}",
+            would=f"make {planned}{whole}",
             memory=None if chunks is not None else dry.memory_of(model.predictions, sets),
             write=dict.fromkeys([out, beside]),
         )
@@ -145,10 +145,10 @@ def _sizes(counts: Sequence[int]) -> str:
     starts = [1, *(edge + 1 for edge in edges)]
     parts: list[str] = []
     for low, high in zip(starts, [*edges, largest], strict=True):
-        if many := sum(counts[low : high + 1]):
+        if count := sum(counts[low : high + 1]):
             size = words.get(low, str(low)) if low == high else f"{low} to {high}"
             noun = "" if parts or low == 1 else " labels"
-            parts.append(f"{percent(many / sum(counts))} with {size}{noun}")
+            parts.append(f"{percent(count / sum(counts))} with {size}{noun}")
     empty = percent(counts[0] / sum(counts)) if counts[0] else "none"
     return ", ".join([*parts, f"{empty} empty"])
 

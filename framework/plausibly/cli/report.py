@@ -1,4 +1,4 @@
-"""``plausibly report``: one HTML file that says whether prediction sets can be trusted."""
+"""``plausibly report``: one HTML file that shows whether prediction sets can be trusted."""
 
 from __future__ import annotations
 
@@ -90,9 +90,11 @@ def report(
         command = _command([".", "-o", out.name], loaded) if named else ""
         chosen = _options(settings, command)
         with output.working(f"reading {study.name}"):
-            found = sources.finished(study)
+            finished = sources.finished(study)
         with output.working("writing the report"):
-            subject = sources.study_subject(*found, chosen, examples=examples, labels=labels, by=by)
+            subject = sources.study_subject(
+                *finished, chosen, examples=examples, labels=labels, by=by
+            )
     if dry_run:
         would = f"a report on {several(subject.predictions.sizes[EXAMPLE], 'example')}"
         dry.show(output, read=read, would=would, write=[out])
@@ -184,7 +186,7 @@ def _of_predictor(output: Output, loaded: Draft, settings: Settings) -> Subject:
     path, measure = settings.output.predictor, settings.evaluation
     predictor = load_predictor(path)
     with output.working("reading files"):
-        model, answers, new, lam, _ = read_both(settings, predictor=predictor)
+        model, answers, new, plausibilities, _ = read_both(settings, predictor=predictor)
     labels, examples, aggregator = settings.labels.path, settings.examples.path, answers.component
     document = loaded.document.path
     files = {
@@ -202,7 +204,7 @@ def _of_predictor(output: Output, loaded: Draft, settings: Settings) -> Subject:
     with output.working("writing the report"):
         reported = Reported(
             predictions=with_tables(new, None, labels),
-            plausibilities=inputs.as_plausibilities(lam),
+            plausibilities=inputs.as_plausibilities(plausibilities),
             annotations=answers.table,
             alphas=[str(alpha) for alpha in settings.alphas],
             groups=measure.columns,
@@ -246,8 +248,8 @@ def _command(words: Sequence[object], loaded: Draft) -> str:
             parts += [source, f"{key}={value}"]
         else:
             is_file = key.startswith("new.") or key.endswith(".path")
-            for one in value if isinstance(value, list) else [value]:
-                parts += [source, Path(str(one)).name if is_file else one]
+            for item in value if isinstance(value, list) else [value]:
+                parts += [source, Path(str(item)).name if is_file else item]
     return shlex.join(map(str, parts))
 
 

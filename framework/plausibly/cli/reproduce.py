@@ -112,10 +112,12 @@ def reproduce(
     if own:
         options.check_answers(loaded)
         with output.working("reading files"):
-            _, answers, predictions, lam, _ = read_both(settings)
+            _, answers, predictions, plausibilities, _ = read_both(settings)
         data = {
             "predictions": predictions,
-            "plausibilities": to_dense(lam) if is_sparse(lam) else lam,
+            "plausibilities": to_dense(plausibilities)
+            if is_sparse(plausibilities)
+            else plausibilities,
             "cluster": settings.examples.cluster,
             "name": answers.source,
         }
@@ -151,19 +153,19 @@ def reproduce(
         return
     made: list[dict[str, object]] = []
 
-    def show(one: Reproduced) -> None:
-        claim = one.claim
-        rows = [(one.name, f"held: {claim.verdict}")]
+    def show(figure: Reproduced) -> None:
+        claim = figure.claim
+        rows = [(figure.name, f"held: {claim.verdict}")]
         output.rows([*rows, ("  claim", claim.says), ("  measured", claim.measured)])
         made.append(
             {
-                "name": one.name,
-                "paper": one.entry.paper,
+                "name": figure.name,
+                "paper": figure.entry.paper,
                 "claim": claim.says,
                 "measured": claim.measured,
                 "held": claim.held,
                 "not": [part for part, held in claim.parts.items() if not held],
-                "files": list(one.written),
+                "files": list(figure.written),
             }
         )
 
@@ -173,7 +175,7 @@ def reproduce(
             tick(done, of)
 
         reproduced(figures, out, told=show, progress=progress, seed=seed, **data, **shown)
-    held = sum(bool(one["held"]) for one in made)
+    held = sum(bool(figure["held"]) for figure in made)
     output.document |= {"folder": out, "figures": made, "seed": seed, **shown}
     rows = [("held", f"{held} of {len(made)} claims")]
     rows.append(("saved", f"{out}/: a picture and a CSV each, and claims.txt"))

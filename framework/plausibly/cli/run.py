@@ -81,7 +81,7 @@ def run(
             kept = f" ({counted(finished)} kept from an interrupted run{discarded})"
         methods = len(settings.methods)
         times = len(splits.sizes or (0,)) * len(splits.draws or (0,)) * methods * splits.count
-        many = f"{several(splits.count, 'split')}{kept} of {several(methods, 'method')}"
+        planned = f"{several(splits.count, 'split')}{kept} of {several(methods, 'method')}"
         reported = not no_report and can_report()
         dry.show(
             output,
@@ -93,7 +93,7 @@ def run(
                 "labels": settings.labels.path,
             },
             rows=rows,
-            would=f"calibrate and measure {several(times, 'time')}: {many}",
+            would=f"calibrate and measure {several(times, 'time')}: {planned}",
             memory=processes * dry.memory_of(ready.predictions, ready.plausibilities),
             write=[*([folder / REPORT] if reported else []), *targets_of(ready)],
             into=folder,

@@ -67,7 +67,7 @@ def sensitivity(
 
     settings, files = loaded.settings, options.inputs(FLAGS, loaded)
     path, method = files["-a"], settings.chosen_method
-    components = [component_value(one, "--aggregator ") for one in aggregator]
+    components = [component_value(text, "--aggregator ") for text in aggregator]
     read_aggregators(components)  # a slip is refused before anything is read
     splits = settings.splits.count
     with output.working("reading files"), reading.telling_of_swaps(settings):
@@ -100,10 +100,10 @@ def sensitivity(
         ("predictions", model.text),
     ]
     if dry_run:
-        many = len(components)
-        times = f"{splits:,} splits by {many} aggregators (one split was tried)"
-        would = f"calibrate {splits * many:,} times: {times}"
-        memory = dry.memory_of(model.predictions, *[model.predictions] * many)
+        count = len(components)
+        times = f"{splits:,} splits by {count} aggregators (one split was tried)"
+        would = f"calibrate {splits * count:,} times: {times}"
+        memory = dry.memory_of(model.predictions, *[model.predictions] * count)
         dry.show(output, read=files, rows=rows, would=would, memory=memory)
         return
     output.document |= result.to_json()

@@ -32,13 +32,13 @@ def blocks(ready: Prepared) -> list[layout.Row]:
     what, path = study.answers
     source = path.name if path else ""
     rates = f"alpha{'s' * (len(study.alphas) > 1)} {_listed(study.alphas)}"
-    count, many = model.sizes[names.EXAMPLE], model.sizes[names.LABEL]
-    text = f"{source}: {several(count, 'example')}, {several(many, 'label')}"
+    examples, labels = model.sizes[names.EXAMPLE], model.sizes[names.LABEL]
+    text = f"{source}: {several(examples, 'example')}, {several(labels, 'label')}"
     predicted = study.predictions.path.name if study.predictions.path else ""
     rows: list[layout.Row] = [
         ("settings", f"{ready.name}: {several(len(study.methods), 'method')}, {rates}"),
         (what, text if table is None else summary_of(table, source)),
-        ("predictions", f"{predicted}: {shape_text(model, matched=count)}"),
+        ("predictions", f"{predicted}: {shape_text(model, matched=examples)}"),
         ("left out", layout.counts(ready.left_out)),
     ]
     if study.annotations.aggregator is not None:
@@ -101,14 +101,14 @@ def outcome(
     rows: list[layout.Row] = [
         *guarantee_rows(result.predictor, study.alphas, "guarantee", f"{method}, ")
     ]
-    for one in result.groups[:1]:
-        widened = f", widened for {several(one.groups, 'group')}" if one.groups > 1 else ""
-        shown = bounded(1 - Fraction(str(one.alpha)))
-        below = "below" if one.high < 1 - one.alpha else "not shown to be below"
+    for group in result.groups[:1]:
+        widened = f", widened for {several(group.groups, 'group')}" if group.groups > 1 else ""
+        shown = bounded(1 - Fraction(str(group.alpha)))
+        below = "below" if group.high < 1 - group.alpha else "not shown to be below"
         text = (
-            f"{one.coordinate} {one.group}, {decimal(one.mean)} ({ends(one.low, one.high)}"
-            f"{widened}): {below} {shown}; {several(one.examples, 'example')}, sets of {method} "
-            f"at alpha {one.alpha:g}"
+            f"{group.coordinate} {group.group}, {decimal(group.mean)} "
+            f"({ends(group.low, group.high)}{widened}): {below} {shown}; "
+            f"{several(group.examples, 'example')}, sets of {method} at alpha {group.alpha:g}"
         )
         rows.append(("lowest", text))
     rows.append(("assumptions", assumptions_text(result.prepared)))
@@ -138,8 +138,8 @@ def after(result: StudyResult, written: Sequence[Path]) -> dict[str, object]:
     compared, predictor = result.compared, result.predictor
     alphas = result.prepared.study.alphas
     return {
-        "methods": [_method(one) for one in each(compared, METHOD)],
-        "groups": [attrs.asdict(one) for one in result.groups],
+        "methods": [_method(method) for method in each(compared, METHOD)],
+        "groups": [attrs.asdict(group) for group in result.groups],
         "predictor": {
             "calibration": result.first,
             "n": predictor.n,
@@ -155,26 +155,26 @@ def after(result: StudyResult, written: Sequence[Path]) -> dict[str, object]:
     }
 
 
-def _method(one: xr.Dataset) -> dict[str, object]:
-    name = str(one[METHOD].item())
-    dims = [dim for dim in (names.ALPHA, SIZE, DRAWS) if dim in one.dims]
-    measures = [*COVERAGES, *([BY_GROUP] if BY_GROUP in one else []), "set_size", "share_empty"]
+def _method(method: xr.Dataset) -> dict[str, object]:
+    name = str(method[METHOD].item())
+    dims = [dim for dim in (names.ALPHA, SIZE, DRAWS) if dim in method.dims]
+    measures = [*COVERAGES, *([BY_GROUP] if BY_GROUP in method else []), "set_size", "share_empty"]
     results = []
-    for cell in product(*(range(one.sizes[dim]) for dim in dims)):
-        here = one.isel(dict(zip(dims, cell, strict=True)))
+    for cell in product(*(range(method.sizes[dim]) for dim in dims)):
+        here = method.isel(dict(zip(dims, cell, strict=True)))
         place = {dim: here[dim].item() for dim in dims}
         guaranteed = here["guaranteed_level"].item()
         results.append({**place, **means(here, measures), "guaranteed": guaranteed})
-    return {"name": name, **json.loads(one.attrs["methods"])[name], "results": results}
+    return {"name": name, **json.loads(method.attrs["methods"])[name], "results": results}
 
 
 COVERAGES = (AGGREGATED, "majority_vote_coverage", "true_coverage")
 
 
-def means(one: xr.Dataset, measures: Iterable[str]) -> dict[str, object]:
+def means(result: xr.Dataset, measures: Iterable[str]) -> dict[str, object]:
     """Return the means over splits at one alpha, None for measures that are not there."""
     return {
-        **{name: one[name].mean().item() if name in one else None for name in measures},
-        "spread": one[AGGREGATED].std(ddof=1).item() if one.sizes[SPLIT] > 1 else None,
-        "vacuous_splits": int(one["vacuous"].sum()),
+        **{name: result[name].mean().item() if name in result else None for name in measures},
+        "spread": result[AGGREGATED].std(ddof=1).item() if result.sizes[SPLIT] > 1 else None,
+        "vacuous_splits": int(result["vacuous"].sum()),
     }

@@ -87,17 +87,19 @@ def parse(text: str, name: str, path: FilePath | None = None) -> Document:
         reason = str(error)
         where = _WHERE.search(reason)
         number = int(where["line"]) if where and where["line"] else text.count("\n") + 1
-        got = _WHERE.sub("", reason)
+        problem = _WHERE.sub("", reason)
         hint = "fix that line"
         line = "".join(text.splitlines()[number - 1 : number])
         if _BACKSLASH.search(line):
-            got = f"a backslash between double quotation marks: {got[:1].lower()}{got[1:]}"
+            problem = (
+                f"a backslash between double quotation marks: {problem[:1].lower()}{problem[1:]}"
+            )
             hint = SLASHES
         raise InputError(
             "toml-broken",
             f"{name} line {counted(number)} is no TOML",
             expected='key = value, [table] or [[list of tables]], and text in "quotation marks"',
-            found=f"{got[:1].lower()}{got[1:]}",
+            found=f"{problem[:1].lower()}{problem[1:]}",
             hint=hint,
             source=name,
             details={"line": number},

@@ -59,13 +59,13 @@ _COORDINATE = re.compile(r"^[\w.]*assign_coords(\(\.\.\.\))?, or .*(table of exa
 def _rewritten(hint: str, write: Callable[[str, object, bool], str | None]) -> str:
     """Return a hint with each argument as `write` puts it, from name, value, and whether beside."""
 
-    def one(found: re.Match[str]) -> str:
-        if found["name"] is None:
-            return found[0]
-        written = write(found["name"], ast.literal_eval(found["value"]), bool(found["beside"]))
-        return found[0] if written is None else written
+    def replace(match: re.Match[str]) -> str:
+        if match["name"] is None:
+            return match[0]
+        written = write(match["name"], ast.literal_eval(match["value"]), bool(match["beside"]))
+        return match[0] if written is None else written
 
-    return _ARGUMENT.sub(one, hint)
+    return _ARGUMENT.sub(replace, hint)
 
 
 def as_keys(hint: str) -> str:
@@ -136,7 +136,9 @@ def in_words_of_the_file() -> Iterator[None]:
         error.hint = as_keys(error.hint)
         raise
     finally:
-        for one in recorded:
-            if isinstance(one.message, PlausiblyWarning):
-                one.message.hint = as_keys(one.message.hint)
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+        for warning in recorded:
+            if isinstance(warning.message, PlausiblyWarning):
+                warning.message.hint = as_keys(warning.message.hint)
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )

@@ -70,24 +70,24 @@ class Draft:
         line = "" if first.line is None else f" line {counted(first.line)}"
         where = first.where if first.flag else f"{source}{line}: {mistake.path}"
         more = f" (mistake 1 of {counted(count)}, all are listed)" if count > 1 else ""
-        expected, got = mistake.expected, mistake.found
-        if not (expected and got):
-            rule, _, got = mistake.text.rpartition(", found ")
+        expected, found = mistake.expected, mistake.found
+        if not (expected and found):
+            rule, _, found = mistake.text.rpartition(", found ")
             expected = rule.removeprefix("must be ").removeprefix("expected ")
         wrong = {_NONE: "is required", mistake.path.rpartition(".")[2]: "is no key"}
-        what, got = f"{where} {wrong.get(got, 'is not valid')}", f"{got}{more}"
+        what, found = f"{where} {wrong.get(found, 'is not valid')}", f"{found}{more}"
         if not expected:
             separator = ": " if first.flag or mistake.path else ""
-            what, got = f"{where}{separator}{mistake.text}{more}", ""
+            what, found = f"{where}{separator}{mistake.text}{more}", ""
         listed = [
-            {"path": one.mistake.path, "line": one.line, "text": one.text, "hint": one.hint}
-            for one in places
+            {"path": place.mistake.path, "line": place.line, "text": place.text, "hint": place.hint}
+            for place in places
         ]
         return SettingsError(
             "config-key",
             what,
             expected=expected,
-            found=got,
+            found=found,
             hint=first.hint,
             source=source,
             details={"file": source, "mistakes": listed},
@@ -99,8 +99,8 @@ class Draft:
 
     def text(self, table: str, key: str) -> str | None:
         """Return the text that was written for a key, also where its table is not right."""
-        found = self.tables.get(table)
-        value = found.get(key) if isinstance(found, Mapping) else None
+        section = self.tables.get(table)
+        value = section.get(key) if isinstance(section, Mapping) else None
         return value if isinstance(value, str) else None
 
 
@@ -230,23 +230,23 @@ def _as_written(like: object) -> str:
 
 def study_mistakes(draft: Draft) -> list[Mistake]:
     """Return what a study must have and does not, and what cannot be there together."""
-    found: list[Mistake] = []
+    mistakes: list[Mistake] = []
     answers = [name for name in ("annotations", "plausibilities") if name in draft.tables]
     if not answers:
         expected = "[annotations] with the path of a file, or [plausibilities]"
-        found.append(_required("annotations", expected))
+        mistakes.append(_required("annotations", expected))
     elif not any(draft.has(f"{name}.path") or name not in draft.parts for name in answers):
-        found.append(_required(f"{answers[0]}.path", "a path"))
+        mistakes.append(_required(f"{answers[0]}.path", "a path"))
     if all(draft.has(f"{name}.path") for name in ("annotations", "plausibilities")):
         text = "there are annotations already, and only one of them can be calibrated on"
-        found.append(Mistake("plausibilities", text, advice="leave one of them out"))
+        mistakes.append(Mistake("plausibilities", text, advice="leave one of them out"))
     if "predictions" in draft.parts and not draft.has("predictions.path"):
-        found.append(_required("predictions.path", "a path"))
+        mistakes.append(_required("predictions.path", "a path"))
     if "predictions" not in draft.tables:
-        found.append(_required("predictions", "[predictions] with the path of a file"))
+        mistakes.append(_required("predictions", "[predictions] with the path of a file"))
     if "methods" not in draft.tables:
-        found.append(_no_methods("methods"))
-    return found
+        mistakes.append(_no_methods("methods"))
+    return mistakes
 
 
 @attrs.frozen(kw_only=True)
@@ -278,7 +278,7 @@ class Key:
 def key(path: str) -> Key:
     """Return what is known of a key; one that only its component knows takes any value."""
     target: object = Settings
-    found = Key(type=Settings)
+    current = Key(type=Settings)
     for part in path.split("."):
         if not isinstance(target, type) or not attrs.has(target):
             return Key()
@@ -288,11 +288,11 @@ def key(path: str) -> Key:
             known = {p.name: p for p in parameters_of(target, typed=True)}
         if part not in known:
             return Key()
-        found = Key(
+        current = Key(
             type=known[part].type, default=known[part].default, help=helps(target).get(part, "")
         )
-        target = next(iter(found.arms))
-    return found
+        target = next(iter(current.arms))
+    return current
 
 
 def load(
@@ -320,16 +320,16 @@ def load(
         typed[path] = ("--set", value)
     tables = copy.deepcopy(dict(document.tables))
     # Answers of one form that were typed take the place of the file's answers of the other.
-    for one, other in (*_ANSWERS, *(pair[::-1] for pair in _ANSWERS)):
-        name, _, last = other.partition(".")
-        if one in typed and isinstance(table := tables.get(name), dict):
+    for answers, replaced in (*_ANSWERS, *(pair[::-1] for pair in _ANSWERS)):
+        name, _, last = replaced.partition(".")
+        if answers in typed and isinstance(table := tables.get(name), dict):
             table.pop(last, None)
     if any(path.startswith("method.") for path in typed):
         first = next(iter(cast("list[object]", tables.get("methods") or [])), None)
         tables.setdefault("method", copy.deepcopy(first) if isinstance(first, dict) else {})
     away = document.path is not None and document.path.parent != Path()
-    for path, (source, given) in typed.items():
-        _put(tables, path, typed_value(path, given, source, absolute=away))
+    for path, (source, raw) in typed.items():
+        _put(tables, path, typed_value(path, raw, source, absolute=away))
     return draft(tables, document, typed)
 
 
@@ -372,15 +372,15 @@ def typed_value(path: str, value: object, source: str, *, absolute: bool = False
     if known.kind is not None:
         component = component_value(str(value), typed)
         if path.count(".") == 1:
-            registry.resolve(known.kind, component)  # its own message says what is wrong
+            registry.resolve(known.kind, component)  # its own message states the mistake
         return component
     if known.pairs:
         return mapping(value, typed, _EXAMPLES.get(path, "example=nodule"))
     if known.many:
         if isinstance(value, str) and value.lstrip().startswith("["):
             return toml_value(value)
-        many = next(arm for arm in known.arms if typing.get_origin(arm) is tuple)
-        texts = typing.get_args(many)[0] is str
+        tuple_type = next(arm for arm in known.arms if typing.get_origin(arm) is tuple)
+        texts = typing.get_args(tuple_type)[0] is str
         return [text if texts else toml_value(text) for text in split(value)]
     if Path in known.arms:
         path_ = Path(str(value))
@@ -525,10 +525,12 @@ def located(
     """Return mistakes with flag or line, in file order; those without a line last."""
     places = []
     for mistake in mistakes:
-        under = (one for path, one in (typed or {}).items() if path.startswith(f"{mistake.path}."))
+        under = (
+            pair for path, pair in (typed or {}).items() if path.startswith(f"{mistake.path}.")
+        )
         flag, _ = _nearest(mistake.path, typed or {}) or next(under, ("", None))
         places.append(Located(mistake, None if flag else _nearest(mistake.path, lines), flag))
-    return sorted(places, key=lambda one: (one.line is None, one.line or 0))
+    return sorted(places, key=lambda place: (place.line is None, place.line or 0))
 
 
 def _nearest(path: str, known: Mapping[str, T]) -> T | None:
@@ -542,15 +544,17 @@ class SettingsError(InputError):
     """Settings with mistakes: ``config-key``."""
 
     def listing(self) -> str:
-        """Return a line a mistake under the name of the file, in 80 columns."""
+        """Return one line per mistake under the name of the file, in 80 columns."""
         mistakes = cast("list[dict[str, object]]", self.details["mistakes"])
-        lines = ["" if one["line"] is None else f" line {one['line']}" for one in mistakes]
+        lines = [
+            "" if mistake["line"] is None else f" line {mistake['line']}" for mistake in mistakes
+        ]
         width = max(2, *(len(line) + 2 for line in lines))
         count = len(mistakes)
         rows = [f"{self.source}: {counted(count)} mistake{'s' * (count > 1)}, nothing was run"]
-        for line, one in zip(lines, mistakes, strict=True):
+        for line, mistake in zip(lines, mistakes, strict=True):
             rows += textwrap.wrap(
-                visible(str(one["text"])),
+                visible(str(mistake["text"])),
                 80,
                 initial_indent=line.ljust(width),
                 subsequent_indent=" " * width,

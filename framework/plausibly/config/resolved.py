@@ -27,8 +27,8 @@ def resolved(
     changed = cast("Settings", with_paths(settings, path))
     tables = _table(changed)
     if not whole:
-        other = {"annotations", "plausibilities"} - {settings.answers[0]}
-        tables = {name: tables[name] for name in _OF_STUDIES if name not in other}
+        omitted = {"annotations", "plausibilities"} - {settings.answers[0]}
+        tables = {name: tables[name] for name in _OF_STUDIES if name not in omitted}
         tables["output"] = {"folder": changed.output.folder.as_posix()}
     return {name: table for name, table in tables.items() if table is not None}
 
@@ -90,7 +90,7 @@ def component_table(kind: Kind[Any], component: object) -> dict[str, object]:
 
 
 def origins(document: Document, made: Mapping[str, str]) -> Note:
-    """Return what says where the value at a path comes from: ``line 3`` or ``default``."""
+    """Return a function of a path: where its value comes from, as ``line 3`` or ``default``."""
     written = set(map(path_text, paths_of(document.tables)))
 
     def origin(path: str) -> str:

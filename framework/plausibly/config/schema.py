@@ -37,7 +37,7 @@ _BOUNDS = {
 
 def schema() -> Schema:
     study = _object(Settings)
-    # How rates, counts and responses are read, no type says: see `plausibly.config.settings`.
+    # No type states how rates, counts and responses are read: see `plausibly.config.settings`.
     study["properties"]["alphas"] |= {
         "minItems": 1,
         "uniqueItems": True,
@@ -78,15 +78,15 @@ def _object(target: Callable[..., object]) -> Schema:
 
 
 def _parameter(parameter: Parameter, meaning: str) -> Schema:
-    found = _type(parameter.type) | _bounds(parameter.rule)
+    result = _type(parameter.type) | _bounds(parameter.rule)
     if meaning:
-        found["description"] = meaning
+        result["description"] = meaning
     if not parameter.required and parameter.default is not attrs.NOTHING:
         with suppress(ComponentError):
             default = plain(parameter.default, registry.default().describe)
             if default is not None and not attrs.has(type(parameter.default)):
-                found["default"] = default
-    return found
+                result["default"] = default
+    return result
 
 
 def _type(wanted: object) -> Schema:
@@ -115,12 +115,12 @@ def _type(wanted: object) -> Schema:
 
 
 def _bounds(rule: object) -> Schema:
-    found: Schema = {}
-    for one in getattr(rule, "_validators", (rule,)):
-        name = _BOUNDS.get(str(getattr(one, "compare_op", "")))
+    limits: Schema = {}
+    for validator in getattr(rule, "_validators", (rule,)):
+        name = _BOUNDS.get(str(getattr(validator, "compare_op", "")))
         if name:
-            found[name] = getattr(one, "bound", None)
-    return found
+            limits[name] = getattr(validator, "bound", None)
+    return limits
 
 
 def _component(kind: Kind[Any]) -> Schema:  # Any: each kind has its own Protocol
@@ -150,10 +150,10 @@ def _component(kind: Kind[Any]) -> Schema:  # Any: each kind has its own Protoco
 
 def _offered(kind: Kind[Any]) -> Iterator[tuple[list[str], Schema | None]]:  # Any: as above
     """Yield the names of each component and the table of its parameters, None if it is broken."""
-    found = registry.default()
-    entries = found.entries(kind)
+    components = registry.default()
+    entries = components.entries(kind)
     for entry in entries:
-        alike = [other for other in entries if other.name == entry.name]
+        alike = [candidate for candidate in entries if candidate.name == entry.name]
         bare = entry.source.builtin or len(alike) == 1
         names = [entry.name, entry.qualified] if bare else [entry.qualified]
         try:
@@ -162,27 +162,28 @@ def _offered(kind: Kind[Any]) -> Iterator[tuple[list[str], Schema | None]]:  # A
             yield names, None
 
 
-def _add_readers(found: Schema) -> None:
+def _add_readers(annotations: Schema) -> None:
     """Add the parameters of readers, which stand beside the reader's name in ``[annotations]``."""
-    del found["properties"]["options"], found["additionalProperties"]
+    del annotations["properties"]["options"], annotations["additionalProperties"]
     names: list[str] = []
     tables: list[Schema] = []
     options: dict[str, list[Schema]] = {}
     for called, table in _offered(READER):
         names += called
-        given = {} if table is None else table["properties"]
-        for name, one in given.items():
-            if one not in options.setdefault(name, []):
-                options[name].append(one)
+        properties = {} if table is None else table["properties"]
+        for name, parameter in properties.items():
+            if parameter not in options.setdefault(name, []):
+                options[name].append(parameter)
         named = {"properties": {"name": {"enum": called}}, "required": ["name"], "type": "object"}
         reader = {"anyOf": [{"enum": called}, named]}
         this = {"properties": {"reader": reader}, "required": ["reader"]}
-        then = {"additionalProperties": True} if table is None else {"properties": given}
+        then = {"additionalProperties": True} if table is None else {"properties": properties}
         tables.append({"if": this, "then": then})
     either = {
-        name: ones[0] if len(ones) == 1 else {"anyOf": ones} for name, ones in options.items()
+        name: schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
+        for name, schemas in options.items()
     }
-    found["properties"]["reader"] |= {"anyOf": [{"enum": names}, {"$ref": "#/$defs/reader"}]}
-    found["properties"]["reader"].pop("$ref")
+    annotations["properties"]["reader"] |= {"anyOf": [{"enum": names}, {"$ref": "#/$defs/reader"}]}
+    annotations["properties"]["reader"].pop("$ref")
     recognised = {"if": {"not": {"required": ["reader"]}}, "then": {"properties": either}}
-    found |= {"allOf": [*tables, recognised], "unevaluatedProperties": False}
+    annotations |= {"allOf": [*tables, recognised], "unevaluatedProperties": False}

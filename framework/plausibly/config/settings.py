@@ -81,7 +81,9 @@ def component(kind: Kind[P], like: ComponentLike[P]) -> P:
         raise Mistakes([Mistake("", error.what, advice=error.hint)]) from error
     except ComponentError as error:
         path = "name" if isinstance(like, Mapping) and error.name == "component-unknown" else ""
-        raise Mistakes(attrs.evolve(one, path=path) for one in mistakes_in(error)) from error
+        raise Mistakes(
+            attrs.evolve(mistake, path=path) for mistake in mistakes_in(error)
+        ) from error
 
 
 _RATE = "a number between 0 and 1"
@@ -94,16 +96,16 @@ def read_alphas(value: object) -> tuple[Decimal, ...]:
         raise Wrong(f"a list, each {_RATE}", value, None if instead is None else [instead])
     if not value:
         raise Mistakes([Mistake("", "expected one number or more, found none", value="[0.1]")])
-    found: list[Mistake] = []
+    mistakes: list[Mistake] = []
     alphas: list[Decimal] = []
     for number, item in enumerate(value):
-        with below(number, found):
+        with below(number, mistakes):
             alpha = _alpha(item)
             if alpha in alphas:
                 raise Mistakes([Mistake("", f"{alpha} is there already", advice="leave it out")])
             alphas.append(alpha)
-    if found:
-        raise Mistakes(found)
+    if mistakes:
+        raise Mistakes(mistakes)
     return tuple(alphas)
 
 

@@ -86,9 +86,9 @@ _MEASURES = ("aggregated_coverage", "majority_vote_coverage", "true_coverage", "
 
 def figures(study: xr.Dataset, method: str) -> dict[str, float]:
     """Return means over the splits of one method, and the level that is guaranteed."""
-    one = study.sel({METHOD: method}).isel({names.ALPHA: 0})
-    known = (name for name in (*_MEASURES, "guaranteed_level") if name in one)
-    return {name: float(one[name].mean()) for name in known}
+    part = study.sel({METHOD: method}).isel({names.ALPHA: 0})
+    known = (name for name in (*_MEASURES, "guaranteed_level") if name in part)
+    return {name: float(part[name].mean()) for name in known}
 
 
 def _halves(subject: Subject, splits: int) -> str:
@@ -109,11 +109,11 @@ def table(result: Result) -> list[str]:
         f"{'':<31}{'covered':>11}{'covered':>15}{'per set':>9}",
     ]
     for name in map(str, result.study[METHOD].values):
-        one = figures(result.study, name)
-        level = one["guaranteed_level"]
+        means = figures(result.study, name)
+        level = means["guaranteed_level"]
         lines.append(
-            f"{name:<31}{decimal(one['aggregated_coverage']):>11}"
-            f"{decimal(one['majority_vote_coverage']):>15}{one['set_size']:>9.2f}"
+            f"{name:<31}{decimal(means['aggregated_coverage']):>11}"
+            f"{decimal(means['majority_vote_coverage']):>15}{means['set_size']:>9.2f}"
             f"{'none' if np.isnan(level) else rounded(level):>11}"
         )
     return lines
@@ -128,7 +128,7 @@ def meaning(result: Result) -> str:
     if not float(difference):
         more = "as many labels per set"
     left, hidden = (
-        [percent(1 - one[name]) for one in (voted, expected) if name in one]
+        [percent(1 - means[name]) for means in (voted, expected) if name in means]
         for name in ("aggregated_coverage", "true_coverage")
     )
     text = (
@@ -157,9 +157,9 @@ def study_text(subject: Subject, splits: int, seed: int, methods: Mapping[str, M
     if answers == VOTES:
         source = {"annotations": {"path": answers, "reader": "counts"}}
     tables = [{"name": name, **method} for name, method in methods.items()]
-    for one in tables:
-        if "draws" in one:
-            one["calibrator"] = {"name": one["calibrator"], "draws": one.pop("draws")}
+    for entry in tables:
+        if "draws" in entry:
+            entry["calibrator"] = {"name": entry["calibrator"], "draws": entry.pop("draws")}
     source["predictions"] = {"path": PREDICTIONS}
     if subject.cluster is not None:
         source["examples"] = {"path": f"{subject.cluster}s.csv", "cluster": subject.cluster}
@@ -261,14 +261,16 @@ def make_folder(folder: Path) -> None:
 
 def write_data(subject: Subject, folder: Path) -> list[str]:
     """Write predictions, the annotators' answers, and the groups of the examples."""
-    lam, model = subject.plausibilities, subject.predictions
+    plausibilities, model = subject.plausibilities, subject.predictions
     answers = answers_file(subject)
     tables = {PREDICTIONS: model.to_pandas()}
     if answers == VOTES:
-        tables[VOTES] = (lam * lam[names.DENOMINATOR]).round().astype(int).to_pandas()
+        tables[VOTES] = (
+            (plausibilities * plausibilities[names.DENOMINATOR]).round().astype(int).to_pandas()
+        )
     else:
         with replacing(folder / answers) as part:
-            write_plausibilities(lam, part)
+            write_plausibilities(plausibilities, part)
             check_unedited(folder / answers, part.read_bytes())
     if subject.cluster is not None:
         tables[f"{subject.cluster}s.csv"] = model[subject.cluster].to_series().to_frame()
@@ -294,7 +296,7 @@ def write_result(result: Result, folder: Path, *, figure: bool) -> list[str]:
 
 def _write(path: Path, text: str, *older: str) -> None:
     """Write a text, where it replaces nothing but itself or what an older demo wrote."""
-    check_unedited(path, *(one.encode() for one in (text, *older)))
+    check_unedited(path, *(content.encode() for content in (text, *older)))
     with replacing(path) as part:
         part.write_bytes(text.encode())
 

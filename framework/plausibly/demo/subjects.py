@@ -169,25 +169,27 @@ def out_of_fold(
     """Return out-of-fold predictions of a multinomial logistic regression."""
     linear = fitting()
     fold = group_folds(features[cluster].values.astype(np.str_), folds, keys)
-    lam: NDArray[np.float64] = plausibilities.values
+    shares: NDArray[np.float64] = plausibilities.values
     x: NDArray[np.float64] = features.values
-    found = np.zeros(lam.shape)
+    predicted = np.zeros(shares.shape)
     for number in range(folds):
         seen, unseen = np.flatnonzero(fold != number), fold == number
         centre, spread = x[seen].mean(axis=0), x[seen].std(axis=0)
         spread[spread == 0] = 1.0
-        row, label = np.nonzero(lam[seen])
+        row, label = np.nonzero(shares[seen])
         model = linear.LogisticRegression(solver="newton-cg", tol=_TOLERANCE, max_iter=1000)
-        model.fit(((x[seen] - centre) / spread)[row], label, sample_weight=lam[seen][row, label])
+        model.fit(((x[seen] - centre) / spread)[row], label, sample_weight=shares[seen][row, label])
         # Labels that no example of these folds has keep the probability 0.
-        found[np.ix_(unseen, model.classes_)] = model.predict_proba((x[unseen] - centre) / spread)
+        predicted[np.ix_(unseen, model.classes_)] = model.predict_proba(
+            (x[unseen] - centre) / spread
+        )
     coords = {
         names.EXAMPLE: features[names.EXAMPLE].values,
         names.LABEL: plausibilities[names.LABEL].values,
         cluster: (names.EXAMPLE, features[cluster].values),
     }
     dims, attributes = (names.EXAMPLE, names.LABEL), {names.SCALE: "probability"}
-    return xr.DataArray(found, coords, dims, name="predictions", attrs=attributes)
+    return xr.DataArray(predicted, coords, dims, name="predictions", attrs=attributes)
 
 
 def group_folds(groups: NDArray[np.str_], folds: int, keys: Keys) -> Ints:
@@ -238,17 +240,17 @@ class Subject(Judged):
 
 
 def _nodules(seed: int) -> Subject:
-    found = load_nodules()
-    lam = aggregate(found.annotations)
-    patients = found.features[PATIENT].values
-    ratings = lam[names.DENOMINATOR].values
-    most = lam.values.max(axis=1, keepdims=True)
+    dataset = load_nodules()
+    plausibilities = aggregate(dataset.annotations)
+    patients = dataset.features[PATIENT].values
+    ratings = plausibilities[names.DENOMINATOR].values
+    most = plausibilities.values.max(axis=1, keepdims=True)
     agreed = float((most > 1 - _TIE).mean())
     return Subject(
         predictions=out_of_fold(
-            found.features, lam, cluster=PATIENT, keys=Keys(seed, "demo/folds")
+            dataset.features, plausibilities, cluster=PATIENT, keys=Keys(seed, "demo/folds")
         ),
-        plausibilities=lam,
+        plausibilities=plausibilities,
         cluster=PATIENT,
         about=f"{counted(len(patients))} lung nodules of {counted(len(set(patients)))} patients; "
         f"{counted(int(ratings.sum()))} malignancy grades ({LIDC_LABELS[0]} to {LIDC_LABELS[-1]}) "
@@ -261,16 +263,16 @@ def _nodules(seed: int) -> Subject:
 
 
 def _toy(seed: int) -> Subject:
-    found = make_toy(_POINTS, seed=seed)
-    lam = found.plausibilities
-    sure = float((lam.max(names.LABEL) >= _SURE).mean())
+    toy = make_toy(_POINTS, seed=seed)
+    plausibilities = toy.plausibilities
+    sure = float((plausibilities.max(names.LABEL) >= _SURE).mean())
     return Subject(
-        predictions=found.predictions,
-        plausibilities=lam,
-        true_label=found.true_label,
-        about=f"{counted(lam.sizes[names.EXAMPLE])} points drawn from {lam.sizes[names.LABEL]} "
-        "overlapping Gaussians, the toy of the paper, with a known posterior: no label has "
-        f"{_SURE:g} of it for {percent(1 - sure)} of the points",
+        predictions=toy.predictions,
+        plausibilities=plausibilities,
+        true_label=toy.true_label,
+        about=f"{counted(plausibilities.sizes[names.EXAMPLE])} points drawn from "
+        f"{plausibilities.sizes[names.LABEL]} overlapping Gaussians, the toy of the paper, with a "
+        f"known posterior: no label has {_SURE:g} of it for {percent(1 - sure)} of the points",
         fitted=f"linear discriminant fitted to {TRAINING} other points",
         examples="points",
         answers="the answers",

@@ -84,7 +84,7 @@ def ordered(
     centre, place = random.uniform(0, labels - 1, (size, 1)), np.arange(labels)
     answers = np.exp(-1.1 * abs(place - centre))
     model = np.exp(-1.3 * abs(place - centre) + random.normal(0, noise, (size, labels)))
-    answers, model = (one / one.sum(axis=1, keepdims=True) for one in (answers, model))
+    answers, model = (weights / weights.sum(axis=1, keepdims=True) for weights in (answers, model))
     if decimals is not None:
         model = model.round(decimals)
     return World(model, random.multinomial(votes, answers))
@@ -120,20 +120,20 @@ BOUND, COUNT = "bound", "calibration_examples"
 def certified(study: Study) -> xr.Dataset:
     """Return missed mass and set size of calibrated predictors, (bound, examples, repetition)."""
     data, alpha = ordered_data(study.seed), read_alpha(study.alpha)
-    found = np.zeros((2, len(BOUNDS), len(SIZES), study.splits))
+    measured = np.zeros((2, len(BOUNDS), len(SIZES), study.splits))
     for repeat in range(study.splits):
         for place, n in enumerate(SIZES):
             sample = data.world.sample(n, np.random.default_rng([study.seed, n, repeat]))
             for row, bound in enumerate(BOUNDS):
                 tau = sample.threshold(bound, alpha=alpha, delta=DELTA, seed=repeat)
                 size = (data.world.scores >= tau).sum(axis=1).mean()
-                found[:, row, place, repeat] = data.world.missed(tau), size
+                measured[:, row, place, repeat] = data.world.missed(tau), size
         study.tick(repeat + 1, study.splits)
     dims = (BOUND, COUNT, REPEAT)
     facts = study.facts(delta=DELTA, about=f"{data.about}; {study.splits} calibrations each")
     del facts["splits"]
     return xr.Dataset(
-        {"missed_mass": (dims, found[0]), "set_size": (dims, found[1])},
+        {"missed_mass": (dims, measured[0]), "set_size": (dims, measured[1])},
         {BOUND: text_array(BOUNDS), COUNT: list(SIZES), REPEAT: np.arange(study.splits)},
         facts,
     )
@@ -150,8 +150,8 @@ def draw_certified(numbers: xr.Dataset) -> Drawing:
     panels = drawn.subplots(1, 2)
     curves = (_failures(numbers), numbers["set_size"].mean(REPEAT))
     for panel, array in zip(panels, curves, strict=True):
-        for one, look in zip(array, style.OTHERS, strict=False):
-            style.curve(panel, np.array(SIZES), one.values, look, str(one[BOUND].values))
+        for by_count, look in zip(array, style.OTHERS, strict=False):
+            style.curve(panel, np.array(SIZES), by_count.values, look, str(by_count[BOUND].values))
         panel.set_xscale("log")
         panel.set_xticks(SIZES, [counted(n) for n in SIZES], minor=False)
         panel.set_xticks([], minor=True)
@@ -204,7 +204,7 @@ SCORES: dict[str, MethodTable] = {
 def _holes(numbers: xr.Dataset) -> dict[str, float]:
     """Return the share of sets with holes, by score."""
     shares = numbers[HOLES].mean(SPLIT)
-    return {str(one[METHOD].values): float(one) for one in shares}
+    return {str(share[METHOD].values): float(share) for share in shares}
 
 
 def draw_whole(numbers: xr.Dataset) -> Drawing:
@@ -222,11 +222,11 @@ def claim_whole(numbers: xr.Dataset, level: float) -> Claim:
     holes, parts = _holes(numbers), {}
     texts = []
     for name in SCORES:
-        one = numbers.sel({METHOD: name})
-        covered = one["aggregated_coverage"].values
+        row = numbers.sel({METHOD: name})
+        covered = row["aggregated_coverage"].values
         parts[f"{name} at least {level:g}"] = float(covered.mean()) >= level - CLOSE
         texts.append(
-            f"{name} {mean_spread(covered)} with {float(one['set_size'].mean()):.2f} labels, "
+            f"{name} {mean_spread(covered)} with {float(row['set_size'].mean()):.2f} labels, "
             f"{holes[name]:.1%} with holes"
         )
     return Claim(

@@ -49,8 +49,8 @@ def draw_by_method(numbers: xr.Dataset) -> Drawing:
 
 def claim_by_method(numbers: xr.Dataset, level: float) -> Claim:
     rows = {name: numbers.sel({METHOD: name}) for name in METHODS}
-    covered = {name: one["aggregated_coverage"].values for name, one in rows.items()}
-    size = {name: float(one["set_size"].mean()) for name, one in rows.items()}
+    covered = {name: row["aggregated_coverage"].values for name, row in rows.items()}
+    size = {name: float(row["set_size"].mean()) for name, row in rows.items()}
     short = level - float(covered[VOTED].mean())
     measured = ", ".join(
         f"{name} {mean_spread(covered[name])} with {size[name]:.2f} labels" for name in METHODS
@@ -89,7 +89,7 @@ def by_example(study: Study) -> xr.Dataset:
     """Return majority-vote, tied and aggregated coverage and largest plausibility, (example,)."""
     rows, sets = _sets_of_one_split(study, tuple(METHODS))
     plausibilities = study.data.plausibilities.values[rows]
-    covered = [coverage.aggregated(one, plausibilities) for one in sets]
+    covered = [coverage.aggregated(method_sets, plausibilities) for method_sets in sets]
     return xr.Dataset(
         {
             "majority-vote": (names.EXAMPLE, coverage.majority_vote(sets[0], plausibilities)),
@@ -117,8 +117,8 @@ def draw_by_example(numbers: xr.Dataset) -> Drawing:
         (above, numbers["tied"], style.TRUE, "majority vote, credit 1/L for L tied"),
         (above, aggregated[0], style.AGGREGATED, "plausibilities (aggregated)"),
     ]
-    for one, look in zip(aggregated, page.METHOD_LOOKS, strict=False):
-        curves.append((below, one, look, str(one[METHOD].values)))
+    for covered, look in zip(aggregated, page.METHOD_LOOKS, strict=False):
+        curves.append((below, covered, look, str(covered[METHOD].values)))
     for panel, array, look, name in curves:
         ascending(panel, array.values, look, f"{name}, mean {array.values.mean():.3f}", places)
     largest, dotted = numbers["largest_plausibility"].values, Look(colour=INK, line=":")
@@ -132,11 +132,11 @@ def draw_by_example(numbers: xr.Dataset) -> Drawing:
 
 
 def claim_by_example(numbers: xr.Dataset, level: float) -> Claim:
-    one = numbers["aggregated"].sel({METHOD: VOTED}).values
+    aggregated = numbers["aggregated"].sel({METHOD: VOTED}).values
     voted, tied, mean = (
-        float(each.mean()) for each in (numbers["majority-vote"], numbers["tied"], one)
+        float(each.mean()) for each in (numbers["majority-vote"], numbers["tied"], aggregated)
     )
-    partly = float(((one > 0) & (one < 1)).mean())
+    partly = float(((aggregated > 0) & (aggregated < 1)).mean())
     ties = float((numbers["labels_tied"] > 1).mean())
     return Claim(
         says=f"calibrated on votes, sets cover the vote at about {level:g} and expert opinion "
@@ -167,7 +167,7 @@ def ambiguous(study: Study) -> xr.Dataset:
     rows, sets = _sets_of_one_split(study, COMPARED)
     predictions = study.data.predictions[rows]
     plausibilities = study.data.plausibilities.values[rows]
-    covered = np.stack([coverage.aggregated(one, plausibilities) for one in sets])
+    covered = np.stack([coverage.aggregated(method_sets, plausibilities) for method_sets in sets])
     most = plausibilities.max(axis=1)
     few = np.lexsort((most, covered[0] - covered[1], most > AMBIGUOUS))[:SHOWN]
     shown = ("shown", names.LABEL)
@@ -206,17 +206,17 @@ def draw_ambiguous(numbers: xr.Dataset) -> Drawing:
         if place >= count:
             panel.set_visible(False)
             continue
-        one = numbers.isel({"shown": place})
-        one = one.isel({names.LABEL: one["drawn"].values})
-        plausibilities, inside = one["plausibility"].values, one["in_set"].values
+        example = numbers.isel({"shown": place})
+        example = example.isel({names.LABEL: example["drawn"].values})
+        plausibilities, inside = example["plausibility"].values, example["in_set"].values
         before, after = (float(plausibilities[there].sum()) for there in inside)
         marks = [
             examples.Marked(name=f"in the {method} set", inside=there, look=look)
             for method, there, look in zip(COMPARED, inside, _LOOKS, strict=True)
         ]
-        name = str(one["shown"].values)[-_WIDTH:]
+        name = str(example["shown"].values)[-_WIDTH:]
         title = f"{name}: majority vote {before:.2f}, Monte Carlo {after:.2f}"
-        labels, model = name_texts(one[names.LABEL].values), one["prediction"].values
+        labels, model = name_texts(example[names.LABEL].values), example["prediction"].values
         examples.draw_bars(panel, labels, plausibilities, model, marks, width=_WIDTH, title=title)
     page.key_above(drawn, panels[0], 4)
     return page.finish(drawn, "Ambiguous examples, and what two sets hold of them", numbers)
@@ -257,17 +257,17 @@ def by_rank(study: Study) -> xr.Dataset:
     alpha = read_alpha(study.alpha)
 
     def measure(number: int, rows: Bools) -> Floats:
-        found = np.zeros((len(_MEASURES), len(RULES), len(COUNTS)))
+        values = np.zeros((len(_MEASURES), len(RULES), len(COUNTS)))
         for place, count in enumerate(COUNTS):
             predictor = study.calibrated(rows, monte_carlo(count), seed=number)
             for rule, level in enumerate((standard(alpha, predictor.n, count), alpha)):
-                one = study.measured(predictor, rows, level)
-                found[:, rule, place] = [one[name] for name in _MEASURES]
-        return found
+                means = study.measured(predictor, rows, level)
+                values[:, rule, place] = [means[name] for name in _MEASURES]
+        return values
 
-    dims, found = (RULE, names.DRAW, SPLIT), study.over_splits(measure)
+    dims, arrays = (RULE, names.DRAW, SPLIT), study.over_splits(measure)
     return xr.Dataset(
-        {name: (dims, values) for name, values in zip(_MEASURES, found, strict=True)},
+        {name: (dims, values) for name, values in zip(_MEASURES, arrays, strict=True)},
         {RULE: np.array(RULES), names.DRAW: list(COUNTS), SPLIT: np.arange(study.splits)},
     )
 
@@ -284,13 +284,15 @@ def draw_by_rank(numbers: xr.Dataset) -> Drawing:
 def claim_by_rank(numbers: xr.Dataset, level: float) -> Claim:
     there = numbers["aggregated_coverage"].values
     pairs = zip(product(RULES, COUNTS), there.reshape(-1, there.shape[-1]), strict=True)
-    measured = ", ".join(f"{rule} m = {count} {mean_spread(one)}" for (rule, count), one in pairs)
+    measured = ", ".join(
+        f"{rule} m = {count} {mean_spread(covered)}" for (rule, count), covered in pairs
+    )
     return Claim(
         says=f"the standard quantile on m drawn labels covers {level:g} on average too, "
         "without a guarantee for m > 1; for m = 1 it is Algorithm 1",
         measured=measured,
         parts={
-            f"at {level:g}": all(close(one, level) for one in there[0]),
+            f"at {level:g}": all(close(covered, level) for covered in there[0]),
             "one rule for m = 1": bool((there[0, 0] == there[1, 0]).all()),
         },
     )

@@ -91,14 +91,14 @@ def toy_data(points: int, seed: int) -> Toy:
 @cache
 def nodules(seed: int) -> Data:
     """Return the rated lung nodules that come with plausibly, with out-of-fold predictions."""
-    found = subjects.load("nodules", seed)
+    subject = subjects.load("nodules", seed)
     return Data(
         name="nodules",
-        about=f"{counted(len(found))} lung nodules rated by 3 or 4 radiologists, logistic "
+        about=f"{counted(len(subject))} lung nodules rated by 3 or 4 radiologists, logistic "
         "regression out of fold, split by patient",
-        predictions=found.predictions,
-        plausibilities=found.plausibilities,
-        cluster=found.cluster,
+        predictions=subject.predictions,
+        plausibilities=subject.plausibilities,
+        cluster=subject.cluster,
     )
 
 

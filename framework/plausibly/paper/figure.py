@@ -67,11 +67,11 @@ class Study:
 
     def over_splits(self, measure: Callable[[int, Bools], ArrayLike]) -> Floats:
         """Return numbers of every split, (..., split), from its number and its test examples."""
-        found = []
+        results = []
         for number in range(self.splits):
-            found.append(measure(number, self.rows(number)))
+            results.append(measure(number, self.rows(number)))
             self.tick(number + 1, self.splits)
-        return np.stack(found, axis=-1)
+        return np.stack(results, axis=-1)
 
     def calibrated(
         self,
@@ -94,14 +94,14 @@ class Study:
         alpha = self.alpha if alpha is None else alpha
         sets = predictor.predict_array(self.data.predictions.values[rows], alpha)
         shares = self.data.plausibilities.values[rows]
-        found = {
+        measures = {
             "aggregated_coverage": coverage.aggregated(sets, shares),
             "majority_vote_coverage": coverage.majority_vote(sets, shares),
             "set_size": coverage.sizes(sets),
         }
         if self.data.true_label is not None:
-            found["true_coverage"] = coverage.aggregated(sets, self.data.certain.values[rows])
-        return {name: float(one.mean()) for name, one in found.items()}
+            measures["true_coverage"] = coverage.aggregated(sets, self.data.certain.values[rows])
+        return {name: float(values.mean()) for name, values in measures.items()}
 
     def compared(self, methods: Mapping[str, MethodTable]) -> xr.Dataset:
         """Return measures and levels of several methods on random halves, (method, split)."""
@@ -158,5 +158,5 @@ class Figure:
         source = partial(self.data, seed) if data is None else lambda: data
         alpha = self.alpha if alpha is None else alpha
         study = Study(source=source, alpha=alpha, splits=splits, seed=seed, progress=progress)
-        found = self.numbers(study)
-        return found if found.attrs else found.assign_attrs(study.facts())
+        numbers = self.numbers(study)
+        return numbers if numbers.attrs else numbers.assign_attrs(study.facts())

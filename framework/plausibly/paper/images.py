@@ -49,9 +49,9 @@ Digits: TypeAlias = tuple[Images, Ints]
 @cache
 def load() -> tuple[Digits, Digits]:
     """Return the digits that classifiers are fitted to, and those of the study."""
-    found = require("sklearn.datasets", extra="demo", source=SOURCE).load_digits()
-    images: Images = np.asarray(found.images, dtype=np.float64) / 16
-    digits, half = np.asarray(found.target, dtype=np.int64), len(images) // 2
+    dataset = require("sklearn.datasets", extra="demo", source=SOURCE).load_digits()
+    images: Images = np.asarray(dataset.images, dtype=np.float64) / 16
+    digits, half = np.asarray(dataset.target, dtype=np.int64), len(images) // 2
     return (images[:half], digits[:half]), (images[half:], digits[half:])
 
 
@@ -131,10 +131,10 @@ def _compose(source: Digits, count: int, keys: Keys) -> tuple[Images, Bools]:
     """Return images of one or two digits, the darker pixel of both, and which digits they hold."""
     images, digits = source
     uniform = keys.uniform(hash_names(range(count)), 3)
-    one, two = np.floor(uniform[:, :2] * len(digits)).astype(np.int64).T
-    two = np.where(uniform[:, 2] < SINGLE, one, two)
-    one_of, every = np.eye(len(LABELS), dtype=np.bool_), np.maximum(images[one], images[two])
-    return every, one_of[digits[one]] | one_of[digits[two]]
+    first, second = np.floor(uniform[:, :2] * len(digits)).astype(np.int64).T
+    second = np.where(uniform[:, 2] < SINGLE, first, second)
+    one_of, every = np.eye(len(LABELS), dtype=np.bool_), np.maximum(images[first], images[second])
+    return every, one_of[digits[first]] | one_of[digits[second]]
 
 
 def label_sets(study: Study) -> xr.Dataset:
@@ -198,10 +198,10 @@ def draw_label_sets(numbers: xr.Dataset) -> Drawing:
     third.set_xticks(range(0, 11, 2))
     panels = below.subplots(1, 2 * SHOWN, width_ratios=(1, 2) * SHOWN)
     for place in range(SHOWN):
-        one, (picture, panel) = numbers.isel(shown=place), panels[2 * place : 2 * place + 2]
-        picture.imshow(one["shown_image"].values, cmap="gray_r")
+        image, (picture, panel) = numbers.isel(shown=place), panels[2 * place : 2 * place + 2]
+        picture.imshow(image["shown_image"].values, cmap="gray_r")
         picture.set(xticks=[], yticks=[])
-        holds, p = one["shown_holds"].values, one["p_value"].values
+        holds, p = image["shown_holds"].values, image["p_value"].values
         held = " and ".join(np.array(LABELS)[holds])
         picture.set_title(f"holds {held}", fontsize=10, loc="left", color=INK)
         # P-values of the digits: those that the image holds in full colour.
@@ -291,7 +291,7 @@ def augmentation(study: Study) -> xr.Dataset:
     measures = [name for name, _, _ in (*_COVERED, *_SIZES)]
 
     def measure(_: int, rows: Bools) -> Images:
-        test, found = data.every.values[:, rows], []
+        test, results = data.every.values[:, rows], []
         for count in COUNTS:
             few, plausibilities = data.every[:count, ~rows], data.plausibilities[~rows]
             predictor = calibrate(few, plausibilities, calibrator=POOLED)
@@ -299,14 +299,14 @@ def augmentation(study: Study) -> xr.Dataset:
             sets = predictor.predict_array(flat, study.alpha).reshape(test.shape)
             covered, sizes = (sets & known[rows]).sum(axis=2), sets.sum(axis=2)
             parts = (covered[0], covered[1:], sizes[0], sizes[1:])
-            found.append([part.mean() for part in parts])
-        return np.transpose(found)
+            results.append([part.mean() for part in parts])
+        return np.transpose(results)
 
-    found = zip(measures, study.over_splits(measure), strict=True)
+    arrays = zip(measures, study.over_splits(measure), strict=True)
     original, others = data.accuracy
     return xr.Dataset(
         {
-            **{name: ((COUNT, SPLIT), values) for name, values in found},
+            **{name: ((COUNT, SPLIT), values) for name, values in arrays},
             "accuracy_original": ((), original),
             "accuracy_augmented": ((), others),
         },
@@ -328,22 +328,22 @@ def claim_augmentation(numbers: xr.Dataset, level: float) -> Claim:
     there = numbers["coverage_augmented"].mean(SPLIT).values
     sizes = numbers["set_size_augmented"].mean(SPLIT).values
     plain = numbers["coverage_original"].values[0]
-    few, many = float(there[1] - there[0]), float(there[2] - there[0])
+    first_rise, second_rise = float(there[1] - there[0]), float(there[2] - there[0])
     by_count = ", ".join(
-        f"m = {count} {decimal(float(one))} with {size:.2f} labels"
-        for count, one, size in zip(COUNTS, there, sizes, strict=True)
+        f"m = {count} {decimal(float(covered))} with {size:.2f} labels"
+        for count, covered, size in zip(COUNTS, there, sizes, strict=True)
     )
     return Claim(
         says=f"calibrated on originals, sets cover originals at {level:g} and augmented "
         "images less; calibrated on augmented ones too they cover clearly more of these, with "
         "larger sets, the more the more augmentations calibrate",
         measured=f"originals by originals {mean_spread(plain)}; augmented: {by_count}; a rise of "
-        f"{decimal(few)} and {decimal(many)}",
+        f"{decimal(first_rise)} and {decimal(second_rise)}",
         parts={
             f"originals at {level:g}": close(plain, level),
             "augmented less": float(there[0]) < level - RISE,
-            f"a rise of {RISE:g} or more for m = {COUNTS[1]}": few >= RISE,
-            f"and for m = {COUNTS[2]} more": many > few,
+            f"a rise of {RISE:g} or more for m = {COUNTS[1]}": first_rise >= RISE,
+            f"and for m = {COUNTS[2]} more": second_rise > first_rise,
             "larger sets": bool((np.diff(sizes) > 0).all()),
         },
     )

@@ -166,20 +166,20 @@ def draw_columns(
     page = new_page(max(_WIDTH * len(columns), _LEAST), _HEIGHT)
     panels = page.subplots(2, len(columns), sharex="row", sharey="row", squeeze=False)
     limits = [
-        style.edges([one[name].values for one in columns.values() for name, _, _ in measures])
+        style.edges([column[name].values for column in columns.values() for name, _, _ in measures])
         for measures in (covered, sizes)
     ]
-    least = min(float(one[name].min()) for one in columns.values() for name, _, _ in sizes)
+    least = min(float(column[name].min()) for column in columns.values() for name, _, _ in sizes)
     wide = least > 0 and limits[1][-1] > _WIDE * least  # every label in one column, few in others
     if wide:
         limits[1] = np.geomspace(least / _MARGIN, limits[1][-1] * _MARGIN, len(limits[1]))
-    for place, (name, one) in enumerate(columns.items()):
+    for place, (name, column) in enumerate(columns.items()):
         y = "" if place else "splits"
         for panel, measures, bins, digits in zip(
             panels[:, place], (covered, sizes), limits, (3, 2), strict=True
         ):
             for measure, prefix, look in measures:
-                values = one[measure].values
+                values = column[measure].values
                 label = f"{prefix}mean {values.mean():.{digits}f}"
                 style.histogram(panel, values, bins, look, label)
         framed(panels[0, place], "coverage (share)", y, name, level=wanted(numbers), key="")

@@ -60,23 +60,23 @@ PROCEDURES: dict[str, Procedure] = {
 def measure(study: Study) -> xr.Dataset:
     """Return levels and set sizes by procedure, and coverage by split and by label draw."""
     rows_of, exact = list(PROCEDURES.values()), read_alpha(study.alpha)
-    over = study.compared({name: one.method for name, one in PROCEDURES.items()})
+    over = study.compared({name: procedure.method for name, procedure in PROCEDURES.items()})
     test = study.rows(0)
 
     def again(number: int, _: Bools) -> list[float]:
         # Draws anew what a calibration draws: labels, and the held-out examples of some.
-        drawn = (study.calibrated(test, one.method, seed=number) for one in rows_of)
+        drawn = (study.calibrated(test, procedure.method, seed=number) for procedure in rows_of)
         return [study.measured(predictor, test)["aggregated_coverage"] for predictor in drawn]
 
     return xr.Dataset(
         {
-            "paper_says": (METHOD, text_array([one.paper for one in rows_of])),
-            "paper_level": (METHOD, [one.level(exact) for one in rows_of]),
+            "paper_says": (METHOD, text_array([procedure.paper for procedure in rows_of])),
+            "paper_level": (METHOD, [procedure.level(exact) for procedure in rows_of]),
             "proved_level": (METHOD, over["guaranteed_level"].values),
             "coverage": ((METHOD, SPLIT), over["aggregated_coverage"].values),
             "coverage_over_labels": ((METHOD, REPEAT), study.over_splits(again)),
             "set_size": (METHOD, over["set_size"].mean(SPLIT).values),
-            "extra_split": (METHOD, [one.extra for one in rows_of]),
+            "extra_split": (METHOD, [procedure.extra for procedure in rows_of]),
         },
         coords={
             METHOD: text_array(list(PROCEDURES)),
@@ -108,26 +108,26 @@ def draw(numbers: xr.Dataset) -> Drawing:
     for heading, where in _COLUMNS.items():
         text.text(where, -0.95, heading, va="center", fontweight="bold", fontsize=9)
     for row in range(count):
-        one = numbers.isel({METHOD: row})
+        procedure = numbers.isel({METHOD: row})
         cells = (
-            str(one[METHOD].values),
-            str(one["paper_says"].values),
-            decimal(float(one["paper_level"])),
-            decimal(float(one["proved_level"])),
-            decimal(float(one["coverage"].mean())),
-            decimal(_spread(one), 4),
-            f"{float(one['set_size']):.2f}",
-            "yes" if bool(one["extra_split"]) else "no",
+            str(procedure[METHOD].values),
+            str(procedure["paper_says"].values),
+            decimal(float(procedure["paper_level"])),
+            decimal(float(procedure["proved_level"])),
+            decimal(float(procedure["coverage"].mean())),
+            decimal(_spread(procedure), 4),
+            f"{float(procedure['set_size']):.2f}",
+            "yes" if bool(procedure["extra_split"]) else "no",
         )
         for where, cell in zip(_COLUMNS.values(), cells, strict=True):
             text.text(where, row, cell, va="center", fontsize=9)
-        values = one["coverage"].values
+        values = procedure["coverage"].values
         grey = {"s": 10, "color": GREY, "alpha": 0.4, "linewidths": 0}
         panel.scatter(values, np.full(values.size, row), label="a split", **grey)
         for mean, down, mark, size, edge, colour, label in (
             (values.mean(), 0.0, "o", 7, 1, BLUE, "average"),
-            (float(one["paper_level"]), 0.0, "|", 16, 2, VERMILION, "paper"),
-            (float(one["proved_level"]), 0.28, "^", 6, 1, INK, "proved here"),
+            (float(procedure["paper_level"]), 0.0, "|", 16, 2, VERMILION, "paper"),
+            (float(procedure["proved_level"]), 0.28, "^", 6, 1, INK, "proved here"),
         ):
             look = {"marker": mark, "markersize": size, "markeredgewidth": edge, "color": colour}
             panel.plot([mean], [row + down], linestyle="", label=label, **look)
@@ -141,16 +141,16 @@ def draw(numbers: xr.Dataset) -> Drawing:
     return page.finish(drawn, "What each procedure guarantees, and what it does", numbers)
 
 
-def _spread(one: xr.Dataset) -> float:
+def _spread(procedure: xr.Dataset) -> float:
     """Return the standard deviation over label draws, 0 for a single one."""
-    values = one["coverage_over_labels"].values
+    values = procedure["coverage_over_labels"].values
     return float(values.std(ddof=1)) if values.size > 1 else 0.0
 
 
 def claim(numbers: xr.Dataset, level: float) -> Claim:
     rows = {name: numbers.sel({METHOD: name}) for name in PROCEDURES}
-    mean = {name: float(one["coverage"].mean()) for name, one in rows.items()}
-    spread = {name: _spread(one) for name, one in rows.items()}
+    mean = {name: float(row["coverage"].mean()) for name, row in rows.items()}
+    spread = {name: _spread(row) for name, row in rows.items()}
     level_ecdf = level * (1 - float(DELTA))
     measured = ", ".join(
         f"{name} {decimal(mean[name])} (over labels {decimal(spread[name], 4)})" for name in rows

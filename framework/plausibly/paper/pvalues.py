@@ -119,12 +119,12 @@ def coverage(study: Study) -> xr.Dataset:
         predictor = study.calibrated(
             rows, method, seed=study.seed, plausibilities=study.data.certain
         )
-        one = study.measured(predictor, rows)
-        return [one[name] for name in kept]
+        means = study.measured(predictor, rows)
+        return [means[name] for name in kept]
 
-    found = zip(kept, study.over_splits(measure), strict=True)
+    arrays = zip(kept, study.over_splits(measure), strict=True)
     known = xr.Dataset(
-        {name: ((METHOD, SPLIT), [one]) for name, one in found},
+        {name: ((METHOD, SPLIT), [values]) for name, values in arrays},
         {METHOD: [TRUE], SPLIT: corrected[SPLIT]},
     )
     return xr.concat([known, corrected], dim=METHOD, join="exact")
@@ -164,28 +164,28 @@ _CRITICAL = 1.63
 def uniformity(study: Study) -> xr.Dataset:
     """Return shares of p-values by bin, (method, of, bin), and distances, (method, of)."""
     data, rows = study.data, study.rows(0)
-    found = []
+    parts = []
     for place, name in enumerate(COMPARED):
-        one = p_value_uniformity(
+        result = p_value_uniformity(
             study.calibrated(rows, METHODS[name], seed=study.seed),
             data.predictions[rows],
             data.plausibilities[rows],
             true_label=None if data.true_label is None else data.true_label[rows],
             seed=study.seed,
         )
-        counts = [np.histogram(p, bins=BINS, range=(0, 1))[0] for p in one["p_value"].values]
-        found.append(
+        counts = [np.histogram(p, bins=BINS, range=(0, 1))[0] for p in result["p_value"].values]
+        parts.append(
             xr.Dataset(
                 {
-                    "share": ((OF, BIN), np.array(counts) / one["p_value"].shape[1]),
-                    "distance_from_uniform": (OF, one["ks"].values),
-                    "critical_distance": (OF, _CRITICAL / np.sqrt(one["effective"].values)),
+                    "share": ((OF, BIN), np.array(counts) / result["p_value"].shape[1]),
+                    "distance_from_uniform": (OF, result["ks"].values),
+                    "critical_distance": (OF, _CRITICAL / np.sqrt(result["effective"].values)),
                 },
-                coords={OF: one[OF].values, BIN: (np.arange(BINS) + 0.5) / BINS},
+                coords={OF: result[OF].values, BIN: (np.arange(BINS) + 0.5) / BINS},
             )
         )
         study.tick(place + 1, len(COMPARED))
-    numbers = xr.concat(found, dim=METHOD, join="exact")
+    numbers = xr.concat(parts, dim=METHOD, join="exact")
     numbers = numbers.assign_coords({METHOD: text_array(COMPARED)})
     facts = study.facts(splits=1)
     del facts["alpha"]  # p-values have none
@@ -198,8 +198,8 @@ def draw_uniformity(numbers: xr.Dataset) -> Drawing:
     panels = drawn.subplots(len(kinds), len(COMPARED), sharex=True, sharey=True)
     for column, method in enumerate(COMPARED):
         for row, kind in enumerate(kinds):
-            panel, one = panels[row, column], numbers.sel({METHOD: method, OF: kind})
-            heights, off = one["share"].values * BINS, float(one["distance_from_uniform"])
+            panel, part = panels[row, column], numbers.sel({METHOD: method, OF: kind})
+            heights, off = part["share"].values * BINS, float(part["distance_from_uniform"])
             label = f"p-values of {kind} labels, distance {off:.3f}"
             look = sets.OF_LABELS[kind]
             style.bars(panel, numbers[BIN].values, heights, 0.95 / BINS, look, label)
@@ -217,8 +217,8 @@ def claim_uniformity(numbers: xr.Dataset, level: float) -> Claim:
     distances = numbers["distance_from_uniform"]
     off = {name: distances.sel({METHOD: name}).to_series().to_dict() for name in COMPARED}
     texts = []
-    for method, one in off.items():
-        each = ", ".join(f"{kind} labels {decimal(far)}" for kind, far in one.items())
+    for method, by_kind in off.items():
+        each = ", ".join(f"{kind} labels {decimal(far)}" for kind, far in by_kind.items())
         texts.append(f"calibrated {method}: {each}")
     return Claim(
         says="p-values of majority votes are uniform when votes calibrate and skewed with Monte "

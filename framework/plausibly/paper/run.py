@@ -221,12 +221,12 @@ def reproduce(
         figure, chosen = entry.load(), skin if entry.derm else data
         tick = None if progress is None else partial(progress, entry.name)
         numbers = figure.measure(chosen, alpha, splits=splits, seed=seed, progress=tick)
-        found = Reproduced(entry=entry, numbers=numbers, claim=figure.claim(numbers))
+        reproduced = Reproduced(entry=entry, numbers=numbers, claim=figure.claim(numbers))
         if out is not None:
-            found = attrs.evolve(found, written=_write(found, Path(out), form))
+            reproduced = attrs.evolve(reproduced, written=_write(reproduced, Path(out), form))
         if told is not None:
-            told(found)
-        made.append(found)
+            told(reproduced)
+        made.append(reproduced)
     return made
 
 
@@ -245,8 +245,8 @@ def check_asked(
     entries: list[Entry] = []
     for name in [figures] if isinstance(figures, str) else figures:
         if name == "all":
-            some = (entry for entry in ENTRIES if entry.own or not own)
-            entries += [entry for entry in some if derm is not None or not entry.derm]
+            candidates = (entry for entry in ENTRIES if entry.own or not own)
+            entries += [entry for entry in candidates if derm is not None or not entry.derm]
             continue
         if name not in known:
             close = get_close_matches(name, known, n=1)
@@ -298,15 +298,15 @@ def check_asked(
     return list(dict.fromkeys(entries))
 
 
-def _write(found: Reproduced, folder: Path, form: page.Form) -> tuple[str, str]:
+def _write(reproduced: Reproduced, folder: Path, form: page.Form) -> tuple[str, str]:
     """Write picture, numbers, and the line of ``claims.txt``, which stand in paper order."""
-    picture, table, claims = f"{found.name}.{form}", f"{found.name}.csv", folder / CLAIMS
+    picture, table, claims = f"{reproduced.name}.{form}", f"{reproduced.name}.csv", folder / CLAIMS
     with replacing(folder / picture) as part:
-        part.write_bytes(style.picture(found.draw(), form))
-    write_numbers(found.numbers, folder / table)
+        part.write_bytes(style.picture(reproduced.draw(), form))
+    write_numbers(reproduced.numbers, folder / table)
     lines = claims.read_text(encoding="utf-8").splitlines() if claims.is_file() else []
     by_name = {line.partition(":")[0]: line for line in lines}
-    by_name[found.name] = found.claim.line(found.name)
+    by_name[reproduced.name] = reproduced.claim.line(reproduced.name)
     known = [by_name.pop(entry.name) for entry in ENTRIES if entry.name in by_name]
     with replacing(claims) as part:
         part.write_text("\n".join([*known, *by_name.values()]) + "\n", encoding="utf-8")

@@ -257,8 +257,8 @@ def draw_variability(numbers: xr.Dataset) -> Drawing:
     first, second, third = drawn.subplots(1, 3)
     level, covered = page.wanted(numbers), "aggregated coverage (share)"
     by_count = numbers["coverage_over_labels"]
-    one = by_count.sel({names.DRAW: 1}).values
-    histogram(first, one, style.edges([one], bins=20), style.AGGREGATED, "aggregated")
+    one_draw = by_count.sel({names.DRAW: 1}).values
+    histogram(first, one_draw, style.edges([one_draw], bins=20), style.AGGREGATED, "aggregated")
     title = "one split, one label per example"
     framed(first, covered, "repetitions", title, level=level, room=0.3, columns=2)
     for place, values in enumerate(by_count.values):
@@ -271,8 +271,8 @@ def draw_variability(numbers: xr.Dataset) -> Drawing:
     framed(second, "drawn labels per example (m)", covered, title, room=0.3, key="upper right")
     spread = _spread(numbers)
     fractions = 100 * spread[FRACTION].values
-    for one, look, mark in zip(spread, style.OTHERS, "os^D", strict=False):
-        style.curve(third, fractions, one.values, look, str(one[METHOD].values), marker=mark)
+    for method, look, mark in zip(spread, style.OTHERS, "os^D", strict=False):
+        style.curve(third, fractions, method.values, look, str(method[METHOD].values), marker=mark)
     third.set_ylim(0, None)
     x, y = "calibration examples (% of all)", "standard deviation of coverage"
     framed(third, x, y, "over splits", key="upper right", columns=2)
@@ -285,7 +285,7 @@ def _spread(numbers: xr.Dataset) -> xr.DataArray:
 
 def claim_variability(numbers: xr.Dataset, level: float) -> Claim:
     labels = numbers["coverage_over_labels"].std(REPEAT, ddof=1)
-    few, many = float(labels[0]), float(labels[-1])
+    with_few, with_many = float(labels[0]), float(labels[-1])
     spread = _spread(numbers)
     ones, twenties = (spread.sel({METHOD: name}) for name in ("m = 1", "m = 20"))
     halves = numbers["coverage_over_splits"].sel({FRACTION: FRACTIONS[-1]}).mean(SPLIT)
@@ -295,12 +295,12 @@ def claim_variability(numbers: xr.Dataset, level: float) -> Claim:
         says=f"coverage is {level:g} on average for every m, and varies less the larger m is, "
         "most of all with few calibration examples",
         measured=f"means over halves {decimal(least)} to {decimal(most)}; from m = 1 to 20, "
-        f"spread over labels {decimal(few, 4)} to {decimal(many, 4)}, over splits with "
+        f"spread over labels {decimal(with_few, 4)} to {decimal(with_many, 4)}, over splits with "
         f"{100 * FRACTIONS[0]:g}% calibration {gains[0]}, with {100 * FRACTIONS[-1]:g}% "
         f"{gains[1]}",
         parts={
             f"means at {level:g}": close(least, level) and close(most, level),
-            "less spread over labels": many < few,
+            "less spread over labels": with_many < with_few,
             "less spread over splits": bool((twenties < ones).all()),
             "most with few examples": bool(ones[0] - twenties[0] > ones[-1] - twenties[-1]),
         },

@@ -152,10 +152,12 @@ def sensitivity(
     >>> result = plausibly.sensitivity(predictions, annotations, aggregators, splits=10)
     >>> axes = plots.sensitivity(result)
     """
-    _, one = reading.opened(result, "sensitivity", alpha)
-    mean = one["aggregated_coverage"].mean("split").transpose("calibrated_with", "judged_by").values
-    wanted = 1 - float(one[names.ALPHA])
-    called = name_texts(one["judged_by"].values)
+    _, plane = reading.opened(result, "sensitivity", alpha)
+    mean = (
+        plane["aggregated_coverage"].mean("split").transpose("calibrated_with", "judged_by").values
+    )
+    wanted = 1 - float(plane[names.ALPHA])
+    called = name_texts(plane["judged_by"].values)
     short = np.clip(wanted - mean, 0, None)
     mark = np.where(mean < wanted - TOLERATED, " ✗", "")
     texts = np.vectorize(decimal, otypes=[object])(mean) + mark
@@ -171,12 +173,12 @@ def sensitivity(
         hue=VERMILION,
         side=0.95,
     )
-    spread = ", ".join(f"{size:.2f}" for size in one["set_size"].mean("split").values)
+    spread = ", ".join(f"{size:.2f}" for size in plane["set_size"].mean("split").values)
     style.heading(
         axes,
-        reading.with_alpha("Coverage of all answers, by aggregator", one),
+        reading.with_alpha("Coverage of all answers, by aggregator", plane),
         f"wanted {decimal(wanted, 2)}, ✗ more than 0.01 below; mean of "
-        f"{several(one.sizes['split'], 'split')} of {several(int(one.attrs['n']), 'example')}; "
+        f"{several(plane.sizes['split'], 'split')} of {several(int(plane.attrs['n']), 'example')}; "
         f"labels per set, row by row: {spread}",
     )
     return axes
@@ -266,9 +268,9 @@ def agreement(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     reading.check(result, "agreement")
     titles = measure_titles(str(result.attrs["kind"]))
     rows = []
-    for one in each(result, "measure"):
-        name = str(one["measure"].item())
-        mean, low, high = (float(one[end]) for end in ("value", "low", "high"))
+    for measure in each(result, "measure"):
+        name = str(measure["measure"].item())
+        mean, low, high = (float(measure[end]) for end in ("value", "low", "high"))
         if name not in _NO_AGREEMENT and name in titles and not np.isnan(mean):
             look = _CHANCE if "krippendorff" in name or "kappa" in name else _PLAIN
             rows.append(Dot(name=titles[name], mean=mean, low=low, high=high, look=look))
@@ -352,16 +354,16 @@ def _worth(result: xr.Dataset, most: int, axes: Axes | None) -> Axes:
     # The order of the printed table: NaN last, ties by name.
     order = np.lexsort((result[names.ANNOTATOR].values.astype(np.str_), weight))[:most]
     shown = each(result.isel({names.ANNOTATOR: order}), names.ANNOTATOR)
-    notes = [str(one[NOTE].item()) if NOTE in one else "" for one in shown]
+    notes = [str(annotator[NOTE].item()) if NOTE in annotator else "" for annotator in shown]
     axes = style.axes_of(axes, "annotators", height=1.3 + 0.44 * max(2, len(order)))
-    lines = style.shown_names([one[names.ANNOTATOR].item() for one in shown])
-    for row, (one, note) in enumerate(zip(shown, notes, strict=True)):
-        mean, look = float(one[names.WEIGHT]), _LOW if note else _PLAIN
+    lines = style.shown_names([annotator[names.ANNOTATOR].item() for annotator in shown])
+    for row, (annotator, note) in enumerate(zip(shown, notes, strict=True)):
+        mean, look = float(annotator[names.WEIGHT]), _LOW if note else _PLAIN
         if not np.isnan(mean):
             axes.plot([0, mean], [row, row], color=look.colour, linewidth=2, zorder=1)
             style.mark(axes, mean, row, look)
         style.number(axes, row, decimal(mean, 2))
-        lines[row] += f"\n{float(one[RESPONSES]):,.0f} responses"
+        lines[row] += f"\n{float(annotator[RESPONSES]):,.0f} responses"
         if note:
             lines[row] += f"; {style.shown_name(note, width=34, lines=1)}"
     style.name_rows(axes, lines)

@@ -66,11 +66,11 @@ def example(
     """
     by_name = sets if isinstance(sets, Mapping) else {} if sets is None else {"": sets}
     arrays = {"plausibilities": plausibilities, "predictions": predictions}
-    arrays |= {f"sets {key}".strip(): one for key, one in by_name.items()}
+    arrays |= {f"sets {key}".strip(): array for key, array in by_name.items()}
     rows: dict[str, xr.DataArray] = {}
-    for key, one in arrays.items():
-        if one is not None:
-            rows[key] = _row(one, key, name)
+    for key, array in arrays.items():
+        if array is not None:
+            rows[key] = _row(array, key, name)
             name = str(rows[key][names.EXAMPLE].values)
     if not rows:
         raise InputError(
@@ -82,7 +82,9 @@ def example(
         )
     order = labels_along_order(list(rows.values()))
     labels = order or name_texts(next(iter(rows.values()))[names.LABEL].values)
-    rows = {key: one.reindex({names.LABEL: labels}).astype(one.dtype) for key, one in rows.items()}
+    rows = {
+        key: array.reindex({names.LABEL: labels}).astype(array.dtype) for key, array in rows.items()
+    }
     marks: list[Marked] = []
     for key in by_name:
         row = rows[f"sets {key}".strip()]
@@ -95,23 +97,25 @@ def example(
             bar = LABELS_ALONG_ORDER in by_name[key].attrs and len(labels) <= most
             inside = plane.values.astype(bool)
             marks.append(Marked(name=label, inside=inside, look=look, bar=bar))
-    lam, model = (
+    plausibility, model = (
         rows[key].values if key in rows else None for key in ("plausibilities", "predictions")
     )
     kept = np.arange(len(labels))
     if len(labels) > most:  # first those in a set, then by plausibility, then by prediction
         held_by = np.any([mark.inside for mark in marks], axis=0) if marks else None
-        keys = (np.zeros(kept.size) if key is None else key for key in (model, lam, held_by))
+        keys = (
+            np.zeros(kept.size) if key is None else key for key in (model, plausibility, held_by)
+        )
         kept = np.lexsort([-np.asarray(key, dtype=np.float64) for key in keys])[:most]
     axes = style.axes_of(axes, "example", height=1.9 + 0.42 * len(kept))
-    first, second = (None if values is None else values[kept] for values in (lam, model))
+    first, second = (None if values is None else values[kept] for values in (plausibility, model))
     shown = [attrs.evolve(mark, inside=mark.inside[kept]) for mark in marks]
     draw_bars(axes, [labels[place] for place in kept], first, second, shown)
     which, covered = "in a set, or the most plausible", ""
-    if lam is not None:
-        held = ((float(lam[mark.inside].sum()), mark.name) for mark in marks)
+    if plausibility is not None:
+        held = ((float(plausibility[mark.inside].sum()), mark.name) for mark in marks)
         covered = ", ".join(f"{share:.2f} of the plausibility {where}" for share, where in held)
-        which += f"; the others hold {100 * max(0.0, 1 - float(lam[kept].sum())):.1f}%"
+        which += f"; the others hold {100 * max(0.0, 1 - float(plausibility[kept].sum())):.1f}%"
     few = reading.some_of(len(kept), len(labels), "label", which)
     style.heading(axes, f"Example {style.shown_name(name, width=50, lines=1)}", covered, few)
     style.legend_below(axes, columns=2)

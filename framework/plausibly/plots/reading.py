@@ -74,18 +74,20 @@ def kinds_of(result: object) -> list[str]:
 
 
 def figures_of(result: object) -> list[str]:
-    found = kinds_of(result)
-    return [figure for figure, kinds in FIGURES.items() if any(kind in found for kind in kinds)]
+    result_kinds = kinds_of(result)
+    return [
+        figure for figure, kinds in FIGURES.items() if any(kind in result_kinds for kind in kinds)
+    ]
 
 
 def check(result: object, figure: str) -> str:
     """Return the kind of result as which a Dataset is drawn."""
-    found = kinds_of(result)
+    result_kinds = kinds_of(result)
     for kind in FIGURES[figure]:
-        if kind in found:
+        if kind in result_kinds:
             return kind
     calls = [f"plausibly.{KINDS[kind][0]}" for kind in FIGURES[figure]]
-    makers = " or ".join(one if "..." in one else one.partition("(")[0] for one in calls)
+    makers = " or ".join(call if "..." in call else call.partition("(")[0] for call in calls)
     found_text = f"a {type(result).__name__}"
     if isinstance(result, xr.Dataset):
         found_text = (
@@ -121,7 +123,7 @@ def at_alpha(result: xr.Dataset, alpha: float | None) -> xr.Dataset:
             raise InputError(
                 "figure-alpha",
                 f"this result has no alpha {alpha:g}",
-                expected=f"alpha {listed(f'{one:g}' for one in there)}",
+                expected=f"alpha {listed(f'{value:g}' for value in there)}",
                 found=f"{alpha:g}",
                 hint=f"alpha={there[0]:g}, or predict and evaluate at {alpha:g}",
             )
@@ -129,42 +131,44 @@ def at_alpha(result: xr.Dataset, alpha: float | None) -> xr.Dataset:
     return result.isel({names.ALPHA: place}) if names.ALPHA in result.dims else result
 
 
-def wanted(one: xr.Dataset) -> float | None:
+def wanted(result: xr.Dataset) -> float | None:
     """Return 1 - alpha of a result at one alpha, None where it has none."""
-    alpha = alpha_of(one)
+    alpha = alpha_of(result)
     return None if alpha is None else 1 - alpha
 
 
-def with_alpha(title: str, one: xr.Dataset) -> str:
-    alpha = alpha_of(one)
+def with_alpha(title: str, result: xr.Dataset) -> str:
+    alpha = alpha_of(result)
     return title if alpha is None else f"{title}, alpha {alpha:g}"
 
 
-def guaranteed(one: xr.Dataset) -> str:
+def guaranteed(result: xr.Dataset) -> str:
     """Return the guarantee of these sets as text, empty where there is none."""
-    alpha = alpha_of(one)
-    for guarantee in guarantees_of(one.attrs):
+    alpha = alpha_of(result)
+    for guarantee in guarantees_of(result.attrs):
         if alpha is not None and abs(float(guarantee.alpha) - alpha) < 1e-9:
             text = guarantee.statement()
             return text if guarantee.level is None else f"guaranteed: {text}"
     return ""
 
 
-def on_what(one: xr.Dataset, *, examples: int | None = None, lines: str = "lines") -> str:
+def on_what(result: xr.Dataset, *, examples: int | None = None, lines: str = "lines") -> str:
     """Return the number of examples of a figure, and the meaning of its lines."""
     if examples is None:
-        examples = int(one["n"] if "n" in one else one.attrs["n"])
+        examples = int(result["n"] if "n" in result else result.attrs["n"])
     text = several(examples, "example")
-    if "cluster" in one.attrs:
-        text += f" in {several(int(one.attrs['clusters']), 'cluster')} ({one.attrs['cluster']})"
-    if lines and "confidence" in one.attrs:
-        text += f"; {lines}: {per_cent(one.attrs['confidence'])} intervals"
+    if "cluster" in result.attrs:
+        text += (
+            f" in {several(int(result.attrs['clusters']), 'cluster')} ({result.attrs['cluster']})"
+        )
+    if lines and "confidence" in result.attrs:
+        text += f"; {lines}: {per_cent(result.attrs['confidence'])} intervals"
     return text
 
 
-def dashed(one: xr.Dataset) -> str:
+def dashed(result: xr.Dataset) -> str:
     """Return the note on the dashed line."""
-    level = wanted(one)
+    level = wanted(result)
     return "" if level is None else f"dashed: {decimal(level, 2)}, as wanted"
 
 

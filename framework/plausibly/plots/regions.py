@@ -98,10 +98,10 @@ def region(
     scores, alphas = every[0], sorted(read_alphas(alpha))
     corners = _CORNERS[len(labels)]
     _frame(axes, corners, labels)
-    for place, one in enumerate(alphas):
-        tau = region.warned(one)
+    for place, rate in enumerate(alphas):
+        tau = region.warned(rate)
         within = _outline(vertices(scores, tau) @ corners)
-        name = f"region, {100 * float(1 - one):g}%"
+        name = f"region, {100 * float(1 - rate):g}%"
         if not len(within):
             axes.plot([], [], linestyle="", label=f"{name}: no vector conforms")
             continue

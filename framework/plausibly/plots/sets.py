@@ -46,8 +46,8 @@ def _draw_rows(axes: Axes, rows: Sequence[xr.Dataset], measure: str, form: str, 
     ink = style.tone(axes)
     box = {"boxstyle": "round,pad=0.1", "facecolor": ink.paper, "edgecolor": "none"}
     above = {"xytext": (0, 16), "textcoords": "offset points", "ha": "center", "va": "center"}
-    for row, one in enumerate(rows):
-        values, mark = one[measure].values, _mark_of(one)
+    for row, method in enumerate(rows):
+        values, mark = method[measure].values, _mark_of(method)
         colour = mark["markeredgecolor"] if mark is VACUOUS else mark["color"]
         ranks = np.argsort(np.argsort(values, kind="stable"), kind="stable")
         # By the golden ratio: spreads dots evenly, always in the same way.
@@ -65,7 +65,7 @@ def _draw_rows(axes: Axes, rows: Sequence[xr.Dataset], measure: str, form: str, 
 def _legend_of(rows: Sequence[xr.Dataset], ink: str) -> list[object]:
     """Return the entries of a legend: the marks that occur, and the line."""
     lines = require("matplotlib.lines", extra="plots", source="a figure")
-    there = [_mark_of(one) for one in rows]
+    there = [_mark_of(method) for method in rows]
     marks = {"no guarantee": NOTHING, "guaranteed": GUARANTEED}
     marks["vacuous: every set contains all labels"] = VACUOUS
     handles = [
@@ -77,11 +77,11 @@ def _legend_of(rows: Sequence[xr.Dataset], ink: str) -> list[object]:
     return [*handles, middle]
 
 
-def _mark_of(one: xr.Dataset) -> Mapping[str, Any]:  # Any: arguments of matplotlib
+def _mark_of(method: xr.Dataset) -> Mapping[str, Any]:  # Any: arguments of matplotlib
     """Return the mark of a method: without a guarantee, with one, or with a vacuous one."""
-    if bool(one["vacuous"].all()):
+    if bool(method["vacuous"].all()):
         return VACUOUS
-    return NOTHING if np.isnan(one["guaranteed_level"]) else GUARANTEED
+    return NOTHING if np.isnan(method["guaranteed_level"]) else GUARANTEED
 
 
 def coverage(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
@@ -109,20 +109,20 @@ def coverage(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     >>> evaluation = plausibly.evaluate(sets, plausibilities)
     >>> plots.coverage(evaluation, alpha=0.1).figure.savefig("coverage.png")
     """
-    kind, one = reading.opened(result, "coverage", alpha)
+    kind, plane = reading.opened(result, "coverage", alpha)
     if kind == "study":
-        return _draw_study(one, AGGREGATED, axes, "coverage")
+        return _draw_study(plane, AGGREGATED, axes, "coverage")
     points = [
-        style.dot(one, name, title, style.MEASURES[name])
+        style.dot(plane, name, title, style.MEASURES[name])
         for name, title in QUANTITIES.items()
-        if f"{name}_mean" in one
+        if f"{name}_mean" in plane
     ]
-    title, notes = "What the sets cover", (reading.on_what(one), reading.guaranteed(one))
-    return _intervals(one, points, axes, "coverage", title, *notes, x="coverage (share)")
+    title, notes = "What the sets cover", (reading.on_what(plane), reading.guaranteed(plane))
+    return _intervals(plane, points, axes, "coverage", title, *notes, x="coverage (share)")
 
 
 def _intervals(
-    one: xr.Dataset,
+    plane: xr.Dataset,
     rows: Sequence[Dot],
     axes: Axes | None,
     figure: str,
@@ -133,34 +133,34 @@ def _intervals(
 ) -> Axes:
     """Draw a row per part with its interval, beside 1 - alpha."""
     axes = style.axes_of(axes, figure, height=style.height(rows))
-    style.draw_shares(axes, rows, x, reading.wanted(one))
-    style.heading(axes, reading.with_alpha(title, one), on, reading.dashed(one), *notes)
+    style.draw_shares(axes, rows, x, reading.wanted(plane))
+    style.heading(axes, reading.with_alpha(title, plane), on, reading.dashed(plane), *notes)
     return axes
 
 
-def _draw_study(one: xr.Dataset, measure: str, axes: Axes | None, figure: str) -> Axes:
+def _draw_study(plane: xr.Dataset, measure: str, axes: Axes | None, figure: str) -> Axes:
     """Draw one measure of a study, a row per method: see `coverage` and `sizes`."""
-    called, parts = zip(*cells(one), strict=True)
+    called, parts = zip(*cells(plane), strict=True)
     axes = style.axes_of(axes, figure, height=2.2 + 0.62 * len(parts))
     ink = style.tone(axes).ink
     if measure == AGGREGATED:
-        title, note = "Coverage of all answers", reading.dashed(one)
-        wanted = 1 - float(one[names.ALPHA])
+        title, note = "Coverage of all answers", reading.dashed(plane)
+        wanted = 1 - float(plane[names.ALPHA])
         _draw_rows(axes, parts, measure, ".3f", "aggregated coverage of a split (share)")
         axes.axvline(wanted, color=ink, linestyle=style.DASHES, linewidth=1.2, zorder=1)
-        axes.set_xlim(min(float(one[measure].min()), wanted) - 0.02, 1.02)
+        axes.set_xlim(min(float(plane[measure].min()), wanted) - 0.02, 1.02)
     else:
         title, note = "How large the sets are", ""
         _draw_rows(axes, parts, measure, ".2f", "labels per set, mean of a split")
-        axes.set_xlim(0, float(one[measure].max()) * 1.08 + 0.1)
+        axes.set_xlim(0, float(plane[measure].max()) * 1.08 + 0.1)
     style.name_rows(axes, style.shown_names(called))
     axes.set_ylim(len(parts) - 0.5, -0.75)
     axes.locator_params(axis="x", nbins=6)
-    tested = sorted({int(one["n_test"].min()), int(one["n_test"].max())})
-    splits = several(one.sizes["split"], "random split")
+    tested = sorted({int(plane["n_test"].min()), int(plane["n_test"].max())})
+    splits = several(plane.sizes["split"], "random split")
     style.heading(
         axes,
-        reading.with_alpha(title, one),
+        reading.with_alpha(title, plane),
         f"{splits}, {' to '.join(map(counted, tested))} test examples each",
         note,
     )
@@ -191,9 +191,9 @@ def alphas(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     axes = style.axes_of(axes, "alphas", width=5.4, height=5.8)
     curves: list[tuple[str, Look, Sequence[Floats]]] = []  # with low, mean and high by alpha
     if study:
-        by_alpha = [cells(one) for one in planes(result)]
+        by_alpha = [cells(plane) for plane in planes(result)]
         for parts, look in zip(zip(*by_alpha, strict=True), cycle(style.OTHERS), strict=False):
-            values = np.stack([one[AGGREGATED].values for _, one in parts])
+            values = np.stack([part[AGGREGATED].values for _, part in parts])
             lower, upper = np.percentile(values, _MIDDLE, axis=1)
             curves.append((parts[0][0], look, (lower, values.mean(axis=1), upper)))
     else:
@@ -220,7 +220,7 @@ def alphas(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     few = reading.some_of(len(shown), len(curves), "method", "the first")
     style.heading(axes, "What sets cover at every alpha", on, few)
     # Names of methods may begin with an underscore, which matplotlib leaves out.
-    named = [one for one in axes.lines if not one.get_label().startswith("_child")]
+    named = [line for line in axes.lines if not line.get_label().startswith("_child")]
     style.legend_below(axes, named)
     return axes
 
@@ -260,7 +260,7 @@ def threshold(thresholds: xr.DataArray, *, axes: Axes | None = None) -> Axes:
     ordered = thresholds.sortby(names.ALPHA).transpose(..., names.ALPHA)
     alpha = ordered[names.ALPHA].values
     values = np.atleast_2d(ordered.values).astype(np.float64)
-    called = [""] if by is None else [str(one) for one in ordered[by].values]
+    called = [""] if by is None else [str(group) for group in ordered[by].values]
     axes = style.axes_of(axes, "threshold", height=4.2)
     shown = list(zip(called, values, style.OTHERS, strict=False))
     for name, row, look in shown:
@@ -301,22 +301,22 @@ def planning(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     >>> plan = plausibly.plan(predictions, plausibilities, n=[50, 100])
     >>> axes = plots.planning(plan)
     """
-    _, one = reading.opened(result, "planning", alpha)
+    _, plane = reading.opened(result, "planning", alpha)
     axes = style.axes_of(axes, "planning", height=4.8)
-    ink, wanted = style.tone(axes), 1 - float(one[names.ALPHA])
-    n = one["n"].values.astype(np.float64)
-    bounds = one["coverage"].transpose("draws", "bound", "n").values
-    draws = one["draws"].values.tolist()
-    for many, ends, look in zip(draws, bounds, style.OTHERS, strict=False):
-        label = "expected" if np.isinf(many) else several(int(many), "draw")
+    ink, wanted = style.tone(axes), 1 - float(plane[names.ALPHA])
+    n = plane["n"].values.astype(np.float64)
+    bounds = plane["coverage"].transpose("draws", "bound", "n").values
+    draws = plane["draws"].values.tolist()
+    for count, ends, look in zip(draws, bounds, style.OTHERS, strict=False):
+        label = "expected" if np.isinf(count) else several(int(count), "draw")
         for end, name in zip(ends, (label, "_other end"), strict=True):
             style.curve(axes, n, end, look, name)
-    empty = one["vacuous"].values
+    empty = plane["vacuous"].values
     if empty.any():
         cross = {"linestyle": "", "marker": "x", "markersize": 9, "color": ink.ink}
         axes.plot(n[empty], np.ones(empty.sum()), label="every set contains all labels", **cross)
     style.dashed(axes, wanted, "as wanted", axis="y")
-    width = one.attrs.get("within")
+    width = plane.attrs.get("within")
     if width is not None:
         axes.axhspan(wanted - width, wanted + width, color=ink.grid, zorder=0)
     axes.set_xscale("log")
@@ -327,12 +327,12 @@ def planning(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     axes.set_xticks(ticks, [counted(int(size)) for size in ticks])
     axes.set_xticks([], minor=True)
     style.tidy(axes, x="calibration examples", y="coverage (share)")
-    pilot = one.attrs.get("pilot_examples")
+    pilot = plane.attrs.get("pilot_examples")
     style.heading(
         axes,
-        reading.with_alpha("Where the coverage of one calibration lies", one),
-        f"{reading.per_cent(one.attrs['confidence'])} of calibrations lie between the lines",
-        reading.dashed(one),
+        reading.with_alpha("Where the coverage of one calibration lies", plane),
+        f"{reading.per_cent(plane.attrs['confidence'])} of calibrations lie between the lines",
+        reading.dashed(plane),
         "" if width is None else f"grey: within {decimal(float(width))}",
         f"pilot of {counted(int(pilot))} examples" if pilot else "no pilot: the worst case",
         reading.some_of(len(style.OTHERS), len(draws), "number of draws", "the first"),
@@ -372,15 +372,15 @@ def realised(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     --------
     >>> axes = plots.realised(plausibly.evaluate(sets, plausibilities))
     """
-    _, one = reading.opened(result, "realised", alpha)
+    _, plane = reading.opened(result, "realised", alpha)
     axes = style.axes_of(axes, "realised", height=4.8)
-    largest = one["largest_plausibility"].values
+    largest = plane["largest_plausibility"].values
     # From 0, so that each example has a width, and a single one is visible.
     places = np.arange(largest.size + 1) / largest.size
     curves = [
-        (one[name].values, look, f"{text}, mean {float(one[name].mean()):.3f}")
+        (plane[name].values, look, f"{text}, mean {float(plane[name].mean()):.3f}")
         for name, (look, text) in _CURVES.items()
-        if name in one
+        if name in plane
     ]
     curves.append((largest, Look(colour=style.tone(axes).ink, line=":"), "largest plausibility"))
     for values, look, label in curves:
@@ -388,8 +388,8 @@ def realised(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
         style.ascending(axes, whole, look, label, places, steps="steps-pre")
     style.tidy(axes, x="examples, each curve sorted separately (share)", y="covered (share)")
     axes.set(xlim=(0, 1), ylim=(-0.03, 1.03))
-    title = reading.with_alpha("What sets cover of each example", one)
-    style.heading(axes, title, reading.on_what(one, examples=largest.size, lines=""))
+    title = reading.with_alpha("What sets cover of each example", plane)
+    style.heading(axes, title, reading.on_what(plane, examples=largest.size, lines=""))
     style.legend_below(axes)
     return axes
 
@@ -420,11 +420,11 @@ def uniformity(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     axes.fill_between(ends, ends, ends + reach, **band)
     axes.plot(ends, ends, color=ink.ink, linewidth=1, label="uniform")
     for of in map(str, result[OF].values):
-        one, look = result.sel({OF: of}), OF_LABELS[of]
-        values = np.sort(one["p_value"].values)
+        part, look = result.sel({OF: of}), OF_LABELS[of]
+        values = np.sort(part["p_value"].values)
         shares = np.arange(1, len(values) + 1) / len(values)
-        guaranteed = ", guaranteed" if bool(one["guaranteed"]) else ""
-        label = f"{of} labels{guaranteed}: D+ {float(one['ks_above']):.3f}"
+        guaranteed = ", guaranteed" if bool(part["guaranteed"]) else ""
+        label = f"{of} labels{guaranteed}: D+ {float(part['ks_above']):.3f}"
         stroke = {"color": look.colour, "linestyle": look.line, "linewidth": 1.8}
         axes.step([0.0, *values, 1.0], [0.0, *shares, 1.0], where="post", label=label, **stroke)
     axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
@@ -458,9 +458,9 @@ def p_values(result: xr.Dataset, *, bins: int = BINS, axes: Axes | None = None) 
     reading.check(result, "p_values")
     axes = style.axes_of(axes, "p_values", height=4.4)
     for of in map(str, result[OF].values):
-        one, look = result.sel({OF: of}), OF_LABELS[of]
-        density = np.histogram(one["p_value"].values, bins=bins, range=(0, 1), density=True)
-        label = f"{of} labels, D+ {float(one['ks_above']):.3f}, D- {float(one['ks_below']):.3f}"
+        part, look = result.sel({OF: of}), OF_LABELS[of]
+        density = np.histogram(part["p_value"].values, bins=bins, range=(0, 1), density=True)
+        label = f"{of} labels, D+ {float(part['ks_above']):.3f}, D- {float(part['ks_below']):.3f}"
         stroke = {"color": look.colour, "linestyle": look.line, "linewidth": 1.6}
         axes.stairs(*density, baseline=None, label=label, **stroke)
     style.dashed(axes, 1, "uniform", axis="y")
@@ -492,16 +492,16 @@ def sizes(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None =
     --------
     >>> axes = plots.sizes(plausibly.evaluate(sets, plausibilities))
     """
-    kind, one = reading.opened(result, "sizes", alpha)
+    kind, plane = reading.opened(result, "sizes", alpha)
     if kind == "study":
-        return _draw_study(one, SET_SIZE, axes, "sizes")
+        return _draw_study(plane, SET_SIZE, axes, "sizes")
     mean = ""
     if kind == "sizes":
-        titles, counts = [str(name) for name in one["size"].values], one["count"].values
+        titles, counts = [str(name) for name in plane["size"].values], plane["count"].values
     else:
-        titles, counts = _counted(one[SET_SIZE].values, int(one.attrs["labels"]))
-        average, low, high = figures(one, SET_SIZE)
-        level = reading.per_cent(one.attrs["confidence"])
+        titles, counts = _counted(plane[SET_SIZE].values, int(plane.attrs["labels"]))
+        average, low, high = figures(plane, SET_SIZE)
+        level = reading.per_cent(plane.attrs["confidence"])
         mean = f"mean {average:.2f}, {low:.2f} to {high:.2f} ({level} interval)"
     axes = style.axes_of(axes, "sizes", height=3.6)
     places = np.arange(len(titles), dtype=np.float64)
@@ -515,7 +515,7 @@ def sizes(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None =
     axes.set_xticks(places, titles)
     axes.margins(y=0.12)
     style.tidy(axes, x="labels per set", y="examples")
-    title = reading.with_alpha("How large the sets are", one)
+    title = reading.with_alpha("How large the sets are", plane)
     style.heading(axes, title, f"{several(total, 'example')}; numbers: share of the sets", mean)
     return axes
 
@@ -558,12 +558,12 @@ def strata(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None 
     --------
     >>> axes = plots.strata(plausibly.evaluate(sets, plausibilities))
     """
-    kind, one = reading.opened(result, "strata", alpha)
+    kind, plane = reading.opened(result, "strata", alpha)
     dim, prefix, of = _BY_STRATUM[kind]
     count = "stratum_n" if prefix else "count"
-    rows = [_covered(part, dim, prefix, count) for part in each(one, dim)]
+    rows = [_covered(part, dim, prefix, count) for part in each(plane, dim)]
     title = f"Coverage by {of or result.attrs.get('of', 'stratum')}"
-    return _intervals(one, rows, axes, "strata", title, reading.on_what(one))
+    return _intervals(plane, rows, axes, "strata", title, reading.on_what(plane))
 
 
 def groups(
@@ -586,19 +586,19 @@ def groups(
     --------
     >>> axes = plots.groups(plausibly.evaluate(sets, plausibilities, by="site"), most=5)
     """
-    kind, one = reading.opened(result, "groups", alpha)
+    kind, plane = reading.opened(result, "groups", alpha)
     if kind == "subgroups":
         by, dim, prefix, count = result.attrs.get("by", "subgroup"), "subgroup", "", "count"
-        lines = f"lines, for all {counted(int(one.attrs['compared']))} together"
+        lines = f"lines, for all {counted(int(plane.attrs['compared']))} together"
     else:
         by = dim = str(result.attrs["by"])
         prefix, count, lines = "group_", "group_n", "lines"
-    ends = [one[f"{prefix}{AGGREGATED}_{end}"].values for end in ("mean", "high")]
-    weakest = one.isel({dim: np.lexsort(ends)[:most]})
+    ends = [plane[f"{prefix}{AGGREGATED}_{end}"].values for end in ("mean", "high")]
+    weakest = plane.isel({dim: np.lexsort(ends)[:most]})
     rows = [_covered(part, dim, prefix, count) for part in each(weakest, dim)]
-    few = reading.some_of(len(rows), one.sizes[dim], "group", "the weakest")
-    on = reading.on_what(one, lines=lines)
-    return _intervals(one, rows, axes, "groups", f"Coverage by {by}", on, few)
+    few = reading.some_of(len(rows), plane.sizes[dim], "group", "the weakest")
+    on = reading.on_what(plane, lines=lines)
+    return _intervals(plane, rows, axes, "groups", f"Coverage by {by}", on, few)
 
 
 def _covered(part: xr.Dataset, dim: str, prefix: str, count: str) -> Dot:
@@ -628,21 +628,21 @@ def labels(
     >>> from plausibly.evaluation import coverage_by
     >>> axes = plots.labels(coverage_by(sets, plausibilities, by="label"), most=5)
     """
-    _, one = reading.opened(result, "labels", alpha)
-    mass = one["mass"].values
+    _, plane = reading.opened(result, "labels", alpha)
+    mass = plane["mass"].values
     there = len(mass)
     kept = np.arange(there) if there <= most else np.argsort(-mass, kind="stable")[:most]
     rows = []
-    for part in each(one.isel({names.LABEL: kept}), names.LABEL):
+    for part in each(plane.isel({names.LABEL: kept}), names.LABEL):
         note = f"{float(part['mass']):,.1f} in {several(int(part['examples']), 'example')}"
         name = str(part[names.LABEL].values)
         rows.append(style.dot(part, "covered", name, style.AGGREGATED, note))
     rest = 1 - float(mass[kept].sum() / mass.sum())
     which = f"those with most plausibility; the others hold {100 * rest:.1f}%"
     few = reading.some_of(len(rows), there, "label", which)
-    lines = "lines, for all together" if one.attrs.get("simultaneous") else "lines"
-    on, x = reading.on_what(one, lines=lines), "share of the label's plausibility that is in sets"
-    return _intervals(one, rows, axes, "labels", "Coverage by label", on, few, x=x)
+    lines = "lines, for all together" if plane.attrs.get("simultaneous") else "lines"
+    on, x = reading.on_what(plane, lines=lines), "share of the label's plausibility that is in sets"
+    return _intervals(plane, rows, axes, "labels", "Coverage by label", on, few, x=x)
 
 
 def risk(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
@@ -661,9 +661,9 @@ def risk(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = 
     >>> from plausibly.evaluation import ByRisk, coverage_by
     >>> axes = plots.risk(coverage_by(sets, plausibilities, by=ByRisk(risk)))
     """
-    _, one = reading.opened(result, "risk", alpha)
+    _, plane = reading.opened(result, "risk", alpha)
     rows = []
-    for part in reversed(each(one, "level")):
+    for part in reversed(each(plane, "level")):
         level = part["level"].item()
         name = f"{level:g}" if isinstance(level, float) else str(level)  # as it was written
         counts = (several(int(part[f"{noun}s"]), noun) for noun in ("label", "example"))
@@ -671,6 +671,6 @@ def risk(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = 
     axes = style.axes_of(axes, "risk", height=style.height(rows))
     style.draw_shares(axes, rows, "left out of the sets (share of the plausibility)", None)
     axes.set_xlim(0, 1.05 * max(0.05, *(row.high for row in rows if np.isfinite(row.high))))
-    title = reading.with_alpha(f"What sets leave out, by {one.attrs.get('risk', 'risk')}", one)
-    style.heading(axes, title, reading.on_what(one))
+    title = reading.with_alpha(f"What sets leave out, by {plane.attrs.get('risk', 'risk')}", plane)
+    style.heading(axes, title, reading.on_what(plane))
     return axes

@@ -52,8 +52,8 @@ def _cut(text: str, room: int) -> str:
 def shown_names(names: Sequence[object], *, width: int = WIDTH, lines: int = LINES) -> list[str]:
     """Return names as figures show them; equal ones after shortening are numbered."""
     shown = [shown_name(name, width=width, lines=lines) for name in names]
-    twice = {one for one in shown if shown.count(one) > 1}
-    return [f"{one} #{place + 1}" if one in twice else one for place, one in enumerate(shown)]
+    twice = {text for text in shown if shown.count(text) > 1}
+    return [f"{text} #{place + 1}" if text in twice else text for place, text in enumerate(shown)]
 
 
 def heading(axes: Axes, title: str, *notes: str) -> None:
@@ -153,7 +153,7 @@ def tone(axes: Axes) -> Tone:
         if cover > 0.5:
             seen = _ON_DARK if luminance(*rgb) < _DARK else _ON_LIGHT
             return attrs.evolve(seen, paper=colours.to_hex(rgb))
-    # A transparent figure: the colour of text tells which background it is made for.
+    # A transparent figure: the colour of text shows which background it is made for.
     written = require("matplotlib", extra="plots", source="a figure").rcParams["text.color"]
     return _ON_DARK if luminance(*colours.to_rgb(written)) > _DARK else _ON_LIGHT
 
@@ -242,7 +242,7 @@ def ascending(
 
 def edges(values: Sequence[Floats], *, bins: int = 40) -> Floats:
     """Return bin edges that all these values share."""
-    together = np.concatenate([np.ravel(one) for one in values])
+    together = np.concatenate([np.ravel(array) for array in values])
     low, high = float(together.min()), float(together.max())
     margin = max((high - low) * 0.02, 1e-3)
     return np.linspace(low - margin, high + margin, bins + 1)
@@ -302,8 +302,8 @@ class Dot:
     note: str = ""
 
 
-def dot(one: xr.Dataset, quantity: str, name: str, look: Look, note: str = "") -> Dot:
-    mean, low, high = figures(one, quantity)
+def dot(result: xr.Dataset, quantity: str, name: str, look: Look, note: str = "") -> Dot:
+    mean, low, high = figures(result, quantity)
     return Dot(name=name, mean=mean, low=low, high=high, look=look, note=note)
 
 

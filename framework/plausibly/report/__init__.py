@@ -1,4 +1,4 @@
-"""The report: one HTML file that says whether prediction sets can be trusted, and where not."""
+"""The report: one HTML file that shows whether prediction sets can be trusted, and where not."""
 
 from __future__ import annotations
 

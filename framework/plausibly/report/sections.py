@@ -60,22 +60,22 @@ def interval(result: xr.Dataset, name: str) -> Interval:
     return Interval(*map(number, (mean, *outwards(low, high))))
 
 
-def measured_text(one: Interval) -> str:
+def measured_text(estimate: Interval) -> str:
     """Return ``0.901 (0.897 to 0.905)``."""
-    if one.mean is None:
+    if estimate.mean is None:
         return "-"
-    if one.low is None or one.high is None:
-        return decimal(one.mean)
-    return f"{decimal(one.mean)} ({ends(one.low, one.high)})"
+    if estimate.low is None or estimate.high is None:
+        return decimal(estimate.mean)
+    return f"{decimal(estimate.mean)} ({ends(estimate.low, estimate.high)})"
 
 
 def thousandths(values: ArrayLike) -> list[int]:
     """Return numbers as whole thousandths; 0 and 1000 stand for 0 and 1 alone."""
     exact = np.asarray(values, dtype=np.float64)
-    found = np.rint(exact * 1000).astype(np.int64)
-    found = np.where((found == 0) & (exact > 0), 1, found)
-    found = np.where((found == 1000) & (exact < 1), 999, found)
-    return found.ravel().tolist()
+    whole = np.rint(exact * 1000).astype(np.int64)
+    whole = np.where((whole == 0) & (exact > 0), 1, whole)
+    whole = np.where((whole == 1000) & (exact < 1), 999, whole)
+    return whole.ravel().tolist()
 
 
 POLICIES: tuple[Ties, ...] = ("first", "fractional", "any", "all")
@@ -124,7 +124,7 @@ def measured(subject: Subject, method: MethodSets) -> list[Measured]:
     return [
         Measured(
             evaluation=evaluation.isel(at),
-            votes={policy: one.isel(at) for policy, one in votes.items()},
+            votes={policy: result.isel(at) for policy, result in votes.items()},
             sizes=sizes.isel(at),
             realised=realised.isel(at),
             groups=None if groups is None else groups.isel(at),
@@ -141,7 +141,7 @@ def _by_group(subject: Subject, sets: xr.DataArray) -> tuple[xr.Dataset | None, 
             "as site (--examples, examples=) shows coverage by group."
         )
     try:
-        found = coverage_by(
+        groups = coverage_by(
             sets,
             subject.plausibilities,
             by=ByCoordinate(*subject.by, crossed=subject.crossed, at_least=AT_LEAST),
@@ -152,20 +152,20 @@ def _by_group(subject: Subject, sets: xr.DataArray) -> tuple[xr.Dataset | None, 
         if error.name != "subgroups-none":
             raise
         return None, f"{error.what[0].upper()}{error.what[1:]}: too few to measure."
-    return found, ""
+    return groups, ""
 
 
 def group_values(subject: Subject) -> dict[str, tuple[tuple[int, int], ...]]:
     """Return which examples each group is made of, by its title: columns and their values."""
-    found: dict[str, tuple[tuple[int, int], ...]] = {}
+    by_title: dict[str, tuple[tuple[int, int], ...]] = {}
     for depth in range(1, subject.crossed + 1):
         for chosen in combinations(range(len(subject.by)), depth):
             codes = np.stack([subject.coded[at][1] for at in chosen], axis=1)
             for row in np.unique(codes, axis=0):
                 where = tuple(zip(chosen, map(int, row), strict=True))
                 titles = (f"{subject.by[at]} {subject.coded[at][0][value]}" for at, value in where)
-                found[", ".join(titles)] = where
-    return found
+                by_title[", ".join(titles)] = where
+    return by_title
 
 
 BUDGET = 4_300_000
@@ -225,11 +225,11 @@ def cases(outcomes: Outcomes, *, budget: int = BUDGET) -> Section:
         rows = set(np.argsort(subject.order, kind="stable")[:most].tolist())
         for view in range(len(outcomes.inside)):
             rows.update(outcomes.most_missed(view))
-        # By the names that are shown: the order of the others would tell of them.
-        found = _cases(outcomes, sorted(rows, key=subject.example_names.__getitem__), most)
-        size = len(found.to_text().encode("utf-8", "replace"))
+        # Sorted by the names that are shown: any other order would reveal the names they replace.
+        section = _cases(outcomes, sorted(rows, key=subject.example_names.__getitem__), most)
+        size = len(section.to_text().encode("utf-8", "replace"))
         if size <= budget or most <= 1:
-            return found
+            return section
         most = max(1, int(most * min(0.95 * budget / size, 0.95)))
 
 
@@ -240,17 +240,19 @@ def _cases(outcomes: Outcomes, rows: list[int], most: int) -> Section:
     union: Bools = np.logical_or.reduce(inside)
     first = subject.methods[0].scores[rows]
     listed = [_listed(*each) for each in zip(plausibility, union, first, strict=True)]
-    unlisted = tuple(plausibility.shape[1] - len(some) for some in listed)
+    unlisted = tuple(plausibility.shape[1] - len(places) for places in listed)
     predicted, meaning = _prediction(subject)
 
     def bars(values: Floats) -> tuple[tuple[int, ...], ...]:
         scaled = np.array(thousandths(values)).reshape(values.shape)
-        return tuple(tuple(row[some].tolist()) for row, some in zip(scaled, listed, strict=True))
+        return tuple(
+            tuple(row[places].tolist()) for row, places in zip(scaled, listed, strict=True)
+        )
 
     def bits(sets: Bools) -> tuple[int, ...]:
         """Return each set as a number: bit j is listed label j."""
         pairs = zip(sets, listed, strict=True)
-        return tuple(int((1 << np.flatnonzero(row[some])).sum()) for row, some in pairs)
+        return tuple(int((1 << np.flatnonzero(row[places])).sum()) for row, places in pairs)
 
     def picked(texts: Sequence[str] | None) -> tuple[str, ...] | None:
         return None if texts is None else tuple(texts[row] for row in rows)
@@ -283,14 +285,14 @@ def _cases(outcomes: Outcomes, rows: list[int], most: int) -> Section:
         shown=len(rows),
         rows=tuple(rows),
         names=tuple(subject.example_names[row] for row in rows),
-        listed=tuple(tuple(some.tolist()) for some in listed),
+        listed=tuple(tuple(places.tolist()) for places in listed),
         unlisted=unlisted,
         unlisted_words=left if any(unlisted) else "",
         plausibility=bars(plausibility),
         prediction=None if predicted is None else bars(predicted[rows]),
         prediction_words=meaning,
         scores=tuple(scores.values()),
-        p=tuple(None if one.p is None else bars(one.p[rows]) for one in subject.methods),
+        p=tuple(None if method.p is None else bars(method.p[rows]) for method in subject.methods),
         sets=tuple(map(bits, inside)),
         size=tuple(tuple(sets.sum(axis=1).tolist()) for sets in inside),
         missed=tuple(tuple(thousandths(missed[rows])) for missed in outcomes.missed),
@@ -329,20 +331,24 @@ def _prediction(subject: Subject) -> tuple[NDArray[np.float64] | None, str]:
 
 
 SEVERITIES = ("broken", "vacuous", "kept", "weak")
-WIDE = 0.1  # an interval this wide tells little
+WIDE = 0.1  # an interval this wide shows little
 GAP = 0.05  # a group this far below the level is named, though its interval contains the level
 NAMED = 3  # groups that the verdict names
 
 
 def verdict(
-    subject: Subject, found: Measured, guarantee: Guarantee, weak: Section, checks: Sequence[Check]
+    subject: Subject,
+    results: Measured,
+    guarantee: Guarantee,
+    weak: Section,
+    checks: Sequence[Check],
 ) -> Section:
     judged, words = Judgement(None, None, ""), subject.words
-    measured = f"{COVERAGE.get(guarantee.target, '')}_mean" in found.evaluation
+    measured = f"{COVERAGE.get(guarantee.target, '')}_mean" in results.evaluation
     if guarantee.level is not None and (measured or guarantee.vacuous):
-        judged = judgement(found.evaluation, guarantee)
-    sentence, about = _headline(subject, found.evaluation, guarantee, judged)
-    findings = _standing(subject, found.evaluation, guarantee, judged)
+        judged = judgement(results.evaluation, guarantee)
+    sentence, about = _headline(subject, results.evaluation, guarantee, judged)
+    findings = _standing(subject, results.evaluation, guarantee, judged)
     for check in checks:
         if check.state == BROKEN:
             # Copies flatter figures by their share alone.
@@ -396,8 +402,8 @@ def _headline(
                 f"answers for {_percent(covered)} of the {words.examples}"
             )
     if guarantee.cluster and not guarantee.by and judged.covered is not None:
-        one = judged.covered
-        covered = Interval(one.mean, *map(number, outwards(one.low, one.high)))
+        estimate = judged.covered
+        covered = Interval(estimate.mean, *map(number, outwards(estimate.low, estimate.high)))
         of = f" for a new {guarantee.cluster}"
     below = f", below the guaranteed {guarantee.bound()}" if judged.stands == "broken" else ""
     sentence = f"The sets {contain}, with {size:.2f} labels per set{below}."
@@ -452,11 +458,11 @@ def _standing(
     return findings
 
 
-def _percent(one: Interval) -> str:
+def _percent(estimate: Interval) -> str:
     """Return a mean in whole percent: ``90%``; near 0 and 100 with a decimal."""
-    if one.mean is None:
+    if estimate.mean is None:
         return "none"
-    rounded = round(one.mean, 2 if 0.005 <= one.mean < 0.995 else 3)
+    rounded = round(estimate.mean, 2 if 0.005 <= estimate.mean < 0.995 else 3)
     return f"{100 * rounded:.1f}".removesuffix(".0") + "%"
 
 
@@ -549,7 +555,7 @@ def disagreement(subject: Subject) -> Section:
             cluster=subject.cluster if subject.cluster in table.coords else None,
             seed=subject.seed,
         )
-    found = measures.data
+    data = measures.data
     labels = name_texts(subject.predictions[names.LABEL].values)
     place = positions(labels, answers.labels)
     cells = _cells(answers, place)
@@ -557,26 +563,26 @@ def disagreement(subject: Subject) -> Section:
     different = (cell for cell in cells if cell.a != cell.b)
     most = max(different, key=lambda cell: cell.pairs, default=None)
     nothing = sentence = f"All {words.annotators} agree on every {words.example}."
-    if not found.attrs["compared"]:
+    if not data.attrs["compared"]:
         have = f"No {words.example} has answers of two {words.annotators}"
         nothing = f"{have}: disagreement cannot be measured."
         sentence = nothing
     elif most is not None:
-        same, nothing = round(100 * float(found["value"].sel(measure="percent"))), ""
+        same, nothing = round(100 * float(data["value"].sel(measure="percent"))), ""
         sentence = (
             f"Two {words.annotators} agree on {same}% of the {words.examples}. They disagree most "
             f"often on {quoted(labels[most.a])} and {quoted(labels[most.b])}."
         )
     titles, rows = measure_titles(kind), []
-    for one in each(found, "measure"):
-        name = str(one["measure"].item())
-        value = Interval(*(number(one[end]) for end in ("value", "low", "high")))
-        title, reason = titles.get(name, name), str(one["reason"].item())
+    for measure in each(data, "measure"):
+        name = str(measure["measure"].item())
+        value = Interval(*(number(measure[end]) for end in ("value", "low", "high")))
+        title, reason = titles.get(name, name), str(measure["reason"].item())
         rows.append(Section(name=name, title=title, value=value, reason=reason))
     return Section(
         sentence=sentence,
         measures=tuple(rows),
-        annotators=tuple(_annotators(found, shown, place)),
+        annotators=tuple(_annotators(data, shown, place)),
         who=_who(measures, shown, words),
         labels=kept,
         cells=tuple(cell for cell in cells if {cell.a, cell.b} <= {*kept}),
@@ -591,19 +597,19 @@ def _cells(answers: Answers, place: NDArray[np.int64]) -> list[Section]:
     label = place[answers.mention_label[mention]]
     first = (answers.mention_block[mention] <= 1) & (label >= 0)
     codes: defaultdict[int, list[int]] = defaultdict(list)
-    for one, code in zip(cell[first].tolist(), label[first].tolist(), strict=True):
-        codes[one].append(code)
+    for row, code in zip(cell[first].tolist(), label[first].tolist(), strict=True):
+        codes[row].append(code)
     # By example: how many answers name each label (a, a), and how many both a and b.
     named: defaultdict[int, Counter[tuple[int, int]]] = defaultdict(Counter)
-    for one, of_one in codes.items():
-        for pair in combinations_with_replacement(sorted(of_one), 2):
-            named[int(answers.cells.example[one])][pair] += int(answers.cells.n[one])
+    for row, row_labels in codes.items():
+        for pair in combinations_with_replacement(sorted(row_labels), 2):
+            named[int(answers.cells.example[row])][pair] += int(answers.cells.n[row])
     pairs: Counter[tuple[int, int]] = Counter()
     examples: Counter[tuple[int, int]] = Counter()
     for times in named.values():
         for a, b in combinations_with_replacement(sorted({a for a, _ in times}), 2):
-            one, other, both = times[a, a], times[b, b], times[a, b]
-            met = one * (one - 1) // 2 if a == b else (one - both) * (other - both)
+            with_a, with_b, both = times[a, a], times[b, b], times[a, b]
+            met = with_a * (with_a - 1) // 2 if a == b else (with_a - both) * (with_b - both)
             pairs[a, b] += met
             examples[a, b] += met > 0
     return [
@@ -633,31 +639,31 @@ def _heat_labels(
 _LIKENESSES = ("agreement", "others", "vote", "says_share", "says_others")
 
 
-def _annotators(found: xr.Dataset, shown: Sequence[str], place: NDArray[np.int64]) -> list[Section]:
+def _annotators(data: xr.Dataset, shown: Sequence[str], place: NDArray[np.int64]) -> list[Section]:
     """Return a row per annotator with answers: those who differ first, then by likeness."""
-    label = dict(zip(name_texts(found[names.LABEL].values), place.tolist(), strict=True))
+    label = dict(zip(name_texts(data[names.LABEL].values), place.tolist(), strict=True))
     rows = [
         Section(
             name=name,
-            answers=int(one["annotator_answers"]),
-            low=bool(one["annotator_low"]),
-            says=label.get(str(one["annotator_says"].item())),
-            **{part: number(one[f"annotator_{part}"]) for part in _LIKENESSES},
+            answers=int(annotator["annotator_answers"]),
+            low=bool(annotator["annotator_low"]),
+            says=label.get(str(annotator["annotator_says"].item())),
+            **{part: number(annotator[f"annotator_{part}"]) for part in _LIKENESSES},
         )
-        for name, one in zip(shown, each(found, names.ANNOTATOR), strict=True)
-        if int(one["annotator_answers"])
+        for name, annotator in zip(shown, each(data, names.ANNOTATOR), strict=True)
+        if int(annotator["annotator_answers"])
     ]
     return sorted(
         rows, key=lambda row: (not row.low, row.agreement is None, row.agreement or 0.0, row.name)
     )
 
 
-def _who(found: Agreement, shown: Sequence[str], words: Words) -> str:
+def _who(measures: Agreement, shown: Sequence[str], words: Words) -> str:
     """Return which annotators agree less with the others than chance explains."""
-    agreements = found["annotator_agreement"].values
+    agreements = measures["annotator_agreement"].values
     if not len(shown) or np.isnan(agreements).all():
-        return " ".join(found.annotator_lines())
-    low = np.array(shown)[found["annotator_low"].values.astype(bool)].tolist()
+        return " ".join(measures.annotator_lines())
+    low = np.array(shown)[measures["annotator_low"].values.astype(bool)].tolist()
     span = f"{decimal(np.nanmin(agreements))} to {decimal(np.nanmax(agreements))}"
     rest = f"Agreement with the others is {span} ({several(len(shown), words.annotator)})."
     if not low:
@@ -676,17 +682,17 @@ _LABELS = {DRAWN: "drawn answers", VOTED: "the majority vote", TRUE: "the true l
 
 def uniformity(subject: Subject) -> list[Section]:
     """Return how p-values of each method are distributed, where they can be measured."""
-    found: list[Section] = []
+    tests: list[Section] = []
     for place, method in enumerate(subject.methods):
-        one = method.tested[0]
+        tested = method.tested[0]
         if _not_examined(method):
             continue
         with warnings.catch_warnings():
             # That examples calibrated the predictor is a check of its own.
             warnings.simplefilter("ignore", PlausiblyWarning)
             made = p_value_uniformity(
-                one.predictor,
-                one.predictions,
+                tested.predictor,
+                tested.predictions,
                 subject.plausibilities,
                 true_label=subject.true_label,
                 cluster=subject.cluster,
@@ -700,7 +706,7 @@ def uniformity(subject: Subject) -> list[Section]:
             verb = "are smaller than" if p < SUSPECT else "are no smaller than"
             compared = f"{verb} guaranteed" if kind["guaranteed"] else f"{verb} uniform"
             nothing = "" if kind["guaranteed"] else "; nothing is guaranteed about them"
-            found.append(
+            tests.append(
                 Section(
                     method=place,
                     of=of,
@@ -712,29 +718,29 @@ def uniformity(subject: Subject) -> list[Section]:
                     f"KS {above:.3f}, p {p_value_text(p)}{nothing}.",
                 )
             )
-    return found
+    return tests
 
 
 def p_value_text(value: float) -> str:
     return "< 0.001" if value < SUSPECT else decimal(value, 3 if value < 0.01 else 2)
 
 
-def method_checks(subject: Subject, place: int, found: Sequence[Section]) -> list[Check]:
+def method_checks(subject: Subject, place: int, tests: Sequence[Section]) -> list[Check]:
     """Return the checks of one method: those of the examples, and of its p-values."""
     title = f"p-values of {subject.methods[place].name} are no smaller than guaranteed"
-    own = (one for one in found if one.method == place and one.guaranteed)
+    own = (test for test in tests if test.method == place and test.guaranteed)
     state = {True: HELD, False: BROKEN}
     return [
         *subject.checks,
-        *(Check("p-values", title, state[one.p >= SUSPECT], one.sentence) for one in own),
+        *(Check("p-values", title, state[test.p >= SUSPECT], test.sentence) for test in own),
     ]
 
 
-def assumptions(subject: Subject, found: Sequence[Section]) -> Section:
+def assumptions(subject: Subject, tests: Sequence[Section]) -> Section:
     checks = list(subject.checks)
     for place, method in enumerate(subject.methods):
         if not method.reference:
-            checks += [one for one in method_checks(subject, place, found) if one not in checks]
+            checks += [new for new in method_checks(subject, place, tests) if new not in checks]
     checks.sort(key=lambda check: (BROKEN, UNCHECKED, HELD).index(check.state))
     broken = [check.title for check in checks if check.state == BROKEN]
     unknown = sum(check.state == UNCHECKED for check in checks)
@@ -746,17 +752,17 @@ def assumptions(subject: Subject, found: Sequence[Section]) -> Section:
     return Section(
         sentence=start + rest,
         checks=tuple(checks),
-        uniformity=tuple(found),
+        uniformity=tuple(tests),
         nothing=tuple(_not_examined(method) for method in subject.methods),
     )
 
 
 def _not_examined(method: MethodSets) -> str:
     """Return why the p-values of a method are not examined; empty where they are."""
-    one = method.tested[0]
-    if not one.predictor.has_p_values:
+    tested = method.tested[0]
+    if not tested.predictor.has_p_values:
         reason = "its combiner has thresholds only"
-    elif names.AUGMENTATION in one.predictions.dims:
+    elif names.AUGMENTATION in tested.predictions.dims:
         reason = "each example has several augmentations"
     else:
         return ""
@@ -776,23 +782,24 @@ def level_of(guarantee: Guarantee) -> float | None:
     return None if level is None else float(level)
 
 
-def vote(subject: Subject, found: Measured, voted: Measured | None) -> Section:
-    evaluation, words = found.evaluation, subject.words
+def vote(subject: Subject, results: Measured, voted: Measured | None) -> Section:
+    evaluation, words = results.evaluation, subject.words
     answers, size = interval(evaluation, AGGREGATED), interval(evaluation, SET_SIZE)
     votes = tuple(
-        (policy, interval(one, "majority_vote_coverage")) for policy, one in found.votes.items()
+        (policy, interval(result, "majority_vote_coverage"))
+        for policy, result in results.votes.items()
     )
     sentence = (
         f"These sets contain {measured_text(answers)} of the {words.of_annotators} answers, and "
         f"{measured_text(votes[0][1])} of their majority votes."
     )
     if voted is not None:
-        other = voted.evaluation
+        voted_evaluation = voted.evaluation
         sentence = (
             f"These sets contain {_percent(answers)} of the {words.of_annotators} answers, with "
             f"{size.mean or 0:.2f} labels per set. Calibrated on the majority vote, they would "
-            f"contain {_percent(interval(other, AGGREGATED))}, with "
-            f"{interval(other, SET_SIZE).mean or 0:.2f}."
+            f"contain {_percent(interval(voted_evaluation, AGGREGATED))}, with "
+            f"{interval(voted_evaluation, SET_SIZE).mean or 0:.2f}."
         )
     return Section(
         sentence=sentence,
@@ -805,8 +812,8 @@ def vote(subject: Subject, found: Measured, voted: Measured | None) -> Section:
     )
 
 
-def realised(subject: Subject, found: Measured) -> Section:
-    curve = found.realised
+def realised(subject: Subject, results: Measured) -> Section:
+    curve = results.realised
     n = curve.sizes["share"]
     places = np.unique(np.linspace(0, n - 1, min(n, PLACES)).round().astype(np.int64))
     covered = curve[AGGREGATED].values
@@ -825,25 +832,25 @@ def realised(subject: Subject, found: Measured) -> Section:
 
 def weak(
     subject: Subject,
-    found: Measured,
+    results: Measured,
     guarantee: Guarantee,
     group_values: Mapping[str, tuple[tuple[int, int], ...]],
 ) -> Section:
     level = level_of(guarantee)
     strata = [
-        _part(one, level, "ambiguity", f"most frequent answer {one[AMBIGUITY].item()}", at)
-        for at, one in enumerate(each(found.evaluation, AMBIGUITY))
-        if int(one["stratum_n"])
+        _part(part, level, "ambiguity", f"most frequent answer {part[AMBIGUITY].item()}", at)
+        for at, part in enumerate(each(results.evaluation, AMBIGUITY))
+        if int(part["stratum_n"])
     ]
     groups: list[Part] = []
     note = ""
-    if found.groups is not None:
-        for one in each(found.groups, "subgroup"):
-            title = str(one["subgroup"].item())
-            kind = "group" if int(one["depth"]) == 1 else "crossed"
-            groups.append(_part(one, level, kind, title, where=group_values[title]))
+    if results.groups is not None:
+        for subgroup in each(results.groups, "subgroup"):
+            title = str(subgroup["subgroup"].item())
+            kind = "group" if int(subgroup["depth"]) == 1 else "crossed"
+            groups.append(_part(subgroup, level, kind, title, where=group_values[title]))
         groups.sort(key=lambda part: (part.kind != "group", part.covered.high or 0.0))
-        counts = found.groups.attrs
+        counts = results.groups.attrs
         note = f"Intervals are widened for {several(int(counts['compared']), 'group')}"
         left = int(counts["left_out_subgroups"])
         if left:
@@ -858,12 +865,12 @@ def weak(
         level=level,
         parts=(*strata, *groups),
         note=note,
-        nothing=found.no_groups,
+        nothing=results.no_groups,
     )
 
 
 def _part(
-    one: xr.Dataset,
+    part: xr.Dataset,
     level: float | None,
     kind: str,
     title: str,
@@ -871,13 +878,13 @@ def _part(
     where: tuple[tuple[int, int], ...] = (),
 ) -> Part:
     prefix, n = ("", "count") if stratum is None else ("stratum_", "stratum_n")
-    covered = interval(one, f"{prefix}{AGGREGATED}")
+    covered = interval(part, f"{prefix}{AGGREGATED}")
     return Part(
         kind=kind,
         title=title,
-        n=int(one[n]),
+        n=int(part[n]),
         covered=covered,
-        size=interval(one, f"{prefix}{SET_SIZE}"),
+        size=interval(part, f"{prefix}{SET_SIZE}"),
         clear=level is not None and covered.high is not None and covered.high < level - 1e-9,
         where=where,
         stratum=stratum,
@@ -922,14 +929,14 @@ def _weak_sentence(
     return start.rstrip() or even
 
 
-def sizes(subject: Subject, found: Measured) -> Section:
+def sizes(subject: Subject, results: Measured) -> Section:
     bars = []
-    for one in each(found.sizes, "size"):
-        low, high, count = (int(one[name]) for name in ("size_from", "size_to", "count"))
-        covered = interval(one, AGGREGATED)
+    for row in each(results.sizes, "size"):
+        low, high, count = (int(row[name]) for name in ("size_from", "size_to", "count"))
+        covered = interval(row, AGGREGATED)
         bars.append(Section(low=low, high=high, count=count, covered=covered))
     labels = subject.predictions.sizes[names.LABEL]
-    ordered = np.sort(found.evaluation[SET_SIZE].values)
+    ordered = np.sort(results.evaluation[SET_SIZE].values)
     n, empty = len(ordered), float((ordered == 0).mean())
     middle, large = int(ordered[(n - 1) // 2]), int(ordered[min(n - 1, int(0.95 * n))])
     text = f"Half of the sets have at most {several(middle, 'label')} of {counted(labels)}"
@@ -950,12 +957,12 @@ def surprising(outcomes: Outcomes, view: int, shown: Sequence[int]) -> Section:
     rows, missed = outcomes.most_missed(view), outcomes.missed[view]
     text = f"Every set contains all answers to its {words.example}."
     if rows:
-        most, some = int((missed > 0.5 + 1e-9).sum()), int((missed > 0).sum())
+        most, incomplete = int((missed > 0.5 + 1e-9).sum()), int((missed > 0).sum())
         text = (
-            f"{percent(some / n).capitalize()} of the sets leave out an answer, "
+            f"{percent(incomplete / n).capitalize()} of the sets leave out an answer, "
             f"{counted(most)} of {counted(n)} more than half of them."
         )
-        if some > SURPRISING:
+        if incomplete > SURPRISING:
             text += f" The {SURPRISING} that leave out most:"
     place = {row: at for at, row in enumerate(shown)}
     return Section(sentence=text, cases=tuple(place[row] for row in rows if row in place))
@@ -965,11 +972,11 @@ def splits(subject: Subject, method: str, place: int) -> Section | None:
     compared = subject.compared
     if compared is None or method not in compared[METHOD].values:
         return None
-    one = compared[AGGREGATED].sel({METHOD: method}).isel({names.ALPHA: place})
+    coverage = compared[AGGREGATED].sel({METHOD: method}).isel({names.ALPHA: place})
     for dim in (DRAWS, SIZE):
-        if dim in one.dims:
-            one = one.isel({dim: int(np.argmax(one[dim].values))})
-    values = one.values
+        if dim in coverage.dims:
+            coverage = coverage.isel({dim: int(np.argmax(coverage[dim].values))})
+    values = coverage.values
     mean = float(values.mean())
     spread = float(values.std(ddof=1)) if len(values) > 1 else None
     text = f"Over {several(len(values), 'random split')}, coverage is {decimal(mean)} on average"

@@ -89,22 +89,27 @@ def method_sets(
     with warnings.catch_warnings():
         # The report states what the sets warn of.
         warnings.simplefilter("ignore", PlausiblyWarning)
-        for one in tested:
-            new = one.predictor.predict(one.predictions, list(alphas)).transpose(*dims)
-            found = one.predictor.scores(one.predictions)
-            if found.ndim > 2:  # bars show one score per label, the mean over augmentations
-                found = found.mean(axis=0)
-            place = positions(one.predictor.labels, name_texts(new[names.LABEL].values))
+        for pair in tested:
+            new = pair.predictor.predict(pair.predictions, list(alphas)).transpose(*dims)
+            new_scores = pair.predictor.scores(pair.predictions)
+            if new_scores.ndim > 2:  # bars show one score per label, the mean over augmentations
+                new_scores = new_scores.mean(axis=0)
+            place = positions(pair.predictor.labels, name_texts(new[names.LABEL].values))
             sets.append(new)
-            if one.predictor.has_p_values:
-                p = one.predictor.p_values(one.predictions).transpose(*dims[:2])
+            if pair.predictor.has_p_values:
+                p = pair.predictor.p_values(pair.predictions).transpose(*dims[:2])
                 p_values.append(p.values)
-            scores.append(found[:, place])
+            scores.append(new_scores[:, place])
     # The weakest guarantee holds for all predictors.
     guarantees = [
         min(
-            (one.predictor.guarantee(alpha) for one in tested),
-            key=lambda one: (one.level is not None, one.level or 0, not one.vacuous, one.has),
+            (pair.predictor.guarantee(alpha) for pair in tested),
+            key=lambda claim: (
+                claim.level is not None,
+                claim.level or 0,
+                not claim.vacuous,
+                claim.has,
+            ),
         )
         for alpha in alphas
     ]
@@ -113,7 +118,7 @@ def method_sets(
     )
     attributes = {
         GUARANTEES: json.dumps([guarantee.to_json() for guarantee in guarantees]),
-        FINGERPRINT: " ".join(one.predictor.fingerprint for one in tested),
+        FINGERPRINT: " ".join(pair.predictor.fingerprint for pair in tested),
         OVERLAP: sum(int(new.attrs[OVERLAP]) for new in sets),
         LABEL_ORDER: sets[0].attrs[LABEL_ORDER],
     }
@@ -135,14 +140,14 @@ def method_sets(
 def subject_of_predictor(
     predictor: ConformalPredictor, data: Reported, options: Options, *, only_common: bool = False
 ) -> Subject:
-    model, lam = _matched(data.predictions, data.plausibilities, only_common=only_common)
-    model, lam = _along_order(model), _along_order(lam, model)
-    one = Tested(predictor=predictor, predictions=model)
+    model, plausibilities = _matched(data.predictions, data.plausibilities, only_common=only_common)
+    model, plausibilities = _along_order(model), _along_order(plausibilities, model)
+    tested = Tested(predictor=predictor, predictions=model)
     name = f"{predictor.metadata.calibrator}, {predictor.metadata.combiner}"
     every = np.ones(model.sizes[names.EXAMPLE], dtype=np.bool_)
-    method = method_sets(name, model, [one], [every], data.alphas)
+    method = method_sets(name, model, [tested], [every], data.alphas)
     return _subject(
-        attrs.evolve(data, predictions=model, plausibilities=lam),
+        attrs.evolve(data, predictions=model, plausibilities=plausibilities),
         [method],
         f"One predictor, calibrated on {several(predictor.n, 'example')}.",
         [_overlap_check(method, options.words), *_shift_checks(method, options.words)],
@@ -151,7 +156,7 @@ def subject_of_predictor(
 
 
 def _subject(
-    data: Reported, methods: Sequence[MethodSets], source: str, found: list[Check], options: Options
+    data: Reported, methods: Sequence[MethodSets], source: str, extra: list[Check], options: Options
 ) -> Subject:
     shared = {field.name: getattr(data, field.name) for field in attrs.fields(Reported)}
     model = data.predictions
@@ -164,27 +169,27 @@ def _subject(
         shared["annotations"] = select_annotations(
             table, example=sorted(answered.intersection(examples))
         )
-    one, many = options.words.example, options.words.examples
+    noun, nouns = options.words.example, options.words.examples
     checks = [
         Check(
             "example-twice",
-            f"no {one} twice",
+            f"no {noun} twice",
             HELD,
             f"All {counted(len(examples))} names are different.",
         ),
-        *found,
+        *extra,
         Check(
             "exchangeable",
-            f"new {many} resemble the calibration set",
+            f"new {nouns} resemble the calibration set",
             UNCHECKED,
-            f"The guarantee holds for {many} of the same origin, in no particular order. Checks "
+            f"The guarantee holds for {nouns} of the same origin, in no particular order. Checks "
             "can show that this is not so; none can show that it is.",
         ),
         Check(
             "model-saw-none",
-            f"the model was trained on none of these {many}",
+            f"the model was trained on none of these {nouns}",
             UNCHECKED,
-            f"A model is more certain on {many} that it was trained on. The predictions must come "
+            f"A model is more certain on {nouns} that it was trained on. The predictions must come "
             "from a model that was trained on others, or on the other folds.",
         ),
     ]
@@ -196,15 +201,17 @@ def _matched(
 ) -> tuple[xr.DataArray, xr.DataArray]:
     """Return both for the same examples and labels, in the order of the names."""
     labels = name_texts(predictions[names.LABEL].values)
-    lam = align.match_labels(plausibilities, labels, source="plausibilities", other="predictions")
-    model, lam = align.match_examples(predictions, lam, only_common=only_common)
+    matched = align.match_labels(
+        plausibilities, labels, source="plausibilities", other="predictions"
+    )
+    model, matched = align.match_examples(predictions, matched, only_common=only_common)
     order = np.argsort(model[names.EXAMPLE].values.astype(np.str_), kind="stable")
-    return model.isel({names.EXAMPLE: order}), lam.isel({names.EXAMPLE: order})
+    return model.isel({names.EXAMPLE: order}), matched.isel({names.EXAMPLE: order})
 
 
-def _along_order(array: xr.DataArray, other: xr.DataArray | None = None) -> xr.DataArray:
+def _along_order(array: xr.DataArray, source: xr.DataArray | None = None) -> xr.DataArray:
     """Return an array with its labels in their order, if it, or another, has one."""
-    order = labels_along_order([array if other is None else other])
+    order = labels_along_order([array if source is None else source])
     return array if order is None else array.sel({names.LABEL: order})
 
 
@@ -215,104 +222,106 @@ class Compared(Reported):
     methods: Mapping[str, Mapping[str, object]]
 
 
-def subject_of_study(one: Compared, options: Options, *, disabled: Sequence[str] = ()) -> Subject:
+def subject_of_study(study: Compared, options: Options, *, disabled: Sequence[str] = ()) -> Subject:
     """Return the subject of a study: each half of the examples is calibrated on the other."""
-    hashes = hash_names(one.predictions[names.EXAMPLE].values)
+    hashes = hash_names(study.predictions[names.EXAMPLE].values)
     groups, strata = (
-        None if name is None else example_values(name, [one.predictions])
-        for name in (one.cluster, one.stratify)
+        None if name is None else example_values(name, [study.predictions])
+        for name in (study.cluster, study.stratify)
     )
     try:
         # The test examples of the first split of a study of halves.
-        half = split(hashes, split_keys(one.seed, FIRST), test=HALF, groups=groups, strata=strata)
+        half = split(hashes, split_keys(study.seed, FIRST), test=HALF, groups=groups, strata=strata)
     except InputError as error:
         if error.name == "split-empty":
             error.hint = "calibrate on other examples, and report that predictor"
         raise
     with without_plugins(tuple(disabled)):
-        methods = [_sets(one, half, name, table) for name, table in one.methods.items()]
+        methods = [_sets(study, half, name, table) for name, table in study.methods.items()]
         if all(
             guarantee.target != "majority-vote" for made in methods for guarantee in made.guarantees
         ):
-            score = next(iter(one.methods.values())).get("score", "probability")
-            name = VOTED if VOTED not in one.methods else "calibrated on majority votes"
+            score = next(iter(study.methods.values())).get("score", "probability")
+            name = VOTED if VOTED not in study.methods else "calibrated on majority votes"
             table = {"calibrator": VOTED, "score": score}
             # Some data, such as several augmentations, have no method for majority votes.
             with contextlib.suppress(InputError):
-                methods.append(_sets(one, half, name, table, reference=True))
-    by = f" of whole {plural(one.cluster)}" if one.cluster else ""
+                methods.append(_sets(study, half, name, table, reference=True))
+    by = f" of whole {plural(study.cluster)}" if study.cluster else ""
     first, second = counted(int(half.sum())), counted(int((~half).sum()))
     source = (
         f"Two random halves{by} ({first} and {second} examples, as in split {FIRST} of a study of "
-        f"halves with random seed {one.seed}), each calibrated on the other, so that every example "
-        "has a set. P-values are those of the first half."
+        f"halves with random seed {study.seed}), each calibrated on the other, so that every "
+        "example has a set. P-values are those of the first half."
     )
-    lam = _along_order(mean_over_draws(one.plausibilities), one.predictions)
-    data = attrs.evolve(one, predictions=_along_order(one.predictions), plausibilities=lam)
-    return _subject(data, methods, source, _split_checks(one, half, options.words), options)
+    plausibilities = _along_order(mean_over_draws(study.plausibilities), study.predictions)
+    data = attrs.evolve(
+        study, predictions=_along_order(study.predictions), plausibilities=plausibilities
+    )
+    return _subject(data, methods, source, _split_checks(study, half, options.words), options)
 
 
 def _sets(
-    one: Compared, half: Bools, name: str, table: Mapping[str, object], *, reference: bool = False
+    study: Compared, half: Bools, name: str, table: Mapping[str, object], *, reference: bool = False
 ) -> MethodSets:
     method = read_methods({name: table})[name].made()
-    model, seed = one.predictions, split_seed(one.seed, FIRST)
+    model, seed = study.predictions, split_seed(study.seed, FIRST)
     tested, rows = [], (half, ~half)
     for test in rows:
         with warnings.catch_warnings():
             # The study warned of the method when it ran.
             warnings.simplefilter("ignore", PlausiblyWarning)
             predictor = method.calibrated(
-                model, one.plausibilities, ~test, seed=seed, cluster=one.cluster
+                model, study.plausibilities, ~test, seed=seed, cluster=study.cluster
             )
-        new = as_asked(predictor, model.isel({names.EXAMPLE: test}), split_keys(one.seed, FIRST))
+        new = as_asked(predictor, model.isel({names.EXAMPLE: test}), split_keys(study.seed, FIRST))
         tested.append(Tested(predictor=predictor, predictions=_along_order(new)))
-    return method_sets(name, _along_order(model), tested, rows, one.alphas, reference=reference)
+    return method_sets(name, _along_order(model), tested, rows, study.alphas, reference=reference)
 
 
-def _split_checks(one: Compared, half: Bools, words: Words) -> list[Check]:
+def _split_checks(study: Compared, half: Bools, words: Words) -> list[Check]:
     """Return whether examples belong together or are copies, across the halves."""
-    many, model, found, values = words.examples, one.predictions, [], None
-    if one.cluster is None:
+    examples, model, checks, values = words.examples, study.predictions, [], None
+    if study.cluster is None:
         for owner in owners(model):
             codes = codes_of(example_values(owner.name, [model]))[1]
             both = np.intersect1d(codes[half], codes[~half]).size
             text = (
-                f"{counted(both)} {plural(owner.name)} have {many} on both sides of a split, "
+                f"{counted(both)} {plural(owner.name)} have {examples} on both sides of a split, "
                 f'which makes coverage look higher than it is: set cluster = "{owner.name}".'
             )
             if both:
                 title = f"no {owner.name} on both sides"
-                found.append(Check("cluster-on-both-sides", title, BROKEN, text))
+                checks.append(Check("cluster-on-both-sides", title, BROKEN, text))
     else:
-        group, groups = groups_of(model, one.cluster), plural(one.cluster)
+        group, groups = groups_of(model, study.cluster), plural(study.cluster)
         text = f"{counted(group.groups)} {groups} stay whole in every split."
-        title = f"no {one.cluster} on both sides"
-        found.append(Check("cluster-on-both-sides", title, HELD, text))
+        title = f"no {study.cluster} on both sides"
+        checks.append(Check("cluster-on-both-sides", title, HELD, text))
         if group.several and not all(
-            clustered_by(table.get("calibrator"), one.cluster) for table in one.methods.values()
+            clustered_by(table.get("calibrator"), study.cluster) for table in study.methods.values()
         ):
             text = (
                 f"{counted(group.several)} of {counted(group.groups)} {groups} have several "
-                f"{many}, which may be alike. Intervals here count {groups}; compare with "
-                f'one_per = "{one.cluster}" in [examples].'
+                f"{examples}, which may be alike. Intervals here count {groups}; compare with "
+                f'one_per = "{study.cluster}" in [examples].'
             )
-            title = f"{many} of one {one.cluster} are like any others"
-            found.append(Check("cluster-repeats", title, UNCHECKED, text))
-        values = example_values(one.cluster, [model])
+            title = f"{examples} of one {study.cluster} are like any others"
+            checks.append(Check("cluster-repeats", title, UNCHECKED, text))
+        values = example_values(study.cluster, [model])
     first = {names.AUGMENTATION: 0} if names.AUGMENTATION in model.dims else {}
     with warnings.catch_warnings():
         # The report states the copies itself.
         warnings.simplefilter("ignore", PlausiblyWarning)
         copies = warn_of_copies(model.isel(first, drop=True), values)
-    text = f"No two {many} on different sides of a split have exactly the same predictions."
+    text = f"No two {examples} on different sides of a split have exactly the same predictions."
     if copies:
         text = (
             f"{counted(copies)} of {several(half.size, words.example)} have exactly the "
             "predictions of another, and splits separate them: coverage looks higher than it is."
         )
     state = BROKEN if copies else HELD
-    return [*found, Check("examples-alike", f"no copies among {many}", state, text)]
+    return [*checks, Check("examples-alike", f"no copies among {examples}", state, text)]
 
 
 def _overlap_check(method: MethodSets, words: Words) -> Check:
@@ -333,13 +342,15 @@ def _overlap_check(method: MethodSets, words: Words) -> Check:
 
 def _shift_checks(method: MethodSets, words: Words) -> list[Check]:
     """Return whether the largest scores are like those of calibration, where these are kept."""
-    one = method.tested[0]
-    if one.predictor.reference is None or one.predictor.pools.calibration.claim.weights:
+    tested = method.tested[0]
+    if tested.predictor.reference is None or tested.predictor.pools.calibration.claim.weights:
         return []
-    found = shift_test(one.predictor.reference, one.predictor.largest_scores(one.predictions))
+    shift = shift_test(
+        tested.predictor.reference, tested.predictor.largest_scores(tested.predictions)
+    )
     title = f"{words.examples} score like the calibration set"
-    text = f"Largest scores: KS {found.distance:.2f}, p {p_value_text(found.p_value)}."
-    if not found.suspected:
+    text = f"Largest scores: KS {shift.distance:.2f}, p {p_value_text(shift.p_value)}."
+    if not shift.suspected:
         return [Check("shift", title, HELD, text)]
     return [Check("shift-suspected", title, BROKEN, f"{text} Under a shift nothing is guaranteed.")]
 
@@ -375,33 +386,33 @@ def data(
     table = read_annotations(annotations) if isinstance(annotations, Path | str) else annotations
     if isinstance(plausibilities, Path | str):
         plausibilities = read_plausibilities(plausibilities)
-    lam = aggregate(cast("xr.Dataset", table)) if plausibilities is None else plausibilities
+    unchecked = aggregate(cast("xr.Dataset", table)) if plausibilities is None else plausibilities
     checked = Predictions.from_xarray(cast("xr.DataArray", model)).array
-    return checked, table, inputs.as_plausibilities(lam)
+    return checked, table, inputs.as_plausibilities(unchecked)
 
 
 def compared_results(
     result: xr.Dataset,
     model: xr.DataArray,
     table: xr.Dataset | None,
-    lam: xr.DataArray,
+    plausibilities: xr.DataArray,
     methods: Methods | None,
     by: Sequence[str] | None,
 ) -> Compared:
     """Return the result of `plausibly.compare` with its data, examples by name."""
     tables: dict[str, dict[str, object]] = json.loads(str(result.attrs["methods"]))
-    texts = [str(value) for one in tables.values() for value in one.values()]
+    texts = [str(value) for parameters in tables.values() for value in parameters.values()]
     lacking = methods is None and any("(" in text for text in texts)
-    found = read_methods(dict(tables) if methods is None else methods)
-    if lacking or list(found) != list(tables):
+    by_name = read_methods(dict(tables) if methods is None else methods)
+    if lacking or list(by_name) != list(tables):
         raise _unfit(
             "the report lacks methods" if lacking else "methods are not those that were compared",
             f"{', '.join(tables)}, with their parameters",
-            "none" if lacking else ", ".join(found),
+            "none" if lacking else ", ".join(by_name),
             "pass the methods that were compared: methods=methods",
             "methods",
         )
-    model, lam = _matched(model, lam)
+    model, plausibilities = _matched(model, plausibilities)
     if model.sizes[names.EXAMPLE] != int(result.attrs["n"]):
         raise InputError(
             "study-changed",
@@ -414,9 +425,9 @@ def compared_results(
     stratify = result.attrs.get("stratify")
     return Compared(
         predictions=model,
-        plausibilities=lam,
+        plausibilities=plausibilities,
         annotations=table,
-        methods={name: attrs.asdict(one, recurse=False) for name, one in found.items()},
+        methods={name: attrs.asdict(method, recurse=False) for name, method in by_name.items()},
         alphas=[str(alpha) for alpha in json.loads(str(result.attrs["alphas"]))],
         cluster=result.attrs.get("cluster"),
         stratify=stratify if stratify in model.coords else None,
@@ -451,8 +462,8 @@ def finished(path: Path) -> tuple[Prepared, xr.Dataset]:
     with warnings.catch_warnings(), without_plugins(ready.study.plugins.disable):
         # The study warned of it when it ran.
         warnings.simplefilter("ignore", PlausiblyWarning)
-        found = first_predictor(ready).fingerprint
-    if load_predictor(folder / PREDICTOR).fingerprint != found:
+        fingerprint = first_predictor(ready).fingerprint
+    if load_predictor(folder / PREDICTOR).fingerprint != fingerprint:
         raise _changed(path, folder, "other data", "the files that it names")
     return ready, result
 
@@ -502,7 +513,7 @@ def study_subject(
         study=resolved_text(ready, study.output.folder),
     )
     columns = study.evaluation.columns if by is None and examples is None else by
-    one = Compared(
+    compared = Compared(
         predictions=with_tables(ready.predictions, examples, labels),
         plausibilities=ready.plausibilities,
         annotations=ready.annotations,
@@ -516,7 +527,7 @@ def study_subject(
         seed=study.seed,
         compared=result,
     )
-    return subject_of_study(one, merged, disabled=study.plugins.disable)
+    return subject_of_study(compared, merged, disabled=study.plugins.disable)
 
 
 def _name(path: Path | None) -> str:

@@ -159,8 +159,8 @@ class Subject(Reported):
     @coded.default
     def _coded(self) -> Sequence[tuple[list[str], Ints]]:
         """Return of each of these coordinates the values, and their codes (example,)."""
-        found = [codes_of(example_values(name, (self.predictions,))) for name in self.by]
-        return [(name_texts(values), codes) for values, codes in found]
+        columns = [codes_of(example_values(name, (self.predictions,))) for name in self.by]
+        return [(name_texts(values), codes) for values, codes in columns]
 
     @text.default
     def _text(self) -> Sequence[str] | None:
@@ -237,7 +237,7 @@ class Subject(Reported):
         for response, block, label in zip(*(column.tolist() for column in entries), strict=True):
             if label >= 0:
                 blocks[response][block].append(label)
-        found: list[list[Answer]] = [[] for _ in rows]
+        answers: list[list[Answer]] = [[] for _ in rows]
         columns = (example_place[responses.example], rank[responses.annotator], responses.weight)
         for example, annotator, weight, named in zip(
             *(column.tolist() for column in columns), blocks, strict=True
@@ -245,13 +245,15 @@ class Subject(Reported):
             if example >= 0:
                 answer = tuple(tuple(sorted(named[block])) for block in sorted(named))
                 count = int(weight) if weight.is_integer() else weight
-                found[example].append((annotator, answer, count))
+                answers[example].append((annotator, answer, count))
         # Unknown annotators, of code -1, come last.
-        return tuple(tuple(sorted(each, key=lambda one: (one[0] < 0, *one))) for each in found)
+        return tuple(
+            tuple(sorted(row, key=lambda answer: (answer[0] < 0, *answer))) for row in answers
+        )
 
 
 def _numbered(noun: str, keys: NDArray[np.float64]) -> list[str]:
-    """Return names that tell nothing: a noun with a number, in the order of the keys."""
+    """Return names that reveal nothing: a noun with a number, in the order of the keys."""
     place = np.argsort(np.argsort(keys, kind="stable"), kind="stable")
     width = len(str(len(keys)))
     return [f"{noun} {number + 1:0{width}}" for number in place.tolist()]

@@ -1,4 +1,4 @@
-"""The report: one HTML file that says whether prediction sets can be trusted."""
+"""The report: one HTML file that shows whether prediction sets can be trusted."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def build(subject: Subject) -> ReportData:
         for at, guarantee in enumerate(method.guarantees):
             here = measured[place][at]
             weak = sections.weak(subject, here, guarantee, groups)
-            targets = [one.guarantees[at].target for one in subject.methods]
+            targets = [method_sets.guarantees[at].target for method_sets in subject.methods]
             compared = targets[place] != "majority-vote" and "majority-vote" in targets
             voted = measured[targets.index("majority-vote")][at] if compared else None
             views.append(
@@ -158,7 +158,9 @@ def _provenance(subject: Subject) -> Section:
         rows.append(("aggregator", options.aggregator))
     rows.append(("sets", subject.source))
     for method in subject.methods:
-        prints = " and ".join(dict.fromkeys(one.predictor.fingerprint for one in method.tested))
+        prints = " and ".join(
+            dict.fromkeys(tested.predictor.fingerprint for tested in method.tested)
+        )
         rows.append((f"predictor, {method.name}", f"{method.about}; fingerprint {prints}"))
     rows.append(("random seed", str(subject.seed)))
     left_out = read_left_out(subject.predictions.attrs)
@@ -202,9 +204,9 @@ class Report:
     def __repr__(self) -> str:
         cases, words, size = self.data.cases, self.data.words, self.size
         amount = f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"
-        some = f" ({counted(cases.shown)} to look at)" if cases.shown < cases.total else ""
+        shown = f" ({counted(cases.shown)} to look at)" if cases.shown < cases.total else ""
         word = words.example if cases.total == 1 else words.examples
-        return f"{self.path}  {amount}, {counted(cases.total)} {word}{some}, opens offline"
+        return f"{self.path}  {amount}, {counted(cases.total)} {word}{shown}, opens offline"
 
     def _repr_html_(self) -> str:
         where = html.escape(self.path.as_posix(), quote=True)
@@ -311,18 +313,18 @@ def write_report(
         "cluster": cluster,
         "true_label": true_label,
     }
-    found = _opened(source)
-    if isinstance(found, tuple):
+    opened = _opened(source)
+    if isinstance(opened, tuple):
         sources.check_arguments(arguments, (), "a study that ran: it has its own")
         subject = sources.study_subject(
-            *found, options, examples=examples, labels=labels, by=groups
+            *opened, options, examples=examples, labels=labels, by=groups
         )
         return write_subject(subject, path)
-    new, table, lam = sources.data(predictions, annotations, plausibilities)
+    new, table, plausibilities = sources.data(predictions, annotations, plausibilities)
     new = with_tables(new, examples, labels)
     options = attrs.evolve(options, title=title or sources.default_title(""))
     data = ("predictions", "annotations", "plausibilities")
-    if isinstance(found, ConformalPredictor):
+    if isinstance(opened, ConformalPredictor):
         sources.check_arguments(
             arguments, (*data, "alphas", "cluster", "true_label"), "a predictor: it has its own"
         )
@@ -330,7 +332,7 @@ def write_report(
         read_alphas(typed)
         reported = Reported(
             predictions=new,
-            plausibilities=lam,
+            plausibilities=plausibilities,
             annotations=table,
             alphas=typed,
             groups=groups,
@@ -339,10 +341,10 @@ def write_report(
             ties=ties,
             seed=seed,
         )
-        subject = sources.subject_of_predictor(found, reported, options, only_common=only_common)
+        subject = sources.subject_of_predictor(opened, reported, options, only_common=only_common)
     else:
         sources.check_arguments(arguments, (*data, "methods"), "what compare gave: it has its own")
-        study = sources.compared_results(found, new, table, lam, methods, groups)
+        study = sources.compared_results(opened, new, table, plausibilities, methods, groups)
         subject = sources.subject_of_study(study, options)
     return write_subject(subject, path)
 

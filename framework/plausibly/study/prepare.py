@@ -68,8 +68,8 @@ _COLUMNS = (
 def coordinates(*arrays: xr.DataArray | xr.Dataset | None) -> list[str]:
     """Return the names of the coordinates that the examples have, each once."""
     there = [each for array in arrays if array is not None for each in array.coords.items()]
-    found = [str(name) for name, values in there if values.dims == (names.EXAMPLE,)]
-    return [n for n in dict.fromkeys(found) if n not in (names.EXAMPLE, names.DENOMINATOR)]
+    on_examples = [str(name) for name, values in there if values.dims == (names.EXAMPLE,)]
+    return [n for n in dict.fromkeys(on_examples) if n not in (names.EXAMPLE, names.DENOMINATOR)]
 
 
 def check_coordinates(draft: Draft, read: Read) -> list[Mistake]:
@@ -144,13 +144,13 @@ def groups_of(predictions: xr.DataArray | xr.Dataset, name: str) -> Groups:
 
 def owners(predictions: xr.DataArray | xr.Dataset) -> list[Groups]:
     """Return the coordinates by whose name examples belong together, where some do."""
-    found = []
+    belonging = []
     for name in coordinates(predictions):
         words = set(re.split(r"[^a-z]+", name.casefold()))
         if words & _OWNERS and predictions[name].dtype.kind != "f":
-            one = groups_of(predictions, name)
-            found += [one] * (1 < one.groups < one.examples)
-    return sorted(found, key=lambda one: -one.groups)
+            groups = groups_of(predictions, name)
+            belonging += [groups] * (1 < groups.groups < groups.examples)
+    return sorted(belonging, key=lambda groups: -groups.groups)
 
 
 _EXAMPLES = 20
@@ -204,7 +204,7 @@ def check_methods(methods: Iterable[Method], data: Pair) -> list[Mistake]:
 Pair: TypeAlias = "tuple[xr.DataArray, xr.DataArray]"
 
 Problem: TypeAlias = tuple[str, InputError]
-"""A key, and what is wrong with its file or with what it says of it."""
+"""A key, and the error in its file or in the keys about that file."""
 
 
 @attrs.define(kw_only=True, eq=False)
@@ -324,8 +324,15 @@ def prepare(source: StudyLike) -> Prepared:
         if read.model is not None and read.answers is not None:
             model, answers = read.model, read.answers
             with read.noting(f"{settings.answers[0]}.path"):
-                predictions, lam, _ = matched(settings, model.predictions, answers, model.source)
-                data = predictions, lam if isinstance(lam, xr.DataArray) else to_dense(lam)
+                predictions, plausibilities, _ = matched(
+                    settings, model.predictions, answers, model.source
+                )
+                data = (
+                    predictions,
+                    plausibilities
+                    if isinstance(plausibilities, xr.DataArray)
+                    else to_dense(plausibilities),
+                )
         if data is not None:
             mistakes += check_methods(settings.methods, data)
         _refuse(parts, mistakes, read.problems)
@@ -350,15 +357,17 @@ def _refuse(parts: Draft, mistakes: list[Mistake], problems: list[Problem]) -> N
     if not mistakes and len(problems) == 1:
         raise problems[0][1]
     for key, error in problems:
-        found = [Mistake("", error.what, advice=error.hint)]
+        causes = [Mistake("", error.what, advice=error.hint)]
         if not isinstance(error, MissingExtra):
-            found = mistakes_in(error)
-        mistakes += [attrs.evolve(one, path=key) for one in found]
+            causes = mistakes_in(error)
+        mistakes += [attrs.evolve(mistake, path=key) for mistake in causes]
     if mistakes:
         raise parts.error(mistakes)
 
 
-def _completed(parts: Draft, answers: Answers, model: xr.DataArray, lam: xr.DataArray) -> Prepared:
+def _completed(
+    parts: Draft, answers: Answers, model: xr.DataArray, plausibilities: xr.DataArray
+) -> Prepared:
     """Return the study with every default, and its data in the order of their names."""
     made = {path: source for path, (source, _) in parts.typed.items()}
     study, table = parts.settings, answers.table
@@ -381,11 +390,13 @@ def _completed(parts: Draft, answers: Answers, model: xr.DataArray, lam: xr.Data
     )
     study = attrs.evolve(study, annotations=annotations, predictions=predictions)
     more = {
-        name: (names.EXAMPLE, lam[name].values)
-        for name in coordinates(lam)
+        name: (names.EXAMPLE, plausibilities[name].values)
+        for name in coordinates(plausibilities)
         if name not in model.coords
     }
-    model, lam = _one_per(_sorted(model.assign_coords(more)), _sorted(lam), study)
+    model, plausibilities = _one_per(
+        _sorted(model.assign_coords(more)), _sorted(plausibilities), study
+    )
     if study.evaluation.by is None:
         shown = (study.report.text, study.report.thumbnail)
         known = {study.examples.cluster, study.evaluation.true_label, *shown}
@@ -397,9 +408,9 @@ def _completed(parts: Draft, answers: Answers, model: xr.DataArray, lam: xr.Data
         file=parts.document.path,
         study=study,
         predictions=model,
-        plausibilities=lam,
+        plausibilities=plausibilities,
         annotations=table,
-        left_out=left_out_of(model, lam),
+        left_out=left_out_of(model, plausibilities),
         origin=origins(parts.document, made),
     )
 
@@ -411,24 +422,24 @@ def _sorted(array: xr.DataArray) -> xr.DataArray:
 
 
 def _one_per(
-    model: xr.DataArray, lam: xr.DataArray, study: Settings
+    model: xr.DataArray, plausibilities: xr.DataArray, study: Settings
 ) -> tuple[xr.DataArray, xr.DataArray]:
     """Return one example of each group, drawn by the examples' keys, where that was asked for."""
     name = study.examples.one_per
     if name is None:
-        return model, lam
-    groups = example_values(name, (model, lam))
+        return model, plausibilities
+    groups = example_values(name, (model, plausibilities))
     hashes = hash_names(model[names.EXAMPLE].values)
     order = np.argsort(Keys(study.seed, "study/one-per").uniform(hashes)[:, 0], kind="stable")
     kept = np.sort(order[np.unique(groups[order], return_index=True)[1]])
     count = {f"beside another of the same {name}": len(groups) - len(kept)}
     model = with_left_out(model.isel({names.EXAMPLE: kept}), count)
-    return model, lam.isel({names.EXAMPLE: kept})
+    return model, plausibilities.isel({names.EXAMPLE: kept})
 
 
 def few_groups(examples: xr.DataArray | xr.Dataset) -> list[str]:
     """Return the coordinates among whose groups a weak one can be looked for."""
-    clusters = {one.name for one in owners(examples)}
+    clusters = {owner.name for owner in owners(examples)}
     return [
         name
         for name in coordinates(examples)

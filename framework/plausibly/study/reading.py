@@ -154,18 +154,18 @@ def read_answers(
                 hint="read the annotations: -a votes.csv",
                 source=path.name,
             )
-        lam = read_plausibilities(path, sparse=None)
-        renamed, unknown = _new_names(lam, naming)
+        plausibilities = read_plausibilities(path, sparse=None)
+        renamed, unknown = _new_names(plausibilities, naming)
         if changes:
             check_names(renamed, names.LABEL, source=path.name)
-            on = label_dim(lam)
-            lam = lam.assign_coords({on: (on, text_array(renamed))})
+            on = label_dim(plausibilities)
+            plausibilities = plausibilities.assign_coords({on: (on, text_array(renamed))})
         if labels is None and naming.path is not None:
             labels = read_labels(naming.path)
         # Other labels are refused where they are matched.
         if labels is not None and set(renamed).issubset(label_names(labels)):
-            lam = with_coordinates(lam, labels)
-        return Answers(plausibilities=lam, path=path, unknown=unknown)
+            plausibilities = with_coordinates(plausibilities, labels)
+        return Answers(plausibilities=plausibilities, path=path, unknown=unknown)
     part = settings.annotations
     with names_change(changes):
         table = read_table(settings, labels, declared=None if changes else declared)
@@ -355,23 +355,29 @@ def matched(
     settings: Settings, model: xr.DataArray, answers: Answers, source: str
 ) -> tuple[xr.DataArray, xr.DataArray | xr.Dataset, dict[str, int]]:
     """Return predictions or sets, and plausibilities, of the same labels and examples."""
-    lam, other = answers.plausibilities, answers.source
+    plausibilities, answers_source = answers.plausibilities, answers.source
     labels = label_names(model)
-    hint = 'labels="FILE", every label on a line of its own, if no annotator chose the others'
+    advice = 'labels="FILE", every label on a line of its own, if no annotator chose the others'
     declared = settings.labels.path is not None
-    do = hint if set(label_names(lam)) < set(labels) and not declared else ""
+    hint = advice if set(label_names(plausibilities)) < set(labels) and not declared else ""
     try:
-        lam = align.match_labels(lam, labels, source=other, other=source, hint=do)
+        plausibilities = align.match_labels(
+            plausibilities, labels, source=answers_source, other=source, hint=hint
+        )
     except InputError as error:
         surplus = error.details.get("only_here")
-        found = listed(map(quoted, surplus)) if isinstance(surplus, list) else ""
-        if answers.table is not None and found and error.found == found:
+        surplus_text = listed(map(quoted, surplus)) if isinstance(surplus, list) else ""
+        if answers.table is not None and surplus_text and error.found == surplus_text:
             _place_labels(error, answers.table, answers.path, labels)
         raise
-    model, lam = align.match_examples(
-        model, lam, only_common=settings.examples.only_common, source=source, other=other
+    model, plausibilities = align.match_examples(
+        model,
+        plausibilities,
+        only_common=settings.examples.only_common,
+        source=source,
+        other=answers_source,
     )
-    return model, lam, left_out_of(model, lam)
+    return model, plausibilities, left_out_of(model, plausibilities)
 
 
 def _place_labels(error: InputError, table: xr.Dataset, path: Path, labels: list[str]) -> None:
@@ -393,11 +399,11 @@ def _place_labels(error: InputError, table: xr.Dataset, path: Path, labels: list
 
 
 def left_out_of(*arrays: xr.DataArray | xr.Dataset) -> dict[str, int]:
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for array in arrays:
         for reason, count in read_left_out(array.attrs).items():
-            found[reason] = found.get(reason, 0) + count
-    return found
+            counts[reason] = counts.get(reason, 0) + count
+    return counts
 
 
 def table_of(kind: Kind[P], component: P) -> dict[str, object]:
@@ -437,8 +443,8 @@ def shape_text(predictions: xr.DataArray, *, matched: int | None = None) -> str:
     if matched is None:
         parts.append(several(predictions.sizes[names.LABEL], "label"))
     if names.AUGMENTATION in predictions.dims:
-        found = name_texts(predictions[names.AUGMENTATION].values)
-        parts.append(f"{several(len(found), 'augmentation')} ({listed(found)})")
+        augmentations = name_texts(predictions[names.AUGMENTATION].values)
+        parts.append(f"{several(len(augmentations), 'augmentation')} ({listed(augmentations)})")
     if matched is not None:
         parts.append(f"{'all' if matched == count else counted(matched)} matched by name")
     return ", ".join(parts)

@@ -166,18 +166,18 @@ def _is_new(path: Path) -> tuple[bool, str]:
 
 
 def _of(
-    one: File, models: list[File], answers: list[File], about: list[File]
+    file: File, models: list[File], answers: list[File], about: list[File]
 ) -> tuple[File | None, File | None, File | None]:
     """Return predictions, annotations and examples that belong to a file of examples."""
     model, answer = (
         max(
-            (each for each in files_ if each.examples & one.examples),
-            key=lambda each: len(each.examples & one.examples),
+            (each for each in files_ if each.examples & file.examples),
+            key=lambda each: len(each.examples & file.examples),
             default=None,
         )
         for files_ in (models, answers)
     )
-    return model, answer, next((each for each in about if each.examples >= one.examples), None)
+    return model, answer, next((each for each in about if each.examples >= file.examples), None)
 
 
 def _attempt(read: Callable[[], T]) -> T | None:

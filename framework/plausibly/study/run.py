@@ -49,9 +49,9 @@ def assumptions(predictions: xr.DataArray, cluster: str | None) -> list[str]:
     sides = [] if cluster is None else [f"no {cluster} on both sides"]
     belonging = owners(predictions) if cluster is None else [groups_of(predictions, cluster)]
     repeats = [
-        f"{counted(one.several)} of {counted(one.groups)} {plural(one.name)} "
-        f"{'has' if one.several == 1 else 'have'} several"
-        for one in belonging
+        f"{counted(owner.several)} of {counted(owner.groups)} {plural(owner.name)} "
+        f"{'has' if owner.several == 1 else 'have'} several"
+        for owner in belonging
     ]
     trained = "that the model was trained on none of them"
     unknown = f"not checked: that examples are exchangeable, and {trained}"
@@ -72,34 +72,38 @@ def warn_of_groups(
 ) -> None:
     """Warn where examples that may be alike stand on both sides of a split, or on one side."""
     if cluster is not None:
-        one = groups_of(predictions, cluster)
-        if one.several and not grouped:
-            of = f"{counted(one.groups)} {plural(one.name)}"
+        clusters = groups_of(predictions, cluster)
+        if clusters.several and not grouped:
+            of = f"{counted(clusters.groups)} {plural(clusters.name)}"
             warn(
                 "cluster-repeats",
-                f"there are {several(one.examples, 'example')} of {of}",
+                f"there are {several(clusters.examples, 'example')} of {of}",
                 expected=f"exchangeable examples; those of one {cluster} may be alike",
-                found=f"{counted(one.several)} with several examples",
+                found=f"{counted(clusters.several)} with several examples",
                 hint=f'calibrator = {{ name = "clustered", by = "{cluster}" }}; or compare with '
                 f'[examples] one_per = "{cluster}" and another -o; report both',
                 source=cluster,
-                details={"cluster": cluster, "clusters": one.groups, "examples": one.examples},
+                details={
+                    "cluster": cluster,
+                    "clusters": clusters.groups,
+                    "examples": clusters.examples,
+                },
                 stacklevel=3,
             )
         return
-    for one in owners(predictions):
-        codes = codes_of(example_values(one.name, [predictions]))[1]
+    for owner in owners(predictions):
+        codes = codes_of(example_values(owner.name, [predictions]))[1]
         both = np.intersect1d(codes[test], codes[~test])
         if both.size:
             shared = int(np.isin(codes, both).sum())
             warn(
                 "cluster-on-both-sides",
-                f"{counted(both.size)} {plural(one.name)} are in calibration and in test",
-                expected=f"each {one.name} on one side",
-                found=f"{counted(shared)} of {several(one.examples, 'example')} shared",
-                hint=f'[examples] cluster = "{one.name}"',
-                source=one.name,
-                details={"cluster": one.name, "clusters": both.size, "examples": shared},
+                f"{counted(both.size)} {plural(owner.name)} are in calibration and in test",
+                expected=f"each {owner.name} on one side",
+                found=f"{counted(shared)} of {several(owner.examples, 'example')} shared",
+                hint=f'[examples] cluster = "{owner.name}"',
+                source=owner.name,
+                details={"cluster": owner.name, "clusters": both.size, "examples": shared},
                 stacklevel=3,
             )
             return
@@ -137,17 +141,19 @@ def coverage_by_group(
     clusters = None if cluster is None else codes_of(example_values(cluster, [sets]))[1]
     whole = sets if names.ALPHA in sets.dims else sets.expand_dims(names.ALPHA)
     whole = whole.transpose(names.ALPHA, names.EXAMPLE, names.LABEL)
-    lam = mean_over_draws(plausibilities).values
+    shares = mean_over_draws(plausibilities).values
     measured: list[GroupCoverage] = []
     for alpha, plane in zip(whole[names.ALPHA].values, whole.values, strict=True):
-        covered = np.asarray(coverage.aggregated(plane, lam), dtype=np.float64)
+        covered = np.asarray(coverage.aggregated(plane, shares), dtype=np.float64)
         here = []
         for name, group, rows in places:
             within = None if clusters is None else clusters[rows]
             mean = interval(covered[rows], clusters=within, among=len(places))
             figures = (int(rows.sum()), mean.mean, mean.low, mean.high, len(places))
             here.append(GroupCoverage(float(alpha), name, group, *figures))
-        measured += sorted(here, key=lambda one: (one.high, one.mean, one.coordinate, one.group))
+        measured += sorted(
+            here, key=lambda part: (part.high, part.mean, part.coordinate, part.group)
+        )
     return measured
 
 
