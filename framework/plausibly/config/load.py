@@ -30,7 +30,7 @@ from plausibly.config.settings import (
 from plausibly.errors import InputError, counted, render, visible
 from plausibly.protocols import KINDS, Kind
 from plausibly.registry.listing import helps
-from plausibly.registry.mistakes import Mistake, Mistakes, said, unknown_key, written
+from plausibly.registry.mistakes import Mistake, Mistakes, described, unknown_key, written
 from plausibly.registry.parameters import Parameter, Strict, below, is_union, parameters_of
 
 _WITH_PATH = ("annotations", "plausibilities", "predictions", "examples", "labels")
@@ -129,7 +129,7 @@ def draft(
         with below(name, mistakes), without_plugins(disabled):
             if name in _WITH_PATH and isinstance(value, str):
                 advice = f"write [{name}], and below it path = {written(value)}"
-                text = f"expected a table, found {said(value)}"
+                text = f"expected a table, found {described(value)}"
                 raise Mistakes([Mistake("", text, advice=advice)])
             part = own[name](value) if name in own else strict.value(parameters[name], value)
             parts[name] = part

@@ -47,11 +47,11 @@ def _is_optional(declared: object) -> bool:
 # Any: a Protocol cannot be written as type[P]
 def members(protocol: type[Any]) -> dict[str, object]:
     """Return the public members that a Protocol declares, by name."""
-    found: dict[str, object] = {}
+    declared: dict[str, object] = {}
     for base in reversed(protocol.__mro__):
         if getattr(base, "_is_protocol", False) and base is not typing.Protocol:
-            found |= {name: value for name, value in vars(base).items() if name[0] != "_"}
-    return found
+            declared |= {name: value for name, value in vars(base).items() if name[0] != "_"}
+    return declared
 
 
 # Any: as above
@@ -73,13 +73,13 @@ def problems(component: object, protocol: type[Any]) -> tuple[Problem, ...]:
         if isinstance(declared, property):
             wanted = typing.get_type_hints(declared.fget).get("return", object)
             expected = f"{name}: {spelled(wanted)}"
-            found = _value_fault(component, name, wanted)
+            fault = _value_fault(component, name, wanted)
         else:
             takes = _without_first(inspect.signature(cast("Callable[..., object]", declared)))
             expected = f"{name}{names_only(takes)}"
-            found = _method_fault(component, name, takes) if there else _absent(component, name)
-        if found:
-            wrong.append(Problem(name, expected, found))
+            fault = _method_fault(component, name, takes) if there else _absent(component, name)
+        if fault:
+            wrong.append(Problem(name, expected, fault))
     return tuple(wrong)
 
 
@@ -125,7 +125,7 @@ def _method_fault(component: object, name: str, wanted: inspect.Signature) -> st
 
 
 def _absent(component: object, name: str) -> str:
-    public = [other for other in dir(component) if not other.startswith("_")]
+    public = [member for member in dir(component) if not member.startswith("_")]
     close = get_close_matches(name, public, n=1, cutoff=0.75)
     return f'nothing of that name; it has "{close[0]}"' if close else "nothing of that name"
 

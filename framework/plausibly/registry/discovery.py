@@ -186,7 +186,7 @@ def own_plugins() -> tuple[Declared, ...]:
 def other_plugins() -> tuple[Declared | Failure, ...]:
     """Return the plugins of all other distributions, sorted by distribution and name."""
     seen = {OURS}
-    found: list[Declared | Failure] = []
+    plugins: list[Declared | Failure] = []
     for number, distribution in enumerate(metadata.distributions()):
         called = f"distribution {number} on the path"
         try:
@@ -197,10 +197,10 @@ def other_plugins() -> tuple[Declared | Failure, ...]:
             if normalised(called) not in seen:
                 seen.add(normalised(called))
                 # The one that Python would import from: the first of this name on the path.
-                found += _declared_by(metadata.distribution(called))
+                plugins += _declared_by(metadata.distribution(called))
         except Exception as error:  # noqa: BLE001  # any file may be malformed in any way
-            found.append(Failure(Source(called, called), "metadata", error))
-    return tuple(sorted(found, key=lambda one: normalised(one.source.distribution)))
+            plugins.append(Failure(Source(called, called), "metadata", error))
+    return tuple(sorted(plugins, key=lambda plugin: normalised(plugin.source.distribution)))
 
 
 def _declared_by(

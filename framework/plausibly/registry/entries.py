@@ -49,8 +49,8 @@ def _required(distribution: str, extra: str) -> Iterator[str]:
             if requirement is None or marker is None or marker[1] != extra:
                 continue
             if requirement[1] == distribution:  # an extra made of other extras
-                for other in (requirement[2] or "").split(","):
-                    yield from _required(distribution, other.strip())
+                for included in (requirement[2] or "").split(","):
+                    yield from _required(distribution, included.strip())
             else:
                 yield requirement[1]
 
@@ -146,10 +146,10 @@ class Entry:
             return self.target
         module, _, attr = self.target.partition(":")
         try:
-            found: object = import_module(module)
+            loaded: object = import_module(module)
             for part in attr.split("."):
-                found = getattr(found, part)
-            if not callable(found):
+                loaded = getattr(loaded, part)
+            if not callable(loaded):
                 raise TypeError(f"{self.target} is no class or function")
         except (MissingExtra, KeyboardInterrupt):
             raise
@@ -172,7 +172,7 @@ class Entry:
                 f"others: plausibly plugins list --kind {self.kind}",
                 source=self.qualified,
             ) from error
-        return found
+        return loaded
 
 
 @attrs.frozen

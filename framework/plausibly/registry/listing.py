@@ -48,9 +48,9 @@ def about(target: Callable[..., object], plain: Describe) -> tuple[About, ...]:
 
     meanings = helps(target)
     try:
-        found = parameters_of(target, typed=True)
+        parameters = parameters_of(target, typed=True)
     except ComponentError:  # types that exist for type checkers only: as they are written
-        found = parameters_of(target)
+        parameters = parameters_of(target)
     return tuple(
         About(
             p.name,
@@ -59,24 +59,24 @@ def about(target: Callable[..., object], plain: Describe) -> tuple[About, ...]:
             "" if p.required or p.default is attrs.NOTHING else written(plain(p.default)),
             meanings.get(p.name, meanings.get(p.field, "")),
         )
-        for p in found
+        for p in parameters
     )
 
 
 def helps(target: Callable[..., object]) -> dict[str, str]:
     """Return what the parameters of a class or function mean, where its author says it."""
-    found: dict[str, str] = {}
+    meanings: dict[str, str] = {}
     for base in reversed(target.__mro__ if isinstance(target, type) else [target]):
         doc = vars(base).get("__doc__") if isinstance(base, type) else inspect.getdoc(base)
         for section in _SECTION.findall(inspect.cleandoc(doc or "") + "\n"):
             for heads, words in _PARAMETER.findall(section):
                 meaning = " ".join(words.split()).replace("``", "")
-                found |= {name.strip(): meaning for name in heads.split(",")}
+                meanings |= {name.strip(): meaning for name in heads.split(",")}
     if isinstance(target, type) and attrs.has(target):
         for field in attrs.fields(target):
             if isinstance(text := field.metadata.get("help"), str):
-                found[field.name] = text
-    return found
+                meanings[field.name] = text
+    return meanings
 
 
 def first_sentence(target: Callable[..., object]) -> str:
@@ -147,8 +147,8 @@ def overview(registry: Registry) -> tuple[Row, ...]:
         row = Row(entry.source, "ready", entry.kind, entry.name, entry.summary, entry=entry)
         if entry.source in disabled:
             row = attrs.evolve(row, state="disabled", reason=disabled[entry.source])
-        elif (one := broken.get(entry.key)) is not None:
-            row = attrs.evolve(row, state="failed", stage=one.stage, reason=one.reason)
+        elif (fault := broken.get(entry.key)) is not None:
+            row = attrs.evolve(row, state="failed", stage=fault.stage, reason=fault.reason)
         elif lacking := missing(entry.source.distribution, entry.extra):
             row = attrs.evolve(row, state="needs extra", reason=f"{listed(lacking)} not installed")
         rows.append(row)
@@ -229,12 +229,12 @@ def check_entry(entry: Entry, registry: Registry, rules: Rules | None = None) ->
         target = entry.load()
         required = [p.name for p in parameters_of(target, typed=True) if p.required]
         if required:
-            found = problems(target, kind.protocol) if isinstance(target, type) else ()
+            faults = problems(target, kind.protocol) if isinstance(target, type) else ()
             remark = f"not made: {listed(required)} has no default"
         else:
             component = registry.create(kind, entry)
-            found, remark = problems(component, kind.protocol), ""
-        if rules is not None and not required and not found:
+            faults, remark = problems(component, kind.protocol), ""
+        if rules is not None and not required and not faults:
             stage = "rules"
             remark = str(rules(kind, component))
     except MissingExtra as error:
@@ -245,7 +245,7 @@ def check_entry(entry: Entry, registry: Registry, rules: Rules | None = None) ->
             stage, reason = "loading", error.found
         if isinstance(known, list):
             stage, reason = "check", ""
-        parts = tuple(Problem(**one) for one in known) if isinstance(known, list) else ()
+        parts = tuple(Problem(**problem) for problem in known) if isinstance(known, list) else ()
         return attrs.evolve(
             of, state="failed", stage=stage, reason=reason, problems=parts, hint=error.hint
         )
@@ -255,6 +255,6 @@ def check_entry(entry: Entry, registry: Registry, rules: Rules | None = None) ->
         table = isinstance(error, AssertionError) and stage == "rules"
         reason = str(error).strip() if table else reason_of(error)
         return attrs.evolve(of, state="failed", stage=stage, reason=reason)
-    if found:
-        return attrs.evolve(of, state="failed", stage="check", problems=found)
+    if faults:
+        return attrs.evolve(of, state="failed", stage="check", problems=faults)
     return attrs.evolve(of, reason=remark)

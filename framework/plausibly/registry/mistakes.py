@@ -81,19 +81,19 @@ class ParameterError(ComponentError):
     @property
     def mistakes(self) -> tuple[Mistake, ...]:
         """Each mistake, for messages about the table that contains this one."""
-        found = self.details["mistakes"]
-        return tuple(Mistake(**m) for m in found) if isinstance(found, list) else ()
+        recorded = self.details["mistakes"]
+        return tuple(Mistake(**m) for m in recorded) if isinstance(recorded, list) else ()
 
 
 class Wrong(ValueError):
     """A value of another type than the parameter has."""
 
     def __init__(self, expected: str, value: object, instead: object = None) -> None:
-        self.expected, self.found, self.instead = expected, said(value), instead
+        self.expected, self.found, self.instead = expected, described(value), instead
         super().__init__(f"expected {expected}, found {self.found}")
 
 
-def said(value: object) -> str:
+def described(value: object) -> str:
     """Return a value as a message shows it."""
     if isinstance(value, str):
         return f'the text "{value}"'

@@ -55,7 +55,7 @@ def parameters_of(target: Callable[..., object], *, typed: bool = False) -> tupl
     """Return the parameters of a class or function; `typed`: with the types that are declared."""
     hints = _type_hints(target) if typed else {}
     if isinstance(target, type) and attrs.has(target):
-        found = []
+        parameters = []
         for field in attrs.fields(target):
             if not field.init:
                 continue
@@ -63,7 +63,7 @@ def parameters_of(target: Callable[..., object], *, typed: bool = False) -> tupl
             if isinstance(default, _FACTORY):
                 # One that takes the component is known when there is one.
                 default = attrs.NOTHING if default.takes_self else default.factory()
-            found.append(
+            parameters.append(
                 Parameter(
                     field.alias or field.name,
                     field.name,
@@ -74,19 +74,19 @@ def parameters_of(target: Callable[..., object], *, typed: bool = False) -> tupl
                     rule=field.validator,
                 )
             )
-        return tuple(found)
+        return tuple(parameters)
     made: dict[str, object] = {}
     if isinstance(target, type) and dataclasses.is_dataclass(target):
         factories = {field.name: field.default_factory for field in dataclasses.fields(target)}
         made = {name: f() for name, f in factories.items() if f is not dataclasses.MISSING}
-    found = []
+    parameters = []
     for argument in inspect.signature(target).parameters.values():
         if argument.kind in (argument.POSITIONAL_OR_KEYWORD, argument.KEYWORD_ONLY):
             required = argument.default is argument.empty
             default = attrs.NOTHING if required else made.get(argument.name, argument.default)
             wanted = hints.get(argument.name, object)
-            found.append(Parameter(argument.name, argument.name, wanted, required, default))
-    return tuple(found)
+            parameters.append(Parameter(argument.name, argument.name, wanted, required, default))
+    return tuple(parameters)
 
 
 def _type_hints(target: Callable[..., object]) -> dict[str, Any]:  # Any: types of any form
@@ -212,25 +212,25 @@ class Strict:
         if not isinstance(value, Mapping):
             raise Wrong(expected(wanted), value)
         key_type, value_type = typing.get_args(wanted) or (object, object)
-        found: list[Mistake] = []
+        mistakes: list[Mistake] = []
         for key in value:
             try:
                 self.convert(key, key_type)
             except Wrong as error:
-                found.append(Mistake(str(key), f"the key: {error}"))
-        if found:
-            raise Mistakes(found)
+                mistakes.append(Mistake(str(key), f"the key: {error}"))
+        if mistakes:
+            raise Mistakes(mistakes)
         return self._each((key, item, value_type) for key, item in value.items())
 
     # Any: as above
     def _each(self, items: Iterable[tuple[Any, object, object]]) -> dict[Any, object]:
         made: dict[Any, object] = {}
-        found: list[Mistake] = []
+        mistakes: list[Mistake] = []
         for key, item, wanted in items:
-            with below(key, found):
+            with below(key, mistakes):
                 made[key] = self.convert(item, wanted)
-        if found:
-            raise Mistakes(found)
+        if mistakes:
+            raise Mistakes(mistakes)
         return made
 
     def _union(self, value: object, wanted: object) -> object:
@@ -252,12 +252,12 @@ class Strict:
 
 
 @contextmanager
-def below(key: str | int, found: list[Mistake]) -> Iterator[None]:
-    """Add what goes wrong below `key` to `found`, and go on: an error lists all mistakes."""
+def below(key: str | int, mistakes: list[Mistake]) -> Iterator[None]:
+    """Add what goes wrong below `key` to `mistakes`, and go on: an error lists all mistakes."""
     try:
         yield
     except Exception as error:  # noqa: BLE001  # a validator raises what it likes
-        found += [mistake.below(key) for mistake in mistakes_in(error)]
+        mistakes += [mistake.below(key) for mistake in mistakes_in(error)]
 
 
 def expected(wanted: object) -> str:
@@ -368,11 +368,11 @@ def with_others(mistake: Mistake, entry: Entry, entries: Callable[[], Iterable[E
     if not mistake.unknown or mistake.key or "." in mistake.path:
         return mistake
     having = []
-    for other in entries():
-        if other.kind == entry.kind and other.source.builtin and other != entry:
+    for candidate in entries():
+        if candidate.kind == entry.kind and candidate.source.builtin and candidate != entry:
             with suppress(ComponentError):  # what cannot be loaded is no advice
-                if mistake.path in {p.name for p in parameters_of(other.load())}:
-                    having.append(other.name)
+                if mistake.path in {p.name for p in parameters_of(candidate.load())}:
+                    having.append(candidate.name)
     if not having:
         return mistake
     *most, last = having

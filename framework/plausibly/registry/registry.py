@@ -212,7 +212,7 @@ class Registry:
         entry = chosen[0]
         if entry not in on:
             by = next(off for off in names_off if off.means(entry.source))
-            instead = f"say {' or '.join(other.qualified for other in on)}"
+            instead = f"say {' or '.join(alternative.qualified for alternative in on)}"
             instead = instead if on else f"plausibly plugins list --kind {kind.name}"
             raise ComponentError(
                 "component-disabled",
@@ -389,7 +389,7 @@ class Registry:
 
     def _names_off(self) -> tuple[Disabled, ...]:
         """Return every name that is to be off now, wherever it is configured."""
-        blocks = [one for block in tuple(self._blocks) for one in block]
+        blocks = [disabled for block in tuple(self._blocks) for disabled in block]
         listing = os.environ.get(VARIABLE)
         by_environment = disabled_by(listing.split(","), VARIABLE) if listing else ()
         return (*self._disabled, *blocks, *by_environment)
@@ -493,7 +493,7 @@ class Registry:
                 known.setdefault(entry.qualified, entry)
                 known.setdefault(entry.name, entry)
         alike = [bare] if bare in known else get_close_matches(name, known, n=1)
-        close = next((known[one] for one in alike or get_close_matches(bare, known, n=1)), None)
+        close = next((known[key] for key in alike or get_close_matches(bare, known, n=1)), None)
         what, expected, shown = f'no {kind.name} "{name}"', "a name from plugins list", None
         hint = f"plausibly plugins list --kind {kind.name}"
         if close is not None:
@@ -559,15 +559,15 @@ def _check(kind: Kind[Any], component: object, source: str, origin: Source) -> N
     lacking = problems(component, kind.protocol)
     required = required_members(kind.protocol)
     if isinstance(component, type) or len(lacking) >= len(required):
-        found, hint = repr(component), f"plausibly plugins list --kind {kind.name}"
+        shown, hint = repr(component), f"plausibly plugins list --kind {kind.name}"
         if isinstance(component, type):
             name = component.__name__
-            found, hint = f"the class {name}", f"{name}(), with parentheses"
-        elif len(found) >= 40:
-            found = an(type(component).__name__)
+            shown, hint = f"the class {name}", f"{name}(), with parentheses"
+        elif len(shown) >= 40:
+            shown = an(type(component).__name__)
         raise ComponentError(
             "component-invalid",
-            f"this is no {kind.name}: {found}",
+            f"this is no {kind.name}: {shown}",
             expected="a name, a table with a name, or an object that has "
             f"{listed(required, most=9)}",
             hint=hint,
