@@ -17,7 +17,7 @@ from kit_mutants import Mutant
 from plausibly.protocols import KINDS
 from plausibly.testing import check, rules
 from plausibly.testing.checks import rules_of
-from plausibly.testing.rules import found
+from plausibly.testing.rules import try_rule
 
 SOUND: dict[str, object] = {
     "annotation": kit_annotations.Words(),
@@ -72,7 +72,7 @@ def test_it_is_caught_by_its_rule_and_by_no_other(
     fixture = rules_of(kind).fixture(mutant.component, data.get(kind, {}))
     broken = {rule} | mutant.also
     tried = [one for one in rules(kind) if one.name in broken or one.name not in SIMULATIONS]
-    results = [found(one, mutant.component, fixture) for one in tried]
+    results = [try_rule(one, mutant.component, fixture) for one in tried]
     fails = {result.name: result.detail for result in results if result.state == "fails"}
     assert fails.keys() == broken, fails
     assert fails[rule].strip()

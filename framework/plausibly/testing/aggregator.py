@@ -96,16 +96,16 @@ def _missed(values: Floats) -> float:
     return float(np.abs(values.sum(axis=-1, dtype=np.float64) - 1).max())
 
 
-def _alike(aggregator: Aggregator, table: xr.Dataset, other: xr.Dataset, what: str) -> None:
+def _alike(aggregator: Aggregator, table: xr.Dataset, variant: xr.Dataset, what: str) -> None:
     """Demand that two tables give the same plausibilities to what both name."""
-    off = _difference(aggregator, table, other)
+    off = _difference(aggregator, table, variant)
     demand(off <= _CLOSE, f"{table.attrs[names.KIND]}: {what} plausibilities change by {off:.3g}")
 
 
-def _difference(aggregator: Aggregator, table: xr.Dataset, other: xr.Dataset) -> float:
-    """Return how far apart the plausibilities are that two tables give to what `other` names."""
-    first = _by_name(_aggregate(aggregator, table), other)
-    return farthest(first, _by_name(_aggregate(aggregator, other), other))
+def _difference(aggregator: Aggregator, table: xr.Dataset, variant: xr.Dataset) -> float:
+    """Return how far apart the plausibilities are that two tables give to what `variant` names."""
+    first = _by_name(_aggregate(aggregator, table), variant)
+    return farthest(first, _by_name(_aggregate(aggregator, variant), variant))
 
 
 @RULES.rule_alone
@@ -117,14 +117,14 @@ def accepts_kinds(aggregator: Aggregator, tables: Tables) -> None:
 @_each
 def names_kept(aggregator: Aggregator, table: xr.Dataset) -> None:
     """The result has the dims example and label, with the names of the table."""
-    found: object = _aggregate(aggregator, table)
-    if not isinstance(found, xr.DataArray):
-        raise Broken(f"it gives a {type(found).__name__}, no DataArray")
-    dims, wanted = set(map(str, found.dims)), {names.EXAMPLE, names.LABEL}
+    result: object = _aggregate(aggregator, table)
+    if not isinstance(result, xr.DataArray):
+        raise Broken(f"it gives a {type(result).__name__}, no DataArray")
+    dims, wanted = set(map(str, result.dims)), {names.EXAMPLE, names.LABEL}
     right = wanted <= dims <= wanted | {names.DRAW}
     demand(right, f"its dims are {', '.join(sorted(dims))}, not example and label")
     for dim in sorted(wanted):
-        has = texts(found, dim) if dim in found.indexes else []
+        has = texts(result, dim) if dim in result.indexes else []
         kept = sorted(has) == sorted(texts(table, dim))
         demand(kept, f"the names over {dim} are not those of the table")
 
@@ -132,9 +132,9 @@ def names_kept(aggregator: Aggregator, table: xr.Dataset) -> None:
 @_each
 def simplex(aggregator: Aggregator, table: xr.Dataset) -> None:
     """Every row is a distribution over labels: floats, not negative, with sum 1."""
-    found = _aggregate(aggregator, table)
-    demand(found.dtype in (np.float32, np.float64), f"the numbers are {found.dtype}")
-    values = _by_name(found, table)
+    result = _aggregate(aggregator, table)
+    demand(result.dtype in (np.float32, np.float64), f"the numbers are {result.dtype}")
+    values = _by_name(result, table)
     demand(np.isfinite(values).all(), "a plausibility is no finite number")
     demand(values.min() >= 0, f"a plausibility is {values.min():.3g}")
     demand(_missed(values) <= _SUM, f"a row misses the sum 1 by {_missed(values):.3g}")
@@ -162,8 +162,8 @@ def example_alone(aggregator: Aggregator, tables: Tables) -> None:
     change = 0.0
     for table in _copies(tables):
         every = texts(table, names.EXAMPLE)
-        for some in filter(None, (every[:1], every[1::2])):
-            part = select_annotations(table, example=some)
+        for examples in filter(None, (every[:1], every[1::2])):
+            part = select_annotations(table, example=examples)
             if joint:
                 change = max(change, _difference(aggregator, table, part))
             else:
@@ -189,11 +189,11 @@ def inputs_unchanged(aggregator: Aggregator, table: xr.Dataset) -> None:
 def declared_labels(aggregator: Aggregator, table: xr.Dataset) -> None:
     """A declared label that no annotator names is there, with plausibilities like the others'."""
     wider = data.widened(table, UNNAMED)
-    found = _aggregate(aggregator, wider)
-    has = texts(found, names.LABEL) if names.LABEL in found.indexes else []
+    plausibilities = _aggregate(aggregator, wider)
+    has = texts(plausibilities, names.LABEL) if names.LABEL in plausibilities.indexes else []
     absent = [name for name in texts(wider, names.LABEL) if name not in has]
     demand(not absent, f"declared labels are missing in the result: {', '.join(absent)}")
-    off = _missed(_by_name(found, wider))
+    off = _missed(_by_name(plausibilities, wider))
     demand(off <= _SUM, f"with a label that no annotator names, a sum misses 1 by {off}")
 
 
@@ -211,11 +211,11 @@ def missing_responses(aggregator: Aggregator, table: xr.Dataset) -> None:
 def zero_examples(aggregator: Aggregator, table: xr.Dataset) -> None:
     """A table without examples gives no rows, or an InputError."""
     try:
-        found = _aggregate(aggregator, select_annotations(table, example=[]))
+        plausibilities = _aggregate(aggregator, select_annotations(table, example=[]))
     except InputError:
         return
-    demand(found.sizes[names.EXAMPLE] == 0, "it gives rows for no examples")
-    demand(found.sizes[names.LABEL] == table.sizes[names.LABEL], "it loses the labels")
+    demand(plausibilities.sizes[names.EXAMPLE] == 0, "it gives rows for no examples")
+    demand(plausibilities.sizes[names.LABEL] == table.sizes[names.LABEL], "it loses the labels")
 
 
 @RULES.rule
@@ -235,10 +235,10 @@ def unknown_annotators(aggregator: Aggregator, table: xr.Dataset) -> None:
     """Responses of unknown annotators, as in a table of counts, are read or refused in words."""
     anonymous = data.anonymous(table)
     try:
-        found = _aggregate(aggregator, anonymous)
+        plausibilities = _aggregate(aggregator, anonymous)
     except InputError:
         return
-    demand(_missed(_by_name(found, anonymous)) <= _SUM, "rows do not sum to 1")
+    demand(_missed(_by_name(plausibilities, anonymous)) <= _SUM, "rows do not sum to 1")
 
 
 @_each
@@ -268,12 +268,12 @@ def lazy_stays_lazy(aggregator: Aggregator, table: xr.Dataset) -> None:
 @_each
 def denominator_true(aggregator: Aggregator, table: xr.Dataset) -> None:
     """Rows of a result with a denominator are whole multiples of 1 over it."""
-    found = _aggregate(aggregator, table)
-    if names.DENOMINATOR in found.coords:
-        total = found[names.DENOMINATOR]
+    plausibilities = _aggregate(aggregator, table)
+    if names.DENOMINATOR in plausibilities.coords:
+        total = plausibilities[names.DENOMINATOR]
         whole = total.dims == (names.EXAMPLE,) and total.dtype.kind in "iu" and (total > 0).all()
         demand(whole, "denominator is no positive whole number per example")
-        units = (found * total).values
+        units = (plausibilities * total).values
         off = float(np.abs(units - np.rint(units)).max(initial=0))
         demand(off <= _SUM, f"a plausibility is {off:.3g} off a whole number of units")
 
@@ -282,10 +282,10 @@ def denominator_true(aggregator: Aggregator, table: xr.Dataset) -> None:
 def coordinates_kept(aggregator: Aggregator, table: xr.Dataset) -> None:
     """Coordinates of the examples, such as the patient, come along."""
     patients = [f"patient of {name}" for name in texts(table, names.EXAMPLE)]
-    found = _aggregate(aggregator, table.assign_coords({_PATIENT: (names.EXAMPLE, patients)}))
-    demand(_PATIENT in found.coords, "a coordinate of the examples is lost")
-    for name in texts(found, names.EXAMPLE):
-        of = str(found[_PATIENT].sel({names.EXAMPLE: name}).values)
+    result = _aggregate(aggregator, table.assign_coords({_PATIENT: (names.EXAMPLE, patients)}))
+    demand(_PATIENT in result.coords, "a coordinate of the examples is lost")
+    for name in texts(result, names.EXAMPLE):
+        of = str(result[_PATIENT].sel({names.EXAMPLE: name}).values)
         demand(of == f"patient of {name}", f"{name} has the {of}")
 
 
@@ -295,10 +295,10 @@ def sparse_same(aggregator: Aggregator, table: xr.Dataset) -> None:
     if aggregator.aggregate_sparse(table, _KEYS) is None:
         return
     turned = [data.permuted(table, dim) for dim in (names.EXAMPLE, names.LABEL)]
-    for other in (table, *turned, data.widened(table, UNNAMED)):
-        dense = _aggregate(aggregator, other)
+    for variant in (table, *turned, data.widened(table, UNNAMED)):
+        dense = _aggregate(aggregator, variant)
         demand(names.DRAW not in dense.dims, "draws of plausibilities have no sparse form")
-        sparse: object = aggregator.aggregate_sparse(read_only_table(other), _KEYS)
+        sparse: object = aggregator.aggregate_sparse(read_only_table(variant), _KEYS)
         if not isinstance(sparse, xr.Dataset):
             raise Broken(f"aggregate_sparse gives a {type(sparse).__name__}")
         checked = check_sparse_form(sparse)
@@ -321,6 +321,6 @@ def sparse_same(aggregator: Aggregator, table: xr.Dataset) -> None:
 @_each
 def unfit_refused(aggregator: Aggregator, table: xr.Dataset) -> None:
     """A table of a kind that it does not accept, or whose names were cut, is an InputError."""
-    other, cut = data.of_unknown_kind(table), data.cut(table)
-    refused(lambda: _aggregate(aggregator, other), "for another kind")
+    unknown, cut = data.of_unknown_kind(table), data.cut(table)
+    refused(lambda: _aggregate(aggregator, unknown), "for another kind")
     refused(lambda: _aggregate(aggregator, cut), "for a detached table")

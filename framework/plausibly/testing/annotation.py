@@ -32,7 +32,9 @@ class AnnotationFixture:
     def records(self, examples: Sequence[str] | None = None) -> list[Record]:
         """Return copies of the records, of all examples or of some."""
         wanted = self.examples if examples is None else examples
-        return [copy.deepcopy(one) for one in self.originals if name_text(one[0]) in wanted]
+        return [
+            copy.deepcopy(record) for record in self.originals if name_text(record[0]) in wanted
+        ]
 
     @property
     def examples(self) -> list[str]:
@@ -57,8 +59,8 @@ def fixture_for(
         offered = data.example_of(annotation)
         if offered is None:
             return NoData("there are no records to try it on", hint)
-        records, found = offered
-        labels = found if labels is None else labels
+        records, offered_labels = offered
+        labels = offered_labels if labels is None else labels
     originals = tuple((example, annotator, answer) for example, annotator, answer in records)
     known = any(annotator is not None for _, annotator, _ in originals)
     if not known or len({name_text(record[0]) for record in originals}) < 2:
@@ -109,8 +111,8 @@ def validates(annotation: Annotation, fixture: AnnotationFixture) -> None:
     """It accepts its own tables, and refuses those of another kind and detached ones."""
     table = fixture.table(annotation)
     annotation.validate(table)
-    other = data.of_unknown_kind(table)
-    refused(lambda: annotation.validate(other), "for a table of another kind")
+    unknown = data.of_unknown_kind(table)
+    refused(lambda: annotation.validate(unknown), "for a table of another kind")
     cut = data.cut(table)
     refused(lambda: annotation.validate(cut), "for a detached table")
 
@@ -217,19 +219,19 @@ def one_label(annotation: Annotation, fixture: AnnotationFixture) -> None:
     """Records of one label build a table, or are refused with an InputError."""
     label = _first_label(fixture.table(annotation))
     try:
-        found = annotation.build(fixture.records(), label)
+        table = annotation.build(fixture.records(), label)
     except InputError:
         return
-    demand(texts(found, names.LABEL) == label, "there are more labels than declared")
+    demand(texts(table, names.LABEL) == label, "there are more labels than declared")
 
 
 @RULES.rule
 def parts(annotation: Annotation, fixture: AnnotationFixture) -> None:
     """A part of a table is the table of a part of the records, and parts joined are the whole."""
-    some = fixture.examples[::2]
-    part = select_annotations(fixture.table(annotation), example=some)
+    examples = fixture.examples[::2]
+    part = select_annotations(fixture.table(annotation), example=examples)
     annotation.validate(part)
-    built = fixture.table(annotation, some)
+    built = fixture.table(annotation, examples)
     demand(_rows(part) == _rows(built), "select gives other answers than a build of that part")
     halves = fixture.examples[::2], fixture.examples[1::2]
     whole = concat_annotations([fixture.table(annotation, half) for half in halves])

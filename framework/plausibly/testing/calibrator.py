@@ -31,14 +31,14 @@ ALPHAS = (Fraction(1, 20), Fraction(1, 10), Fraction(1, 5), Fraction(1, 2))
 _CHANCE = 1e-6 / len(ALPHAS)
 _VOTES = 5
 _LABELS = 3
-# What single annotators say of the label that the model puts first, second and third: so far from
+# Chances of an answer to be the label that the model puts first, second and third: so far from
 # unanimous that what covers votes only does not cover annotators.
-_SAID = np.array([0.6, 0.3, 0.1])
+_BY_RANK = np.array([0.6, 0.3, 0.1])
 
 
 @attrs.frozen(eq=False)
 class Population:
-    """Examples of which a model says something and annotators say something else."""
+    """Examples with the scores of a model and the answers of annotators, which differ."""
 
     scores: Floats
     plausibilities: Floats
@@ -79,8 +79,8 @@ def population(stream: str, size: int, labels: int = _LABELS) -> Population:
     sharp = data.probabilities(f"{stream}/scores", size, labels) ** 2
     scores = sharp / sharp.sum(axis=1, keepdims=True)
     rank = np.argsort(np.argsort(-scores, axis=1), axis=1)
-    said = _SAID[:labels] / _SAID[:labels].sum()
-    counts = data.votes(f"{stream}/votes", said[rank], _VOTES)
+    chances = _BY_RANK[:labels] / _BY_RANK[:labels].sum()
+    counts = data.votes(f"{stream}/votes", chances[rank], _VOTES)
     plausibilities = counts / _VOTES
     label = draw_labels(plausibilities, data.uniforms(f"{stream}/label", size, 1))[0]
     hashes = hash_names(f"{stream} {row}" for row in range(size))
@@ -132,49 +132,49 @@ enter_common(
 )
 
 
-def _p_values(found: CalibrationScores) -> list[Floats]:
+def _p_values(calibration: CalibrationScores) -> list[Floats]:
     """Return what the replicates amount to: the p-values of scores from least to largest."""
-    grid = np.linspace(0, 1, 41).astype(found.scores.dtype)
+    grid = np.linspace(0, 1, 41).astype(calibration.scores.dtype)
     values: list[Floats] = []
-    for pools in Pools(found).groups:
+    for pools in Pools(calibration).groups:
         p = p_values_at(pools, grid)
-        values += [p.mean(), np.sort(p.each(), axis=0)] if found.separate else [p.mean()]
+        values += [p.mean(), np.sort(p.each(), axis=0)] if calibration.separate else [p.mean()]
     return values
 
 
-def _atoms(found: CalibrationScores, row: int) -> list[tuple[float, ...]]:
+def _atoms(calibration: CalibrationScores, row: int) -> list[tuple[float, ...]]:
     """Return the atoms of one example: scores of all replicates, with mass."""
-    rows = np.arange(found.scores.shape[1]) if found.row is None else found.row
+    rows = np.arange(calibration.scores.shape[1]) if calibration.row is None else calibration.row
     own = np.flatnonzero(rows == row)
     mass = np.ones(len(own))
-    if found.units is not None and found.denominator is not None:
-        mass = found.units[own] / found.denominator[row]
+    if calibration.units is not None and calibration.denominator is not None:
+        mass = calibration.units[own] / calibration.denominator[row]
         own, mass = own[mass > 0], mass[mass > 0]
-    return sorted((*found.scores[:, at].tolist(), m) for at, m in zip(own, mass, strict=True))
+    return sorted((*calibration.scores[:, at].tolist(), m) for at, m in zip(own, mass, strict=True))
 
 
 def p_values_at(pools: Pools, scores: Floats) -> PValues:
     """Return p-values of scores, with the weight of new examples where weights are read."""
-    found = pools.calibration
-    if found.augmentation == "separate":
-        scores = np.stack([scores] * len(found.scores))
-    return PValues.of(pools, scores, weight=None if found.weight is None else np.full(1, 2.0))
+    calibration = pools.calibration
+    if calibration.augmentation == "separate":
+        scores = np.stack([scores] * len(calibration.scores))
+    return PValues.of(pools, scores, weight=None if calibration.weight is None else np.full(1, 2.0))
 
 
 @RULES.rule
 def scores_valid(calibrator: Calibrator, fixture: Population) -> None:
     """It gives replicates: masses not negative, of examples that are there, and what they mean."""
-    found: object = _calibrate(calibrator, fixture.data())
-    if not isinstance(found, CalibrationScores):
-        raise Broken(f"it gives a {type(found).__name__}, no CalibrationScores")
-    fits = 0 < found.examples <= _SIZE if found.claim.cluster else found.examples == _SIZE
-    demand(fits, f"of {_SIZE} examples it gives atoms of {found.examples}")
-    if found.units is not None and found.row is not None and found.denominator is not None:
-        demand((found.units >= 0).all(), "an atom has a negative mass")
-        demand((found.denominator > 0).all(), "an example has no unit of mass")
-        within = (found.row >= 0) & (found.row < found.examples)
+    result: object = _calibrate(calibrator, fixture.data())
+    if not isinstance(result, CalibrationScores):
+        raise Broken(f"it gives a {type(result).__name__}, no CalibrationScores")
+    fits = 0 < result.examples <= _SIZE if result.claim.cluster else result.examples == _SIZE
+    demand(fits, f"of {_SIZE} examples it gives atoms of {result.examples}")
+    if result.units is not None and result.row is not None and result.denominator is not None:
+        demand((result.units >= 0).all(), "an atom has a negative mass")
+        demand((result.denominator > 0).all(), "an example has no unit of mass")
+        within = (result.row >= 0) & (result.row < result.examples)
         demand(within.all(), "an atom belongs to no example")
-    claim = found.claim
+    claim = result.claim
     stated = claim.covers.strip() and claim.assumes and all(map(str.strip, claim.assumes))
     demand(stated, "its claim does not state what is covered, or what it assumes")
 
@@ -184,8 +184,8 @@ def float32_kept(calibrator: Calibrator, fixture: Population) -> None:
     """Atoms have the float type of the scores: test scores are compared in it."""
     for dtype in (np.float32, np.float64):
         scores: Floats = fixture.data().scores.astype(dtype)
-        found = _calibrate(calibrator, _with_scores(fixture.data(), scores)).scores.dtype
-        demand(found == dtype, f"from {np.dtype(dtype)} it gives {found}")
+        scores_dtype = _calibrate(calibrator, _with_scores(fixture.data(), scores)).scores.dtype
+        demand(scores_dtype == dtype, f"from {np.dtype(dtype)} it gives {scores_dtype}")
 
 
 @RULES.rule
@@ -203,9 +203,9 @@ def example_alone(calibrator: Calibrator, fixture: Population) -> None:
     every = _calibrate(calibrator, fixture.data())
     if every.claim.cluster or every.claim.by:
         return
-    some = np.array([5, 2, 9])
-    part = _calibrate(calibrator, fixture.data(some))
-    for place, row in enumerate(some.tolist()):
+    rows = np.array([5, 2, 9])
+    part = _calibrate(calibrator, fixture.data(rows))
+    for place, row in enumerate(rows.tolist()):
         demand(_atoms(part, place) == _atoms(every, row), "with other examples, its atoms change")
 
 
@@ -217,7 +217,7 @@ def seed_respected(calibrator: Calibrator, fixture: Population) -> None:
     # The same data under other names: what changes was drawn.
     renamed = attrs.evolve(data, hashes=HashedNames(data.hashes ^ np.uint64(12345)))
     draws = not same(first, _p_values(calibrator.calibrate(renamed, Keys(0, "kit"))))
-    differ = any(not same(first, other) for other in others)
+    differ = any(not same(first, p_values) for p_values in others)
     demand(differ or not draws, "it draws by the names of the examples, and not by the seed")
 
 
@@ -236,9 +236,9 @@ def impossible_labels(calibrator: Calibrator, fixture: Population) -> None:
     """A label of plausibility 0 is never compared with."""
     data = fixture.data()
     scores = np.where(data.plausibilities > 0, data.scores, _NEVER)
-    found = _calibrate(calibrator, _with_scores(data, scores))
-    weighty = slice(None) if found.units is None else found.units > 0
-    never = not (found.scores[:, weighty] == _NEVER).any()
+    calibration = _calibrate(calibrator, _with_scores(data, scores))
+    weighty = slice(None) if calibration.units is None else calibration.units > 0
+    never = not (calibration.scores[:, weighty] == _NEVER).any()
     demand(never, "an atom is the score of a label without plausibility")
 
 
@@ -247,15 +247,15 @@ def few(calibrator: Calibrator, fixture: Population) -> None:
     """One label and one example are enough; no examples give no atoms, or an InputError."""
     people = population("calibrator/one label", _SIZE, 1)
     data = _with_scores(people.data(), fixture.data().scores[:, :1].copy())
-    found = _calibrate(calibrator, data)
-    demand(np.isin(found.scores, data.scores).all(), "an atom is no score of the label")
-    found = _calibrate(calibrator, fixture.data(slice(1)))
-    demand(found.examples == 1, f"of 1 example it gives atoms of {found.examples}")
+    calibration = _calibrate(calibrator, data)
+    demand(np.isin(calibration.scores, data.scores).all(), "an atom is no score of the label")
+    calibration = _calibrate(calibrator, fixture.data(slice(1)))
+    demand(calibration.examples == 1, f"of 1 example it gives atoms of {calibration.examples}")
     try:
-        found = _calibrate(calibrator, fixture.data(slice(0)))
+        calibration = _calibrate(calibrator, fixture.data(slice(0)))
     except InputError:
         return
-    demand(found.scores.shape[1] == 0, "it gives atoms of no examples")
+    demand(calibration.scores.shape[1] == 0, "it gives atoms of no examples")
 
 
 @RULES.rule
@@ -266,28 +266,32 @@ def coverage(calibrator: Calibrator, fixture: Population) -> None:
         p_values = np.zeros(_TRIALS)
         for trial in range(_TRIALS):
             new = trial * (n + 1) + n
-            found = calibrator.calibrate(people.data(slice(new - n, new)), _KEYS)
-            if found.claim.target not in ("aggregated", "majority-vote"):
+            calibration = calibrator.calibrate(people.data(slice(new - n, new)), _KEYS)
+            if calibration.claim.target not in ("aggregated", "majority-vote"):
                 return  # it says nothing of a label
-            p_values[trial] = _p_of_new(found, people, new)
+            p_values[trial] = _p_of_new(calibration, people, new)
         # CalibrationScores that have test scores of their own guarantee less.
-        missed = 2 if found.augmentation == "separate" and len(found.scores) > 1 else 1
-        demand_coverage(p_values, [1 - missed * alpha for alpha in ALPHAS], found.claim.covers)
+        missed = 2 if calibration.augmentation == "separate" and len(calibration.scores) > 1 else 1
+        demand_coverage(
+            p_values, [1 - missed * alpha for alpha in ALPHAS], calibration.claim.covers
+        )
 
 
-def _p_of_new(found: CalibrationScores, people: Population, new: int) -> float:
+def _p_of_new(calibration: CalibrationScores, people: Population, new: int) -> float:
     """Return the mean p-value of the label that is to be covered, of one new example."""
-    said = people.plausibilities[new]
+    plausibilities = people.plausibilities[new]
     label = (
-        int(np.argmax(said)) if found.claim.target == "majority-vote" else int(people.label[new])
+        int(np.argmax(plausibilities))
+        if calibration.claim.target == "majority-vote"
+        else int(people.label[new])
     )
-    pools = Pools(found)
-    if found.claim.by == BY_LABEL:
+    pools = Pools(calibration)
+    if calibration.claim.by == BY_LABEL:
         pools = pools.groups[label]
-    elif found.claim.by:
-        (group,) = map(str, people.coordinates(slice(new, new + 1))[found.claim.by])
-        if group not in found.groups:
+    elif calibration.claim.by:
+        (group,) = map(str, people.coordinates(slice(new, new + 1))[calibration.claim.by])
+        if group not in calibration.groups:
             return 1.0
-        pools = pools.groups[found.groups.index(group)]
-    score = people.scores[new, label : label + 1].astype(found.scores.dtype)
+        pools = pools.groups[calibration.groups.index(group)]
+    score = people.scores[new, label : label + 1].astype(calibration.scores.dtype)
     return float(p_values_at(pools, score).mean()[0])

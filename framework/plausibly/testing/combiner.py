@@ -94,22 +94,22 @@ def _combined(combiner: PValueCombiner, case: Case) -> Floats:
     if combiner.p_values_exist(case.summary):
         return np.asarray(combiner.combine(case.p, case.held_out))
     scores = np.asarray(case.p.scores)
-    found = np.ones(scores.shape)
+    p_values = np.ones(scores.shape)
     for alpha in sorted(ALPHAS, reverse=True):
-        found[scores < combiner.threshold(case.p.pools, alpha)] = float(alpha)
-    return found
+        p_values[scores < combiner.threshold(case.p.pools, alpha)] = float(alpha)
+    return p_values
 
 
 def _guaranteed(
     combiner: PValueCombiner, summary: CalibrationSummary, alpha: Fraction
 ) -> Guarantee:
     try:
-        found: object = combiner.guarantee(_CLAIM, summary, alpha)
+        guarantee: object = combiner.guarantee(_CLAIM, summary, alpha)
     except IncompatibleComponents as error:
         raise DoesNotApply(f"it does not go with drawn labels: {error.what}") from error
-    if not isinstance(found, Guarantee):
-        raise Broken(f"it gives a {type(found).__name__}, no Guarantee")
-    return found
+    if not isinstance(guarantee, Guarantee):
+        raise Broken(f"it gives a {type(guarantee).__name__}, no Guarantee")
+    return guarantee
 
 
 def _behaves(combiner: PValueCombiner, fixture: CombinerFixture) -> object:
@@ -135,9 +135,9 @@ def shape(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
     """It gives one p-value per query, in the shape of the queries, which may be none."""
     flat = _uniforms("queries", 12)
     for queries in (flat, flat.reshape(4, 3), flat[:1], np.zeros((0, 3))):
-        found = _combined(combiner, fixture.case(queries=queries))
-        demand(found.shape == queries.shape, f"for {queries.shape} it gives {found.shape}")
-        demand(found.dtype == np.float64, f"it gives {found.dtype}")
+        combined = _combined(combiner, fixture.case(queries=queries))
+        demand(combined.shape == queries.shape, f"for {queries.shape} it gives {combined.shape}")
+        demand(combined.dtype == np.float64, f"it gives {combined.dtype}")
 
 
 @RULES.rule
@@ -145,8 +145,8 @@ def unit_interval(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
     """p-values are numbers from 0 to 1, also for scores that are beyond all others."""
     for n, m in ((_N, _M), (1, 1), (_N, 1)):
         queries = np.array([-np.inf, -1.0, 0.3, 0.5, 2.0, np.inf])
-        found = _combined(combiner, fixture.case(fixture.atoms(n, m), queries))
-        worst = found[np.argmax(np.abs(found - 0.5))]
+        combined = _combined(combiner, fixture.case(fixture.atoms(n, m), queries))
+        worst = combined[np.argmax(np.abs(combined - 0.5))]
         demand(0 <= worst <= 1, f"with n = {n} and m = {m} a p-value is {worst:.4g}")
 
 
@@ -215,12 +215,12 @@ def mean_only(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
 
     def alone(scores: Floats) -> PValues:
         """Return p-values of which the mean is all that is known."""
-        found = PValues.of(pools, scores)
-        return PValues(pools, found.numerators, found.totals)
+        p_values = PValues.of(pools, scores)
+        return PValues(pools, p_values.numerators, p_values.totals)
 
     held_out = None if plain.held_out is None else alone(_uniforms("held-out", _H))
-    found = np.asarray(combiner.combine(alone(_uniforms("queries", _QUERIES)), held_out))
-    off = farthest(found, _combined(combiner, plain))
+    combined = np.asarray(combiner.combine(alone(_uniforms("queries", _QUERIES)), held_out))
+    off = farthest(combined, _combined(combiner, plain))
     demand(off <= _CLOSE, f"from the mean alone the p-values are {off:.3g} off")
 
 
@@ -228,16 +228,20 @@ def mean_only(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
 def guarantee_stated(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
     """The guarantee says at which level, of what, if what, and why."""
     for alpha in ALPHAS:
-        found = _guaranteed(combiner, fixture.summary(), alpha)
-        demand(found.alpha == alpha, f"asked for alpha {alpha} it answers for {found.alpha}")
-        demand(found.reason.strip(), "its guarantee has no reason")
-        demand(found.covers == _LABEL, "it does not pass on what the calibrator says is covered")
-        kept = _ASSUMPTION in found.conditions and found.assumption is not None
+        guarantee = _guaranteed(combiner, fixture.summary(), alpha)
+        demand(
+            guarantee.alpha == alpha, f"asked for alpha {alpha} it answers for {guarantee.alpha}"
+        )
+        demand(guarantee.reason.strip(), "its guarantee has no reason")
+        demand(
+            guarantee.covers == _LABEL, "it does not pass on what the calibrator says is covered"
+        )
+        kept = _ASSUMPTION in guarantee.conditions and guarantee.assumption is not None
         demand(kept, "it drops an assumption of the calibrator")
-        for share in (found.level, found.confidence):
+        for share in (guarantee.level, guarantee.confidence):
             exact = share is None or isinstance(share, Fraction)
             demand(exact and (share is None or 0 <= share <= 1), f"it guarantees {share!r}")
-        demand(Guarantee.from_json(found.to_json()) == found, "it does not survive a file")
+        demand(Guarantee.from_json(guarantee.to_json()) == guarantee, "it does not survive a file")
 
 
 @RULES.rule
@@ -258,13 +262,13 @@ def vacuity_told(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
         case = fixture.case(fixture.atoms(n), worst, np.full(h, 2.0))
         least = float(_combined(combiner, case)[0])
         for alpha in ALPHAS:
-            said = _guaranteed(combiner, case.summary, alpha)
+            guarantee = _guaranteed(combiner, case.summary, alpha)
             every = least > float(alpha)
-            if said.level is not None and said.vacuous != every:
+            if guarantee.level is not None and guarantee.vacuous != every:
                 held = f" and {h} held out" if fixture.share > 0 else ""
                 raise Broken(
                     f"with {n} examples{held}, the least p-value is {least:.4g}, and at alpha "
-                    f"{alpha} it says {'' if said.vacuous else 'not '}vacuous"
+                    f"{alpha} it says {'' if guarantee.vacuous else 'not '}vacuous"
                 )
 
 
@@ -287,5 +291,8 @@ def super_uniform(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
             p_values[trial] = _combined(combiner, Case(p, others, summary))[0]
         guaranteed = [_guaranteed(combiner, summary, alpha) for alpha in ALPHAS]
         # A guarantee for single calibrations holds for all but a share of them.
-        levels = [one.level and one.level * (one.confidence or 1) for one in guaranteed]
+        levels = [
+            guarantee.level and guarantee.level * (guarantee.confidence or 1)
+            for guarantee in guaranteed
+        ]
         demand_coverage(p_values, levels, _LABEL)

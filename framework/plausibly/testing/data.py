@@ -67,7 +67,7 @@ ANSWERS: Mapping[str, Callable[[Sequence[str], int], object]] = {
 
 def made_up(kind: str, labels: Sequence[str] = LABELS) -> list[Record]:
     """Return records of a kind: of each example one response or more, with holes and ties."""
-    found: list[Record] = []
+    records: list[Record] = []
     for row, example in enumerate(EXAMPLES):
         chance = uniforms(f"{kind}/{row}", len(ANNOTATORS), len(labels) + 2)
         for column, annotator in enumerate(ANNOTATORS):
@@ -75,8 +75,8 @@ def made_up(kind: str, labels: Sequence[str] = LABELS) -> list[Record]:
                 continue
             order = [labels[place] for place in np.argsort(chance[column, :-2])]
             size = 1 + int(chance[column, -2] * min(3, len(labels)))
-            found.append((example, annotator, ANSWERS[kind](order, size)))
-    return found
+            records.append((example, annotator, ANSWERS[kind](order, size)))
+    return records
 
 
 def example_of(kind: Annotation) -> Example | None:
@@ -167,8 +167,8 @@ def votes(stream: str, chances: Floats, count: int) -> NDArray[np.int64]:
     """Return how many of `count` votes each label of each example gets, (example, label)."""
     uniform = uniforms(stream, len(chances), count)
     codes = (uniform[:, :, None] >= np.cumsum(chances, axis=1)[:, None, :-1]).sum(axis=2)
-    found: NDArray[np.int64] = (codes[:, :, None] == np.arange(chances.shape[1])).sum(axis=1)
-    return found
+    counts: NDArray[np.int64] = (codes[:, :, None] == np.arange(chances.shape[1])).sum(axis=1)
+    return counts
 
 
 def in_chunks(table: xr.Dataset) -> xr.Dataset:

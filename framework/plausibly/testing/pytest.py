@@ -30,7 +30,7 @@ from plausibly.errors import InputError
 from plausibly.protocols import Kind
 from plausibly.testing import checks, data
 from plausibly.testing.calibrator import population
-from plausibly.testing.rules import Report, Rule, found, shown
+from plausibly.testing.rules import Report, Rule, shown, try_rule
 
 MakeTable: TypeAlias = Callable[[str], xr.Dataset]
 """From the name of an annotation kind to a small table of it."""
@@ -45,7 +45,7 @@ class RuleTest:
 
     def __call__(self, component: object, /, **data: object) -> None:
         """Try a component."""
-        result = found(self.rule, component, checks.rules_of(self.kind).fixture(component, data))
+        result = try_rule(self.rule, component, checks.rules_of(self.kind).fixture(component, data))
         if result.state == "not run":
             pytest.skip(result.detail)
         if result.state == "fails":

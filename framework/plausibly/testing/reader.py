@@ -91,9 +91,9 @@ def recognises_its_own(reader: Reader, fixture: ReaderFixture) -> None:
     """It recognises its file, whatever that is called."""
     with fixture.elsewhere() as copy:
         for path in (fixture.path, copy):
-            found: object = reader.recognises(path, _head(path))
-            demand(isinstance(found, bool), f"recognises gives {found!r}, not True or False")
-            demand(found, f"it does not recognise {path.name}")
+            result: object = reader.recognises(path, _head(path))
+            demand(isinstance(result, bool), f"recognises gives {result!r}, not True or False")
+            demand(result, f"it does not recognise {path.name}")
 
 
 @RULES.rule_alone
@@ -104,8 +104,8 @@ def recognises_no_other(reader: Reader, fixture: ReaderFixture) -> None:
             path = Path(folder) / name
             path.write_bytes(data)
             with _breaking(f"asked about {name}"):
-                found: object = reader.recognises(path, data)
-            demand(found is False, f"asked whether it recognises {name} it says {found!r}")
+                result: object = reader.recognises(path, data)
+            demand(result is False, f"asked whether it recognises {name} it says {result!r}")
 
 
 @RULES.rule

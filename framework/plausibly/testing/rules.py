@@ -104,8 +104,8 @@ class RuleSet(Generic[P, W]):
         lacking = fixture if insist and isinstance(fixture, NoData) else None
         # What is wrong with the component itself comes first: it may be why there are no data.
         reasons = {} if lacking else dict(expected or {})
-        tried = [found(rule, component, fixture) for rule in self.rules]
-        results = [_compared(one, reasons.get(one.name)) for one in tried]
+        tried = [try_rule(rule, component, fixture) for rule in self.rules]
+        results = [_compared(result, reasons.get(result.name)) for result in tried]
         known = {rule.name for rule in self.rules}
         results += [self.unknown(name) for name in reasons if name not in known]
         report = Report(kind=self.kind.name, component=shown(component), rules=tuple(results))
@@ -129,7 +129,7 @@ class RuleSet(Generic[P, W]):
         return Result(name, "unknown rule", detail, "expected_failures names rules of this kind.")
 
 
-def found(rule: Rule, component: object, fixture: object) -> Result:
+def try_rule(rule: Rule, component: object, fixture: object) -> Result:
     """Return whether a component keeps a rule, and what it does otherwise."""
     if rule.needs_data and isinstance(fixture, NoData):
         return Result(rule.name, "not run", f"{fixture.lacks}: {fixture.hint}", rule.sentence)
@@ -197,9 +197,9 @@ def enter_common(rule_set: RuleSet[P, W], behave: Callable[[P, W], object]) -> N
     @rule_set.rule_alone
     def protocol(component: P, fixture: W) -> None:
         """It has every member of its Protocol, with the right parameters."""
-        found = problems(component, rule_set.kind.protocol)
-        texts = [f"{p.member}: expected {p.expected}, found {p.found}" for p in found]
-        demand(not found, "; ".join(texts))
+        faults = problems(component, rule_set.kind.protocol)
+        texts = [f"{p.member}: expected {p.expected}, found {p.found}" for p in faults]
+        demand(not faults, "; ".join(texts))
 
     @rule_set.rule_alone
     def frozen(component: P, fixture: W) -> None:

@@ -29,9 +29,9 @@ class ScoreFixture:
         return cls(reads == "log-probability", bool(getattr(score, "randomised", False)))
 
     def read(self, rows: ArrayLike) -> Floats:
-        found: Floats = np.array(rows, copy=True)
+        probabilities: Floats = np.array(rows, copy=True)
         with np.errstate(divide="ignore"):
-            return np.log(found) if self.logarithms else found
+            return np.log(probabilities) if self.logarithms else probabilities
 
     def rows(
         self, stream: str = "rows", labels: int = _LABELS, dtype: type[np.floating] = np.float64
@@ -53,10 +53,10 @@ class ScoreFixture:
 
     def demand_scores(self, score: ScoreFunction, rows: Floats) -> None:
         """Demand a float for each label, which can be compared."""
-        found = self.score(score, rows)
-        demand(found.shape == rows.shape, f"from {rows.shape} it gives {found.shape}")
-        demand(found.dtype.kind == "f", f"it gives {found.dtype}")
-        demand(not np.isnan(found).any(), "it gives NaN")
+        scores = self.score(score, rows)
+        demand(scores.shape == rows.shape, f"from {rows.shape} it gives {scores.shape}")
+        demand(scores.dtype.kind == "f", f"it gives {scores.dtype}")
+        demand(not np.isnan(scores).any(), "it gives NaN")
 
 
 RULES: RuleSet[ScoreFunction, ScoreFixture] = RuleSet(SCORE, ScoreFixture.of)
@@ -91,8 +91,8 @@ def extremes(score: ScoreFunction, fixture: ScoreFixture) -> None:
 def float32_kept(score: ScoreFunction, fixture: ScoreFixture) -> None:
     """From float32 it gives float32, and from float64 float64."""
     for dtype in (np.float32, np.float64):
-        found = fixture.score(score, fixture.rows(dtype=dtype))
-        demand(found.dtype == dtype, f"from {np.dtype(dtype)} it gives {found.dtype}")
+        scores = fixture.score(score, fixture.rows(dtype=dtype))
+        demand(scores.dtype == dtype, f"from {np.dtype(dtype)} it gives {scores.dtype}")
 
 
 @RULES.rule
@@ -110,9 +110,9 @@ def label_order(score: ScoreFunction, fixture: ScoreFixture) -> None:
         return
     rows = fixture.rows()
     for order in ([4, 2, 0, 1, 3], [1, 0, 2, 3, 4]):
-        found = fixture.score(score, np.ascontiguousarray(rows[:, order]))
-        off = farthest(fixture.score(score, rows)[:, order], found)
-        demand(off <= _CLOSE[found.dtype], f"labels in another order, scores change by {off:.3g}")
+        scores = fixture.score(score, np.ascontiguousarray(rows[:, order]))
+        off = farthest(fixture.score(score, rows)[:, order], scores)
+        demand(off <= _CLOSE[scores.dtype], f"labels in another order, scores change by {off:.3g}")
 
 
 @RULES.rule
@@ -121,9 +121,9 @@ def rows_alone(score: ScoreFunction, fixture: ScoreFixture) -> None:
     rows = fixture.rows()
     uniform, every = fixture.uniform(rows), fixture.score(score, rows)
     for place in range(len(rows)):
-        one = slice(place, place + 1)
-        alone = fixture.score(score, rows[one], None if uniform is None else uniform[one])
-        off = farthest(every[one], alone)
+        row = slice(place, place + 1)
+        alone = fixture.score(score, rows[row], None if uniform is None else uniform[row])
+        off = farthest(every[row], alone)
         demand(off <= _CLOSE[every.dtype], f"alone, the scores of an example change by {off:.3g}")
 
 
@@ -142,9 +142,9 @@ def inputs_unchanged(score: ScoreFunction, fixture: ScoreFixture) -> None:
 def larger_fits_better(score: ScoreFunction, fixture: ScoreFixture) -> None:
     """On average the likeliest label scores no less than the least likely: larger = fits better."""
     rows = fixture.rows()
-    found = fixture.score(score, rows)
+    scores = fixture.score(score, rows)
     places = np.arange(len(rows))
-    best = found[places, rows.argmax(axis=1)].mean()
-    worst = found[places, rows.argmin(axis=1)].mean()
+    best = scores[places, rows.argmax(axis=1)].mean()
+    worst = scores[places, rows.argmin(axis=1)].mean()
     what = f"the likeliest label scores {best:.3g}, the least likely {worst:.3g}: turn the sign"
     demand(best >= worst, what)

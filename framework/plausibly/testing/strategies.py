@@ -45,16 +45,16 @@ def answers(kind: str, labels: Sequence[str]) -> SearchStrategy[object]:
             hint="annotation_tables(kind, answers=lambda labels: a strategy of answers)",
             source="plausibly.testing.strategies",
         )
-    one = st.sampled_from(list(labels))
-    some = st.lists(one, min_size=1, max_size=min(4, len(labels)), unique=True)
+    label = st.sampled_from(list(labels))
+    label_set = st.lists(label, min_size=1, max_size=min(4, len(labels)), unique=True)
     joins = st.lists(st.booleans(), min_size=4, max_size=4)
-    found: dict[str, SearchStrategy[object]] = {
-        "single-label": one,
-        "label-set": some,
-        "soft-label": st.dictionaries(one, st.floats(1e-3, 1e3), min_size=1, max_size=4),
-        "partial-ranking": st.builds(_ranking, some, joins),
+    strategies: dict[str, SearchStrategy[object]] = {
+        "single-label": label,
+        "label-set": label_set,
+        "soft-label": st.dictionaries(label, st.floats(1e-3, 1e3), min_size=1, max_size=4),
+        "partial-ranking": st.builds(_ranking, label_set, joins),
     }
-    return found[kind]
+    return strategies[kind]
 
 
 def _ranking(labels: list[str], joins: list[bool]) -> list[list[str]]:
@@ -93,18 +93,18 @@ def annotation_tables(
         labels = data.some_labels(draw(st.integers(1, max_labels)))
         examples = data.numbered("case", draw(st.integers(1, max_examples)))
         annotators = data.numbered("r", draw(st.integers(1, max_annotators)))
-        one = make(labels)
+        strategy = make(labels)
         records: list[Record] = []
         for example in examples:
             by = draw(st.lists(st.sampled_from(annotators), min_size=1, unique=True))
-            records += [(example, annotator, draw(one)) for annotator in by]
+            records += [(example, annotator, draw(strategy)) for annotator in by]
             if unknown:
-                more = draw(st.lists(one, max_size=2))
+                more = draw(st.lists(strategy, max_size=2))
                 records += [(example, None, answer) for answer in more]
         return annotation.build(draw(st.permutations(records)), labels)
 
-    found: SearchStrategy[xr.Dataset] = st.composite(table)()
-    return found
+    tables: SearchStrategy[xr.Dataset] = st.composite(table)()
+    return tables
 
 
 def predictions(
@@ -134,8 +134,8 @@ def predictions(
             values = weights / weights.sum(axis=1, keepdims=True)
         return data.labelled(values.astype(wanted), scale=scale)
 
-    found: SearchStrategy[xr.DataArray] = st.composite(table)()
-    return found
+    tables: SearchStrategy[xr.DataArray] = st.composite(table)()
+    return tables
 
 
 def plausibilities(
@@ -150,13 +150,13 @@ def plausibilities(
 
     def table(draw: DrawFn) -> xr.DataArray:
         examples, labels = draw(st.integers(1, max_examples)), draw(st.integers(1, max_labels))
-        one = st.lists(st.integers(0, labels - 1), min_size=1, max_size=_MOST_VOTES)
-        ballots = draw(st.lists(one, min_size=examples, max_size=examples))
+        votes = st.lists(st.integers(0, labels - 1), min_size=1, max_size=_MOST_VOTES)
+        ballots = draw(st.lists(votes, min_size=examples, max_size=examples))
         counts = np.array([np.bincount(ballot, minlength=labels) for ballot in ballots])
         total = counts.sum(axis=1)
-        found = data.labelled(counts / total[:, None])
+        array = data.labelled(counts / total[:, None])
         known = draw(st.booleans()) if counted is None else counted
-        return found.assign_coords({names.DENOMINATOR: (names.EXAMPLE, total)}) if known else found
+        return array.assign_coords({names.DENOMINATOR: (names.EXAMPLE, total)}) if known else array
 
-    found: SearchStrategy[xr.DataArray] = st.composite(table)()
-    return found
+    tables: SearchStrategy[xr.DataArray] = st.composite(table)()
+    return tables
