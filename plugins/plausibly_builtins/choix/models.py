@@ -46,10 +46,10 @@ def _comparisons(example: Example, form: Form) -> tuple[int, list[tuple[int, int
     times = {pair: math.fsum(weights[pair]) for pair in sorted(weights)}
     if form == "list":
         return example.size, [pair for pair, count in times.items() for _ in range(int(count))]
-    found = np.zeros((example.size, example.size))
+    wins = np.zeros((example.size, example.size))
     for pair, count in times.items():
-        found[pair] = count
-    return (found,)
+        wins[pair] = count
+    return (wins,)
 
 
 @attrs.frozen(kw_only=True)
@@ -67,8 +67,8 @@ class Choix(Aggregator):
         """Return plausibilities (example, label): the softmax of the utilities of each example."""
         source = f"aggregator choix:{self.called}"
         estimate = getattr(require("choix", extra="ranking", source=source), self.estimate)
-        asked = attrs.asdict(self, recurse=False)
-        parameters = {_THEIRS[name]: value for name, value in asked.items()}
+        options = attrs.asdict(self, recurse=False)
+        parameters = {_THEIRS[name]: value for name, value in options.items()}
         rows = answered_rows(annotations, self.accepts)
         if self.form == "list" and not rows.counts:
             raise InputError(
@@ -81,7 +81,7 @@ class Choix(Aggregator):
                 source=source,
             )
         examples = examples_of(rows)
-        if one_sided := [at for at, one in enumerate(examples) if one.one_sided]:
+        if one_sided := [at for at, example in enumerate(examples) if example.one_sided]:
             shown = example_names(rows, one_sided)
             what = f"comparisons of {several(len(shown), 'example')} ({listed(shown)})"
             only_win = (
@@ -100,35 +100,35 @@ class Choix(Aggregator):
                 source="annotations",
                 details={"examples": shown},
             )
-        found = np.zeros((rows.n, rows.labels))
+        shares = np.zeros((rows.n, rows.labels))
         failed: dict[int, Exception] = {}
-        for at, one in enumerate(examples):
-            share = np.full(len(one.labels), 1.0 / max(len(one.labels), 1))
-            if one.stages:
+        for at, example in enumerate(examples):
+            share = np.full(len(example.labels), 1.0 / max(len(example.labels), 1))
+            if example.stages:
                 try:
                     with np.errstate(all="ignore"):
-                        logs = estimate(*_comparisons(one, self.form), **parameters)
+                        logs = estimate(*_comparisons(example, self.form), **parameters)
                         if not np.isfinite(logs).all():
                             raise FloatingPointError("utilities that are no finite numbers")
                         share = np.exp(logs - np.max(logs))
                         share /= share.sum()
                 except (RuntimeError, ValueError, FloatingPointError) as error:
                     failed[at] = error
-            found[at, list(one.labels)] = share
+            shares[at, list(example.labels)] = share
         if failed:
             shown = example_names(rows, list(failed))
-            more = f"iterations = {10 * asked['iterations']}, " if "iterations" in asked else ""
-            said = f"{several(len(shown), 'example')} ({listed(shown)})"
+            more = f"iterations = {10 * options['iterations']}, " if "iterations" in options else ""
+            affected = f"{several(len(shown), 'example')} ({listed(shown)})"
             raise InputError(
                 "not-converged",
-                f"choix:{self.called} finds no utilities for {said}",
+                f"choix:{self.called} finds no utilities for {affected}",
                 expected="an estimate that settles",
                 found=f'"{" ".join(str(next(iter(failed.values()))).split())}"',
                 hint=f"{more}a larger regularisation, or aggregator plackett-luce",
                 source=source,
                 details={"examples": shown},
             )
-        return rows.plausibilities(found)
+        return rows.plausibilities(shares)
 
 
 @attrs.frozen(kw_only=True)

@@ -132,9 +132,9 @@ class Answers:
             {"task": self.example, "worker": self.annotator, "label": texts[self.label]}
         )
 
-    def by_annotator(self, found: pd.Series[Any]) -> Column:  # Any: of numbers
+    def by_annotator(self, series: pd.Series[Any]) -> Column:  # Any: of numbers
         """Return crowd-kit's series of workers for the annotators of the table; NaN without one."""
-        values: Column = found.reindex(self.of_annotator).to_numpy(np.float64)
+        values: Column = series.reindex(self.of_annotator).to_numpy(np.float64)
         return values
 
 
@@ -154,10 +154,10 @@ class CrowdKit(Aggregator):
 
     def __attrs_post_init__(self) -> None:
         """Refuse where crowd-kit is not installed, before any file is read."""
-        require("crowdkit", extra="crowd", source=self._whose)
+        require("crowdkit", extra="crowd", source=self._source)
 
     @property
-    def _whose(self) -> str:
+    def _source(self) -> str:
         return f"aggregator crowd-kit:{self.called}"
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
@@ -168,8 +168,8 @@ class CrowdKit(Aggregator):
         bad |= sums <= 0
         if bad.any():
             shown = example_names(rows, np.flatnonzero(bad[answers.of_example]))
-            got = f"none for {several(len(shown), 'example')} ({listed(shown)})"
-            raise self._failure(got, details={"examples": shown})
+            found = f"none for {several(len(shown), 'example')} ({listed(shown)})"
+            raise self._failure(found, details={"examples": shown})
         table = np.zeros((rows.n, rows.labels))
         table[:, answers.used] = (values / sums[:, None])[answers.of_example]
         return rows.plausibilities(table).assign_attrs(attributes)
@@ -193,15 +193,15 @@ class CrowdKit(Aggregator):
         )
         with np.errstate(invalid="ignore"):
             share = right / np.bincount(answers.annotator, minlength=size)
-        found: Column = share[answers.of_annotator]
-        return found
+        worth: Column = share[answers.of_annotator]
+        return worth
 
     def _with_more(self, table: xr.Dataset, answers: Answers) -> xr.Dataset:
         return table
 
     def _estimated(self, annotations: xr.Dataset) -> tuple[Answers, dict[str, str]]:
         """Return answers with what an estimator made of them, and how it converged."""
-        library = require("crowdkit.aggregation", extra="crowd", source=self._whose)
+        library = require("crowdkit.aggregation", extra="crowd", source=self._source)
         rows = answered_rows(annotations, self.accepts)
         answers = Answers.of(rows, f"crowd-kit:{self.called}", repeats=self.repeats)
         count = answers.used.size
@@ -215,7 +215,7 @@ class CrowdKit(Aggregator):
                 expected=f"{self.most} labels",
                 found=counted(count),
                 hint="aggregator crowd-kit:mmsr, crowd-kit:glad or dawid-skene",
-                source=self._whose,
+                source=self._source,
             )
         options = attrs.asdict(self, recurse=False)
         parameters = {_THEIRS.get(name, name): value for name, value in options.items()}
@@ -246,7 +246,7 @@ class CrowdKit(Aggregator):
 
     def _failure(self, found: str, details: dict[str, object] | None = None) -> InputError:
         """Return the error ``crowd-kit-failed``: what crowd-kit raised or gave, and a way out."""
-        library = require("crowdkit", extra="crowd", source=self._whose)
+        library = require("crowdkit", extra="crowd", source=self._source)
         version = f"crowd-kit {library.__version__}"
         instead = _INSTEAD.get(self.called, "dawid-skene")
         hint = f"aggregator {instead}, which is plausibly's own"
@@ -261,7 +261,7 @@ class CrowdKit(Aggregator):
             expected=expected,
             found=" ".join(found.split()),
             hint=hint,
-            source=self._whose,
+            source=self._source,
             details=details,
         )
 
@@ -269,7 +269,7 @@ class CrowdKit(Aggregator):
         self, estimator: Estimator, *, iterations: int, tolerance: float, **_: object
     ) -> dict[str, str]:
         """Return what result tables say of the estimate, and warn where it was stopped early."""
-        history = [float(one) for one in estimator.loss_history_]
+        history = [float(loss) for loss in estimator.loss_history_]
         before = history[-2] if len(history) > 1 else 0.0
         change = history[-1] if self.absolute else max(history[-1] - before, 0.0)
         facts = {"iterations": len(history), "change": change, "tolerance": tolerance}
@@ -280,7 +280,7 @@ class CrowdKit(Aggregator):
                 f"{counted(len(history))} what it maximises still changes by {change:.2g}",
                 expected=f"changes below {tolerance:g}",
                 hint=f"iterations = {iterations * 10}",
-                source=self._whose,
+                source=self._source,
                 details=facts,
                 stacklevel=3,
             )

@@ -74,7 +74,7 @@ class OneCoin(CrowdKit):
     """Plausibility of a label = its chance of being the one true label, by OneCoinDawidSkene.
 
     The model of plausibly's own `one-coin`, with the priors `right` and `wrong` 0, for the labels
-    that anybody says, and another test of convergence: it stops where the lower bound of the
+    in the answers, and another test of convergence: it stops where the lower bound of the
     log-likelihood of a response rises by less than `tolerance`.
 
     Attributes
@@ -102,7 +102,7 @@ class Glad(CrowdKit):
     """Plausibility of a label = its chance of being the one true label, by crowd-kit's GLAD.
 
     Annotator q says the true label of example i with chance ``s(a_q exp(b_i))``, s the logistic
-    function, and each of the other labels that anybody says with an equal share of the rest. The
+    function, and each of the other labels in the answers with an equal share of the rest. The
     abilities a_q and easinesses b_i have Gaussian priors around 1; they and the chances are found
     together, by expectation maximisation with conjugate gradients inside.
 
@@ -139,7 +139,7 @@ class Mace(CrowdKit):
     """Plausibility of a label = its chance of being the one true label, by crowd-kit's MACE.
 
     Annotator q knows the true label with chance ``t_q`` and says it; else they say what they always
-    say: label l with chance ``x_ql``. All labels that anybody says are as likely beforehand. It is
+    say: label l with chance ``x_ql``. All labels in the answers are as likely beforehand. It is
     estimated by variational Bayes, or by expectation maximisation, from a random start.
 
     The start belongs to places in the order of names, so that an annotator of another name may
@@ -191,7 +191,7 @@ class Mmsr(Weighing):
     The accuracy ``c_q`` of each annotator is read off how often pairs of annotators agree, as a
     matrix of rank one, of which the most extreme entries are left out: some annotators may mislead.
     crowd-kit then adds up the weights ``g_q = log((L - 1) c_q / (1 - c_q))`` of those who say a
-    label, L being the number of labels that anybody says. These scores are no plausibilities:
+    label, L being the number of labels in the answers. These scores are no plausibilities:
     divided by their sum they may be negative. With equal chances beforehand they are logarithms::
 
         lambda_ik  =  exp(sum of g_q over those who say k)  /  the same, summed over labels
@@ -270,8 +270,8 @@ class Kos(CrowdKit):
         """Return 1 for the label that was inferred: (example, label in use)."""
         labels = estimator.labels_.reindex(np.arange(answers.rows.n)).to_numpy()
         texts = np.array(answers.texts, dtype=object)
-        found: Column = (labels[:, None] == texts).astype(np.float64)
-        return found
+        chances: Column = (labels[:, None] == texts).astype(np.float64)
+        return chances
 
     def reliability(self, annotations: xr.Dataset) -> None:
         """Return None: it does not say what an annotator is worth."""
@@ -295,7 +295,7 @@ class Kos(CrowdKit):
 
 @attrs.frozen(kw_only=True)
 class Wawa(Weighing):
-    """Plausibility of a label = the weight of those who said it / the weight of all who answered.
+    """Plausibility of a label = the weight of those who chose it / the weight of all who answered.
 
     The weight of an annotator is how often they agree with the majority. plausibly's own
     `worker-agreement` shares the credit where labels tie for the most votes; here one of them is
@@ -312,7 +312,7 @@ class Wawa(Weighing):
 
 @attrs.frozen(kw_only=True)
 class ZeroBasedSkill(Weighing):
-    """Plausibility of a label = the weight of those who said it / the weight of all who answered.
+    """Plausibility of a label = the weight of those who chose it / the weight of all who answered.
 
     All weights start just above a guess; each iteration moves them towards how often an annotator
     agrees with the majority by the weights before, at a rate that halves every 20 iterations.

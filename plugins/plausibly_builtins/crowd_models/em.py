@@ -43,10 +43,10 @@ def annotators_of(rows: Rows) -> list[str]:
     return [str(name) for name in rows.table.indexes[names.ANNOTATOR]]
 
 
-def known_annotators(rows: Rows, given: Iterable[str], what: str, where: str) -> list[str]:
-    """Return the annotators of a table, or raise ``annotators-unknown`` where some are given."""
+def known_annotators(rows: Rows, annotators: Iterable[str], what: str, where: str) -> list[str]:
+    """Return the annotators of a table, or raise ``annotators-unknown`` where others are named."""
     known = annotators_of(rows)
-    lost = sorted(set(given).difference(known))
+    lost = sorted(set(annotators).difference(known))
     if lost:
         meant = near(lost[0], known)
         raise InputError(
@@ -128,8 +128,8 @@ class Cells:
         """Return the answers by label and example: (label, example)."""
         n = self.rows.n
         terms = self.weight * worth[self.annotator]
-        found = summed(self.label * n + self.example, terms, self.labels * n)
-        return found.reshape(self.labels, n)
+        sums = summed(self.label * n + self.example, terms, self.labels * n)
+        return sums.reshape(self.labels, n)
 
     @cached_property
     def votes(self) -> Column:
@@ -152,16 +152,16 @@ class Cells:
     @cached_property
     def diagonal(self) -> NDArray[np.bool_]:
         """True if the label of a pair is the true one: (label, pair)."""
-        found: NDArray[np.bool_] = self.pairs[1] == np.arange(self.labels)[:, None]
-        return found
+        matches: NDArray[np.bool_] = self.pairs[1] == np.arange(self.labels)[:, None]
+        return matches
 
     @cached_property
     def says(self) -> Column:
         """1 where the annotator ever says the label, else 0: (label, annotator)."""
         annotator, label, _ = self.pairs
-        found = np.zeros((self.labels, self.annotators))
-        found[label, annotator] = 1.0
-        return found
+        flags = np.zeros((self.labels, self.annotators))
+        flags[label, annotator] = 1.0
+        return flags
 
     def mass(self, plausible: Column) -> Column:
         """Return how often each pair is answered for examples of each label: (label, pair)."""
@@ -173,10 +173,10 @@ class Cells:
 
     def _by_label(self, values: Column, source: Codes, target: Codes, size: int) -> Column:
         """Return the weighted sum of the values of each cell: (label, place that it adds to)."""
-        found = np.empty((self.labels, size))
-        for row, of_label in zip(found, values, strict=True):
+        sums = np.empty((self.labels, size))
+        for row, of_label in zip(sums, values, strict=True):
             row[:] = summed(target, self.weight * of_label.take(source), size)
-        return found
+        return sums
 
     def right(self, plausible: Column) -> Column:
         """Return how much of the responses of each annotator is right: (annotator,)."""
@@ -185,8 +185,8 @@ class Cells:
 
     def as_table(self, values: Column) -> Column:
         """Return (label, example) values in the order of names as (example, label) of the table."""
-        found: Column = np.ascontiguousarray(values[self.of_label].T[self.of_example])
-        return found
+        table: Column = np.ascontiguousarray(values[self.of_label].T[self.of_example])
+        return table
 
     def reliability(self, weight: Column, **more: xr.Variable) -> xr.Dataset:
         """Return the table of annotators, as `plausibly.reliability` reads it."""
@@ -274,7 +274,7 @@ class Estimated(Aggregator, ABC):
 
 @attrs.frozen(kw_only=True)
 class DawidSkene(Estimated):
-    """Plausibility of a label = its chance of being the one true label, given who said what.
+    """Plausibility of a label = its chance of being the one true label, given all answers.
 
     Each example has one true label k, drawn with the prevalence ``p_k``; annotator q says l of it
     with chance ``pi_qkl``, independently of all others. Prevalence, confusion matrices and
@@ -375,7 +375,7 @@ class DawidSkene(Estimated):
 
 @attrs.frozen(kw_only=True)
 class OneCoin(Estimated):
-    """Plausibility of a label = its chance of being the one true label, given who said what.
+    """Plausibility of a label = its chance of being the one true label, given all answers.
 
     The model of `dawid-skene` with one number per annotator: q says the true label with chance
     ``c_q``, and each of the K - 1 others with ``(1 - c_q) / (K - 1)``. All labels of the table

@@ -42,8 +42,8 @@ def _aggregator(like: ComponentLike[Aggregator]) -> Aggregator:
     return resolve(AGGREGATOR, like)
 
 
-def _listed(given: Iterable[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
+def _listed(annotators: Iterable[str]) -> tuple[str, ...]:
+    return (annotators,) if isinstance(annotators, str) else tuple(annotators)
 
 
 @attrs.frozen(kw_only=True)
@@ -120,20 +120,22 @@ class Exclude(Around):
         reasons = self._reasons(rows)
         out = self._without_lost(rows, _by(rows, reasons), reasons)
         table = rows.take(np.flatnonzero(~out)) if out.any() else rows.table
-        found = self.inner_for(table).aggregate(table, keys)
+        plausibilities = self.inner_for(table).aggregate(table, keys)
         gone = {who: why for who, why in zip(annotators_of(rows), reasons, strict=True) if why}
         if not gone:
-            return found
+            return plausibilities
         # Empty answers, which say nothing, are not counted.
         number = int((out & (rows.mentions > 0)).sum())
-        return with_left_out(found, {_REASON: number}).assign_attrs({EXCLUDED: json.dumps(gone)})
+        return with_left_out(plausibilities, {_REASON: number}).assign_attrs(
+            {EXCLUDED: json.dumps(gone)}
+        )
 
     def _reasons(self, rows: Rows) -> list[str]:
         """Return why each annotator is left out; empty where they are not."""
         known = known_annotators(rows, self.annotators, "exclude names", "annotators")
         reasons = ["named" if name in self.annotators else "" for name in known]
-        said = (rows.mentions > 0) & (rows.annotator >= 0)
-        answers = ordered_sum(rows.annotator[said], rows.weight[said], len(known))
+        attributed = (rows.mentions > 0) & (rows.annotator >= 0)
+        answers = ordered_sum(rows.annotator[attributed], rows.weight[attributed], len(known))
         for place, number in enumerate(answers.tolist()):
             if not reasons[place] and 0 < number < self.fewer_than:
                 reasons[place] = f"{number:g} of {self.fewer_than} answers"
@@ -144,8 +146,8 @@ class Exclude(Around):
         table = rows.take(np.flatnonzero(kept))
         answered = np.bincount(rows.example[kept], minlength=rows.n) > 0
         table = table if answered.all() else select_annotations(table, example=answered)
-        found = self.by.reliability(table)
-        if found is None:
+        estimated = self.by.reliability(table)
+        if estimated is None:
             raise InputError(
                 "reliability-none",
                 f"exclude: {type(self.by).__name__} does not estimate what annotators are worth",
@@ -154,7 +156,7 @@ class Exclude(Around):
                 hint='by = "worker-agreement", "one-coin" or "dawid-skene"',
                 source="aggregator exclude",
             )
-        weights: list[float] = found[names.WEIGHT].sel({names.ANNOTATOR: known}).values.tolist()
+        weights: list[float] = estimated[names.WEIGHT].sel({names.ANNOTATOR: known}).values.tolist()
         for place, weight in enumerate(weights):
             if not reasons[place] and weight < self.below:
                 reasons[place] = f"weight {weight:.2f}, below {self.below:g}"
@@ -170,7 +172,7 @@ class Exclude(Around):
             return out
         shown = example_names(rows, ~left)
         several_lost = f"{counted(len(shown))} of {several(rows.n, 'example')}"
-        who = sum(1 for one in reasons if one)
+        who = sum(1 for reason in reasons if reason)
         kept = (
             f"exclude keeps all responses of {several_lost} ({listed(shown)}), which only those "
             "who are left out have answered"

@@ -27,9 +27,9 @@ _TIE_WITHIN = 1e-12
 
 @attrs.frozen(kw_only=True)
 class WorkerAgreement(Aggregator):
-    """Plausibility of a label = the weight of those who said it / the weight of all who answered.
+    """Plausibility of a label = the weight of those who chose it / the weight of all who answered.
 
-    The weight of an annotator is how often they agree with the majority of everybody, themselves
+    The weight of an annotator is how often they agree with the majority of all, themselves
     included; where L labels tie for the most votes, to say one of them is 1/L of an agreement::
 
         a_q        =  sum_r w_r 1[l_r in top_i] / |top_i|  /  sum_r w_r,   over responses r of q
@@ -76,8 +76,8 @@ def _agreement(cells: Cells) -> Column:
     most = votes.max(axis=0, initial=0.0)
     top = votes >= (most if cells.rows.counts else most * (1 - _TIE_WITHIN))
     with np.errstate(invalid="ignore"):
-        found: Column = cells.right(top / top.sum(axis=0)) / cells.responses
-    return found
+        agreement: Column = cells.right(top / top.sum(axis=0)) / cells.responses
+    return agreement
 
 
 def _weights(_: object, __: object, value: Mapping[str, float]) -> None:
@@ -89,7 +89,7 @@ def _weights(_: object, __: object, value: Mapping[str, float]) -> None:
 
 @attrs.frozen(kw_only=True)
 class WeightedVote(Aggregator):
-    """Plausibility of a label = the weight of those who said it / the weight of all who answered.
+    """Plausibility of a label = the weight of those who chose it / the weight of all who answered.
 
     ``lambda_ik = sum_r w_r a_{q_r} 1[l_r = k] / sum_r w_r a_{q_r}`` over the responses r of example
     i, w_r their `response_weight` and a_q the weight of annotator q. Weights come from outside, so
@@ -102,7 +102,7 @@ class WeightedVote(Aggregator):
     weights : mapping of str to float
         Weight by name of the annotator.
     others : float
-        Weight of everybody else, unknown annotators included.
+        Weight of all others, unknown annotators included.
     """
 
     accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})

@@ -110,17 +110,17 @@ class Spread(Around):
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
         rows = answered_rows(annotations, self.accepts)
         table = rows.table
-        found = self.inner_for(table).aggregate(table, keys)
+        plausibilities = self.inner_for(table).aggregate(table, keys)
         tree = Hierarchy.of_table(table)
         if not tree.above:
-            return found
-        if not found.indexes[names.LABEL].equals(table.indexes[names.LABEL]):
-            found = found.sel({names.LABEL: table.indexes[names.LABEL]})
-        found = found.transpose(..., names.EXAMPLE, names.LABEL)
+            return plausibilities
+        if not plausibilities.indexes[names.LABEL].equals(table.indexes[names.LABEL]):
+            plausibilities = plausibilities.sel({names.LABEL: table.indexes[names.LABEL]})
+        plausibilities = plausibilities.transpose(..., names.EXAMPLE, names.LABEL)
         if self.parents == "error":
-            said: Bools = found.values[..., list(tree.above)] > 0
-            if examples := _named(found, np.any(said, axis=-1)):
-                labels = [tree.labels[at] for k, at in enumerate(tree.above) if said[..., k].any()]
+            named: Bools = plausibilities.values[..., list(tree.above)] > 0
+            if examples := _named(plausibilities, np.any(named, axis=-1)):
+                labels = [tree.labels[at] for k, at in enumerate(tree.above) if named[..., k].any()]
                 stand = "stands" if len(labels) == 1 else "stand"
                 raise InputError(
                     "parents-named",
@@ -133,41 +133,41 @@ class Spread(Around):
                     details={"examples": examples},
                 )
         elif self.parents == "drop":
-            found = _dropped(found, tree, rows)
+            plausibilities = _dropped(plausibilities, tree, rows)
         else:
-            found = self._spread(found, tree)
-        return found.assign_attrs({names.PARENTS: self.parents})
+            plausibilities = self._spread(plausibilities, tree)
+        return plausibilities.assign_attrs({names.PARENTS: self.parents})
 
-    def _spread(self, found: xr.DataArray, tree: Hierarchy) -> xr.DataArray:
+    def _spread(self, plausibilities: xr.DataArray, tree: Hierarchy) -> xr.DataArray:
         by_share = self.parents == "frequency"
-        counts = _counts(found)
+        counts = _counts(plausibilities)
         if counts is not None and self.unseen != "overall":
             exact = _in_units(*counts, tree, by_share)
             if exact is not None:
-                return _with(found, exact[0] / exact[1][:, None], exact[1])
-        values: Floats = found.values.astype(np.float64)
+                return _with(plausibilities, exact[0] / exact[1][:, None], exact[1])
+        values: Floats = plausibilities.values.astype(np.float64)
         overall = np.ones(values.shape[-1])
         if self.unseen == "overall":  # sums that do not depend on the order of examples
             cells = np.broadcast_to(np.arange(overall.size), values.shape)
             overall = ordered_sum(cells.ravel(), values.ravel(), overall.size)
-        return _with(found, _in_floats(values, tree, by_share, overall), None)
+        return _with(plausibilities, _in_floats(values, tree, by_share, overall), None)
 
 
-def _with(found: xr.DataArray, values: Floats, denominator: Ints | None) -> xr.DataArray:
-    found = found.copy(data=values.astype(found.dtype)).drop_vars(
+def _with(plausibilities: xr.DataArray, values: Floats, denominator: Ints | None) -> xr.DataArray:
+    plausibilities = plausibilities.copy(data=values.astype(plausibilities.dtype)).drop_vars(
         names.DENOMINATOR, errors="ignore"
     )
     if denominator is None:
-        return found
-    return found.assign_coords({names.DENOMINATOR: (names.EXAMPLE, denominator)})
+        return plausibilities
+    return plausibilities.assign_coords({names.DENOMINATOR: (names.EXAMPLE, denominator)})
 
 
-def _counts(found: xr.DataArray) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+def _counts(plausibilities: xr.DataArray) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
     """Return units (example, label) and totals, where plausibilities are counts."""
-    if names.DENOMINATOR not in found.coords or names.DRAW in found.dims:
+    if names.DENOMINATOR not in plausibilities.coords or names.DRAW in plausibilities.dims:
         return None
-    total: NDArray[np.int64] = found[names.DENOMINATOR].values.astype(np.int64)
-    units = np.rint(found.values.astype(np.float64) * total[:, None]).astype(np.int64)
+    total: NDArray[np.int64] = plausibilities[names.DENOMINATOR].values.astype(np.int64)
+    units = np.rint(plausibilities.values.astype(np.float64) * total[:, None]).astype(np.int64)
     return units, total
 
 
@@ -209,19 +209,19 @@ def _in_floats(values: Floats, tree: Hierarchy, by_share: bool, overall: Floats)
     return values
 
 
-def _named(found: xr.DataArray, flags: Bools) -> list[str]:
+def _named(plausibilities: xr.DataArray, flags: Bools) -> list[str]:
     """Return the names of the examples of which a flag ([draw,] example) is set."""
     rows = flags.reshape(-1, flags.shape[-1]).any(axis=0)
-    return [str(name) for name in found.indexes[names.EXAMPLE][rows]]
+    return [str(name) for name in plausibilities.indexes[names.EXAMPLE][rows]]
 
 
-def _dropped(found: xr.DataArray, tree: Hierarchy, rows: Rows) -> xr.DataArray:
+def _dropped(plausibilities: xr.DataArray, tree: Hierarchy, rows: Rows) -> xr.DataArray:
     """Return the plausibilities of the leaves among themselves."""
-    counts = _counts(found)
-    values = found.values.astype(np.float64) if counts is None else counts[0].copy()
+    counts = _counts(plausibilities)
+    values = plausibilities.values.astype(np.float64) if counts is None else counts[0].copy()
     values[..., list(tree.above)] = 0
     total = values.sum(axis=-1)
-    if examples := _named(found, total <= 0):
+    if examples := _named(plausibilities, total <= 0):
         raise InputError(
             "parents-alone",
             f"annotations name only labels that stand above others in "
@@ -236,5 +236,5 @@ def _dropped(found: xr.DataArray, tree: Hierarchy, rows: Rows) -> xr.DataArray:
         )
     of_parents = np.isin(rows.label, tree.above)
     gone = int(np.rint(rows.weight[rows.response[of_parents]].sum()))
-    kept = _with(found, values / total[..., None], None if counts is None else total)
+    kept = _with(plausibilities, values / total[..., None], None if counts is None else total)
     return with_left_out(kept, {"named a label above others": gone})

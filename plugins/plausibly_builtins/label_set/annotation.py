@@ -51,8 +51,8 @@ class LabelSet(Annotation):
     def _mentions(self, answer: object) -> Answer:
         if answer not in (None, ""):
             labels = answer if isinstance(answer, (list, tuple, set, frozenset)) else [None]
-            found = [name for label in labels if (name := label_text(label)) is not None]
-            if len(found) < len(labels) or "" in found:
+            label_names = [name for label in labels if (name := label_text(label)) is not None]
+            if len(label_names) < len(labels) or "" in label_names:
                 raise AnswerRefused(
                     "answer-invalid",
                     f"gives a {type(answer).__name__} that is no set of labels",
@@ -60,8 +60,8 @@ class LabelSet(Annotation):
                     found=repr(answer),
                     hint="split it into labels",
                 )
-            if found:
-                return tuple((label, 1, 1.0) for label in set(found))
+            if label_names:
+                return tuple((label, 1, 1.0) for label in set(label_names))
         if self.empty is None:
             raise AnswerRefused(
                 "answer-empty",

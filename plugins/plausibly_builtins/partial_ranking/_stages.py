@@ -32,26 +32,26 @@ class Ranked:
 
     def prior(self, example: Example, prior: float) -> Column:
         """Return the shape of the prior of each place: (place,)."""
-        found = np.full(example.size, prior)
+        shape = np.full(example.size, prior)
         if self.unmentioned == "each" and example.rest:
-            found[-1] *= len(example.rest)
-        return found
+            shape[-1] *= len(example.rest)
+        return shape
 
     def spread(self, values: Sequence[Column], split: Sequence[Column] | None = None) -> Column:
         """Return plausibilities (example, label) of the values of places."""
-        found = np.zeros((self.rows.n, self.rows.labels))
+        plausibilities = np.zeros((self.rows.n, self.rows.labels))
         for i, (example, of) in enumerate(zip(self.examples, values, strict=True)):
-            found[i, list(example.labels)] = of[: len(example.labels)]
+            plausibilities[i, list(example.labels)] = of[: len(example.labels)]
             if example.rest:
                 part = 1.0 / len(example.rest) if split is None else split[i]
-                found[i, list(example.rest)] = of[-1] * part
-        return found
+                plausibilities[i, list(example.rest)] = of[-1] * part
+        return plausibilities
 
     def drawn(self, draws: Sequence[Sequence[Column]], prior: float, keys: Keys) -> xr.DataArray:
         """Return plausibilities (draw, example, label) of the values of places, by draw."""
         size = np.array([len(example.rest) for example in self.examples], np.intp)
         hashes = self.rows.hashes
-        found = np.empty((len(draws), self.rows.n, self.rows.labels))
+        plausibilities = np.empty((len(draws), self.rows.n, self.rows.labels))
         for at, values in enumerate(draws):
             split = None
             if self.unmentioned == "each" and size.any():
@@ -59,19 +59,19 @@ class Ranked:
                 owner = np.repeat(np.arange(size.size), size)
                 logs = log_gamma(np.full(owner.size, prior), uniform[::2], uniform[1::2])
                 split = by_example(np.exp(log_normalised(logs, owner, size.size)), size)
-            found[at] = self.spread(values, split)
+            plausibilities[at] = self.spread(values, split)
         array = xr.DataArray(
-            found,
+            plausibilities,
             dims=(names.DRAW, names.EXAMPLE, names.LABEL),
             coords={names.DRAW: np.arange(1, len(draws) + 1)},
             name=names.PLAUSIBILITIES,
         )
-        like = self.rows.plausibilities(found[0])
+        like = self.rows.plausibilities(plausibilities[0])
         return array.assign_coords(like.coords).assign_attrs(like.attrs)
 
 
 def by_example(values: Column, size: NDArray[np.intp]) -> list[Column]:
-    """Return flat values as one array an example, each of its size."""
+    """Return flat values as one array per example, each of its size."""
     return np.split(values, np.cumsum(size)[:-1]) if size.size else []
 
 
@@ -83,13 +83,13 @@ def log_gamma(shape: Column, first: Column, second: Column) -> Column:
     """Return logarithms of gamma variables of rate 1, of two uniforms each."""
     from scipy.special import gammaincinv
 
-    found = np.log(second + HALF)
-    other = np.flatnonzero(shape != 1.0)
-    of = shape[other]
-    found[other] = found[other] / of + np.log(gammaincinv(of + 1.0, first[other] + HALF))
+    logs = np.log(second + HALF)
+    general = np.flatnonzero(shape != 1.0)
+    of = shape[general]
+    logs[general] = logs[general] / of + np.log(gammaincinv(of + 1.0, first[general] + HALF))
     once = shape == 1.0  # an exponential variable, and the most frequent shape by far
-    found[once] = np.log(-found[once])
-    return found
+    logs[once] = np.log(-logs[once])
+    return logs
 
 
 def log_normalised(logs: Column, owner: NDArray[np.intp], size: int) -> Column:
@@ -97,5 +97,5 @@ def log_normalised(logs: Column, owner: NDArray[np.intp], size: int) -> Column:
     largest = np.full(size, -np.inf)
     np.maximum.at(largest, owner, logs)
     off = logs - largest[owner]
-    found: Column = off - np.log(np.bincount(owner, np.exp(off), size)[owner])
-    return found
+    log_shares: Column = off - np.log(np.bincount(owner, np.exp(off), size)[owner])
+    return log_shares

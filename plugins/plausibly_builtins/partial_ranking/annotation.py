@@ -68,7 +68,7 @@ def _mentions(answer: object) -> Answer:
             found=repr(answer),
             hint="split it into blocks, best first",
         )
-    found: dict[str, int] = {}
+    ranks: dict[str, int] = {}
     for rank, block in enumerate(answer, start=1):
         block = [block] if label_text(block) is not None else block
         labels = list(block) if isinstance(block, (list, tuple, set, frozenset)) else [None]
@@ -89,13 +89,13 @@ def _mentions(answer: object) -> Answer:
                 hint="fix or drop it",
             )
         for label in names:
-            if label in found:
+            if label in ranks:
                 raise AnswerRefused(
                     "ranking-repeats",
                     f'ranks "{label}" twice',
                     expected="each label once",
-                    found=f"ranks {found[label]} and {rank}",
+                    found=f"ranks {ranks[label]} and {rank}",
                     hint="fix or drop it",
                 )
-            found[label] = rank
-    return tuple((label, rank, 1.0) for label, rank in found.items())
+            ranks[label] = rank
+    return tuple((label, rank, 1.0) for label, rank in ranks.items())

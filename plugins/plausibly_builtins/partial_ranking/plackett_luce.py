@@ -41,11 +41,11 @@ def log_chances(log_ratio: Column) -> Column:
     if log_ratio.shape[1] == 1:
         alone: Column = -np.logaddexp(0.0, -log_ratio[:, 0])
         return alone
-    found = np.empty(len(log_ratio))
+    log_chance = np.empty(len(log_ratio))
     for part, time, ratio in _parts(log_ratio):
         largest, weight = _integrand(time, ratio)
-        found[part] = largest + np.log(weight.sum(axis=1) * (time[1] - time[0]))
-    return found
+        log_chance[part] = largest + np.log(weight.sum(axis=1) * (time[1] - time[0]))
+    return log_chance
 
 
 def moments(log_ratio: Column) -> tuple[Column, Column, Column]:
@@ -108,8 +108,8 @@ def _integrand(time: Column, ratio: Column) -> tuple[Column, Column]:
 
 
 def _waits(time: Column, ratio: Column) -> Column:
-    found: Column = np.exp(np.minimum(ratio[:, :, None] + time, _LATE))
-    return found
+    waits: Column = np.exp(np.minimum(ratio[:, :, None] + time, _LATE))
+    return waits
 
 
 Codes = NDArray[np.intp]
@@ -131,15 +131,15 @@ class _Alike:
 
     @classmethod
     def of(cls, ranked: Ranked, prior: float, which: Codes) -> _Alike:
-        some = [ranked.examples[i] for i in which]
-        flat = [(at, *stage) for at, example in enumerate(some) for stage in example.stages]
-        block = np.zeros((len(flat), some[0].size), bool)
+        examples = [ranked.examples[i] for i in which]
+        flat = [(at, *stage) for at, example in enumerate(examples) for stage in example.stages]
+        block = np.zeros((len(flat), examples[0].size), bool)
         below = np.zeros_like(block)
         for stage, (_, above, under, _) in enumerate(flat):
             block[stage, list(above)] = True
             below[stage, list(under)] = True
         return cls(
-            prior=np.stack([ranked.prior(example, prior) for example in some]),
+            prior=np.stack([ranked.prior(example, prior) for example in examples]),
             example=np.array([at for at, *_ in flat], np.intp),
             block=block,
             below=below,
@@ -160,12 +160,12 @@ class _Alike:
 
     def objective(self, log_share: Column) -> Column:
         """Return log-likelihood plus log-prior of each example: (example,)."""
-        found: Column = (self.prior * log_share).sum(axis=1)
+        total: Column = (self.prior * log_share).sum(axis=1)
         for stages, places in self._by_size():
             log_ratio, _ = self._ratios(log_share, stages, places)
             terms = self.weight[stages] * log_chances(log_ratio)
-            found += np.bincount(self.example[stages], terms, len(found))
-        return found
+            total += np.bincount(self.example[stages], terms, len(total))
+        return total
 
     def step(self, log_share: Column) -> tuple[Column, Column]:
         """Return Newton's step (example, place), and how much it guarantees (example,)."""
@@ -205,15 +205,15 @@ class _Alike:
     def _by_size(self) -> list[tuple[Codes, Codes]]:
         """Return stages whose blocks have one size, and the places of their labels."""
         sizes = self.block.sum(axis=1)
-        found = []
+        groups = []
         step = max(1, _NUMBERS_AT_ONCE // self.block.shape[1] ** 2)
         for size in np.unique(sizes):
             every = np.flatnonzero(sizes == size)
             for at in range(0, every.size, step):
                 stages = every[at : at + step]
                 places = np.nonzero(self.block[stages])[1].reshape(stages.size, size)
-                found.append((stages, places))
-        return found
+                groups.append((stages, places))
+        return groups
 
     def _ratios(self, log_share: Column, stages: Codes, places: Codes) -> tuple[Column, Column]:
         """Return log utilities of blocks over what is below (stage, place in the block)."""
@@ -280,13 +280,13 @@ def _higher(
 
 def _normalised(logs: Column) -> Column:
     largest = logs.max(axis=1, keepdims=True)
-    found: Column = logs - (largest + np.log(np.exp(logs - largest).sum(axis=1, keepdims=True)))
-    return found
+    result: Column = logs - (largest + np.log(np.exp(logs - largest).sum(axis=1, keepdims=True)))
+    return result
 
 
 def _diagonal(rows: Column) -> Column:
-    found: Column = rows[:, :, None] * np.eye(rows.shape[1])
-    return found
+    matrices: Column = rows[:, :, None] * np.eye(rows.shape[1])
+    return matrices
 
 
 @attrs.frozen(kw_only=True)
@@ -316,7 +316,7 @@ class PlackettLuce(Aggregator):
     ----------
     prior : float
         Shape of the gamma prior: votes, so to speak, that each label in the model has before
-        anybody ranks. With 0 it is maximum likelihood, and examples where that is infinite are
+        any ranking. With 0 it is maximum likelihood, and examples where that is infinite are
         refused: those with a group of labels that no label outside it ever beats.
     unmentioned : {"nothing", "together", "each"}
         Labels that no response of the example names get nothing, and are not in the model
@@ -381,5 +381,5 @@ class PlackettLuce(Aggregator):
             "objective": float(np.sort(objective).sum()),
         }
         values = ranked.spread([np.exp(log) for log in log_share])
-        found = ranked.rows.plausibilities(values)
-        return found.assign_attrs({names.CONVERGENCE: json.dumps(facts)})
+        plausibilities = ranked.rows.plausibilities(values)
+        return plausibilities.assign_attrs({names.CONVERGENCE: json.dumps(facts)})

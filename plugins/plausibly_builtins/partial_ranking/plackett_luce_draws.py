@@ -86,7 +86,7 @@ class Chains:
         return cls(
             size=size,
             shape=shape,
-            prior=np.array([float(one.sum()) for one in priors]),
+            prior=np.array([float(shapes.sum()) for shapes in priors]),
             stage_example=np.array(stages, np.intp),
             below_stage=np.array([stage for stage, _ in below], np.intp),
             below_item=np.array([item for _, item in below], np.intp),
@@ -121,8 +121,8 @@ class Chains:
         order = np.argsort(owner[used], kind="stable")
         places = np.zeros(owner.size, np.intp)
         places[np.flatnonzero(used)[order]] = np.arange(order.size)
-        single, item, total, copy = np.split(places, np.cumsum([one.size for one in owners])[:-1])
-        pairs = (one.reshape(-1, 2).T for one in (single, item, total))
+        single, item, total, copy = np.split(places, np.cumsum([use.size for use in owners])[:-1])
+        pairs = (use.reshape(-1, 2).T for use in (single, item, total))
         counts = np.bincount(owner[used], minlength=examples.size)
         return counts, *pairs, copy.reshape(self.copy_item.shape)
 
@@ -165,8 +165,8 @@ class Chains:
         logs = log_gamma(self.shape, *uniform[item]) - np.log(exposed)
         scale = np.bincount(owner, np.exp(logs), self.size.size)
         waits = waits * scale[self.stage_example[self.copy_stage], None]
-        found = np.exp(log_normalised(logs, owner, self.size.size))
-        return found, np.minimum(waits, _LATEST)
+        new_share = np.exp(log_normalised(logs, owner, self.size.size))
+        return new_share, np.minimum(waits, _LATEST)
 
     def _arrivals(self, utility: Column, under: Column, waits: Column, uniform: Column) -> Column:
         """Return new arrival times in ties, one place after the other: (copy, place)."""
@@ -196,8 +196,8 @@ class Chains:
         together = np.bincount(self.owner, products - first * second, n)
         spread = np.bincount(self.owner, squares - first**2 + later - second**2, n) / 2.0
         seen = spread > 1e-12
-        found: Column = np.where(seen, together, 0.0) / np.where(seen, spread, 1.0)
-        return np.clip(found, 0.0, 1.0)
+        correlation: Column = np.where(seen, together, 0.0) / np.where(seen, spread, 1.0)
+        return np.clip(correlation, 0.0, 1.0)
 
 
 _FELT = 0.01  # what may be left of the start after the warm-up
@@ -295,5 +295,5 @@ class PlackettLuceDraws(Aggregator):
                 stacklevel=2,
             )
         facts = {"sweeps": self.warm_up, "correlation": slowest, "left": left}
-        found = ranked.drawn(draws, self.prior, keys.child("plackett-luce"))
-        return found.assign_attrs({names.CONVERGENCE: json.dumps(facts)})
+        plausibilities = ranked.drawn(draws, self.prior, keys.child("plackett-luce"))
+        return plausibilities.assign_attrs({names.CONVERGENCE: json.dumps(facts)})

@@ -180,10 +180,10 @@ class Dirichlet(Aggregator):
         size = np.array([example.size for example in ranked.examples], np.intp)
         owner = np.repeat(np.arange(ranked.rows.n), size)
         hashes = ranked.rows.hashes
-        found = []
+        draws = []
         for draw in range(1, self.draws + 1):
             uniform = keys.child(f"dirichlet-{draw}").ragged(hashes, 2 * size)
             logs = log_gamma(shape, uniform[::2], uniform[1::2])
             share = np.exp(log_normalised(logs, owner, ranked.rows.n))
-            found.append(by_example(share, size))
-        return ranked.drawn(found, self.prior, keys.child("dirichlet"))
+            draws.append(by_example(share, size))
+        return ranked.drawn(draws, self.prior, keys.child("dirichlet"))

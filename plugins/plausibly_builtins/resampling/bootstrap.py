@@ -68,7 +68,7 @@ class Bootstrap(Around):
         counts = np.where(broken, responses, rows.votes).astype(np.int64)
         worth: Floats = np.where(broken, rows.votes / counts, 1.0)
         hashes = rows.hashes
-        found = []
+        draws = []
         for draw in range(1, self.draws + 1):
             stream = keys.child(f"bootstrap-{draw}")
             uniforms = stream.child("responses").ragged(hashes, counts)
@@ -81,22 +81,23 @@ class Bootstrap(Around):
             else:
                 drawn = np.concatenate((np.repeat(place, times), empty))
                 resample = rows.take(drawn)
-            one = inner.aggregate(resample, stream.child("inner"))
-            one = one.isel({names.DRAW: 0}, drop=True) if names.DRAW in one.dims else one
+            plausibilities = inner.aggregate(resample, stream.child("inner"))
+            if names.DRAW in plausibilities.dims:
+                plausibilities = plausibilities.isel({names.DRAW: 0}, drop=True)
             for dim in (names.EXAMPLE, names.LABEL):
-                if not one.indexes[dim].equals(rows.table.indexes[dim]):
-                    one = one.sel({dim: rows.table.indexes[dim]})
-            found.append(one.transpose(names.EXAMPLE, names.LABEL))
+                if not plausibilities.indexes[dim].equals(rows.table.indexes[dim]):
+                    plausibilities = plausibilities.sel({dim: rows.table.indexes[dim]})
+            draws.append(plausibilities.transpose(names.EXAMPLE, names.LABEL))
         stacked = xr.DataArray(
-            np.stack([one.values for one in found]),
+            np.stack([plausibilities.values for plausibilities in draws]),
             dims=(names.DRAW, names.EXAMPLE, names.LABEL),
             coords={names.DRAW: np.arange(1, self.draws + 1)},
         )
-        stacked = stacked.assign_coords(rows.plausibilities(found[0].values).coords)
+        stacked = stacked.assign_coords(rows.plausibilities(draws[0].values).coords)
         # How one resample converged says nothing of the others.
-        attributes = {k: v for k, v in found[0].attrs.items() if k != names.CONVERGENCE}
+        attributes = {k: v for k, v in draws[0].attrs.items() if k != names.CONVERGENCE}
         stacked = stacked.rename(names.PLAUSIBILITIES).assign_attrs(attributes)
-        common = _common_denominator(found)
+        common = _common_denominator(draws)
         if common is None:
             return stacked
         return stacked.assign_coords({names.DENOMINATOR: (names.EXAMPLE, common)})
@@ -118,11 +119,11 @@ def _drawn_times(uniforms: Floats, counts: Ints, units: Ints, owner: Ints) -> ND
     return times
 
 
-def _common_denominator(found: list[xr.DataArray]) -> NDArray[np.int64] | None:
+def _common_denominator(draws: list[xr.DataArray]) -> NDArray[np.int64] | None:
     """Return the least common multiple (example,) of the draws' denominators, None without them."""
-    if not all(names.DENOMINATOR in one.coords for one in found):
+    if not all(names.DENOMINATOR in drawn.coords for drawn in draws):
         return None
-    totals = np.stack([one[names.DENOMINATOR].values.astype(np.int64) for one in found])
+    totals = np.stack([drawn[names.DENOMINATOR].values.astype(np.int64) for drawn in draws])
     common: NDArray[np.int64] = totals[0]
     for total in totals[1:]:
         factor = total // np.gcd(common, total)
