@@ -34,12 +34,12 @@ def as_predictions(
 
     Rows of a plain array are called 0, 1, ..., and its columns as `labels`, if these are known.
     """
-    given: object = predictions
-    if isinstance(given, xr.DataArray):
-        return given
-    if isinstance(given, np.ndarray) and labels is not None and given.ndim == 2:
-        return _numbered(given, labels)
-    if is_annotations(given):
+    value: object = predictions
+    if isinstance(value, xr.DataArray):
+        return value
+    if isinstance(value, np.ndarray) and labels is not None and value.ndim == 2:
+        return _numbered(value, labels)
+    if is_annotations(value):
         raise InputError(
             "arguments-swapped",
             "annotations are in the place of predictions",
@@ -48,11 +48,11 @@ def as_predictions(
             hint="plausibly.calibrate(probabilities, annotations)",
             source="predictions",
         )
-    if isinstance(given, str | Path) or _is_frame(given):
+    if isinstance(value, str | Path) or _is_frame(value):
         from plausibly.io.predictions import read_predictions
 
         return read_predictions(predictions, scale=scale)  # type: ignore[arg-type]  # no array here
-    kind = type(given).__name__
+    kind = type(value).__name__
     raise InputError(
         "array-unlabelled",
         f"predictions: {kind} has no names for its rows and columns",
@@ -69,17 +69,17 @@ def as_answers(answers: AnswersLike, *, beside: object = None) -> xr.DataArray |
 
     Predictions, and what is the same object as `beside`, are refused.
     """
-    given: object = answers
-    if isinstance(given, str | Path) or _is_frame(given):
+    value: object = answers
+    if isinstance(value, str | Path) or _is_frame(value):
         from plausibly.io.annotations import read_annotations
 
-        return read_annotations(given)  # type: ignore[arg-type]  # a path or a frame
-    if isinstance(given, xr.DataArray) and (given is beside or names.SCALE in given.attrs):
+        return read_annotations(value)  # type: ignore[arg-type]  # a path or a frame
+    if isinstance(value, xr.DataArray) and (value is beside or names.SCALE in value.attrs):
         raise InputError(
             "predictions-as-plausibilities",
             "plausibilities were read as predictions",
             expected="plausibilities from plausibly.aggregate(), or annotations",
-            found="the same array twice" if given is beside else "an array from read_predictions()",
+            found="the same array twice" if value is beside else "an array from read_predictions()",
             hint="plausibly.calibrate(probabilities, votes); or drop_attrs(), if these are "
             "plausibilities",
             source="plausibilities",
@@ -96,9 +96,9 @@ def as_sets(sets: SetsLike) -> xr.DataArray:
     return read_sets(sets)
 
 
-def _is_frame(given: object) -> bool:
+def _is_frame(value: object) -> bool:
     """Return whether an object has named columns, as frames of pandas, polars and pyarrow have."""
-    return hasattr(given, "shape") and (hasattr(given, "columns") or hasattr(given, "column_names"))
+    return hasattr(value, "shape") and (hasattr(value, "columns") or hasattr(value, "column_names"))
 
 
 def _numbered(values: np.ndarray, labels: Sequence[str]) -> xr.DataArray:  # of any numbers

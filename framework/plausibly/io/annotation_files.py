@@ -100,7 +100,7 @@ def _columns_of(table: xr.Dataset) -> dict[str, Sequence[str | None] | Array]:
     columns: dict[str, Sequence[str | None] | Array] = {names.RESPONSE: response}
     for dim, code in codes.items():
         known = [*name_texts(table.indexes[dim]), None]  # the last place is where code -1 looks
-        columns[dim] = [known[one] for one in code.tolist()]
+        columns[dim] = [known[place] for place in code.tolist()]
     for column, variable in ((_BLOCK, names.MENTION_BLOCK), (_WEIGHT, names.MENTION_WEIGHT)):
         if variable in table.variables:
             values: Array = table[variable].values
@@ -227,7 +227,7 @@ def _from_rows(path: Path, kind: str | None) -> AnnotationTable:
             raise
         return table
     expected = 'the column "about" as plausibly wrote it (Parquet: the metadata), with the kind of '
-    expected, got = f"{expected}answer, all labels and what else there is", "rows alone"
+    expected, found = f"{expected}answer, all labels and what else there is", "rows alone"
     meant = "soft-label" if _WEIGHT in rows.header else "single-label"
     meant = "partial-ranking" if _BLOCK in rows.header else meant
     if about is not None:
@@ -244,14 +244,14 @@ def _from_rows(path: Path, kind: str | None) -> AnnotationTable:
             if same is not None:
                 return same
         expected, meant = "rows that fit the digest in the file", str(dataset.attrs.get(names.KIND))
-        got = f"{several(columns[names.RESPONSE_EXAMPLE].size, 'response')}, "
-        got += several(columns[names.MENTION_LABEL].size, "mention")
+        found = f"{several(columns[names.RESPONSE_EXAMPLE].size, 'response')}, "
+        found += several(columns[names.MENTION_LABEL].size, "mention")
     as_kind = f'reader="annotation-table", kind={quoted(meant)}, if the rows are such answers'
     raise InputError(
         "table-changed",
         f"{source} has other rows than were written, or rows alone",
         expected=expected,
-        found=got,
+        found=found,
         hint=f"copy it again; or {as_kind}, to read them as they stand",
         source=source,
     )

@@ -63,36 +63,36 @@ def _with_aliases(read: Read, labels: list[str], aliases: Mapping[str, str]) -> 
     every = [*labels, *aliases]
     declared = labels
     while True:
-        found: xr.Dataset | InputError
+        result: xr.Dataset | InputError
         # No warning is shown but those of the reading that counts.
         with warnings.catch_warnings(record=True) as messages:
             warnings.simplefilter("always")
             try:
-                found = read(declared)
+                result = read(declared)
             except InputError as error:
-                found = error
-        if isinstance(found, xr.Dataset) or found.name != _UNDECLARED or declared is every:
+                result = error
+        if isinstance(result, xr.Dataset) or result.name != _UNDECLARED or declared is every:
             break
         if declared is not labels:
             declared = every
             continue
-        unknown = found.details.get("labels")
+        unknown = result.details.get("labels")
         listed_there = set(map(str, unknown)) if isinstance(unknown, Iterable) else set()
-        named = [a for a in aliases if a in listed_there or quoted(a) in found.what]
+        named = [a for a in aliases if a in listed_there or quoted(a) in result.what]
         if not named:
             break
         alias_of = {aliases[alias]: alias for alias in named}
         once = len(alias_of) == len(named)  # no label under two aliases
         declared = [alias_of.get(label, label) for label in labels] if once else every
-    for one in messages:
-        warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-    if isinstance(found, InputError):
+    for caught in messages:
+        warnings.warn_explicit(caught.message, caught.category, caught.filename, caught.lineno)
+    if isinstance(result, InputError):
         if declared is every:
             both = several(len(every), "declared label")
             mine = f"{several(len(labels), 'declared label')}, or an alias"
-            found.expected = found.expected.replace(both, mine)
-        raise found
-    return found
+            result.expected = result.expected.replace(both, mine)
+        raise result
+    return result
 
 
 _ROLE = "annotations"
@@ -151,32 +151,32 @@ def read_annotations(
         frame = frames.text_table(path)
         source = frame.source
         component = _reader_of_frames(frame, reader, options)
-    found = called(READER, component)
+    reader_name = called(READER, component)
 
     def read(declared: list[str] | None) -> xr.Dataset:
         try:
-            with calling(f"reader {found}", "read"):
+            with calling(f"reader {reader_name}", "read"):
                 if isinstance(path, (str, os.PathLike)):
                     made = component.read(file, declared)
                 else:
                     made = component.from_table(frame, declared)
                 # Tables of ours are looked at by their kind, once, below.
                 is_ours = isinstance(made, AnnotationTable)
-                return made if is_ours else check_table(made, source=f"reader {found}")
+                return made if is_ours else check_table(made, source=f"reader {reader_name}")
         except InputError as error:
             if source not in error.what:  # which an author's reader may leave out
                 error.what = f"{source}: {error.what}"
             raise
 
     table = read(None) if about is None else _read_declared(read, about)
-    # A stranger's reader may have built the table from codes, past the checks of its kind.
+    # The reader of a plugin may have built the table from codes, past the checks of its kind.
     kind = str(table.attrs[KIND])
     annotation = registry.resolve(ANNOTATION, kind)
     with calling(f"annotation {kind}", "validate"):
         annotation.validate(table)
     # What was declared is meant.
     warn_alike(table, source, (EXAMPLE, ANNOTATOR, *([] if about is not None else [LABEL])))
-    read_from = table.assign_attrs(reader=found, source=source)
+    read_from = table.assign_attrs(reader=reader_name, source=source)
     # Only `build_table` makes one of ours, with its codes checked and in order.
     return read_from if isinstance(read_from, AnnotationTable) else rebuilt(read_from)
 
@@ -209,8 +209,10 @@ def _reader_of_frames(
         )
     entries = registry.default().entries(READER)
     every = _candidates(entries, {})[0].values()
-    tables = [one for one in every if type(one).from_table is not Reader.from_table]
-    known = [called(READER, one) for one in tables]
+    tables = [
+        candidate for candidate in every if type(candidate).from_table is not Reader.from_table
+    ]
+    known = [called(READER, candidate) for candidate in tables]
     what = f"{table.source} has {several(len(table.header), 'column')}, and no reader is named"
     if component is not None:
         what = f"reader {called(READER, component)} reads files, not {table.source}"
@@ -236,14 +238,16 @@ def _recognised(path: Path, options: dict[str, object]) -> Reader:
     fit = [entry for entry in entries if entry.suffixes and ending.endswith(entry.suffixes)]
     likely = [entry for entry in entries if entry in fit or not (fit and entry.suffixes)]
     candidates, refusals = _candidates(likely, options)
-    found = [one for one in candidates.values() if _recognises(one, path, head)]
-    if not found:  # the name of the file may mislead
+    matches = [reader for reader in candidates.values() if _recognises(reader, path, head)]
+    if not matches:  # the name of the file may mislead
         more, why = _candidates([entry for entry in entries if entry not in likely], options)
-        found = [one for one in more.values() if _recognises(one, path, head)]
+        matches = [reader for reader in more.values() if _recognises(reader, path, head)]
         candidates, refusals = candidates | more, refusals | why
     if not candidates and options:
         every = _candidates(entries, {})[0].values()
-        likely_names = [called(READER, one) for one in every if _recognises(one, path, head)]
+        likely_names = [
+            called(READER, reader) for reader in every if _recognises(reader, path, head)
+        ]
         meant = {name: why for name, why in refusals.items() if name in likely_names}
         reasons = [f"{name}: {reason_of(why)}" for name, why in (meant or refusals).items()]
         raise InputError(
@@ -255,31 +259,31 @@ def _recognised(path: Path, options: dict[str, object]) -> Reader:
             source=path.name,
             details={"options": sorted(options)},
         )
-    if len(found) == 1:
-        return found[0]
-    readers = found or [candidates[entry] for entry in entries if entry in candidates]
-    names = [called(READER, one) for one in readers]
-    if not found and path.is_dir():
+    if len(matches) == 1:
+        return matches[0]
+    readers = matches or [candidates[entry] for entry in entries if entry in candidates]
+    names = [called(READER, reader) for reader in readers]
+    if not matches and path.is_dir():
         files.existing(path, _ROLE)
-    raise _ambiguous(path, names) if found else _unknown(path, head, names, refusals)
+    raise _ambiguous(path, names) if matches else _unknown(path, head, names, refusals)
 
 
 def _candidates(
     entries: Iterable[Entry], options: dict[str, object]
 ) -> tuple[dict[Entry, Reader], dict[str, InputError]]:
     """Return the readers that take these options, and why the others do not."""
-    found: dict[Entry, Reader] = {}
+    readers: dict[Entry, Reader] = {}
     refused: dict[str, InputError] = {}
     for entry in entries:
         try:
-            found[entry] = registry.default().create(READER, entry, options)
+            readers[entry] = registry.default().create(READER, entry, options)
         except (ComponentError, MissingExtra) as reason:
             refused[entry.name] = reason
             # Another reader's option is no fault, and an extra is named where nothing is found.
             if reason.name not in ("component-parameter", "extra-missing"):
                 hint = f"plausibly plugins check {entry.name}"
                 _warn_of(entry.name, "cannot be asked", reason, hint)
-    return found, refused
+    return readers, refused
 
 
 def _warn_of(reader: str, what: str, reason: BaseException, hint: str) -> None:
@@ -304,7 +308,7 @@ def _recognises(reader: Reader, path: Path, head: bytes) -> bool:
         return answer
     except KeyboardInterrupt:
         raise
-    except BaseException as reason:  # noqa: BLE001  # a stranger's reader must not stop ours
+    except BaseException as reason:  # noqa: BLE001  # the reader of a plugin must not stop ours
         what = f"cannot tell whether it reads {path.name}"
         _warn_of(name, what, reason, "fix its recognises; the other readers were asked")
         return False
@@ -341,7 +345,7 @@ def _unknown(
     elif rows and len(rows[0]) > 1 and 2 * [*map(len, rows)].count(len(rows[0])) > len(rows):
         text.read_table(path, role=_ROLE, unique=False)
     meant: dict[str, str] = {}
-    got = f"arrays {listed(held)}" if held else "an array"
+    found = f"arrays {listed(held)}" if held else "an array"
     if rows:
         meant = readings(rows) if len(set(map(len, rows))) == 1 else {}
     elif held or head.startswith(b"\x93NUMPY"):
@@ -351,7 +355,7 @@ def _unknown(
             meant["wide-table"] = f'reader="wide-table" {of_columns}'
         meant["soft-labels"] = 'reader="soft-labels", if annotators gave these weights'
     else:
-        got = f"first bytes {head[:8]!r}"
+        found = f"first bytes {head[:8]!r}"
     if "counts" in meant:
         raise _ambiguous(
             path,
@@ -363,11 +367,11 @@ def _unknown(
     if rows and not head.startswith(b"PAR1"):
         lines = head.decode("utf-8-sig", "replace").splitlines()
         first = next((line for line in lines if line), "")
-        got = f"text, first line {quoted(shortened(first))}"
+        found = f"text, first line {quoted(shortened(first))}"
         if "long-table" in meant:
-            got = f"columns {', '.join(rows[0])}"
+            found = f"columns {', '.join(rows[0])}"
     elif rows:
-        got = f"Parquet with {listed(rows[0])}"
+        found = f"Parquet with {listed(rows[0])}"
     marked_up = head.lstrip().startswith((b"{", b"[", b"<"))
     if meant:
         hint = "; ".join(meant.values())
@@ -375,13 +379,13 @@ def _unknown(
         hint += " (wide-table, if each column is of an annotator)"
     extra = [why.what for why in refusals.values() if why.name == "extra-missing"]
     if extra:
-        got += f"; not asked: {listed(extra)}"
+        found += f"; not asked: {listed(extra)}"
     return InputError(
         "format-unknown",
         f"no reader recognises {path.name}",
         expected="columns example, annotator, label, or one of "
         f"{several(len(names) - 1, 'other format')}",
-        found=got,
+        found=found,
         hint=hint,
         source=path.name,
         details={"readers": names, "columns": list(rows[0]) if rows else []},

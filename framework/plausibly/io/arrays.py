@@ -131,13 +131,13 @@ def read_npz(path: Path | str, role: str) -> dict[str, Array]:
 
 def one_of(arrays: dict[str, Array], names: tuple[str, ...], source: str) -> Array:
     """Return the array that has one of `names`."""
-    found = [name for name in names if name in arrays]
-    if len(found) == 1:
-        return arrays[found[0]]
+    present = [name for name in names if name in arrays]
+    if len(present) == 1:
+        return arrays[present[0]]
     shown = listed((f"{name} {array.shape}" for name, array in arrays.items()), most=5)
     raise InputError(
         "array-missing",
-        f"{source} has {listed(found) if found else 'no array ' + ' or '.join(names)}",
+        f"{source} has {listed(present) if present else 'no array ' + ' or '.join(names)}",
         expected=f"one of {', '.join(names)}",
         found=shown or "no array at all",
         hint=f"numpy.savez(..., {names[0]}=...) with one of these names",
@@ -286,7 +286,7 @@ def stacked(
     if again:
         first, second = int(first_of[inverse[again[0]]]), again[0]
         where = table.places([first, second])
-        got = f"{quoted(augmentations[first])} of {examples[first]} in {where}"
+        found = f"{quoted(augmentations[first])} of {examples[first]} in {where}"
         wrong = list(dict.fromkeys(examples[row] for row in again))
         hint = f"keep one, or give the other {noun} a name of its own"
     else:
@@ -297,14 +297,14 @@ def stacked(
             if row.any()
         }
         shown = "; ".join(f"no {quoted(name)} of {listed(of)}" for name, of in without.items())
-        got = shown if len(without) <= 3 else f"{counted(int(missing.sum()))} rows too few"
+        found = shown if len(without) <= 3 else f"{counted(int(missing.sum()))} rows too few"
         hint = f"add the {noun}s that are missing, or remove these examples from the file"
     raise InputError(
         f"{noun}s-incomplete",
         f"{table.source}: {counted(len(wrong))} of {several(len(rows), 'example')} "
         f"{'has' if len(wrong) == 1 else 'have'} not one row per {noun} ({listed(wrong)})",
         expected=f"every {noun} of every example once: {listed(map(quoted, planes))}",
-        found=got,
+        found=found,
         hint=hint,
         source=table.source,
         details={"examples": wrong, "missing": without},
@@ -342,15 +342,15 @@ class Wanted:
         may_be_views = repeated and not self.plausibilities
         if may_be_views:
             hint += ', or augmentation="COLUMN", if it names augmentations of an example'
-        some = [columns[position] for position in rest] if columns else []
-        words = [column for column in some if column.content != "number"]
+        number_columns = [columns[position] for position in rest] if columns else []
+        words = [column for column in number_columns if column.content != "number"]
         if words:
-            got = listed(column.type for column in words)
+            found = listed(column.type for column in words)
             raise text.not_numeric(
-                table.source, [column.name for column in words], _REST, got, hint
+                table.source, [column.name for column in words], _REST, found, hint
             )
         if columns:
-            arrays = [column.numbers() for column in some]
+            arrays = [column.numbers() for column in number_columns]
             single = all(array.dtype == np.float32 for array in arrays)
             values: Array = np.stack(arrays, axis=1)
             values = values.astype(np.float32 if single else np.float64, copy=False)
@@ -382,7 +382,7 @@ class Wanted:
         mine = self.ours or index in (self.example, self.augmentation)
         if index is not None and not mine:
             at = header.index(index)
-            some = f"{listed(table.columns[at][:3])}, … " if table.columns[at] else ""
+            sample = f"{listed(table.columns[at][:3])}, … " if table.columns[at] else ""
             where = f"the column {quoted(index)}" if index else "an unnamed column"
             kind = "parquet" if source.endswith(".parquet") else "csv"
             raise InputError(
@@ -391,7 +391,7 @@ class Wanted:
                 if not index
                 else f"column {at + 1} of {source} is an index, not a label",
                 expected="a column of example names and one column per label",
-                found=f"{some and f'{some}in '}{where}, like the index of a data frame",
+                found=f"{sample and f'{sample}in '}{where}, like the index of a data frame",
                 hint=f'write the file with df.to_{kind}("{source}", index=False)'
                 if self.example in header
                 else f"example={quoted(index)}, if it names the examples",
@@ -578,7 +578,7 @@ def of_variable(dataset: xr.Dataset, array: xr.DataArray, source: str) -> NamedA
     augmentations = AUGMENTATION in array.dims
     native = array.data.astype(array.dtype.newbyteorder("="), copy=False)
     values = shaped(native, source, augmented=augmentations)
-    coordinates = {str(name): one for name, one in array.coords.items()}
+    coordinates = {str(name): variable for name, variable in array.coords.items()}
     named = {
         dim: texts_of(coordinates.pop(dim).values, source, f"{dim}s")
         for dim in (EXAMPLE, LABEL, AUGMENTATION)
@@ -618,32 +618,32 @@ def _check_count(texts: Sequence[str], size: int, source: str, what: str) -> Non
 
 
 def labelled(
-    found: NamedArray, *, labels: Names | None = None, examples: Names | None = None, name: str
+    data: NamedArray, *, labels: Names | None = None, examples: Names | None = None, name: str
 ) -> xr.DataArray:
     """Return the numbers under names: the file's own, else those that were given."""
-    source, size = found.source, found.values.shape[-2:]
-    if found.labels is None and labels is None:
+    source, size = data.source, data.values.shape[-2:]
+    if data.labels is None and labels is None:
         raise InputError(
             "labels-unnamed",
             f"{source} has {several(size[1], 'column')} and no label names",
             expected="names in column order; an order is never guessed",
-            found=f"beside them {listed(f'{n} {a.shape}' for n, a in found.unread.items())}"
-            if found.unread
+            found=f"beside them {listed(f'{n} {a.shape}' for n, a in data.unread.items())}"
+            if data.unread
             else "",
             hint='labels="labels.txt" (one name per line)',
             source=source,
         )
-    if found.examples is not None and examples is not None:
+    if data.examples is not None and examples is not None:
         raise InputError(
             "examples-named",
             f"{source} names its examples itself",
             expected="names for a file without them",
-            found=f"{listed(found.examples)} in the file",
+            found=f"{listed(data.examples)} in the file",
             hint="leave examples out; plausibly.io.with_coordinates attaches their coordinates",
             source=source,
         )
     tables: list[xr.Dataset] = []
-    columns = found.labels
+    columns = data.labels
     if columns is None and labels is not None:
         tables.append(table_from(labels, LABEL))
         columns = names_of(tables[-1], LABEL)
@@ -651,23 +651,23 @@ def labelled(
         if len(leaves) == size[1]:  # the labels that stand above no other
             columns = [columns[code] for code in leaves]
         _check_count(columns, size[1], source, "labels")
-    rows = _numbered(size[0]) if found.examples is None else found.examples
+    rows = _numbered(size[0]) if data.examples is None else data.examples
     if examples is not None:
-        _check_read(found.unread, EXAMPLE, size[0], source)
+        _check_read(data.unread, EXAMPLE, size[0], source)
         tables.append(table_from(examples, EXAMPLE))
         rows = names_of(tables[-1], EXAMPLE)
         _check_count(rows, size[0], source, "examples")
     check_names(columns or [], LABEL, source=source)
     named: dict[str, NDArray[np.str_]] = {}
-    if found.augmentations is not None:
-        check_names(found.augmentations, AUGMENTATION, source=source)
-        named[AUGMENTATION] = text_array(found.augmentations)
+    if data.augmentations is not None:
+        check_names(data.augmentations, AUGMENTATION, source=source)
+        named[AUGMENTATION] = text_array(data.augmentations)
     named |= {EXAMPLE: text_array(rows), LABEL: text_array(columns or [])}
-    numbered = found.examples is None and examples is None
+    numbered = data.examples is None and examples is None
     array = xr.DataArray(
-        found.values, named, tuple(named), name=name, attrs={NUMBERED: 1} if numbered else {}
+        data.values, named, tuple(named), name=name, attrs={NUMBERED: 1} if numbered else {}
     )
-    further = {key: (value.dims, value.values) for key, value in found.coordinates.items()}
+    further = {key: (value.dims, value.values) for key, value in data.coordinates.items()}
     array = array.assign_coords(further)
     for table in tables:
         array = with_coordinates(array, table)

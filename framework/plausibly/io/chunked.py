@@ -134,8 +134,8 @@ def _parquet(
     text.check_named(named, example, EXAMPLE)
     words = [label for label, kind in types.items() if text.content_of(kind) != "number"]
     if words:
-        got, hint = listed(str(types[label]) for label in words), "remove what is no label"
-        raise text.not_numeric(source, words, "one column of numbers per label", got, hint)
+        found, hint = listed(str(types[label]) for label in words), "remove what is no label"
+        raise text.not_numeric(source, words, "one column of numbers per label", found, hint)
     sizes: list[int] = []
     for size in groups:
         if sizes and sizes[-1] + size <= chunks:

@@ -55,7 +55,7 @@ def _plain(values: Array, name: str, source: str) -> Array:
     kind, actual = values.dtype.kind, f"type {values.dtype}"
     if kind == "O":
         every: list[object] = values.reshape(-1).tolist()
-        if all(type(one) is str and not one.endswith("\0") for one in every):
+        if all(type(value) is str and not value.endswith("\0") for value in every):
             return np.array(every, dtype=np.str_).reshape(values.shape)
         actual = "objects that are no text"
     elif kind in "mM":
@@ -129,9 +129,9 @@ def _check_encodable(texts: Iterable[str | None], what: str, source: str) -> Non
     """Raise ``value-unwritable`` where a text holds half a surrogate pair: UTF-8 has none."""
     bad = [text for text in texts if text and re.search("[\ud800-\udfff]", text)]
     if bad:
-        got, hint = "half a surrogate pair", "write .npz instead, or fix the name"
+        found, hint = "half a surrogate pair", "write .npz instead, or fix the name"
         expected = "characters that UTF-8 can write"
-        raise _unwritable(source, f"name of {what} {bad[0]!a}", expected, got, hint)
+        raise _unwritable(source, f"name of {what} {bad[0]!a}", expected, found, hint)
 
 
 def encode(
@@ -186,15 +186,15 @@ def decode(
         SyntaxError,  # of what should be the name of a type
     ) as reason:
         raise damaged(source, reason) from reason
-    expected, got, hint = kind, actual, _READS.get(actual, "name another file")
+    expected, found, hint = kind, actual, _READS.get(actual, "name another file")
     if actual == kind:
-        expected, got = f"{kind} of format {_VERSION}, of this version", f"format {version}"
+        expected, found = f"{kind} of format {_VERSION}, of this version", f"format {version}"
         hint = 'upgrade here: pip install --upgrade "plausibly"'
     raise InputError(
         "file-other",
         f"{source} holds something else",
         expected=expected,
-        found=got,
+        found=found,
         hint=hint,
         source=source,
     )
@@ -215,7 +215,7 @@ def write_arrays(
     npz = path.suffix.lower() == ".npz"
     beside: dict[str, str] = {}
     held: dict[str, xr.Variable] = {}
-    for name, variable in ((str(name), one) for name, one in dataset.variables.items()):
+    for name, variable in ((str(name), value) for name, value in dataset.variables.items()):
         values = _plain(variable.values, name, path.name)
         stored = values if npz else _classic(values, name, path.name)
         # Text of which one is far too long takes much more room than its characters.
@@ -256,7 +256,7 @@ def read_arrays(path: Path, role: str, head: bytes) -> tuple[str | None, dict[st
     """Return what an npz or netCDF file says of itself, None where others wrote it; its arrays."""
     if head.startswith(arrays.SIGNATURES):
         dataset = arrays.load(path, role)
-        stored = {str(name): np.asarray(one.values) for name, one in dataset.variables.items()}
+        stored = {str(name): np.asarray(array.values) for name, array in dataset.variables.items()}
         return str(dataset.attrs[MARK]) if MARK in dataset.attrs else None, stored
     stored = arrays.read_npz(path, role)
     # An array of another program may have this name too.
@@ -316,8 +316,8 @@ def write_rows(path: Path, header: Sequence[str], columns: Columns, about: str =
     with path.open("w", encoding="utf-8", newline="") as file:
         file.write(line(header))
         for start in range(0, max(map(len, columns)), _BLOCK):
-            some = (column[start : start + _BLOCK] for column in columns)
-            cells = (map(cell, c.tolist() if isinstance(c, np.ndarray) else c) for c in some)
+            blocks = (column[start : start + _BLOCK] for column in columns)
+            cells = (map(cell, c.tolist() if isinstance(c, np.ndarray) else c) for c in blocks)
             file.writelines(",".join(row) + "\n" for row in zip_longest(*cells, fillvalue=""))
 
 

@@ -196,9 +196,9 @@ def decode(data: bytes, source: str) -> str:
     # An archive ends with the names of what is in it.
     if data.startswith(ZIP) and b"xl/workbook.xml" in data:
         raise not_text(source, "an Excel workbook", "save its sheet as CSV UTF-8")
-    for magic, got, hint in _BINARY:
+    for magic, found, hint in _BINARY:
         if data.startswith(magic):
-            raise not_text(source, got, hint)
+            raise not_text(source, found, hint)
     start = 3 if data.startswith(b"\xef\xbb\xbf") else 0
     try:
         text = data[start:].decode("utf-8")

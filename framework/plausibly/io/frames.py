@@ -126,18 +126,18 @@ def columns_of(frame: Any) -> tuple[str, list[FrameColumn]]:  # Any: `datasets` 
         raise _unfit(source, "is no frame", expected, kind, "pandas.DataFrame(...)") from None
     series = list(native.iter_columns())
     if not series or not len(series[0]):
-        got = f"{len(series)} columns without a row" if series else "no column"
+        found = f"{len(series)} columns without a row" if series else "no column"
         hint = "look at how it was selected or read"
-        raise _unfit(source, "is empty", "columns with one row or more", got, hint)
+        raise _unfit(source, "is empty", "columns with one row or more", found, hint)
     return source, [
         FrameColumn(
-            name_text(one.name),
-            _content(one),
-            str(one.dtype).partition("(")[0],
-            one,
-            called.get(str(one.name)),
+            name_text(column.name),
+            _content(column),
+            str(column.dtype).partition("(")[0],
+            column,
+            called.get(str(column.name)),
         )
-        for one in series
+        for column in series
     ]
 
 
@@ -159,16 +159,16 @@ def _content(series: Cells) -> Content:
 def _raw_names(frame: object) -> Sequence[object]:
     """Return the names of the columns, without asking narwhals, which refuses repeated ones."""
     for attribute in ("column_names", "columns"):
-        found = getattr(frame, attribute, None)
-        if isinstance(found, pd.MultiIndex):
+        columns = getattr(frame, attribute, None)
+        if isinstance(columns, pd.MultiIndex):
             what, hint = (
-                f"has {found.nlevels} levels of columns",
+                f"has {columns.nlevels} levels of columns",
                 '["_".join(c) for c in frame.columns]',
             )
-            got, hint = listed(map(str, found)), f"frame.columns = {hint}"
-            raise _unfit(FRAME, what, "one name per column", got, hint)
-        if found is not None and not callable(found):
-            return list(found)
+            found, hint = listed(map(str, columns)), f"frame.columns = {hint}"
+            raise _unfit(FRAME, what, "one name per column", found, hint)
+        if columns is not None and not callable(columns):
+            return list(columns)
     return []
 
 

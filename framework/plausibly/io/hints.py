@@ -41,7 +41,7 @@ _NAMES = re.compile(
 def guessed(header: Sequence[str], roles: Sequence[str] = NEEDED) -> dict[str, str]:
     """Return the column of each role, by its name."""
     taken = {name for name in header if name in NEEDED and name not in roles}
-    found: dict[str, str] = {}
+    columns: dict[str, str] = {}
     for role, words in _WORDS.items():
         if role not in roles:
             continue
@@ -50,9 +50,9 @@ def guessed(header: Sequence[str], roles: Sequence[str] = NEEDED) -> dict[str, s
         fit = (n for at in starts for n in header if n not in taken and at.search(n.casefold()))
         name = next(fit, None)
         if name is not None:
-            found[role] = name
+            columns[role] = name
             taken.add(name)
-    return found
+    return columns
 
 
 def names_examples(name: str, cells: Sequence[str]) -> bool:
@@ -68,27 +68,27 @@ def readings(rows: Sequence[Sequence[str]]) -> dict[str, str]:
     if not header or (not named and not _NAMES.fullmatch(header[0])):  # labels may be numbers
         return {}
     cells = {name: [row[at] for row in below] for at, name in enumerate(header)}
-    found: dict[str, str] = {}
+    hints: dict[str, str] = {}
     hint = columns_hint(rows)
     if "_COLUMN" not in hint:
-        found["long-table"] = hint
+        hints["long-table"] = hint
     free = [name for name, column in cells.items() if not all(map(NUMBER.fullmatch, column))]
     if not free and names_examples(header[0], cells[header[0]]):
         free = [header[0]]
     if len(free) > 1 or len(header) - len(free) < 2 or not below:
-        return found
+        return hints
     others = [cell for name, column in cells.items() if name not in free for cell in column]
-    if found:
-        found["long-table"] += ", if each row is one answer"
+    if hints:
+        hints["long-table"] += ", if each row is one answer"
     meant = {"soft-labels": "annotators gave these weights; they are predictions, if a model did"}
     if all(map(_WHOLE.fullmatch, others)):
         meant = {"counts": "each column counts votes for a label"}
-        if "long-table" not in found:
+        if "long-table" not in hints:
             meant["wide-table"] = "each column is of an annotator"
     for reader, when in meant.items():
         options = f'{{"name": "{reader}", "example": "{free[0]}"}}' if free else quoted(reader)
-        found[reader] = f"reader={options}, if {when}"
-    return found
+        hints[reader] = f"reader={options}, if {when}"
+    return hints
 
 
 NUMBERS, WORDS = "numbers", "names of labels"
@@ -121,14 +121,14 @@ def columns_hint(rows: Sequence[Sequence[str]], roles: Sequence[str] = NEEDED) -
         columns = 'columns={"example": "1", "annotator": "2", "label": "3"}'
         return f"{columns}, with the positions of this file"
     header = rows[0]
-    found = guessed(header, roles)
-    there = {*found.values(), *(name for name in header if name in NEEDED and name not in roles)}
+    by_role = guessed(header, roles)
+    there = {*by_role.values(), *(name for name in header if name in NEEDED and name not in roles)}
     left = [at for at, name in enumerate(header) if name not in there]
-    open_roles = [role for role in roles if role not in found]
+    open_roles = [role for role in roles if role not in by_role]
     if len(left) == len(open_roles) == 1:
         cells = [row[left[0]] for row in rows[1:]]
         if not any(NUMBER.fullmatch(cell) and not _WHOLE.fullmatch(cell) for cell in cells):
-            found[open_roles[0]] = header[left[0]]
-    column_of = {role: found.get(role, f"{role.upper()}_COLUMN") for role in roles}
+            by_role[open_roles[0]] = header[left[0]]
+    column_of = {role: by_role.get(role, f"{role.upper()}_COLUMN") for role in roles}
     pairs = (f'"{role}": "{column}"' for role, column in column_of.items())
     return f"columns={{{', '.join(pairs)}}}"

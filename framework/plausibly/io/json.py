@@ -53,10 +53,10 @@ def _constant(_: str) -> NoReturn:
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    value = dict(pairs)
+    if len(value) < len(pairs):
         raise _Refused
-    return found
+    return value
 
 
 _STRICT = json.JSONDecoder(
@@ -155,15 +155,15 @@ def parse_json(
             whole = text.rstrip()
             at, column = line + whole.count("\n"), len(whole) - whole.rfind("\n") - 1
             says = f", column {counted(column)}: the {noun} ends early"
-            got = f"{shortened(whole[whole.rfind(chr(10)) + 1 :].strip())} at the end"
+            found = f"{shortened(whole[whole.rfind(chr(10)) + 1 :].strip())} at the end"
         else:
             at, column = line + reason.lineno - 1, reason.colno
-            says, got = " is no JSON", reason.msg
+            says, found = " is no JSON", reason.msg
         raise InputError(
             "json-broken",
             f"{source} line {counted(at)}{says}",
             expected=expected,
-            found=got,
+            found=found,
             hint="copy it again, or write it again",
             source=source,
             details={"line": at, "column": column},
@@ -179,8 +179,8 @@ def parse_json(
 def _too_deep(value: object) -> bool:
     level = [value] if isinstance(value, (dict, list)) else []
     for _ in range(DEEPEST):
-        inside = (one.values() if isinstance(one, dict) else one for one in level)
-        level = [one for values in inside for one in values if isinstance(one, (dict, list))]
+        inside = (node.values() if isinstance(node, dict) else node for node in level)
+        level = [node for values in inside for node in values if isinstance(node, (dict, list))]
     return bool(level)
 
 
@@ -204,12 +204,12 @@ def _check(text: str, source: str, line: int) -> None:
     levels: list[_Level] = []
     for match in _TOKEN.finditer(text):
         token, start, top = match[0], match.start(), levels[-1] if levels else None
-        says = expected = got = ""
+        says = expected = found = ""
         if token in ("[", "{"):
             levels.append(_Level(keys={} if token == "{" else None))
             if len(levels) > DEEPEST:
                 expected = f"at most {DEEPEST} lists and objects within each other"
-                levels, says, got = [], "is nested too deep", "more"
+                levels, says, found = [], "is nested too deep", "more"
         elif token in ("]", "}"):
             del levels[-1:]
         elif token == "," and top is not None:
@@ -217,19 +217,19 @@ def _check(text: str, source: str, line: int) -> None:
         elif token[0] == '"':
             key: str = json.loads(token, strict=False)
             if key.encode("utf-8", "ignore").decode() != key:
-                says, got = "holds half a character", shortened(token)
+                says, found = "holds half a character", shortened(token)
                 expected = "both halves of a surrogate pair"
             elif top is not None and top.keys is not None and top.key is None:
                 if key in top.keys:
                     lines = [line + text.count("\n", 0, at) for at in (top.keys[key], start)]
                     first, again = map(counted, lines)
-                    got = f"twice on line {first}," if first == again else ""
-                    got = got or f"lines {first} and {again},"
+                    found = f"twice on line {first}," if first == again else ""
+                    found = found or f"lines {first} and {again},"
                     says, expected = f"names the key {json_shown(key)} again", "each key once"
                 else:
                     top.keys[key], top.key = start, key
-        elif constant := next((one for one in _CONSTANTS if token.startswith(one)), ""):
-            says, got, expected = f"holds {constant}", constant, "a number, or null"
+        elif constant := next((word for word in _CONSTANTS if token.startswith(word)), ""):
+            says, found, expected = f"holds {constant}", constant, "a number, or null"
         if says:
             at = line + text.count("\n", 0, start)
             steps = "".join(level.step for level in levels)
@@ -238,7 +238,7 @@ def _check(text: str, source: str, line: int) -> None:
                 "json-broken",
                 f"{source} line {counted(at)} {says}",
                 expected=expected,
-                found=f"{got} at {place}",
+                found=f"{found} at {place}",
                 hint="fix it, or write it again",
                 source=source,
                 details={"line": at, "place": place},

@@ -53,17 +53,17 @@ def label_columns(table: TextTable, labels: Sequence[str]) -> dict[str, NDArray[
         _check_parents(table, labels, columns[PARENT], aliases)
     if ORDER in columns:
         _check_order(table, labels, columns[ORDER])
-    found: dict[str, NDArray[Any]] = {}
+    checked: dict[str, NDArray[Any]] = {}
     for name, texts in columns.items():
         values = plain([text for text in texts if text])
         if name in (ALIAS, PARENT) or values is None:
-            found[name] = text_array(texts)
+            checked[name] = text_array(texts)
         elif all(texts):
-            found[name] = values
+            checked[name] = values
         else:
-            found[name] = np.full(len(texts), np.nan)
-            found[name][list(map(bool, texts))] = values
-    return found
+            checked[name] = np.full(len(texts), np.nan)
+            checked[name][list(map(bool, texts))] = values
+    return checked
 
 
 def as_values(texts: Sequence[str]) -> NDArray[Any]:
@@ -80,7 +80,7 @@ def _check_parents(
     if unknown:
         row = unknown[0]
         name = parents[row]
-        meant = aliases.get(name) or near(name, [one for one in labels if one != labels[row]])
+        meant = aliases.get(name) or near(name, [label for label in labels if label != labels[row]])
         others = f" (so it is in {table.places(unknown[1:])})" if len(unknown) > 1 else ""
         raise InputError(
             "parent-unknown",
@@ -93,7 +93,7 @@ def _check_parents(
             else f"add a row for {quoted(name)}, or give the column another name, if annotators "
             "cannot say it",
             source=table.source,
-            details={"lines": [table.lines[one] for one in unknown]},
+            details={"lines": [table.lines[row] for row in unknown]},
         )
     Hierarchy.of(labels, parents, source=table.source, places=table.places)
 

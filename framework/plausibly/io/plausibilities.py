@@ -75,10 +75,10 @@ def _read_arrays(path: Path, head: bytes) -> xr.DataArray | xr.Dataset:
             return dataset
         return _array_of(dataset, path.name)
     if head.startswith(arrays.SIGNATURES):
-        found = arrays.from_netcdf(path, _ROLE, None, _USUAL)
+        data = arrays.from_netcdf(path, _ROLE, None, _USUAL)
     else:
-        found = arrays.from_npz(path, _ROLE, _USUAL)
-    array = arrays.labelled(found, name=PLAUSIBILITIES).assign_attrs(found.attributes)
+        data = arrays.from_npz(path, _ROLE, _USUAL)
+    array = arrays.labelled(data, name=PLAUSIBILITIES).assign_attrs(data.attributes)
     totals = held.get(DENOMINATOR)
     if totals is None:
         return array
@@ -150,13 +150,13 @@ def _read_wide(path: Path, head: bytes, about: str | None) -> xr.DataArray:
     drawn = datasets.begins(path, head, [DRAW, EXAMPLE])
     view = DRAW if drawn else None
     wanted = Wanted(EXAMPLE, view, plausibilities=True, ours=about is not None)
-    found = arrays.from_table(path, _ROLE, wanted)
-    values, labels = found.values, found.labels or []
+    data = arrays.from_table(path, _ROLE, wanted)
+    values, labels = data.values, data.labels or []
     if about is not None:
         known, more = datasets.decode(about, _KIND, source)
         first = len(labels) - known.sizes.get(LABEL, 0)
-        here = {EXAMPLE: found.examples, LABEL: labels[first:]}
-        here |= {DRAW: found.augmentations} if drawn else {}
+        here = {EXAMPLE: data.examples, LABEL: labels[first:]}
+        here |= {DRAW: data.augmentations} if drawn else {}
         try:
             for dim, texts in here.items():
                 named = _names(known, dim, len(values))
@@ -169,11 +169,11 @@ def _read_wide(path: Path, head: bytes, about: str | None) -> xr.DataArray:
             raise damaged(source, reason) from reason
     first = int(labels[:1] == [DENOMINATOR])
     text.distinct(labels[first:], source)
-    rest = attrs.evolve(found, values=values[..., first:], labels=labels[first:])
+    rest = attrs.evolve(data, values=values[..., first:], labels=labels[first:])
     array = arrays.labelled(rest, name=PLAUSIBILITIES)
     if drawn:
         array = array.rename({AUGMENTATION: DRAW})
-        array[DRAW] = as_values(found.augmentations or [])
+        array[DRAW] = as_values(data.augmentations or [])
     if not first or np.isnan(values[..., 0]).all():
         return array
     # Read as digits: a float64 would round totals above 2^53.
@@ -182,7 +182,7 @@ def _read_wide(path: Path, head: bytes, about: str | None) -> xr.DataArray:
     if len(pairs) > array.sizes[EXAMPLE]:
         raise _not_totals(source, "other totals in other draws")
     total = dict(pairs)
-    counts = _read_totals([total[name] for name in found.examples or []], source)
+    counts = _read_totals([total[name] for name in data.examples or []], source)
     # The shares of float32 that were written are float32 again.
     single = array.values.astype(np.float32)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -192,18 +192,18 @@ def _read_wide(path: Path, head: bytes, about: str | None) -> xr.DataArray:
     return array.assign_coords({DENOMINATOR: (EXAMPLE, counts)})
 
 
-def _long(lam: xr.DataArray | xr.Dataset, path: Path) -> _Rows:
+def _long(plausibilities: xr.DataArray | xr.Dataset, path: Path) -> _Rows:
     """Return the rows of a long table; sparse plausibilities are never made dense."""
-    if is_sparse(lam):
-        lam = check_sparse(lam, "plausibilities")
-        weight, code = lam[names.WEIGHT].values, lam[LABEL].values
+    if is_sparse(plausibilities):
+        plausibilities = check_sparse(plausibilities, "plausibilities")
+        weight, code = plausibilities[names.WEIGHT].values, plausibilities[LABEL].values
         example, slot = np.nonzero(code >= 0)
         places: tuple[Ints, ...] = (example, code[example, slot])
         values: Floats = weight[example, slot]
-        sizes = {EXAMPLE: len(weight), LABEL: lam.sizes[LABEL_NAME]}
-        beside = Plausibilities.of(lam).about
+        sizes = {EXAMPLE: len(weight), LABEL: plausibilities.sizes[LABEL_NAME]}
+        beside = Plausibilities.of(plausibilities).about
     else:
-        array = check_plausibilities(lam)
+        array = check_plausibilities(plausibilities)
         values = array.values
         # A negative zero is kept too: it is another bit.
         places = np.nonzero((values != 0) | np.signbit(values))
@@ -298,11 +298,11 @@ def _read_long(
     example, label = places[-2:]
     if DENOMINATOR in table.header:
         totals = _read_totals(table.column(DENOMINATOR), source)
-        found = np.zeros(sizes[EXAMPLE], np.int64)
-        found[example] = totals
-        if (found[example] != totals).any():
+        denominator = np.zeros(sizes[EXAMPLE], np.int64)
+        denominator[example] = totals
+        if (denominator[example] != totals).any():
             raise _not_totals(source, "several totals of one example")
-        beside = beside.assign_coords({DENOMINATOR: (EXAMPLE, found)})
+        beside = beside.assign_coords({DENOMINATOR: (EXAMPLE, denominator)})
     shape = tuple(sizes.values())
     if sparse is None:
         sparse = sizes[LABEL] > FEW_LABELS
@@ -327,12 +327,12 @@ Form = Literal["wide", "long"]
 def check_output(path: Path, form: str = "wide") -> None:
     """Raise ``ending-unknown``, ``option-unfit`` or ``extra-missing`` before writing."""
     ending = files.check_ending(path, datasets.ENDINGS)
-    got, hint = f'form "{form}"', 'form="long", or leave it out'
+    found, hint = f'form "{form}"', 'form="long", or leave it out'
     if form == "long":
-        got, hint = f"the ending {ending}", f'path="{path.with_suffix(".parquet")}", or form wide'
+        found, hint = f"the ending {ending}", f'path="{path.with_suffix(".parquet")}", or form wide'
     if form != "wide" and (form != "long" or ending in datasets.ARRAY_ENDINGS):
         expected = 'form "wide", or "long" for .csv and .parquet'
-        raise files.meaningless(path.name, "form", got, expected, hint)
+        raise files.meaningless(path.name, "form", found, expected, hint)
 
 
 def write_plausibilities(
@@ -345,7 +345,7 @@ def write_plausibilities(
     lam : DataArray ([draw,] example, label) or sparse Dataset
         Plausibilities, as `plausibly.aggregate` gives them, with or without ``denominator``.
     path : Path or str
-        ``.csv``: columns ``example``, perhaps ``denominator``, then one a label, numbers so long
+        ``.csv``: columns ``example``, perhaps ``denominator``, then one per label, numbers so long
         that they read back as they were; draws have a first column ``draw``. It has no place for
         attributes and further coordinates. ``.parquet``: the same columns, and the rest in the
         metadata of the file. ``.npz``: arrays ``plausibilities``, ``examples``, ``labels``, perhaps
@@ -422,7 +422,7 @@ def read_plausibilities(
     Parameters
     ----------
     path : Path or str
-        CSV, TSV or Parquet, wide or long, npz, or netCDF, told by what is in it.
+        CSV, TSV or Parquet, wide or long, npz, or netCDF, recognised by what is in it.
     sparse : bool or None
         Return the sparse form; of a file of sparse plausibilities or a long table, without
         making it dense on the way. None: in the form that takes less: sparse where the file is, and
@@ -439,10 +439,10 @@ def read_plausibilities(
         With the name of the file and the rows.
     """
     path = Path(path)
-    found: xr.DataArray | xr.Dataset | None = None
+    plausibilities: xr.DataArray | xr.Dataset | None = None
     head = files.opening(path, _ROLE)
     if head.startswith((*arrays.SIGNATURES, b"PK")) or path.suffix.lower() == ".npz":
-        found = _read_arrays(path, head)
+        plausibilities = _read_arrays(path, head)
     else:
         parquet = head.startswith(b"PAR1")
         about = text.metadata(path, MARK) if parquet else None
@@ -450,11 +450,11 @@ def read_plausibilities(
         if long and (parquet or any(datasets.begins(path, head, names) for names in _HEADERS)):
             table, about = datasets.read_rows(path, _ROLE)
             if about is not None or _is_long(table):
-                found = _read_long(table, about, sparse=sparse)
-        if found is None:
-            found = _read_wide(path, head, about)
-    if isinstance(found, xr.Dataset):
-        checked = Plausibilities.from_xarray(found, source=path.name).array
+                plausibilities = _read_long(table, about, sparse=sparse)
+        if plausibilities is None:
+            plausibilities = _read_wide(path, head, about)
+    if isinstance(plausibilities, xr.Dataset):
+        checked = Plausibilities.from_xarray(plausibilities, source=path.name).array
         return mean_over_draws(checked) if sparse is False else checked
-    array = check_plausibilities(found, source=path.name, draws=not sparse)
+    array = check_plausibilities(plausibilities, source=path.name, draws=not sparse)
     return to_sparse(array) if sparse else array

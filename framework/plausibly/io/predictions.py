@@ -113,18 +113,18 @@ def from_named(
             places = listed(p for p in (first.place, prediction.place) if p) or "two that differ"
             raise _unfit(source, prediction, "has two", "one per model and example", places)
     check_names(list(known), EXAMPLE, source=source)
-    used = sorted({label for one in known.values() for label, _ in one.scores})
+    used = sorted({label for p in known.values() for label, _ in p.scores})
     if labels is None:
         check_names(used, LABEL, source=source)
     else:
         check_known(used, labels, source, "predicts")
         used = list(labels)
     values = np.zeros((len(known), len(used)))
-    without = [one for one in known.values() for _, score in one.scores if score is None]
-    if 0 < len(without) < sum(len(one.scores) for one in known.values()):
-        got = f"{several(len(without), 'label')} without score"
+    without = [p for p in known.values() for _, score in p.scores if score is None]
+    if 0 < len(without) < sum(len(p.scores) for p in known.values()):
+        missing = f"{several(len(without), 'label')} without score"
         expected = "a score for each label that the model names, or for none"
-        raise _unfit(source, without[0], "lacks scores", expected, got)
+        raise _unfit(source, without[0], "lacks scores", expected, missing)
     for row, prediction in enumerate(known.values()):
         numbers = _numbers(prediction, source)
         values[row, positions(used, list(numbers))] = list(numbers.values())
@@ -147,7 +147,7 @@ def _model(named: Sequence[NamedPrediction], model: str | None, source: str) -> 
         "model-unknown",
         f"{source} {what}",
         expected="one model of the file",
-        found=listed(quoted(one) if one else "a model without name" for one in models),
+        found=listed(quoted(name) if name else "a model without name" for name in models),
         hint=hint,
         source=source,
         details={"models": models},
@@ -157,17 +157,17 @@ def _model(named: Sequence[NamedPrediction], model: str | None, source: str) -> 
 def _numbers(prediction: NamedPrediction, source: str) -> dict[str, float]:
     """Return the scores of a prediction; 1 where a label was named without score."""
     numbers: dict[str, float] = {}
-    got = listed(f"{label} {score}" for label, score in prediction.scores)
+    found = listed(f"{label} {score}" for label, score in prediction.scores)
     for label, score in prediction.scores:
         try:
             number = 1.0 if score is None else float(score)
         except ValueError:
             number = math.nan
         if not math.isfinite(number):
-            raise _unfit(source, prediction, f"has the score {score}", "finite numbers", got)
+            raise _unfit(source, prediction, f"has the score {score}", "finite numbers", found)
         if numbers.setdefault(label, number) != number:
             what = f"gives {quoted(label)} two scores"
-            raise _unfit(source, prediction, what, "one score per label", got)
+            raise _unfit(source, prediction, what, "one score per label", found)
     return numbers
 
 
@@ -206,15 +206,15 @@ def in_export(
     about = None if labels is None else table_from(labels, LABEL)
     declared = None if about is None else names_of(about, LABEL)
     with calling(source, "predictions"):
-        found: object = component.predictions(path, declared, model)
-    if not isinstance(found, xr.DataArray):
+        predictions: object = component.predictions(path, declared, model)
+    if not isinstance(predictions, xr.DataArray):
         raise failed(
             source,
             "predictions() returned no predictions",
             expected="a DataArray (example, label)",
-            found=f"a {type(found).__name__}",
+            found=f"a {type(predictions).__name__}",
         )
-    return found if about is None else with_coordinates(found, about)
+    return predictions if about is None else with_coordinates(predictions, about)
 
 
 _ROLE = "predictions"
@@ -238,7 +238,7 @@ def read_predictions(
     model: str | None = None,
     chunks: int | None = None,
 ) -> xr.DataArray:
-    """Read predictions from npy, npz, CSV, TSV, Parquet, netCDF or Zarr, told by the first bytes.
+    """Read predictions from npy, npz, CSV, TSV, Parquet, netCDF or Zarr; the first bytes decide.
 
     With `reader` they are those that an export of an annotation tool holds.
 
@@ -321,26 +321,26 @@ def read_predictions(
         scale = scale or "any"
     else:
         if chunks is None:
-            found = _read(path, example, variable, augmentation)
+            data = _read(path, example, variable, augmentation)
         elif file is None:
             raise meaningless(source, "chunks", f"{chunks}", "a file")
         else:
             rows = None if bad_rows == "error" else bad_rows
             unfit = {"normalise": normalise or None, "bad_rows": rows, "augmentation": augmentation}
             _refuse(unfit, source, "a file that is read whole")
-            found = chunked.from_chunks(
+            data = chunked.from_chunks(
                 file, _ROLE, chunks, variable=variable, usual=_USUAL, example=example
             )
-        source = found.source
+        source = data.source
         _refuse({"model": model}, source, 'an export, with reader="..."')
-        array = arrays.labelled(found, labels=labels, examples=examples, name=_ROLE)
+        array = arrays.labelled(data, labels=labels, examples=examples, name=_ROLE)
         known = name_texts(array[LABEL].values)
         known = [label.strip() for label in known] if strip else known
         check_known(list(rename or {}), known, source, "has no label to rename called")
         known = [(rename or {}).get(label, label) for label in known]
         check_names(known, LABEL, source=source)
         array = array.assign_coords({LABEL: (LABEL, text_array(known))})
-        if labels is not None and found.labels is not None:
+        if labels is not None and data.labels is not None:
             array = arrays.declared(array, labels, source)
         scale = scale or "probability"
     if bad_rows == "drop":
@@ -390,18 +390,18 @@ def _read(
         return arrays.from_netcdf(path, _ROLE, variable, _USUAL)
     head = files.opening(path, _ROLE, 8)
     if head.startswith(arrays.SIGNATURES):
-        found = arrays.from_netcdf(path, _ROLE, variable, _USUAL, augmented=True)
+        data = arrays.from_netcdf(path, _ROLE, variable, _USUAL, augmented=True)
     else:
         _refuse({"variable": variable}, path.name, "a netCDF file")
         if head.startswith(b"\x93NUMPY") or ending == ".npy":
-            found = arrays.from_npy(path, _ROLE)
+            data = arrays.from_npy(path, _ROLE)
         elif ending == ".npz":
-            found = arrays.from_npz(path, _ROLE, _USUAL, augmented=True)
+            data = arrays.from_npz(path, _ROLE, _USUAL, augmented=True)
         else:
             return arrays.from_table(path, _ROLE, wanted)
     columns = {"example": None if example == EXAMPLE else example, "augmentation": augmentation}
     _refuse(columns, path.name, "a table, whose columns have names")
-    return found
+    return data
 
 
 def files_swapped(

@@ -97,7 +97,7 @@ def _with_policy(kind: str, response: Response, policies: Mapping[str, str]) -> 
     """Return the response with the answer that counts; None where it does not count."""
     policy = states.policy(response.state, kind, policies)
     if policy == states.COUNT:
-        # An unknown annotator is told by having no name; the state would say it twice.
+        # An unknown annotator has no name; the state would repeat it.
         plain = response.state == states.UNKNOWN_ANNOTATOR
         return attrs.evolve(response, state=states.ANSWERED) if plain else response
     answer: object = None
@@ -109,9 +109,9 @@ def _with_policy(kind: str, response: Response, policies: Mapping[str, str]) -> 
 
 
 def _check_states(
-    kind: str, found: Sequence[Response], policies: Mapping[str, str], source: str
+    kind: str, responses: Sequence[Response], policies: Mapping[str, str], source: str
 ) -> None:
-    refused = [r for r in found if states.policy(r.state, kind, policies) == states.ERROR]
+    refused = [r for r in responses if states.policy(r.state, kind, policies) == states.ERROR]
     if not refused:
         return
     state = min(response.state for response in refused)
@@ -198,15 +198,15 @@ def _latest(group: Sequence[Response], source: str) -> Response:
     last = [response for response in group if times and response.time == max(times)]
     if len(times) == len(group) and len({repr(_key(response)) for response in last}) == 1:
         return last[0]
-    got = f"{several(len(times), 'time')} for {several(len(group), 'response')}"
+    found = f"{several(len(times), 'time')} for {several(len(group), 'response')}"
     if len(times) == len(group):
-        got = f"time {max(times)} for {several(len(last), 'different response')}"
+        found = f"time {max(times)} for {several(len(last), 'different response')}"
     raise InputError(
         "times-unclear",
         f"{source}: nothing says which response by {group[0].annotator} to example "
         f"{group[0].example} is the latest ({listed(in_file_order(group))})",
         expected="the time of each, and one that is the latest",
-        found=got,
+        found=found,
         hint=f"{_ALL} (or fractional, or first or last in the file)",
         source=source,
     )
@@ -303,10 +303,12 @@ class ResponseOptions(Reader):
         PlausiblyWarning
             ``annotators-unnamed``, ``votes-consolidated``.
         """
-        found = [_with_state(kind, one, frozenset(self.none_of_these)) for one in responses]
+        stated = [
+            _with_state(kind, response, frozenset(self.none_of_these)) for response in responses
+        ]
         policies = {**(policies or {}), **self.states}
-        _check_states(kind, found, policies, source)
-        ready = [_with_policy(kind, response, policies) for response in found]
+        _check_states(kind, stated, policies, source)
+        ready = [_with_policy(kind, response, policies) for response in stated]
         ready, again, repeated = _resolve_duplicates(ready, self.duplicates, source)
         _warn_of_annotators(ready, source, anonymous=anonymous)
         every = sorted({*examples, *(response.example for response in ready)})
@@ -388,8 +390,8 @@ def _mentions(
     component = registry.resolve(ANNOTATION, kind)
     # Each response has an annotator of its own, by whom it is found again.
     records = [
-        (one.example, f"{one.annotator or _UNKNOWN}{_MARK}{place}", one.answer)
-        for place, one in ((place, responses[place]) for place in content)
+        (response.example, f"{response.annotator or _UNKNOWN}{_MARK}{place}", response.answer)
+        for place, response in ((place, responses[place]) for place in content)
     ]
     try:
         with calling(f"annotation {kind}", "build"):

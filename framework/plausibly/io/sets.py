@@ -64,13 +64,13 @@ def _read_beside(path: Path, *, table: str) -> dict[str, object]:
     content = files.read_text(path, "sets")
     expected = f"what plausibly predict wrote beside {table}"
     try:
-        found = json.loads(content)
+        metadata = json.loads(content)
     except (ValueError, RecursionError) as reason:
         parse_json(content, path.name, 1, expected)
         raise files.damaged(path.name, reason, expected=expected) from None
-    if not isinstance(found, dict):
+    if not isinstance(metadata, dict):
         raise _mismatch(path.name, table, "another form", "facts by name")
-    return found
+    return metadata
 
 
 def _mismatch(source: str, table: str, found: str, expected: str) -> InputError:
@@ -104,9 +104,9 @@ def _read_store(path: Path, chunks: int | None) -> xr.DataArray:
     described = path / VARIABLE / ".zarray"
     known = VARIABLE in dataset and ALPHA in dataset[VARIABLE].coords
     if not known or not described.is_file():
-        got = ", ".join(map(str, dataset)) or "no variable"
+        found = ", ".join(map(str, dataset)) or "no variable"
         expected = f"a variable {VARIABLE} with a coordinate alpha"
-        raise _unknown(path.name, got, expected, "sets.zarr")
+        raise _unknown(path.name, found, expected, "sets.zarr")
     about = json.loads(described.read_text(encoding="utf-8"))
     whole = math.prod(
         -(-size // n) for size, n in zip(about["shape"], about["chunks"], strict=True)
@@ -295,10 +295,11 @@ def read_sets(path: Path | str, *, chunks: int | None = None) -> xr.DataArray:
     for name, value in here.items() if beside else ():
         there = beside.get(name, "missing" if name == _DIGEST else value)
         if there != value:
-            got, expected = (
-                f"{name} {listed(one) if isinstance(one, list) else one}" for one in (there, value)
+            found, expected = (
+                f"{name} {listed(entry) if isinstance(entry, list) else entry}"
+                for entry in (there, value)
             )
-            raise _mismatch(path_beside.name, path.name, got, expected)
+            raise _mismatch(path_beside.name, path.name, found, expected)
     sets = xr.DataArray(
         bits.reshape(len(alphas), len(examples), len(labels)),
         dims=(ALPHA, EXAMPLE, LABEL),
@@ -324,9 +325,9 @@ def _rows_of(table: TextTable) -> tuple[list[str], list[float], NDArray[np.bool_
         raise _unknown(source, f"columns {listed(table.header, most=5)}")
     if not len(table):
         raise files.empty(source, "one row a prediction set", "a header and no rows")
-    other = {cell for column in cells for cell in column} - {"0", "1"}
-    if other:
-        raise _unknown(source, f'"{min(other)}" in a column of 0 and 1')
+    odd = {cell for column in cells for cell in column} - {"0", "1"}
+    if odd:
+        raise _unknown(source, f'"{min(odd)}" in a column of 0 and 1')
     examples, alphas = (list(dict.fromkeys(column)) for column in table.columns[:2])
     try:
         numbers = [float(alpha) for alpha in alphas]

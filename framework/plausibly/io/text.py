@@ -186,12 +186,12 @@ class Column:
 
     def coded(self) -> Coded:
         """Return the values as text, each different one once; null is the empty text."""
-        found = self.cells.combine_chunks()
+        encoded = self.cells.combine_chunks()
         if not self.type.startswith("dictionary"):
-            found = found.dictionary_encode()
-        kept = found.dictionary
+            encoded = encoded.dictionary_encode()
+        kept = encoded.dictionary
         texts = Column(self.name, self.content, str(kept.type), kept).texts()
-        return Coded.taken([*texts, ""], np.asarray(found.indices.fill_null(len(texts))))
+        return Coded.taken([*texts, ""], np.asarray(encoded.indices.fill_null(len(texts))))
 
     def numbers(self) -> NDArray[Any]:  # Any: integers and floats stay of their type
         """Return the values of a number column, (row,); null is NaN."""
@@ -345,14 +345,15 @@ def parse(
                 yield rows, lines
                 rows, lines = [], []
     except csv.Error as reason:
-        what, got = "a quoted field does not end", "the end of the file inside quotes"
+        what, found = "a quoted field does not end", "the end of the file inside quotes"
         if "expected after" in str(reason):
-            what, got = "text follows a closing quote", "a quote inside quotes that is not doubled"
+            what = "text follows a closing quote"
+            found = "a quote inside quotes that is not doubled"
         raise InputError(
             "quote-broken",
             f"{source} line {counted(end + 1)}: {what}",
             expected='quotes around a field, and inside it doubled: "say ""yes"""',
-            found=got,
+            found=found,
             hint="fix the quotes of that line",
             source=source,
             details={"line": end + 1},
@@ -438,10 +439,10 @@ def _by_arrow(
         column = table[name].unify_dictionaries().combine_chunks()
         codes = np.asarray(column.indices).astype(np.int64)
         coded.append(Coded(column.dictionary.to_numpy(zero_copy_only=False).tolist(), codes))
-    blank = [one.codes == (one.names.index("") if "" in one else -1) for one in coded]
+    blank = [column.codes == (column.names.index("") if "" in column else -1) for column in coded]
     if not len(table) or np.logical_and.reduce(blank).any():
         return None
-    texts = chain(row, *(one.names for one in coded))
+    texts = chain(row, *(column.names for column in coded))
     if max(map(len, texts)) > csv.field_size_limit():  # characters, of the strict parser
         return None
     return TextTable(
@@ -464,8 +465,8 @@ def read_table(
 ) -> TextTable:
     """Read a table from CSV, TSV, Parquet or JSON as text.
 
-    Parquet is told by its first bytes, has a header always, and needs the extra ``parquet``. JSON
-    is a list of records, or one a line; their keys are the columns.
+    Parquet is recognised by its first bytes, has a header always, and needs the extra ``parquet``.
+    JSON is a list of records, or one per line; their keys are the columns.
 
     Raises
     ------
@@ -591,7 +592,7 @@ def first_rows(
                 batch = next(file.iter_batches(batch_size=most), None)
                 header = tuple(file.schema_arrow.names)
             columns = [] if batch is None else batch.columns
-            cells = (Column("", "text", str(one.type), one).texts() for one in columns)
+            cells = (Column("", "text", str(column.type), column).texts() for column in columns)
             return [header, *zip(*cells, strict=True)]
         if records := _records(head)[: max(most - 1, 1)]:
             return _cells(records)

@@ -93,9 +93,9 @@ def read_xml(path: Path | str, role: str, *, source: str | None = None) -> Eleme
         raise
     # The latter are of an encoding that it declares.
     except (expat.ExpatError, LookupError, UnicodeError, ValueError) as reason:
-        got = " ".join(str(reason).split())[:80]
+        problem = " ".join(str(reason).split())[:80]
         if isinstance(reason, expat.ExpatError):
-            got = expat.ErrorString(reason.code) or ""
+            problem = expat.ErrorString(reason.code) or ""
         expected = "one element, each tag closed, in the encoding that its first line declares"
-        raise broken("is no XML", expected, got) from None
+        raise broken("is no XML", expected, problem) from None
     return root.children[0]
