@@ -96,9 +96,9 @@ class Answer:
         if not isinstance(scores, list) or not isinstance(self.value, list):
             scores = [scores] * len(labels)
         if len(scores) != len(labels):
-            got = f"{several(len(labels), 'label')}, {several(len(scores), 'score')}"
+            found = f"{several(len(labels), 'label')}, {several(len(scores), 'score')}"
             expected = "one score for all labels of a suggestion, or one each"
-            raise base.unlike(self.place, expected, found=got)
+            raise base.unlike(self.place, expected, found=found)
         for label, number in zip(labels, scores, strict=True):
             # What is no number is shown as it stands, and refused with its example.
             yield str(label), None if number is None else json_shown(number)
@@ -161,14 +161,14 @@ def _flat(place: str, fields: base.Entry, columns: Set[str]) -> Record:
         lists: list[Sequence[object]] = []
         for end in (_RESPONSES, _USERS, _STATUS):
             name = question + end
-            found = base.as_list(fields.get(name), place, f"a list as {quoted(name)}")
-            lists.append(found if name in columns else [None] * len(lists[0]))
+            column = base.as_list(fields.get(name), place, f"a list as {quoted(name)}")
+            lists.append(column if name in columns else [None] * len(lists[0]))
         values, users, statuses = lists
         if not len(values) == len(users) == len(statuses):
-            got = f"{several(len(values), 'response')}, {several(len(users), 'user')}, "
-            got += f"{counted(len(statuses))} status{'' if len(statuses) == 1 else 'es'}"
+            found = f"{several(len(values), 'response')}, {several(len(users), 'user')}, "
+            found += f"{counted(len(statuses))} status{'' if len(statuses) == 1 else 'es'}"
             expected = f"a user and a status for each response to {quoted(question)}"
-            raise base.unlike(place, expected, found=got)
+            raise base.unlike(place, expected, found=found)
         every = zip(values, users, statuses, strict=True)
         responses[question] = [{"value": v, "user_id": u, "status": s} for v, u, s in every]
     ends = {"value": _SUGGESTION, "score": _SCORE, "agent": _AGENT}
@@ -187,19 +187,19 @@ def _nested(place: str, fields: base.Entry) -> Record:
         for name, value in suggested.items():
             suggestions[name] = base.objects([value or {}], place, expected)
     else:
-        for one in base.objects(suggested, place, expected):
-            name = str(one.get("question_name"))
-            suggestions[name] = [*suggestions.get(name, ()), one]
+        for entry in base.objects(suggested, place, expected):
+            name = str(entry.get("question_name"))
+            suggestions[name] = [*suggestions.get(name, ()), entry]
     responses: dict[str, Sequence[base.Entry]] = {}
     voters: list[tuple[base.Entry, base.Entry]] = []
     if isinstance(answered, dict):
         for name, value in answered.items():
             responses[name] = base.objects(value, place, expected)
     else:
-        for one in base.objects(answered, place, expected):
-            values = {} if one.get("values") is None else one["values"]
+        for entry in base.objects(answered, place, expected):
+            values = {} if entry.get("values") is None else entry["values"]
             of = base.as_object(values, place, 'an object "values" in a response')
-            voters.append((one, of))
+            voters.append((entry, of))
     parts = {"responses": responses, "suggestions": suggestions}
     return Record(place=place, fields=fields, voters=voters, **parts)
 
@@ -222,15 +222,15 @@ def _is_record(entry: object) -> bool:
 
 
 def _load(path: Path) -> list[Record]:
-    found = base.entries(path, "a list of records, or one per line")
-    columns = {key for _, fields in found for key in fields}
-    if any(_stems(fields, end) for _, fields in found for end in (_RESPONSES, _SUGGESTION)):
-        return [_flat(place, fields, columns) for place, fields in found]
+    entries = base.entries(path, "a list of records, or one per line")
+    columns = {key for _, fields in entries for key in fields}
+    if any(_stems(fields, end) for _, fields in entries for end in (_RESPONSES, _SUGGESTION)):
+        return [_flat(place, fields, columns) for place, fields in entries]
     if columns & {"responses", "suggestions"}:
-        return [_nested(place, fields) for place, fields in found]
+        return [_nested(place, fields) for place, fields in entries]
     expected = '"responses" in the records, or "QUESTION.responses" in flat ones'
-    got = listed(map(base.short, sorted(columns))) or several(len(found), "record")
-    raise base.unlike("as a whole", expected, found=got)
+    found = listed(map(base.short, sorted(columns))) or several(len(entries), "record")
+    raise base.unlike("as a whole", expected, found=found)
 
 
 @attrs.frozen(kw_only=True)
@@ -264,27 +264,27 @@ class Argilla(Scored, base.Export):
 
     def content(self, path: Path, labels: base.Labels) -> AnnotationTable:
         records = _load(path)
-        questions = sorted(set().union(*(one.questions for one in records)))
-        suggested = any(one.suggestions for one in records)
+        questions = sorted(set().union(*(record.questions for record in records)))
+        suggested = any(record.suggestions for record in records)
         if not questions and (self.question is None or suggested):
             tasks = several(len(records), "record")
             raise base.only_predictions("argilla", tasks, predicted=suggested)
         question = self._question(questions) if questions else str(self.question)
         names = self._names(path.name, records)
-        found = [
+        answered = [
             (name, answer, state)
             for name, record in zip(names, records, strict=True)
             for answer in record.answers(question)
             if (state := answer.state) is not None
         ]
-        kind = self._kind(question, [answer for _, answer, _ in found])
-        places = [answer.place for _, answer, _ in found if answer.status is None]
+        kind = self._kind(question, [answer for _, answer, _ in answered])
+        places = [answer.place for _, answer, _ in answered if answer.status is None]
         if places:
             what = f" has no status of {several(len(places), 'response')} ({listed(places)})"
             expected = "submitted, draft or discarded"
             hint = "export flat records, which have it: dataset.records.to_list(flatten=True)"
-            got = "no status: each counts, also what may be a draft or discarded"
-            base.warn_of(path.name, "status-missing", what, expected, got, hint)
+            found = "no status: each counts, also what may be a draft or discarded"
+            base.warn_of(path.name, "status-missing", what, expected, found, hint)
         responses = [
             Response(
                 example=name,
@@ -293,21 +293,21 @@ class Argilla(Scored, base.Export):
                 state=state,
                 place=answer.place,
             )
-            for name, answer, state in found
+            for name, answer, state in answered
         ]
         return self.gathered(kind, responses, labels, source=path.name, examples=names)
 
     def scored(self, path: Path) -> Scores:
         records = _load(path)
         names = self._names(path.name, records)
-        questions = sorted({name for one in records for name in one.suggestions})
+        questions = sorted({name for record in records for name in record.suggestions})
         question = self._question(questions) if questions else ""
-        found = [
+        suggestions = [
             (name, answer)
             for name, record in zip(names, records, strict=True)
             for answer in record.suggested(question)
         ]
-        if self._kind(question, [answer for _, answer in found]) == "partial-ranking":
+        if self._kind(question, [answer for _, answer in suggestions]) == "partial-ranking":
             raise predictions_ranked(f"suggestions to {quoted(question)}")
         predictions = [
             NamedPrediction(
@@ -316,7 +316,7 @@ class Argilla(Scored, base.Export):
                 scores=tuple(answer.scores()),
                 place=answer.place,
             )
-            for name, answer in found
+            for name, answer in suggestions
         ]
         return predictions, names, ()
 
@@ -328,8 +328,8 @@ class Argilla(Scored, base.Export):
         entries: list[base.PlacedEntry] = []
         for record in records:
             parts = [base.entry_of(record.fields.get(key)) for key in ("metadata", "fields")]
-            found = (part.get(str(self.example)) for part in (record.fields, *parts))
-            name = next((value for value in found if value is not None), None)
+            values = (part.get(str(self.example)) for part in (record.fields, *parts))
+            name = next((value for value in values if value is not None), None)
             fields = record.fields if self.example is None else {self.example: name}
             entries.append((record.place, fields))
         return base.example_names(source, "argilla", entries, self.example, _USUAL_NAMES)
@@ -345,21 +345,21 @@ class Argilla(Scored, base.Export):
             first.setdefault("list", empty[0])
         of = f": answers to {quoted(question)} are"
         if "label" in first and len(first) > 1:
-            got = listed(f"{_FORMS[form][0]} ({place})" for form, place in first.items())
+            found = listed(f"{_FORMS[form][0]} ({place})" for form, place in first.items())
             hint = "put the records of one form into a file of their own"
             raise base.unlike(
-                "as a whole", f"one form of answers to {quoted(question)}", None, got, hint
+                "as a whole", f"one form of answers to {quoted(question)}", None, found, hint
             )
         form = "ranks" if "ranks" in first else next(iter(first), None)
         if form is None:
             return self.kind or "single-label"
         called, kinds = _FORMS[form]
-        got = f"{called}, first {first[form]}"
+        found = f"{called}, first {first[form]}"
         if self.kind is not None and self.kind not in kinds:
             hint = base.as_argument("argilla", kind=kinds[0]) + ", or leave kind out"
-            raise base.unfit(f"{of} {called}", f"kind {self.kind}", got, hint)
+            raise base.unfit(f"{of} {called}", f"kind {self.kind}", found, hint)
         if self.kind is None and form == "list":
             what, expected = f"{of} either sets or rankings", "the kind: both are written as lists"
-            parts = ("argilla", what, expected, got, ', or "partial-ranking"')
+            parts = ("argilla", what, expected, found, ', or "partial-ranking"')
             raise base.needed(*parts, question=question, kind="label-set")
         return self.kind or kinds[0]

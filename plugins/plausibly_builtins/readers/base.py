@@ -136,23 +136,24 @@ def cell_refused(
 
 def columns_missing(table: TextTable, noun: str, expected: str, hint: str) -> InputError:
     seen = list(table.header)
-    got = listed(name[:_MOST_SHOWN] for name in seen)
-    return refused("columns-missing", f" has no column of {noun}", expected, got, hint, seen=seen)
+    found = listed(name[:_MOST_SHOWN] for name in seen)
+    return refused("columns-missing", f" has no column of {noun}", expected, found, hint, seen=seen)
 
 
 def key_missing(entry: Entry, reader: str, key: str, what: str, expected: str) -> InputError:
     """Return the error about an object of JSON without a key that its reader needs."""
-    got, hint = listed(map(short, entry)) or "an empty object", as_argument(reader, **{key: "KEY"})
-    return refused("key-missing", what, expected, got, hint, seen=list(entry))
+    found = listed(map(short, entry)) or "an empty object"
+    hint = as_argument(reader, **{key: "KEY"})
+    return refused("key-missing", what, expected, found, hint, seen=list(entry))
 
 
 def only_predictions(reader: str, tasks: str, *, predicted: bool) -> InputError:
     """Return the error about an export without answers, perhaps one of predictions."""
-    got, hint = f"{tasks} without answers", "export again when they are answered"
+    found, hint = f"{tasks} without answers", "export again when they are answered"
     if predicted:
-        got = f"{tasks} with predictions only"
+        found = f"{tasks} with predictions only"
         hint = f'plausibly.read_predictions(path, reader="{reader}") reads the predictions'
-    return refused("annotations-empty", " holds no answer", "answers of annotators", got, hint)
+    return refused("annotations-empty", " holds no answer", "answers of annotators", found, hint)
 
 
 def unlike(
@@ -255,18 +256,18 @@ def choose(reader: str, key: str, plural: str, options: Sequence[str], wanted: s
         return str(wanted)
     if wanted is None and len(options) == 1:
         return options[0]
-    expected, got = f"the name of one {key}", listed(map(short, options))
+    expected, found = f"the name of one {key}", listed(map(short, options))
     if wanted is None:
         what, first = f" has {len(options)} {plural}", short(options[0])[1:-1]
         details = {plural: list(options)}
-        raise needed(reader, what, expected, got, details=details, **{key: first})
+        raise needed(reader, what, expected, found, details=details, **{key: first})
     meant = short(near(wanted, options) or options[0])[1:-1]
     what, hint = f" has no {key} {short(wanted)}", as_argument(reader, **{key: meant})
-    raise unfit(what, expected, got, hint, **{plural: list(options)})
+    raise unfit(what, expected, found, hint, **{plural: list(options)})
 
 
 def example_names(
-    source: str, reader: str, found: Sequence[PlacedEntry], key: str | None, usual: Sequence[str]
+    source: str, reader: str, placed: Sequence[PlacedEntry], key: str | None, usual: Sequence[str]
 ) -> list[str]:
     """Return the name of the example of each entry, under a key or the first usual one of all.
 
@@ -275,21 +276,21 @@ def example_names(
     keys = usual if key is None else (key,)
     there: list[str] = []
     for name in keys:
-        names = [text_of(entry.get(name)) or "" for _, entry in found]
+        names = [text_of(entry.get(name)) or "" for _, entry in placed]
         if all(names):
             return names
-        there += [name] if any(entry.get(name) for _, entry in found) else []
+        there += [name] if any(entry.get(name) for _, entry in placed) else []
     hint = as_argument(reader, example="KEY") + ", a key that names all of them"
     if key is None and not there:
         what = ": nothing has an id; examples are called by their place, from 0"
         expected = "names that stay when examples come or go"
         warn_of(source, "examples-numbered", what, expected, "", hint)
-        return [str(at) for at in range(len(found))]
+        return [str(at) for at in range(len(placed))]
     name = (there or keys)[0]
-    place, entry = next((at, entry) for at, entry in found if not text_of(entry.get(name)))
-    got = shown(entry, name) if entry.get(name) is None else json_shown(entry[name])
+    place, entry = next((at, entry) for at, entry in placed if not text_of(entry.get(name)))
+    found = shown(entry, name) if entry.get(name) is None else json_shown(entry[name])
     what, expected = f" {place} names no example", f"text or a number under {quoted(name)}"
-    raise refused("example-unnamed", what, expected, got, hint, place=place)
+    raise refused("example-unnamed", what, expected, found, hint, place=place)
 
 
 def check_annotator(annotator: str | None, where: str) -> None:
@@ -350,8 +351,8 @@ def seconds_of(value: object) -> float | None:
     if isinstance(value, JsonNumber):
         return value.value
     try:
-        found = from_iso(value if isinstance(value, str) else "")
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+        moment = from_iso(value if isinstance(value, str) else "")
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         return None
 
@@ -378,16 +379,16 @@ def entries(path: Path, expected: str, source: str | None = None) -> list[Placed
     values = json_head(file_opening(path, "annotations"))
     if len(values) == 1 and isinstance(values[0], dict):  # it may be longer than the opening
         values = json_head(file_opening(path, "annotations", -1))
-    found: list[tuple[str, object]]
+    placed: list[tuple[str, object]]
     if len(values) > 1:
         lines = read_json_lines(path, expected=expected, source=source)
-        found = [(f"line {counted(line)}", value) for line, value in lines]
+        placed = [(f"line {counted(line)}", value) for line, value in lines]
     else:
         value = read_json(path, expected=expected, source=source)
-        found = [("line 1", value)]
+        placed = [("line 1", value)]
         if isinstance(value, list):
-            found = [(f"record {counted(at)}", item) for at, item in enumerate(value, start=1)]
-    return [(place, as_object(item, place)) for place, item in found]
+            placed = [(f"record {counted(at)}", item) for at, item in enumerate(value, start=1)]
+    return [(place, as_object(item, place)) for place, item in placed]
 
 
 def lines_of(path: Path) -> list[tuple[int, Entry]]:
@@ -408,8 +409,8 @@ def first_entries(head: bytes) -> list[object]:
 
 def files_below(folder: Path, pattern: str) -> list[Path]:
     """Return the files below a folder, in the order of their names, hidden ones left out."""
-    found = (path for path in folder.rglob(pattern) if path.is_file())
-    inside = ((path.relative_to(folder).parts, path) for path in found)
+    files = (path for path in folder.rglob(pattern) if path.is_file())
+    inside = ((path.relative_to(folder).parts, path) for path in files)
     return [path for parts, path in sorted(inside) if not any(p.startswith(".") for p in parts)]
 
 

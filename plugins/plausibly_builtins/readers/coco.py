@@ -50,22 +50,22 @@ class Coco(base.Export):
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether the file is an object with the three lists, as far as it is shown."""
         values = json_head(head)
-        found = base.entry_of(values[0]) if len(values) == 1 else {}
-        seen = [found[key] for key in _LISTS if key in found]
-        if not all(isinstance(one, list) for one in seen):
+        document = base.entry_of(values[0]) if len(values) == 1 else {}
+        seen = [document[key] for key in _LISTS if key in document]
+        if not all(isinstance(value, list) for value in seen):
             return False
         # In a long file the other lists come later.
-        is_long = len(head) >= 32_768 and set(found) <= {*_LISTS, *_OTHERS}
+        is_long = len(head) >= 32_768 and set(document) <= {*_LISTS, *_OTHERS}
         return len(seen) == len(_LISTS) or (bool(seen) and is_long)
 
     def content(self, path: Path, labels: base.Labels) -> AnnotationTable:
         expected = f"an object with {listed(_LISTS)}"
-        found = base.as_object(read_json(path, expected=expected), ".", expected)
+        document = base.as_object(read_json(path, expected=expected), ".", expected)
         lists: dict[str, Sequence[base.Entry]] = {}
         for key in _LISTS:
-            if not isinstance(found.get(key), list):
-                raise base.unlike(f".{key}", "a list", found=base.shown(found, key))
-            lists[key] = base.objects(found[key], f".{key}", "a list")
+            if not isinstance(document.get(key), list):
+                raise base.unlike(f".{key}", "a list", found=base.shown(document, key))
+            lists[key] = base.objects(document[key], f".{key}", "a list")
         categories = _named(lists["categories"], "category", "name")
         images = _named(lists["images"], "image", self.example)
         annotations = lists["annotations"]
@@ -135,9 +135,9 @@ def _named(entries: Sequence[base.Entry], noun: str, name: str) -> dict[str, str
             raise base.unlike(f"{place}.{key}", "a text or number", found=base.shown(entry, key))
         if identity in names or called in taken:
             hint = base.as_argument("coco", example="id") if noun == "image" else base.AGAIN
-            got = f"{names.get(identity, called)} before"
+            found = f"{names.get(identity, called)} before"
             raise base.unlike(
-                place, f"an id and a name of its own for each {noun}", None, got, hint
+                place, f"an id and a name of its own for each {noun}", None, found, hint
             )
         names[identity] = called
         taken.add(called)

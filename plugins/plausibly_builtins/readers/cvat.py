@@ -82,8 +82,8 @@ class Cvat(base.Export):
                     place = f"line {counted(image.line)}"
                     name = image.attributes.get("name", "")
                     if not name:
-                        got = listed(image.attributes) or "no attribute"
-                        raise base.unlike(place, "an attribute name", found=got)
+                        found = listed(image.attributes) or "no attribute"
+                        raise base.unlike(place, "an attribute name", found=found)
                     images.append(name)
                     tags += image.all("tag")
                     response = Response(
@@ -98,15 +98,15 @@ class Cvat(base.Export):
             what = f" holds {several(shapes.total(), 'shape')} and no tag"
             expected = "tags, which say what an image shows; shapes say where something is"
             counts = {tag: shapes[tag] for tag in _SHAPES if shapes[tag]}
-            got = listed(f"{counted(number)} {tag}" for tag, number in counts.items())
-            raise base.refused("tags-missing", what, expected, got, shapes=counts)
+            found = listed(f"{counted(number)} {tag}" for tag, number in counts.items())
+            raise base.refused("tags-missing", what, expected, found, shapes=counts)
         if self.attribute is not None and not responses:
             inner = (item for tag in tags for item in tag.all("attribute"))
             seen = sorted({item.attributes.get("name", "") for item in inner})
             hint = base.as_argument("cvat", attribute=seen[0]) if seen else "leave attribute out"
-            got = listed(map(quoted, seen)) or "tags without attributes"
+            found = listed(map(quoted, seen)) or "tags without attributes"
             what = f": no tag has the attribute {quoted(self.attribute)}"
-            raise base.unfit(what, "an attribute of the tags", got, hint, attributes=seen)
+            raise base.unfit(what, "an attribute of the tags", found, hint, attributes=seen)
         return self.gathered(
             self.kind,
             responses,
@@ -127,9 +127,9 @@ class Cvat(base.Export):
             lone = inside.name == "annotations.xml" and len(inside.parts) > 1
             name = (inside.parent if lone else inside.with_suffix("")).as_posix()
             if name in files:
-                got = listed(item.relative_to(folder).as_posix() for item in (files[name], file))
+                found = listed(item.relative_to(folder).as_posix() for item in (files[name], file))
                 what = f" has two files of the annotator {name}"
-                raise base.refused("annotator-twice", what, expected, got, "rename one of them")
+                raise base.refused("annotator-twice", what, expected, found, "rename one of them")
             files[name] = file
         if not files:
             raise base.refused("file-missing", " holds no XML file", expected, "none")

@@ -61,23 +61,25 @@ def _records(source: str, data: bytes) -> Iterator[base.PlacedEntry]:
         raise base.refused("file-empty", " is empty", "an export of doccano", "nothing")
     every = enumerate(text.split("\n"), start=1)
     lines = [(number, line) for number, line in every if line.strip(" \t")]
-    found: Iterable[tuple[int, object]]
+    numbered: Iterable[tuple[int, object]]
     noun = "line"
     if start.startswith("["):
-        found = enumerate(base.items_of(parse_json(text, source, 1, noun="file")), start=1)
+        numbered = enumerate(base.items_of(parse_json(text, source, 1, noun="file")), start=1)
         noun = "record"
     elif start.startswith("{"):
-        found = ((number, parse_json(line, source, number, noun="line")) for number, line in lines)
+        numbered = (
+            (number, parse_json(line, source, number, noun="line")) for number, line in lines
+        )
     elif start == _PREFIX or source.lower().endswith(".txt"):
-        found = []
+        numbered = []
         for number, line in lines:
             words = line.split()
             rest = " ".join(word for word in words if not word.startswith(_PREFIX))
             named = [word.removeprefix(_PREFIX) for word in words if word.startswith(_PREFIX)]
-            found.append((number, {"text": rest, "label": named}))
+            numbered.append((number, {"text": rest, "label": named}))
     else:
-        found = _rows(text)
-    for number, entry in found:
+        numbered = _rows(text)
+    for number, entry in numbered:
         place = f"{noun} {counted(number)}"
         yield place, base.as_object(entry, place, "an object with text or filename")
 
@@ -95,8 +97,8 @@ def _rows(text: str) -> Iterator[tuple[int, base.Entry]]:
                     raise base.unlike(line, "columns of different names", found=listed(header))
             elif row:
                 if len(row) != len(header):
-                    cells, got = (several(len(of), "cell") for of in (header, row))
-                    raise base.unlike(line, cells, found=got)
+                    cells, found = (several(len(of), "cell") for of in (header, row))
+                    raise base.unlike(line, cells, found=found)
                 yield line, dict(zip(header, row, strict=True))
             line = rows.line_num + 1
     except csv.Error as reason:
@@ -127,11 +129,11 @@ def _files(path: Path, size: int = -1) -> dict[str, bytes]:
             entries = [e for e in archive.infolist() if not e.is_dir() and _is_ours(e.filename)]
             names = [entry.filename for entry in entries]
             total = sum(entry.file_size for entry in entries)
-            got = f"{several(len(entries), 'file')}, {several(total, 'byte')}"
+            held = f"{several(len(entries), 'file')}, {several(total, 'byte')}"
             most = f"at most {counted(_MOST_FILES)} files, {counted(_MOST_BYTES)} bytes"
             twice = [name for name, count in Counter(names).items() if count > 1]
             for expected, wrong in {
-                most: got if total > _MOST_BYTES or len(entries) > _MOST_FILES else "",
+                most: held if total > _MOST_BYTES or len(entries) > _MOST_FILES else "",
                 "a zip without a password": "with" * any(e.flag_bits & 1 for e in entries),
                 "each file once": listed(twice),
             }.items():
@@ -169,8 +171,8 @@ def _check_names(names: list[str]) -> None:
     for what in (what for what, is_wrong in wrong.items() if is_wrong):
         expected = "one file per member, all exported alike"
         hint = "put the files of one export into a folder of their own"
-        got = listed(names) or "none"
-        raise base.refused("export-unclear", f" {what}", expected, got, hint, files=names)
+        found = listed(names) or "none"
+        raise base.refused("export-unclear", f" {what}", expected, found, hint, files=names)
 
 
 @attrs.frozen(kw_only=True)
@@ -178,7 +180,7 @@ class Doccano(base.Export):
     """Read exports of doccano: a folder or zip of ``<username>.jsonl``, or one file.
 
     In a folder or zip every file is an annotator, called as the file; ``all`` holds the merged
-    labels of everybody, and so does a file alone: its annotators are unknown. JSON Lines, JSON,
+    labels of all, and so does a file alone: its annotators are unknown. JSON Lines, JSON,
     CSV (labels joined by ``#``) and fastText are read; comments and spans are not. The order of
     labels means nothing.
 
@@ -235,8 +237,10 @@ class Doccano(base.Export):
         ]
         unnamed = self.example is None and not any({*_IDS} & {*fields} for _, fields in entries)
         if len(files) > 1 and unnamed and every:
-            expected, got = "an id, by which records are the same example", listed(entries[0][1])
-            raise base.refused("example-unnamed", ": no record has an id", expected, got, _BY_TEXT)
+            expected, found = "an id, by which records are the same example", listed(entries[0][1])
+            raise base.refused(
+                "example-unnamed", ": no record has an id", expected, found, _BY_TEXT
+            )
         names = base.example_names(path.name, "doccano", entries, self.example, _IDS)
         left_out = Counter[str]()
         subjects: dict[str, object] = {}
@@ -252,17 +256,17 @@ class Doccano(base.Export):
                 subject = next((fields[key] for key in _SUBJECTS if key in fields), None)
                 if subjects.setdefault(name, subject) != subject:  # ids of two projects
                     what = f": example {name} is another one elsewhere"
-                    expected, got = json_shown(subjects[name]), json_shown(subject)
+                    expected, found = json_shown(subjects[name]), json_shown(subject)
                     hint = f"read each project by itself; or {_BY_TEXT}"
-                    raise base.refused("example-differs", what, expected, got, hint)
-                for who, found in self._labels(
+                    raise base.refused("example-differs", what, expected, found, hint)
+                for who, named in self._labels(
                     fields, member, is_json=starts[source] in (b"{", b"[")
                 ).items():
-                    if not found and self.unlabelled == "not-assigned":
+                    if not named and self.unlabelled == "not-assigned":
                         left_out["records without a label (not labelled, or of no label)"] += 1
                         continue
-                    answer = sorted(set(found)) if found else None
-                    state = states.ANSWERED if found else states.EMPTY
+                    answer = sorted(set(named)) if named else None
+                    state = states.ANSWERED if named else states.EMPTY
                     responses.append(
                         Response(
                             example=name, annotator=who, answer=answer, state=state, place=where
@@ -309,13 +313,13 @@ class Doccano(base.Export):
             raise _spans(value)
         if isinstance(value, JsonNumber) and value not in self.label_names:
             number = str(value[:40])
-            what, got = (
+            what, found = (
                 f" has the number {number} for a label",
                 f"{number}, whose name is in no file",
             )
             names = {number: "NAME"}
             more = ", for each number"
-            raise base.needed("doccano", what, "names of labels", got, more, label_names=names)
+            raise base.needed("doccano", what, "names of labels", found, more, label_names=names)
         if not isinstance(value, str):
             raise base.unlike("here", "text for a label", value)
         return self.label_names[value] if isinstance(value, JsonNumber) else value

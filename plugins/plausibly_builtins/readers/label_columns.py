@@ -111,8 +111,8 @@ class LabelColumns(base.TableExport, ABC):
     def table_content(self, table: TextTable, labels: base.Labels) -> AnnotationTable:
         table.need(self.ignore, hint="name columns of the file in ignore")
         if not len(table):
-            expected, got = "one row per example", "a header and no rows"
-            raise base.refused("file-empty", " is empty", expected, got)
+            expected, found = "one row per example", "a header and no rows"
+            raise base.refused("file-empty", " is empty", expected, found)
         example, annotator = self.name_columns(table)
         if example is None:
             like = next((n for n in table.header if names_examples(n, table.column(n))), None)
@@ -150,18 +150,18 @@ class LabelColumns(base.TableExport, ABC):
             )
             what = f" has numbers for {listed(map(quoted, outside))}"
             expected = f"columns among the {several(len(labels), 'declared label')}"
-            got = f"{several(len(outside), 'column')} besides"
+            found = f"{several(len(outside), 'column')} besides"
             hint = base.as_argument(self.reader, ignore=outside)
             hint = f"did you mean {quoted(meant)}? fix it, or {hint}" if meant else hint
-            raise base.refused("label-unknown", what, expected, got, hint, labels=outside)
+            raise base.refused("label-unknown", what, expected, found, hint, labels=outside)
 
 
 def unreadable(row: Row, label: str, expected: str, hint: str = base.AGAIN) -> Exception:
     """Return the error about a cell that holds another number than its format has."""
     cell = row.cells[label]
     what = f" {row.place}: the number of {base.short(label)} cannot be used"
-    got = (cell if len(cell) <= 40 else f"{cell[:39]}…") or "an empty cell"
-    return base.refused("number-unreadable", what, expected, got, hint, label=label)
+    found = (cell if len(cell) <= 40 else f"{cell[:39]}…") or "an empty cell"
+    return base.refused("number-unreadable", what, expected, found, hint, label=label)
 
 
 # ---- counted votes
@@ -209,11 +209,11 @@ class Counts(LabelColumns):
             except (OSError, zipfile.BadZipFile):
                 return False
         entry = first_object(head) if is_lines(path) else {}
-        found = entry.get(self.field)
+        counts = entry.get(self.field)
         return (
-            isinstance(found, dict)
+            isinstance(counts, dict)
             and any(isinstance(entry.get(key), str) for key in EXAMPLE_KEYS)
-            and all(isinstance(n, JsonNumber) and COUNT.fullmatch(n) for n in found.values())
+            and all(isinstance(n, JsonNumber) and COUNT.fullmatch(n) for n in counts.values())
         )
 
     def name_columns(self, table: TextTable) -> tuple[str | None, None]:
@@ -349,9 +349,9 @@ class Counts(LabelColumns):
         )
         if numbers.unit == "row":
             hint = base.as_argument(self.reader, ignore=[name])
-        got, hint = f"columns {listed(map(quoted, names))}", f"{hint}, if it is a total"
+        found, hint = f"columns {listed(map(quoted, names))}", f"{hint}, if it is a total"
         base.warn_of(
-            numbers.source, "column-of-sums", what, "labels only", got, hint, columns=[name]
+            numbers.source, "column-of-sums", what, "labels only", found, hint, columns=[name]
         )
 
 
@@ -436,15 +436,15 @@ class SoftLabels(LabelColumns):
         rows: list[Row] = []
         for line, name, entry in lines:
             place = f"line {counted(line)}"
-            found = entry.get(_first_of(wanted, entry) or "")
-            if isinstance(found, list):
-                names = labels_in_order(len(found), labels, "weight", f" {place}")
-                found = dict(zip(names, found, strict=True))
-            if not isinstance(found, dict):
+            weights = entry.get(_first_of(wanted, entry) or "")
+            if isinstance(weights, list):
+                names = labels_in_order(len(weights), labels, "weight", f" {place}")
+                weights = dict(zip(names, weights, strict=True))
+            if not isinstance(weights, dict):
                 expected = f"{listed(map(quoted, wanted))}: a weight by label, or a list of them"
                 what = f" {place} holds no weights"
                 raise base.key_missing(entry, self.reader, "field", what, expected)
-            cells = {label: json_shown(weight) for label, weight in found.items()}
+            cells = {label: json_shown(weight) for label, weight in weights.items()}
             rows.append(Row(place, name, cells, key_text(line, entry, who) if who else None))
         return rows
 
@@ -471,17 +471,17 @@ class SoftLabels(LabelColumns):
 
 def _weights(row: Row) -> dict[str, float]:
     """Return the weights of a row; one of 0 only names its label."""
-    found: dict[str, float] = {}
+    weights: dict[str, float] = {}
     for label, cell in row.cells.items():
         weight = float(cell) if _NUMBER.fullmatch(cell) else math.nan
         if not 0 <= weight < math.inf:
             raise unreadable(row, label, "a finite number, 0 or more, with a point for decimals")
-        found[label] = weight
-    total = sum(found.values())
+        weights[label] = weight
+    total = sum(weights.values())
     if not 0 < total < math.inf:
         what, expected = f" {row.place} gives no label any weight", "a weight above 0, a finite sum"
         raise base.refused("weights-zero", what, expected, f"a sum of {total:g}")
-    return found
+    return weights
 
 
 def _is_spread(value: object) -> bool:
@@ -514,14 +514,14 @@ def named_objects(path: Path, reader: str, key: str | None) -> list[tuple[int, s
 
     The name is under the key, or the first usual one that the first object has.
     """
-    found = base.lines_of(path)
-    first, wanted = found[0][1], EXAMPLE_KEYS if key is None else (key,)
+    lines = base.lines_of(path)
+    first, wanted = lines[0][1], EXAMPLE_KEYS if key is None else (key,)
     # ChaosNLI has an object called example, too.
     fit = [name for name in wanted if isinstance(first.get(name), str) or (key and name in first)]
     if not fit:
         expected = f"the key {listed(map(quoted, wanted), most=len(wanted))} in every object"
         raise base.key_missing(first, reader, "example", " names no example", expected)
-    return [(line, key_text(line, entry, fit[0]), entry) for line, entry in found]
+    return [(line, key_text(line, entry, fit[0]), entry) for line, entry in lines]
 
 
 def key_text(line: int, entry: base.Entry, key: str) -> str:
@@ -556,9 +556,9 @@ def check_names(
         first, second, *_ = (at for at, name in enumerate(names) if name == again[0])
         others = f", and {several(len(again) - 1, 'other name')} again" if again[1:] else ""
         what = f" names the {noun} {base.short(again[0])} twice"
-        got = f"{place(first)} and {place(second)}{others}"
+        found = f"{place(first)} and {place(second)}{others}"
         hint, details = "keep one, or rename it", {f"{noun}s": again}
-        raise base.refused(f"{noun}-twice", what, "each name once", got, hint, **details)
+        raise base.refused(f"{noun}-twice", what, "each name once", found, hint, **details)
     unfit = [at for at, name in enumerate(names) if not name or "\0" in name]
     if unfit:
         what = f" has {several(len(unfit), noun)} without a usable name"

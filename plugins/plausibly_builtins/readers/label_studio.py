@@ -75,12 +75,12 @@ class Result:
         return any(self.fields.get(key) is True for key in ("ground_truth", "honeypot"))
 
     def people(self) -> list[tuple[str | None, str | None]]:
-        found = (self.fields.get(field) for field in _PEOPLE)
+        people = (self.fields.get(field) for field in _PEOPLE)
         return [
             (base.text_of(person.get("id")), base.text_of(person.get("email")))
             if isinstance(person, dict)
             else (None, base.text_of(person))
-            for person in found
+            for person in people
         ]
 
 
@@ -222,11 +222,11 @@ def _result(fields: base.Entry, place: str) -> Result:
 
 def _authors(results: Iterable[Result]) -> Callable[[Result], str | None]:
     """Return a function from a result to its author: the id, where it is known of an address."""
-    ids = {mail: known for one in results for known, mail in one.people() if mail and known}
+    ids = {mail: known for result in results for known, mail in result.people() if mail and known}
 
     def author(result: Result) -> str | None:
-        found = next((known or mail for known, mail in result.people() if known or mail), None)
-        return found and ids.get(found, found)
+        name = next((known or mail for known, mail in result.people() if known or mail), None)
+        return name and ids.get(name, name)
 
     return author
 
@@ -243,9 +243,9 @@ def _once(results: Iterable[Result], left_out: Counter[str]) -> list[Result]:
         if (before.regions, before.verdict) != (result.regions, result.verdict):
             if before.time is None or result.time is None or before.time == result.time:
                 expected = "one annotation per id, or the time of each change"
-                got = "different results at one time, or without time"
-                raise base.unlike(before.place, expected, None, got, "remove one of them")
-            kept[key] = max(before, result, key=lambda one: one.time or 0.0)
+                found = "different results at one time, or without time"
+                raise base.unlike(before.place, expected, None, found, "remove one of them")
+            kept[key] = max(before, result, key=lambda version: version.time or 0.0)
     return list(kept.values())
 
 
@@ -259,7 +259,7 @@ def _repeats_prediction(
     parent = base.text_of(result.fields.get("parent_prediction"))
     if parent is None:
         return False
-    original = next((one for one in predictions if one.id == parent), None)
+    original = next((prediction for prediction in predictions if prediction.id == parent), None)
     inside = base.entry_of(result.fields.get("prediction"))
     if original is None and isinstance(inside.get("result"), list):
         original = _result(inside, f"{result.place}, its prediction")
@@ -319,7 +319,9 @@ class LabelStudioOptions(base.TimedExport):
         name: str | None,
         truth: Literal["count", "drop"] | None = "count",
     ) -> AnnotationTable:
-        results = [one for task in tasks.values() for one in (*task.annotations, *task.drafts)]
+        results = [
+            result for task in tasks.values() for result in (*task.annotations, *task.drafts)
+        ]
         control, author = self.chosen(results, name), _authors(results)
         responses: list[Response] = []
         truths: list[str] = []
@@ -340,7 +342,9 @@ class LabelStudioOptions(base.TimedExport):
                     and base.text_of(draft.fields.get("annotation")) not in ids
                 ]
                 left_out["drafts beside an annotation"] += len(task.drafts) - len(drafts)
-            indexed = [(control.by_index(one.regions), one) for one in (*annotations, *drafts)]
+            indexed = [
+                (control.by_index(result.regions), result) for result in (*annotations, *drafts)
+            ]
             indices = [""]
             if control.repeats:
                 indices = sorted({index for regions, _ in indexed for index in regions})
@@ -367,18 +371,18 @@ class LabelStudioOptions(base.TimedExport):
         if control.type == RANKER:
             if self.kind is not None:
                 what = f": control {quoted(control.name)} ranks labels"
-                got = "answers of kind partial-ranking"
-                raise base.unfit(what, f"kind {kind}", got, "leave kind out")
+                found = "answers of kind partial-ranking"
+                raise base.unfit(what, f"kind {kind}", found, "leave kind out")
             kind = "partial-ranking"
         elif self.kind is None and any(len(base.items_of(r.answer)) > 1 for r in responses):
             kind = "label-set"
         if truth is None and truths:
-            many = several(len(truths), "annotation")
-            what = f": {many} marked as ground truth ({listed(truths)})"
+            number = several(len(truths), "annotation")
+            what = f": {number} marked as ground truth ({listed(truths)})"
             expected = "annotators' answers"
-            got = "annotations that may be the truth that others were measured by"
+            found = "annotations that may be the truth that others were measured by"
             hint = base.as_argument(self.reader, ground_truth="drop") + ', or "count" to count them'
-            base.warn_of(source, "ground-truth-counted", what, expected, got, hint)
+            base.warn_of(source, "ground-truth-counted", what, expected, found, hint)
         return self.gathered(
             kind,
             responses,
@@ -420,8 +424,8 @@ class LabelStudio(Scored, LabelStudioOptions):
         every = _load(path)
         if not any(task.annotations or task.drafts for task in every):
             predicted = any(task.predictions for task in every)
-            many = several(len(every), "task")
-            raise base.only_predictions(self.reader, many, predicted=predicted)
+            number = several(len(every), "task")
+            raise base.only_predictions(self.reader, number, predicted=predicted)
         tasks, left_out = _by_example(path.name, every, self.example)
         return self.answers(tasks, left_out, labels, path.name, self.control, self.ground_truth)
 
@@ -431,7 +435,7 @@ class LabelStudio(Scored, LabelStudioOptions):
         control = self.chosen([result for _, result in results], self.control)
         if control.type == RANKER:
             raise predictions_ranked(f"predictions of control {quoted(control.name)}")
-        found = [
+        predictions = [
             NamedPrediction(
                 example=f"{example}#{index}" if index else example,
                 model=base.text_of(result.fields.get("model_version")) or "",
@@ -445,7 +449,7 @@ class LabelStudio(Scored, LabelStudioOptions):
             for example, result in results
             for index, regions in control.by_index(result.regions).items()
         ]
-        return found, () if control.repeats else tasks, ()
+        return predictions, () if control.repeats else tasks, ()
 
 
 @attrs.frozen(kw_only=True)
@@ -473,18 +477,18 @@ class LabelStudioMin(LabelStudioOptions):
         """Return whether records with the id of an annotation come first."""
         values = json_head(head)
         records = base.items_of(values[0]) if len(values) == 1 else []
-        found = [record for record in records if isinstance(record, dict) and _ID in record]
-        return any("annotator" in record or "lead_time" in record for record in found)
+        annotations = [record for record in records if isinstance(record, dict) and _ID in record]
+        return any("annotator" in record or "lead_time" in record for record in annotations)
 
     def content(self, path: Path, labels: base.Labels) -> AnnotationTable:
         expected = "a list of records, one per annotation"
-        found = base.entries(path, expected)
-        if not found:
+        entries = base.entries(path, expected)
+        if not entries:
             raise base.unlike("the list of records", expected, [])
-        control = Control(reader=self.reader, name=self._name([record for _, record in found]))
-        names = base.example_names(path.name, self.reader, found, self.example, ())
+        control = Control(reader=self.reader, name=self._name([record for _, record in entries]))
+        names = base.example_names(path.name, self.reader, entries, self.example, ())
         tasks: dict[str, Task] = {}
-        for example, (place, record) in zip(names, found, strict=True):
+        for example, (place, record) in zip(names, entries, strict=True):
             tasks.setdefault(example, Task()).annotations.extend(
                 _annotation(record, place, control)
             )
@@ -496,8 +500,8 @@ class LabelStudioMin(LabelStudioOptions):
         if self.control is not None:
             control = Control(reader=self.reader, name=self.control)
             if all(control.index(key) is None for key in keys):
-                got = listed(map(quoted, keys)) or "none"
-                raise unknown_control(control, keys, got, keys=keys)
+                found = listed(map(quoted, keys)) or "none"
+                raise unknown_control(control, keys, found, keys=keys)
             return self.control
         clear: list[str] = []
         for key in keys:  # whose values can be nothing but those of a control with labels
@@ -512,8 +516,8 @@ class LabelStudioMin(LabelStudioOptions):
             return clear[0]
         keys = clear or keys
         if not keys:
-            got = "no key but those of the export itself"
-            raise base.unlike("as a whole", "a key of answers", found=got)
+            found = "no key but those of the export itself"
+            raise base.unlike("as a whole", "a key of answers", found=found)
         what = ": which key holds the answers is not clear"
         expected = "the name of the control; the data of a task stand beside it"
         parts, more = (
@@ -529,11 +533,11 @@ def _annotation(record: base.Entry, place: str, control: Control) -> list[Result
     if base.text_of(record.get(_ID)) is None:
         if not keys:
             return []
-        got = (
+        found = (
             f"{quoted(keys[0])} among the data of the task, which the answer overwrites or loses to"
         )
         hint = "export as JSON, where answers and data stand apart"
-        raise base.unlike(place, "a key of answers only", None, got, hint)
+        raise base.unlike(place, "a key of answers only", None, found, hint)
     regions = tuple(region for key in keys for region in _regions(key, record[key], place))
     times = {key: record.get(key) for key in ("created_at", "updated_at")}
     fields = {"id": record[_ID], "completed_by": record.get("annotator"), **times}

@@ -42,8 +42,8 @@ class Region:
     origin: object = None
     score: object = None
 
-    def unfit(self, place: str, expected: str, found: object) -> InputError:
-        return unlike(place, f"{expected}, as the value of {quoted(self.control)}", found)
+    def unfit(self, place: str, expected: str, value: object) -> InputError:
+        return unlike(place, f"{expected}, as the value of {quoted(self.control)}", value)
 
 
 @attrs.frozen(kw_only=True)
@@ -73,12 +73,12 @@ class Control:
         return match[1] if match else None
 
     def by_index(self, regions: Iterable[Region]) -> dict[str, list[Region]]:
-        found: dict[str, list[Region]] = {}
+        indexed: dict[str, list[Region]] = {}
         for region in regions:
             index = self.index(region.control)
             if index is not None:
-                found.setdefault(index, []).append(region)
-        return found
+                indexed.setdefault(index, []).append(region)
+        return indexed
 
     def answer(self, regions: Sequence[Region], at: str) -> list[str] | list[list[str]]:
         """Return what the regions answer: labels, each once, or blocks of ranks."""
@@ -92,14 +92,14 @@ class Control:
     def labels(self, region: Region, at: str) -> list[str]:
         if region.type == "pairwise":
             return [self._label(region, region.value.get("selected"), at)]
-        found = region.value.get(region.type)
+        value = region.value.get(region.type)
         if region.type in NUMBERS:
-            if not isinstance(found, JsonNumber):
-                raise region.unfit(at, "a number", found)
-            return [str(found)]
-        if not isinstance(found, list):
-            raise region.unfit(at, "a list of labels", found)
-        return list(dict.fromkeys(self._label(region, item, at) for item in found))
+            if not isinstance(value, JsonNumber):
+                raise region.unfit(at, "a number", value)
+            return [str(value)]
+        if not isinstance(value, list):
+            raise region.unfit(at, "a list of labels", value)
+        return list(dict.fromkeys(self._label(region, item, at) for item in value))
 
     def _label(self, region: Region, item: object, at: str) -> str:
         """Return the label of a text, or of its path in a taxonomy."""
@@ -114,11 +114,11 @@ class Control:
         label = path[-1] if leaf else "/".join(path)
         known = self.paths.setdefault(label, path)
         if known != path:
-            got = f"{' > '.join(known)} and {' > '.join(path)}"
+            found = f"{' > '.join(known)} and {' > '.join(path)}"
             expected = f"one place of the taxonomy for {quoted(label)}"
             if leaf:
-                raise needed(self.reader, f" {at}", expected, got, taxonomy="path")
-            raise unlike(at, expected, None, got, "rename one of them")
+                raise needed(self.reader, f" {at}", expected, found, taxonomy="path")
+            raise unlike(at, expected, None, found, "rename one of them")
         return label
 
     def _ranks(self, region: Region, at: str) -> list[list[str]]:
@@ -185,14 +185,14 @@ def choose_control(regions: Iterable[Region], control: Control, *, numbers: bool
         names = names or list(types)
         if all(types[name] <= set(NUMBERS) for name in names):
             what = f": {_typed(types, names)} holds numbers, not labels"
-            got = "numbers, whose order and distance labels do not have"
-            parts = (control.reader, what, "labels", got, " takes each number as a label")
+            found = "numbers, whose order and distance labels do not have"
+            parts = (control.reader, what, "labels", found, " takes each number as a label")
             raise needed(*parts, details={"controls": names}, numbers="label")
         what = f": the values of {_typed(types, names)} are no labels of a task"
         expected = f"a control of type {', '.join(NAMING[:-1])} or {NAMING[-1]}"
         hint = "set the project up with Choices, Taxonomy, Ranker or Pairwise"
-        got = f"only {_typed(types)}"
-        raise refused("control-unfit", what, expected, got, hint, controls=names)
+        found = f"only {_typed(types)}"
+        raise refused("control-unfit", what, expected, found, hint, controls=names)
     return attrs.evolve(control, type=kinds[0] if kinds else None)
 
 

@@ -188,8 +188,8 @@ class LongTable(base.TableExport):
         if self._names_columns(first) if self.header is None else self.header:
             if self.preset in (None, "crowd-kit") and self._has_usual(first):
                 return True
-            found = self._platform(first)
-            return found is not None and self.preset in (None, found)
+            platform = self._platform(first)
+            return platform is not None and self.preset in (None, platform)
         mapped = self.columns or {}
         return all(name.isdecimal() and 0 < int(name) <= len(first) for name in mapped.values())
 
@@ -240,12 +240,12 @@ class LongTable(base.TableExport):
         if absent or table.nested:
             table.need(names, hint=_hint(table, absent, {*names, *table.nested}))
         if not len(table):
-            what, got = " names no label", "a header and no rows"
-            raise base.refused("annotations-empty", what, "one row per vote", got)
+            what, found = " names no label", "a header and no rows"
+            raise base.refused("annotations-empty", what, "one row per vote", found)
         if self.golden is not None and not columns.golden:
             expected = "GOLDEN:… of Toloka, or Figure Eight's _golden"
-            got, hint = several(len(table.header), "column"), "leave golden out"
-            raise base.refused("columns-missing", " has no known answers", expected, got, hint)
+            found, hint = several(len(table.header), "column"), "leave golden out"
+            raise base.refused("columns-missing", " has no known answers", expected, found, hint)
         return columns
 
     def _usual(self, header: Sequence[str], *, named: bool = True) -> dict[str, str]:
@@ -260,8 +260,8 @@ class LongTable(base.TableExport):
             usual["annotator"] = workers[0]
         if self.answer is not None:
             usual["label"] = self.answer
-        found = {**usual, **mapped}
-        return {role: found[role] for role in _ROLES if role in found}
+        columns = {**usual, **mapped}
+        return {role: columns[role] for role in _ROLES if role in columns}
 
     def _has_usual(self, header: Sequence[str]) -> bool:
         return {*self._usual(header).values()} <= {*header}
@@ -271,13 +271,13 @@ class LongTable(base.TableExport):
         mapped = self.columns or {}
         if self._has_usual(header) and not {*_NEEDED} <= {*mapped}:
             return None
-        found: list[str] = []
+        platforms: list[str] = []
         for name, of in _PLATFORMS.items():
             # Of Toloka's columns the worker's is enough; the task may be named by an input.
             marks = ("annotator",) if name == "toloka" else ("annotator", "example")
             answered = "label" in mapped or name == "figure-eight" or _starting(of.answers, header)
-            found += [name] if answered and {of.columns[m] for m in marks} <= {*header} else []
-        return found[0] if len(found) == 1 else None
+            platforms += [name] if answered and {of.columns[m] for m in marks} <= {*header} else []
+        return platforms[0] if len(platforms) == 1 else None
 
     def _gathered(self, table: TextTable, columns: Columns, labels: base.Labels) -> AnnotationTable:
         called, size = columns.called, len(table)
@@ -323,8 +323,10 @@ class LongTable(base.TableExport):
         responses: list[Response] = []
         for first, *others in groups.values():
             answers, of = [named[row] for row in (first, *others)], state[first]
-            answer: list[str] | None = list(dict.fromkeys(x for one in answers for x in one or ()))
-            if all(one is None for one in answers):
+            answer: list[str] | None = list(
+                dict.fromkeys(x for row_labels in answers for x in row_labels or ())
+            )
+            if all(row_labels is None for row_labels in answers):
                 # An empty cell is no answer, which is not an answer of no label.
                 answer, of = None, states.SKIPPED if of == states.ANSWERED else of
             response = Response(
@@ -428,14 +430,14 @@ def _platform_columns(
         if not fit and whole in table.header:
             label, question = whole, answer
     else:
-        found = _starting(of.answers, table.header)
-        if name == "figure-eight" and not found:
+        candidates = _starting(of.answers, table.header)
+        if name == "figure-eight" and not candidates:
             others = [n for n in table.header if n[:1] != "_" and not n.endswith(_NO_ANSWER)]
-            found = [n for n in others if f"{n}_gold" in table.header] or others
-        if not found:
+            candidates = [n for n in others if f"{n}_gold" in table.header] or others
+        if not candidates:
             hint = base.as_argument("long-table", answer="COLUMN")
             raise base.columns_missing(table, "answers", f"one such as {of.answers}NAME", hint)
-        label = base.choose("long-table", "answer", "columns", found, None)
+        label = base.choose("long-table", "answer", "columns", candidates, None)
     return Columns(
         called={**called, **mapped, "label": label},
         platform=of,
@@ -483,9 +485,9 @@ def _from_json(
         answers.append(every)
     known = sorted({name for answer in answers for name in answer})
     if question is not None and question not in known:
-        got = f"questions {listed(map(quoted, known))}" if known else "no question"
+        found = f"questions {listed(map(quoted, known))}" if known else "no question"
         what, expected = f" has no answer to {base.short(question)}", "a question that is there"
-        raise base.refused("columns-missing", what, expected, got, "name one that is there")
+        raise base.refused("columns-missing", what, expected, found, "name one that is there")
     if question is None and known:
         question = base.choose("long-table", "answer", "questions", known, None)
     labels: list[list[str] | None] = []
@@ -524,8 +526,8 @@ def _read(
     for row, cell in enumerate(table.column(name)):
         value = read(cell)
         if value is None:
-            got = base.short(cell) if cell else "an empty cell"
-            raise base.cell_refused(table, row, noun, expected, got)
+            found = base.short(cell) if cell else "an empty cell"
+            raise base.cell_refused(table, row, noun, expected, found)
         values.append(value)
     return values
 
@@ -539,14 +541,14 @@ def _time(text: str, months_first: bool) -> tuple[str, float | None] | None:
     try:
         if named := _NAMED.fullmatch(text):
             time = datetime.strptime(f"{named[1]} {named[3]}", "%b %d %H:%M:%S %Y")
-            found = base.from_iso(f"{time} {named[2]}")
+            moment = base.from_iso(f"{time} {named[2]}")
         elif months_first and "/" in text:
-            found = datetime.strptime(text, "%m/%d/%Y %H:%M:%S")
+            moment = datetime.strptime(text, "%m/%d/%Y %H:%M:%S")
         else:
-            found = base.from_iso(text)
-        if found.tzinfo is None:
-            return "without a zone", found.replace(tzinfo=UTC).timestamp()
-        return "with a zone", found.timestamp()
+            moment = base.from_iso(text)
+        if moment.tzinfo is None:
+            return "without a zone", moment.replace(tzinfo=UTC).timestamp()
+        return "with a zone", moment.timestamp()
     except (ValueError, OverflowError):
         return None
 
@@ -555,8 +557,8 @@ def _times(table: TextTable, columns: Columns) -> list[float | None]:
     """Return the time of each row, in seconds; None where the cell is empty."""
     expected = "a number, 2018-01-24T09:51:16, or Wed Jan 24 09:51:16 PST 2018"
     name, of = columns.called["time"], columns.platform
-    found = _read(table, name, "time", lambda text: _time(text, of.months_first), expected)
-    ways = [(row, way) for row, (way, _) in enumerate(found) if way]
+    times = _read(table, name, "time", lambda text: _time(text, of.months_first), expected)
+    ways = [(row, way) for row, (way, _) in enumerate(times) if way]
     for row, way in ways:
         first, usual = ways[0]
         if way != usual:
@@ -564,4 +566,4 @@ def _times(table: TextTable, columns: Columns) -> list[float | None]:
             raise base.cell_refused(
                 table, row, "time", expected, base.short(table.column(name)[row])
             )
-    return [seconds for _, seconds in found]
+    return [seconds for _, seconds in times]

@@ -28,9 +28,9 @@ class Scored:
     def predictions(self, path: Path, labels: base.Labels, model: str | None) -> xr.DataArray:
         """Return the predictions in the file or folder, of one of its models."""
         with base.about(path.name):
-            found, examples, offered = self.scored(path)
+            named, examples, offered = self.scored(path)
             declared = labels or offered or None
-            return from_named(found, declared, source=path.name, model=model, examples=examples)
+            return from_named(named, declared, source=path.name, model=model, examples=examples)
 
 
 def predictions_ranked(noun: str) -> InputError:

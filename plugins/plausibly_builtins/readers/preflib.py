@@ -78,9 +78,11 @@ def read_profile(path: Path, source: str) -> Profile:
         kind = fields["DATA TYPE"][1].lower() if typed else ending
         if kind not in TYPES:
             expected = f"one of {listed(TYPES, most=len(TYPES))}"
-            got = "# DATA TYPE" if typed else "no DATA TYPE in the header"
+            found = "# DATA TYPE" if typed else "no DATA TYPE in the header"
             hint = "name a file of orders or categories" if typed else "add a line # DATA TYPE: toi"
-            raise base.refused("type-unfit", f" is of type {base.short(kind)}", expected, got, hint)
+            raise base.refused(
+                "type-unfit", f" is of type {base.short(kind)}", expected, found, hint
+            )
         categories = _names(fields, "CATEGORY", "CATEGORIES") if kind == "cat" else ()
         alternatives = _names(fields, "ALTERNATIVE", "ALTERNATIVES")
         unique = next((key for key in _UNIQUE if key in fields), _UNIQUE[kind == "cat"])
@@ -90,11 +92,11 @@ def read_profile(path: Path, source: str) -> Profile:
             _check(ballot, kind, alternatives, len(categories))
             before = first.setdefault(tuple(map(frozenset, ballot.groups)), ballot.line)
             if before != ballot.line:
-                got, hint = (
+                found, hint = (
                     f"the same in line {counted(before)}",
                     "add the two counts up in one line",
                 )
-                raise base.unlike(ballot.line, "each ballot once", None, got, hint)
+                raise base.unlike(ballot.line, "each ballot once", None, found, hint)
         votes = sum(ballot.count for ballot in ballots)
         for key, number in (("NUMBER VOTERS", votes), (unique, len(ballots))):
             line, stated = _number(fields, key)
@@ -156,9 +158,9 @@ def _older(lines: Lines, ending: str) -> tuple[Fields, Lines]:
 def _number(fields: Fields, key: str) -> tuple[int, int]:
     line, text = fields.get(key, (max(line for line, _ in fields.values()), ""))
     if not _WHOLE.fullmatch(text):
-        got = quoted(text) if key in fields else near(key, fields)
-        got = got or several(len(fields), "other key")
-        raise base.unlike(line, f"# {key}: a whole number", found=got)
+        found = quoted(text) if key in fields else near(key, fields)
+        found = found or several(len(fields), "other key")
+        raise base.unlike(line, f"# {key}: a whole number", found=found)
     return line, int(text)
 
 
@@ -218,8 +220,8 @@ def _check(ballot: Ballot, kind: str, alternatives: Sequence[str], categories: i
     if tied or (kind.endswith("c") and ballot.size < number):
         wider = f"t{kind[1:]}" if tied else f"{kind[:2]}i"
         expected = f"{'strict' if tied else 'complete'} orders, as {kind} files have"
-        got = f"{several(ballot.size, 'alternative')} in {several(len(groups), 'rank')}"
-        raise base.unlike(line, expected, None, got, f'"# DATA TYPE: {wider}", or fix that line')
+        found = f"{several(ballot.size, 'alternative')} in {several(len(groups), 'rank')}"
+        raise base.unlike(line, expected, None, found, f'"# DATA TYPE: {wider}", or fix that line')
 
 
 @attrs.frozen(kw_only=True)
@@ -253,8 +255,8 @@ class PrefLib(base.Export):
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether there is a header of PrefLib, or the numbers of an older file."""
         if path.is_dir():
-            found = _files(path)
-            return bool(found) and self.recognises(found[0], file_opening(found[0], "annotations"))
+            files = _files(path)
+            return bool(files) and self.recognises(files[0], file_opening(files[0], "annotations"))
         text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
         if text.startswith(b"#"):
             return _HEADER.search(_ANY_END.sub(b"\n", text)) is not None
@@ -299,36 +301,36 @@ class PrefLib(base.Export):
     def _in_folder(self, folder: Path) -> dict[str, Profile]:
         """Return what the files of a folder hold, by example."""
         if self.example is not None:
-            what, got = " is a folder of several examples", f"example {quoted(self.example)}"
+            what, found = " is a folder of several examples", f"example {quoted(self.example)}"
             expected = "the name of an example where there is one file"
-            raise base.unfit(what, expected, got, "leave example out")
-        found: dict[str, Profile] = {}
+            raise base.unfit(what, expected, found, "leave example out")
+        profiles: dict[str, Profile] = {}
         for path in _files(folder):
             profile = read_profile(path, f"{folder.name}/{path.relative_to(folder).as_posix()}")
             with base.about(profile.source):
-                if path.stem in found:
-                    what = f" is of example {path.stem}, as {found[path.stem].source} is"
+                if path.stem in profiles:
+                    what = f" is of example {path.stem}, as {profiles[path.stem].source} is"
                     hint = "move one of them elsewhere; a file of another type has the same ballots"
                     raise base.refused("example-twice", what, "one file per example", "two", hint)
-            found[path.stem] = profile
-        if not found:
+            profiles[path.stem] = profile
+        if not profiles:
             expected = "files that end in " + listed(f".{kind}" for kind in TYPES)
             raise base.refused("file-empty", " holds no file of ballots", expected, "none")
-        first = next(iter(found.values()))
-        for other in found.values():
-            differ = sorted(set(first.alternatives) ^ set(other.alternatives))
-            with base.about(other.source):
+        first = next(iter(profiles.values()))
+        for later in profiles.values():
+            differ = sorted(set(first.alternatives) ^ set(later.alternatives))
+            with base.about(later.source):
                 if differ:
                     what = f" has other alternatives than {first.source}"
-                    got = f"only one of the two has {listed(map(base.short, differ))}"
+                    found = f"only one of the two has {listed(map(base.short, differ))}"
                     hint = "read those files one by one, or fix the names"
                     name, expected = "alternatives-differ", "the same names in every file"
-                    raise base.refused(name, what, expected, got, hint, alternatives=differ)
-                if (first.type == "cat") != (other.type == "cat"):
+                    raise base.refused(name, what, expected, found, hint, alternatives=differ)
+                if (first.type == "cat") != (later.type == "cat"):
                     expected = f"{first.type}, as {first.source}: either orders or categories"
                     hint = "put them into two folders"
-                    raise base.unlike("as a whole", expected, None, other.type, hint)
-        return found
+                    raise base.unlike("as a whole", expected, None, later.type, hint)
+        return profiles
 
     def _responses(self, example: str, profile: Profile) -> Iterator[Response]:
         chosen: int | None = None
@@ -337,8 +339,8 @@ class PrefLib(base.Export):
                 options = ("preflib", "category", "categories", profile.categories)
                 chosen = profile.categories.index(base.choose(*options, self.category))
             elif self.category is not None:
-                got = f"type {profile.type}, category {quoted(self.category)}"
-                raise base.unfit(" has no categories", "a file of type cat, or no category", got)
+                found = f"type {profile.type}, category {quoted(self.category)}"
+                raise base.unfit(" has no categories", "a file of type cat, or no category", found)
         for ballot in profile.ballots:
             groups = [[profile.alternatives[at - 1] for at in group] for group in ballot.groups]
             yield Response(

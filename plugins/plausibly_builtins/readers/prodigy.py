@@ -43,16 +43,16 @@ class Line:
         return base.unlike(self.number, f"{quoted(key)}: {expected}", self.fields.get(key))
 
     def view(self) -> str:
-        found = self.fields.get("_view_id")
-        if found is None or found == _BINARY:
+        view = self.fields.get("_view_id")
+        if view is None or view == _BINARY:
             spans = "spans" if self.fields.get("spans") else _BINARY
-            found = _CHOICE if "options" in self.fields else spans
-        lacks = found == _BINARY and not isinstance(self.fields.get("label"), str)
-        if not isinstance(found, str) or found not in _HASHES or lacks:
+            view = _CHOICE if "options" in self.fields else spans
+        lacks = view == _BINARY and not isinstance(self.fields.get("label"), str)
+        if not isinstance(view, str) or view not in _HASHES or lacks:
             expected = 'the view choice with "options", or classification with "label"'
-            got = f"the view {json_shown(found)}" + " without label" * (found == _BINARY)
-            raise base.unlike(self.number, expected, found=got)
-        return found
+            found = f"the view {json_shown(view)}" + " without label" * (view == _BINARY)
+            raise base.unlike(self.number, expected, found=found)
+        return view
 
     def options(self) -> list[str]:
         options = base.items_of(self.fields.get("options"))
@@ -94,8 +94,10 @@ class Line:
 
     def scores(self, view: str) -> tuple[tuple[str, float], ...]:
         if view == _CHOICE:
-            found = [base.entry_of(option) for option in base.items_of(self.fields.get("options"))]
-            scored = ((str(option["id"]), option.get("score")) for option in found)
+            options = [
+                base.entry_of(option) for option in base.items_of(self.fields.get("options"))
+            ]
+            scored = ((str(option["id"]), option.get("score")) for option in options)
             return tuple((n, score.value) for n, score in scored if isinstance(score, JsonNumber))
         score = self.fields.get("score", base.entry_of(self.fields.get("meta")).get("score"))
         if not isinstance(score, JsonNumber) or not 0 <= score.value <= 1:
@@ -136,11 +138,13 @@ class Prodigy(Scored, base.TimedExport):
     def content(self, path: Path, labels: base.Labels) -> AnnotationTable:
         lines, view, offered = self._lines(path)
         answers = [line.answer(view) for _, line in lines]
-        found = [(name, line, answer) for (name, line), answer in zip(lines, answers, strict=True)]
+        answered = [
+            (name, line, answer) for (name, line), answer in zip(lines, answers, strict=True)
+        ]
         versions = sum(len(base.items_of(line.fields.get("versions"))) for _, line in lines)
         return self.gathered(
             self._kind(view, [line for _, line in lines], answers),
-            [line.response(name, answer) for name, line, answer in found],
+            [line.response(name, answer) for name, line, answer in answered],
             labels,
             source=path.name,
             offered=offered,
@@ -149,13 +153,13 @@ class Prodigy(Scored, base.TimedExport):
 
     def scored(self, path: Path) -> Scores:
         lines, view, offered = self._lines(path)
-        found: dict[str, NamedPrediction] = {}
+        predictions: dict[str, NamedPrediction] = {}
         for name, line in lines:
             scores = line.scores(view)
             scored = NamedPrediction(example=name, model="", scores=scores, place=line.place)
             # An example with several annotators stands in several lines, scored once.
-            found.setdefault(name, scored)
-        return found.values(), found, offered
+            predictions.setdefault(name, scored)
+        return predictions.values(), predictions, offered
 
     def _lines(self, path: Path) -> tuple[list[tuple[str, Line]], str, list[str]]:
         """Return the lines by example, the view of all, and the labels that could be named."""
@@ -164,27 +168,27 @@ class Prodigy(Scored, base.TimedExport):
         for line in lines:
             first.setdefault(line.view(), line.place)
         if len(first) > 1:
-            got = listed(f"{view} in {place}" for view, place in first.items())
+            found = listed(f"{view} in {place}" for view, place in first.items())
             hint = "put each into a file of its own"
-            raise base.unlike("as a whole", "answers of one view", None, got, hint)
+            raise base.unlike("as a whole", "answers of one view", None, found, hint)
         (view,) = first
         offered = [_ACCEPT, _REJECT]
         if view == _CHOICE:
             offered = list(dict.fromkeys(name for line in lines for name in line.options()))
         questions = sorted({str(line.fields.get("label")) for line in lines})
         if view == _BINARY and self.example is not None and len(questions) > 1:
-            what, got = f" asks about {len(questions)} labels", listed(map(base.short, questions))
+            what, found = f" asks about {len(questions)} labels", listed(map(base.short, questions))
             expected = f"one label, where {quoted(self.example)} names the examples"
-            raise base.unfit(what, expected, got, "leave example out")
+            raise base.unfit(what, expected, found, "leave example out")
         key = _HASHES[view] if self.example is None else self.example
-        found = [(line.place, line.fields) for line in lines]
-        names = base.example_names(path.name, "prodigy", found, key, ())
+        placed = [(line.place, line.fields) for line in lines]
+        names = base.example_names(path.name, "prodigy", placed, key, ())
         return list(zip(names, lines, strict=True)), view, offered
 
     def _kind(self, view: str, lines: Sequence[Line], answers: Sequence[list[str] | None]) -> str:
         if view == _BINARY and self.kind == "label-set":
-            what, got = " holds answers to binary questions", "accept, reject and ignore"
-            raise base.unfit(what, "choices, for label sets", got, "leave kind out")
+            what, found = " holds answers to binary questions", "accept, reject and ignore"
+            raise base.unfit(what, "choices, for label sets", found, "leave kind out")
         if view == _BINARY or self.kind is not None:
             return self.kind or "single-label"
         configs = [base.entry_of(line.fields.get("config")) for line in lines]
@@ -195,5 +199,5 @@ class Prodigy(Scored, base.TimedExport):
             return "single-label"
         what = " does not say whether several options could be chosen"
         expected = "an answer with two options, or the kind of the answers"
-        got, more = "at most one option in each answer", ', or "label-set"'
-        raise base.needed("prodigy", what, expected, got, more, kind="single-label")
+        found, more = "at most one option in each answer", ', or "label-set"'
+        raise base.needed("prodigy", what, expected, found, more, kind="single-label")

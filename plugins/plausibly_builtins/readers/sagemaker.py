@@ -72,15 +72,15 @@ def _kind_of_job(done: Sequence[base.PlacedEntry], attribute: str) -> base.Kind 
             if "classification" not in job and "verification" not in job:
                 what = f" {place}: {attribute} gives no labels of objects"
                 expected = "a job of classification or verification, or all workers' answers"
-                got = quoted(called) if called else "no type in the metadata"
-                raise base.refused("type-unfit", what, expected, got, "read another attribute")
+                found = quoted(called) if called else "no type in the metadata"
+                raise base.refused("type-unfit", what, expected, found, "read another attribute")
             kind = "label-set" if job.endswith("-multilabel") else "single-label"
         kinds.setdefault(kind, (place, called))
     if len(kinds) > 1:
-        (first, one), (second, other), *_ = kinds.values()
+        (first, first_type), (second, second_type), *_ = kinds.values()
         expected = f"one type of job for {attribute}, also in {first} and {second}"
         hint = "split the manifest by job"
-        raise base.unlike("as a whole", expected, None, f"{one}, {other}", hint)
+        raise base.unlike("as a whole", expected, None, f"{first_type}, {second_type}", hint)
     return next(iter(kinds), "single-label")
 
 
@@ -97,14 +97,14 @@ def _merged(
     for number in numbers:
         name = base.text_of(names.get(number)) if isinstance(number, str) else None
         if name is None:
-            got = f"keys {listed(about) or 'none'}"
+            found = f"keys {listed(about) or 'none'}"
             expected = f"class-name or class-map beside {attribute} {json_shown(number)}"
-            raise base.unlike(place, expected, found=got)
+            raise base.unlike(place, expected, found=found)
         before = called.setdefault(str(number), name)
         if before != name:
             expected = f"one name for {attribute} {number}, here {quoted(name)}"
-            got, hint = f"{quoted(before)} before", "split the manifest by job"
-            raise base.unlike(place, expected, None, got, hint)
+            found, hint = f"{quoted(before)} before", "split the manifest by job"
+            raise base.unlike(place, expected, None, found, hint)
         labels.append(name)
     state = states.CONSOLIDATED if labels else states.EMPTY
     if labels and about.get("human-annotated") == "no":
@@ -118,8 +118,8 @@ def _merged(
 # ---- answers of workers
 
 
-def _all_workers(found: object, example: str, place: str, source: str) -> Iterator[Response]:
-    for number, entry in enumerate(found if isinstance(found, list) else [found], start=1):
+def _all_workers(answers: object, example: str, place: str, source: str) -> Iterator[Response]:
+    for number, entry in enumerate(answers if isinstance(answers, list) else [answers], start=1):
         where = f"{place}, worker {number}"
         expected = "workerId, and annotationData with content"
         fields = base.as_object(entry, where, expected)
@@ -132,11 +132,11 @@ def _all_workers(found: object, example: str, place: str, source: str) -> Iterat
 
 def _from_folder(folder: Path) -> Iterator[Response]:
     """Yield the answers in the files of a folder; an object is called as its folder."""
-    found = base.files_below(folder, "*.json")
-    if not found:
+    files = base.files_below(folder, "*.json")
+    if not files:
         expected = "worker-response, with one folder per object"
         raise base.refused("file-missing", " holds no JSON file", expected, "none")
-    for file in found:
+    for file in files:
         inside = file.relative_to(folder)
         source = f"{folder.name}/{inside.as_posix()}"
         value = read_json(file, expected="answers of workers about one object", source=source)
@@ -210,7 +210,9 @@ class SageMaker(base.Export):
                     raise base.unlike(place, "dataObject with s3Uri or content", inside)
                 votes += _all_workers(entry["annotations"], name, place, path.name)
             return self._votes(votes, labels, path.name, examples)
-        attributes = list(dict.fromkeys(name for _, one in entries for name in _attributes(one)))
+        attributes = list(
+            dict.fromkeys(name for _, entry in entries for name in _attributes(entry))
+        )
         if not attributes:
             expected = "a label attribute with its metadata"
             raise base.unlike("as a whole", expected, found="none")
@@ -221,8 +223,8 @@ class SageMaker(base.Export):
         if kind is None:
             votes = []
             for place, entry in done:
-                found = base.entry_of(entry[attribute])[_WORKERS]
-                votes += _all_workers(found, _name(entry, place), place, path.name)
+                answers = base.entry_of(entry[attribute])[_WORKERS]
+                votes += _all_workers(answers, _name(entry, place), place, path.name)
             return self._votes(votes, labels, path.name, examples)
         called: dict[str, str] = {}
         failed = sum("failure-reason" in _metadata(entry, attribute) for _, entry in entries)
@@ -244,7 +246,7 @@ class SageMaker(base.Export):
         source: str,
         examples: Sequence[str],
     ) -> AnnotationTable:
-        forms = [base.entry_of(one.answer) for one in answers]
+        forms = [base.entry_of(answer.answer) for answer in answers]
         field = self._field(forms)
         values = [form.get(field) for form in forms]
         sets = any(isinstance(value, dict) and "labels" in value for value in values)
@@ -271,10 +273,10 @@ class SageMaker(base.Export):
             return likely[0]
         what = f": workers filled {listed(map(quoted, fields)) or 'no field'}"
         expected = f"the field {quoted(self.field)}" if self.field else "one field with labels"
-        got = f"labels in {listed(map(quoted, likely)) or 'none'}"
+        found = f"labels in {listed(map(quoted, likely)) or 'none'}"
         meant = (likely or ["FIELD"])[0]
         if self.field is None:
-            parts = ("sagemaker", what, expected, got)
+            parts = ("sagemaker", what, expected, found)
             raise base.needed(*parts, details={"fields": fields}, field=meant)
         hint = base.as_argument("sagemaker", field=meant)
-        raise base.unfit(what, expected, got, hint, fields=fields)
+        raise base.unfit(what, expected, found, hint, fields=fields)

@@ -66,13 +66,13 @@ def _ranks(blocks: object, labels: Sequence[str], where: str) -> dict[int, int]:
         for index in _filled(indices, 3, place):
             label = index.whole if isinstance(index, JsonNumber) else None
             if label is None or not 0 <= label < len(labels):
-                many = several(len(labels), "label")
-                expected = f"an index from 0 to {len(labels) - 1}: {many} are declared"
+                number = several(len(labels), "label")
+                expected = f"an index from 0 to {len(labels) - 1}: {number} are declared"
                 hint = 'declare all, in order: labels="labels.txt"'
                 raise unlike(place[2:], expected, index, hint=hint)
             if label in ranks:
-                got = f"ranks {ranks[label]} and {rank}"
-                raise unlike(where[2:], f"{quoted(labels[label])} once", found=got)
+                found = f"ranks {ranks[label]} and {rank}"
+                raise unlike(where[2:], f"{quoted(labels[label])} once", found=found)
             ranks[label] = rank
     return ranks
 

@@ -72,7 +72,9 @@ class VoteLists(base.Export):
                 cast = Counter(vote for vote in votes if vote not in self.no_vote)
                 empty += len(votes) - cast.total()
                 each = cast.items()
-                responses += [attrs.evolve(shared, answer=one, weight=float(n)) for one, n in each]
+                responses += [
+                    attrs.evolve(shared, answer=vote, weight=float(n)) for vote, n in each
+                ]
         return self.gathered(
             "single-label",
             responses,
@@ -92,9 +94,9 @@ class VoteLists(base.Export):
         if len(keys) != 1:
             what = f" line {counted(line)} holds {'votes twice' if keys else 'no votes'}"
             expected = f"one key among {listed(map(quoted, self._keys()))}"
-            got = listed(map(base.short, keys or entry)) or "an empty object"
+            found = listed(map(base.short, keys or entry)) or "an empty object"
             hint, seen = base.as_argument("vote-lists", field="KEY"), list(entry)
-            raise base.refused("key-missing", what, expected, got, hint, seen=seen)
+            raise base.refused("key-missing", what, expected, found, hint, seen=seen)
         votes = entry[keys[0]]
         if isinstance(votes, list) and _is_votes(votes):
             return [str(vote) for vote in votes]

@@ -160,9 +160,9 @@ class WideTable(base.TableExport):
         _check_header(table)
         header, example = table.header, None
         for name in _EXAMPLE if self.example is None else (self.example,):
-            found = name in header and (name or not header[0]) and example is None
+            usable = name in header and (name or not header[0]) and example is None
             usual = table.named and name not in (*self.annotators, *self.ignore)
-            if found and (usual or self.example is not None):
+            if usable and (usual or self.example is not None):
                 example = header.index(name)
         # What is ignored has to be there, and may hold anything.
         needed = [*self.annotators, *([] if self.example is None else [self.example])]
@@ -191,8 +191,8 @@ def _check_header(table: TextTable) -> None:
     twice = [name for name, count in counts.items() if count > 1]
     if twice:
         what = f" names {listed(map(quoted, twice))} {counts[twice[0]]} times in its first row"
-        expected, got = "a name of its own for each column", listed(table.header)
-        raise base.refused("columns-repeat", what, expected, got, _NO_HEADER, columns=twice)
+        expected, found = "a name of its own for each column", listed(table.header)
+        raise base.refused("columns-repeat", what, expected, found, _NO_HEADER, columns=twice)
     empty = [place for place, name in enumerate(table.header) if not name]
     unnamed = [place for place in empty if place and any(table.columns[place])]
     if unnamed:
@@ -213,22 +213,22 @@ def _names_first(table: TextTable, wanted: Places, declared: Sequence[str] | Non
     if not called and (apart != [name] or len(table) < 2):
         return False
     what = f": column {quoted(name)} is taken for the names of the examples"
-    expected, got = "a column example, or its name", "another text in each row, which is no label"
+    expected, found = "a column example, or its name", "another text in each row, which is no label"
     hint = base.as_argument("wide-table", example=name) + ", to say that it is"
-    base.warn_of(table.source, "example-column", what, expected, got, hint, column=name)
+    base.warn_of(table.source, "example-column", what, expected, found, hint, column=name)
     return True
 
 
 def _apart(table: TextTable, wanted: Places, declared: Sequence[str] | None) -> list[str]:
     """Return the columns with another text in every row, which no other column has."""
-    found: list[str] = []
+    apart: list[str] = []
     for place, name in wanted:
         cells = table.columns[place]
         others = (table.columns[at] for at, _ in wanted if at != place)
         known = set(declared or ()).union(*others)
         if all(cells) and len(set(cells)) == len(cells) and known.isdisjoint(cells):
-            found.append(name)
-    return found
+            apart.append(name)
+    return apart
 
 
 def _check_unclear(
@@ -243,8 +243,8 @@ def _check_unclear(
         what = ": every column is called as a label that its rows name"
         of_people = base.as_argument("wide-table", annotators=names)
         more = f", if that row is no header; {of_people}, if it is"
-        expected, got = "names of annotators in the first row", listed(map(quoted, names))
-        raise base.needed("wide-table", what, expected, got, more, header=False)
+        expected, found = "names of annotators in the first row", listed(map(quoted, names))
+        raise base.needed("wide-table", what, expected, found, more, header=False)
     if len(table) >= (2 if example is None else _ROWS):
         unclear = _apart(table, wanted, declared)
         if unclear:
@@ -260,8 +260,8 @@ def _unclear(
         typed = base.as_argument("wide-table", example=unclear[0])
         hint = f"{typed}, if it names the examples; {hint}"
     what, expected = f": column {quoted(unclear[0])} {what}", "labels, one column per annotator"
-    got = listed(map(quoted, table.column(unclear[0])))
-    return base.refused("option-needed", what, expected, got, hint, columns=unclear)
+    found = listed(map(quoted, table.column(unclear[0])))
+    return base.refused("option-needed", what, expected, found, hint, columns=unclear)
 
 
 def _positions(table: TextTable) -> tuple[list[str], list[str]]:
@@ -273,10 +273,10 @@ def _positions(table: TextTable) -> tuple[list[str], list[str]]:
     blank: list[str] = []
     for row, line in enumerate(table.lines):
         if row == 0 and table.named and line > due:
-            what, got = f" has blank rows before line {counted(line)}", line - due
+            what, number = f" has blank rows before line {counted(line)}", line - due
             expected = "examples from the first row on, since nothing names them"
             hint = f"remove them, or {base.as_argument('wide-table', example='COLUMN')}"
-            raise base.refused("rows-blank", what, expected, several(got, "blank row"), hint)
+            raise base.refused("rows-blank", what, expected, several(number, "blank row"), hint)
         for _ in range(line - due):
             blank.append(str(len(names) + len(blank)))
         names.append(str(len(names) + len(blank)))
