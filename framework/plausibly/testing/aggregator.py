@@ -308,7 +308,7 @@ def sparse_same(aggregator: Aggregator, table: xr.Dataset) -> None:
         fits = checked.sizes[names.SLOT] == to_sparse(dense).sizes[names.SLOT]
         demand(fits, "it has more slots than the widest example needs")
     example = texts(table, names.EXAMPLE)[0]
-    skipped, when = data.unanswered(table, example, skipped=True), "which everybody skipped"
+    skipped, when = data.unanswered(table, example, skipped=True), "which all annotators skipped"
     refused(
         lambda: aggregator.aggregate_sparse(skipped, _KEYS),
         f"for {example}, {when}",
