@@ -201,7 +201,7 @@ def declared_labels(aggregator: Aggregator, table: xr.Dataset) -> None:
 def missing_responses(aggregator: Aggregator, table: xr.Dataset) -> None:
     """An example without a response, or with skips only, is refused by name."""
     example = texts(table, names.EXAMPLE)[0]
-    for skipped, when in ((False, "without an answer"), (True, "skipped by all")):
+    for skipped, when in ((False, "has no answer"), (True, "all annotators skipped")):
         without = data.unanswered(table, example, skipped=skipped)
         call = partial(_aggregate, aggregator, without)
         refused(call, f"for {example}, which {when}", naming=example)
