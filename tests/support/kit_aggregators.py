@@ -13,6 +13,7 @@ from kit_mutants import Mutant, changed, common
 from plausibly.data.plausibilities import to_sparse
 from plausibly.kernels.types import Floats
 from plausibly.plugin import Aggregator, Keys, Rows, answered_rows
+from plausibly.testing.data import UNNAMED
 
 
 @attrs.frozen(kw_only=True)
@@ -145,7 +146,7 @@ MUTANTS = {
         ),
     ),
     "declared-labels": Mutant(
-        _after(lambda found, _: found.drop_sel(label="nobody names this", errors="ignore"))
+        _after(lambda found, _: found.drop_sel(label=UNNAMED, errors="ignore"))
     ),
     "missing-responses": Mutant(changed(Shares, aggregate=_unanswered_too)),
     "zero-examples": Mutant(_after(_needs_examples)),
