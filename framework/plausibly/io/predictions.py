@@ -52,8 +52,15 @@ from plausibly.registry.entries import calling, failed
 class NamedPrediction:
     """Prediction of a model for one example.
 
-    `model` is empty where the file gives none. `scores` are the labels that it names, each with its
-    score as number or text, None without one. `place` is where in the file, as messages say it.
+    Attributes
+    ----------
+    example : str
+    model : str
+        Empty where the file gives none.
+    scores : tuple of (str, str, float or None)
+        The labels that it names, each with its score as number or text, None without one.
+    place : str
+        Place in the file, for messages.
     """
 
     example: str

@@ -582,9 +582,18 @@ def first_row(path: Path | str, head: bytes, delimiter: str | None = None) -> tu
 def first_rows(
     path: Path | str, head: bytes, delimiter: str | None = None, most: int = 20
 ) -> list[tuple[str, ...]]:
-    """Return up to `most` rows at the start of a file; none where it is no text table.
+    """Return the first rows of a file, for readers that recognise it; none if it is no text table.
 
-    The rows are those of `head`, the first bytes of the file; only Parquet is opened.
+    Parameters
+    ----------
+    path : Path or str
+        Only Parquet is opened.
+    head : bytes
+        First bytes of the file.
+    delimiter : str, optional
+        By default found in `head`.
+    most : int
+        Number of rows.
     """
     try:
         if head.startswith(b"PAR1"):

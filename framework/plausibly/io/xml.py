@@ -17,9 +17,18 @@ _DEEPEST = 100
 
 @attrs.define(kw_only=True, eq=False)
 class Element:
-    """One element of a file: its tag, the line on which it starts, and its attributes.
+    """Element of a file.
 
-    `text` holds the characters directly inside it, without those of its children.
+    Attributes
+    ----------
+    tag : str
+    line : int
+        Line on which it starts, counted from 1.
+    attributes : dict of str to str
+    text : str
+        Characters directly inside it, without those of its children.
+    children : list of Element
+        In order.
     """
 
     tag: str
@@ -41,8 +50,19 @@ class Element:
 def read_xml(path: Path | str, role: str, *, source: str | None = None) -> Element:
     """Return the outermost element of an XML file, in the encoding that it declares.
 
-    Parameters are those of `read_json`. Raises ``file-empty``, ``text-binary`` for an archive, and
-    ``xml-broken`` with the line, also where entities may be defined: in a document type.
+    Parameters
+    ----------
+    path : Path or str
+    role : str
+        Purpose of the file for messages, such as ``"annotations"``.
+    source : str, optional
+        Name of the file for messages.
+
+    Raises
+    ------
+    InputError
+        ``file-empty``, ``text-binary`` for an archive, ``xml-broken`` with the line, also where
+        entities may be defined: in a document type.
     """
     source = source or Path(path).name
     data = files.contents(path, role)
