@@ -11,6 +11,7 @@ import pytest
 import scipy.stats
 from hypothesis import given, strategies as st
 
+from plausibly.plugin import COMBINER, CalibrationSummary, Claim, resolve
 from plausibly_builtins.combiners.independent import Fisher, Stouffer
 from plausibly_builtins.combiners.merging import Cauchy, harmonic_factor
 
@@ -118,3 +119,16 @@ def test_copies_are_given_back_where_that_is_the_rule(rank: int, m: int) -> None
     p = calibration_with([rank] * m, N)
     for like in GIVING_BACK:
         assert float(combiner(like).combine(p, None)[0]) == rank / (N + 1)
+
+
+@pytest.mark.parametrize("alpha", [Fraction(1, 10), Fraction(3, 5)])
+def test_average_of_separate_test_scores_guarantees_twice_alpha_less(alpha: Fraction) -> None:
+    summary = CalibrationSummary(n=20, m=2, shared_score=False)
+    stated = resolve(COMBINER, "average").guarantee(Claim(), summary, alpha)
+    assert stated.level == max(1 - 2 * alpha, 0)
+
+
+def test_one_of_the_draws_of_a_smoothed_average_is_the_tie_itself() -> None:
+    rule = resolve(COMBINER, {"name": "average", "smoothed": True})
+    stated = rule.guarantee(Claim(), CalibrationSummary(n=20, m=4), Fraction(1, 10))
+    assert stated.needed == 7  # 3/4 / (n + 1) <= 1/10
