@@ -379,6 +379,8 @@ class _MeanTest:
         """Return whether a mean loss above alpha is rejected."""
         if mass >= alpha * self.total:
             return False
+        if alpha >= 1:
+            return True  # no mean loss is above 1
         if not mass:
             # Hoeffding's bound of no loss is (1 - alpha)^n, which has no rounding.
             return _excess(0, self.size, alpha, self.delta) <= 0
