@@ -129,7 +129,7 @@ MUTANTS = {
     "example-alone": Mutant(
         _after(lambda found, _: 0.9 * found + 0.1 * found.mean("example") if len(found) else found)
     ),
-    "example-alone/joint in vain": Mutant(changed(Shares, joint=True)),
+    "example-alone/joint without need": Mutant(changed(Shares, joint=True)),
     "inputs-unchanged": Mutant(_after(_marks_the_table)),
     # The columns of a table that was built are read-only for everyone.
     "inputs-unchanged/read-only": Mutant(

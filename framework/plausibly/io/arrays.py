@@ -342,15 +342,15 @@ class Wanted:
         may_be_views = repeated and not self.plausibilities
         if may_be_views:
             hint += ', or augmentation="COLUMN", if it names augmentations of an example'
-        number_columns = [columns[position] for position in rest] if columns else []
-        words = [column for column in number_columns if column.content != "number"]
+        kept = [columns[position] for position in rest] if columns else []
+        words = [column for column in kept if column.content != "number"]
         if words:
             found = listed(column.type for column in words)
             raise text.not_numeric(
                 table.source, [column.name for column in words], _REST, found, hint
             )
         if columns:
-            arrays = [column.numbers() for column in number_columns]
+            arrays = [column.numbers() for column in kept]
             single = all(array.dtype == np.float32 for array in arrays)
             values: Array = np.stack(arrays, axis=1)
             values = values.astype(np.float32 if single else np.float64, copy=False)

@@ -175,9 +175,9 @@ def claim_certified(numbers: xr.Dataset, level: float) -> Claim:
     )
     betting, held_out = (sizes.sel({BOUND: bound}) for bound in (BETTING, HELD_OUT))
     return Claim(
-        says=f"a predictor of pac misses more than {1 - level:g} with probability {delta:g} at "
-        "most, whatever the bound; bets on all examples give sets that are not larger than those "
-        "of a held-out half",
+        says=f"a predictor calibrated with pac misses more than {1 - level:g} of the answers with "
+        f"probability {delta:g} at most, for each bound; betting on all examples gives sets that "
+        "are not larger than those of a held-out half",
         measured=f"largest share of failures, with labels per set at n = "
         f"{', '.join(map(str, SIZES))}: {each}; allowed {decimal(allowed)} "
         "(delta and four standard errors)",
@@ -230,8 +230,8 @@ def claim_whole(numbers: xr.Dataset, level: float) -> Claim:
             f"{holes[name]:.1%} with holes"
         )
     return Claim(
-        says=f"sets of score ordinal have no holes and cover {level:g} as those of probability, "
-        "which have some",
+        says=f"sets of the scores ordinal and probability cover {level:g}; those of ordinal have "
+        "no holes, those of probability have some",
         measured=", ".join(texts),
         parts={
             **parts,
