@@ -7,10 +7,10 @@ from plausibly.plugin import COMBINER, Registrar, hookimpl
 _COMBINERS = {
     "average": ("average:Average", "mean p-value (default)"),
     "twice-average": (
-        "average:TwiceAverage",
+        "merging:TwiceAverage",
         "twice the mean p-value; guarantee for any dependence",
     ),
-    "maximum": ("average:Maximum", "largest p-value; larger sets"),
+    "maximum": ("merging:Maximum", "largest p-value; larger sets"),
     "ecdf": ("held_out:Ecdf", "Algorithm 2; needs many held-out examples"),
     "held-out-rank": ("held_out:HeldOutRank", "rank of the mean p-value among held-out examples"),
     "pac": ("pac:Pac", "guarantee for this predictor with probability 1 - delta"),
@@ -31,7 +31,7 @@ _COMBINERS = {
         "merging:ExchangeableGeometric",
         "geometric mean, for exchangeable replicates",
     ),
-    "e-value": ("average:EValue", "mean of conformal e-values; very large sets"),
+    "e-value": ("merging:EValue", "mean of conformal e-values; very large sets"),
     "fisher": ("independent:Fisher", "Fisher's method for independent p-values; no guarantee"),
     "stouffer": (
         "independent:Stouffer",

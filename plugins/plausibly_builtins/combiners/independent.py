@@ -19,11 +19,11 @@ from plausibly.plugin import (
     PValueCombiner,
     PValues,
 )
-from plausibly_builtins.combiners.average import in_order
 from plausibly_builtins.combiners.merging import (
     above_zero,
     between,
     checked,
+    in_order,
     ranks,
     unproved,
     zeros_allowed,
