@@ -79,7 +79,7 @@ def data_of(world: World, rows: Sequence[int]) -> CalibrationData:
         scores=ArrayScores(every[0] if augmented is None else mean_scores(every)),
         plausibilities=Dense(np.array(masses, dtype=np.float64)),
         denominator=np.array([lcm(*(mass.denominator for mass in row)) for row in masses]),
-        hashes=HashedNames(hash_names(rows)),
+        examples=HashedNames(hash_names(rows)),
         labels=LABELS[: world.labels],
         coordinates={
             "group": np.array([world.group[i] for i in rows]),

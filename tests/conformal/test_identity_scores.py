@@ -80,7 +80,7 @@ def test_masses_and_votes_in_blocks(cells: int, data: st.DataObject) -> None:
         scores=ArrayScores(lam),
         plausibilities=Dense(lam),
         denominator=denominator,
-        hashes=HashedNames(np.arange(len(lam), dtype=np.uint64)),
+        examples=HashedNames(np.arange(len(lam), dtype=np.uint64)),
         labels=tuple("abcd"[: shape[1]]),
     )
     units, whole = calibration.units()

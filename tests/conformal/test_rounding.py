@@ -30,7 +30,7 @@ def data(lam: np.ndarray, **labels: list[float]) -> CalibrationData:
         scores=ArrayScores(np.random.default_rng(0).random(lam.shape)),
         plausibilities=Dense(lam),
         denominator=None,
-        hashes=HashedNames(hash_names([f"e{i}" for i in range(n)])),
+        examples=HashedNames(hash_names([f"e{i}" for i in range(n)])),
         labels=tuple("abcdefgh"[:count]),
         label_coordinates={name: np.array(values) for name, values in labels.items()},
     )

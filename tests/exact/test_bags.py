@@ -117,7 +117,7 @@ def test_voted_keeps_it_of_the_vote_only() -> None:
                 scores=ArrayScores(np.array([bag.scores[i] for i in rest], dtype=np.float64)),
                 plausibilities=Dense(np.array([bag.masses[i] for i in rest], dtype=np.float64)),
                 denominator=None,
-                hashes=HashedNames(hash_names(rest)),
+                examples=HashedNames(hash_names(rest)),
                 labels=("a", "b"),
             )
             pools = Pools(calibrator.calibrate(data, Keys(0)))
@@ -142,7 +142,7 @@ def test_expected_is_the_calibrator_s_own_atoms() -> None:
         scores=ArrayScores(np.array([bag.scores[i] for i in rows], dtype=np.float64)),
         plausibilities=Dense(np.array([bag.masses[i] for i in rows], dtype=np.float64)),
         denominator=np.full(len(rows), 6),
-        hashes=HashedNames(hash_names(rows)),
+        examples=HashedNames(hash_names(rows)),
         labels=("a", "b", "c"),
     )
     pools = Pools(resolve(CALIBRATOR, "expected").calibrate(data, Keys(0)))

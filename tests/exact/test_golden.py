@@ -17,10 +17,9 @@ import plausibly
 from exact_oracles import Rule, algorithm_rank, algorithm_threshold, drawn
 from exact_product import combiner, p_values, pools_of, threshold_of
 from exact_worlds import table
-from plausibly.calibration.pvalues import PValues
-from plausibly.calibration.threshold import least_numerator
 from plausibly.kernels import coverage
 from plausibly.kernels.coverage import Ties
+from plausibly.kernels.ranks import order_statistic
 from plausibly.kernels.types import Floats, Ints
 
 from .calibrators import given_draws
@@ -69,10 +68,9 @@ def test_ranks_thresholds_and_counts_of_the_kernels(shared: Path) -> None:
         calibration = drawn(arrays["scores"].tolist(), arrays["labels"].tolist())
         pools = pools_of(calibration, np.float32)
         average = combiner(AVERAGE)
-        numerator = least_numerator(pools, PValues.mean, alpha)
-        assert numerator - pools.pooled.test_mass == int(facts["k"]), facts
         tau = threshold_of(average, pools, [], alpha)
         assert tau == float(facts["tau"]), facts
+        assert tau == order_statistic(pools.pooled.ordered, int(facts["k"])), facts
         counts = pools.pooled.numerators(arrays["test"]) - m
         assert np.array_equal(counts, arrays["counts"])
         assert np.array_equal(arrays["test"] >= np.float32(tau), arrays["set"] == 1)

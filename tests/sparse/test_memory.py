@@ -58,7 +58,7 @@ def data_of(sparse: xr.Dataset) -> CalibrationData:
         scores=ArrayScores(np.broadcast_to(row, (EXAMPLES, LABELS))),
         plausibilities=Plausibilities.of(sparse).stored,
         denominator=sparse.denominator.values,
-        hashes=HashedNames(hash_names(sparse.example.values)),
+        examples=HashedNames(hash_names(sparse.example.values)),
         labels=tuple(map(str, sparse.label_name.values)),
         coordinates={"patient": np.arange(EXAMPLES) // 3},
         label_coordinates={"risk": 1.0 + np.arange(LABELS) % 3},

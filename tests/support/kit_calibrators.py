@@ -38,7 +38,7 @@ def _after(change: Callable[[CalibrationScores, CalibrationData], CalibrationSco
 
 
 def _by_place(data: CalibrationData, keys: Keys) -> tuple[CalibrationData, Keys]:
-    return attrs.evolve(data, hashes=HashedNames(np.arange(len(data), dtype=np.uint64))), keys
+    return attrs.evolve(data, examples=HashedNames(np.arange(len(data), dtype=np.uint64))), keys
 
 
 def _smooths(data: CalibrationData, keys: Keys) -> tuple[CalibrationData, Keys]:

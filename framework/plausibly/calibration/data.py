@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property, partial
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from plausibly.calibration.coordinates import complete, group_names, lacking
-from plausibly.calibration.examples import HashedNames
-from plausibly.data.names import Names
 from plausibly.errors import InputError, counted
 from plausibly.kernels.blocks import largest, map_blocks
 from plausibly.kernels.draws import draw_labels
@@ -20,6 +18,10 @@ from plausibly.kernels.masses import exact_units, float_bits, raised_units
 from plausibly.kernels.random import Keys
 from plausibly.kernels.sparse import Dense, as_stored
 from plausibly.kernels.types import Floats, FloatType, Hashes, Ints, still, unwritable
+
+if TYPE_CHECKING:
+    from plausibly.calibration.examples import HashedNames
+    from plausibly.data.names import Names
 
 
 def check_weights(values: NDArray[np.generic], name: str, *, source: str) -> NDArray[np.float64]:
@@ -116,14 +118,6 @@ class ArrayScores:
         return still(np.add(self.values, self.dtype.type(0), order="C"))
 
 
-def _scores(given: Floats | ScoreSource) -> ScoreSource:
-    return ArrayScores(given) if isinstance(given, np.ndarray) else given
-
-
-def _examples(given: Hashes | Names | HashedNames) -> Names | HashedNames:
-    return HashedNames(given) if isinstance(given, np.ndarray) else given
-
-
 @attrs.frozen(kw_only=True, eq=False)
 class CalibrationData:
     """Scores and plausibilities of the calibration examples, aligned by name.
@@ -132,16 +126,14 @@ class CalibrationData:
     ----------
     source : ScoreSource
         Conformity scores in the dtype of the predictions; larger = fits better; passed as
-        ``scores=``, also as an array. What is read through `scores_at` and `scores_of` never makes
-        an array of all.
+        ``scores=``. What is read through `scores_at` and `scores_of` never makes an array of all.
     stored : Dense or Sparse
         Plausibilities, passed as ``plausibilities=``, also as an array. What is read through
         `draw`, `majority_vote` and `atoms` never makes a dense array of sparse ones.
     denominator : ndarray of int64, (example,), or None
         Totals of which the plausibilities are counts.
     examples : Names or HashedNames
-        The examples by name, or by the hashes of their names; passed as ``hashes=``, also as an
-        array.
+        The examples by name, or by the hashes of their names.
     labels : tuple of str
         In the order of the calibration predictions, in which draws cumulate and ties break.
     coordinates : mapping of str to ndarray, (example,)
@@ -155,10 +147,10 @@ class CalibrationData:
         means.
     """
 
-    source: ScoreSource = attrs.field(alias="scores", converter=_scores)
+    source: ScoreSource = attrs.field(alias="scores")
     stored: Dense = attrs.field(alias="plausibilities", converter=as_stored)
     denominator: Ints | None = attrs.field(converter=attrs.converters.optional(unwritable))
-    examples: Names | HashedNames = attrs.field(alias="hashes", converter=_examples)
+    examples: Names | HashedNames
     labels: tuple[str, ...]
     coordinates: Mapping[str, NDArray[np.generic]] = attrs.field(factory=dict)
     label_coordinates: Mapping[str, NDArray[np.generic]] = attrs.field(factory=dict)
@@ -327,7 +319,7 @@ class CalibrationData:
             scores=self.source.take(rows),
             plausibilities=self.stored.take(rows),
             denominator=None if self.denominator is None else self.denominator[rows],
-            hashes=self.examples.take(rows),
+            examples=self.examples.take(rows),
             coordinates={name: values[rows] for name, values in self.coordinates.items()},
             augmented=None if self.augmented is None else self.augmented[:, rows],
             resampled=None if self.resampled is None else self.resampled[:, rows],

@@ -35,46 +35,34 @@ def exceed(combined: Floats, alpha: Fraction) -> Bools:
     return kept
 
 
-def least_numerator(pools: Pools, combine: Combine, alpha: Fraction) -> int:
-    """Return the least numerator of the mean p-value with which a label stays in the set.
-
-    One more than the total where none does.
-    """
-    total = pools.pooled.total
-    dtype = pools.pooled.cumulative.dtype
-
-    def holds(numerator: int) -> bool:
-        value: Masses = np.array([numerator], dtype=dtype)
-        return bool(exceed(combine(PValues(pools, value, total)), alpha).all())
-
-    if not holds(total):
-        return total + 1
-    return 0 if holds(0) else least_true(holds, 0, total)
-
-
 def threshold(
     pools: Pools, combine: Combine, alpha: Fraction, needs: Needs = "mean"
 ) -> np.floating[Any]:  # Any: the dtype of the scores
     """Return tau: the set at `alpha` is every label whose score is at least tau.
 
-    -inf where every label is in every set, +inf where none is.
+    -inf where every label is in every set, +inf where none is. Sought is the least numerator of
+    the mean p-value with which a label stays, or the least score where a rule needs more.
     """
-    pooled, dtype = pools.pooled, pools.dtype
-    if needs == "mean":
-        numerator = least_numerator(pools, combine, alpha)
-        if numerator > pooled.total:
-            return pools.dtype.type(np.inf)
-        rank = weighted_rank(pooled.cumulative, numerator - pooled.test_mass)
-        return order_statistic(pooled.ordered, rank)
+    pooled, dtype, by_mean = pools.pooled, pools.dtype, needs == "mean"
+    low, high = 0, pooled.total
+    if not by_mean:
+        low, high = (to_ordered(dtype.type(end)) for end in (-np.inf, np.inf))
 
-    def holds(position: int) -> bool:
-        score = np.array([from_ordered(position, dtype)], dtype=dtype)
-        return bool(exceed(combine(PValues.of(pools, score)), alpha).all())
+    def stays(place: int) -> bool:
+        if by_mean:
+            numerators: Masses = np.array([place], dtype=pooled.cumulative.dtype)
+            p = PValues(pools, numerators, pooled.total)
+        else:
+            p = PValues.of(pools, np.array([from_ordered(place, dtype)], dtype=dtype))
+        return bool(exceed(combine(p), alpha).all())
 
-    low, high = (to_ordered(dtype.type(end)) for end in (-np.inf, np.inf))
-    if holds(low):
-        return from_ordered(low, dtype)
-    return from_ordered(least_true(holds, low, high) if holds(high) else high, dtype)
+    if not stays(high):
+        return dtype.type(np.inf)
+    least = low if stays(low) else least_true(stays, low, high)
+    if not by_mean:
+        return from_ordered(least, dtype)
+    rank = weighted_rank(pooled.cumulative, least - pooled.test_mass)
+    return order_statistic(pooled.ordered, rank)
 
 
 def score_threshold(

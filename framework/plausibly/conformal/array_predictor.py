@@ -179,7 +179,7 @@ class ArrayPredictor:
     """A calibrated predictor of plain rows, from `load_predictor` with `array_only`."""
 
     labels: tuple[str, ...]
-    score: ScoreFunction
+    scoring: Scoring
     combiner: PValueCombiner
     components: Mapping[str, Mapping[str, object] | None]
     pools: Pools
@@ -187,6 +187,12 @@ class ArrayPredictor:
     examples: Names | HashedNames | None
     metadata: Metadata
     reference: Floats | None = None
+    _remembered: dict[Fraction, _AtAlpha] = attrs.field(factory=dict, init=False)
+
+    @property
+    def score(self) -> ScoreFunction:
+        """The score function."""
+        return self.scoring.component
 
     @property
     def hashes(self) -> Hashes | None:
@@ -220,7 +226,7 @@ class ArrayPredictor:
     def fingerprint(self) -> str:
         """32 hexadecimal digits that change with all that is predicted, guaranteed or shown."""
         components = {
-            "score": self.components["score"] or {"name": repr(self.score)},
+            "score": self.components["score"] or {"name": repr(self.scoring.component)},
             "combiner": self.components["combiner"] or {"name": repr(self.combiner)},
             "calibrator": self.components["calibrator"],
         }
@@ -275,18 +281,6 @@ class ArrayPredictor:
         return digest.hexdigest()
 
     @cached_property
-    def _scoring(self) -> Scoring:
-        """Score function with scale, seed and order of the labels."""
-        metadata = self.metadata
-        return Scoring(
-            component=self.score,
-            called=metadata.score,
-            scale=metadata.scale,
-            seed=metadata.seed,
-            order=metadata.order,
-        )
-
-    @cached_property
     def _held_out(self) -> PValues | None:
         scores = self.held_out_scores
         return None if scores is None else PValues.of(self.pools, scores)
@@ -294,7 +288,7 @@ class ArrayPredictor:
     def _p_values(self, test_scores: TestScores) -> NDArray[np.float64]:
         """Return the combined p-value of every label, (example, label)."""
         p = combined(self.pools, test_scores, self._combine)
-        return self._scoring.hull(p)
+        return self.scoring.hull(p)
 
     @property
     def has_p_values(self) -> bool:
@@ -380,7 +374,7 @@ class ArrayPredictor:
         """True if `predict_array` works: nothing else is read of a new example."""
         calibration = self.pools.calibration
         plain = calibration.augmentation in ("none", "pooled") and not calibration.by_examples
-        return self._has_threshold and plain and not self.score.randomised
+        return self._has_threshold and plain and not self.scoring.component.randomised
 
     def _by_losses(self, alpha: Fraction) -> np.floating[Any]:  # Any: the type of the scores
         """Return the threshold of a combiner that reads losses: checked."""
@@ -392,34 +386,34 @@ class ArrayPredictor:
             raise failed(source, "threshold() returned none", expected="a number", found="NaN")
         return tau
 
-    @cached_property
-    def _at(self) -> Callable[[Fraction], _AtAlpha]:
-        """Thresholds and guarantee by alpha."""
-
-        @lru_cache(REMEMBERED)
-        def at(alpha: Fraction) -> _AtAlpha:
-            calibration, groups = self.pools.calibration, self.pools.groups
-            needs, taus = self.combiner.needs, []
-            if needs == "losses":
-                taus = [self._by_losses(alpha)]
-            elif self._has_threshold:
-                taus = [threshold(group, self._combine, alpha, needs) for group in groups]
-            thresholds = np.array(taus, dtype=self.pools.dtype)
-            guarantee = self._stated(alpha)
-            vacuous = guarantee.vacuous
-            if calibration.claim.weights:
-                # Only new examples that weigh much get every label; `predict` warns of these.
-                vacuous = False
-            elif taus:
-                # The sets decide: ties at the least score can make them vacuous too.
-                vacuous = bool((thresholds == -np.inf).all())
-            sizes: tuple[tuple[str, float], ...] = ()
-            if calibration.groups:
-                sizes = tuple(zip(calibration.groups, calibration.group_sizes(), strict=True))
-            guarantee = attrs.evolve(guarantee, vacuous=vacuous, groups=sizes)
-            return _AtAlpha(thresholds, guarantee, json.dumps(guarantee.to_json()))
-
-        return at
+    def _at(self, alpha: Fraction) -> _AtAlpha:
+        """Return thresholds and guarantee at `alpha`, remembered."""
+        if remembered := self._remembered.get(alpha):
+            return remembered
+        calibration, groups = self.pools.calibration, self.pools.groups
+        needs, taus = self.combiner.needs, []
+        if needs == "losses":
+            taus = [self._by_losses(alpha)]
+        elif self._has_threshold:
+            taus = [threshold(group, self._combine, alpha, needs) for group in groups]
+        thresholds = np.array(taus, dtype=self.pools.dtype)
+        guarantee = self._stated(alpha)
+        vacuous = guarantee.vacuous
+        if calibration.claim.weights:
+            # Only new examples that weigh much get every label; `predict` warns of these.
+            vacuous = False
+        elif taus:
+            # The sets decide: ties at the least score can make them vacuous too.
+            vacuous = bool((thresholds == -np.inf).all())
+        sizes: tuple[tuple[str, float], ...] = ()
+        if calibration.groups:
+            sizes = tuple(zip(calibration.groups, calibration.group_sizes(), strict=True))
+        guarantee = attrs.evolve(guarantee, vacuous=vacuous, groups=sizes)
+        answer = _AtAlpha(thresholds, guarantee, json.dumps(guarantee.to_json()))
+        if len(self._remembered) >= REMEMBERED:
+            self._remembered.clear()
+        self._remembered[alpha] = answer
+        return answer
 
     def _sets(self, test_scores: TestScores, alphas: Sequence[Fraction]) -> list[Bools]:
         """Return the sets (example, label) at each alpha, labels in the order of `labels`."""
@@ -435,7 +429,7 @@ class ArrayPredictor:
                 thresholds = np.append(thresholds, thresholds.dtype.type(-np.inf))[group][:, None]
             kept: Bools = test_scores.scores >= thresholds
             # Thresholds of each label, and means of scores over augmentations, make holes.
-            sets.append(self._scoring.hull(kept))
+            sets.append(self.scoring.hull(kept))
         return sets
 
     def _warn(self, alpha: Fraction) -> None:
@@ -470,9 +464,9 @@ class ArrayPredictor:
     ) -> Bools:
         """Return sets of one row or a batch of plain arrays."""
         values, thresholds = self._rows(predictions), self._row_thresholds(alpha)
-        if not self._scoring.identity:
+        if not self.scoring.identity:
             kept: Bools = self._scores(values, uniform) >= thresholds
-            return self._scoring.hull(kept).reshape(values.shape)
+            return self.scoring.hull(kept).reshape(values.shape)
         sets: Bools = values >= thresholds
         return sets
 
@@ -558,7 +552,7 @@ class ArrayPredictor:
 
     def _scores(self, values: Floats, uniform: Floats | None) -> Floats:
         """Return the scores of plain rows, (example, label)."""
-        if self.score.randomised and uniform is None:
+        if self.scoring.component.randomised and uniform is None:
             raise InputError(
                 "uniform-missing",
                 f"score {self.metadata.score} is randomised, and plain rows have no names",
@@ -566,7 +560,7 @@ class ArrayPredictor:
                 hint="uniform=..., or predict() with named examples",
                 source="predictions",
             )
-        return self._scoring.scores(np.atleast_2d(values), None, uniform)
+        return self.scoring.scores(np.atleast_2d(values), None, uniform)
 
     def _shown_threshold(self, alpha: Fraction) -> str:
         """Return the threshold as text, or the least and the largest."""

@@ -422,7 +422,7 @@ def calibrate(
         components["combiner"] = registry.default().describe(COMBINER, the_combiner)
     predictor = ConformalPredictor(
         labels=data.labels,
-        score=the_score,
+        scoring=scoring,
         combiner=the_combiner,
         components=components,
         pools=Pools(calibration),

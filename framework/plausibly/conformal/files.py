@@ -27,7 +27,7 @@ from plausibly.calibration.examples import HashedNames
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.scores import AugmentationMode, CalibrationScores
 from plausibly.conformal import FORMAT
-from plausibly.conformal.array_predictor import ArrayPredictor, Metadata
+from plausibly.conformal.array_predictor import ArrayPredictor, Metadata, Scoring
 from plausibly.errors import IncompatibleComponents, InputError
 from plausibly.extras import version
 from plausibly.guarantee import Claim, converter
@@ -283,7 +283,13 @@ def _restored(kind: type[P], arrays: Mapping[str, Numbers], about: _About) -> P:
         examples = HashedNames(hashes.astype(np.uint64))
     return kind(
         labels=about.labels,
-        score=registry.resolve(SCORE, about.score),
+        scoring=Scoring(
+            component=registry.resolve(SCORE, about.score),
+            called=about.metadata.score,
+            scale=about.metadata.scale,
+            seed=about.metadata.seed,
+            order=about.metadata.order,
+        ),
         combiner=combiner,
         components={
             "score": about.score,

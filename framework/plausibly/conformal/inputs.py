@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
 
 import attrs
 import numpy as np
@@ -18,7 +17,7 @@ from plausibly.calibration.data import ArrayScores, CalibrationData, ScoreSource
 from plausibly.calibration.pvalues import TestScores
 from plausibly.calibration.scores import CalibrationScores
 from plausibly.conformal.aggregate import aggregated, default_aggregator
-from plausibly.conformal.array_predictor import REMEMBERED, Scoring
+from plausibly.conformal.array_predictor import Scoring
 from plausibly.data import align, names
 from plausibly.data.annotations import is_annotations
 from plausibly.data.names import Names, is_lazy, not_among, with_values
@@ -182,22 +181,23 @@ def sets_array(
     return xr.concat(arrays, dim=names.ALPHA, coords="different", compat="equals", join="exact")
 
 
-@lru_cache(REMEMBERED)
 def sets_attrs(
-    guarantees: tuple[str, ...],
+    guarantees: Sequence[str],
     fingerprint: str,
-    labels: tuple[str, ...],
-    order: tuple[int, ...] = (),
-) -> Mapping[str, object]:
+    labels: Sequence[str],
+    order: Sequence[int] = (),
+    overlap: int = 0,
+) -> dict[str, object]:
     """Return the attributes of sets, with the JSON of the guarantee at each alpha."""
-    along = {LABELS_ALONG_ORDER: json.dumps([labels[place] for place in order])} if order else {}
-    return {
+    attributes: dict[str, object] = {
         GUARANTEES: f"[{', '.join(guarantees)}]",
         FINGERPRINT: fingerprint,
-        OVERLAP: 0,
+        OVERLAP: overlap,
         LABEL_ORDER: json.dumps(labels),
-        **along,
     }
+    if order:
+        attributes[LABELS_ALONG_ORDER] = json.dumps([labels[place] for place in order])
+    return attributes
 
 
 def groups_of(checked: xr.DataArray, calibration: CalibrationScores, source: str) -> Ints:
@@ -391,7 +391,7 @@ def calibration_data(
         denominator=None
         if denominator is None or draws is not None
         else np.asarray(denominator.values),
-        hashes=model.examples,
+        examples=model.examples,
         labels=tuple(model.labels.texts),
         coordinates=coordinates_over(names.EXAMPLE, [model.array, about]),
         label_coordinates=coordinates_over(names.LABEL, [model.array, about]),

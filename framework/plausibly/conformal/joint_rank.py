@@ -144,9 +144,8 @@ def joint_rank(
     digest = blake2b(
         metadata.encode() + np.ascontiguousarray(calibration).tobytes(), digest_size=16
     )
-    stated = tuple(json.dumps(guarantee.to_json()) for guarantee in guarantees)
-    about = sets_attrs(stated, digest.hexdigest(), labels, order)
-    about = {**about, OVERLAP: overlap}
+    stated = [json.dumps(guarantee.to_json()) for guarantee in guarantees]
+    about = sets_attrs(stated, digest.hexdigest(), labels, order, overlap)
     return sets_array(
         test, sets, [guarantee.alpha for guarantee in guarantees], about, is_several(alpha)
     )

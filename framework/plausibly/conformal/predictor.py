@@ -18,9 +18,7 @@ from plausibly.calibration.coordinates import new_values
 from plausibly.calibration.data import check_weights
 from plausibly.calibration.pvalues import TestScores
 from plausibly.conformal.array_predictor import ArrayPredictor
-from plausibly.conformal.chunks import map_chunks, predictions_in_chunks
 from plausibly.conformal.inputs import (
-    OVERLAP,
     NewExamples,
     check_scale,
     groups_of,
@@ -68,6 +66,8 @@ def _lazy(
     alphas: Sequence[Fraction] | None,
 ) -> tuple[NewExamples, Ints | None, dask.array.Array]:
     """Return examples in chunks, their groups, and their sets or p-values, not computed yet."""
+    from plausibly.conformal.chunks import map_chunks, predictions_in_chunks
+
     scale, calibration = predictor.metadata.scale, predictor.pools.calibration
     known = predictions_in_chunks(predictions, scale)
     check_scale(predictions, scale)
@@ -184,8 +184,8 @@ class ConformalPredictor(ArrayPredictor):
             whole=whole,
         )
         scores = test.values
-        if not (compared and self._has_threshold and self._scoring.identity):
-            scores = self._scoring.scores(test.values, test.examples)
+        if not (compared and self._has_threshold and self.scoring.identity):
+            scores = self.scoring.scores(test.values, test.examples)
         keys = Keys(metadata.seed)
         group = order = weight = uniform = None
         if calibration.augmentation == "mean":
@@ -301,12 +301,12 @@ class ConformalPredictor(ArrayPredictor):
             warn_of_unseen_groups(test.checked, group, self.pools.calibration)
         for row in alphas:
             self._warn(row)
-        guarantees = tuple(self._at(row).dumped for row in alphas)
-        about = sets_attrs(guarantees, self.fingerprint, self.labels, self.metadata.order)
         overlap = 0
         if self.examples is not None and not test.numbered:
             overlap = self.examples.common(test.examples)
-        return sets_array(test, sets, alphas, {**about, OVERLAP: overlap}, is_several(alpha))
+        stated = [self._at(row).dumped for row in alphas]
+        about = sets_attrs(stated, self.fingerprint, self.labels, self.scoring.order, overlap)
+        return sets_array(test, sets, alphas, about, is_several(alpha))
 
     def save(self, path: str | Path, *, names: bool = True) -> None:
         """Write the predictor to a file, whole or not at all.

@@ -29,7 +29,6 @@ from plausibly.calibration.alphas import (
 from plausibly.calibration.examples import HashedNames
 from plausibly.conformal.array_predictor import Scoring
 from plausibly.conformal.inputs import (
-    OVERLAP,
     NewExamples,
     matched_inputs,
     read_test,
@@ -455,14 +454,12 @@ class PlausibilityRegion:
     ) -> xr.DataArray:
         (new, scores), alphas = self.read(predictions), read_alphas(alpha)
         sets = [reduced(scores, self.warned(rate)) for rate in alphas]
-        stated = tuple(
+        stated = [
             json.dumps(self._summary.guarantee_of_rank(claim(rate), rate).to_json())
             for rate in alphas
-        )
-        about = {
-            **sets_attrs(stated, self.fingerprint, self.labels),
-            OVERLAP: 0 if new.numbered else HashedNames(self.hashes).common(new.examples),
-        }
+        ]
+        overlap = 0 if new.numbered else HashedNames(self.hashes).common(new.examples)
+        about = sets_attrs(stated, self.fingerprint, self.labels, overlap=overlap)
         return sets_array(new, sets, alphas, about, is_several(alpha))
 
     def grid(self, predictions: xr.DataArray, alpha: Alphas, *, parts: int = 10) -> xr.Dataset:

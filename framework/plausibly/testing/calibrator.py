@@ -52,7 +52,7 @@ class Population:
             scores=ArrayScores(scores),
             plausibilities=Dense(plausibilities),
             denominator=np.full(len(plausibilities), _VOTES, np.int64),
-            hashes=HashedNames(self.hashes[rows].copy()),
+            examples=HashedNames(self.hashes[rows].copy()),
             labels=data.LABELS[: plausibilities.shape[1]],
             coordinates={n: unwritable(v) for n, v in self.coordinates(rows).items()},
             label_coordinates={"risk": np.arange(1.0, plausibilities.shape[1] + 1)},
@@ -215,7 +215,7 @@ def seed_respected(calibrator: Calibrator, fixture: Population) -> None:
     data = fixture.data()
     first, *others = [_p_values(calibrator.calibrate(data, Keys(s, "kit"))) for s in range(6)]
     # The same data under other names: what changes was drawn.
-    renamed = attrs.evolve(data, hashes=HashedNames(data.hashes ^ np.uint64(12345)))
+    renamed = attrs.evolve(data, examples=HashedNames(data.hashes ^ np.uint64(12345)))
     draws = not same(first, _p_values(calibrator.calibrate(renamed, Keys(0, "kit"))))
     differ = any(not same(first, p_values) for p_values in others)
     demand(differ or not draws, "it draws by the names of the examples, and not by the seed")
