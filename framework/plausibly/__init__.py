@@ -6,17 +6,7 @@ Data flow: `read_annotations` and `read_predictions`, `aggregate` to plausibilit
 
 from plausibly.exports import exports
 
-_get, __all__ = exports(__name__, __file__)
-__all__ += ["__version__"]
-
-
-def __getattr__(name: str) -> object:
-    if name == "__version__":
-        from plausibly.extras import version
-
-        globals()[name] = version()
-        return globals()[name]
-    return _get(name)
+__getattr__, __all__ = exports(__name__, __file__)
 
 
 def __dir__() -> list[str]:

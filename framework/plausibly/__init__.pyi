@@ -53,5 +53,4 @@ from plausibly.paper.run import reproduce as reproduce
 from plausibly.planning.plan import plan as plan
 from plausibly.registry import register as register
 from plausibly.report.write import write_report as write_report
-
-__version__: str
+from plausibly.version import __version__ as __version__

@@ -44,8 +44,3 @@ def require(module: str, *, extra: str, source: str) -> ModuleType:
             source=source,
             details={"module": module, "extra": extra},
         ) from error
-
-
-def version() -> str:
-    """Return the version of plausibly that is installed."""
-    return str(import_module("importlib.metadata").version("plausibly"))

@@ -17,7 +17,7 @@ from plausibly.kernels import masses as kernel
 from plausibly.kernels.masses import WeightedSums, storable_masses
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.sparse import Dense
-from plausibly_builtins.calibrators.expected import MonteCarlo
+from plausibly_builtins.calibrators.drawn import MonteCarlo
 from plausibly_builtins.calibrators.risk import Risk
 from plausibly_builtins.calibrators.wrapped import Mondrian
 from plausibly_builtins.combiners.merging import Median

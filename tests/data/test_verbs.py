@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 import labelled_records as lr
 import plausibly
-from plausibly.data.annotations import AnnotationTable, Rows, check_answered, check_table, rebuilt
+from plausibly.data.annotations import AnnotationTable, answered_rows, check_table, rebuilt
 from plausibly.data.records import Answer, table_from_records
 from plausibly.data.select import answered, concat_annotations, select_annotations, to_frame
 from plausibly.errors import InputError
@@ -162,10 +162,10 @@ def test_answered_names_those_with_an_answer_that_counts() -> None:
     assert answered(select_annotations(table, annotator="q")) == []
     part = select_annotations(table, example=answered(table))
     assert part["example"].values.tolist() == ["e", "g"]
-    check_answered(Rows.of(part))
+    answered_rows(part, frozenset({"single-label"}))
     got = "found 0 (1 skipped by all, 0 never assigned)"
     with refused("example-unanswered", "votes.csv: 1 of 3 examples", got) as caught:
-        check_answered(Rows.of(table), source="votes.csv")
+        answered_rows(table, frozenset({"single-label"}), source="votes.csv")
     assert caught.value.details == {"examples": ["f"], "skipped": 1, "never": 0}
 
 

@@ -16,7 +16,8 @@ from plausibly.kernels import blocks
 from plausibly.kernels.blocks import largest, map_blocks, row_blocks
 from plausibly.kernels.coverage import aggregated, sizes
 from plausibly.kernels.draws import draw_labels
-from plausibly.kernels.ranks import Ranks, by_places
+from plausibly.kernels.places import by_places
+from plausibly.kernels.ranks import Ranks
 from plausibly.kernels.sparse import Dense
 from plausibly.kernels.types import Floats
 

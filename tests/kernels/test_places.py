@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from plausibly.kernels import blocks
-from plausibly.kernels.ranks import Rule, by_places
+from plausibly.kernels.places import Rule, by_places
 from plausibly.kernels.types import Floats
 from scores_oracles import uneven_rows
 

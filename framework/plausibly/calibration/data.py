@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
 import numpy as np
@@ -16,12 +16,33 @@ from plausibly.kernels.blocks import largest, map_blocks
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.masses import exact_units, float_bits, raised_units
 from plausibly.kernels.random import Keys
-from plausibly.kernels.sparse import Dense, as_stored
+from plausibly.kernels.sparse import Dense
 from plausibly.kernels.types import Floats, FloatType, Hashes, Ints, still, unwritable
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from plausibly.calibration.examples import HashedNames
     from plausibly.data.names import Names
+
+    class ScoreSource(Protocol):
+        """Scores (example, label): in memory, or computed where they are read."""
+
+        @property
+        def dtype(self) -> FloatType:
+            """Float type of the scores."""
+
+        def at(self, row: Ints, label: Ints) -> Floats:
+            """Return the scores of pairs of example and label, of any shape."""
+
+        def take(self, rows: NDArray[np.intp]) -> ScoreSource:
+            """Return the scores of some examples."""
+
+        def largest(self) -> Floats:
+            """Return the largest score of each example, (example,)."""
+
+        def dense(self) -> Floats:
+            """Return all scores, or raise `InputError` where they are larger than memory."""
 
 
 def check_weights(values: NDArray[np.generic], name: str, *, source: str) -> NDArray[np.float64]:
@@ -62,26 +83,6 @@ class Atoms(NamedTuple):
     label: NDArray[np.intp]
     units: NDArray[np.int64]
     denominator: NDArray[np.int64]
-
-
-class ScoreSource(Protocol):
-    """Scores (example, label): in memory, or computed where they are read."""
-
-    @property
-    def dtype(self) -> FloatType:
-        """Float type of the scores."""
-
-    def at(self, row: Ints, label: Ints) -> Floats:
-        """Return the scores of pairs of example and label, of any shape."""
-
-    def take(self, rows: NDArray[np.intp]) -> ScoreSource:
-        """Return the scores of some examples."""
-
-    def largest(self) -> Floats:
-        """Return the largest score of each example, (example,)."""
-
-    def dense(self) -> Floats:
-        """Return all scores, or raise `InputError` where they are larger than memory."""
 
 
 @attrs.frozen(eq=False)
@@ -148,7 +149,7 @@ class CalibrationData:
     """
 
     source: ScoreSource = attrs.field(alias="scores")
-    stored: Dense = attrs.field(alias="plausibilities", converter=as_stored)
+    stored: Dense = attrs.field(alias="plausibilities")
     denominator: Ints | None = attrs.field(converter=attrs.converters.optional(unwritable))
     examples: Names | HashedNames
     labels: tuple[str, ...]

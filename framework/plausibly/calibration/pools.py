@@ -76,15 +76,6 @@ class Pool:
         return np.where(sure, totals, numerators), totals
 
 
-def _storable(calibration: CalibrationScores) -> CalibrationScores:
-    """Return replicates with masses that are the same after a file was written and read."""
-    units, row, denominator = calibration.units, calibration.row, calibration.denominator
-    if units is None or row is None or denominator is None:
-        return calibration
-    units, denominator = kernel.storable_masses(units, row, denominator)
-    return attrs.evolve(calibration, units=units, denominator=denominator)
-
-
 def _counting(scores: Floats, test_mass: int) -> Pool:
     ordered = np.sort(scores, axis=None)
     cumulative = np.arange(ordered.size + 1, dtype=np.int64)
@@ -111,7 +102,7 @@ class Pools:
     Where a calibration is kept apart by groups or labels, `groups` has the pools of each.
     """
 
-    calibration: CalibrationScores = attrs.field(converter=_storable)
+    calibration: CalibrationScores
 
     @cached_property
     def dtype(self) -> FloatType:

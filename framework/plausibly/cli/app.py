@@ -313,9 +313,9 @@ app = typer.Typer(
 
 def _version(requested: bool) -> None:
     if requested:
-        from plausibly.extras import version
+        from plausibly.version import __version__
 
-        typer.echo(f"plausibly {version()}")
+        typer.echo(f"plausibly {__version__}")
         raise typer.Exit
 
 

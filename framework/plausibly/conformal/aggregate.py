@@ -10,7 +10,7 @@ import xarray as xr
 
 from plausibly import registry
 from plausibly.data import names
-from plausibly.data.annotations import Rows, check_answered, check_table, read_only
+from plausibly.data.annotations import Rows, answered_rows, check_table, read_only
 from plausibly.data.labels import without_parents
 from plausibly.data.names import name_texts, several
 from plausibly.data.plausibilities import FEW_LABELS, Plausibilities, is_sparse, to_dense, to_sparse
@@ -177,7 +177,7 @@ def aggregated(
         table = select_annotations(table, example=kept) if dropped else table
     keys, name = Keys(seed, "aggregator"), called(AGGREGATOR, component)
     source, table = f"aggregator {name}", read_only(table)
-    check_answered(Rows.of(table))
+    answered_rows(table, component.accepts)
     result: object = None
     if table.sizes[names.LABEL] > FEW_LABELS if sparse is None else sparse:
         method = "aggregate_sparse"

@@ -33,6 +33,7 @@ from plausibly.guarantee import (
     Needs,
 )
 from plausibly.io.accept import AnswersLike, PredictionsLike, as_answers, as_predictions
+from plausibly.kernels.masses import storable_masses
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats
 from plausibly.protocols import (
@@ -45,7 +46,6 @@ from plausibly.protocols import (
     PValueCombiner,
     ScoreFunction,
 )
-from plausibly.registry import called as called_as
 from plausibly.registry.entries import calling, failed
 
 _JOINT = (
@@ -55,7 +55,7 @@ _JOINT_DEPENDENT = (
     "{} share that estimate and are not independent: a guarantee with probability "
     "over the calibration is not proved for them"
 )
-_TRIED = 32  # scores with which a combiner is tried
+_TRIED = 32  # scores, or p-values, with which a combiner is tried
 _TRIED_ALPHA = Fraction(1, 10)
 _ROUNDING = 1e-9
 _RESAMPLED = "plausibilities are the means of the given draws of them, such as bootstrap resamples"
@@ -100,7 +100,12 @@ def calibration_scores_of(
         expected = f"one replicate for each of {views} augmentations"
     if expected:
         raise malformed(expected, source)
-    return calibration
+    units, row, denominator = calibration.units, calibration.row, calibration.denominator
+    if units is None or row is None or denominator is None:
+        return calibration
+    # The same after a file was written and read.
+    units, denominator = storable_masses(units, row, denominator)
+    return attrs.evolve(calibration, units=units, denominator=denominator)
 
 
 def check_pair(
@@ -235,17 +240,21 @@ def try_combiner(predictor: ConformalPredictor) -> None:
         predictor.guarantee(_TRIED_ALPHA)
         return
     pools = predictor.pools.groups[0]
-    calibration = pools.calibration
-    ordered = pools.pooled.ordered
-    places = np.linspace(0, len(ordered) - 1, min(len(ordered), _TRIED)).astype(np.intp)
-    scores = ordered[places]
-    ones = np.ones(len(scores))
-    if calibration.augmentation == "separate":
-        scores = np.broadcast_to(scores, (len(calibration.scores), len(scores)))
-    weight = ones if calibration.weight is not None else None
-    p = PValues.of(pools, scores, weight=weight, uniform=ones / 2)
+    calibration, pooled = pools.calibration, pools.pooled
     if predictor.combiner.needs == "mean":
-        p = attrs.evolve(p, scores=None, uniform=None)
+        least = min(pooled.test_mass, pooled.total)  # a risk can pass the total
+        more = pooled.total - least
+        tried = [least + more * step // _TRIED for step in range(_TRIED + 1)]
+        p = PValues(pools, np.array(tried, dtype=pooled.cumulative.dtype), pooled.total)
+    else:
+        ordered = pooled.ordered
+        places = np.linspace(0, len(ordered) - 1, min(len(ordered), _TRIED)).astype(np.intp)
+        scores = ordered[places]
+        ones = np.ones(len(scores))
+        if calibration.augmentation == "separate":
+            scores = np.broadcast_to(scores, (len(calibration.scores), len(scores)))
+        weight = ones if calibration.weight is not None else None
+        p = PValues.of(pools, scores, weight=weight, uniform=ones / 2)
     values = predictor._combine(p)
     fall = float(np.diff(values).min(initial=0.0))
     if fall < -_ROUNDING:
@@ -350,11 +359,17 @@ def calibrate(
     the_calibrator = registry.resolve(CALIBRATOR, calibrator, params)
     the_score = registry.resolve(SCORE, score)
     the_combiner = registry.resolve(COMBINER, combiner)
-    called = {
-        "calibrator": called_as(CALIBRATOR, the_calibrator),
-        "score": called_as(SCORE, the_score),
-        "combiner": called_as(COMBINER, the_combiner),
-    }
+    called: dict[str, str] = {}
+    components: dict[str, dict[str, object] | None] = {}
+    for kind, component in (
+        (CALIBRATOR, the_calibrator),
+        (SCORE, the_score),
+        (COMBINER, the_combiner),
+    ):
+        called[kind.name], components[kind.name] = type(component).__name__, None
+        with suppress(ComponentError):  # an object of a class that is not registered has no table
+            table = registry.default().describe(kind, component)
+            called[kind.name], components[kind.name] = str(table["name"]), table
     keys = Keys(seed)
     order = score_order(model, answered, the_score, called["score"])
     scoring = Scoring(
@@ -413,13 +428,6 @@ def calibrate(
     if needs == "losses":
         calibration = with_order(calibration, used, keys.child("losses"))
     augmented = calibration.augmentation in ("separate", "mean")
-    components: dict[str, dict[str, object] | None] = dict.fromkeys(called)
-    with suppress(ComponentError):  # an object of a class that is not registered has no table
-        components["calibrator"] = registry.default().describe(CALIBRATOR, the_calibrator)
-    with suppress(ComponentError):
-        components["score"] = registry.default().describe(SCORE, the_score)
-    with suppress(ComponentError):
-        components["combiner"] = registry.default().describe(COMBINER, the_combiner)
     predictor = ConformalPredictor(
         labels=data.labels,
         scoring=scoring,

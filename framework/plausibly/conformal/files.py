@@ -29,10 +29,10 @@ from plausibly.calibration.scores import AugmentationMode, CalibrationScores
 from plausibly.conformal import FORMAT
 from plausibly.conformal.array_predictor import ArrayPredictor, Metadata, Scoring
 from plausibly.errors import IncompatibleComponents, InputError
-from plausibly.extras import version
 from plausibly.guarantee import Claim, converter
 from plausibly.kernels.types import Floats, Ints, Numbers
 from plausibly.protocols import COMBINER, SCORE
+from plausibly.version import __version__
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -196,7 +196,7 @@ def read(path: Path, kind: type[P]) -> P:
         if written > FORMAT:
             raise InputError(
                 "file-newer",
-                f"{path.name} has format {written}, this is plausibly {version()}",
+                f"{path.name} has format {written}, this is plausibly {__version__}",
                 expected=f"format {FORMAT}",
                 found=f"format {written}, written by plausibly {writer}",
                 hint="upgrade here: pip install -U plausibly; or calibrate again",
@@ -349,7 +349,7 @@ def to_dataset(predictor: ArrayPredictor, *, names: bool = True) -> xr.Dataset:
     text = json.dumps(
         {
             "format": FORMAT,
-            "version": version(),
+            "version": __version__,
             "labels": list(predictor.labels),
             "score": dict(registry.default().describe(SCORE, predictor.score)),
             "combiner": dict(registry.default().describe(COMBINER, predictor.combiner)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from plausibly import registry
 from plausibly.calibration.coordinates import coordinates_over, group_names, new_values
-from plausibly.calibration.data import ArrayScores, CalibrationData, ScoreSource
+from plausibly.calibration.data import ArrayScores, CalibrationData
 from plausibly.calibration.pvalues import TestScores
 from plausibly.calibration.scores import CalibrationScores
 from plausibly.conformal.aggregate import aggregated, default_aggregator
@@ -22,12 +23,15 @@ from plausibly.data import align, names
 from plausibly.data.annotations import is_annotations
 from plausibly.data.names import Names, is_lazy, not_among, with_values
 from plausibly.data.plausibilities import Form, Plausibilities
-from plausibly.data.validate import Predictions, is_augmented
+from plausibly.data.validate import Predictions
 from plausibly.errors import InputError, counted, listed, warn
 from plausibly.kernels.sparse import Dense
 from plausibly.kernels.types import Bools, Floats, FloatType, Ints
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike, ScoreFunction
 from plausibly.registry import called
+
+if TYPE_CHECKING:
+    from plausibly.calibration.data import ScoreSource
 
 GUARANTEES = "guarantees"
 FINGERPRINT = "fingerprint"
@@ -76,8 +80,7 @@ def read_test(
     whole: bool = True,
 ) -> NewExamples:
     """Return test predictions, checked and matched to the predictor by name."""
-    check_scale(predictions, scale)
-    if augmentations and not is_augmented(predictions):
+    if augmentations and names.AUGMENTATION not in predictions.dims:
         raise InputError(
             "augmentations-missing",
             "predictions have no augmentations, and the predictor compares those of an example",
@@ -124,20 +127,6 @@ def read_test(
         order=order,
         dims=tuple(str(dim) for dim in predictions.dims if dim != names.AUGMENTATION),
     )
-
-
-def check_scale(predictions: xr.DataArray, scale: str) -> None:
-    """Raise ``scale-differs`` where predictions say that they are on another scale."""
-    stated = predictions.attrs.get(names.SCALE)
-    if stated is not None and stated != scale:
-        raise InputError(
-            "scale-differs",
-            f"predictions are of scale {stated}, and the predictor was calibrated on {scale}",
-            expected=scale,
-            found=str(stated),
-            hint=f'scale="{scale}", if they are, or recalibrate',
-            source="predictions",
-        )
 
 
 def label_order(test: Names, predictor: Names) -> NDArray[np.intp]:

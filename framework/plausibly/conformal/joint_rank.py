@@ -28,9 +28,10 @@ from plausibly.conformal.inputs import (
     sets_array,
     sets_attrs,
 )
-from plausibly.data.validate import is_augmented
+from plausibly.data import names
 from plausibly.errors import InputError
 from plausibly.guarantee import DRAWN_LABELS, UNIFORMS, CalibrationSummary, Claim, Exchangeable
+from plausibly.io.accept import as_predictions
 from plausibly.kernels.blocks import row_blocks
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.masses import share
@@ -94,7 +95,7 @@ def joint_rank(
         ``augmentations-expected``, or where inputs are malformed or do not match.
     """
     for array, source in ((predictions, "predictions"), (new, "new")):
-        if not is_augmented(array):
+        if names.AUGMENTATION not in getattr(array, "dims", ()):
             raise InputError(
                 "augmentations-expected",
                 f"{source}: joint ranks are added up over augmentations, and there are none",
@@ -113,7 +114,13 @@ def joint_rank(
     values: Floats = model.array.values
     scale = model.scale
     labels = tuple(model.labels.texts)
-    test = read_test(new, model.labels, scale, values.dtype, augmentations=model.augmentations)
+    test = read_test(
+        as_predictions(new, scale=scale),
+        model.labels,
+        scale,
+        values.dtype,
+        augmentations=model.augmentations,
+    )
     examples = model.examples
     overlap = 0 if model.numbered or test.numbered else examples.common(test.examples)
     order = score_order(model, answers, component, name)

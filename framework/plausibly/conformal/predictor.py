@@ -20,7 +20,6 @@ from plausibly.calibration.pvalues import TestScores
 from plausibly.conformal.array_predictor import ArrayPredictor
 from plausibly.conformal.inputs import (
     NewExamples,
-    check_scale,
     groups_of,
     label_order,
     mean_scores,
@@ -70,7 +69,6 @@ def _lazy(
 
     scale, calibration = predictor.metadata.scale, predictor.pools.calibration
     known = predictions_in_chunks(predictions, scale)
-    check_scale(predictions, scale)
     label_order(known.labels, predictor._label_names)  # each label is one of the predictor's
     wanted = [name for name in (calibration.by_examples, calibration.claim.weights) if name]
     source = f"calibrator {predictor.metadata.calibrator}"
@@ -206,13 +204,13 @@ class ConformalPredictor(ArrayPredictor):
             scores=scores, group=group, weight=weight, uniform=uniform, order=order
         )
 
-    def p_values(self, predictions: xr.DataArray) -> xr.DataArray:
+    def p_values(self, predictions: PredictionsLike | Floats) -> xr.DataArray:
         """Return the combined p-value of every label of every example.
 
         Parameters
         ----------
-        predictions : DataArray, (example, label)
-            Of the model that calibrated; labels are matched by name.
+        predictions : DataArray, (example, label), path, data frame, or ndarray
+            As `predict` takes them.
 
         Returns
         -------
@@ -230,36 +228,38 @@ class ConformalPredictor(ArrayPredictor):
             ``group-unseen`` where calibration lacks the group of an example.
         """
         self._require_p_values()
-        if is_lazy(predictions):
-            test, group, results = _lazy(self, predictions, None)
+        array = as_predictions(predictions, scale=self.metadata.scale, labels=self.labels)
+        if is_lazy(array):
+            test, group, results = _lazy(self, array, None)
             p = cast("Floats", results)  # a Dask array
         else:
-            test, test_scores = self._scored(predictions)
+            test, test_scores = self._scored(array)
             group, p = test_scores.group, self._p_values(test_scores)
         if group is not None:
             warn_of_unseen_groups(test.checked, group, self.pools.calibration)
         return test.like_input(p, "p_values")
 
-    def scores(self, predictions: xr.DataArray) -> Floats:
+    def scores(self, predictions: PredictionsLike | Floats) -> Floats:
         """Return the score of every label of every example.
 
         Parameters
         ----------
-        predictions : DataArray, ([augmentation,] example, label)
+        predictions : DataArray, ([augmentation,] example, label), or as `predict` takes them
 
         Returns
         -------
         ndarray, ([augmentation,] example, label)
             Labels in the order of `labels`.
         """
-        return self._scored(predictions)[1].scores
+        array = as_predictions(predictions, scale=self.metadata.scale, labels=self.labels)
+        return self._scored(array)[1].scores
 
-    def largest_scores(self, predictions: xr.DataArray) -> Floats:
+    def largest_scores(self, predictions: PredictionsLike | Floats) -> Floats:
         """Return the largest score of each example, as `reference` has them of calibration.
 
         Parameters
         ----------
-        predictions : DataArray, ([augmentation,] example, label)
+        predictions : DataArray, ([augmentation,] example, label), or as `predict` takes them
 
         Returns
         -------
@@ -287,13 +287,13 @@ class ConformalPredictor(ArrayPredictor):
             examples that also calibrated it.
         """
         alphas = read_alphas(alpha)
-        predictions = as_predictions(predictions, scale=self.metadata.scale, labels=self.labels)
-        if is_lazy(predictions):
-            test, group, planes = _lazy(self, predictions, alphas)
+        array = as_predictions(predictions, scale=self.metadata.scale, labels=self.labels)
+        if is_lazy(array):
+            test, group, planes = _lazy(self, array, alphas)
             # Dask arrays under the labels of arrays in memory: nothing below reads them.
             sets = [cast("Bools", planes[place]) for place in range(len(alphas))]
         else:
-            test, test_scores = self._scored(predictions, compared=True)
+            test, test_scores = self._scored(array, compared=True)
             group, sets = test_scores.group, self._sets(test_scores, alphas)
             if test_scores.weight is not None:
                 warn_of_weights(test_scores, self.pools.calibration, sets, alphas)

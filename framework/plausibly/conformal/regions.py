@@ -41,6 +41,7 @@ from plausibly.data.names import Named, Names, several
 from plausibly.data.plausibilities import Plausibilities, check_plausibilities
 from plausibly.errors import InputError, counted, warn
 from plausibly.guarantee import UNSEEN, CalibrationSummary, Claim, Exchangeable, Guarantee, bounded
+from plausibly.io.accept import as_predictions
 from plausibly.kernels.masses import share
 from plausibly.kernels.ranks import order_statistic
 from plausibly.kernels.types import Bools, Floats, FloatType, Hashes
@@ -277,7 +278,8 @@ class PlausibilityRegion:
     def read(self, predictions: xr.DataArray) -> tuple[NewExamples, Floats]:
         """Return new predictions, matched by name, and their scores (example, label)."""
         labels = Names.of(self.labels, names.LABEL)
-        new = read_test(predictions, labels, self.scoring.scale, self.dtype)
+        array = as_predictions(predictions, scale=self.scoring.scale, labels=self.labels)
+        new = read_test(array, labels, self.scoring.scale, self.dtype)
         return new, self.scoring.scores(new.values, new.examples)
 
     def p_values(self, predictions: xr.DataArray, plausibilities: xr.DataArray) -> xr.DataArray:

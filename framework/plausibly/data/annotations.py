@@ -406,15 +406,9 @@ def answered_rows(
         names a label.
     """
     rows = Rows.of(check_table(table, accepts, source=source))
-    check_answered(rows, source=source)
-    return rows
-
-
-def check_answered(rows: Rows, *, source: str = "annotations") -> None:
-    """Raise `InputError` ``example-unanswered`` where an example has no answer to aggregate."""
     unanswered = np.flatnonzero(rows.votes <= 0)
     if not unanswered.size:
-        return
+        return rows
     assigned = np.bincount(rows.example, minlength=rows.n)[unanswered] > 0
     skipped, never = int(assigned.sum()), int((~assigned).sum())
     shown = name_texts(rows.table.indexes[names.EXAMPLE][unanswered])

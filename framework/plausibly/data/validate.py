@@ -60,7 +60,7 @@ class Predictions(Named):
         Some rows of a larger array are not `whole`: what many rows would show is not warned of.
         Names that equal those of `known` are not checked again.
         """
-        if augmented and is_augmented(predictions):
+        if augmented and names.AUGMENTATION in getattr(predictions, "dims", ()):
             return _of_augmentations(predictions, source, scale, known)
         named = named_array(predictions, source, "predictions", known=known)
         array = named.array
@@ -176,11 +176,6 @@ def hard_rows(values: Floats) -> int:
     first = values[:, 0]
     part = values[(first == 0) | (first == 1)]
     return int(np.count_nonzero(((part == 0) | (part == 1)).all(axis=1)))
-
-
-def is_augmented(predictions: object) -> bool:
-    """Return whether predictions have the dim ``augmentation``."""
-    return isinstance(predictions, xr.DataArray) and names.AUGMENTATION in predictions.dims
 
 
 def _of_augmentations(

@@ -21,7 +21,6 @@ from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names, validate
 from plausibly.data.select import select_annotations
 from plausibly.data.states import Labelled, with_left_out
-from plausibly.data.validate import is_augmented
 from plausibly.errors import InputError, PlausiblyWarning, counted, listed
 from plausibly.evaluation.design import exact_mean
 from plausibly.evaluation.inputs import example_values
@@ -191,7 +190,7 @@ def tune_raps(
                 hint=f"leave {name} out for the default",
                 source=name,
             )
-    if is_augmented(predictions):
+    if names.AUGMENTATION in predictions.dims:
         validate.check_predictions(predictions)  # which says that there is one row per example
     matched, aligned, _ = matched_inputs(predictions, plausibilities, seed=seed, only_common=False)
     model, record = matched.array, aligned.averaged()

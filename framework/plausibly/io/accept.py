@@ -33,9 +33,20 @@ def as_predictions(
     """Return predictions, read from a file or a data frame if they are none yet.
 
     Rows of a plain array are called 0, 1, ..., and its columns as `labels`, if these are known.
+    Predictions that are on another scale than `scale` are refused.
     """
     value: object = predictions
     if isinstance(value, xr.DataArray):
+        stated = value.attrs.get(names.SCALE, scale)
+        if scale is not None and stated != scale:
+            raise InputError(
+                "scale-differs",
+                f"predictions are of scale {stated}, and the predictor was calibrated on {scale}",
+                expected=scale,
+                found=str(stated),
+                hint=f'scale="{scale}", if they are, or recalibrate',
+                source="predictions",
+            )
         return value
     if isinstance(value, np.ndarray) and labels is not None and value.ndim == 2:
         return _numbered(value, labels)
@@ -48,7 +59,7 @@ def as_predictions(
             hint="plausibly.calibrate(probabilities, annotations)",
             source="predictions",
         )
-    if isinstance(value, str | Path) or _is_frame(value):
+    if _is_readable(value):
         from plausibly.io.predictions import read_predictions
 
         return read_predictions(predictions, scale=scale)  # type: ignore[arg-type]  # no array here
@@ -70,7 +81,7 @@ def as_answers(answers: AnswersLike, *, beside: object = None) -> xr.DataArray |
     Predictions, and what is the same object as `beside`, are refused.
     """
     value: object = answers
-    if isinstance(value, str | Path) or _is_frame(value):
+    if not isinstance(value, xr.DataArray | xr.Dataset) and _is_readable(value):
         from plausibly.io.annotations import read_annotations
 
         return read_annotations(value)  # type: ignore[arg-type]  # a path or a frame
@@ -96,9 +107,10 @@ def as_sets(sets: SetsLike) -> xr.DataArray:
     return read_sets(sets)
 
 
-def _is_frame(value: object) -> bool:
-    """Return whether an object has named columns, as frames of pandas, polars and pyarrow have."""
-    return hasattr(value, "shape") and (hasattr(value, "columns") or hasattr(value, "column_names"))
+def _is_readable(value: object) -> bool:
+    """Return whether this is a path, or has named columns, as data frames have."""
+    frame = hasattr(value, "columns") or hasattr(value, "column_names")
+    return isinstance(value, str | Path) or (hasattr(value, "shape") and frame)
 
 
 def _numbered(values: np.ndarray, labels: Sequence[str]) -> xr.DataArray:  # of any numbers

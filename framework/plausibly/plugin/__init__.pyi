@@ -68,12 +68,12 @@ from plausibly.kernels.hull import (
 from plausibly.kernels.masses import (
     settle as settle,
 )
-from plausibly.kernels.random import (
-    Keys as Keys,
-)
-from plausibly.kernels.ranks import (
+from plausibly.kernels.places import (
     Places as Places,
     by_places as by_places,
+)
+from plausibly.kernels.random import (
+    Keys as Keys,
 )
 from plausibly.kernels.sums import (
     ordered_sum as ordered_sum,

@@ -9,9 +9,9 @@ _CALIBRATORS = {
         "expected:Expected",
         "weight every label by its plausibility; draws nothing (default)",
     ),
-    "monte-carlo": ("expected:MonteCarlo", "draw labels from the plausibilities (Algorithm 1)"),
+    "monte-carlo": ("drawn:MonteCarlo", "draw labels from the plausibilities (Algorithm 1)"),
     "majority-vote": (
-        "expected:MajorityVote",
+        "drawn:MajorityVote",
         "use the most plausible label only; no guarantee for answers",
     ),
     "mondrian": (

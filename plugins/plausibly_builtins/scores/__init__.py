@@ -15,7 +15,7 @@ _SCORES = {
     "raps": ("adaptive:Raps", "aps with a penalty on low ranks (regularised)"),
     "saps": ("adaptive:Saps", "aps from the largest probability and the rank (sorted)"),
     "ordinal": ("ordinal:Ordinal", "hull of a score along ordered labels: sets without holes"),
-    "rank": ("simple:Rank", "rank of the label: sets of the k most probable labels"),
+    "rank": ("adaptive:Rank", "rank of the label: sets of the k most probable labels"),
 }
 
 

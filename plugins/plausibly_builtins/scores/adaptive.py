@@ -1,4 +1,4 @@
-"""Adaptive scores, which add probabilities up: APS, RAPS and SAPS."""
+"""Scores by the places of labels: the rank, and APS, RAPS and SAPS, which add probabilities up."""
 
 from __future__ import annotations
 
@@ -16,6 +16,23 @@ from plausibly.plugin import (
     ScoreFunction,
     by_places,
 )
+
+
+@attrs.frozen(kw_only=True)
+class Rank(ScoreFunction):
+    """Score a label by its place: ``E(x, k) = -#{l : pi_l(x) >= pi_k(x)}``.
+
+    -1 is the likeliest label, -K the least likely one; labels of equal probability share the worse
+    place. Sets are the k likeliest labels of every example, with the same k for all of them.
+    """
+
+    randomised: ClassVar[bool] = False
+    reads = "probability"
+
+    def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
+        return by_places(
+            probabilities, None, lambda places, _: np.negative(places.rank, dtype=np.float64)
+        )
 
 
 class Adaptive(ScoreFunction):

@@ -1,4 +1,4 @@
-"""Scores of one label: its probability, its lead, its place."""
+"""Scores of one label: its probability, its log-probability, its lead."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import ClassVar
 import attrs
 import numpy as np
 
-from plausibly.plugin import Floats, ScoreFunction, by_places
+from plausibly.plugin import Floats, ScoreFunction
 
 
 @attrs.frozen(kw_only=True)
@@ -65,20 +65,3 @@ class Margin(ScoreFunction):
         second, first = two[..., :1], two[..., 1:]
         margins: Floats = probabilities - np.where(probabilities == first, second, first)
         return margins
-
-
-@attrs.frozen(kw_only=True)
-class Rank(ScoreFunction):
-    """Score a label by its place: ``E(x, k) = -#{l : pi_l(x) >= pi_k(x)}``.
-
-    -1 is the likeliest label, -K the least likely one; labels of equal probability share the worse
-    place. Sets are the k likeliest labels of every example, with the same k for all of them.
-    """
-
-    randomised: ClassVar[bool] = False
-    reads = "probability"
-
-    def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
-        return by_places(
-            probabilities, None, lambda places, _: np.negative(places.rank, dtype=np.float64)
-        )
