@@ -120,6 +120,7 @@ def test_outputs_that_are_files_of_others(sets: World) -> None:
     refused(
         "evaluate sets.csv -a new.csv -p new_votes.csv", "files-swapped", "-a new_votes.csv -p new"
     )
+    refused("report sets.csv -a new_votes.csv", "report-source", "sets.csv", "--predictor")
     sets.write("export.json", '[{"id": 1}]')
     refused(f"{PREDICT} -o export.csv", "output-occupied", "export.json", "-o export-sets.csv")
     assert sets.path("export.json").read_text() == '[{"id": 1}]'

@@ -89,6 +89,8 @@ def test_mix_ups_are_noticed() -> None:
     votes = plausibly.read_annotations("votes.csv")
     with refused("arguments-swapped", "probabilities first"):
         plausibly.calibrate(votes, model)
+    with refused("files-swapped", "votes.csv"):
+        plausibly.calibrate("votes.csv", "probabilities.csv")
     with refused("predictions-as-plausibilities", "read_predictions"):
         plausibly.calibrate(model, plausibly.read_predictions("probabilities.csv"))
     bare = model.drop_attrs()

@@ -124,7 +124,7 @@ def _check_source(study: Path | None, loaded: Draft) -> None:
         new = loaded.settings.new
         predicted, answered = new.predictions, new.annotations or new.plausibilities
         if not (predicted or answered or loaded.has("output.predictor")):
-            raise _unclear("what to report is not said", "neither", "plausibly report out")
+            raise _unclear("nothing to report", "neither", "plausibly report out")
         if not (predicted and answered):
             path = loaded.settings.output.predictor
             hint = f"plausibly report --predictor {path} -p new.csv -a new_votes.csv"
@@ -134,6 +134,9 @@ def _check_source(study: Path | None, loaded: Draft) -> None:
         return
     if "output.predictor" in loaded.typed:
         raise _unclear("two things to report", "both", "leave one out")
+    if study.is_file() and study.suffix.lower() != ".toml":
+        hint = "plausibly report --predictor PREDICTOR -p NEW -a VOTES"
+        raise _unclear(f"{study.name} is no study", study.name, hint)
     for key in loaded.typed:
         if key not in OF_STUDY:
             flag = options.typed_as(loaded, key)

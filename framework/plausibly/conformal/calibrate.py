@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from fractions import Fraction
+from pathlib import Path
 
 import attrs
 import numpy as np
@@ -344,7 +345,16 @@ def calibrate(
     Stutz et al., Conformal prediction under ambiguous ground truth, TMLR 2023; Angelopoulos et
     al., Conformal risk control, arXiv 2208.02814.
     """
-    probabilities = as_predictions(predictions)
+    try:
+        probabilities = as_predictions(predictions)
+    except InputError:
+        if isinstance(predictions, str | Path) and isinstance(plausibilities, str | Path):
+            from plausibly.io.predictions import files_swapped
+
+            called_here = ("plausibilities=", "predictions=")
+            if swapped := files_swapped(Path(plausibilities), Path(predictions), called_here):
+                raise swapped from None
+        raise
     answers = as_answers(plausibilities, beside=predictions)
     if is_annotations(answers):
         warn_of_one_annotator(answers)

@@ -127,7 +127,7 @@ def _read_store(path: Path, chunks: int | None) -> xr.DataArray:
 COLUMNS = (EXAMPLE, ALPHA, "size", "labels")
 """The first columns, whatever the labels are called: those that follow are the labels."""
 
-_EXPECTED = f"columns {', '.join(COLUMNS)}, then one of 0 and 1 a label"
+_EXPECTED = f"columns {', '.join(COLUMNS)}, then one of 0 and 1 per label"
 
 
 def _checked(sets: xr.DataArray) -> xr.DataArray:
