@@ -97,7 +97,7 @@ def stable_order(scores: Floats) -> NDArray[np.intp]:
 
 @attrs.frozen(eq=False)
 class Pools:
-    """The pool of the averaged p-value and, where they exist, one a replicate.
+    """The pool of the averaged p-value and, where they exist, one per replicate.
 
     Where a calibration is kept apart by groups or labels, `groups` has the pools of each.
     """
@@ -128,7 +128,7 @@ class Pools:
 
     @cached_property
     def each(self) -> tuple[Pool, ...]:
-        """One pool a replicate, each compared with own mass one."""
+        """One pool per replicate, each compared with own mass one."""
         scores = self.calibration.scores
         if len(scores) == 1:
             return (self.pooled,)

@@ -99,7 +99,7 @@ class PValues:
         return share(self.numerators, self.totals)
 
     def smoothed_mean(self) -> NDArray[np.float64]:
-        """Return the mean with ties split by one uniform U a test example, (*query).
+        """Return the mean with ties split by one uniform U per test example, (*query).
 
         ``(c_< + U c_= + m - 1 + U) / (m (n + 1))`` for m counted draws, ``(mass_< + U mass_= + 1) /
         (n + 1)`` for masses: the new example's own atoms are at the tie, or below it.

@@ -73,7 +73,7 @@ class Scoring:
         A randomised score gets uniforms that are keyed by the examples, or those that are given.
         """
         if examples is not None and self.component.randomised:
-            # One an example, the same for its augmentations.
+            # One per example, the same for its augmentations.
             uniforms = Keys(self.seed).child("score").uniform(examples.hashes)
             uniform = np.array(np.broadcast_to(uniforms, (*values.shape[:-1], 1)))
         source = f"score {self.called}"

@@ -139,7 +139,7 @@ class ConformalPredictor(ArrayPredictor):
             if calibration.claim.weights:
                 reason = "the threshold depends on the weight of the example"
             elif calibration.augmentation == "separate":
-                reason = "a label has several scores, one an augmentation"
+                reason = "a label has several scores, one per augmentation"
             raise IncompatibleComponents(
                 "threshold-none",
                 f"calibrator {self.metadata.calibrator} with combiner {self.metadata.combiner} "

@@ -283,7 +283,7 @@ class PlausibilityRegion:
         return new, self.scoring.scores(new.values, new.examples)
 
     def p_values(self, predictions: xr.DataArray, plausibilities: xr.DataArray) -> xr.DataArray:
-        """Return the p-value of one plausibility vector an example.
+        """Return the p-value of one plausibility vector per example.
 
         ``(#{i : S_i <= s} + 1) / (n + 1)``; a vector is in the region at alpha where it exceeds
         alpha.

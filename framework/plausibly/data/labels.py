@@ -150,7 +150,7 @@ def called(table: xr.Dataset, labels: Sequence[str], *, source: str) -> xr.Datas
 
 
 def _kept_once(rows: Rows, label: Ints) -> tuple[Ints, Ints, Floats]:
-    """Return the mentions with each label once a response, at its better place.
+    """Return the mentions with each label once per response, at its better place.
 
     Their places, their blocks and their weights.
     """

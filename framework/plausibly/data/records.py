@@ -263,7 +263,7 @@ def table_from_records(
         raise InputError(
             "annotations-empty",
             "annotations hold no response",
-            expected="one record (example, annotator, answer) a response",
+            expected="one record (example, annotator, answer) per response",
             found="none",
             hint="pass records, or look at what the file holds",
             source="annotations",

@@ -123,7 +123,7 @@ def _chosen(table: xr.Dataset, dim: str, wanted: Names | None) -> NDArray[np.int
             raise InputError(
                 "mask-length",
                 f"the mask over {dim} does not fit the annotations",
-                expected=f"one entry an {dim}: {len(known):,}",
+                expected=f"one entry per {dim}: {len(known):,}",
                 found=" x ".join(f"{side:,}" for side in values.shape),
                 hint=f"name the {dim}s instead, or use a DataArray with the coordinate {dim}",
                 source="annotations",

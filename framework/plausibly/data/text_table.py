@@ -77,7 +77,7 @@ class TextTable:
     header : tuple of str
         Names of the columns; ``"1"``, ``"2"``, … where the file has no header.
     columns : tuple of sequence of str
-        One sequence a column, in the order of the header; an empty cell is the empty text.
+        One sequence per column, in the order of the header; an empty cell is the empty text.
     lines : sequence of int
         For each row the line on which it starts, counted from 1.
     unit : str

@@ -515,7 +515,7 @@ def from_npz(
     for words, size in zip(
         (LABEL_ARRAYS, EXAMPLE_ARRAYS, AUGMENTATION_ARRAYS), values.shape[::-1], strict=False
     ):
-        # Of the words in the singular, one of another length is something else: one truth a row.
+        # Of the words in the singular, one of another length is something else: one truth per row.
         there = [name for name in words if name in rest]
         fit = [name for name in there if rest[name].shape == (size,)]
         keys = fit or [name for name in there if name.endswith("s")]

@@ -101,7 +101,7 @@ def read_json_lines(
     path: Path | str,
     role: str = "annotations",
     *,
-    expected: str = "one JSON value a line",
+    expected: str = "one JSON value per line",
     source: str | None = None,
 ) -> list[tuple[int, object]]:
     """Return the value on each line of a JSON Lines file with its line, counted from 1.
@@ -128,7 +128,7 @@ def json_records(
             raise InputError(
                 "export-unlike",
                 f"{source} {unit} {counted(at)} holds no object",
-                expected="one JSON object a row",
+                expected="one JSON object per row",
                 found=json_shown(value),
                 hint=f"fix or remove that {unit}",
                 source=source,

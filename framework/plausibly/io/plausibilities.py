@@ -90,8 +90,8 @@ def _read_arrays(path: Path, head: bytes) -> xr.DataArray | xr.Dataset:
 def _not_totals(source: str, found: str) -> InputError:
     return InputError(
         "denominator-unfit",
-        f"{source}: {DENOMINATOR} is not one total an example",
-        expected="whole numbers, one a row",
+        f"{source}: {DENOMINATOR} is not one total per example",
+        expected="whole numbers, one per row",
         found=found,
         hint=f"fix {DENOMINATOR}, or leave it out",
         source=source,

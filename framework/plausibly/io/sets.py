@@ -183,7 +183,7 @@ def write_sets(sets: xr.DataArray, path: Path | str, *, escape: bool = False) ->
         ``fingerprint``, ``calibration_overlap`` and ``left_out`` where they have them.
     path : Path or str
         ``.csv`` or ``.parquet``: columns ``example``, ``alpha``, ``size``, ``labels`` (the names
-        joined by ``" | "``), then one column of 0 and 1 a label. Both files are written, or none.
+        joined by ``" | "``), then one column of 0 and 1 per label. Both files are written, or none.
         ``.zarr``: a store of the sets as they are, guarantee included; sets in chunks are computed
         and written one chunk at a time (extra ``zarr``).
     escape : bool

@@ -65,7 +65,7 @@ class Augmentation:
     scores: Literal["separate", "mean", "pooled"] = "mean"
 
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
-        """Return one replicate an augmentation, or one of all."""
+        """Return one replicate per augmentation, or one of all."""
         every = data.augmented
         if every is None:
             raise InputError(

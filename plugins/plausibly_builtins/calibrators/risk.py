@@ -117,7 +117,7 @@ class MassCoverage:
     )
 
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
-        """Return one replicate with one atom an example."""
+        """Return one replicate with one atom per example."""
         share = exact(self.leave_out)
         held = bounded(1 - share)
         return CalibrationScores(

@@ -267,7 +267,7 @@ class Weighted(Wrapper):
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return the inner calibrator's atoms, with the weight of each example."""
         calibration = self._calibrated(data, keys, "put mondrian outside, weighted inside")
-        self._check_examples(calibration, data, "weights are one an example")
+        self._check_examples(calibration, data, "weights are one per example")
         weight = data.weights(self.by, source=f"calibrator {self.name}")
         worth = _effective_size(weight)
         return attrs.evolve(

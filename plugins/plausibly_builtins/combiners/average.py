@@ -71,7 +71,7 @@ class Average(PValueCombiner):
     Attributes
     ----------
     smoothed : bool
-        Split ties by one uniform U a test example, the same for all its labels:
+        Split ties by one uniform U per test example, the same for all its labels:
         ``(c_< + U c_= + m - 1 + U) / (m (n + 1))``. Sets are smaller where scores tie, and depend
         on the example's name; there is no one threshold.
 

@@ -61,7 +61,7 @@ def checked(p_values: Floats) -> Floats:
             "p-values cannot be merged",
             expected="numbers above 0 and at most 1, of shape (replicate, ...)",
             found=f"{counted(wrong)} others" if wrong else f"the shape {values.shape}",
-            hint="pass one row of p-values a replicate",
+            hint="pass one row of p-values per replicate",
             source="p-values",
         )
     return values

@@ -74,7 +74,7 @@ class Adaptive(ScoreFunction):
             raise InputError(
                 "uniform-malformed",
                 f"score {self.name} was given uniforms that it cannot use",
-                expected=f"one number from 0 to 1 an example, of shape {wanted}",
+                expected=f"one number from 0 to 1 per example, of shape {wanted}",
                 found=f"{draws[~within][0]:.4g}" if shaped else f"shape {draws.shape}",
                 hint=f"uniform=numpy.random.default_rng(0).random({wanted})",
                 source=f"score {self.name}",
@@ -97,7 +97,7 @@ class Aps(Adaptive):
     mass cumulated from the likeliest label up to and including k, ``1 - sum_l pi_l 1[pi_l >=
     pi_k]``; summed from below it is exact where that mass is nearly 1.
 
-    Randomised, with one uniform U an example, which all its labels share:
+    Randomised, with one uniform U per example, which all its labels share:
     ``E(x, k) = sum_l pi_l 1[pi_l < pi_k] + (1 - U) sum_l pi_l 1[pi_l = pi_k]``, that is one minus
     (the mass strictly above k, and U of the mass tied with k). U = 1 gives the form without.
 
@@ -169,7 +169,7 @@ class Saps(Adaptive):
 
     Let ``M_0 = 0`` and ``M_r = max_l pi_l + (r - 1) weight`` be the mass of the first r labels,
     ``r_k = #{l : pi_l >= pi_k}`` and ``a_k = #{l : pi_l > pi_k}``. Then ``E(x, k) = -M_{r_k}``;
-    randomised, with one uniform U an example, ``E(x, k) = -(M_{a_k} + U (M_{r_k} - M_{a_k}))``.
+    randomised, with one uniform U per example, ``E(x, k) = -(M_{a_k} + U (M_{r_k} - M_{a_k}))``.
     Without ties the latter is the paper's score: ``-U max_l pi_l`` for the likeliest label and
     ``-(max_l pi_l + (r_k - 2 + U) weight)`` for the others.
 

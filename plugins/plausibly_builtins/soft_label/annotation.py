@@ -26,7 +26,7 @@ from plausibly.plugin import (
 
 @attrs.frozen(kw_only=True)
 class SoftLabel(Annotation):
-    """A weight for each label a response: confidences, points, or probabilities.
+    """A weight for each label of a response: confidences, points, or probabilities.
 
     An answer is a mapping of label to weight; weights are 0 or more, finite, and not all 0. They
     need not sum to 1. A weight of 0 declares its label and says nothing else. None is an empty
