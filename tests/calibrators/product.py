@@ -122,7 +122,7 @@ class Product:
         seen: int = 0,
         order: Sequence[int] | None = None,
     ) -> TestScores:
-        """Return the labels of the new example."""
+        """Return the scores of the new example's labels."""
         world, calibration = self.world, pools.calibration
         every = np.array(world.scores[new], dtype=np.float64)[:, None, :]
         scores = every[seen]

@@ -14,59 +14,41 @@ Table = dict[str, object]
 
 N = 24
 SMOOTHED: Table = {"name": "average", "smoothed": True}
-PLAIN: dict[str, Table] = {
-    "expected": {"name": "expected"},
-    "draws": {"name": "monte-carlo", "draws": 3},
-    "votes": {"name": "majority-vote"},
-    **CALIBRATORS,
+VIEWS: dict[str, Table] = {
+    scores: {"name": "augmentation", "scores": scores} for scores in ("mean", "separate", "pooled")
 }
-
-
-def views(scores: str) -> Table:
-    return {"name": "augmentation", "scores": scores}
 
 
 def calibrate(
     calibrator: Table, combiner: Table | str = "average", *, augmentations: int = 0
 ) -> plausibly.ConformalPredictor:
-    given = predictions(N, augmentations=augmentations)
-    return plausibly.calibrate(given, plausibilities(N), calibrator=calibrator, combiner=combiner)
+    model = predictions(N, augmentations=augmentations)
+    return plausibly.calibrate(model, plausibilities(N), calibrator=calibrator, combiner=combiner)
 
 
-@pytest.mark.parametrize(
-    "rule", ["held-out-rank", "ecdf", {"name": "pac", "bound": "held-out"}], ids=str
-)
-@pytest.mark.parametrize(
-    ("name", "found"),
-    [
-        ("group", 'ranks that mix the values of "site"'),
-        ("label", "ranks that mix labels"),
-        ("weights", "weights, by which held-out examples are not as likely as new ones"),
-        ("group of weights", 'ranks that mix the values of "site"'),
-        ("patients", 'examples of one "patient", which may be alike'),
-        ("risk", "a mean, of which a rank says nothing"),
-        ("mass", "one label of each, and the guarantee is about all of them"),
-    ],
-)
-def test_ranks_of_held_out_examples(name: str, found: str, rule: Table | str) -> None:
-    called = rule if isinstance(rule, str) else rule["name"]
-    pair = f"combiner {called} does not go with calibrator {CALIBRATORS[name]['name']}"
-    with refused("pair-incompatible", pair, f"found {found} hint combiner average"):
-        calibrate(CALIBRATORS[name], rule)
-
-
+RANKS = {
+    "group": 'ranks that mix the values of "site"',
+    "label": "ranks that mix labels",
+    "weights": "weights, by which held-out examples are not as likely as new ones",
+    "group of weights": 'ranks that mix the values of "site"',
+    "patients": 'examples of one "patient", which may be alike',
+    "risk": "a mean, of which a rank says nothing",
+    "mass": "one label of each, and the guarantee is about all of them",
+}
 ONLY_MEAN = "expected one p-value per replicate found only their mean: no label is drawn"
 APART = ("maximum", "bonferroni", "median", "exchangeable-average", "geometric", "e-value")
 NOT_APART = ("group", "label", "label of draws", "weights", "patients", "risk", "mass")
 UNEQUAL = "expected atoms that all weigh the same found masses or weights that differ"
 SPLITS = "splits ties among equal masses with one shared test score"
 PAIRS: list[tuple[Table, Table | str, int, str]] = [
-    *((CALIBRATORS[name], rule, 0, ONLY_MEAN) for rule in APART for name in NOT_APART),
-    *((views(s), "maximum", 2, "expected one p-value per replicate") for s in ("mean", "pooled")),
     *(
-        (CALIBRATORS[name], "e-value", 0, UNEQUAL)
-        for name in ("weights of draws", "patients of draws")
+        (CALIBRATORS[name], rule, 0, f"found {reason} hint combiner average")
+        for name, reason in RANKS.items()
+        for rule in ("held-out-rank", "ecdf", {"name": "pac", "bound": "held-out"})
     ),
+    *((CALIBRATORS[name], rule, 0, ONLY_MEAN) for rule in APART for name in NOT_APART),
+    *((VIEWS[s], "maximum", 2, "expected one p-value per replicate") for s in ("mean", "pooled")),
+    *((CALIBRATORS[f"{name} of draws"], "e-value", 0, UNEQUAL) for name in ("weights", "patients")),
     (AUGMENTED["separate"], "e-value", 2, "expected atoms that all weigh the same"),
     *(
         (CALIBRATORS[name], SMOOTHED, 0, "hint average(smoothed=False)")
@@ -78,53 +60,56 @@ PAIRS: list[tuple[Table, Table | str, int, str]] = [
 
 @pytest.mark.parametrize(("calibrator", "rule", "count", "piece"), PAIRS)
 def test_pairs(calibrator: Table, rule: Table | str, count: int, piece: str) -> None:
-    pair = f"combiner {rule} does not go with calibrator {calibrator['name']}"
+    name = rule if isinstance(rule, str) else rule["name"]
+    pair = f"combiner {name} does not go with calibrator {calibrator['name']}"
     with refused("pair-incompatible", SPLITS if rule == SMOOTHED else pair, piece):
         calibrate(calibrator, rule, augmentations=count)
 
 
-OUTSIDE = "put mondrian outside; weights are per example"
-INSIDE = [
-    ("mondrian", inside("mondrian", "same"), "name one coordinate that has both"),
-    ("mondrian", inside("mondrian", "label"), "name one coordinate that has both"),
-    ("weighted", inside("mondrian", "site"), "put mondrian outside, weighted inside"),
-    ("weighted", inside("weighted", "weight"), "put mondrian outside"),
-    ("weighted", inside("clustered", "patient"), "weights are one per example"),
-    ("weighted", inside("clustered", "alone"), "weights are one per example"),
-    ("clustered", inside("mondrian", "site"), OUTSIDE),
-    ("clustered", inside("weighted", "weight"), OUTSIDE),
-    ("clustered", inside("clustered", "patient"), "groups inside groups"),
-    ("clustered", inside("clustered", "alone"), "groups inside groups"),
+OUTSIDE = "found put mondrian outside; weights are per example"
+NOT_OF_ONE = "found atoms that are not of one label of one example"
+NESTED: list[tuple[Table, Table, str]] = [
+    *(
+        (inside("mondrian", "site"), inner, "found name one coordinate that has both")
+        for inner in (inside("mondrian", "same"), inside("mondrian", "label"))
+    ),
+    *(
+        (inside("weighted", "weight"), inner, f"found {reason}")
+        for inner, reason in (
+            (inside("mondrian", "site"), "put mondrian outside, weighted inside"),
+            (inside("weighted", "weight"), "put mondrian outside"),
+            (inside("clustered", "patient"), "weights are one per example"),
+        )
+    ),
+    *(
+        (inside("clustered", "patient"), inner, reason)
+        for inner, reason in (
+            (inside("mondrian", "site"), OUTSIDE),
+            (inside("weighted", "weight"), OUTSIDE),
+            (inside("clustered", "alone"), "found groups inside groups"),
+        )
+    ),
+    # Groups of labels need atoms of labels of examples.
+    *(
+        (inside("mondrian", "label"), inner, reason)
+        for inner, reason in (
+            ({"name": "risk", "by": "risk"}, NOT_OF_ONE),
+            ({"name": "mass-coverage"}, NOT_OF_ONE),
+            (inside("clustered", "alone"), NOT_OF_ONE),
+            (inside("weighted", "weight"), "found masses of a label without weights"),
+            *((view, "found") for view in VIEWS.values()),
+        )
+    ),
 ]
-BY = {"mondrian": "site", "weighted": "weight", "clustered": "patient"}
 
 
-@pytest.mark.parametrize(("outer", "table", "reason"), INSIDE)
-def test_wrappers_that_do_not_nest(outer: str, table: Table, reason: str) -> None:
-    pair = f"calibrator {outer} cannot have {str(table['name']).title()} inside"
-    with refused(
-        "pair-incompatible", pair, f"found {reason}", 'hint inner = { name = "expected" }'
-    ):
-        calibrate(inside(outer, BY[outer], table))
-
-
-@pytest.mark.parametrize(
-    ("inner", "reason"),
-    [
-        ({"name": "risk", "by": "risk"}, "found atoms that are not of one label of one example"),
-        ({"name": "mass-coverage"}, "found atoms that are not of one label of one example"),
-        (inside("clustered", "patient"), "found atoms that are not of one label of one example"),
-        (inside("clustered", "alone"), "found atoms that are not of one label of one example"),
-        (inside("weighted", "weight"), "found masses of a label without weights"),
-        *((views(scores), "") for scores in ("mean", "separate", "pooled")),
-    ],
-)
-def test_label_cells_need_labels_of_examples(inner: Table, reason: str) -> None:
-    called = str(inner["name"]).title().replace("-", "")
-    pair = f"calibrator mondrian cannot have {called} inside"
-    with refused("pair-incompatible", pair, reason):
+@pytest.mark.parametrize(("outer", "inner", "reason"), NESTED)
+def test_wrappers_that_do_not_nest(outer: Table, inner: Table, reason: str) -> None:
+    name = str(inner["name"]).title().replace("-", "")
+    pair = f"calibrator {outer['name']} cannot have {name} inside"
+    with refused("pair-incompatible", pair, reason, 'hint inner = { name = "expected" }'):
         augmentations = 2 if inner["name"] == "augmentation" else 0
-        calibrate(inside("mondrian", "label", inner), augmentations=augmentations)
+        calibrate({**outer, "inner": inner}, augmentations=augmentations)
 
 
 @pytest.mark.parametrize(
@@ -137,43 +122,37 @@ def test_label_cells_need_labels_of_examples(inner: Table, reason: str) -> None:
     ],
 )
 def test_risks_that_are_none(risks: list[object], found: str) -> None:
-    given = predictions(N).assign_coords(risk=("label", risks))
+    model = predictions(N).assign_coords(risk=("label", risks))
     with refused("risks-range", found):
-        plausibly.calibrate(given, plausibilities(N), calibrator=CALIBRATORS["risk"])
+        plausibly.calibrate(model, plausibilities(N), calibrator=CALIBRATORS["risk"])
+
+
+@pytest.mark.parametrize("name", ["mondrian", "weighted", "clustered", "risk"])
+def test_coordinates_that_are_not_there(name: str) -> None:
+    known = "label found ones, risk hint"
+    if name != "risk":
+        known = "example found alone, patient, same, … (5 in all) hint"
+    with refused("coordinate-missing", name, '"sight"', f"a coordinate over {known}"):
+        calibrate({"name": name, "by": "sight"})
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+def test_augmentation_without_augmentations(view: Table) -> None:
+    hint = "hint xarray.concat(parts, dim='augmentation'), or calibrator expected"
+    with refused("augmentations-missing", f"found dims example, label {hint}"):
+        calibrate(view)
+    predictor, new = calibrate(view, augmentations=2), predictions(3, prefix="new")
+    if view == POOLED:
+        assert predictor.predict(new, "0.3").dims == ("example", "label")
+        return
+    with refused("augmentations-missing", "and the predictor"):
+        predictor.predict(new, "0.3")
 
 
 @pytest.mark.parametrize(
-    ("table", "found"),
-    [
-        (inside("mondrian", "sight"), "example found alone, patient, same, … (5 in all) hint"),
-        (inside("weighted", "sight"), "example found alone, patient, same, … (5 in all) hint"),
-        (inside("clustered", "sight"), "example found alone, patient, same, … (5 in all) hint"),
-        ({"name": "risk", "by": "sight"}, "label found ones, risk hint"),
-    ],
+    "table", [{"name": name} for name in ("expected", "majority-vote")] + [*CALIBRATORS.values()]
 )
-def test_coordinates_that_are_not_there(table: Table, found: str) -> None:
-    with refused("coordinate-missing", str(table["name"]), '"sight"', f"a coordinate over {found}"):
-        calibrate(table)
-
-
-@pytest.mark.parametrize("scores", ["mean", "separate", "pooled"])
-def test_augmentation_without_augmentations(scores: str) -> None:
-    hint = "hint xarray.concat(parts, dim='augmentation'), or calibrator expected"
-    with refused("augmentations-missing", f"found dims example, label {hint}"):
-        calibrate(views(scores))
-
-
-@pytest.mark.parametrize("table", PLAIN.values(), ids=PLAIN)
-def test_augmentations_that_nobody_reads(table: Table) -> None:
+def test_augmentations_that_are_not_read(table: Table) -> None:
     hint = "hint calibrator augmentation, or predictions.isel(augmentation=0)"
     with refused("augmentations-unread", str(table["name"]), f"found 2 augmentations {hint}"):
         calibrate(table, augmentations=2)
-
-
-def test_new_examples_without_augmentations() -> None:
-    new = predictions(3, prefix="new")
-    for table in AUGMENTED.values():
-        predictor = calibrate(table, augmentations=2)
-        with refused("augmentations-missing", "and the predictor"):
-            predictor.predict(new, "0.3")
-    assert calibrate(POOLED, augmentations=2).predict(new, "0.3").dims == ("example", "label")

@@ -8,20 +8,15 @@ Everything is a fraction.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise, permutations, product
 from math import prod
 from random import Random
-from typing import Literal, TypeAlias
-
-from exact_bags import Law
-from exact_oracles import vote
+from typing import TypeAlias
 
 Row: TypeAlias = tuple[Fraction, ...]
-Target: TypeAlias = Literal["label", "vote", "risk", "mass"]
-Given: TypeAlias = Literal["", "group", "label"]
 
 
 @dataclass(frozen=True)
@@ -46,15 +41,6 @@ class World:
     @property
     def augmentations(self) -> int:
         return len(self.scores[0])
-
-    def units(self, *, by_patient: bool) -> list[tuple[int, ...]]:
-        """Return what is exchangeable: the examples, or the patients with theirs."""
-        if not by_patient:
-            return [(i,) for i in range(self.size)]
-        return [
-            tuple(i for i in range(self.size) if self.patient[i] == one)
-            for one in sorted(set(self.patient))
-        ]
 
 
 @dataclass(frozen=True)
@@ -82,6 +68,13 @@ class Case:
         assert self.drawn is not None
         return self.drawn[j][self.rows.index(i)]
 
+    def among(self, rows: Sequence[int]) -> Case:
+        """Return the same case for some of the rows."""
+        drawn = self.drawn
+        if drawn is not None:
+            drawn = tuple(tuple(self.label(j, i) for i in rows) for j in range(len(drawn)))
+        return Case(self.chance, tuple(rows), self.new, drawn)
+
 
 RISKS = (
     (Fraction(1), Fraction(2), Fraction(3)),
@@ -100,16 +93,14 @@ def worlds(
         one_hot = random.random() < 1 / 5
         scores, masses = [], []
         for _ in range(size):
-            scores.append(
-                tuple(
-                    tuple(1 + random.randrange(values) for _ in range(labels))
-                    for _ in range(augmentations)
-                )
-            )
-            votes = [
-                random.randrange(labels) for _ in range(1 if one_hot else random.choice((2, 3)))
+            views = [
+                tuple(1 + random.randrange(values) for _ in range(labels))
+                for _ in range(augmentations)
             ]
-            masses.append(tuple(Fraction(votes.count(k), len(votes)) for k in range(labels)))
+            scores.append(tuple(views))
+            voters = 1 if one_hot else random.choice((2, 3))
+            votes = [random.randrange(labels) for _ in range(voters)]
+            masses.append(tuple(Fraction(votes.count(k), voters) for k in range(labels)))
         weights = [Fraction(random.choice((0, 1, 1, 2, 3, 10))) / 4 for _ in range(size)]
         if not any(weights):
             weights[0] = Fraction(1)
@@ -124,30 +115,23 @@ def worlds(
         )
 
 
-def chances(world: World, *, shifted: bool, by_patient: bool) -> list[Fraction]:
-    """Return how probable it is that each unit is the new one."""
-    units = world.units(by_patient=by_patient)
-    if not shifted:
-        return [Fraction(1, len(units))] * len(units)
-    total = sum(world.weight)
-    return [sum((world.weight[i] for i in unit), Fraction(0)) / total for unit in units]
-
-
 def cases(
     world: World, m: int | None, *, shifted: bool = False, by_patient: bool = False
 ) -> Iterator[Case]:
     """Return every case with its probability, but for the label of the new example."""
-    units = world.units(by_patient=by_patient)
-    for unit, chance in zip(
-        units, chances(world, shifted=shifted, by_patient=by_patient), strict=True
-    ):
-        rows = tuple(i for i in range(world.size) if i not in unit)
-        if not chance or not rows:
-            continue
-        for new in unit:
-            start = chance / len(unit)
-            for drawn, probability in drawings(world, rows, m):
-                yield Case(start * probability, rows, new, drawn)
+    every = range(world.size)
+    units = [[i] for i in every]
+    if by_patient:
+        units = [[i for i in every if world.patient[i] == p] for p in sorted(set(world.patient))]
+    for unit in units:
+        rows = tuple(i for i in every if i not in unit)
+        chance = Fraction(1, len(units))
+        if shifted:
+            chance = sum((world.weight[i] for i in unit), Fraction(0)) / sum(world.weight)
+        if chance and rows:
+            for new in unit:
+                for drawn, probability in drawings(world, rows, m):
+                    yield Case(chance / len(unit) * probability, rows, new, drawn)
 
 
 def drawings(
@@ -163,38 +147,6 @@ def drawings(
         yield tuple(tuple(labels[j::m]) for j in range(m)), prod(masses, start=Fraction(1))
 
 
-def add(law: Law, p: Fraction, chance: Fraction) -> None:
-    law[p] = law.get(p, Fraction(0)) + chance
-
-
-def events(
-    world: World, new: int, p: Sequence[Fraction], target: Target, leave_out: Fraction
-) -> Iterator[tuple[int, Fraction, Fraction]]:
-    """Return labels, p-values, and what is lost of the new example from that alpha on.
-
-    Of a label: its plausibility, the chance that it is said. Of a risk: plausibility times risk. Of
-    a share of plausibilities: 1, at the least alpha at which more than `leave_out` is left out.
-    """
-    masses = world.masses[new]
-    if target == "vote":
-        yield vote(masses), p[vote(masses)], Fraction(1)
-    elif target == "mass":
-        for value in sorted(set(p)):
-            if sum(mass for mass, one in zip(masses, p, strict=True) if one <= value) > leave_out:
-                yield 0, value, Fraction(1)
-                return
-    else:
-        for k, mass in enumerate(masses):
-            cost = world.risk[k] if target == "risk" else Fraction(1)
-            if mass * cost:
-                yield k, p[k], mass * cost
-
-
-def conditioned(laws: Mapping[object, Law], odds: Mapping[object, Fraction]) -> list[Law]:
-    """Return laws given what they are keyed by, which has these odds."""
-    return [{p: chance / odds[given] for p, chance in law.items()} for given, law in laws.items()]
-
-
 def spaced_draws(masses: Row, m: int) -> list[Spaced]:
     """Return evenly spaced draws, one for each stretch of offsets that gives the same labels.
 
@@ -204,15 +156,12 @@ def spaced_draws(masses: Row, m: int) -> list[Spaced]:
     turns = {m * c - place for c in cumulated for place in range(m)}
     ends = sorted({Fraction(0), Fraction(1), *(u for u in turns if 0 < u < 1)})
     orders = list(permutations(range(m)))
-    found = []
-    for low, high in pairwise(ends):
+    draws = []
+    for (low, high), places in product(pairwise(ends), orders):
         u = (low + high) / 2
-        for places in orders:
-            labels = tuple(
-                next(k for k, c in enumerate(cumulated) if (u + place) / m < c) for place in places
-            )
-            found.append(Spaced((high - low) / len(orders), u, places, labels))
-    return found
+        labels = [next(k for k, c in enumerate(cumulated) if (u + p) / m < c) for p in places]
+        draws.append(Spaced((high - low) / len(orders), u, places, tuple(labels)))
+    return draws
 
 
 def spaced_cases(world: World, m: int) -> Iterator[Case]:
@@ -220,6 +169,6 @@ def spaced_cases(world: World, m: int) -> Iterator[Case]:
     for new in range(world.size):
         rows = tuple(i for i in range(world.size) if i != new)
         for chosen in product(*(every[i] for i in rows)):
-            chance = prod((one.chance for one in chosen), start=Fraction(1, world.size))
-            drawn = tuple(tuple(one.labels[j] for one in chosen) for j in range(m))
+            chance = prod((draws.chance for draws in chosen), start=Fraction(1, world.size))
+            drawn = tuple(tuple(draws.labels[j] for draws in chosen) for j in range(m))
             yield Case(chance, rows, new, drawn, chosen)

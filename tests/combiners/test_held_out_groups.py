@@ -1,4 +1,4 @@
-"""What is guaranteed by ranks among held-out examples where patients have several."""
+"""Ranks among held-out examples where patients have several: one of each patient is ranked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-import xarray as xr
 
 import plausibly
 from plausibly.calibration.pvalues import keyed_share, one_of_each
@@ -47,8 +46,8 @@ def test_a_random_example_of_a_new_patient_is_missed_as_often_as_its_rank_says(
     names = hash_names(range(30 * count))
 
     def scores(hard: Bools) -> Floats:
-        found: Floats = (rng.random(len(hard)) + ~hard) / 2
-        return found
+        values: Floats = (rng.random(len(hard)) + ~hard) / 2
+        return values
 
     misses = []
     for repeat in range(REPEATS):
@@ -63,51 +62,34 @@ def test_a_random_example_of_a_new_patient_is_missed_as_often_as_its_rank_says(
     assert abs(np.mean(misses) - exact) < 4 * np.std(misses) / np.sqrt(REPEATS)
 
 
-def clinic(sizes: list[int]) -> tuple[xr.DataArray, xr.DataArray]:
-    rng = np.random.default_rng(0)
-    patient = np.repeat(np.arange(len(sizes)), sizes)
-    dims = ("example", "label")
-    predictions = labelled(
-        rng.dirichlet([1, 1, 1], len(patient)),
-        "scan ",
-        ["a", "b", "c"],
-        patient=[f"patient {one}" for one in patient],
-    )
-    return predictions, xr.DataArray(
-        rng.multinomial(4, [1 / 3] * 3, len(patient)) / 4, predictions.coords, dims
-    ).drop_vars("patient")
-
-
 @pytest.mark.parametrize("combiner", ["held-out-rank", "pac", "ecdf"])
 def test_one_example_of_each_held_out_patient_is_ranked(combiner: str) -> None:
     """The others of its patient are set aside too, and the guarantee is for a new patient."""
-    sizes = [1, 4, 30, 2, 3, 1, 5, 2, 1, 30]
-    predictions, lam = clinic(sizes)
+    rng, sizes = np.random.default_rng(0), [1, 4, 30, 2, 3, 1, 5, 2, 1, 30]
+    patient = np.array([f"patient {i}" for i in np.repeat(np.arange(10), sizes)])
+    n = len(patient)
+    predictions = labelled(rng.dirichlet([1, 1, 1], n), "scan ", patient=patient)
+    answers = labelled(rng.multinomial(4, [1 / 3] * 3, n) / 4, "scan ")
     table: dict[str, object] = {"name": combiner, "held_out": 0.4}
     if combiner == "pac":
         table["bound"] = "held-out"
     calibrate = partial(
         plausibly.calibrate, calibrator="monte-carlo", combiner=table, cluster="patient", seed=2
     )
-    predictor = calibrate(predictions, lam)
+    predictor = calibrate(predictions, answers)
     hashes = hash_names(predictions["example"].values)
-    patient = predictions["patient"].values
     away = keyed_share(Fraction(2, 5), hashes, Keys(2).child("held-out"), patient)
     assert len(set(patient[away])) == predictor.summary.n_held_out == 4
-    assert predictor.metadata.calibrated_on == (~away).sum() < sum(sizes) - 4
+    assert predictor.metadata.calibrated_on == (~away).sum() < n - 4
     guarantee = predictor.guarantee("0.3")
     assert guarantee.cluster == "patient"
-    # No example is held out, no patient matters.
-    plain = plausibly.calibrate(predictions, lam, cluster="patient")
-    assert plain.guarantee("0.1").cluster == ""
     assert 'random one of a new "patient"' in guarantee.covers
-    assert any('values of "patient"' in one for one in guarantee.assumes)
-    order = np.random.default_rng(1).permutation(len(hashes))
-    again = calibrate(predictions[order], lam)
-    found, expected = again.p_values(predictions), predictor.p_values(predictions)
-    np.testing.assert_array_equal(found, expected)
-
-
-def test_too_few_patients_are_counted_as_such() -> None:
+    assert any('values of "patient"' in text for text in guarantee.assumes)
+    # Without held-out examples no patient matters.
+    plain = plausibly.calibrate(predictions, answers, cluster="patient")
+    assert plain.guarantee("0.1").cluster == ""
+    again = calibrate(predictions[rng.permutation(n)], answers)
+    expected = predictor.p_values(predictions)
+    np.testing.assert_array_equal(again.p_values(predictions), expected)
     with refused("calibration-empty", "1 group"):
-        plausibly.calibrate(*clinic([30]), combiner="held-out-rank", cluster="patient")
+        calibrate(predictions[5:35], answers[5:35])

@@ -32,26 +32,21 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize("name", NONE)
-def test_refused_by_name(name: str) -> None:
+def test_a_rule_without_a_guarantee_is_refused_or_allowed_by_name(name: str) -> None:
     pieces = (f"combiner {name} ", f"expected {EXPECTED[name]} {ALLOW}")
+    method = {"calibrator": "monte-carlo", "combiner": name}
     with refused("guarantee-none", *pieces, kind=IncompatibleComponents) as caught:
-        plausibly.calibrate(*world(40), calibrator="monte-carlo", combiner=name)
+        plausibly.calibrate(*world(40), **method)
     assert caught.value.source == f"combiner {name}"
-
-
-@pytest.mark.parametrize("name", NONE)
-def test_allowed_and_said(name: str) -> None:
-    p = plausibly.calibrate(
-        *world(40), calibrator="monte-carlo", combiner=name, allow_no_guarantee=True
-    )
-    guarantee = p.guarantee("0.1")
+    predictor = plausibly.calibrate(*world(40), **method, allow_no_guarantee=True)
+    guarantee = predictor.guarantee("0.1")
     assert guarantee.level is None
     assert guarantee.statement() == guarantee.short() == guarantee.shown_level() == "no guarantee"
     assert str(guarantee).splitlines()[0] == "no guarantee"
     assert [title for title, _ in guarantee.rows()] == ["reason"]
     assert guarantee.reason == f"a guarantee needs {EXPECTED[name]}"
-    assert repr(p).splitlines()[1].endswith("no guarantee")
-    sets = p.predict(world(20, start=100)[0], "0.1")
+    assert repr(predictor).splitlines()[1].endswith("no guarantee")
+    sets = predictor.predict(world(20, start=100)[0], "0.1")
     (stated,) = json.loads(sets.attrs["guarantees"])
     assert (stated["level"], stated["statement"]) == (None, "no guarantee")
     assert Guarantee.from_json(stated) == guarantee
@@ -69,13 +64,11 @@ def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_in_a_study() -> None:
-    predictions, lam = world(120)
-    method = {"calibrator": "monte-carlo", "combiner": "fisher"}
+    data, method = world(120), {"calibrator": "monte-carlo", "combiner": "fisher"}
     with pytest.raises(IncompatibleComponents):
-        plausibly.compare(predictions, lam, [method], splits=2)
-    study = plausibly.compare(
-        predictions, lam, [{**method, "allow_no_guarantee": True}, "expected"], splits=2
-    ).data
+        plausibly.compare(*data, [method], splits=2)
+    methods = [{**method, "allow_no_guarantee": True}, "expected"]
+    study = plausibly.compare(*data, methods, splits=2).data
     assert study["guaranteed"].values.tolist() == [["no guarantee"], ["0.90"]]
     assert np.isnan(study["guaranteed_level"].values[0, 0])
     first, second = json.loads(study.attrs["methods"]).values()
@@ -83,22 +76,20 @@ def test_in_a_study() -> None:
     assert "allow_no_guarantee" not in second
 
 
-def test_exchangeability_of_replicates_is_stated() -> None:
-    for name in MERGING:
-        several = combiner(name).guarantee(*drawn(99), ALPHA)
-        alone = combiner(name).guarantee(*drawn(99, 1), ALPHA)
-        said = "replicates are exchangeable, as labels drawn alike are"
-        assert (said in several.assumes) is name.startswith("exchangeable")
-        assert alone.assumes == ("this", "that")
-        assert any("combiner average already has 1 - alpha" in note for note in several.notes)
+@pytest.mark.parametrize("name", MERGING)
+def test_exchangeability_of_replicates_is_stated(name: str) -> None:
+    several = combiner(name).guarantee(*drawn(99), ALPHA)
+    condition = "replicates are exchangeable, as labels drawn alike are"
+    assert (condition in several.assumes) is name.startswith("exchangeable")
+    assert any("combiner average already has 1 - alpha" in note for note in several.notes)
+    assert combiner(name).guarantee(*drawn(99, 1), ALPHA).assumes == ("this", "that")
 
 
 def test_e_values_want_scores_above_zero() -> None:
-    found = "found calibration scores that are all below it"
-    with refused("scores-not-positive", found, kind=IncompatibleComponents):
-        plausibly.calibrate(
-            *world(40), calibrator="monte-carlo", combiner="e-value", score="log-probability"
-        )
+    method = {"calibrator": "monte-carlo", "combiner": "e-value", "score": "log-probability"}
+    below = "found calibration scores that are all below it"
+    with refused("scores-not-positive", below, kind=IncompatibleComponents):
+        plausibly.calibrate(*world(40), **method)
     assert "very large" in combiner("e-value").guarantee(*drawn(99), ALPHA).notes[0]
 
 
@@ -111,27 +102,26 @@ def test_e_values_want_scores_above_zero() -> None:
         (0.5, "found the shape"),
     ],
 )
-def test_p_values_of_the_caller(values: ArrayLike, found: str) -> None:
-    for name in (*MERGING, *NONE):
-        merge = combiner(name).merge  # type: ignore[attr-defined]  # only these rules have it
-        with refused("p-values-range", found):
-            merge(np.array(values))
-        assert merge(np.full((2, 3), 0.5, dtype=np.float32)).dtype == np.float64
+@pytest.mark.parametrize("name", [*MERGING, *NONE])
+def test_p_values_of_the_caller(name: str, values: ArrayLike, found: str) -> None:
+    merge = combiner(name).merge  # type: ignore[attr-defined]  # only these rules have it
+    with refused("p-values-range", found):
+        merge(np.array(values))
+    assert merge(np.full((2, 3), 0.5, dtype=np.float32)).dtype == np.float64
 
 
 def test_effective_numbers_of_tests() -> None:
     """m where nothing is shared, 1 for copies, between the two else."""
-    identity = np.eye(10)
-    alike = correlation(copies(50))
+    alike, between = correlation(copies(50)), correlation(gaussian(2000))
     assert np.allclose(alike, 1)
-    between = correlation(gaussian(2000))
-    for effective in ("nyholt", "galwey"):
-        assert worth(identity, effective) == 10
-        assert worth(alike, effective) == 1
-        assert 1 < worth(between, effective) < 10
     eigenvalues = np.linalg.eigvalsh(between)
-    nyholt = 1 + 9 * (1 - eigenvalues.var(ddof=1) / 10)
-    assert worth(between, "nyholt") == pytest.approx(nyholt, abs=1e-8)
-    galwey = np.sqrt(eigenvalues).sum() ** 2 / eigenvalues.sum()
-    assert worth(between, "galwey") == pytest.approx(galwey, abs=1e-8)
+    expected = {
+        "nyholt": 1 + 9 * (1 - eigenvalues.var(ddof=1) / 10),
+        "galwey": np.sqrt(eigenvalues).sum() ** 2 / eigenvalues.sum(),
+    }
+    for effective, number in expected.items():
+        assert worth(np.eye(10), effective) == 10
+        assert worth(alike, effective) == 1
+        assert worth(between, effective) == pytest.approx(number, abs=1e-8)
+        assert 1 < number < 10
     assert np.array_equal(correlation(np.ones((3, 4))), np.ones((3, 3)))

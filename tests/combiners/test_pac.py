@@ -1,4 +1,4 @@
-"""`pac` on all answers: its bounds, its order of examples, its defaults and what it refuses."""
+"""`pac`: its bounds by brute force, by enumeration and simulation, its defaults and refusals."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
-from itertools import accumulate, pairwise, takewhile
+from itertools import accumulate, pairwise, product, takewhile
 from operator import mul
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -14,12 +14,13 @@ from typing import Literal, TypeAlias
 import attrs
 import numpy as np
 import pytest
+import scipy.stats
 import xarray as xr
 from hypothesis import example, given, settings, strategies as st
 from numpy.typing import NDArray
 
 import plausibly
-from calibrators_labelled import Table, plausibilities, predictions
+from calibrators_labelled import Table, inside, plausibilities, predictions
 from conformal_world import world
 from exact_oracles import binomial_cdf
 from plausibly.calibration.pools import Pools
@@ -28,6 +29,7 @@ from plausibly.calibration.scores import CalibrationScores
 from plausibly.guarantee import CalibrationSummary, Claim
 from plausibly_builtins.combiners.pac import Pac
 from refusals import refused
+from tables import shares
 
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 
@@ -41,37 +43,34 @@ CALIBRATORS: dict[str, Table] = {
     "majority-vote": {"name": "majority-vote"},
     "risk": {"name": "risk", "by": "risk"},
     "mass-coverage": {"name": "mass-coverage", "leave_out": 0.3},
-    "clustered": {"name": "clustered", "by": "patient"},
-    "clustered vote": {"name": "clustered", "by": "patient", "inner": "majority-vote"},
+    "clustered": inside("clustered", "patient"),
+    "clustered vote": inside("clustered", "patient", "majority-vote"),
 }
 BINOMIAL = ("one draw", "majority-vote", "mass-coverage")
+SEPARATE: Table = {"name": "augmentation", "scores": "separate"}
+MODEL, ANSWERS = predictions(60), plausibilities(60)
 
 
 def calibrated(
-    calibrator: str = "expected",
-    n: int = 60,
+    calibrator: Table | str = "expected",
     *,
-    rows: Sequence[int] | None = None,
-    sparse: bool = False,
-    chunks: int = 0,
+    model: xr.DataArray = MODEL,
+    answers: xr.DataArray = ANSWERS,
+    seed: int = 3,
     **combiner: object,
 ) -> plausibly.ConformalPredictor:
-    model, lam = predictions(n), plausibilities(n)
-    if rows is not None:
-        model, lam = model[list(rows)], lam[list(rows)[::-1]]
-    return plausibly.calibrate(
-        model.chunk({"example": chunks}) if chunks else model,
-        plausibly.to_sparse(lam) if sparse else lam,
-        calibrator=CALIBRATORS[calibrator],
-        combiner={"name": "pac", "delta": float(DELTA), **combiner},
-        seed=3,
-    )
+    table = CALIBRATORS[calibrator] if isinstance(calibrator, str) else calibrator
+    rule = {"name": "pac", "delta": float(DELTA), **combiner}
+    return plausibly.calibrate(model, answers, calibrator=table, combiner=rule, seed=seed)
 
 
-def pools(losses: Sequence[Sequence[tuple[float, int]]], total: int, seed: int = 0) -> Pools:
-    """Return the pools of examples with (score, mass) pairs in parts of `total`."""
+Losses: TypeAlias = Sequence[Sequence[tuple[float, int]]]
+"""Scores with masses, in parts of a total, of each example."""
+
+
+def pools(losses: Losses, total: int, seed: int = 0) -> Pools:
     random = np.random.default_rng(seed)
-    flat = [(row, score, mass) for row, one in enumerate(losses) for score, mass in one]
+    flat = [(row, score, mass) for row, pairs in enumerate(losses) for score, mass in pairs if mass]
     row, score, mass = zip(*flat, strict=True)
     return Pools(
         CalibrationScores(
@@ -86,19 +85,13 @@ def pools(losses: Sequence[Sequence[tuple[float, int]]], total: int, seed: int =
     )
 
 
-def examples(seed: int, n: int, total: int = 6) -> list[list[tuple[float, int]]]:
+def random_pools(seed: int, n: int) -> Pools:
     random = np.random.default_rng(seed)
     scores = random.integers(1, 12, (n, 3)) / 10
-    masses = random.multinomial(total, random.dirichlet([3, 1, 0.5]), n)
+    masses = random.multinomial(6, random.dirichlet([3, 1, 0.5]), n)
     scores[:, 0] += 0.6
-    pairs = [
-        list(zip(*both, strict=True)) for both in zip(scores.tolist(), masses.tolist(), strict=True)
-    ]
-    return [[pair for pair in one if pair[1]] for one in pairs]
-
-
-def some_pools(seed: int, n: int = 30) -> Pools:
-    return pools(examples(seed, n), 6, seed)
+    rows = zip(scores.tolist(), masses.tolist(), strict=True)
+    return pools([list(zip(*row, strict=True)) for row in rows], 6, seed)
 
 
 # ---- oracles
@@ -124,7 +117,7 @@ def binomial_rejects(
     assert order is not None
     assert uniform is not None
     draws = [Fraction(float(uniform[row])) for row in np.argsort(order)]
-    missed = [sum(loss > u for loss, u in zip(one, draws, strict=True)) for one in at_each]
+    missed = [sum(loss > u for loss, u in zip(row, draws, strict=True)) for row in at_each]
     return [binomial_cdf(count, len(draws), alpha) <= delta for count in missed]
 
 
@@ -159,7 +152,7 @@ def betting_rejects(
     for start, end in pairwise(renewed):
         variance = largest
         if start:
-            held = [one[:start] for one in at_each if sum(one[:start]) <= alpha * start]
+            held = [row[:start] for row in at_each if sum(row[:start]) <= alpha * start]
             spread = float(sum((loss - alpha) ** 2 for loss in held[-1]))
             variance = min(largest, (5 * largest + spread) / (5 + start))
         bet = min(1.0, math.sqrt(2 * -math.log(delta) / (n * variance)))
@@ -178,9 +171,6 @@ ORACLES = {
 }
 
 
-# ---- properties
-
-
 @pytest.mark.parametrize("bound", BOUNDS)
 @given(
     seed=st.integers(0, 10**6),
@@ -194,7 +184,7 @@ def test_bounds_by_brute_force(
     bound: Bound, seed: int, n: int, alpha: Fraction, delta: float
 ) -> None:
     """The threshold ends the first run of scores at which the bound holds, and no more follow."""
-    found = some_pools(seed, n)
+    found = random_pools(seed, n)
     atoms = [*np.unique(found.calibration.scores).tolist(), math.inf]
     at_each = [losses_at(found, atom) for atom in atoms]
     passes = ORACLES[bound](found, at_each, alpha, Fraction(str(delta)))
@@ -209,14 +199,29 @@ def test_bounds_by_brute_force(
         assert (p > float(alpha)).tolist() == [atom >= expected for atom in atoms[:-1]]
 
 
+def test_pac_with_thousands_of_held_out_examples() -> None:
+    """Each p-value is where the tail is delta; exact sums of fractions would take minutes."""
+    trials, delta = 3000, 1e-4
+    places = np.arange(-1.0, trials)
+    found = Pools(CalibrationScores(scores=places[None, 1:]))
+    held_out = PValues.of(found, np.random.default_rng(3).permutation(places[1:]))
+    rule = Pac(delta=delta, bound="held-out")
+    p = rule.combine(PValues.of(found, places), held_out)
+    assert p[-1] == 1
+    tail = scipy.stats.binom.cdf(np.arange(trials), trials, p[:-1])
+    np.testing.assert_allclose(tail, delta, rtol=1e-6)
+
+
 def test_one_order_of_the_examples_and_another_one_by_another_seed() -> None:
     """Order and draws belong to names and seed; a file without names does not give them away."""
-    rows = np.random.default_rng(0).permutation(60).tolist()
-    renamed = plausibly.calibrate(
-        predictions(60, prefix="other"), plausibilities(60, prefix="other"), combiner="pac", seed=3
-    )
+    rows = np.random.default_rng(0).permutation(60)
+    names = {"example": [f"other {place}" for place in range(60)]}
     orders, by_place = [], []
-    for predictor in (calibrated(), calibrated(rows=rows), renamed):
+    for predictor in (
+        calibrated(),
+        calibrated(model=MODEL[rows], answers=ANSWERS[rows[::-1]]),
+        calibrated(model=MODEL.assign_coords(names), answers=ANSWERS.assign_coords(names)),
+    ):
         order, uniform = predictor.pools.calibration.order, predictor.pools.calibration.uniform
         assert order is not None
         assert uniform is not None
@@ -225,41 +230,6 @@ def test_one_order_of_the_examples_and_another_one_by_another_seed() -> None:
     assert sorted(orders[0]) == list(range(60))
     assert orders[0] not in orders[1:]
     assert by_place[0] == by_place[1] == by_place[2]
-
-
-@pytest.mark.parametrize("bound", BOUNDS)
-@pytest.mark.parametrize("calibrator", CALIBRATORS)
-def test_nothing_depends_on_rows_chunks_or_form(
-    tmp_path: Path, calibrator: str, bound: str
-) -> None:
-    plain = calibrated(calibrator, bound=bound)
-    rows = np.random.default_rng(1).permutation(60).tolist()
-    path = tmp_path / "p.nc"
-    plain.save(path, names=False)
-    alphas = [0.05, 0.1, 0.2, 0.4]
-    for other in (
-        calibrated(calibrator, bound=bound, rows=rows),
-        calibrated(calibrator, bound=bound, sparse=True),
-        calibrated(calibrator, bound=bound, chunks=7),
-        plausibly.load_predictor(path),
-    ):
-        assert other.fingerprint == plain.fingerprint
-        assert other.threshold(alphas).identical(plain.threshold(alphas))
-        assert other.guarantee(0.1) == plain.guarantee(0.1)
-        new = predictions(20, prefix="new")
-        assert other.predict(new, 0.2).identical(plain.predict(new, 0.2))
-        if plain.has_p_values:
-            assert other.p_values(new).identical(plain.p_values(new))
-
-
-@pytest.mark.parametrize("bound", BOUNDS[1:])
-@pytest.mark.parametrize("calibrator", CALIBRATORS)
-def test_p_values_exceed_alpha_where_sets_hold_the_label(calibrator: str, bound: str) -> None:
-    predictor = calibrated(calibrator, bound=bound)
-    new = predictions(30, prefix="new")
-    p = predictor.p_values(new)
-    for alpha in (0.05, 0.1, 0.15, 0.25, 0.4, 0.7):
-        assert ((p > alpha) == predictor.predict(new, alpha)).all()
 
 
 # ---- what is guaranteed
@@ -290,12 +260,24 @@ def test_the_least_number_that_says_something(
         assert (guarantee.needed, guarantee.has) == (needed, n)
         assert (guarantee.vacuous, guarantee.unit) == (vacuous, "calibration examples")
         assert (float(predictor.threshold(alpha)) == -math.inf) is vacuous
-        stated = predictor.combiner.guarantee(
-            predictor.pools.calibration.claim, predictor.summary, Fraction(alpha)
-        )
+        claim = predictor.pools.calibration.claim
+        stated = predictor.combiner.guarantee(claim, predictor.summary, Fraction(alpha))
         assert stated.vacuous is vacuous
         assert stated.least_alpha is not None
         assert (stated.least_alpha > float(alpha)) is vacuous
+
+
+@pytest.mark.parametrize(
+    ("alpha", "delta", "needed"),
+    [("0.1", 0.729, 3), ("0.1", 0.7289, 4), ("0.1", 1e-4, 88), ("0.5", 0.125, 3), ("0.9", 0.5, 1)],
+)
+def test_the_least_number_of_held_out_examples(alpha: str, delta: float, needed: int) -> None:
+    share = Fraction(alpha)
+    assert (1 - share) ** needed <= Fraction(str(delta)) < (1 - share) ** (needed - 1)
+    for count in (max(1, needed - 1), needed):
+        summary = CalibrationSummary(n=40, n_held_out=count)
+        guarantee = Pac(delta=delta, bound="held-out").guarantee(Claim(), summary, share)
+        assert (guarantee.needed, guarantee.vacuous) == (needed, count < needed)
 
 
 @pytest.mark.parametrize("alpha", [Fraction(1, 100), Fraction(1, 10), Fraction(1, 2)])
@@ -308,13 +290,13 @@ def test_betting_says_something_from_the_stated_number_on(alpha: Fraction, delta
     assert (1 + alpha) ** needed >= 1 / Fraction(str(delta)) > (1 + alpha) ** (needed - 1)
     for n in (needed - 1, needed, needed + 1, 2 * needed, 5 * needed):
         if n:
-            tau = combiner.threshold(some_pools(n, n), alpha)
+            tau = combiner.threshold(random_pools(n, n), alpha)
             assert (tau == -math.inf) is (n < needed)
 
 
 @pytest.mark.parametrize("calibrator", CALIBRATORS)
 def test_what_is_guaranteed_by_default(calibrator: str) -> None:
-    """The bound is binomial where losses are 0 or 1 by construction."""
+    """The bound is binomial where losses are 0 or 1 by construction, not by these answers."""
     bound = "binomial" if calibrator in BINOMIAL else "betting"
     default, chosen = calibrated(calibrator), calibrated(calibrator, bound=bound)
     assert default.threshold([0.1, 0.3]).identical(chosen.threshold([0.1, 0.3]))
@@ -328,85 +310,71 @@ def test_what_is_guaranteed_by_default(calibrator: str) -> None:
     clusters = calibrator.startswith("clustered")
     assert guarantee.cluster == ("patient" if clusters else "")
     if clusters:
-        assert guarantee.has == len(np.unique(predictions(60)["patient"].values))
-
-
-def test_the_losses_do_not_choose_the_bound() -> None:
-    """All answers alike: losses are 0 or 1, and `expected` bets as before."""
-    lam = plausibilities(60, one_hot=True)
-    predictor = plausibly.calibrate(predictions(60), lam, combiner="pac")
-    assert not predictor.has_p_values
-    assert "bets" in predictor.guarantee(0.1).reason
+        assert guarantee.has == len(np.unique(MODEL["patient"].values))
+    alike = calibrated(calibrator, answers=plausibilities(60, one_hot=True))
+    assert alike.has_p_values is default.has_p_values
+    assert ("bets" in alike.guarantee(0.1).reason) is (bound == "betting")
 
 
 def test_a_risk_in_other_units_has_the_same_threshold() -> None:
-    model, lam = predictions(60), plausibilities(60)
-    halved = model.assign_coords(risk=model["risk"] / 2)
-    combiner = {"name": "pac", "delta": 0.2}
-    risk = partial(plausibly.calibrate, calibrator=CALIBRATORS["risk"], combiner=combiner)
-    whole, half = risk(model, lam), risk(halved, lam)
+    whole, half, tenth = (
+        calibrated("risk", model=MODEL.assign_coords(risk=MODEL["risk"] / parts))
+        for parts in (1, 2, 10)
+    )
     assert float(whole.threshold(0.4)) == float(half.threshold(0.2))
     assert float(half.threshold(0.9)) > float(half.threshold(0.2))
-    tenth = model.assign_coords(risk=model["risk"] / 10)
-    assert float(risk(tenth, lam).threshold(0.25)) == math.inf
-    assert risk(tenth, lam).guarantee(0.25).needed == 1
+    assert float(tenth.threshold(0.25)) == math.inf
+    assert tenth.guarantee(0.25).needed == 1
 
 
-def test_a_report_without_p_values(tmp_path: Path) -> None:
-    path, known, new = tmp_path / "report.html", world(100), world(30, seed=5, start=1000)
-    predictor = plausibly.calibrate(*known, combiner={"name": "pac", "delta": 0.1})
-    plausibly.write_report(predictor, path, predictions=new[0], plausibilities=new[1])
-    text = path.read_text(encoding="utf-8")
-    assert '"p":[null]' in text.replace(" ", "")
+def test_betting_has_no_p_values(tmp_path: Path) -> None:
+    predictor, new = calibrated(), predictions(5, prefix="new")
+    with refused("p-values-none", "combiner pac"):
+        predictor.p_values(new)
+    with refused("p-values-none"):
+        predictor.p_values_array(np.full(3, 0.4))
+    assert predictor.predict_array(np.full((2, 3), 0.9), 0.2).all()
+    path, (model, answers) = tmp_path / "report.html", world(30, seed=5, start=1000)
+    predictor = plausibly.calibrate(*world(100), combiner={"name": "pac", "delta": 0.1})
+    plausibly.write_report(predictor, path, predictions=model, plausibilities=answers)
+    assert '"p":[null]' in path.read_text(encoding="utf-8").replace(" ", "")
 
 
 # ---- what is refused
 
 
-@pytest.mark.parametrize("bound", [None, *BOUNDS])
-@pytest.mark.parametrize(
-    ("calibrator", "found"),
-    [
-        ({"name": "mondrian", "by": "site"}, 'a threshold for each value of "site"'),
-        ({"name": "mondrian", "by": "label"}, "a threshold for each label"),
-        (
-            {"name": "mondrian", "by": "site", "inner": CALIBRATORS["clustered"]},
-            'a threshold for each value of "site"',
-        ),
-        ({"name": "weighted", "by": "weight"}, "weights, with a threshold for each example"),
-        (
-            {"name": "augmentation", "scores": "separate"},
-            'replicates with test scores of their own hint combiner pac(bound="held-out")',
-        ),
-    ],
-    ids=["group", "label", "group of patients", "weights", "separate"],
-)
-def test_pairs_without_a_guarantee(calibrator: Table, found: str, bound: str | None) -> None:
-    model = predictions(30, augmentations=3 if calibrator["name"] == "augmentation" else 0)
+PAIRS: dict[str, tuple[Table, str]] = {
+    "group": (inside("mondrian", "site"), 'a threshold for each value of "site"'),
+    "label": (inside("mondrian", "label"), "a threshold for each label"),
+    "group of patients": (
+        inside("mondrian", "site", CALIBRATORS["clustered"]),
+        'a threshold for each value of "site"',
+    ),
+    "weights": (inside("weighted", "weight"), "weights, with a threshold for each example"),
+    "separate": (
+        SEPARATE,
+        'replicates with test scores of their own hint combiner pac(bound="held-out")',
+    ),
+}
+
+
+@pytest.mark.parametrize("bound", [{}, *({"bound": bound} for bound in BOUNDS)], ids=str)
+@pytest.mark.parametrize("pair", PAIRS)
+def test_pairs_without_a_guarantee(pair: str, bound: dict[str, object]) -> None:
+    calibrator, found = PAIRS[pair]
+    model = predictions(60, augmentations=3) if pair == "separate" else MODEL
     with refused("pair-incompatible", f"found {found}"):
-        plausibly.calibrate(
-            model,
-            plausibilities(30),
-            calibrator=calibrator,
-            combiner={"name": "pac", **({} if bound is None else {"bound": bound})},
-        )
+        calibrated(calibrator, model=model, **bound)
 
 
 def test_separate_test_scores_have_the_held_out_rule() -> None:
-    predictor = plausibly.calibrate(
-        predictions(60, augmentations=3),
-        plausibilities(60),
-        calibrator={"name": "augmentation", "scores": "separate"},
-        combiner={"name": "pac", "bound": "held-out"},
-    )
+    predictor = calibrated(SEPARATE, model=predictions(60, augmentations=3), bound="held-out")
     assert predictor.summary.n_held_out == 30
     assert predictor.pools.calibration.order is None
 
 
 def test_clusters_are_not_taken_for_examples() -> None:
-    calibrate = partial(
-        plausibly.calibrate, predictions(60), plausibilities(60), combiner="pac", cluster="patient"
-    )
+    calibrate = partial(plausibly.calibrate, MODEL, ANSWERS, combiner="pac", cluster="patient")
     with refused("pair-incompatible", 'hint calibrator clustered(by="patient")'):
         calibrate()
     assert calibrate(calibrator=CALIBRATORS["clustered"]).guarantee(0.1).cluster == "patient"
@@ -426,16 +394,7 @@ def test_clusters_are_not_taken_for_examples() -> None:
 )
 def test_parameters_that_do_not_go_together(table: Table) -> None:
     with refused("component-parameter"):
-        plausibly.calibrate(predictions(30), plausibilities(30), combiner={"name": "pac", **table})
-
-
-def test_betting_has_no_p_values() -> None:
-    predictor = calibrated()
-    with refused("p-values-none", "combiner pac"):
-        predictor.p_values(predictions(5, prefix="new"))
-    with refused("p-values-none"):
-        predictor.p_values_array(np.full(3, 0.4))
-    assert predictor.predict_array(np.full((2, 3), 0.9), 0.2).all()
+        calibrated(**table)
 
 
 # ---- validity
@@ -443,38 +402,7 @@ def test_betting_has_no_p_values() -> None:
 
 Outcome = tuple[Fraction, Sequence[tuple[float, int]]]
 """Probability of an example, and its scores with masses, in parts of four."""
-
-
-def enumerated(outcomes: Sequence[Outcome], n: int, bound: Bound, alpha: Fraction) -> Fraction:
-    """Return the exact probability that the mean missed mass of a calibration exceeds alpha."""
-    combiner = Pac(delta=float(DELTA), bound=bound)
-
-    def risk(tau: float) -> Fraction:
-        return sum(
-            (
-                chance * Fraction(mass, 4)
-                for chance, pairs in outcomes
-                for score, mass in pairs
-                if score < tau
-            ),
-            start=Fraction(0),
-        )
-
-    failed = Fraction(0)
-    for code in range(len(outcomes) ** n):
-        places = [code // len(outcomes) ** i % len(outcomes) for i in range(n)]
-        found = pools([outcomes[place][1] for place in places], 4)
-        calibration = found.calibration
-        ordered = attrs.evolve(calibration, order=np.arange(n))
-        if risk(combiner.threshold(Pools(ordered), alpha)) > alpha:
-            failed += math.prod((outcomes[place][0] for place in places), start=Fraction(1))
-    return failed
-
-
-HARD: list[Outcome] = [
-    (Fraction(41, 100), [(0.1, 4)]),
-    (Fraction(59, 100), [(0.9, 4)]),
-]
+HARD: list[Outcome] = [(Fraction(41, 100), [(0.1, 4)]), (Fraction(59, 100), [(0.9, 4)])]
 SOFT: list[Outcome] = [
     (Fraction(2, 5), [(0.1, 3), (0.9, 1)]),
     (Fraction(2, 5), [(0.1, 1), (0.5, 2), (0.9, 1)]),
@@ -485,27 +413,32 @@ SOFT: list[Outcome] = [
 @pytest.mark.parametrize(
     ("outcomes", "n", "bound"),
     [
-        (HARD, 8, "betting"),
-        (HARD, 8, "binomial"),
-        (HARD, 8, "hoeffding-bentkus"),
+        *((HARD, 8, bound) for bound in BOUNDS),
         (SOFT, 5, "betting"),
         (SOFT, 5, "hoeffding-bentkus"),
     ],
 )
 def test_every_calibration_enumerated(outcomes: list[Outcome], n: int, bound: Bound) -> None:
     """Missing more than alpha on average is no likelier than delta, and not impossible here."""
-    alpha = Fraction(2, 5)
-    failed = enumerated(outcomes, n, bound, alpha)
+    alpha, combiner = Fraction(2, 5), Pac(delta=float(DELTA), bound=bound)
+
+    def risk(tau: float) -> Fraction:
+        missed = (
+            chance * Fraction(mass, 4)
+            for chance, pairs in outcomes
+            for score, mass in pairs
+            if score < tau
+        )
+        return sum(missed, start=Fraction(0))
+
+    failed = Fraction(0)
+    for chosen in product(outcomes, repeat=n):
+        calibration = pools([pairs for _, pairs in chosen], 4).calibration
+        ordered = attrs.evolve(calibration, order=np.arange(n))
+        if risk(combiner.threshold(Pools(ordered), alpha)) > alpha:
+            failed += math.prod((chance for chance, _ in chosen), start=Fraction(1))
     assert failed <= DELTA
     assert failed > 0 or outcomes is SOFT or bound == "hoeffding-bentkus"
-
-
-def edge(values: NDArray[np.float64], random: np.random.Generator, n: int) -> Pools:
-    """Return examples of which the worse of two labels has one of these masses, in thousandths."""
-    masses = random.choice(np.rint(values * 1000).astype(int), n).tolist()
-    pairs = [[(0.0, mass), (1.0, 1000 - mass)] for mass in masses]
-    kept = [[pair for pair in one if pair[1]] for one in pairs]
-    return pools(kept, 1000, int(random.integers(9**9)))
 
 
 @pytest.mark.parametrize("bound", BOUNDS)
@@ -526,8 +459,11 @@ def test_failures_are_no_more_frequent_than_delta(
     assert 0.1 < values.mean() < 0.104
     failed = 0
     for repeat in range(repeats):
-        found = edge(values, np.random.default_rng([4, repeat]), 60)
-        failed += combiner.threshold(found, Fraction(1, 10)) > 0
+        random = np.random.default_rng([4, repeat])
+        masses = random.choice(np.rint(values * 1000).astype(int), 60).tolist()
+        pairs = [[(0.0, mass), (1.0, 1000 - mass)] for mass in masses]
+        edge = pools(pairs, 1000, int(random.integers(9**9)))
+        failed += combiner.threshold(edge, Fraction(1, 10)) > 0
     assert failed / repeats <= delta + 4 * math.sqrt(delta * (1 - delta) / repeats)
 
 
@@ -535,22 +471,15 @@ def test_failures_are_no_more_frequent_than_delta(
 def test_betting_reaches_further_than_a_held_out_half(shared: Path) -> None:
     arrays = np.load(shared / "data" / "crema_d" / "data.npz", allow_pickle=False)
     probabilities, counts = arrays["probs"], arrays["counts"]
-    means = {}
-    for bound in ("betting", "held-out"):
-        sizes = []
-        for repeat in range(5):
-            rows = np.random.default_rng(repeat).choice(len(counts), 300, replace=False)
-            coords = {"example": [f"{row}" for row in rows], "label": list("abcdef")}
-            dims = ("example", "label")
-            total = counts[rows].sum(axis=1)
-            predictor = plausibly.calibrate(
-                xr.DataArray(probabilities[rows], coords, dims, attrs={"scale": "probability"}),
-                xr.DataArray(counts[rows] / total[:, None], coords, dims).assign_coords(
-                    denominator=("example", total)
-                ),
-                combiner={"name": "pac", "bound": bound, "delta": 0.1},
-                seed=repeat,
-            )
-            sizes.append((probabilities >= float(predictor.threshold(0.1))).sum(axis=1).mean())
-        means[bound] = np.mean(sizes)
-    assert means["betting"] < 2.6 < means["held-out"]
+    sizes: dict[str, list[float]] = {"betting": [], "held-out": []}
+    for bound, repeat in product(sizes, range(5)):
+        rows = np.random.default_rng(repeat).choice(len(counts), 300, replace=False)
+        answers = shares(counts[rows], [f"{row}" for row in rows])
+        model = answers.drop_vars("denominator").copy(data=probabilities[rows])
+        combiner = {"name": "pac", "bound": bound, "delta": 0.1}
+        predictor = plausibly.calibrate(
+            model.assign_attrs(scale="probability"), answers, combiner=combiner, seed=repeat
+        )
+        sets = probabilities >= float(predictor.threshold(0.1))
+        sizes[bound].append(sets.sum(axis=1).mean())
+    assert np.mean(sizes["betting"]) < 2.6 < np.mean(sizes["held-out"])

@@ -1,4 +1,4 @@
-"""Sets by threshold are sets by p-value; saved predictors; the numbers that vacuity names."""
+"""Sets by threshold are sets by p-value; the numbers that vacuity names."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ import numpy as np
 import pytest
 
 import plausibly
-from conformal_world import world
-from exact_worlds import plausibilities_of, table
 from plausibly.conformal.predictor import ConformalPredictor
+from tables import labelled, shares
 
 from .designs import CLAIMING, MERGING, NONE, combiner, drawn
 
 pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 
-LIKES: list[str | dict[str, object]] = [
+RULES: list[str | dict[str, object]] = [
     *CLAIMING,
     *NONE,
     {"name": "e-value", "power": 0.5},
@@ -30,50 +29,38 @@ ALPHAS = ("0.05", "0.1", "0.2", "0.25", "0.3", "0.5", "0.9")
 
 
 def calibrated(
-    like: str | dict[str, object],
+    rule: str | dict[str, object],
     n: int = 99,
     *,
     calibrator: str = "monte-carlo",
     tied: bool = False,
 ) -> ConformalPredictor:
     random = np.random.default_rng(n)
-    names, labels = [f"case {i}" for i in range(n)], ["a", "b", "c"]
     scores = random.integers(1, 7, (n, 3)) if tied else random.permutation(3 * n).reshape(n, 3) + 1
-    votes = random.multinomial(4, [0.5, 0.3, 0.2], size=n)
     return plausibly.calibrate(
-        table(scores * 1.0, names, labels),
-        plausibilities_of(votes, names, labels, counted=True),
+        labelled(scores.astype(np.float32), attrs={"scale": "any"}),
+        shares(random.multinomial(4, [0.5, 0.3, 0.2], size=n)),
         calibrator=calibrator,
-        combiner=like,
+        combiner=rule,
         draws=4 if calibrator == "monte-carlo" else None,
         allow_no_guarantee=True,
     )
 
 
-@pytest.mark.parametrize("calibrator", ["monte-carlo", "majority-vote"])
-@pytest.mark.parametrize("like", LIKES, ids=str)
-def test_by_threshold_as_by_p_value(like: str | dict[str, object], calibrator: str) -> None:
-    p = plausibly.calibrate(
-        *world(119, dtype="float32"), calibrator=calibrator, combiner=like, allow_no_guarantee=True
-    )
-    test = world(60, seed=8, start=1000, dtype="float32")[0]
-    values = p.p_values(test)
-    for alpha in ALPHAS:
-        sets = p.predict(test, alpha)
-        assert np.array_equal(sets.values, values.values > float(alpha)), alpha
-
-
 @pytest.mark.parametrize("tied", [False, True], ids=["distinct", "tied"])
-@pytest.mark.parametrize("like", LIKES, ids=str)
-def test_at_the_atoms_and_between(like: str | dict[str, object], tied: bool) -> None:
-    p = calibrated(like, tied=tied)
-    atoms = np.unique(p.pools.pooled.ordered)
+@pytest.mark.parametrize("calibrator", ["monte-carlo", "majority-vote"])
+@pytest.mark.parametrize("rule", RULES, ids=str)
+def test_sets_by_threshold_are_sets_by_p_value(
+    rule: str | dict[str, object], calibrator: str, tied: bool
+) -> None:
+    """At the scores of the calibration, and beside them."""
+    predictor = calibrated(rule, calibrator=calibrator, tied=tied)
+    atoms = np.unique(predictor.pools.pooled.ordered)
     rows = np.concatenate([atoms, np.nextafter(atoms, -np.inf), np.nextafter(atoms, np.inf)])
-    names = [f"test {i}" for i in range(len(rows))]
-    test = table(np.repeat(rows[:, None], 3, axis=1), names, ["a", "b", "c"])
-    values = p.p_values(test).values
+    new = labelled(np.repeat(rows[:, None], 3, axis=1), "new ", attrs={"scale": "any"})
+    values = predictor.p_values(new).values
     for alpha in ALPHAS:
-        assert np.array_equal(p.predict(test, alpha).values, values > float(alpha)), alpha
+        assert np.array_equal(predictor.predict(new, alpha).values, values > float(alpha)), alpha
 
 
 FACTORS: dict[str, Callable[[int], float]] = {
@@ -114,12 +101,12 @@ def test_the_numbers_of_a_rule(name: str, m: int) -> None:
     assert (none.vacuous, none.needed, none.least_alpha) == (True, 99, None)
 
 
-@pytest.mark.parametrize("like", MERGING)
-def test_vacuous_exactly_below_the_number(like: str) -> None:
+@pytest.mark.parametrize("rule", MERGING)
+def test_vacuous_exactly_below_the_number(rule: str) -> None:
     for alpha in ("0.1", "0.29"):
-        needed = calibrated(like).guarantee(alpha).needed
+        needed = calibrated(rule).guarantee(alpha).needed
         assert needed is not None
-        below, above = calibrated(like, needed - 1), calibrated(like, needed)
+        below, above = calibrated(rule, needed - 1), calibrated(rule, needed)
         assert below.threshold(alpha) == -np.inf
         assert below.guarantee(alpha).vacuous
         assert above.threshold(alpha) > -np.inf
@@ -130,8 +117,7 @@ def test_e_values_are_vacuous_below_their_number() -> None:
     """At 1 / (n + 1) itself too: no label is so unfit that nothing else weighs."""
     for alpha, needed in (("0.1", 10), ("0.25", 4), ("0.3", 3)):
         below = calibrated("e-value", needed - 1).guarantee(alpha)
-        assert below.vacuous
-        assert below.needed == needed
+        assert (below.vacuous, below.needed) == (True, needed)
         assert not calibrated("e-value", needed).guarantee(alpha).vacuous
     least = combiner("e-value").guarantee(*drawn(9), Fraction(1, 10)).least_alpha
     assert least is not None
@@ -139,13 +125,11 @@ def test_e_values_are_vacuous_below_their_number() -> None:
 
 
 def test_e_value_by_its_formula() -> None:
-    p = calibrated({"name": "e-value", "power": 0.5}, n=12)
-    score = 0.75
-    rows = p.pools.calibration.scores
+    predictor = calibrated({"name": "e-value", "power": 0.5}, n=12)
+    score, rows = 0.75, predictor.pools.calibration.scores.tolist()
     e_values = [
-        13 * score**-0.5 / (sum(max(s, 1e-6) ** -0.5 for s in row) + score**-0.5)
-        for row in rows.tolist()
+        13 * score**-0.5 / (sum(max(s, 1e-6) ** -0.5 for s in row) + score**-0.5) for row in rows
     ]
-    test = table(np.full((1, 3), score), ["test"], ["a", "b", "c"])
-    want = min(1.0, len(e_values) / sum(e_values))
-    assert p.p_values(test).values[0, 0] == pytest.approx(want, rel=1e-12)
+    new = labelled(np.full((1, 3), score, np.float32), "new ", attrs={"scale": "any"})
+    expected = min(1.0, len(e_values) / sum(e_values))
+    assert predictor.p_values(new).values[0, 0] == pytest.approx(expected, rel=1e-12)

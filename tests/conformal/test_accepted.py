@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -22,50 +23,40 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     draw = np.random.default_rng(0)
     for part in ("", "new_"):
-        names = [f"{part}scan_{place:02}" for place in range(40)]
+        names = pd.Index([f"{part}scan_{place:02}" for place in range(40)], name="example")
         shares = draw.dirichlet(np.ones(3), 40).round(3)
-        shares[:, 0] = (1 - shares[:, 1] - shares[:, 2]).round(3)
-        frame = pd.DataFrame(shares, columns=LABELS)
-        frame.insert(0, "example", names)
-        frame.to_csv(f"{part}probabilities.csv", index=False)
-        rows = [
-            (name, annotator, draw.choice(LABELS, p=share / share.sum()))
-            for name, share in zip(names, shares.clip(0), strict=True)
-            for annotator in ("ana", "ben", "chen")
-        ]
-        votes = pd.DataFrame(rows, columns=["example", "annotator", "label"])
-        votes.to_csv(f"{part}votes.csv", index=False)
+        shares[:, 0] = (1 - shares[:, 1:].sum(axis=1)).round(3)
+        pd.DataFrame(shares, names, LABELS).to_csv(f"{part}probabilities.csv")
+        votes = [draw.choice(LABELS, 3, p=row / row.sum()) for row in shares.clip(0)]
+        frame = pd.DataFrame(votes, names, ["ana", "ben", "chen"]).stack().reset_index()
+        frame.set_axis(["example", "annotator", "label"], axis=1).to_csv(
+            f"{part}votes.csv", index=False
+        )
 
 
 def predictor() -> ConformalPredictor:
-    return plausibly.calibrate(
-        plausibly.read_predictions("probabilities.csv"), plausibly.read_annotations("votes.csv")
-    )
+    return plausibly.calibrate("probabilities.csv", Path("votes.csv"))
 
 
-def test_files_are_read() -> None:
-    made = plausibly.calibrate("probabilities.csv", Path("votes.csv"))
-    assert made.fingerprint == predictor().fingerprint
-    new = plausibly.read_predictions("new_probabilities.csv")
-    sets = predictor().predict(new, "0.2")
-    xr.testing.assert_identical(made.predict("new_probabilities.csv", "0.2"), sets)
+def test_files_and_frames_are_read() -> None:
+    old, new = (pd.read_csv(f"{part}probabilities.csv") for part in ("", "new_"))
+    votes = plausibly.read_annotations("votes.csv")
+    model = plausibly.read_predictions("probabilities.csv")
+    expected = plausibly.calibrate(model, votes)
+    sets = expected.predict(plausibly.read_predictions("new_probabilities.csv"), "0.2")
+    for given, fresh in (
+        ("probabilities.csv", "new_probabilities.csv"),
+        (old, new),
+        (old.set_index("example"), new.set_index("example")),
+    ):
+        result = plausibly.calibrate(given, votes)
+        assert result.fingerprint == expected.fingerprint == predictor().fingerprint
+        xr.testing.assert_identical(result.predict(fresh, "0.2"), sets)
     plausibly.io.write_sets(sets, "sets.csv")
     votes = plausibly.read_annotations("new_votes.csv")
-    expected = plausibly.evaluate(sets, votes)
-    assert plausibly.evaluate(sets, "new_votes.csv").coverage == expected.coverage
-    assert plausibly.evaluate("sets.csv", votes).coverage == expected.coverage
-
-
-@pytest.mark.parametrize("index", [False, True])
-def test_frames_are_read(index: bool) -> None:
-    old, new = (pd.read_csv(f"{part}probabilities.csv") for part in ("", "new_"))
-    if index:
-        old, new = old.set_index("example"), new.set_index("example")
-    votes = plausibly.read_annotations("votes.csv")
-    made = plausibly.calibrate(old, votes)
-    assert made.fingerprint == predictor().fingerprint
-    expected = predictor().predict("new_probabilities.csv", "0.2")
-    xr.testing.assert_identical(made.predict(new, "0.2"), expected)
+    coverage = plausibly.evaluate(sets, votes).coverage
+    assert plausibly.evaluate(sets, "new_votes.csv").coverage == coverage
+    assert plausibly.evaluate("sets.csv", votes).coverage == coverage
 
 
 def test_the_columns_of_an_array_are_the_labels_of_the_predictor() -> None:
@@ -79,23 +70,32 @@ def test_the_columns_of_an_array_are_the_labels_of_the_predictor() -> None:
         predictor().predict(new.values[:, :2], "0.2")
 
 
-def test_arrays_have_no_names_to_calibrate_by() -> None:
-    with refused("array-unlabelled", "ndarray"):
-        plausibly.calibrate(np.full((40, 3), 1 / 3), "votes.csv")
+MIXED: list[tuple[Callable[[xr.DataArray, xr.Dataset], object], str, str]] = [
+    (lambda model, votes: plausibly.calibrate(model.values, votes), "array-unlabelled", "ndarray"),
+    (lambda model, votes: plausibly.calibrate(votes, model), "arguments-swapped", "ities first"),
+    (
+        lambda model, votes: plausibly.calibrate("votes.csv", "probabilities.csv"),
+        "files-swapped",
+        "votes.csv",
+    ),
+    *(
+        (call, "predictions-as-plausibilities", piece)
+        for call, piece in (
+            (lambda model, votes: plausibly.calibrate(model, model.copy()), "read_predictions"),
+            (lambda model, votes: plausibly.calibrate(*[model.drop_attrs()] * 2), "the same array"),
+            (
+                lambda model, votes: plausibly.evaluate(predictor().predict(model, "0.2"), model),
+                "read_predictions",
+            ),
+        )
+    ),
+]
 
 
-def test_mix_ups_are_noticed() -> None:
+@pytest.mark.parametrize(("call", "name", "piece"), MIXED)
+def test_mix_ups_are_noticed(
+    call: Callable[[xr.DataArray, xr.Dataset], object], name: str, piece: str
+) -> None:
     model = plausibly.read_predictions("probabilities.csv")
-    votes = plausibly.read_annotations("votes.csv")
-    with refused("arguments-swapped", "probabilities first"):
-        plausibly.calibrate(votes, model)
-    with refused("files-swapped", "votes.csv"):
-        plausibly.calibrate("votes.csv", "probabilities.csv")
-    with refused("predictions-as-plausibilities", "read_predictions"):
-        plausibly.calibrate(model, plausibly.read_predictions("probabilities.csv"))
-    bare = model.drop_attrs()
-    with refused("predictions-as-plausibilities", "the same array"):
-        plausibly.calibrate(bare, bare)
-    new = plausibly.read_predictions("new_probabilities.csv")
-    with refused("predictions-as-plausibilities", "read_predictions"):
-        plausibly.evaluate(predictor().predict(new, "0.2"), new)
+    with refused(name, piece):
+        call(model, plausibly.read_annotations("votes.csv"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -16,38 +15,31 @@ import xarray as xr
 
 import plausibly
 from kit_combiners import Mean
+from kit_mutants import changed
 from kit_scores import Scaled
 from plausibly import plugin, protocols
 from plausibly.calibration.data import CalibrationData
-from plausibly.calibration.pvalues import PValues
 from plausibly.calibration.scores import CalibrationScores
-from plausibly.errors import InputError
-from plausibly.guarantee import CalibrationSummary, Claim, Guarantee
+from plausibly.guarantee import Claim
 from plausibly.kernels.random import Keys
-from plausibly.kernels.types import Floats
+from plausibly.plugin import CALIBRATOR, resolve
+from refusals import refused
 from tables import labelled
 
-LABELS = ["a", "b", "c"]
+Change = Callable[[Any], object]  # Any: an answer of a component
+FAILED = "found ZeroDivisionError: inside"
 
 
-def world(n: int = 40) -> tuple[xr.DataArray, xr.DataArray]:
+def world() -> tuple[xr.DataArray, xr.DataArray]:
     rng = np.random.default_rng(3)
-    values = rng.dirichlet(np.ones(3), n)
-    votes = np.stack([rng.multinomial(3, row) for row in values])
-    return labelled(values), labelled(votes / 3)
+    values = rng.dirichlet(np.ones(3), 40)
+    return labelled(values), labelled(np.stack([rng.multinomial(3, row) for row in values]) / 3)
 
 
-def table(n: int = 12) -> xr.Dataset:
+def table() -> xr.Dataset:
     rng = np.random.default_rng(4)
-    records = [(f"e{i}", f"w{j}", LABELS[rng.integers(3)]) for i in range(n) for j in range(3)]
-    return plausibly.build_annotations("single-label", records, LABELS)
-
-
-def refused(call: Callable[[], object], name: str = "component-failed") -> InputError:
-    with pytest.raises(InputError) as caught:
-        call()
-    assert caught.value.name == name, str(caught.value)
-    return caught.value
+    records = [(f"e{i}", f"w{j}", "abc"[rng.integers(3)]) for i in range(12) for j in range(3)]
+    return plausibly.build_annotations("single-label", records, ["a", "b", "c"])
 
 
 def same(answer: object) -> object:
@@ -59,72 +51,59 @@ def raising(answer: object) -> object:
 
 
 @attrs.frozen(kw_only=True)
-class Combiner(Mean):
-    """Mean p-values and the guarantee of a rank, changed."""
-
-    made: Any = same  # Any: a function of arrays, which answers anything
-    stated: Any = same  # Any: a function of a guarantee, which answers anything
-
-    def combine(self, p: PValues, held_out: PValues | None) -> Floats:
-        found: Floats = self.made(super().combine(p, held_out))
-        return found
-
-    def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
-        found: Guarantee = self.stated(super().guarantee(claim, summary, alpha))
-        return found
-
-
-@attrs.frozen(kw_only=True)
-class Score(Scaled):
-    """Probabilities, changed."""
-
-    made: Any  # Any: a function of arrays, which answers anything
-
-    def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
-        found: Floats = self.made(probabilities)
-        return found
-
-
-@attrs.frozen(kw_only=True)
 class Calibrator:
-    """The calibrator expected, with some fields of its answer changed."""
+    """The calibrator expected, its answer changed."""
 
-    changed: Any = same  # Any: a function of calibration scores, which answers anything
+    change: Any = same  # Any: of any answer
 
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
-        atoms = data.atoms()
-        sound = CalibrationScores(
-            scores=data.scores_of(atoms)[None, :],
-            units=atoms.units,
-            row=atoms.row,
-            denominator=atoms.denominator,
-            label=atoms.label[None, :],
-            separate=False,
+        answer: CalibrationScores = self.change(
+            resolve(CALIBRATOR, "expected").calibrate(data, keys)
         )
-        found: CalibrationScores = self.changed(sound)
-        return found
+        return answer
 
 
 @attrs.frozen(kw_only=True)
 class Aggregator(protocols.Aggregator):
     """Label frequencies, changed."""
 
-    changed: Any = same  # Any: a function of plausibilities, which answers anything
+    change: Any = same  # Any: as above
     accepts: frozenset[str] = frozenset({"single-label"})
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
         annotations.attrs["left_out"] = {"by the aggregator": 1}
-        frequency = plausibly.aggregate(table(annotations.sizes["example"]))
-        found: xr.DataArray = self.changed(frequency)
-        return found
+        answer: xr.DataArray = self.change(plausibly.aggregate(table()))
+        return answer
 
 
-FAILED = "ZeroDivisionError: inside"
-COMBINED: list[tuple[Callable[[Any], object], str]] = [  # Any: an array
-    (lambda p: p - 2.0, "-"),
-    (lambda p: p + 1.0, "1."),
+def combiner(change: Change) -> Mean:
+    """Return mean p-values, changed."""
+    made: Mean = changed(Mean, combine=lambda self, p, held_out: change(p.mean()))
+    return made
+
+
+def stating(change: Change) -> Mean:
+    """Return mean p-values with the guarantee of a rank, changed."""
+    made: Mean = changed(
+        Mean,
+        guarantee=lambda self, claim, summary, alpha: change(
+            Mean.guarantee(self, claim, summary, alpha)
+        ),
+    )
+    return made
+
+
+def score(change: Change) -> Scaled:
+    """Return probabilities, changed."""
+    made: Scaled = changed(Scaled, score=lambda self, probabilities, uniform: change(probabilities))
+    return made
+
+
+COMBINED: list[tuple[Change, str]] = [
+    (lambda p: p - 2.0, "found -"),
+    (lambda p: p + 1.0, "found 1."),
     (lambda p: p * np.nan, "nan"),
-    (lambda p: 0.0 * p, "0"),
+    (lambda p: 0.0 * p, "found 0"),
     (lambda p: p.astype(np.float32), "float32"),
     (lambda p: p.astype(complex), "complex128"),
     (lambda p: np.ceil(p).astype(int), "int64"),
@@ -133,7 +112,7 @@ COMBINED: list[tuple[Callable[[Any], object], str]] = [  # Any: an array
     (raising, FAILED),
     (lambda p: 1.0 - p / 2, "less"),
 ]
-STATED: list[tuple[Callable[[Any], object], str]] = [  # Any: a guarantee
+STATED: list[tuple[Change, str]] = [
     (lambda g: attrs.evolve(g, level=Fraction(2)), "level 2"),
     (lambda g: attrs.evolve(g, level=Fraction(-2)), "level -2"),
     (lambda g: attrs.evolve(g, level=float("nan")), "level nan"),
@@ -142,181 +121,169 @@ STATED: list[tuple[Callable[[Any], object], str]] = [  # Any: a guarantee
     (lambda g: None, "NoneType"),
     (raising, "ZeroDivisionError"),
 ]
-AGGREGATED: list[tuple[Callable[[Any], object], str]] = [  # Any: plausibilities
-    (lambda lam: lam[:3], "9 examples less"),
-    (lambda lam: lam.assign_coords(label=["a", "b", "x"]), "1 label more: x"),
-    (lambda lam: lam.assign_coords(example=[f"x{i}" for i in range(12)]), "12 examples more"),
-    (lambda lam: lam / 2, "sum to 0.5"),
-    (lambda lam: lam * np.nan, "NaN in 12 rows"),
-    (lambda lam: lam.values, "a ndarray"),
-    (lambda lam: None, "a NoneType"),
+AGGREGATED: list[tuple[Change, str]] = [
+    (lambda shares: shares[:3], "9 examples less"),
+    (lambda shares: shares.assign_coords(label=["a", "b", "x"]), "1 label more: x"),
+    (lambda shares: shares.assign_coords(example=list("abcdefghijkl")), "12 examples more"),
+    (lambda shares: shares / 2, "sum to 0.5"),
+    (lambda shares: shares * np.nan, "NaN in 12 rows"),
+    (lambda shares: shares.values, "a ndarray"),
+    (lambda shares: None, "found a NoneType"),
     (raising, FAILED),
+]
+SCORED: list[tuple[Change, str]] = [
+    (lambda p: np.where(p > 0.5, np.inf, p), "found inf"),
+    (lambda p: p.astype(complex), "found complex128"),
+    (lambda p: p > 0.5, "found bool"),
+    (lambda p: p.sum(axis=1), "found shape (40,)"),
+    (lambda p: p * np.nan, "found NaN"),
 ]
 
 
-@pytest.mark.parametrize(
-    ("component", "found"),
-    [
-        *((Combiner(made=made), found) for made, found in COMBINED),
-        *((Combiner(stated=stated), found) for stated, found in STATED),
-        *((Score(made=raising), FAILED), (Calibrator(changed=raising), FAILED)),
-        (Calibrator(changed=lambda scores: None), "a NoneType"),
-        *((Aggregator(changed=changed), found) for changed, found in AGGREGATED),
-    ],
-)
-def test_a_wrong_answer_names_the_component(
-    component: Combiner | Score | Calibrator | Aggregator, found: str
-) -> None:
-    called = type(component).__name__
-    call: Callable[[], object] = partial(plausibly.aggregate, table(), component)
-    if not isinstance(component, Aggregator):
-        call = partial(plausibly.calibrate, *world(), **{called.lower(): component})  # type: ignore[arg-type]  # by name
-    error = refused(call)
-    assert error.source == f"{called.lower()} {called}"
-    assert found == error.found if found in (FAILED, "a NoneType") else found in error.found
-
-
-@pytest.mark.parametrize(
-    ("made", "found"),
-    [
-        (lambda p: np.where(p > 0.5, np.inf, p), "inf"),
-        (lambda p: p.astype(complex), "complex128"),
-        (lambda p: p > 0.5, "bool"),
-        (lambda p: p.sum(axis=1), "shape (40,)"),
-        (lambda p: p * np.nan, "NaN"),
-    ],
-)
-def test_scores_that_cannot_be_compared(made: Callable[[Floats], object], found: str) -> None:
-    error = refused(
-        lambda: plausibly.calibrate(*world(), score=Score(made=made)), "score-malformed"
-    )
-    assert (error.source, error.found) == ("score Score", found)
-
-
-def evolved(
-    **fields: Any,  # Any: values of fields
-) -> Callable[[CalibrationScores], CalibrationScores]:
+def evolved(**fields: Any) -> Change:  # Any: values of fields, or functions of the sound scores
     def change(sound: CalibrationScores) -> CalibrationScores:
-        made = {name: value(sound) if callable(value) else value for name, value in fields.items()}
-        return attrs.evolve(sound, **made)
+        values = {name: v(sound) if callable(v) else v for name, v in fields.items()}
+        return attrs.evolve(sound, **values)
 
     return change
 
 
-def longer(sound: CalibrationScores) -> Any:  # Any: the array of a field
-    return np.append(sound.denominator, sound.denominator)  # type: ignore[arg-type]  # is given
-
-
 ODD: Any = 3  # Any: of no type that a field has
 MALFORMED: dict[str, dict[str, Any]] = {  # Any: values of fields
-    "zero masses": {"units": lambda r: 0 * r.units},
-    "negative masses": {"units": lambda r: -r.units},
-    "half the masses": {"denominator": lambda r: 2 * r.denominator},
-    "too many masses": {"units": lambda r: 2 * r.units},
-    "float masses": {"units": lambda r: r.units / 1.0},
-    "denominators of more examples": {"denominator": longer},
-    "denominators of zero": {"denominator": lambda r: 0 * r.denominator},
-    "rows out of range": {"row": lambda r: r.row + 1},
-    "rows below zero": {"row": lambda r: r.row - 1},
-    "masses of some atoms": {"units": lambda r: r.units[1:]},
+    "zero masses": {"units": lambda s: 0 * s.units},
+    "negative masses": {"units": lambda s: -s.units},
+    "half the masses": {"denominator": lambda s: 2 * s.denominator},
+    "too many masses": {"units": lambda s: 2 * s.units},
+    "float masses": {"units": lambda s: s.units / 1.0},
+    "denominators of more examples": {"denominator": lambda s: np.tile(s.denominator, 2)},
+    "denominators of zero": {"denominator": lambda s: 0 * s.denominator},
+    "rows out of range": {"row": lambda s: s.row + 1},
+    "rows below zero": {"row": lambda s: s.row - 1},
+    "masses of some atoms": {"units": lambda s: s.units[1:]},
     "rows without masses": {"units": None},
     "no mass of its own": {"test_mass": Fraction(0)},
-    "scores of one dim": {"scores": lambda r: r.scores[0]},
-    "scores of another type": {"scores": lambda r: r.scores.astype(np.float32)},
-    "infinite scores": {"scores": lambda r: np.where(r.scores > 0.5, np.inf, r.scores)},
-    "NaN": {"scores": lambda r: r.scores * np.nan},
+    "scores of one dim": {"scores": lambda s: s.scores[0]},
+    "scores of another type": {"scores": lambda s: s.scores.astype(np.float32)},
+    "infinite scores": {"scores": lambda s: np.where(s.scores > 0.5, np.inf, s.scores)},
+    "NaN": {"scores": lambda s: s.scores * np.nan},
     "an odd target": {"claim": Claim(target=ODD)},
     "an odd augmentation": {"augmentation": "odd"},
     "augmentations that are not there": {"augmentation": "separate"},
-    "labels out of range": {"label": lambda r: r.label + 1},
+    "labels out of range": {"label": lambda s: s.label + 1},
     "a group of nothing known": {
         "claim": Claim(by="site"),
-        "group": lambda r: 0 * r.row,
+        "group": lambda s: 0 * s.row,
         "groups": ("x",),
     },
     "groups out of range": {
         "claim": Claim(by="label"),
-        "group": lambda r: r.row,
+        "group": lambda s: s.row,
         "groups": ("a", "b", "c"),
     },
     "other labels": {
         "claim": Claim(by="label"),
-        "group": lambda r: r.label[0],
+        "group": lambda s: s.label[0],
         "groups": ("b", "a", "c"),
     },
     "texts that are none": {"claim": Claim(covers=ODD)},
     "no atoms": {
-        "scores": lambda r: r.scores[:, :0],
-        "units": lambda r: r.units[:0],
-        "row": lambda r: r.row[:0],
-        "label": lambda r: r.label[:, :0],
+        "scores": lambda s: s.scores[:, :0],
+        "units": lambda s: s.units[:0],
+        "row": lambda s: s.row[:0],
+        "label": lambda s: s.label[:, :0],
     },
 }
 
 
-@pytest.mark.parametrize("fields", MALFORMED.values(), ids=MALFORMED)
-def test_what_a_calibrator_returns(fields: dict[str, Any]) -> None:  # Any: as above
-    error = refused(
-        lambda: plausibly.calibrate(*world(), calibrator=Calibrator(changed=evolved(**fields))),
-        "calibration-scores-malformed",
-    )
-    assert error.source == "calibrator Calibrator"
-    assert error.expected
+@pytest.mark.parametrize(
+    ("kind", "component", "name", "found"),
+    [
+        *(("combiner", combiner(change), "component-failed", found) for change, found in COMBINED),
+        *(("combiner", stating(change), "component-failed", found) for change, found in STATED),
+        *(("score", score(change), "score-malformed", found) for change, found in SCORED),
+        ("score", score(raising), "component-failed", FAILED),
+        ("calibrator", Calibrator(change=raising), "component-failed", FAILED),
+        ("calibrator", Calibrator(change=lambda _: None), "component-failed", "a NoneType"),
+        *(
+            ("calibrator", Calibrator(change=evolved(**fields)), "calibration-scores-malformed", "")
+            for fields in MALFORMED.values()
+        ),
+        *(
+            ("aggregator", Aggregator(change=change), "component-failed", found)
+            for change, found in AGGREGATED
+        ),
+    ],
+)
+def test_a_wrong_answer_names_the_component(
+    kind: str,
+    component: Any,  # Any: of these kinds
+    name: str,
+    found: str,
+) -> None:
+    with refused(name, found) as caught:
+        if kind == "aggregator":
+            plausibly.aggregate(table(), component)
+        else:
+            plausibly.calibrate(*world(), **{kind: component})
+    assert caught.value.source == f"{kind} {type(component).__name__}"
+    assert caught.value.expected
 
 
-def test_sound_scores_pass() -> None:
-    same = plausibly.calibrate(*world(), calibrator=Calibrator())
-    assert same.threshold(0.1) == plausibly.calibrate(*world()).threshold(0.1)
+def test_sound_answers_pass() -> None:
+    expected = plausibly.calibrate(*world()).threshold(0.1)
+    assert plausibly.calibrate(*world(), calibrator=Calibrator()).threshold(0.1) == expected
+    annotations = table()
+    before = annotations.copy(deep=True)
+    shares = plausibly.aggregate(annotations, Aggregator(change=lambda shares: shares[::-1]))
+    row = plausibly.aggregate(annotations).sel(example="e0").values
+    assert shares.sel(example="e0").values == pytest.approx(row)
+    xr.testing.assert_identical(annotations, before)
 
 
 # ---- inputs are read-only
 
 
-def test_a_combiner_cannot_change_the_calibration() -> None:
-    class Writing(Combiner):
-        def combine(self, p: PValues, held_out: PValues | None) -> Floats:
-            p.pools.calibration.scores[...] = 0
-            return super().combine(p, held_out)
+def writing(base: type[Any], name: str) -> Any:  # Any: a component
+    """Return a component that writes into an array of what it is called with."""
 
-    error = refused(lambda: plausibly.calibrate(*world(), combiner=Writing()).p_values(world()[0]))
-    assert "read-only" in error.found
+    def combine(self: object, p: object, held_out: object) -> None:
+        attrgetter(name)(p)[...] = 0
 
+    def calibrate(self: object, data: object, keys: object) -> None:
+        attrgetter(name)(data)[...] = 0
 
-@pytest.mark.parametrize(
-    "name", ["plausibilities", "scores", "stored.weight", "denominator", "hashes"]
-)
-def test_a_calibrator_cannot_change_its_data(name: str) -> None:
-    class Writing(Calibrator):
-        def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
-            attrgetter(name)(data)[...] = 0
-            return super().calibrate(data, keys)
+    def aggregate(self: object, annotations: object, keys: object) -> None:
+        attrgetter(name)(annotations)[...] = 0
 
-    predictions, lam = world()
-    counted = lam.assign_coords(denominator=("example", np.full(40, 3)))
-    error = refused(partial(plausibly.calibrate, predictions, counted, calibrator=Writing()))
-    assert "read-only" in error.found
-    xr.testing.assert_identical(predictions, world()[0])
-    xr.testing.assert_identical(lam, world()[1])
+    methods = {Mean: combine, Calibrator: calibrate, Aggregator: aggregate}
+    return changed(base, **{methods[base].__name__: methods[base]})
 
 
-def test_an_aggregator_cannot_change_the_table() -> None:
-    annotations = table()
-    before = annotations.copy(deep=True)
+WRITING: list[tuple[str, object]] = [
+    ("combiner", writing(Mean, "pools.calibration.scores")),
+    ("aggregator", writing(Aggregator, "mention_label.values")),
+    *(
+        ("calibrator", writing(Calibrator, name))
+        for name in ("plausibilities", "scores", "stored.weight", "denominator", "hashes")
+    ),
+]
 
-    class Writing(Aggregator):
-        def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-            annotations["mention_label"].values[...] = 0
-            return super().aggregate(annotations, keys)
 
-    found = plausibly.aggregate(annotations, Aggregator(changed=lambda lam: lam[::-1]))
-    assert found.sel(example="e0").values == pytest.approx(
-        plausibly.aggregate(annotations).sel(example="e0").values
-    )
-    xr.testing.assert_identical(annotations, before)
-    # A table that anybody can write to, as one that was read by xarray.
-    error = refused(lambda: plausibly.aggregate(before, Writing()))
-    assert "read-only" in error.found
-    xr.testing.assert_identical(before, annotations)
+@pytest.mark.parametrize(("kind", "component"), WRITING)
+def test_a_component_cannot_change_its_input(kind: str, component: object) -> None:
+    predictions, answers = world()
+    counted = answers.assign_coords(denominator=("example", np.full(40, 3)))
+    # Anything can be written to the arrays of the caller, as to those that xarray reads.
+    annotations = table().copy(deep=True)
+    inputs = (predictions, counted, annotations)
+    before = [given.copy(deep=True) for given in inputs]
+    with refused("component-failed", "read-only"):
+        if kind == "aggregator":
+            plausibly.aggregate(annotations, component)  # type: ignore[arg-type]  # of that kind
+        else:
+            plausibly.calibrate(predictions, counted, **{kind: component})
+    for given, copy in zip(inputs, before, strict=True):
+        xr.testing.assert_identical(given, copy)
 
 
 @attrs.frozen(kw_only=True)
@@ -331,17 +298,23 @@ class Reader(plugin.Reader):
     def read(self, path: Path, labels: object) -> xr.Dataset:
         if self.answer is None:
             raising(path)
-        found: xr.Dataset = self.answer
-        return found
+        table: xr.Dataset = self.answer
+        return table
 
 
-def test_a_reader_that_fails_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("answer", "pieces"),
+    [
+        (None, ("component-failed", FAILED)),
+        ({}, ("table-unknown",)),
+        (xr.Dataset(), ("table-unknown",)),
+    ],
+)
+def test_a_reader_that_fails_is_named(
+    tmp_path: Path, answer: object, pieces: tuple[str, ...]
+) -> None:
     path = tmp_path / "votes.txt"
     path.write_text("anything")
-    error = refused(lambda: plausibly.read_annotations(path, Reader()))
-    assert (error.source, error.found) == ("reader Reader", FAILED)
-    answers: tuple[object, ...] = ({}, xr.Dataset())
-    for answer in answers:
-        reader = Reader(answer=answer)
-        error = refused(partial(plausibly.read_annotations, path, reader), "table-unknown")
-        assert error.source == "reader Reader"
+    with refused(*pieces) as caught:
+        plausibly.read_annotations(path, Reader(answer=answer))
+    assert caught.value.source == "reader Reader"

@@ -1,128 +1,196 @@
-"""What `calibrate` accepts, refuses and keeps apart."""
+"""What `calibrate` and `aggregate` accept, refuse and keep apart."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
 import numpy as np
 import pytest
+import xarray as xr
 
 import plausibly
 from conformal_world import LABELS, world
 from kit_combiners import Mean
 from kit_mutants import changed
-from plausibly.errors import IncompatibleComponents, InputError
+from plausibly.data.annotations import rebuilt
+from plausibly.data.states import read_left_out
+from plausibly.errors import IncompatibleComponents
+from plausibly.plugin import ANNOTATION, COMBINER, PValues, Record, resolve
 from refusals import refused
 
+PREDICTIONS, ANSWERS = world(40)
+CALIBRATE = partial(plausibly.calibrate, PREDICTIONS, ANSWERS)
 
-def test_draws_is_a_parameter_of_the_calibrator() -> None:
-    predictions, lam = world(40)
-    p = plausibly.calibrate(predictions, lam, calibrator="monte-carlo", draws=3)
-    assert p.summary.m == 3
-    assert plausibly.calibrate(predictions, lam, calibrator="monte-carlo").summary.m == 10
-    with pytest.raises(InputError, match="draws"):
-        plausibly.calibrate(predictions, lam, calibrator="majority-vote", draws=3)
-    with pytest.raises(InputError, match="draws"):
-        plausibly.calibrate(predictions, lam, calibrator="monte-carlo", draws=0)
-    records = [(f"case {row}", f"r{rater}", LABELS[rater]) for row in range(40) for rater in (0, 1)]
-    table = plausibly.build_annotations("single-label", records, LABELS)
-    resampled = plausibly.aggregate(table, {"name": "bootstrap", "draws": 2})
-    plausibly.calibrate(predictions, resampled, calibrator="monte-carlo", draws=2)
-    with refused("draws-too-many", "3 draws from 2 resampled"):
-        plausibly.calibrate(predictions, resampled, calibrator="monte-carlo", draws=3)
+
+def annotations(count: int = 40) -> xr.Dataset:
+    """Return the votes behind the plausibilities."""
+    records = [
+        (str(example), f"r{number}", label)
+        for example, row in zip(ANSWERS.example.values, ANSWERS.values[:count], strict=False)
+        for number, label in enumerate(np.repeat(LABELS, np.rint(row * 5).astype(int)))
+    ]
+    return plausibly.build_annotations("single-label", records, LABELS)
 
 
 def test_the_seed_decides_the_draws_and_nothing_else_does() -> None:
     """Same seed, same predictor; another seed, another one; expected needs no seed."""
-    predictions, lam = world(60)
 
-    def made(calibrator: str, seed: int) -> float:
-        p = plausibly.calibrate(predictions, lam, calibrator=calibrator, seed=seed)
-        return float(p.threshold(0.2))
+    def threshold(calibrator: str, seed: int) -> float:
+        return float(CALIBRATE(calibrator=calibrator, seed=seed).threshold(0.2))
 
-    assert made("monte-carlo", 1) == made("monte-carlo", 1)
-    assert len({made("monte-carlo", seed) for seed in range(8)}) > 1
-    assert len({made("expected", seed) for seed in range(8)}) == 1
-
-
-def test_examples_and_labels_must_match_by_name() -> None:
-    predictions, lam = world(40)
-    with refused("examples-differ"):
-        plausibly.calibrate(predictions[:30], lam)
-    assert plausibly.calibrate(predictions[:30], lam, only_common=True).n == 30
-    renamed = lam.assign_coords(label=["benign ", "unsure", "malign", "other"])
-    with refused("labels-differ"):
-        plausibly.calibrate(predictions, renamed)
+    assert threshold("monte-carlo", 1) == threshold("monte-carlo", 1)
+    assert len({threshold("monte-carlo", seed) for seed in range(8)}) > 1
+    assert len({threshold("expected", seed) for seed in range(8)}) == 1
+    assert CALIBRATE(calibrator="monte-carlo", draws=3).summary.m == 3
+    assert CALIBRATE(calibrator="monte-carlo").summary.m == 10
 
 
-def test_an_aggregator_needs_annotations() -> None:
-    predictions, lam = world(40)
-    with refused("aggregator-unused"):
-        plausibly.calibrate(predictions, lam, aggregator="label-frequency")
+def test_annotations_are_aggregated_on_the_way() -> None:
+    p = plausibly.calibrate(PREDICTIONS, annotations())
+    assert p.metadata.aggregator == "label-frequency"
+    assert p.fingerprint == CALIBRATE().fingerprint
+    voted = plausibly.calibrate(PREDICTIONS, annotations(), aggregator="majority-vote")
+    assert voted.fingerprint != p.fingerprint
+    assert plausibly.calibrate(PREDICTIONS[:30], annotations(20), only_common=True).n == 20
 
 
 def test_the_group_is_a_coordinate_of_the_predictions() -> None:
-    predictions, lam = world(60)
-    p = plausibly.calibrate(predictions, lam, combiner="held-out-rank", cluster="patient")
+    p = plausibly.calibrate(*world(60), combiner="held-out-rank", cluster="patient")
     # Ten of twenty patients, with one example of each.
     assert (p.summary.n, p.summary.n_held_out) == (30, 10)
     assert p.pools.calibration.denominator is not None
     assert len(p.pools.calibration.denominator) == 30
-    with refused("coordinate-missing", '"site"', "found patient"):
-        plausibly.calibrate(predictions, lam, combiner="held-out-rank", cluster="site")
-    with refused("calibration-empty"):
-        plausibly.calibrate(*world(1), combiner="held-out-rank")
 
 
-def test_a_share_outside_its_range_is_refused() -> None:
-    predictions, lam = world(20)
-    with pytest.raises(InputError, match="held_out"):
-        plausibly.calibrate(predictions, lam, combiner={"name": "pac", "held_out": 1.0})
-    with pytest.raises(InputError, match="delta"):
-        plausibly.calibrate(predictions, lam, combiner={"name": "ecdf", "delta": 0.0})
-    one_sided = {"name": "ecdf", "band": "one-sided", "delta": 0.6}
-    with pytest.raises(InputError, match="one-sided"):
-        plausibly.calibrate(predictions, lam, combiner=one_sided)
-
-
-def test_a_combiner_that_does_not_declare_its_needs_is_caught_at_calibration() -> None:
-    forgetful = changed(Mean, combine=lambda self, p, held_out: p.each().min(axis=0))
-    with pytest.raises(IncompatibleComponents, match="one p-value per replicate"):
-        plausibly.calibrate(*world(20), combiner=forgetful)
-
-
-def test_annotations_are_aggregated_on_the_way() -> None:
-    predictions, lam = world(30)
-    counts = np.rint(lam.values * 5).astype(int)
-    records = [
-        (str(example), f"r{number}", label)
-        for example, row in zip(lam.example.values, counts, strict=True)
-        for number, label in enumerate(np.repeat(LABELS, row))
-    ]
-    table = plausibly.build_annotations("single-label", records, LABELS)
-    p = plausibly.calibrate(predictions, table)
-    assert p.metadata.aggregator == "label-frequency"
-    assert p.fingerprint == plausibly.calibrate(predictions, lam).fingerprint
-    voted = plausibly.calibrate(predictions, table, aggregator="majority-vote")
-    assert voted.fingerprint != p.fingerprint
-
-
-@pytest.mark.parametrize("gap", [np.nan, None, ""])
-def test_a_coordinate_with_gaps_is_not_called_missing(gap: object) -> None:
-    predictions, lam = world(20)
-    sites = np.array(["north", "south"] * 10, dtype=object)
+def with_site(gap: object) -> xr.DataArray:
+    sites = np.array(["north", "south"] * 20, dtype=object)
     sites[3] = gap
-    predictions = predictions.assign_coords(site=("example", sites))
-    with refused(
-        "coordinate-empty",
-        "1 of 20 examples",
-        'hint fill "site" in, or leave these examples out with sel(example=...)',
-    ):
-        plausibly.calibrate(predictions, lam, calibrator={"name": "mondrian", "by": "site"})
+    return PREDICTIONS.assign_coords(site=("example", sites))
 
 
-def test_a_label_without_a_risk_is_named_as_such() -> None:
-    predictions, lam = world(20)
-    risks = np.arange(predictions.sizes["label"], dtype=np.float64)
-    risks[0] = np.nan
-    predictions = predictions.assign_coords(risk=("label", risks))
-    with pytest.raises(InputError, match='1 of 4 labels have no "risk"'):
-        plausibly.calibrate(predictions, lam, calibrator={"name": "risk", "by": "risk"})
+MONDRIAN = {"name": "mondrian", "by": "site"}
+FORGETFUL = changed(Mean, combine=lambda self, p, held_out: p.each().min(axis=0))
+NO_RISK = PREDICTIONS.assign_coords(risk=("label", [np.nan, 1.0, 2.0, 3.0]))
+RESAMPLED = {"name": "bootstrap", "draws": 2}
+REFUSED: list[tuple[Callable[[], object], tuple[str, ...]]] = [
+    (partial(CALIBRATE, calibrator="majority-vote", draws=3), ("component-parameter", "draws")),
+    (partial(CALIBRATE, calibrator="monte-carlo", draws=0), ("component-parameter", "draws")),
+    (
+        lambda: plausibly.calibrate(
+            PREDICTIONS,
+            plausibly.aggregate(annotations(), RESAMPLED),
+            calibrator="monte-carlo",
+            draws=3,
+        ),
+        ("draws-too-many", "3 draws from 2 resampled"),
+    ),
+    (lambda: plausibly.calibrate(PREDICTIONS[:30], ANSWERS), ("examples-differ",)),
+    (
+        lambda: plausibly.calibrate(PREDICTIONS, ANSWERS.assign_coords(label=["a", *LABELS[1:]])),
+        ("labels-differ",),
+    ),
+    (partial(CALIBRATE, aggregator="label-frequency"), ("aggregator-unused",)),
+    (
+        partial(CALIBRATE, combiner="held-out-rank", cluster="site"),
+        ("coordinate-missing", '"site"', "found patient"),
+    ),
+    (lambda: plausibly.calibrate(*world(1), combiner="held-out-rank"), ("calibration-empty",)),
+    (
+        partial(CALIBRATE, combiner={"name": "pac", "held_out": 1.0}),
+        ("component-parameter", "held_out"),
+    ),
+    (
+        partial(CALIBRATE, combiner={"name": "ecdf", "delta": 0.0}),
+        ("component-parameter", "delta"),
+    ),
+    (
+        partial(CALIBRATE, combiner={"name": "ecdf", "band": "one-sided", "delta": 0.6}),
+        ("component-parameter", "one-sided"),
+    ),
+    *(
+        (
+            lambda gap=gap: plausibly.calibrate(with_site(gap), ANSWERS, calibrator=MONDRIAN),
+            (
+                "coordinate-empty",
+                "1 of 40 examples",
+                'hint fill "site" in, or leave these examples out with sel(example=...)',
+            ),
+        )
+        for gap in (np.nan, None, "")
+    ),
+    (
+        lambda: plausibly.calibrate(NO_RISK, ANSWERS, calibrator={"name": "risk", "by": "risk"}),
+        ("coordinate-empty", '1 of 4 labels have no "risk"'),
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "pieces"), REFUSED)
+def test_what_cannot_be_calibrated_is_refused(
+    call: Callable[[], object], pieces: tuple[str, ...]
+) -> None:
+    with refused(*pieces):
+        call()
+
+
+def test_combiners_that_do_not_get_what_they_need_say_so() -> None:
+    with pytest.raises(IncompatibleComponents, match="one p-value per replicate"):
+        CALIBRATE(combiner=FORGETFUL)
+    p = PValues.of(CALIBRATE().pools, np.array([0.5], dtype=np.float32))
+    with refused("held-out-missing", kind=IncompatibleComponents):
+        resolve(COMBINER, "held-out-rank").combine(p, None)
+
+
+# ---- aggregation
+
+
+ONE_ANSWER: dict[str, Any] = {  # Any: answers of each kind
+    "single-label": "b",
+    "partial-ranking": [["b"], ["a", "c"]],
+    "label-set": ["b"],
+    "soft-label": {"b": 2.0, "a": 1.0},
+}
+
+
+def table(kind: str, more: list[Record] | None = None) -> xr.Dataset:
+    records: list[Record] = [("e1", "r1", ONE_ANSWER[kind]), ("e2", "r1", ONE_ANSWER[kind])]
+    return resolve(ANNOTATION, kind).build([*records, *(more or [])], ["a", "b", "c"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "default"),
+    [
+        ("single-label", "label-frequency"),
+        ("partial-ranking", "inverse-rank"),
+        ("label-set", "label-set"),
+        ("soft-label", "soft-label"),
+    ],
+)
+def test_every_kind_has_its_default_aggregator(kind: str, default: str) -> None:
+    result = plausibly.aggregate(table(kind))
+    assert result.identical(plausibly.aggregate(table(kind), default))
+    assert result.dims == ("example", "label")
+    assert list(result.label.values) == ["a", "b", "c"]
+    assert (result.sel(label="b") > 0.5).all()
+
+
+def test_aggregators_have_kinds_and_parameters() -> None:
+    other = table("single-label").assign_attrs(kind="pairwise")
+    with refused("aggregator-missing", 'hint aggregator="NAME"; all: plausibly plugins list'):
+        plausibly.aggregate(rebuilt(other))
+    with refused("kind-unsuitable", "aggregator label-frequency does not read soft-label"):
+        plausibly.aggregate(table("soft-label"), "label-frequency")
+    disputed = table("single-label", [("e1", "r2", "a")])
+    for ties, expected in (("first", [1, 0, 0]), ("fractional", [0.5, 0.5, 0])):
+        shares = plausibly.aggregate(disputed, "majority-vote", ties=ties)
+        np.testing.assert_array_equal(shares.sel(example="e1"), expected)
+    with refused("component-parameter", "tie"):
+        plausibly.aggregate(disputed, "majority-vote", tie="first")
+    unanswered = table("single-label", [("e3", "r1", None), ("e4", "r2", "")])
+    with refused("example-unanswered"):
+        plausibly.aggregate(unanswered)
+    shares = plausibly.aggregate(unanswered, unanswered="drop")
+    assert list(shares.example.values) == ["e1", "e2"]
+    assert read_left_out(shares.attrs)["without a response"] == 2

@@ -15,143 +15,76 @@ import plausibly
 from conformal_world import LABELS, world
 from kit_combiners import Mean
 from kit_mutants import changed
-from plausibly import ConformalPredictor
 from plausibly.calibration.vacuous import warn_of_vacuous
 from plausibly.io.sets import read_sets, write_sets
 from refusals import refused, warned
 from tables import labelled
 
 ALPHAS = [0.3, 0.1, 0.05]
+PREDICTOR = plausibly.calibrate(*world(100))
+NEW = world(70, seed=1, start=500)[0]
 
 
-@pytest.fixture(scope="module")
-def predictor() -> ConformalPredictor:
-    return plausibly.calibrate(*world(100))
-
-
-@pytest.fixture(scope="module")
-def fresh() -> xr.DataArray:
-    return world(70, seed=1, start=500)[0]
-
-
-def test_sets_keep_dims_labels_and_coordinates(
-    predictor: ConformalPredictor, fresh: xr.DataArray
-) -> None:
-    turned = fresh.transpose("label", "example").isel(label=[2, 0, 3, 1])
-    sets = predictor.predict(turned, 0.1)
-    assert sets.dims == ("label", "example")
-    assert list(sets.label.values) == [LABELS[k] for k in (2, 0, 3, 1)]
+def test_sets_carry_coordinates_guarantees_and_the_overlap() -> None:
+    sets = PREDICTOR.predict(NEW, ALPHAS)
     assert "patient" in sets.coords
-    straight = predictor.predict(fresh, 0.1)
-    assert (sets.sel(label=list(LABELS)).transpose("example", "label") == straight).all()
     assert sets.dtype == bool
-
-
-def test_sets_carry_their_guarantees(predictor: ConformalPredictor, fresh: xr.DataArray) -> None:
-    sets = predictor.predict(fresh, ALPHAS)
     stated = [plausibly.Guarantee.from_json(g) for g in json.loads(sets.attrs["guarantees"])]
-    assert stated == [predictor.guarantee(alpha) for alpha in ALPHAS]
+    assert stated == [PREDICTOR.guarantee(alpha) for alpha in ALPHAS]
     assert [g.level for g in stated] == [Fraction(7, 10), Fraction(9, 10), Fraction(19, 20)]
-    assert sets.attrs["fingerprint"] == predictor.fingerprint
+    assert sets.attrs["fingerprint"] == PREDICTOR.fingerprint
     assert sets.attrs["calibration_overlap"] == 0
-    both = xr.concat([fresh, world(100)[0][:7]], dim="example", join="outer")
-    assert predictor.predict(both, 0.1).attrs["calibration_overlap"] == 7
+    both = xr.concat([NEW, world(100)[0][:7]], dim="example", join="outer")
+    assert PREDICTOR.predict(both, 0.1).attrs["calibration_overlap"] == 7
 
 
-def test_plain_arrays(predictor: ConformalPredictor, fresh: xr.DataArray) -> None:
-    batch = predictor.predict_array(fresh.values, 0.1)
-    np.testing.assert_array_equal(batch, predictor.predict(fresh, 0.1).values)
-    for row, expected in zip(fresh.values, batch, strict=True):
-        answer = predictor.predict_array(row, 0.1)
-        assert answer.shape == row.shape
-        np.testing.assert_array_equal(answer, expected)
-    # Doubles are compared as the calibration's float32.
-    np.testing.assert_array_equal(predictor.predict_array(fresh.values.astype("f8"), "0.1"), batch)
-    assert predictor.predict_array(np.empty((0, 4)), 0.1).shape == (0, 4)
+def test_plain_arrays() -> None:
+    batch = PREDICTOR.predict_array(NEW.values, 0.1)
+    np.testing.assert_array_equal(batch, PREDICTOR.predict(NEW, 0.1).values)
+    for row, expected in zip(NEW.values, batch, strict=True):
+        np.testing.assert_array_equal(PREDICTOR.predict_array(row, 0.1), expected)
+    assert PREDICTOR.predict_array(np.empty((0, 4)), 0.1).shape == (0, 4)
     for bad in (np.zeros(3), np.zeros((2, 5)), np.zeros((1, 1, 4)), np.float64(0.1)):
         with refused("array-shape"):
-            predictor.predict_array(np.asarray(bad), 0.1)
+            PREDICTOR.predict_array(np.asarray(bad), 0.1)
 
 
-def test_the_labels_must_be_those_of_the_calibration(
-    predictor: ConformalPredictor, fresh: xr.DataArray
-) -> None:
-    narrow = fresh.isel(label=[0, 1, 2])
-    narrow = narrow / narrow.sum("label")
+def test_labels_and_scale_must_be_those_of_the_calibration() -> None:
+    narrow = NEW[:, :3] / NEW[:, :3].sum("label")
     with refused("predictor-labels", "predictor's 4 labels by name found 3 of them"):
-        predictor.predict(narrow, 0.1)
-    renamed = fresh.assign_coords(label=["benign", "unsure", "malign", "none"])
+        PREDICTOR.predict(narrow, 0.1)
     with refused("predictor-labels", "found 3 of them and 1 others"):
-        predictor.p_values(renamed)
-
-
-def test_the_scale_must_be_that_of_the_calibration(
-    predictor: ConformalPredictor, fresh: xr.DataArray
-) -> None:
+        PREDICTOR.p_values(NEW.assign_coords(label=[*LABELS[:3], "none"]))
     with refused("scale-differs"):
-        predictor.predict(fresh.assign_attrs(scale="logit"), 0.1)
-    assert predictor.predict(fresh.assign_attrs(scale="probability"), 0.1).dtype == bool
-    predictions, lam = world(20)
+        PREDICTOR.predict(NEW.assign_attrs(scale="logit"), 0.1)
+    assert PREDICTOR.predict(NEW.assign_attrs(scale="probability"), 0.1).dtype == bool
+    predictions, answers = world(20)
     with refused("scale-unsuitable"):
-        plausibly.calibrate(predictions.assign_attrs(scale="any"), lam, score="log-probability")
-
-
-def test_logits_and_log_probabilities_give_the_same_sets() -> None:
-    predictions, lam = world(120, dtype="float64")
-    test = world(60, seed=4, start=900, dtype="float64")[0]
-    logits = predictions.copy(data=np.log(predictions.values)).assign_attrs(scale="logit")
-    test_logits = test.copy(data=np.log(test.values) + 3).assign_attrs(scale="logit")
-    plain = plausibly.calibrate(predictions, lam)
-    by_logit = plausibly.calibrate(logits, lam)
-    by_log = plausibly.calibrate(logits, lam, score="log-probability")
-    by_log_of_probability = plausibly.calibrate(predictions, lam, score="log-probability")
-    for alpha in ALPHAS:
-        expected = plain.predict(test, alpha).values
-        np.testing.assert_array_equal(by_logit.predict(test_logits, alpha).values, expected)
-        np.testing.assert_array_equal(by_log.predict(test_logits, alpha).values, expected)
-        np.testing.assert_array_equal(by_log_of_probability.predict(test, alpha).values, expected)
+        plausibly.calibrate(predictions.assign_attrs(scale="any"), answers, score="log-probability")
 
 
 def test_logits_that_underflow_as_probabilities_are_told_apart_in_log_space() -> None:
     values = [[0.0, -2000.0 - i, -3000.0] for i in range(19)]
     logits = labelled(values, attrs={"scale": "logit"})
-    lam = labelled(np.tile([0.0, 1.0, 0.0], (19, 1)))
-    sets = plausibly.calibrate(logits, lam, score="log-probability").predict(logits, 0.1)
+    answers = labelled(np.tile([0.0, 1.0, 0.0], (19, 1)))
+    sets = plausibly.calibrate(logits, answers, score="log-probability").predict(logits, 0.1)
     assert not sets.sel(label="c").any()
     # As probabilities both are zero, and ties stay together.
-    assert plausibly.calibrate(logits, lam).predict(logits, 0.1).sel(label="c").all()
+    assert plausibly.calibrate(logits, answers).predict(logits, 0.1).sel(label="c").all()
 
 
-def test_message_23_says_how_many_examples_are_missing() -> None:
-    predictions, lam = world(12)
-    p = plausibly.calibrate(predictions, lam)
+def test_a_warning_says_how_many_examples_are_missing() -> None:
+    predictions, answers = world(12)
+    p = plausibly.calibrate(predictions, answers)
     hint = "hint alpha=0.077, or annotate 7 more"
     with warned("guarantee-vacuous", "expected at least 19 calibration examples found 12", hint):
-        sets = p.predict(predictions, 0.05)
-    assert sets.all()
+        assert p.predict(predictions, 0.05).all()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert not p.predict(predictions, "0.077").all()
     alone = plausibly.calibrate(*world(1), combiner="twice-average")
     with warned("guarantee-vacuous", "found 1 hint annotate 18 more"):
         alone.predict(predictions, 0.1)
-
-
-def test_majority_vote_coverage_breaks_ties_in_the_order_of_the_calibration(tmp_path: Path) -> None:
-    """Reordered test labels, and a file between, change no figure."""
-    predictions, lam = world(60)
-    test, truth = world(80, seed=7, start=400, votes=2)
-    p = plausibly.calibrate(predictions, lam)
-    turned = test.isel(label=[3, 1, 0, 2])
-    straight = plausibly.evaluate(p.predict(test, 0.4), truth).data
-    write_sets(p.predict(turned, 0.4), tmp_path / "sets.csv")
-    for sets in (p.predict(turned, 0.4), read_sets(tmp_path / "sets.csv")):
-        again = plausibly.evaluate(sets, truth.isel(label=[1, 2, 3, 0])).data
-        assert float(again.majority_vote_coverage_mean) == float(
-            straight.majority_vote_coverage_mean
-        )
-        np.testing.assert_array_equal(again.majority_vote_coverage, straight.majority_vote_coverage)
-        np.testing.assert_array_equal(again.aggregated_coverage, straight.aggregated_coverage)
 
 
 @pytest.mark.parametrize(
@@ -171,12 +104,29 @@ def test_enough_examples_and_still_vacuous(unit: str, hint: str) -> None:
         warn_of_vacuous(guarantee, "ecdf")
 
 
+def test_majority_vote_coverage_breaks_ties_in_the_order_of_the_calibration(tmp_path: Path) -> None:
+    """Reordered test labels, and a file between, change no figure."""
+    p = plausibly.calibrate(*world(60))
+    new, truth = world(80, seed=7, start=400, votes=2)
+    straight = plausibly.evaluate(p.predict(new, 0.4), truth).data
+    turned = p.predict(new.isel(label=[3, 1, 0, 2]), 0.4)
+    write_sets(turned, tmp_path / "sets.csv")
+    for sets in (turned, read_sets(tmp_path / "sets.csv")):
+        again = plausibly.evaluate(sets, truth.isel(label=[1, 2, 3, 0])).data
+        for name in (
+            "majority_vote_coverage",
+            "aggregated_coverage",
+            "majority_vote_coverage_mean",
+        ):
+            np.testing.assert_array_equal(again[name], straight[name])
+
+
 def test_scores_that_tie_at_minus_infinity_are_vacuous() -> None:
     """-inf is a score like any other: nothing lies below it."""
-    predictions, lam = world(60, dtype="float64")
-    wrong = np.argmin(lam.values, axis=1)
+    predictions, answers = world(60, dtype="float64")
+    wrong = np.argmin(answers.values, axis=1)
     certain = predictions.copy(data=np.where(np.arange(4) == wrong[:, None], 0.0, 1 / 3))
-    voted = lam.copy(data=np.eye(4)[wrong]).drop_vars("denominator")
+    voted = answers.copy(data=np.eye(4)[wrong]).drop_vars("denominator")
     p = plausibly.calibrate(certain, voted, score="log-probability")
     with warned("guarantee-vacuous"):
         assert p.predict(certain, 0.2).all()
@@ -184,24 +134,25 @@ def test_scores_that_tie_at_minus_infinity_are_vacuous() -> None:
 
 def test_an_alpha_of_many_digits_never_gets_a_smaller_set() -> None:
     """Fraction(0.3) is a hair below three tenths: the label whose p is 0.3 stays in."""
-    scores = np.stack([np.arange(1.0, 10.0), np.zeros(9)], axis=1)
-    predictions = labelled(scores, attrs={"scale": "any"})
-    lam = labelled(np.tile([1.0, 0.0], (9, 1)))
-    p = plausibly.calibrate(predictions, lam, calibrator="majority-vote")
+    predictions = labelled(
+        np.stack([np.arange(1.0, 10.0), np.zeros(9)], axis=1), attrs={"scale": "any"}
+    )
+    answers = labelled(np.tile([1.0, 0.0], (9, 1)))
+    p = plausibly.calibrate(predictions, answers, calibrator="majority-vote")
     assert Fraction(0.3) < Fraction(3, 10)
     assert float(p.threshold(Fraction(0.3))) == 2.0
     assert float(p.threshold("0.3")) == float(p.threshold(Fraction(3, 10))) == 3.0
 
 
-NEVER = [
-    changed(Mean, combine=lambda self, p, held_out: 1e-9 * p.mean()),
-    changed(Mean, combine=lambda self, p, held_out: 1e-9 * p.each().max(axis=0), needs="each"),
-]
-
-
-@pytest.mark.parametrize("combiner", NEVER)
+@pytest.mark.parametrize(
+    "combiner",
+    [
+        changed(Mean, combine=lambda self, p, held_out: 1e-9 * p.mean()),
+        changed(Mean, combine=lambda self, p, held_out: 1e-9 * p.each().max(axis=0), needs="each"),
+    ],
+)
 def test_a_rule_that_lets_nothing_in_has_an_infinite_threshold(combiner: Mean) -> None:
-    predictions, lam = world(30)
-    p = plausibly.calibrate(predictions, lam, calibrator="monte-carlo", combiner=combiner)
+    predictions, answers = world(30)
+    p = plausibly.calibrate(predictions, answers, calibrator="monte-carlo", combiner=combiner)
     assert float(p.threshold(0.1)) == np.inf
     assert not p.predict(predictions, 0.1).any()

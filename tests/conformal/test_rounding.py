@@ -6,8 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
+from hypothesis.extra.numpy import arrays
 
 import plausibly
+from plausibly.calibration import pools
 from plausibly.calibration.data import ArrayScores, CalibrationData
 from plausibly.calibration.examples import HashedNames
 from plausibly.calibration.pools import Pools
@@ -17,6 +20,7 @@ from plausibly.kernels import masses as kernel
 from plausibly.kernels.masses import WeightedSums, storable_masses
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.sparse import Dense
+from plausibly.kernels.types import Floats
 from plausibly_builtins.calibrators.drawn import MonteCarlo
 from plausibly_builtins.calibrators.risk import Risk
 from plausibly_builtins.calibrators.wrapped import Mondrian
@@ -24,11 +28,11 @@ from plausibly_builtins.combiners.merging import Median
 from tables import labelled
 
 
-def data(lam: np.ndarray, **labels: list[float]) -> CalibrationData:
-    n, count = lam.shape
+def data(plausibilities: Floats, **labels: list[float]) -> CalibrationData:
+    n, count = plausibilities.shape
     return CalibrationData(
-        scores=ArrayScores(np.random.default_rng(0).random(lam.shape)),
-        plausibilities=Dense(lam),
+        scores=ArrayScores(np.random.default_rng(0).random((n, count))),
+        plausibilities=Dense(plausibilities),
         denominator=None,
         examples=HashedNames(hash_names([f"e{i}" for i in range(n)])),
         labels=tuple("abcdefgh"[:count]),
@@ -36,7 +40,7 @@ def data(lam: np.ndarray, **labels: list[float]) -> CalibrationData:
     )
 
 
-def uneven(n: int = 20) -> np.ndarray:
+def uneven(n: int = 20) -> Floats:
     return np.random.default_rng(1).dirichlet(np.ones(3), n)
 
 
@@ -44,7 +48,13 @@ def uneven(n: int = 20) -> np.ndarray:
 def test_sums_of_weights_enclose_the_exact_ones(
     at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The numerator is rounded up and the mass of all examples down, also far below the largest."""
+    """Numerators are rounded up, and the mass of all examples down; the smallest counts."""
+    assert (
+        WeightedSums.of(np.array([1e-300, 1e300]), 1, 1, whole=True).cumulative(
+            np.ones(2, np.int64), np.arange(2)
+        )[1]
+        >= 1
+    )
     monkeypatch.setattr(kernel, "_AT_ONCE", at_once)
     weight, masses = np.array([1.0, 2.0**-70, 1 / 3]), np.array([5, 7, 3])
     sums = WeightedSums.of(weight, 7, 1, whole=True)
@@ -77,11 +87,11 @@ def test_the_mass_of_a_new_example_is_rounded_up(own: Fraction) -> None:
 
 def test_the_total_of_a_label_is_rounded_down() -> None:
     """Its atoms are rounded up to 2^-40 each; their sum stands in the denominator."""
-    lam = uneven()
-    made = Mondrian(by="label").calibrate(data(lam), Keys(0))
-    for label, cell in enumerate(Pools(made).groups):
-        exact = sum(Fraction(float(x)) for x in lam[:, label]) * 2**40
-        assert cell.pooled.base <= exact < cell.pooled.base + len(lam) + 1
+    shares = uneven()
+    calibration = Mondrian(by="label").calibrate(data(shares), Keys(0))
+    for label, group in enumerate(Pools(calibration).groups):
+        exact = sum(Fraction(float(share)) for share in shares[:, label]) * 2**40
+        assert group.pooled.base <= exact < group.pooled.base + len(shares) + 1
 
 
 def test_masses_that_doubles_cannot_hold_are_rounded_up() -> None:
@@ -151,6 +161,16 @@ def test_the_mass_of_all_examples_is_rounded_down_next_to_a_whole_number() -> No
     assert sums.base * Fraction(1, 2**bits) <= exact
 
 
-def test_the_smallest_weight_counts_beside_the_largest() -> None:
-    sums = WeightedSums.of(np.array([1e-300, 1e300]), 1, 1, whole=True)
-    assert sums.cumulative(np.ones(2, np.int64), np.arange(2))[1] >= 1
+@given(
+    arrays(
+        np.float32,
+        st.integers(0, 30),
+        elements=st.floats(width=32, allow_nan=False) | st.sampled_from([-0.0, 0.0, 1.0, -1.0]),
+    )
+)
+def test_scores_and_places_are_sorted_together(scores: Floats) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pools, "_FEW", 0)
+        order = pools.stable_order(scores)
+    assert order.tolist() == np.argsort(scores, kind="stable").tolist()
+    assert pools.stable_order(scores.astype(np.float64)).tolist() == order.tolist()

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import time
+import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
 from hypothesis import given, strategies as st
 
+import plausibly
+from io_files import written
 from plausibly.data.align import match_examples, match_labels
-from plausibly.data.names import difference, near, near_pairs
+from plausibly.data.labels import called
+from plausibly.data.names import alike, difference, name_texts, near, near_pairs
 from plausibly.data.states import read_left_out, with_left_out
 from refusals import refused
 from tables import labelled
+
+ORDERS = st.permutations(["a", "b", "c", "d"])
 
 
 def array(examples: list[str], labels: list[str]) -> xr.DataArray:
@@ -21,32 +28,35 @@ def array(examples: list[str], labels: list[str]) -> xr.DataArray:
     return labelled(values, examples, labels)
 
 
-@given(st.permutations(["a", "b", "c", "d"]))
-def test_labels_are_put_in_order_by_name(order: list[str]) -> None:
+@given(ORDERS, ORDERS)
+def test_labels_and_examples_are_put_in_order_by_name(one: list[str], other: list[str]) -> None:
     given_ = array(["x", "y"], ["a", "b", "c", "d"])
-    found = match_labels(given_, order, source="here", other="there")
-    assert found["label"].values.tolist() == order
-    xr.testing.assert_identical(found, given_.sel(label=order))
-    assert found.values.flags["C_CONTIGUOUS"]
+    turned = match_labels(given_, one, source="here", other="there")
+    xr.testing.assert_identical(turned, given_.sel(label=one))
+    assert turned.values.flags["C_CONTIGUOUS"]
+    predictions, plausibilities = array(one, ["k"]), array(other, ["k", "l"])
+    kept, matched = match_examples(predictions, plausibilities)
+    assert kept is predictions
+    xr.testing.assert_identical(matched, plausibilities.sel(example=one))
 
 
-LABELS_DIFFER = [
-    (
-        ["a", "melanoma "],
-        'found "melanoma " (a space at the end) hint strip=True, or rename={"melanoma "',
-    ),
-    (["a", "Melanoma"], 'found "Melanoma" (capital letters) hint rename={"Melanoma": "melanoma"}'),
-    (["a", "mellanoma"], 'and there "melanoma" hint rename={"mellanoma": "melanoma"}'),
-    (
-        ["a", "melanoma", "x", "y"],
-        'found "x", "y" hint declare every label for others: labels=',
-    ),
-    (["a"], 'predictions lack the label "melanoma" expected the same 2 names found 1 of them'),
-    (["b", "c", "d", "q", "r"], 'found "b", "c", "d", … (5 in all), without "a", "melanoma"'),
-]
-
-
-@pytest.mark.parametrize(("here", "piece"), LABELS_DIFFER)
+@pytest.mark.parametrize(
+    ("here", "piece"),
+    [
+        (
+            ["a", "melanoma "],
+            'found "melanoma " (a space at the end) hint strip=True, or rename={"melanoma "',
+        ),
+        (["a", "Melanoma"], '"Melanoma" (capital letters) hint rename={"Melanoma": "melanoma"}'),
+        (["a", "mellanoma"], 'and there "melanoma" hint rename={"mellanoma": "melanoma"}'),
+        (
+            ["a", "melanoma", "x", "y"],
+            'found "x", "y" hint declare every label for others: labels=',
+        ),
+        (["a"], 'predictions lack the label "melanoma" expected the same 2 names found 1 of them'),
+        (["b", "c", "d", "q", "r"], 'found "b", "c", "d", … (5 in all), without "a", "melanoma"'),
+    ],
+)
 def test_labels_that_differ(here: list[str], piece: str) -> None:
     with refused("labels-differ", piece) as caught:
         match_labels(array(["e"], here), ["a", "melanoma"], source="predictions", other="others")
@@ -56,53 +66,56 @@ def test_labels_that_differ(here: list[str], piece: str) -> None:
     }
 
 
-@given(st.permutations(["a", "b", "c", "d"]), st.permutations(["a", "b", "c", "d"]))
-def test_examples_follow_the_predictions(one: list[str], other: list[str]) -> None:
-    predictions, plausibilities = array(one, ["k"]), array(other, ["k", "l"])
-    found, matched = match_examples(predictions, plausibilities)
-    assert found is predictions
-    xr.testing.assert_identical(matched, plausibilities.sel(example=one))
-
-
-EXAMPLES_DIFFER = [
-    (
-        ["scan_0007", "b"],
-        ["scan_7", "b", "c"],
-        ["predictions lack 2 examples of plausibilities", '"scan_0007" here and "scan_7" there'],
-    ),
-    (
-        ["a", "b", "c", "d", "e"],
-        ["a"],
-        ["plausibilities lack 4 examples", "found b, c, d, … (4 in all) only here"],
-    ),
-    (["a", "xx"], ["a", "b", "c"], ["found b, c only there, xx only here"]),
-]
-
-
-@pytest.mark.parametrize(("here", "there", "pieces"), EXAMPLES_DIFFER)
+@pytest.mark.parametrize(
+    ("here", "there", "pieces"),
+    [
+        (
+            ["scan_0007", "b"],
+            ["scan_7", "b", "c"],
+            ["predictions lack 2 examples of", '"scan_0007" here and "scan_7" there'],
+        ),
+        (
+            ["a", "b", "c", "d", "e"],
+            ["a"],
+            ["plausibilities lack 4 examples", "found b, c, d, … (4 in all) only here"],
+        ),
+        (["a", "xx"], ["a", "b", "c"], ["found b, c only there, xx only here"]),
+    ],
+)
 def test_examples_that_differ(here: list[str], there: list[str], pieces: list[str]) -> None:
     keeps = "only_common=True, which keeps 1"
     with refused("examples-differ", *pieces, f"hint fix the names, or {keeps}"):
         match_examples(array(here, ["k"]), array(there, ["k"]))
 
 
+def test_up_to_three_pairs_are_named_where_names_differ() -> None:
+    here, there = ["A", "b ", "c\u200b", "D"], ["a", "b", "c", "d"]
+    with refused("labels-differ", r'hint rename={"A": "a", "b ": "b", "c\u200b": "c"}'):
+        match_labels(array(["e"], here), there, source="p.csv", other="v.csv")
+    with refused("examples-differ", '"T1" here and "t1" there', '"t2 " here and "t2" there'):
+        match_examples(array(["T1", "t2 "], ["a"]), array(["t1", "t2"], ["a"]))
+    for here, there in ((["a", "a ", "b"], ["a", "b"]), (["a", "b"], ["a", "a ", "b"])):
+        with refused("labels-differ", 'hint strip=True, or rename={"a ": "a"}'):
+            match_labels(array(["e"], here), there, source="v", other="p")
+
+
 def test_only_common_keeps_what_both_have_and_counts_the_rest() -> None:
     predictions = with_left_out(array(["x", "b", "a", "y"], ["k"]), {"bad rows": 3})
-    found, matched = match_examples(predictions, array(["a", "z", "b"], ["k"]), only_common=True)
-    assert found["example"].values.tolist() == matched["example"].values.tolist() == ["b", "a"]
-    assert read_left_out(found.attrs) == {"bad rows": 3, "not in plausibilities": 2}
+    kept, matched = match_examples(predictions, array(["a", "z", "b"], ["k"]), only_common=True)
+    assert kept["example"].values.tolist() == matched["example"].values.tolist() == ["b", "a"]
+    assert read_left_out(kept.attrs) == {"bad rows": 3, "not in plausibilities": 2}
     assert read_left_out(matched.attrs) == {"not in predictions": 1}
     assert read_left_out(predictions.attrs) == {"bad rows": 3}
-
-
-def test_only_common_with_one_side_complete() -> None:
     names = {"source": "cnn.parquet", "other": "votes.csv"}
     votes = array(["a", "z", "b"], ["k"])
-    found, matched = match_examples(array(["b", "a"], ["k"]), votes, only_common=True, **names)
-    assert found.attrs == {}
+    kept, matched = match_examples(array(["b", "a"], ["k"]), votes, only_common=True, **names)
+    assert kept.attrs == {}
     assert read_left_out(matched.attrs) == {"not in cnn.parquet": 1}
     with refused("examples-differ", "found a, z, b only there, p, q only here"):
         match_examples(array(["p", "q"], ["k"]), votes, only_common=True, **names)
+    once = with_left_out(array(["a"], ["k"]), {"skipped": 2, "none": 0})
+    assert once.attrs == {"left_out": '{"skipped": 2}'}
+    assert read_left_out(with_left_out(once, {"skipped": 3}).attrs) == {"skipped": 5}
 
 
 @pytest.mark.parametrize(
@@ -115,6 +128,7 @@ def test_only_common_with_one_side_complete() -> None:
         ("mellanoma", "melanoma", ""),
         ("a ", "a", "a space at the end"),
         (" a", "a", "a space at the start"),
+        ("a", " a", "a space at the start"),
         ("Melanoma", "melanoma", "capital letters"),
         ("e\u0301", "é", "the same letters, other Unicode"),
     ],
@@ -123,7 +137,6 @@ def test_near_names_and_how_they_differ(name: str, other: str, words: str) -> No
     assert near(name, ["zzz", other]) == other
     assert near_pairs(["qqqq", name], ["zzz", other])[0] == (name, other)
     assert difference(name, other) == words
-    assert difference("a", " a") == "a space at the start"
     assert near("cat", ["dog", "horse"]) is near("cat", []) is None
     assert near_pairs([], ["a"]) == []
 
@@ -136,8 +149,77 @@ def test_hints_among_very_many_names_stay_cheap() -> None:
     assert time.process_time() - start < 5
 
 
-def test_left_out_counts() -> None:
-    once = with_left_out(array(["a"], ["k"]), {"skipped": 2, "none": 0})
-    assert once.attrs == {"left_out": '{"skipped": 2}'}
-    assert read_left_out(with_left_out(once, {"skipped": 3}).attrs) == {"skipped": 5}
-    assert with_left_out(array(["a"], ["k"]), {"none": 0}).attrs == {}
+# ---- names that look alike
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("cat", "cat "),
+        ("cat", "\tcat"),
+        ("a b", "a\xa0b"),
+        ("a b", "a  b"),
+        ("cat", "c\u200bat"),
+        ("cat", "Cat"),
+        ("é", "e\u0301"),
+        ("1", "1.0"),
+        ("1", "01"),
+        ("1.5", "01.50"),
+        ("0", "0.0"),
+    ],
+)
+def test_names_that_look_alike(one: str, other: str) -> None:
+    assert alike(["x", one, "y", other]) == [(one, other)]
+    # The first of them, but for one with spaces at its ends: that is never what others are to be.
+    turned = (other, one) if other == other.strip() else (one, other)
+    assert alike([other, one]) == [turned]
+
+
+@given(st.lists(st.text("aAé \xa01.0", max_size=4), unique=True, max_size=8))
+def test_looks_are_classes(names: list[str]) -> None:
+    """A name that looks like the first of a look is listed whatever the order of the names."""
+    pairs = {frozenset(pair) for pair in alike(names)}
+    classes = {name for pair in pairs for name in pair}
+    assert classes == {name for pair in alike(names[::-1]) for name in pair}
+    assert all(alike(list(pair)) for pair in pairs)
+    unlike = ["1", "10", "100", "1.5", "1.05", "0", "00x", "v1", "v01", "ß", "ss", "a", "b"]
+    assert alike(unlike) == []
+
+
+HEADER = "task,worker,label\n"
+
+
+def read(path: Path, labels: object = None) -> tuple[xr.Dataset, list[dict[str, object]]]:
+    """Return a table, and the details of warnings about names in it."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        table = plausibly.read_annotations(path, "long-table", labels)  # type: ignore[arg-type]  # of any kind
+    heard = [w.message for w in caught if isinstance(w.message, plausibly.PlausiblyWarning)]
+    return table, [warning.details for warning in heard if warning.name == "names-alike"]
+
+
+def test_each_kind_of_name_is_warned_of_once(tmp_path: Path) -> None:
+    text = HEADER + "t1,ann,cat\nt1,ben,cat \nt2,ann ,Cat\nT1,ben,dog\n"
+    table, details = read(written(tmp_path, "v.csv", text))
+    assert name_texts(table["label"].values) == ["Cat", "cat", "cat ", "dog"]
+    assert [(one["dim"], one["pairs"]) for one in details] == [
+        ("example", [("T1", "t1")]),
+        ("annotator", [("ann", "ann ")]),
+        ("label", [("Cat", "cat"), ("Cat", "cat ")]),
+    ]
+    declared = ["Cat", "cat", "cat ", "dog"]
+    details = read(tmp_path / "v.csv", declared)[1]
+    assert [one["dim"] for one in details] == ["example", "annotator"]
+
+
+def test_answers_under_two_names_of_one_label_are_merged(tmp_path: Path) -> None:
+    path = written(tmp_path, "v.csv", HEADER + "t1,a,cat\nt1,b,cat \nt2,a,dog\nt2,b,cat \n")
+    merged = called(read(path)[0], ["cat", "cat", "dog"], source="v.csv")
+    expected, _ = read(written(tmp_path, "w.csv", path.read_text().replace("cat ", "cat")))
+    labels = written(tmp_path, "labels.csv", "label,alias\ncat,cat \ndog,\n")
+    by_alias, _ = read(path, labels)
+    for table in (merged, by_alias):
+        xr.testing.assert_equal(plausibly.aggregate(table), plausibly.aggregate(expected))
+        assert 'name: 2 (2 as "cat ")' in " ".join(str(table).split())
+    swapped = plausibly.aggregate(called(expected, ["dog", "cat"], source="v.csv"))
+    assert swapped.sel(example="t1", label="dog").item() == 1

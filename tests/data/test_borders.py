@@ -1,4 +1,4 @@
-"""What crosses the border, in which form, and what each refusal says."""
+"""Which arrays cross the border, in which form, and what each refusal says."""
 
 from __future__ import annotations
 
@@ -14,27 +14,21 @@ from numpy.typing import ArrayLike, DTypeLike
 from plausibly.data.plausibilities import check_plausibilities
 from plausibly.data.validate import check_predictions
 from refusals import refused, warned
+from tables import labelled
 
 Check = Callable[..., xr.DataArray]
-BOTH = pytest.mark.parametrize(
-    ("check", "source"),
-    [(check_predictions, "predictions"), (check_plausibilities, "plausibilities")],
-)
+BOTH = pytest.mark.parametrize("check", [check_predictions, check_plausibilities])
 
 
 def array(values: ArrayLike, **coords: object) -> xr.DataArray:
     values = np.asarray(values)
-    names: dict[str, object] = {
-        "example": [f"c{i}" for i in range(values.shape[0])],
-        "label": [f"k{k}" for k in range(values.shape[1])],
-        **coords,
-    }
-    return xr.DataArray(values, dims=("example", "label"), coords=names)
+    named = labelled(values, "c", [f"k{k}" for k in range(values.shape[1])])
+    return named.assign_coords(coords)
 
 
 @BOTH
 @pytest.mark.parametrize(
-    ("given", "kept"),
+    ("dtype", "kept"),
     [
         (np.float32, np.float32),
         (np.float64, np.float64),
@@ -47,58 +41,51 @@ def array(values: ArrayLike, **coords: object) -> xr.DataArray:
         (">f8", np.float64),
     ],
 )
-def test_types(check: Check, source: str, given: DTypeLike, kept: DTypeLike) -> None:
-    found = check(array(np.eye(3).astype(given)))
-    assert found.dtype == np.dtype(kept)
-    assert found.dtype.isnative
-    assert found.values.tolist() == np.eye(3).tolist()
+def test_types(check: Check, dtype: DTypeLike, kept: DTypeLike) -> None:
+    result = check(array(np.eye(3).astype(dtype)))
+    assert result.dtype == np.dtype(kept)
+    assert result.dtype.isnative
+    assert result.values.tolist() == np.eye(3).tolist()
 
 
 @BOTH
-def test_dims_in_any_order_give_the_same_contiguous_rows(check: Check, source: str) -> None:
+def test_dims_in_any_order_give_the_same_contiguous_rows(check: Check) -> None:
     values = np.random.default_rng(0).dirichlet(np.ones(7), size=9)
     straight = array(values)
     for other in (straight.transpose(), straight.copy(data=np.asfortranarray(values))):
-        found = check(other)
-        assert found.dims == ("example", "label")
-        assert found.values.flags["C_CONTIGUOUS"]
-        xr.testing.assert_identical(found, check(straight))
+        result = check(other)
+        assert result.dims == ("example", "label")
+        assert result.values.flags["C_CONTIGUOUS"]
+        xr.testing.assert_identical(result, check(straight))
 
 
 @BOTH
-def test_the_array_of_the_caller_stays_theirs(check: Check, source: str) -> None:
+def test_the_array_of_the_caller_stays_theirs(check: Check) -> None:
     given = array(np.full((3, 4), 0.25), example=[3, 1, 2])
     given.values.flags.writeable = False
     before = given.copy(deep=True)
-    found = check(given)
+    assert check(given)["example"].values.tolist() == ["3", "1", "2"]
     xr.testing.assert_identical(given, before)
     assert given["example"].dtype.kind == "i"
-    assert found["example"].values.tolist() == ["3", "1", "2"]
 
 
 @BOTH
 @pytest.mark.parametrize(
     "labels", [[7, 8], ["7", "8"], np.array(["7", "8"], object), np.array([b"7", b"8"])]
 )
-def test_names_become_text(check: Check, source: str, labels: object) -> None:
-    found = check(array([[0.5, 0.5]], label=labels))
-    assert found["label"].values.tolist() == ["7", "8"]
-    assert found["label"].dtype.kind == "U"
-
-
-@BOTH
-def test_other_coordinates_stay(check: Check, source: str) -> None:
-    given = array([[0.5, 0.5]]).assign_coords(patient=("example", [4]), risk=("label", [0, 2]))
-    found = check(given.assign_attrs(left_out='{"x": 1}'))
-    assert found["patient"].values.tolist() == [4]
-    assert found["risk"].values.tolist() == [0, 2]
-    assert found.attrs["left_out"] == '{"x": 1}'
+def test_names_become_text_and_other_coordinates_stay(check: Check, labels: object) -> None:
     column = pd.Series(["p1", "p2"], dtype="string")
-    found = check(array([[0.3, 0.7], [1.0, 0.0]]).assign_coords(patient=("example", column)))
-    assert found.isel(example=[1])["patient"].values.tolist() == ["p2"]
+    given = array([[0.3, 0.7], [1.0, 0.0]], label=labels, patient=("example", column))
+    given = given.assign_coords(risk=("label", [0, 2])).assign_attrs(left_out='{"x": 1}')
+    result = check(given)
+    assert result["label"].values.tolist() == ["7", "8"]
+    assert result["label"].dtype.kind == "U"
+    assert result.isel(example=[1])["patient"].values.tolist() == ["p2"]
+    assert result["risk"].values.tolist() == [0, 2]
+    assert result.attrs["left_out"] == '{"x": 1}'
 
 
-WRONG: list[tuple[Callable[[xr.DataArray], object], str, str]] = [
+FORMS: list[tuple[Callable[[xr.DataArray], object], str, str]] = [
     (
         lambda a: a.values,
         "array-unlabelled",
@@ -135,15 +122,12 @@ WRONG: list[tuple[Callable[[xr.DataArray], object], str, str]] = [
 
 
 @BOTH
-@pytest.mark.parametrize(("change", "name", "piece"), WRONG)
+@pytest.mark.parametrize(("change", "name", "piece"), FORMS)
 def test_an_array_of_another_form_is_refused(
-    check: Check,
-    source: str,
-    change: Callable[[xr.DataArray], xr.DataArray],
-    name: str,
-    piece: str,
+    check: Check, change: Callable[[xr.DataArray], object], name: str, piece: str
 ) -> None:
-    with refused(name.format(source=source), piece.format(source=source)):
+    source = check.__name__.removeprefix("check_")
+    with refused(name, piece.format(source=source)):
         check(change(array(np.eye(2))))
 
 
@@ -154,51 +138,57 @@ def test_predictions_that_are_not_finite(bad: float) -> None:
     values[2, 3] = np.nan
     word = "NaN" if np.isnan(bad) else "NaN or infinite numbers"
     where = f"cnn.parquet, {word} in 4 rows (c2, c3, c4, … (4 in all))"
-    got = f'found 5 {word} in "k1", "k3"'
-    with refused("numbers-not-finite", where, got, 'or bad_rows="drop"') as caught:
+    found = f'found 5 {word} in "k1", "k3"'
+    with refused("numbers-not-finite", where, found, 'or bad_rows="drop"') as caught:
         check_predictions(array(values), source="cnn.parquet")
     assert caught.value.details == {"examples": ["c2", "c3", "c4", "c5"], "labels": ["k1", "k3"]}
     with refused("numbers-not-finite"):
         check_predictions(array(values), scale="any")
 
 
+EACH = array([[0.9, 0.8], [0.0, 0.1]])
+LOGITS = array([[-3.0, 8.0], [1.0, 1.0]])
+
+
 @pytest.mark.parametrize(
-    ("first", "name", "piece"),
+    ("given", "scale", "name", "piece"),
     [
-        ([-11.2, 9.7], "probabilities-negative", "found -11.2 to 9.7, which look like logits"),
-        ([-0.001, 1.001], "probabilities-negative", "which look like logits"),
-        ([-0.001, 0.999], "probabilities-negative", "found -0.001 to 0.999 hint"),
-        ([0.23, 0.5], "rows-do-not-sum", 'add its column, normalise=True, or scale="independent"'),
-        ([50.0, 50.0], "rows-do-not-sum", "hint normalise=True"),
+        (array([[-11.2, 9.7]]), None, "probabilities-negative", "-11.2 to 9.7, which look like lo"),
+        (array([[-0.001, 1.001]]), None, "probabilities-negative", "which look like logits"),
+        (array([[-0.001, 0.999]]), None, "probabilities-negative", "found -0.001 to 0.999 hint"),
+        (
+            array([[0.23, 0.5]] * 2),
+            None,
+            "rows-do-not-sum",
+            'add its column, normalise=True, or scale="independent"',
+        ),
+        (array([[50.0, 50.0]]), None, "rows-do-not-sum", "hint normalise=True"),
+        (EACH + 0.2, "independent", "probabilities-above-one", "found 0.2 to 1.1"),
+        (LOGITS, "independent", "probabilities-negative", ""),
+        (LOGITS, "logits", "scale-unknown", 'hint scale="logit"'),
     ],
 )
-def test_rows_that_are_no_probabilities(first: list[float], name: str, piece: str) -> None:
+def test_rows_that_are_not_on_the_scale(
+    given: xr.DataArray, scale: str | None, name: str, piece: str
+) -> None:
+    rows = xr.concat([given, array([[0.5, 0.5]], example=["sound"])], "example")
     with refused(name, piece):
-        check_predictions(array([first, first, [0.5, 0.5]]), source="cnn.parquet")
-    check_predictions(array([[0.491, 0.5], [0.509, 0.5], [0.5, 0.5]]))
+        check_predictions(rows, scale=scale, source="cnn.parquet")
 
 
 def test_scales() -> None:
-    logits = array([[-3.0, 8.0], [1.0, 1.0]])
-    assert check_predictions(logits, scale="logit").attrs["scale"] == "logit"
-    assert check_predictions(logits.assign_attrs(scale="any")).attrs["scale"] == "any"
-    each = array([[0.9, 0.8], [0.0, 0.1]])
-    assert check_predictions(each, scale="independent").attrs["scale"] == "independent"
-    assert check_predictions(array(np.eye(2))).attrs["scale"] == "probability"
-    with refused("probabilities-above-one", "found 0.2 to 1.1"):
-        check_predictions(each + 0.2, scale="independent")
-    with refused("probabilities-negative"):
-        check_predictions(logits, scale="independent")
-    with refused("scale-unknown", 'hint scale="logit"'):
-        check_predictions(logits, scale="logits")
+    assert check_predictions(LOGITS, scale="logit").attrs["scale"] == "logit"
+    assert check_predictions(LOGITS.assign_attrs(scale="any")).attrs["scale"] == "any"
+    assert check_predictions(EACH, scale="independent").attrs["scale"] == "independent"
+    rounded = array([[0.491, 0.5], [0.509, 0.5], [0.5, 0.5]])
+    assert check_predictions(rounded).attrs["scale"] == "probability"
 
 
 def test_predictions_that_are_only_zero_and_one() -> None:
     values = np.eye(3)[np.arange(1000) % 3]
     values[:4] = 1 / 3
-    with warned(
-        "probabilities-hard", "99.6% of rows", "hint save the softmax, not its argmax"
-    ) as caught:
+    pieces = ("99.6% of rows", "hint save the softmax, not its argmax")
+    with warned("probabilities-hard", *pieces) as caught:
         check_predictions(array(values), source="cnn.parquet")
     assert caught[0].filename == __file__
     with warned("probabilities-hard", "all of rows"):
@@ -210,37 +200,35 @@ def test_predictions_that_are_only_zero_and_one() -> None:
         check_predictions(array(np.ones((100, 1))))  # one label is always 1
 
 
-def test_plausibilities_name_the_rows() -> None:
+@pytest.mark.parametrize(
+    ("row", "name", "piece"),
+    [
+        ([0.2, 0.2], "rows-do-not-sum", 'hint fix these rows, or lam / lam.sum("label"), if they'),
+        ([0.5 + 2e-6, 0.5], "rows-do-not-sum", "1 of 5 rows"),
+        ([-0.25, 1.25], "plausibilities-negative", "found -0.25"),
+        ([np.nan, 1.25], "numbers-not-finite", 'found 1 NaN in "k0"'),
+    ],
+)
+def test_plausibilities_name_the_rows(row: list[float], name: str, piece: str) -> None:
     values = np.full((5, 2), 0.5)
-    values[1, 0] = 0.5 + 2e-6
-    values[3] = [0.2, 0.2]
-    with refused(
-        "rows-do-not-sum",
-        'hint fix these rows, or lam / lam.sum("label"), if they are weights',
-    ):
-        check_plausibilities(array(values))
-    values[3] = [-0.25, 1.25]
-    with refused("plausibilities-negative", "found -0.25"):
-        check_plausibilities(array(values), source="lam.csv")
-    values[3, 0] = np.nan
-    with refused("numbers-not-finite", 'found 1 NaN in "k0"'):
-        check_plausibilities(array(values))
-    within = np.full((1, 2), 0.5)
-    within[0, 0] += 9e-7
-    check_plausibilities(array(within))
+    values[1, 0] += 9e-7
+    check_plausibilities(array(values))
     check_plausibilities(array(np.full((1, 3), 1 / 3, np.float32)))
+    values[3] = row
+    with refused(name, piece, "c3"):
+        check_plausibilities(array(values))
 
 
 def denominated(values: ArrayLike, total: object) -> xr.DataArray:
-    return array(values).assign_coords(denominator=("example", np.asarray(total)))
+    return array(values, denominator=("example", np.asarray(total)))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_an_exact_denominator_stays(dtype: DTypeLike) -> None:
-    lam = np.array([[1 / 3, 2 / 3], [0.3, 0.7], [51 / 97, 46 / 97]]).astype(dtype)
-    found = check_plausibilities(denominated(lam, np.array([3, 10, 97], np.int32)))
-    assert found["denominator"].values.tolist() == [3, 10, 97]
-    assert found["denominator"].dtype == np.int64
+    values = np.array([[1 / 3, 2 / 3], [0.3, 0.7], [51 / 97, 46 / 97]]).astype(dtype)
+    result = check_plausibilities(denominated(values, np.array([3, 10, 97], np.int32)))
+    assert result["denominator"].values.tolist() == [3, 10, 97]
+    assert result["denominator"].dtype == np.int64
 
 
 @pytest.mark.parametrize(
@@ -250,9 +238,8 @@ def test_an_exact_denominator_stays(dtype: DTypeLike) -> None:
         denominated([[0.5, 0.5]], [0]),
         denominated([[0.5, 0.5]], [-2]),
         denominated([[0.5, 0.5]], [2.0]),  # not an integer
-        array([[0.5, 0.5]]).assign_coords(denominator=2),
-        (denominated([[1.0, 0.0]], [1]) + denominated([[0.0, 1.0]], [1]))
-        / 2,  # arithmetic keeps it
+        array([[0.5, 0.5]], denominator=2),
+        (denominated([[1.0, 0.0]], [1]) + denominated([[0.0, 1.0]], [1])) / 2,  # kept by xarray
     ],
 )
 def test_a_denominator_that_does_not_hold_goes(given: xr.DataArray) -> None:

@@ -22,12 +22,11 @@ from tables import labelled
 
 @given(st.lists(st.one_of(st.integers(-(2**53), 2**53), st.floats(allow_nan=False)), max_size=6))
 def test_a_number_has_one_name_in_every_array(values: list[float]) -> None:
-    alone = [name_text(value) for value in values]
-    assert name_texts(np.array(values, dtype=np.float64)) == alone
-    assert name_texts(np.array(values, dtype=object)) == alone
-    assert name_texts(pd.Index(values, dtype=np.float64)) == alone
-    assert group_names(np.array(values, dtype=np.float64)).tolist() == alone
-    assert hash_names(np.array(values, dtype=np.float64)).tolist() == hash_names(alone).tolist()
+    alone, numbers = [name_text(value) for value in values], np.array(values, dtype=np.float64)
+    for array in (numbers, np.array(values, dtype=object), pd.Index(values, dtype=np.float64)):
+        assert name_texts(array) == alone
+    assert group_names(numbers).tolist() == alone
+    assert hash_names(numbers).tolist() == hash_names(alone).tolist()
 
 
 @pytest.mark.parametrize(
@@ -55,53 +54,45 @@ def test_names(value: object, name: str) -> None:
 
 
 def test_text_that_is_a_number_is_the_group_of_that_number() -> None:
-    mixed = np.array(["1.0", "0.50", "007", "north", "1e400"])
-    assert group_names(mixed).tolist() == ["1", "0.5", "007", "north", "1e400"]
-    large = np.array([1e300, 1e299, np.inf])
-    assert len(set(group_names(large).tolist())) == 3
+    texts = np.array(["1.0", "0.50", "007", "north", "1e400"])
+    assert group_names(texts).tolist() == ["1", "0.5", "007", "north", "1e400"]
+    assert len(set(group_names(np.array([1e300, 1e299, np.inf])).tolist())) == 3
 
 
-def doses(values: list[float], prefix: str) -> xr.DataArray:
-    generator = np.random.default_rng(0)
-    return labelled(
-        generator.dirichlet(np.ones(3), len(values)),
-        [f"{prefix}{row}" for row in range(len(values))],
-        list("abc"),
-        dose=np.array(values),
-    )
+@pytest.mark.parametrize(
+    ("doses", "dose", "text"),
+    [
+        (np.tile([0.5, 1.0, 2.0], 30), 1.0, "1.0"),
+        (np.tile([0.5, 1.0, 2.0], 30), 1, "1.0"),
+        (
+            np.datetime64("2024-01-01") + np.arange(3).repeat(30),
+            np.datetime64("2024-01-02"),
+            "2024-01-02",
+        ),
+    ],
+)
+def test_a_group_is_known_again_without_its_neighbours(
+    doses: np.ndarray, dose: object, text: str, recwarn: pytest.WarningsRecorder
+) -> None:
+    values = np.random.default_rng(0).dirichlet(np.ones(3), 90)
+    model = labelled(values, "c", list("abc"), dose=doses)
+    mondrian = {"name": "mondrian", "by": "dose"}
+    predictor = plausibly.calibrate(model, labelled(values, "c"), calibrator=mondrian)
 
+    def sets(*doses: object) -> list[bool]:
+        new = labelled(values[: len(doses)], "n", list("abc"), dose=np.array(doses))
+        kept: list[bool] = predictor.predict(new, 0.1).values[0].tolist()
+        return kept
 
-def test_a_group_is_known_again_without_its_neighbours(recwarn: pytest.WarningsRecorder) -> None:
-    model = doses([0.5, 1.0, 2.0] * 30, "c")
-    predictor = plausibly.calibrate(
-        model, model.copy(), calibrator={"name": "mondrian", "by": "dose"}
-    )
-    beside, alone = doses([1.0, 0.5], "n"), doses([1], "n")
-    alone.values[0] = beside.values[0]
-    sets = predictor.predict(beside, 0.1)[0], predictor.predict(alone, 0.1)[0]
-    assert sets[0].values.tolist() == sets[1].values.tolist()
-    written = alone.assign_coords(dose=("example", ["1.0"]))
-    assert predictor.predict(written, 0.1)[0].values.tolist() == sets[0].values.tolist()
-    days = np.datetime64("2024-01-01") + np.arange(3).repeat(30)
-    model = model.assign_coords(dose=("example", days))
-    predictor = plausibly.calibrate(
-        model, model.drop_vars("dose"), calibrator={"name": "mondrian", "by": "dose"}
-    )
-    alone, written = (
-        alone.assign_coords(dose=("example", [day])) for day in (days[40], "2024-01-02")
-    )
-    assert predictor.predict(alone, 0.1).equals(
-        predictor.predict(written, 0.1).assign_coords(dose=alone["dose"])
-    )
+    assert sets(dose) == sets(text) == sets(dose, doses[0])
     assert not [w for w in recwarn if isinstance(w.message, PlausiblyWarning)]
 
 
 def test_a_known_label_in_a_column_of_numbers(tmp_path: Path) -> None:
-    table = tmp_path / "examples.csv"
-    table.write_text("example,answer\nx0,1.0\nx1,2.0\n")
-    lam = labelled(np.eye(2), ["x0", "x1"], ["1.0", "2.0"])
-    sets = (lam > 0).assign_coords(
-        answer=("example", plausibly.read_examples(table)["answer"].values)
-    )
-    found = plausibly.evaluate(sets, lam, true_label="answer")
-    assert float(found["true_coverage_mean"]) == 1.0
+    path = tmp_path / "examples.csv"
+    path.write_text("example,answer\nx0,1.0\nx1,2.0\n")
+    answers = labelled(np.eye(2), ["x0", "x1"], ["1.0", "2.0"])
+    known: xr.DataArray = plausibly.read_examples(path)["answer"]
+    sets = (answers > 0).assign_coords(answer=("example", known.values))
+    measured = plausibly.evaluate(sets, answers, true_label="answer")
+    assert float(measured["true_coverage_mean"]) == 1.0

@@ -15,7 +15,6 @@ import plausibly
 from plausibly.data.annotations import AnnotationTable, answered_rows, check_table, rebuilt
 from plausibly.data.records import Answer, table_from_records
 from plausibly.data.select import answered, concat_annotations, select_annotations, to_frame
-from plausibly.errors import InputError
 from refusals import refused
 
 
@@ -68,27 +67,31 @@ def test_responses_to_the_same_example_add(one: lr.Records, other: lr.Records) -
 
 def test_select_carries_every_variable(table: AnnotationTable) -> None:
     part = select_annotations(table, example=["c3", "c1"])
-    assert part["example"].values.tolist() == ["c3", "c1"]
-    assert part["patient"].values.tolist() == ["x", "x"]
-    assert part["annotator"].values.tolist() == ["p", "q", "r"]
-    assert part["response_seconds"].values.tolist() == [5.0, 6.0, 1.0, 2.0]
-    assert part["response_weight"].values.tolist() == [0.5, 1.0, 1.0, 2.0]
-    assert part["mention_start"].values.tolist() == [15, 16, 10, 11, 12]
-    assert part["skill"].values.tolist() == [0.1, 0.2, 0.3]
+    for name, values in {
+        "example": ["c3", "c1"],
+        "patient": ["x", "x"],
+        "annotator": ["p", "q", "r"],
+        "response_seconds": [5.0, 6.0, 1.0, 2.0],
+        "response_weight": [0.5, 1.0, 1.0, 2.0],
+        "mention_start": [15, 16, 10, 11, 12],
+        "skill": [0.1, 0.2, 0.3],
+    }.items():
+        assert part[name].values.tolist() == values, name
     assert int(part["page"]) == 7
     assert part.attrs["source"] == "a test"
     assert part.attrs["left_out"] == table.attrs["left_out"]
     assert {"patient", "risk"} <= set(part.coords)
     assert set(rows(part)) < set(rows(table))
-
-
-def test_select_by_annotator_keeps_examples_and_drops_unknown_ones(table: AnnotationTable) -> None:
+    # By annotator examples stay, and responses of unknown annotators go.
     part = select_annotations(table, annotator=["r", "q"])
-    assert part["example"].values.tolist() == ["c1", "c2", "c3"]
-    assert part["annotator"].values.tolist() == ["r", "q"]
-    assert part["skill"].values.tolist() == [0.3, 0.2]
-    assert part["response_seconds"].values.tolist() == [2.0, 4.0, 6.0]
-    assert part["response_annotator"].values.tolist() == [1, 0, 0]
+    for name, values in {
+        "example": ["c1", "c2", "c3"],
+        "annotator": ["r", "q"],
+        "skill": [0.3, 0.2],
+        "response_seconds": [2.0, 4.0, 6.0],
+        "response_annotator": [1, 0, 0],
+    }.items():
+        assert part[name].values.tolist() == values, name
 
 
 @pytest.mark.parametrize(
@@ -191,74 +194,69 @@ def test_a_table_without_weights_joins_one_with_weights(table: AnnotationTable) 
     xr.testing.assert_identical(joined, table.assign_attrs(twice))
 
 
-@pytest.mark.parametrize(
-    ("change", "name", "piece"),
-    [
-        (lambda t: t.drop_vars("skill"), "variable-missing", ""),
-        (lambda t: t.assign(response_seconds=("mention", [0.0, 0.0])), "variable-missing", ""),
-        (lambda t: t.assign(page=8), "variable-differs", 'leave it out: ann.drop_vars("'),
-        (lambda t: t.assign(skill=("annotator", [0.1, 0.5, 0.3])), "variable-differs", ""),
-        (lambda t: t.assign_attrs(kind="yours"), "kinds-differ", "tables of kind mine and yours"),
-        (
-            lambda t: t.assign_attrs(unlisted="unknown"),
-            "kinds-differ",
-            "tables of unlisted excluded and unknown cannot be joined",
-        ),
-    ],
-)
+UNJOINABLE: list[tuple[Callable[[xr.Dataset], xr.Dataset], str, str]] = [
+    (lambda t: t.drop_vars("skill"), "variable-missing", ""),
+    (lambda t: t.assign(response_seconds=("mention", [0.0, 0.0])), "variable-missing", ""),
+    (lambda t: t.assign(page=8), "variable-differs", 'leave it out: ann.drop_vars("'),
+    (lambda t: t.assign(skill=("annotator", [0.1, 0.5, 0.3])), "variable-differs", ""),
+    (lambda t: t.assign_attrs(kind="yours"), "kinds-differ", "tables of kind mine and yours"),
+    (
+        lambda t: t.assign_attrs(unlisted="unknown"),
+        "kinds-differ",
+        "tables of unlisted excluded and unknown cannot be joined",
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "name", "piece"), UNJOINABLE)
 def test_tables_that_cannot_be_joined(
     table: AnnotationTable, change: Callable[[xr.Dataset], xr.Dataset], name: str, piece: str
 ) -> None:
-    parts = [
-        select_annotations(table, example=["c1", "c2"]),
-        change(select_annotations(table, example="c3")),
-    ]
+    part = select_annotations(table, example=["c1", "c2"])
     with refused(name, piece):
-        concat_annotations(parts)
+        concat_annotations([part, change(select_annotations(table, example="c3"))])
+
+
+def test_joins_without_a_table_or_with_a_response_in_two() -> None:
     with refused("annotations-empty", "there is no annotation table to join"):
         concat_annotations([])
-
-
-def test_variables_over_other_dims(table: AnnotationTable) -> None:
-    """They are joined where they are equal, missing values among them."""
-    one, other = (select_annotations(table, example=example) for example in ("c1", ["c2", "c3"]))
-    skill = ("annotator", [np.nan, 0.2, 0.3])
-    joined = concat_annotations([one.assign(skill=skill), other.assign(skill=skill)])
-    assert np.isnan(joined["skill"].values[0])
-    with refused("variable-differs"):
-        sizes = (xr.Variable("interval", np.zeros(size)) for size in (2, 3))
-        concat_annotations([part.assign(seconds=next(sizes)) for part in (one, other)])
-    wide = table.assign(bias=(("annotator", "label"), np.arange(9.0).reshape(3, 3)))
-    with pytest.raises(InputError, match=r"it has the dims\s+annotator, label"):
-        concat_annotations([select_annotations(wide, example=e) for e in ("c1", "c2")])
-
-
-def test_a_response_in_two_tables_is_refused() -> None:
     one: lr.Records = [(e, "w", "a") for e in ("t1", "t2", "t3", "t4")]
     other: lr.Records = [(e, "w", "b") for e in ("t2", "t3", "t4", "t5")]
     with refused("response-twice", "found 3 responses in more than one table"):
         concat_annotations([built([*one, ("t1", None, "a")]), built([*other, ("t2", "v", "a")])])
 
 
+def test_variables_over_other_dims_are_joined_where_they_are_equal(table: AnnotationTable) -> None:
+    parts = [select_annotations(table, example=example) for example in ("c1", ["c2", "c3"])]
+    skill = ("annotator", [np.nan, 0.2, 0.3])
+    joined = concat_annotations([part.assign(skill=skill) for part in parts])
+    assert np.isnan(joined["skill"].values[0])
+    seconds = (xr.Variable("interval", np.zeros(size)) for size in (2, 3))
+    with refused("variable-differs"):
+        concat_annotations([part.assign(seconds=next(seconds)) for part in parts])
+    wide = table.assign(bias=(("annotator", "label"), np.arange(9.0).reshape(3, 3)))
+    with refused("variable-differs", "it has the dims annotator, label"):
+        concat_annotations([select_annotations(wide, example=e) for e in ("c1", "c2")])
+
+
 def test_frame_of_a_table(table: AnnotationTable) -> None:
     frame = to_frame(table)
     assert frame.index.name == "response"
-    assert list(frame.columns) == [
-        "example",
-        "annotator",
-        "label",
-        "response_weight",
-        "mention_block",
-        "mention_weight",
-        "response_seconds",
-        "mention_start",
-    ]
     assert frame.index.tolist() == [0, 0, 1, 2, 3, 4, 5, 5]
-    assert frame["example"].tolist() == ["c1", "c1", "c1", "c2", "c2", "c3", "c3", "c3"]
     assert frame["label"].cat.categories.tolist() == ["z", "a", "m"]
-    assert frame["label"].isna().tolist() == [False] * 5 + [True, False, False]
-    assert frame["annotator"].isna().tolist() == [False] * 3 + [True] + [False] * 4
-    assert frame["mention_start"].tolist()[:5] == [10, 11, 12, 13, 14]
-    assert frame["response_weight"].tolist() == [1, 1, 2, 1, 1, 0.5, 1, 1]
+    columns = {
+        "example": ["c1", "c1", "c1", "c2", "c2", "c3", "c3", "c3"],
+        "annotator": ["p", "p", "q", None, "r", "p", "r", "r"],
+        "label": ["z", "a", "a", "m", "z", None, "a", "z"],
+        "response_weight": [1, 1, 2, 1, 1, 0.5, 1, 1],
+        "mention_block": [1, 2, 1, 1, 1, None, 1, 2],
+        "mention_weight": [1, 0.5, 1, 1, 1, None, 1, 1],
+        "response_seconds": [1, 1, 2, 3, 4, 5, 6, 6],
+        "mention_start": [10, 11, 12, 13, 14, None, 15, 16],
+    }
+    assert list(frame.columns) == list(columns)
+    for name, values in columns.items():
+        cells = frame[name].astype(object)
+        assert cells.where(cells.notna(), None).tolist() == values, name
     complete = to_frame(select_annotations(table, example=["c1", "c2"]))
     assert [complete[name].dtype for name in ("mention_block", "mention_start")] == ["i2", "i8"]

@@ -63,12 +63,6 @@ def test_several_threads_are_at_work_where_there_are_cores(cores: int) -> None:
     assert len(map_blocks(lambda _: together.wait(), (min(cores, 3),))) == min(cores, 3)
 
 
-def test_few_cells_are_not_worth_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(8)), raising=False)
-    names = map_blocks(lambda _: threading.current_thread().name, (1000, 10))
-    assert set(names) == {threading.current_thread().name}
-
-
 def test_the_error_of_the_first_block_is_raised(cores: int) -> None:
     def refuse(rows: slice) -> None:
         if rows.start >= 3:
@@ -78,17 +72,14 @@ def test_the_error_of_the_first_block_is_raised(cores: int) -> None:
         map_blocks(refuse, (9,))
 
 
-def test_work_in_another_thread_is_divided_no_further(cores: int) -> None:
+def test_work_in_another_thread_or_process_is_divided_no_further(
+    cores: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def names() -> set[str]:
         return set(map_blocks(lambda _: threading.current_thread().name, (40,)))
 
     with ThreadPoolExecutor(1) as pool:
         assert len(pool.submit(names).result()) == 1
-
-
-def test_work_in_a_process_among_others_is_divided_no_further(
-    cores: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
     assert blocks.spare() == cores
     monkeypatch.setattr(multiprocessing.process, "parent_process", lambda: object())
     assert blocks.spare() == 1
@@ -98,6 +89,9 @@ def test_cores_are_those_that_this_process_may_use(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 3, 5}, raising=False)
     monkeypatch.setattr("os.cpu_count", lambda: 7)
     assert blocks.spare() == 3
+    # Few cells are not worth a thread.
+    names = map_blocks(lambda _: threading.current_thread().name, (1000, 10))
+    assert set(names) == {threading.current_thread().name}
     monkeypatch.delattr("os.sched_getaffinity")
     assert blocks.spare() == 7
     monkeypatch.setattr("os.cpu_count", lambda: None)
@@ -136,12 +130,8 @@ def test_blocks_and_threads_change_no_bit(
 
 
 @pytest.mark.parametrize("labels", [1, 255, 256, 257])
-def test_sets_of_all_labels_are_as_large_as_there_are_labels(labels: int) -> None:
+def test_sizes_of_all_labels_and_of_no_examples(labels: int) -> None:
     assert sizes(np.ones((2, labels), dtype=bool)).tolist() == [labels, labels]
-
-
-def test_no_examples_at_all() -> None:
-    none = np.empty((0, 5))
-    assert aggregated(none > 0, none).shape == sizes(none > 0).shape == (0,)
+    none = np.empty((0, labels))
+    assert aggregated(none > 0, none).shape == sizes(none > 0).shape == largest(none).shape == (0,)
     assert draw_labels(none, np.empty((0, 3))).shape == (3, 0)
-    assert largest(none).shape == (0,)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import cli_world
 import plausibly
 from cli_world import done
 from lazy_world import plausibilities, predictions
@@ -24,7 +25,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
 CAL, NEW = predictions(40), predictions(40, seed=2, prefix="t")
-LAM = plausibilities(CAL)
+ANSWERS = plausibilities(CAL)
 
 
 @pytest.fixture(scope="module")
@@ -43,17 +44,16 @@ def test_calibrate_predict_and_evaluate_on_two_workers(
     client: Any,  # Any: as above
 ) -> None:
     assert len(client.ncores()) == 2
-    whole = plausibly.calibrate(CAL, LAM, calibrator="monte-carlo", combiner="ecdf")
-    made = plausibly.calibrate(
-        CAL.chunk(example=15), LAM.chunk(example=15), calibrator="monte-carlo", combiner="ecdf"
-    )
-    assert made.fingerprint == whole.fingerprint
-    lazy = made.predict(NEW.chunk(example=20), 0.3)
-    assert lazy.compute().identical(whole.predict(NEW, 0.3))
-    lam = LAM.assign_coords(example=NEW["example"].values)
-    expected = plausibly.evaluate(whole.predict(NEW, 0.3), lam).data
-    assert plausibly.evaluate(lazy, lam).data.identical(expected)
-    assert plausibly.evaluate(lazy, lam.chunk(example=7)).data.identical(expected)
+    components = {"calibrator": "monte-carlo", "combiner": "ecdf"}
+    whole = plausibly.calibrate(CAL, ANSWERS, **components)
+    predictor = plausibly.calibrate(CAL.chunk(example=15), ANSWERS.chunk(example=15), **components)
+    assert predictor.fingerprint == whole.fingerprint
+    sets, lazy = whole.predict(NEW, 0.3), predictor.predict(NEW.chunk(example=20), 0.3)
+    assert lazy.compute().identical(sets)
+    answers = ANSWERS.assign_coords(example=NEW["example"].values)
+    expected = plausibly.evaluate(sets, answers).data
+    for given in (answers, answers.chunk(example=7)):
+        assert plausibly.evaluate(lazy, given).data.identical(expected)
 
 
 @pytest.mark.usefixtures("client")
@@ -72,42 +72,47 @@ def test_a_worker_that_dies_changes_nothing(tmp_path: Path) -> None:
 
     lazy = CAL.chunk(example=15)
     lazy = lazy.copy(data=lazy.data.map_blocks(dying, dtype=np.float32, meta=lazy.data._meta))
-    made = plausibly.calibrate(lazy, LAM)
+    predictor = plausibly.calibrate(lazy, ANSWERS)
     assert mark.exists()
-    assert made.fingerprint == plausibly.calibrate(CAL, LAM).fingerprint
+    assert predictor.fingerprint == plausibly.calibrate(CAL, ANSWERS).fingerprint
 
 
-def test_the_command_asks_a_scheduler(
+def test_a_command_computes_with_a_scheduler(
     client: Any,  # Any: as above
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     CAL.to_dataset(name="p").to_zarr("p.zarr", zarr_format=2)
-    write_plausibilities(LAM, "lam.nc")
-    calibrate = "calibrate --plausibilities lam.nc -p p.zarr -o"
-    done(f"{calibrate} whole.nc")
+    write_plausibilities(ANSWERS, "lam.nc")
+    calibrate = "calibrate --plausibilities lam.nc -p p.zarr"
+    done(f"{calibrate} -o whole.nc")
     chunks = "--set compute.chunks=15 --set compute.scheduler"
     for scheduler in (client.scheduler.address, "local"):
-        done(f"{calibrate} made.nc {chunks}={scheduler}")
-        assert Path("made.nc").read_bytes() == Path("whole.nc").read_bytes()
-        Path("made.nc").unlink()
+        done(f"{calibrate} -o chunked.nc {chunks}={scheduler}")
+        assert Path("chunked.nc").read_bytes() == Path("whole.nc").read_bytes()
+        Path("chunked.nc").unlink()
+    cli_world.refused(
+        f"{calibrate} -o chunked.nc {chunks}=pigeon://roof",
+        "scheduler-unreachable",
+        "no Dask scheduler answers at pigeon://roof expected local, threads, or an address such as",
+        "'pigeon'",
+        "hint start one (dask scheduler), or --set compute.scheduler=local",
+    )
+    # The default of what is computed later stays.
+    assert CAL.chunk(example=15).identical(CAL.chunk(example=15).compute())
 
 
-def test_a_cluster_is_asked_how_far_it_is(
-    client: Any,  # Any: as above
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.mark.usefixtures("client")
+def test_progress_counts_the_chunks_that_are_done(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plausibly.cli.chunks._EVERY", 0.02)
-    told: list[tuple[int, int]] = []
-    assert client is not None
-    with counting(15, lambda done, total: told.append((done, total))):
-        plausibly.calibrate(CAL.chunk(example=15), LAM)
-    parts = -(-CAL.sizes["example"] // 15)
-    done, total = told[-1]
-    assert done == total >= parts
-    assert all(before[0] <= after[0] for before, after in pairwise(told))
-    told.clear()
-    with counting(None, lambda done, total: told.append((done, total))):
-        plausibly.calibrate(CAL.chunk(example=15), LAM)
-    assert told == []
+    ticks: list[tuple[int, int]] = []
+    with counting(15, lambda done, total: ticks.append((done, total))):
+        plausibly.calibrate(CAL.chunk(example=15), ANSWERS)
+    done, total = ticks[-1]
+    assert done == total >= 3
+    assert all(before[0] <= after[0] for before, after in pairwise(ticks))
+    ticks.clear()
+    with counting(None, lambda done, total: ticks.append((done, total))):
+        plausibly.calibrate(CAL.chunk(example=15), ANSWERS)
+    assert ticks == []

@@ -1,8 +1,12 @@
-"""Nothing is read before it is asked for, and never more than a chunk at a time."""
+"""Nothing is read before it is needed, no more than a chunk at a time; bad chunks are named."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 import attrs
 import dask
@@ -15,89 +19,39 @@ import plausibly
 from lazy_world import LABELS, plausibilities, predictions
 from memory import MIB, at_most
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.errors import PlausiblyWarning
+from plausibly.io import read_predictions
 from plausibly.kernels.types import Floats
 from plausibly.plugin import CalibrationData, CalibrationScores, Keys
 from refusals import refused
 from tables import labelled
 
 CAL, NEW = predictions(), predictions(seed=2, prefix="t")
-LAM = plausibilities(CAL)
+ANSWERS = plausibilities(CAL)
 
 
 @pytest.fixture(scope="module")
 def predictor() -> ConformalPredictor:
-    return plausibly.calibrate(CAL, LAM)
-
-
-def broken(like: xr.DataArray) -> xr.DataArray:
-    """Return an array that raises as soon as any of it is computed."""
-
-    def fail(block: Floats) -> Floats:
-        if block.size:
-            raise RuntimeError("computed")
-        return block
-
-    lazy = like.chunk(example=5)
-    found: xr.DataArray = xr.apply_ufunc(
-        fail, lazy, dask="parallelized", output_dtypes=[lazy.dtype]
-    )
-    return found
+    return plausibly.calibrate(CAL, ANSWERS)
 
 
 def test_attributes_and_guarantees_are_there_before_the_numbers(
     predictor: ConformalPredictor,
 ) -> None:
-    sets = predictor.predict(broken(NEW), 0.3)
-    whole = predictor.predict(NEW, 0.3)
+    def fail(block: Floats) -> Floats:
+        if block.size:
+            raise RuntimeError("computed")
+        return block
+
+    lazy = NEW.chunk(example=5)
+    broken = xr.apply_ufunc(fail, lazy, dask="parallelized", output_dtypes=[lazy.dtype])
+    sets, whole = predictor.predict(broken, 0.3), predictor.predict(NEW, 0.3)
     assert sets.attrs == whole.attrs
     assert json.loads(sets.attrs["guarantees"])
     assert (sets.dims, sets.dtype, sets.name) == (whole.dims, whole.dtype, whole.name)
-    assert predictor.p_values(broken(NEW)).dtype == np.float64
+    assert predictor.p_values(broken).dtype == np.float64
     with pytest.raises(RuntimeError, match="computed"):
         sets.compute()
-
-
-def test_a_split_label_axis_is_refused(predictor: ConformalPredictor) -> None:
-    split = NEW.chunk(example=5, label=1)
-    for ask in (
-        lambda: predictor.predict(split, 0.3),
-        lambda: predictor.p_values(split),
-        lambda: plausibly.calibrate(CAL.chunk(label=1), LAM),
-    ):
-        with refused(
-            "label-axis-split", "found 1 + 1 + 1 + 1", 'hint predictions.chunk({"label": -1})'
-        ):
-            ask()
-
-
-def test_augmentations_and_chunks_do_not_go_together() -> None:
-    views = xr.concat([CAL, CAL], dim="augmentation").assign_coords(augmentation=["a", "b"])
-    with refused("chunks-unfit", "found augmentation, example, label"):
-        plausibly.calibrate(views.chunk(example=5), LAM, calibrator="augmentation")
-
-
-def test_a_bad_row_is_named_with_its_chunk(predictor: ConformalPredictor) -> None:
-    bad = NEW.copy()
-    bad[6, 2] = np.nan
-    with refused("numbers-not-finite", "predictions, t5 to t9, NaN in 1 row (t6)"):
-        predictor.predict(bad.chunk(example=5), 0.3).compute()
-    cal = CAL.copy()
-    cal[11] *= 2
-    with pytest.raises(InputError, match="rows-do-not-sum: predictions, e10 to e11: 1 of 2 rows"):
-        plausibly.calibrate(cal.chunk(example=5), LAM)
-    lam = LAM.copy()
-    lam[4] *= 2
-    with pytest.raises(InputError, match="do-not-sum: plausibilities, e4 to e7: 1 of 4 rows"):
-        plausibly.calibrate(CAL, lam.chunk(example=4))
-
-
-def test_hard_rows_are_counted_over_all_chunks() -> None:
-    cal = predictions(40)
-    hard = xr.zeros_like(cal)
-    hard.values[np.arange(40), np.arange(40) % len(LABELS)] = 1
-    with pytest.warns(PlausiblyWarning, match="predictions, all of rows are only 0 and 1"):
-        plausibly.calibrate(hard.chunk(example=7), plausibilities(cal))
 
 
 @attrs.frozen
@@ -108,28 +62,127 @@ class _Greedy:
         return CalibrationScores(scores=data.scores.max(axis=1)[None])
 
 
-def test_all_scores_at_once_are_refused() -> None:
-    with refused("scores-in-chunks", "hint predictions.load(), where they fit into memory"):
-        plausibly.calibrate(CAL.chunk(example=5), LAM, calibrator=_Greedy())
+def changed(array: xr.DataArray, place: tuple[int, ...], value: float) -> xr.DataArray:
+    array = array.copy()
+    array[place] = value
+    return array
+
+
+VIEWS = xr.concat([CAL, CAL], dim="augmentation").assign_coords(augmentation=["a", "b"])
+SPLIT = ("label-axis-split", "found 1 + 1 + 1 + 1", 'hint predictions.chunk({"label": -1})')
+REFUSED: list[tuple[Callable[[ConformalPredictor], object], tuple[str, ...]]] = [
+    (lambda p: p.predict(NEW.chunk(example=5, label=1), 0.3), SPLIT),
+    (lambda p: p.p_values(NEW.chunk(example=5, label=1)), SPLIT),
+    (lambda p: plausibly.calibrate(CAL.chunk(label=1), ANSWERS), SPLIT),
+    (
+        lambda p: plausibly.calibrate(VIEWS.chunk(example=5), ANSWERS, calibrator="augmentation"),
+        ("chunks-unfit", "found augmentation, example, label"),
+    ),
+    (
+        lambda p: plausibly.calibrate(CAL.chunk(example=5), ANSWERS, calibrator=_Greedy()),
+        ("scores-in-chunks", "hint predictions.load(), where they fit into memory"),
+    ),
+    (
+        lambda p: p.predict(changed(NEW, (6, 2), np.nan).chunk(example=5), 0.3).compute(),
+        ("numbers-not-finite", "predictions, t5 to t9, NaN in 1 row (t6)"),
+    ),
+    (
+        lambda p: plausibly.calibrate(changed(CAL, (11, 0), 2.0).chunk(example=5), ANSWERS),
+        ("rows-do-not-sum", "predictions, e10 to e11: 1 of 2 rows"),
+    ),
+    (
+        lambda p: plausibly.calibrate(CAL, changed(ANSWERS, (4, 0), 2.0).chunk(example=4)),
+        ("rows-do-not-sum", "plausibilities, e4 to e7: 1 of 4 rows"),
+    ),
+    *(
+        (
+            lambda p, cut=cut: plausibly.evaluate(
+                p.predict(NEW, 0.3), changed(plausibilities(NEW), (6, 0), 2.0).chunk(example=cut)
+            ),
+            ("rows-do-not-sum", f"{where}: 1 of"),
+        )
+        for cut, where in ((4, "plausibilities, t4 to t7"), (12, "plausibilities"))
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "pieces"), REFUSED)
+def test_what_cannot_be_computed_in_chunks_is_refused(
+    predictor: ConformalPredictor,
+    call: Callable[[ConformalPredictor], object],
+    pieces: tuple[str, ...],
+) -> None:
+    with refused(*pieces):
+        call(predictor)
+
+
+def test_hard_rows_are_counted_over_all_chunks() -> None:
+    cal = predictions(40)
+    hard = xr.zeros_like(cal)
+    hard.values[np.arange(40), np.arange(40) % len(LABELS)] = 1
+    with pytest.warns(PlausiblyWarning, match="predictions, all of rows are only 0 and 1"):
+        plausibly.calibrate(hard.chunk(example=7), plausibilities(cal))
 
 
 def test_no_array_larger_than_a_chunk() -> None:
     n, labels, size = 3000, 2000, 100
-    names = [f"e{place}" for place in range(n)]
     zeros = da.zeros((n, labels), np.float32, chunks=(size, -1))
-    lazy = labelled(zeros + np.float32(1 / labels), names, [f"l{place}" for place in range(labels)])
-    lam = plausibly.to_sparse(
+    texts = [f"l{place}" for place in range(labels)]
+    lazy = labelled(zeros + np.float32(1 / labels), "e", texts)
+    answers = plausibly.to_sparse(
         xr.DataArray(np.eye(labels)[np.arange(n) % labels], dims=lazy.dims, coords=lazy.coords)
     )
 
-    def studied(rows: slice) -> None:
-        model, said = lazy[rows], lam.isel(example=rows)
-        predictor = plausibly.calibrate(model, said)
-        renamed = [f"t{name}" for name in names[rows]]
-        sets = predictor.predict(model.assign_coords(example=renamed), 0.1)
-        plausibly.evaluate(sets, said.assign_coords(example=renamed))
+    def run(rows: slice) -> None:
+        model, votes = lazy[rows], answers.isel(example=rows)
+        predictor = plausibly.calibrate(model, votes)
+        new = [f"t{name}" for name in model.example.values]
+        sets = predictor.predict(model.assign_coords(example=new), 0.1)
+        plausibly.evaluate(sets, votes.assign_coords(example=new))
 
     with dask.config.set(scheduler="synchronous"):
-        studied(slice(2 * size))  # modules that are imported on the way are no arrays
+        run(slice(2 * size))  # modules that are imported on the way are no arrays
         with at_most(n * labels * 4 / 2 / MIB):
-            studied(slice(None))
+            run(slice(None))
+
+
+@pytest.mark.parametrize("score", ["probability", "margin", {"name": "aps", "randomised": True}])
+def test_a_chunk_is_scored_in_the_room_of_a_few_rows(score: str) -> None:
+    n, labels = 12_000, 400
+    values = np.random.default_rng(1).random((n, labels), dtype=np.float32)
+    values /= values.sum(axis=1, keepdims=True)
+    model = labelled(values, "e", [f"l{place}" for place in range(labels)])
+    votes = xr.DataArray(np.arange(n)[:, None] % labels == np.arange(labels), model.coords)
+    answers = plausibly.to_sparse(votes.astype(np.float32))
+    with dask.config.set(scheduler="synchronous"):
+        for rows in (slice(100), slice(None)):  # modules that are imported first are no arrays
+            lazy, part = model[rows].chunk(example=-1), answers.isel(example=rows)
+            with at_most(values.nbytes / 2 / MIB):
+                plausibly.calibrate(lazy, part, score=score)
+
+
+def test_tasks_do_not_grow_with_the_number_of_chunks(tmp_path: Path) -> None:
+    cloudpickle = import_module("cloudpickle")
+    sizes: list[list[int]] = []
+
+    def scheduler(graph: Any, keys: object, **options: object) -> object:  # Any: it has no hints
+        tasks = dict(graph.__dask_graph__())
+        # The largest is what all chunks share, and travels once.
+        sizes[-1].append(sorted(len(cloudpickle.dumps(task)) for task in tasks.values())[-2])
+        return dask.get(tasks, keys, **options)
+
+    for n in (200, 2000):
+        whole = predictions(n).assign_coords(example=[f"e{place:06d}" for place in range(n)])
+        encoding = {"predictions": {"chunks": (50, whole.sizes["label"])}}
+        path = tmp_path / f"{n}.zarr"
+        dataset = whole.to_dataset(name="predictions").drop_vars("site")
+        dataset.to_zarr(path, encoding=encoding, zarr_format=2)
+        model = read_predictions(path, chunks=50)
+        sizes.append([])
+        with dask.config.set(scheduler=scheduler):
+            predictor = plausibly.calibrate(model, plausibilities(whole), calibrator="monte-carlo")
+            new = [f"t{name[1:]}" for name in model["example"].values]
+            predictor.predict(model.assign_coords(example=new), 0.3).compute()
+    few, many = sizes
+    assert len(few) == len(many) > 1
+    assert all(size <= least + 64 for least, size in zip(few, many, strict=True)), sizes

@@ -15,42 +15,28 @@ import plausibly
 from cli_world import run
 from lazy_world import plausibilities, predictions
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "larger_than_memory.md"
 
-
-def blocks(language: str) -> list[str]:
-    text = PAGE.read_text(encoding="utf-8")
-    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.M | re.S)
-
-
-@pytest.fixture
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
-    """The stores and files that the page names, and what its variables are."""
+def test_the_page_runs(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    found: dict[str, object] = {}
-    names = {
-        "calibration": ("lam.nc", "plausibilities", "e"),
-        "new": ("new_lam.nc", "new_plausibilities", "n"),
-    }
-    for store, (file, variable, prefix) in names.items():
+    page = project / "docs" / "larger_than_memory.md"
+    blocks = re.findall(r"^```(\w+)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.M | re.S)
+    code, cluster = (text for language, text in blocks if language == "python")
+    install, commands = (text for language, text in blocks if language == "sh")
+    scope: dict[str, object] = {}
+    for store, file, variable, prefix in (
+        ("calibration.zarr", "lam.nc", "plausibilities", "e"),
+        ("new.zarr", "new_lam.nc", "new_plausibilities", "n"),
+    ):
         model = predictions(40, prefix=prefix)
-        lam = plausibilities(model)
-        model.to_dataset().to_zarr(f"{store}.zarr", zarr_format=2)
-        plausibly.write_plausibilities(lam, file)
-        found[variable] = lam
-    return found
-
-
-def test_the_page_runs(files: dict[str, object]) -> None:
-    code, cluster = blocks("python")
+        model.to_dataset().to_zarr(store, zarr_format=2)
+        scope[variable] = answers = plausibilities(model)
+        plausibly.write_plausibilities(answers, file)
     assert "Client(" in cluster  # run on a real cluster by the tests beside this one
-    scope = dict(files)
-    exec(compile(code, PAGE.name, "exec"), scope)  # what the page shows, from our own tree
-    predictor = plausibly.calibrate(predictions(40), plausibilities(predictions(40)))
-    found = scope["predictor"]
-    assert isinstance(found, plausibly.ConformalPredictor)
-    assert found.fingerprint == predictor.fingerprint
-    install, commands = blocks("sh")
+    exec(compile(code, page.name, "exec"), scope)  # what the page shows, from our own tree
+    expected = plausibly.calibrate(predictions(40), plausibilities(predictions(40)))
+    result = scope["predictor"]
+    assert isinstance(result, plausibly.ConformalPredictor)
+    assert result.fingerprint == expected.fingerprint
     assert install == 'pip install "plausibly[dask]"\n'
     for line in commands.splitlines():
         # Processes are started in test_cluster.py: here threads compute the same.
@@ -60,4 +46,4 @@ def test_the_page_runs(files: dict[str, object]) -> None:
         # Its Python wrote sets of another predictor there.
         replaced = "replaced  sets.zarr\n" if "-o sets.zarr" in line else ""
         assert (ran.code, ran.err) == (0, replaced), line
-    assert plausibly.load_predictor("predictor.nc").fingerprint == predictor.fingerprint
+    assert plausibly.load_predictor("predictor.nc").fingerprint == expected.fingerprint

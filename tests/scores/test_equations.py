@@ -1,4 +1,4 @@
-"""Scores against their equations, and what holds for every score whatever the probabilities."""
+"""Scores against their equations, what holds for every score, and what is refused by name."""
 
 from __future__ import annotations
 
@@ -8,14 +8,21 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+import plausibly
+from conformal_world import world
 from plausibly import registry
+from plausibly.errors import IncompatibleComponents
+from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats
 from plausibly.plugin import SCORE
+from refusals import refused
 from scores_oracles import TABLES, made, oracle, rows_of_sixteenths, uneven_rows
 
 CASES = list(TABLES)
 RANDOMISED = [case for case in CASES if TABLES[case].get("randomised")]
-SUMS = [case for case in CASES if TABLES[case]["name"] in ("aps", "raps", "saps")]
+SUMMING = ["aps", "raps", "saps"]
+DRAWN = {"randomised": True}
+Width = type[np.float32] | type[np.float64]
 
 
 def score(case: str, rows: Floats, uniform: Floats | None = None) -> Floats:
@@ -27,9 +34,6 @@ def exactly(case: str, rows: Floats, uniform: Floats) -> list[list[Fraction]]:
         oracle(case, [Fraction(value) for value in row], Fraction(u))
         for row, (u,) in zip(rows.tolist(), uniform.tolist(), strict=True)
     ]
-
-
-DRAWN = {"randomised": True}
 
 
 @pytest.mark.parametrize(
@@ -51,32 +55,43 @@ DRAWN = {"randomised": True}
 def test_by_hand(table: dict[str, object], expected: list[float]) -> None:
     component = registry.resolve(SCORE, table)
     uniform = np.array([0.25]) if component.randomised else None
-    found = component.score(np.array([0.5, 0.3, 0.2]), uniform)
-    np.testing.assert_allclose(found, expected, atol=1e-15)
+    scores = component.score(np.array([0.5, 0.3, 0.2]), uniform)
+    np.testing.assert_allclose(scores, expected, atol=1e-15)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("case", CASES)
-@given(data=rows_of_sixteenths())
-def test_ties_and_zeros_exactly(case: str, dtype: type, data: tuple[Floats, Floats]) -> None:
-    rows, uniform = data
-    found = score(case, rows.astype(dtype), uniform)
-    assert found.dtype == dtype
-    assert [[Fraction(value) for value in row] for row in found.tolist()] == exactly(
-        case, rows, uniform
-    )
+@given(data=rows_of_sixteenths(), seed=st.integers(0, 1000))
+def test_ties_zeros_order_and_likelier_labels(
+    case: str, dtype: Width, data: tuple[Floats, Floats], seed: int
+) -> None:
+    rows, uniform = data[0].astype(dtype), data[1]
+    scores = score(case, rows, uniform)
+    assert scores.dtype == dtype
+    exact = exactly(case, rows, uniform)
+    assert [[Fraction(value) for value in row] for row in scores.tolist()] == exact
+    rows = rows / 3  # thirds are rounded, so an order of summing would show
+    scores = score(case, rows, uniform)
+    order = np.random.default_rng(seed).permutation(rows.shape[1])
+    moved = score(case, np.ascontiguousarray(rows[:, order]), uniform)
+    np.testing.assert_array_equal(moved, scores[:, order])
+    for row, found in zip(rows, scores, strict=True):
+        order = np.argsort(row, kind="stable")
+        step = np.diff(found[order])
+        assert (step >= 0).all()
+        assert (step[np.diff(row[order]) == 0] == 0).all()
 
 
 @pytest.mark.parametrize(
     ("dtype", "within"), [(np.float32, 2e-7), (np.float64, 1e-15)], ids=["float32", "float64"]
 )
 @pytest.mark.parametrize("case", CASES)
-def test_rounded_once(case: str, dtype: type[np.float32] | type[np.float64], within: float) -> None:
+def test_rounded_once(case: str, dtype: Width, within: float) -> None:
     """float32 comes out rounded once: sums of a hundred probabilities lose nothing on the way."""
     rows, uniform = uneven_rows(5, 100, 3, dtype)
-    found = score(case, rows, uniform)
     expected = np.array(exactly(case, rows, uniform), dtype=np.float64)
-    np.testing.assert_allclose(found, expected, rtol=within, atol=within / 10)
+    scores = score(case, rows, uniform)
+    np.testing.assert_allclose(scores, expected, rtol=within, atol=within / 10)
 
 
 @pytest.mark.parametrize("randomised", [False, True])
@@ -89,49 +104,48 @@ def test_without_a_penalty_raps_is_aps(free_rank: int, randomised: bool) -> None
     np.testing.assert_array_equal(raps.score(rows, uniform), aps.score(rows, uniform))
 
 
-@pytest.mark.parametrize("case", CASES)
-@given(data=rows_of_sixteenths(), seed=st.integers(0, 1000))
-def test_scores_move_with_their_labels_bit_for_bit(
-    case: str, data: tuple[Floats, Floats], seed: int
-) -> None:
-    rows, uniform = data[0] / 3, data[1]  # thirds are rounded, so an order of summing would show
-    order = np.random.default_rng(seed).permutation(rows.shape[1])
-    moved = score(case, np.ascontiguousarray(rows[:, order]), uniform)
-    np.testing.assert_array_equal(moved, score(case, rows, uniform)[:, order])
-
-
-@pytest.mark.parametrize("case", CASES)
-@given(data=rows_of_sixteenths())
-def test_likelier_labels_never_score_less_and_equal_ones_the_same(
-    case: str, data: tuple[Floats, Floats]
-) -> None:
-    rows, uniform = data[0] / 3, data[1]
-    for row, found in zip(rows, score(case, rows, uniform), strict=True):
-        order = np.argsort(row, kind="stable")
-        step = np.diff(found[order])
-        assert (step >= 0).all()
-        assert (step[np.diff(row[order]) == 0] == 0).all()
+ORDINAL: list[dict[str, object]] = [
+    {},
+    {"inner": {"name": "aps", **DRAWN}},
+    {"inner": "margin"},
+    {"greedy": True},
+    {"greedy": True, **DRAWN},
+]
 
 
 @pytest.mark.parametrize("labels", [1, 2, 7])
-@pytest.mark.parametrize("case", CASES)
-def test_a_batch_is_its_rows_bit_for_bit(case: str, labels: int) -> None:
+@pytest.mark.parametrize(
+    "table", [*TABLES.values(), *({"name": "ordinal", **more} for more in ORDINAL)], ids=str
+)
+def test_a_batch_is_its_rows_bit_for_bit(table: dict[str, object], labels: int) -> None:
+    component = registry.resolve(SCORE, table)
     rows, uniform = uneven_rows(40, labels, 5)
-    whole = score(case, rows, uniform)
+    drawn = uniform if component.randomised else [None] * 40
+
+    def scores(rows: Floats, uniform: Floats) -> Floats:
+        return component.score(rows, uniform if component.randomised else None)
+
+    whole = scores(rows, uniform)
     for place in range(len(rows)):
-        np.testing.assert_array_equal(score(case, rows[place], uniform[place]), whole[place])
-    stack = score(case, rows.reshape(4, 10, labels), uniform.reshape(4, 10, 1))
+        alone = component.score(rows[place], drawn[place])
+        np.testing.assert_array_equal(alone, whole[place])
+    stack = scores(rows.reshape(4, 10, labels), uniform.reshape(4, 10, 1))
     np.testing.assert_array_equal(stack.reshape(whole.shape), whole)
-    turned = score(case, np.asfortranarray(rows)[::-1], uniform[::-1])
+    turned = scores(np.asfortranarray(rows)[::-1], uniform[::-1])
     np.testing.assert_array_equal(turned[::-1], whole)
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_number_that_is_none_spoils_its_own_row_only(case: str) -> None:
-    rows = np.array([[0.5, 0.3, 0.2], [0.5, np.nan, 0.2]])
-    found = score(case, rows, np.full((2, 1), 0.5))
-    assert not np.isnan(found[0]).any()
-    assert np.isnan(found[1]).all()
+def test_rows_of_any_sum_and_rows_without_a_number(case: str) -> None:
+    """Each label may have a probability of its own; a NaN spoils its own row only."""
+    rows: Floats = np.array(
+        [[0.875, 0.75, 0.25], [0.125, 0.0, 0.0], [0.0, 0.0, 0.0], [0.5, np.nan, 0.2]]
+    )
+    uniform = np.array([[0.5], [0.25], [0.75], [0.5]])
+    scores = score(case, rows, uniform)
+    assert np.isnan(scores[3]).all()
+    expected = np.array(exactly(case, rows[:3], uniform[:3]), dtype=np.float64)
+    np.testing.assert_array_equal(scores[:3], expected)
 
 
 def test_a_certain_model() -> None:
@@ -139,58 +153,124 @@ def test_a_certain_model() -> None:
     certain = np.array([1.0, 0.0, 0.0])
     assert score("aps", certain).tolist() == [0.0, 0.0, 0.0]
     for u in (0.0, 0.5, 1 - 2**-53):
-        first, *rest = score("aps, randomised", certain, np.array([u])).tolist()
-        assert first == 1 - u > 0
-        assert rest == [0.0, 0.0]
+        assert score("aps, randomised", certain, np.array([u])).tolist() == [1 - u, 0.0, 0.0]
     for case in ("raps", "raps, from the first", "saps", "rank", "margin"):
         first, *rest = score(case, certain).tolist()
         assert first > max(rest)
+    # One minus a sum would round these tails away, or below zero.
+    tails: Floats = np.array([[1.0, 1e-9, 1e-12, 1e-20]], dtype=np.float32)
+    first, second, third, last = score("aps", tails)[0].tolist()
+    assert first > second > third > last == 0.0
 
 
 @pytest.mark.parametrize("u", [0.0, 0.25, 1 - 2**-53])
 def test_impossible_labels_score_less_than_possible_ones(u: float) -> None:
     rows = np.array([[0.7, 0.3, 0.0, 0.0], [1.0, 1e-300, 0.0, 0.0]])
-    found = score("aps, randomised", rows, np.full((2, 1), u))
-    assert (found[:, 2:] == 0).all()
-    assert (found[:, :2] > 0).all()
-
-
-def test_what_is_nearly_certain_is_told_apart() -> None:
-    """One minus a sum would round these tails away, or below zero."""
-    rows: Floats = np.array([[1.0, 1e-9, 1e-12, 1e-20]], dtype=np.float32)
-    first, second, third, last = score("aps", rows)[0].tolist()
-    assert first > second > third > last == 0.0
+    scores = score("aps, randomised", rows, np.full((2, 1), u))
+    assert (scores[:, 2:] == 0).all()
+    assert (scores[:, :2] > 0).all()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("randomised", [False, True])
 @pytest.mark.parametrize(
     "table", [{"name": "raps", "penalty": 1e308}, {"name": "saps", "weight": 1e308}]
 )
-def test_huge_parameters_can_be_compared(table: dict[str, object], dtype: type) -> None:
+def test_huge_parameters_can_be_compared(
+    table: dict[str, object], randomised: bool, dtype: Width
+) -> None:
     rows: Floats = np.array([[0.5, 0.3, 0.2, 0.0]], dtype=dtype)
-    for randomised in (False, True):
-        component = registry.resolve(SCORE, {**table, "randomised": randomised})
-        found = component.score(rows, np.array([[0.0]]))
-        assert not np.isnan(found).any()
-        assert (found[0, :-1] >= found[0, 1:]).all()
-
-
-@pytest.mark.parametrize("case", SUMS)
-def test_probabilities_of_a_model_with_several_answers(case: str) -> None:
-    """Rows need not sum to 1 where each label has a probability of its own."""
-    rows: Floats = np.array([[0.875, 0.75, 0.25], [0.125, 0.0, 0.0], [0.0, 0.0, 0.0]])
-    uniform = np.array([[0.5], [0.25], [0.75]])
-    expected = [[float(value) for value in row] for row in exactly(case, rows, uniform)]
-    np.testing.assert_array_equal(score(case, rows, uniform), expected)
+    component = registry.resolve(SCORE, {**table, "randomised": randomised})
+    scores = component.score(rows, np.array([[0.0]]))
+    assert not np.isnan(scores).any()
+    assert (scores[0, :-1] >= scores[0, 1:]).all()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_ranks_of_numbers_below_zero(dtype: type[np.floating]) -> None:
+def test_ranks_of_numbers_below_zero(dtype: Width) -> None:
     """Numbers on any scale, with ties, both zeros and infinities among them."""
     values = [-np.inf, -3.5, -3.5, -1e-40, -0.0, 0.0, 2.0, np.inf, 7.25, -100.0]
     generator = np.random.default_rng(4)
     rows = np.array([generator.permutation(values) for _ in range(30)]).astype(dtype)
-    found = score("rank", rows)
     as_large = (rows[:, None, :] >= rows[:, :, None]).sum(axis=2)
-    assert found.dtype == dtype
-    assert np.array_equal(found, -as_large)
+    scores = score("rank", rows)
+    assert scores.dtype == dtype
+    assert np.array_equal(scores, -as_large)
+
+
+@pytest.mark.parametrize("case", RANDOMISED)
+def test_uniforms_belong_to_the_examples(case: str) -> None:
+    """The same row has another set under another name, and the array path takes the uniforms."""
+    predictions, answers = world(60)
+    p, other = (
+        plausibly.calibrate(predictions, answers, score=made(case), seed=seed) for seed in (5, 6)
+    )
+    copies = predictions.isel(example=[0] * 50)
+    copies = copies.assign_coords(example=[f"copy {i}" for i in range(50)])
+    sets = p.predict(copies, "0.3").values
+    assert len({tuple(row) for row in sets}) > 1
+    assert (other.predict(copies, "0.3").values != sets).any()
+    uniform = Keys(5).child("score").uniform(hash_names(copies.example.values))
+    np.testing.assert_array_equal(p.predict_array(copies.values, "0.3", uniform=uniform), sets)
+    first = p.predict_array(copies.values[0], "0.3", uniform=uniform[:1])
+    np.testing.assert_array_equal(first, sets[0])
+    with refused("uniform-missing"):
+        p.predict_array(copies.values, "0.3")
+
+
+# ---- refusals
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "value", "text"),
+    [
+        ("raps", "penalty", -0.5, "must be >= 0.0, found -0.5"),
+        ("raps", "penalty", float("nan"), "must be >= 0.0, found nan"),
+        ("raps", "penalty", float("inf"), "must be < inf, found inf"),
+        ("raps", "free_rank", -1, "must be >= 0, found -1"),
+        ("raps", "free_rank", 1.5, "expected an integer, found 1.5"),
+        ("raps", "randomised", 1, "expected true or false, found 1"),
+        ("saps", "weight", 0, "must be > 0.0, found 0.0"),
+        ("saps", "weight", float("inf"), "must be < inf, found inf"),
+        ("aps", "randomised", "yes", 'expected true or false, found the text "yes"'),
+        ("aps", "penalty", 0.1, "no such parameter; raps has"),
+    ],
+)
+def test_parameters(name: str, parameter: str, value: object, text: str) -> None:
+    with refused("component-parameter", f'score "{name}", {parameter}: {text}'):
+        registry.resolve(SCORE, {"name": name, parameter: value})
+
+
+@pytest.mark.parametrize("name", SUMMING)
+def test_sums_take_numbers_of_any_scale_from_zero_on(name: str) -> None:
+    predictions, answers = world(20, dtype="float64")
+    for scale in ("any", "independent"):
+        scores = (predictions * 0.9).assign_attrs(scale=scale)
+        sets = plausibly.calibrate(scores, answers, score=name).predict(scores, 0.2)
+        assert sets.any("label").all()
+    scores = (predictions - 0.5).assign_attrs(scale="any")
+    scores[3, 1] = -1.25
+    pieces = (f"score {name} adds", "expected scale probability", "found -1.25", "scale='logit'")
+    with refused("scale-unsuitable", *pieces, kind=IncompatibleComponents):
+        plausibly.calibrate(scores, answers, score=name)
+
+
+@pytest.mark.parametrize(
+    ("uniform", "message", "piece"),
+    [
+        (np.array([0.5, 0.5]), "uniform-malformed", "found shape (2,) hint"),
+        (np.full((2, 3), 0.5), "uniform-malformed", "found shape (2, 3) hint"),
+        (np.full((1, 1), 0.5), "uniform-malformed", "found shape (1, 1) hint"),
+        (np.array([[0.5], [1.5]]), "uniform-malformed", "found 1.5 hint"),
+        (np.array([[-0.25], [0.5]]), "uniform-malformed", "found -0.25 hint"),
+        (np.array([[np.nan], [0.5]]), "uniform-malformed", "found nan hint"),
+        (None, "uniform-missing", "hint uniform="),
+    ],
+)
+@pytest.mark.parametrize("name", SUMMING)
+def test_uniforms_that_cannot_be_used(
+    name: str, uniform: Floats | None, message: str, piece: str
+) -> None:
+    component = registry.resolve(SCORE, {"name": name, "randomised": True})
+    with refused(message, f"score {name}", "shape (2, 1)", piece):
+        component.score(np.array([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]]), uniform)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-import dask
 import numpy as np
 import pytest
 import xarray as xr
@@ -14,7 +13,6 @@ import xarray as xr
 import plausibly
 from conformal_world import LABELS, world
 from ordinal_oracles import filled
-from plausibly import ConformalPredictor
 from plausibly.kernels.hull import hull
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools
@@ -33,23 +31,24 @@ SCORES: dict[str, dict[str, object]] = {
 }
 PLACES = [2, 0, 3, 1]
 """Places of the labels of the world in their order: unsure, other, benign, malign."""
-CALIBRATORS: dict[str, Table] = {
-    "expected": "expected",
-    "monte-carlo": "monte-carlo",
-    "majority-vote": "majority-vote",
-    "mass-coverage": "mass-coverage",
-    "risk": {"name": "risk", "by": "risk"},
-    "clustered": {"name": "clustered", "by": "patient"},
-    "weighted": {"name": "weighted", "by": "weight"},
-    "mondrian": {"name": "mondrian", "by": "site"},
-    "mondrian by label": {"name": "mondrian", "by": "label"},
-}
-AUGMENTED: dict[str, tuple[Table, str]] = {
+ALONG = np.argsort(PLACES)
+LABEL: Table = {"name": "mondrian", "by": "label"}
+SEPARATE: Table = {"name": "augmentation", "scores": "separate"}
+METHODS: dict[str, tuple[Table, str]] = {
+    "expected": ("expected", "average"),
+    "monte-carlo": ("monte-carlo", "average"),
+    "majority-vote": ("majority-vote", "average"),
+    "mass-coverage": ("mass-coverage", "average"),
+    "risk": ({"name": "risk", "by": "risk"}, "average"),
+    "clustered": ({"name": "clustered", "by": "patient"}, "average"),
+    "weighted": ({"name": "weighted", "by": "weight"}, "average"),
+    "mondrian": ({"name": "mondrian", "by": "site"}, "average"),
+    "mondrian by label": (LABEL, "average"),
     "mean": ({"name": "augmentation", "scores": "mean"}, "average"),
     "pooled": ({"name": "augmentation", "scores": "pooled"}, "average"),
-    "separate, average": ({"name": "augmentation", "scores": "separate"}, "average"),
-    "separate, maximum": ({"name": "augmentation", "scores": "separate"}, "maximum"),
-    "separate, held-out-rank": ({"name": "augmentation", "scores": "separate"}, "held-out-rank"),
+    "separate, average": (SEPARATE, "average"),
+    "separate, maximum": (SEPARATE, "maximum"),
+    "separate, held-out-rank": (SEPARATE, "held-out-rank"),
 }
 
 
@@ -74,18 +73,28 @@ def augmented(array: xr.DataArray, seed: int) -> xr.DataArray:
     return xr.concat(parts, dim="augmentation", coords="minimal", compat="override")
 
 
-PREDICTIONS, LAM = world(60, dtype="float64")
+PREDICTIONS, ANSWERS = world(60, dtype="float64")
 PREDICTIONS = ordered(PREDICTIONS)
 NEW = ordered(world(80, seed=1, start=100, dtype="float64")[0])
+VIEWS = augmented(PREDICTIONS, 2), augmented(NEW, 3)
 
 
 def along(sets: xr.DataArray) -> Bools:
     """Return sets of one alpha, (example, label), labels in their order."""
-    values: Bools = sets.transpose("example", "label").values[:, np.argsort(PLACES)]
+    values: Bools = sets.transpose("example", "label").values[:, ALONG]
     return values
 
 
-def demand_intervals(p: ConformalPredictor, new: xr.DataArray) -> None:
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("method", METHODS)
+def test_sets_are_intervals_and_those_of_the_p_values(method: str, score: str) -> None:
+    calibrator, combiner = METHODS[method]
+    model, new = PREDICTIONS, NEW
+    if isinstance(calibrator, Mapping) and calibrator["name"] == "augmentation":
+        model, new = VIEWS[0], NEW if method == "pooled" else VIEWS[1]
+    p = plausibly.calibrate(
+        model, ANSWERS, calibrator=calibrator, combiner=combiner, score=SCORES[score]
+    )
     sets, values = p.predict(new, ALPHAS), p.p_values(new)
     for alpha in ALPHAS:
         plane = sets.sel(alpha=float(alpha))
@@ -96,87 +105,51 @@ def demand_intervals(p: ConformalPredictor, new: xr.DataArray) -> None:
     assert sizes[0] < len(LABELS)
 
 
-@pytest.mark.parametrize("score", SCORES)
-@pytest.mark.parametrize("calibrator", CALIBRATORS)
-def test_sets_are_intervals_and_those_of_the_p_values(calibrator: str, score: str) -> None:
-    how = CALIBRATORS[calibrator]
-    demand_intervals(
-        plausibly.calibrate(PREDICTIONS, LAM, calibrator=how, score=SCORES[score]), NEW
-    )
-
-
-@pytest.mark.parametrize("score", SCORES)
-@pytest.mark.parametrize("case", AUGMENTED)
-def test_sets_of_augmentations_are_intervals(case: str, score: str) -> None:
-    how, combiner = AUGMENTED[case]
-    views = augmented(PREDICTIONS, 2)
-    p = plausibly.calibrate(views, LAM, calibrator=how, combiner=combiner, score=SCORES[score])
-    demand_intervals(p, NEW if case == "pooled" else augmented(NEW, 3))
-
-
 def hulled(array: xr.DataArray) -> xr.DataArray:
     """Return the hull of probabilities along the order, as scores on any scale."""
-    order = np.argsort(PLACES)
-    values = hull(array.values[..., order])[..., np.argsort(order)]
+    values = hull(array.values[..., ALONG])[..., PLACES]
     return array.copy(data=values).assign_attrs(scale="any")
 
 
-@pytest.mark.parametrize("calibrator", ["expected", "mondrian by label"])
-def test_only_the_holes_that_a_calibrator_makes_are_filled(calibrator: str) -> None:
+@pytest.mark.parametrize("calibrator", ["expected", LABEL], ids=str)
+def test_only_the_holes_that_a_calibrator_makes_are_filled(calibrator: Table) -> None:
     """The p-values are those of the hulled scores, and their hull where these have holes."""
-    how = CALIBRATORS[calibrator]
-    p = plausibly.calibrate(PREDICTIONS, LAM, calibrator=how, score=HULL)
-    plain = plausibly.calibrate(hulled(PREDICTIONS), LAM, calibrator=how, score="probability")
-    wanted = plain.p_values(hulled(NEW)).values
-    order = np.argsort(PLACES)
-    holes = hull(wanted[:, order])[:, np.argsort(order)]
-    assert (holes != wanted).any() == (calibrator == "mondrian by label")
-    np.testing.assert_array_equal(p.p_values(NEW).values, holes)
+    p = plausibly.calibrate(PREDICTIONS, ANSWERS, calibrator=calibrator, score=HULL)
+    plain = plausibly.calibrate(hulled(PREDICTIONS), ANSWERS, calibrator=calibrator)
+    values = plain.p_values(hulled(NEW)).values
+    without_holes = hull(values[:, ALONG])[:, PLACES]
+    assert (without_holes != values).any() == (calibrator == LABEL)
+    np.testing.assert_array_equal(p.p_values(NEW).values, without_holes)
     for alpha in ALPHAS:
         xr.testing.assert_equal(plain.threshold(alpha), p.threshold(alpha))
-        without = along(plain.predict(hulled(NEW), alpha))
-        np.testing.assert_array_equal(along(p.predict(NEW, alpha)), filled(without))
+        sets = along(plain.predict(hulled(NEW), alpha))
+        np.testing.assert_array_equal(along(p.predict(NEW, alpha)), filled(sets))
 
 
 @pytest.mark.parametrize("score", ["hull", "greedy, randomised"])
 def test_joint_ranks_give_intervals(score: str) -> None:
-    calibration, new = augmented(PREDICTIONS, 2), augmented(NEW, 3)
     how = SCORES[score]
-    values = plausibly.joint_rank(calibration, LAM, new, score=how)
+    values = plausibly.joint_rank(VIEWS[0], ANSWERS, VIEWS[1], score=how)
     for alpha in ALPHAS:
-        sets = plausibly.joint_rank(calibration, LAM, new, alpha, score=how)
+        sets = plausibly.joint_rank(VIEWS[0], ANSWERS, VIEWS[1], alpha, score=how)
         np.testing.assert_array_equal(sets.values, (values > float(alpha)).values)
         np.testing.assert_array_equal(along(sets), filled(along(sets)))
 
 
 @pytest.mark.parametrize("score", SCORES)
-def test_the_order_of_the_columns_does_not_matter(score: str) -> None:
+def test_the_order_is_a_coordinate_or_that_of_the_columns(score: str) -> None:
     """By a coordinate, or as the predictions list them: the same sets, label by label."""
-    moved = ["other", "malign", "benign", "unsure"]
-    places = PREDICTIONS.sortby("order")
-    listed = {**SCORES[score], "order": "columns"}
-    pairs = [
-        (PREDICTIONS, SCORES[score]),
-        (PREDICTIONS.sel(label=moved), SCORES[score]),
-        (places, listed),
-    ]
-    made = [plausibly.calibrate(array, LAM, score=how) for array, how in pairs]
-    for alpha in ALPHAS:
-        first, *others = [p.predict(NEW, alpha).values for p in made]
-        for other in others:
-            np.testing.assert_array_equal(other, first)
-    turned = made[0].predict(NEW.sel(label=moved), "0.1")
-    xr.testing.assert_equal(turned.sel(label=list(LABELS)), made[0].predict(NEW, "0.1"))
-
-
-def test_the_order_may_come_with_the_plausibilities() -> None:
-    bare = PREDICTIONS.drop_vars("order")
-    lam = LAM.assign_coords(order=("label", PLACES))
-    for answers in (lam, plausibly.to_sparse(lam)):
-        p = plausibly.calibrate(bare, answers, score=HULL)
-        assert p.predict(NEW, "0.1").equals(
-            plausibly.calibrate(PREDICTIONS, LAM, score=HULL).predict(NEW, "0.1")
-        )
+    how = SCORES[score]
+    bare, answers = PREDICTIONS.drop_vars("order"), ANSWERS.assign_coords(order=("label", PLACES))
+    sets = plausibly.calibrate(PREDICTIONS, ANSWERS, score=how).predict(NEW, ALPHAS)
+    for model, given, score_table in (
+        (PREDICTIONS.sel(label=["other", "malign", "benign", "unsure"]), ANSWERS, how),
+        (PREDICTIONS.sortby("order"), ANSWERS, {**how, "order": "columns"}),
+        (bare, answers, how),
+        (bare, plausibly.to_sparse(answers), how),
+    ):
+        p = plausibly.calibrate(model, given, score=score_table)
+        np.testing.assert_array_equal(p.predict(NEW, ALPHAS).values, sets.values)
 
 
 @pytest.mark.parametrize(
@@ -195,73 +168,41 @@ def test_the_order_may_come_with_the_plausibilities() -> None:
 def test_without_an_order_it_is_refused(
     change: Callable[[xr.DataArray], xr.DataArray], found: str
 ) -> None:
-    model, views = change(PREDICTIONS), change(augmented(PREDICTIONS, 2))
+    model, views = change(PREDICTIONS), change(VIEWS[0])
     pieces = ("score ordinal reads the order of the labels", found, 'order = "columns"')
     for call in (
-        lambda: plausibly.calibrate(model, LAM, score=HULL),
-        lambda: plausibly.calibrate_region(model, LAM, score=HULL),
-        lambda: plausibly.joint_rank(views, LAM, views, score=HULL),
+        lambda: plausibly.calibrate(model, ANSWERS, score=HULL),
+        lambda: plausibly.calibrate_region(model, ANSWERS, score=HULL),
+        lambda: plausibly.joint_rank(views, ANSWERS, views, score=HULL),
     ):
         with refused("order-missing", *pieces):
             call()
 
 
-@pytest.mark.parametrize("calibrator", ["expected", "mondrian by label"])
+@pytest.mark.parametrize("calibrator", ["expected", LABEL], ids=str)
 @pytest.mark.parametrize("score", SCORES)
-def test_files_arrays_and_batches_give_the_same(
-    tmp_path: Path, score: str, calibrator: str
-) -> None:
-    p = plausibly.calibrate(
-        PREDICTIONS, LAM, calibrator=CALIBRATORS[calibrator], score=SCORES[score]
-    )
-    path = tmp_path / "predictor.nc"
-    p.save(path)
-    loaded = plausibly.load_predictor(path)
-    rows = plausibly.load_predictor(path, array_only=True)
-    assert loaded.fingerprint == rows.fingerprint == p.fingerprint
-    whole = p.predict(NEW, "0.1")
-    assert loaded.predict(NEW, "0.1").identical(whole)
+def test_a_service_answers_plain_arrays(tmp_path: Path, score: str, calibrator: Table) -> None:
+    p = plausibly.calibrate(PREDICTIONS, ANSWERS, calibrator=calibrator, score=SCORES[score])
+    p.save(tmp_path / "predictor.nc")
+    service = plausibly.load_predictor(tmp_path / "predictor.nc", array_only=True)
+    assert service.fingerprint == p.fingerprint
     uniform = None
     if p.score.randomised:
         uniform = Keys(0).child("score").uniform(hash_names(NEW["example"].values))
-    for one in (p, rows):
-        found = one.predict_array(NEW.values, "0.1", uniform=uniform)
-        np.testing.assert_array_equal(found, whole.values)
+    for one in (p, service):
+        sets = one.predict_array(NEW.values, "0.1", uniform=uniform)
+        np.testing.assert_array_equal(sets, p.predict(NEW, "0.1").values)
         values = one.p_values_array(NEW.values, uniform=uniform)
         np.testing.assert_array_equal(values, p.p_values(NEW).values)
-    for place in range(0, len(NEW), 7):
-        alone = p.predict(NEW[place : place + 1], "0.1")
-        np.testing.assert_array_equal(alone.values, whole.values[place : place + 1])
-
-
-@pytest.mark.parametrize("calibrator", ["expected", "monte-carlo", "mondrian by label"])
-@pytest.mark.parametrize("score", SCORES)
-def test_dense_sparse_and_chunks_give_the_same_bits(score: str, calibrator: str) -> None:
-    def made(predictions: xr.DataArray, lam: xr.DataArray | xr.Dataset) -> ConformalPredictor:
-        how = CALIBRATORS[calibrator]
-        return plausibly.calibrate(predictions, lam, calibrator=how, score=SCORES[score])
-
-    dense = made(PREDICTIONS, LAM)
-    sets = dense.predict(NEW, ["0.1", "0.3"])
-    with dask.config.set(scheduler="synchronous"):
-        sparse = made(PREDICTIONS, plausibly.to_sparse(LAM))
-        chunks = made(PREDICTIONS.chunk(example=17), LAM.chunk(example=11))
-        for other in (sparse, chunks):
-            assert other.fingerprint == dense.fingerprint
-            assert other.predict(NEW.chunk(example=13), ["0.1", "0.3"]).equals(sets)
-            assert other.p_values(NEW.chunk(example=13)).equals(dense.p_values(NEW))
-
-
-def test_other_scores_read_no_order() -> None:
-    """A predictor without an order has the fingerprint that it has without the coordinate."""
-    one = plausibly.calibrate(PREDICTIONS, LAM, score="aps")
-    other = plausibly.calibrate(PREDICTIONS.drop_vars("order"), LAM, score="aps")
-    assert one.fingerprint == other.fingerprint
-    assert "labels_along_order" not in one.predict(NEW, "0.1").attrs
 
 
 def test_sets_say_in_which_order_they_are_intervals(tmp_path: Path) -> None:
-    sets = plausibly.calibrate(PREDICTIONS, LAM, score=HULL).predict(NEW, "0.1")
+    """A predictor without an order has the fingerprint that it has without the coordinate."""
+    sets = plausibly.calibrate(PREDICTIONS, ANSWERS, score=HULL).predict(NEW, "0.1")
     assert sets.attrs["labels_along_order"] == '["unsure", "other", "benign", "malign"]'
     plausibly.io.write_sets(sets, tmp_path / "sets.csv")
     assert plausibly.io.read_sets(tmp_path / "sets.csv").attrs == sets.attrs
+    aps = plausibly.calibrate(PREDICTIONS, ANSWERS, score="aps")
+    bare = plausibly.calibrate(PREDICTIONS.drop_vars("order"), ANSWERS, score="aps")
+    assert aps.fingerprint == bare.fingerprint
+    assert "labels_along_order" not in aps.predict(NEW, "0.1").attrs

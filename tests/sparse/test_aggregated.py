@@ -1,4 +1,4 @@
-"""Aggregators in sparse form: what the dense form is, to the last bit."""
+"""Aggregators in sparse form: the dense form to the last bit."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import xarray as xr
 
 import plausibly
 from plausibly import to_dense, to_sparse
-from plausibly.conformal.aggregate import aggregated
-from plausibly.data.plausibilities import FEW_LABELS, check_sparse_form
 from plausibly.plugin import AGGREGATOR, Aggregator, Keys, answered_rows, resolve
 from refusals import refused
 from sparse_world import label_names, mentions
@@ -39,48 +37,35 @@ def test_sparse_is_dense_to_the_bit(kind: str, name: str, weighted: bool) -> Non
     sparse = plausibly.aggregate(table, name, sparse=True)
     assert to_dense(sparse).identical(dense)
     assert sparse.identical(to_sparse(dense))
-    assert sparse.identical(check_sparse_form(sparse))
     assert sparse.sizes["slot"] <= 5
 
 
 def test_unanswered_examples_are_dropped_and_counted() -> None:
     answers = [(f"case {row}", "r0", f"label {row}" if row % 4 else None) for row in range(20)]
-    thinned = plausibly.build_annotations("single-label", answers, labels=label_names(40))
+    table = plausibly.build_annotations("single-label", answers, labels=label_names(40))
     with refused("example-unanswered"):
-        plausibly.aggregate(thinned, sparse=True)
-    sparse = plausibly.aggregate(thinned, unanswered="drop", sparse=True)
+        plausibly.aggregate(table, sparse=True)
+    sparse = plausibly.aggregate(table, unanswered="drop", sparse=True)
     assert sparse.sizes["example"] == 15
-    assert to_dense(sparse).identical(plausibly.aggregate(thinned, unanswered="drop"))
+    assert to_dense(sparse).identical(plausibly.aggregate(table, unanswered="drop"))
 
 
 def test_labels_above_others_give_on_what_they_have() -> None:
     parents = ["label 39" if code < 5 else "" for code in range(40)]
     table = mentions("single-label", 12, 40, parents=parents)
-    dense = plausibly.aggregate(table, "spread")
     sparse = plausibly.aggregate(table, "spread", sparse=True)
     assert "label 39" not in sparse.label_name
-    assert to_dense(sparse).identical(dense)
+    assert to_dense(sparse).identical(plausibly.aggregate(table, "spread"))
 
 
 def test_draws_have_no_sparse_form() -> None:
-    table = mentions("single-label", 6, 40)
     with refused("sparse-draws", "hint sparse=False"):
-        plausibly.aggregate(table, "bootstrap", draws=3, sparse=True)
-
-
-def test_which_form_is_computed_with_depends_on_the_number_of_labels() -> None:
-    for labels in (FEW_LABELS, FEW_LABELS + 1):
-        table = mentions("single-label", 8, labels)
-        dense = plausibly.aggregate(table)
-        found = aggregated(table).array
-        assert isinstance(found, xr.Dataset) == (labels > FEW_LABELS)
-        assert (to_dense(found) if isinstance(found, xr.Dataset) else found).identical(dense)
-        assert isinstance(aggregated(table, "majority-vote").array, xr.DataArray)
+        plausibly.aggregate(mentions("single-label", 6, 40), "bootstrap", draws=3, sparse=True)
 
 
 @attrs.frozen(kw_only=True)
-class OnlyPacked(Aggregator):
-    """An aggregator of a stranger that has nothing but the sparse form in hand."""
+class OnlySparse(Aggregator):
+    """An aggregator of a plugin that returns the sparse form, its weights moved."""
 
     accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
     shift: float = 0.0
@@ -94,16 +79,11 @@ class OnlyPacked(Aggregator):
         return sparse.assign(weight=sparse["weight"] + self.shift * (sparse["label"] >= 0))
 
 
-def test_a_stranger_may_return_the_sparse_form() -> None:
+def test_a_plugin_may_return_the_sparse_form_which_is_checked_too() -> None:
     table = mentions("single-label", 10, 50)
     dense = plausibly.aggregate(table).drop_vars("denominator")
-    assert plausibly.aggregate(table, OnlyPacked()).identical(dense)
-    assert plausibly.aggregate(table, OnlyPacked(), sparse=True).identical(to_sparse(dense))
-
-
-def test_the_sparse_form_is_checked_as_the_dense_one_is() -> None:
-    table = mentions("single-label", 2, 50)
-    with refused(
-        "component-failed", "found plausibilities: 2 of 2 rows sum to 1.2 (case 0, case 1)"
-    ):
-        plausibly.aggregate(table, OnlyPacked(shift=0.1), sparse=True)
+    assert plausibly.aggregate(table, OnlySparse()).identical(dense)
+    assert plausibly.aggregate(table, OnlySparse(), sparse=True).identical(to_sparse(dense))
+    rows = "found plausibilities: 10 of 10 rows sum to 1.2 (case 0, case 1,"
+    with refused("component-failed", rows):
+        plausibly.aggregate(table, OnlySparse(shift=0.1), sparse=True)

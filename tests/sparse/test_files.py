@@ -1,4 +1,4 @@
-"""Sparse plausibilities in files: they come back as they were, and as dense ones where asked."""
+"""Sparse plausibilities in files: arrays that other programs read, small, and checked."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from sparse_world import mentions, plausibilities
 
 def test_other_programs_read_the_arrays(tmp_path: Path) -> None:
     sparse = plausibly.aggregate(mentions("single-label", 6, 50), sparse=True)
-    plausibly.write_plausibilities(sparse, tmp_path / "lam.npz")
-    held = np.load(tmp_path / "lam.npz")
-    assert set(held) == {"weight", "label", "examples", "labels", "denominator", "site", "about"}
-    np.testing.assert_array_equal(held["label"], sparse["label"].values)
-    plausibly.write_plausibilities(sparse, tmp_path / "lam.nc")
-    with xr.open_dataset(tmp_path / "lam.nc", engine="scipy") as found:
-        assert found["weight"].dims == ("example", "slot")
+    for name in ("lam.npz", "lam.nc"):
+        plausibly.write_plausibilities(sparse, tmp_path / name)
+    arrays = np.load(tmp_path / "lam.npz")
+    assert set(arrays) == {"weight", "label", "examples", "labels", "denominator", "site", "about"}
+    np.testing.assert_array_equal(arrays["label"], sparse["label"].values)
+    with xr.open_dataset(tmp_path / "lam.nc", engine="scipy") as dataset:
+        assert dataset["weight"].dims == ("example", "slot")
 
 
 @pytest.mark.parametrize("ending", [".npz", ".nc"])
@@ -36,16 +36,14 @@ def test_files_are_far_smaller_than_the_dense_array(tmp_path: Path, ending: str)
 
 
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:
-    sparse = to_sparse(plausibilities(4, 40))
     path = tmp_path / "lam.npz"
-    plausibly.write_plausibilities(sparse, path)
-    held = dict(np.load(path))
-    held["weight"] = held["weight"] / 2
-    np.savez(path, **held)
+    plausibly.write_plausibilities(to_sparse(plausibilities(4, 40)), path)
+    arrays = dict(np.load(path))
+    arrays["weight"] = arrays["weight"] / 2
+    np.savez(path, **arrays)
     with refused("rows-do-not-sum", "lam.npz: 4 of 4 rows sum to 0.5 (case 0, case"):
         plausibly.read_plausibilities(path, sparse=True)
-    held["label"] = held["label"][:, :-1]
-    np.savez(path, **held)
+    np.savez(path, **arrays | {"label": arrays["label"][:, :-1]})
     with refused("file-damaged"):
         plausibly.read_plausibilities(path)
 
@@ -64,11 +62,10 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
 def test_the_form_that_takes_less(
     tmp_path: Path, name: str, form: str, labels: int, sparse: bool
 ) -> None:
-    lam = plausibilities(20, labels)
-    given = to_sparse(lam) if form == "sparse" else lam
-    write_plausibilities(given, tmp_path / name, form="long" if form == "long" else "wide")
-    found = read_plausibilities(tmp_path / name, sparse=None)
-    assert isinstance(found, xr.Dataset) == sparse
-    assert (plausibly.to_dense(found) if isinstance(found, xr.Dataset) else found).equals(
-        read_plausibilities(tmp_path / name)
-    )
+    dense, path = plausibilities(20, labels), tmp_path / name
+    form_of_file = "long" if form == "long" else "wide"
+    write_plausibilities(to_sparse(dense) if form == "sparse" else dense, path, form=form_of_file)
+    result = read_plausibilities(path, sparse=None)
+    assert isinstance(result, xr.Dataset) == sparse
+    as_dense = plausibly.to_dense(result) if isinstance(result, xr.Dataset) else result
+    assert as_dense.equals(read_plausibilities(path))

@@ -1,115 +1,113 @@
-"""20,000 labels and as many examples: no step makes an array over all of both."""
+"""20,000 labels: no step makes an array over all labels and more than a chunk of examples."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
+import dask
+import dask.array as da
 import numpy as np
 import pytest
 import xarray as xr
 
 import plausibly
 from memory import at_most
-from plausibly.calibration.data import ArrayScores, CalibrationData
-from plausibly.calibration.examples import HashedNames
-from plausibly.data.align import same_examples, with_labels
-from plausibly.data.names import Named
-from plausibly.data.plausibilities import Plausibilities
-from plausibly.evaluation import ByRisk, coverage_by, entropy
-from plausibly.kernels import coverage
-from plausibly.kernels.random import Keys, hash_names
+from plausibly.evaluation import ByRisk, coverage_by, entropy, p_value_uniformity
 from plausibly.kernels.types import Floats
-from plausibly.plugin import CALIBRATOR, resolve
 from sparse_world import label_names, mentions
 from tables import labelled
 
-LABELS = EXAMPLES = 20_000
-ROWS = 500
+pytestmark = pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning")
+
+LABELS, ROWS = 20_000, 400  # dense: 61 MiB
+CALIBRATORS: tuple[dict[str, object], ...] = (
+    {"name": "expected"},
+    {"name": "monte-carlo", "draws": 10},
+    {"name": "mass-coverage"},
+    {"name": "risk", "by": "risk"},
+)
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+def predictions(prefix: str) -> xr.DataArray:
+    """Return predictions in chunks of 50 rows, labels in another order than those of the votes."""
+    row: Floats = np.random.default_rng(0).random(LABELS).astype(np.float32)
+
+    def rows(block: Floats, block_info: dict[int, dict[str, tuple[int, ...]]]) -> Floats:
+        turned = np.roll(row, 37 * block_info[0]["chunk-location"][0])
+        return np.broadcast_to(turned, block.shape) + block
+
+    return labelled(
+        da.zeros((ROWS, LABELS), np.float32, chunks=(50, -1)).map_blocks(rows, dtype=np.float32),
+        f"{prefix} ",
+        label_names(LABELS)[::-1],
+        risk=("label", 1.0 + np.arange(LABELS) % 3),
+        attrs={"scale": "independent"},
+    )
 
 
 @pytest.fixture(scope="module")
 def sparse() -> xr.Dataset:
-    return plausibly.aggregate(mentions("single-label", EXAMPLES, LABELS), sparse=True)
+    return plausibly.aggregate(mentions("single-label", ROWS, LABELS), sparse=True)
 
 
-@pytest.mark.parametrize("kind", ["partial-ranking", "soft-label"])
+@pytest.mark.parametrize("kind", ["single-label", "partial-ranking", "soft-label"])
 def test_aggregation(kind: str) -> None:
-    table = mentions(kind, EXAMPLES, LABELS)
+    table = mentions(kind, LABELS, LABELS)
     with at_most(48):
-        found = plausibly.aggregate(table, sparse=True)
-    assert found.sizes["slot"] <= 5
+        result = plausibly.aggregate(table, sparse=True)
+    assert result.sizes["slot"] <= 5
 
 
-def test_alignment_and_files(sparse: xr.Dataset) -> None:
-    shell = labelled(
-        np.broadcast_to(np.float32(0), (EXAMPLES, LABELS)),
-        sparse.example.values[::-1],
-        label_names(LABELS)[::-1],
-    )
-    with at_most(64):
-        checked = Plausibilities.from_xarray(sparse)
-        turned = with_labels(checked, label_names(LABELS)[::-1], source="a", other="b")
-        _, found = same_examples(Named.of(shell), turned)
-    assert len(found.examples) == EXAMPLES
-
-
-def data_of(sparse: xr.Dataset) -> CalibrationData:
-    """Return calibration data whose scores are one row, seen again and again."""
-    row: Floats = np.random.default_rng(0).random(LABELS).astype(np.float32)
-    return CalibrationData(
-        scores=ArrayScores(np.broadcast_to(row, (EXAMPLES, LABELS))),
-        plausibilities=Plausibilities.of(sparse).stored,
-        denominator=sparse.denominator.values,
-        examples=HashedNames(hash_names(sparse.example.values)),
-        labels=tuple(map(str, sparse.label_name.values)),
-        coordinates={"patient": np.arange(EXAMPLES) // 3},
-        label_coordinates={"risk": 1.0 + np.arange(LABELS) % 3},
-    )
-
-
-@pytest.mark.parametrize(
-    "calibrator",
-    [
-        {"name": "expected"},
-        {"name": "monte-carlo", "draws": 10},
-        {"name": "mass-coverage"},
-        {"name": "risk", "by": "risk"},
-    ],
-    ids=lambda table: str(table["name"]),
-)
-def test_calibrators(sparse: xr.Dataset, calibrator: dict[str, object]) -> None:
-    data, component = data_of(sparse), resolve(CALIBRATOR, calibrator)
-    with at_most(64):
-        found = component.calibrate(data, Keys(0))
-    assert found.scores.size >= EXAMPLES
-
-
-def test_coverage_by_chunks_of_rows(sparse: xr.Dataset) -> None:
-    """Sets come a chunk of rows at a time, as from lazy predictions."""
-    slots = Plausibilities.of(sparse).stored
-    sets = np.random.default_rng(0).random(ROWS * LABELS, dtype=np.float32) < 0.5
-    inside = sets.reshape(ROWS, LABELS)
-    with at_most(16):
-        for start in range(0, 4 * ROWS, ROWS):
-            some = slots.take(slice(start, start + ROWS))
-            covered = coverage.aggregated(inside, some)
-            coverage.majority_vote(inside, some, "fractional")
-            coverage.tie_counts(some)
-    assert 0.3 < covered.mean() < 0.7
-
-
-def test_evaluation_risk_and_entropy(sparse: xr.Dataset) -> None:
-    """Dense plausibilities of these rows alone would be 76 MiB."""
-    some = sparse.isel(example=slice(0, ROWS))
-    sets = labelled(np.zeros((ROWS, LABELS), bool), some.example.values, label_names(LABELS))
-    risk = {name: place % 3 for place, name in enumerate(label_names(LABELS))}
+def test_calibration_prediction_and_evaluation(sparse: xr.Dataset) -> None:
+    model = predictions("case")
+    new = sparse.assign_coords(example=predictions("new").example.values)
+    for calibrator in CALIBRATORS:
+        with at_most(48):
+            predictor = plausibly.calibrate(model, sparse, calibrator=calibrator)
     with at_most(48):
-        found = plausibly.evaluate(sets, some).data
-        missed = coverage_by(sets, some, by=ByRisk(risk)).missed_mean
-        entropy(some)
-    assert float(found.aggregated_coverage_mean) == 0
-    assert float(missed[0]) == 1
+        sets = predictor.predict(predictions("new"), 0.3)
+        plausibly.evaluate(sets, new, ties="fractional")
 
 
-def test_a_guard_that_would_notice() -> None:
+STEPS: dict[str, Callable[[xr.DataArray, xr.DataArray, xr.Dataset], object]] = {
+    "evaluate": lambda model, sets, sparse: plausibly.evaluate(sets, sparse),
+    "risk": lambda model, sets, sparse: coverage_by(sets, sparse, by=ByRisk()),
+    "entropy": lambda model, sets, sparse: entropy(sparse),
+    "plan": lambda model, sets, sparse: plausibly.plan(model, sparse, alpha=0.3, resamples=2),
+    "tuning": lambda model, sets, sparse: plausibly.tune_raps(
+        model, sparse, alpha=0.3, splits=1, penalties=(0.1,)
+    ),
+}
+
+
+@pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
+def test_a_step(sparse: xr.Dataset, step: Callable[..., object]) -> None:
+    model = predictions("case")
+    sets = model.copy(data=np.zeros(model.shape, bool)).drop_attrs()
+    with at_most(48):
+        step(model, sets, sparse)
+
+
+def test_uniformity_and_joint_ranks(sparse: xr.Dataset) -> None:
+    old = sparse.assign_coords(example=predictions("old").example.values)
+    predictor = plausibly.calibrate(predictions("old"), old)
+    with at_most(48):
+        p_value_uniformity(predictor, predictions("case"), sparse)
+    views = predictions("case")[:40].astype(bool).astype(np.float32).expand_dims(augmentation=2)
+    views = views.assign_coords(augmentation=["a", "b"]).load()
+    # The scores of four new examples with all labels, and what is compared at once.
+    with at_most(64):
+        new = views[:, :4].assign_coords(example=list("abcd"))
+        plausibly.joint_rank(views, sparse.isel(example=slice(40)), new)
+
+
+def test_the_limit_would_notice_a_dense_array() -> None:
     table = mentions("single-label", ROWS, LABELS)
     with pytest.raises(AssertionError), at_most(48):
         plausibly.aggregate(table)

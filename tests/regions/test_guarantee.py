@@ -8,7 +8,6 @@ from fractions import Fraction
 from itertools import chain, combinations
 from random import Random
 
-import attrs
 import numpy as np
 import pytest
 import xarray as xr
@@ -16,83 +15,43 @@ from hypothesis import given, settings, strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
+from exact_bags import Bag, random_bag
 from plausibly.conformal import regions as simplex
 from plausibly.conformal.regions import PlausibilityRegion, calibrate_region
 from plausibly.plots.regions import vertices
+from tables import labelled
 
-Vector = tuple[Fraction, ...]
-
-
-@attrs.frozen
-class Bag:
-    """`scores[i][k]` and `plausibilities[i][k]` of N examples."""
-
-    scores: tuple[tuple[int, ...], ...]
-    plausibilities: tuple[Vector, ...]
-
-    @property
-    def size(self) -> int:
-        return len(self.scores)
-
-    def expected(self, i: int) -> Fraction:
-        """Return the expected score of example i with its own plausibilities."""
-        pairs = zip(self.plausibilities[i], self.scores[i], strict=True)
-        return sum((mass * score for mass, score in pairs), Fraction(0))
-
-    def arrays(self, rows: Sequence[int]) -> tuple[xr.DataArray, xr.DataArray]:
-        """Return predictions and plausibilities of some examples."""
-        coords = {
-            "example": [f"case {i}" for i in rows],
-            "label": [f"label {k}" for k in range(len(self.scores[0]))],
-        }
-        values = np.array([self.scores[i] for i in rows], dtype=np.float64)
-        masses = np.array([[float(m) for m in self.plausibilities[i]] for i in rows])
-        predictions = xr.DataArray(values, coords, ("example", "label"), attrs={"scale": "any"})
-        return predictions, xr.DataArray(masses, coords, ("example", "label"))
-
-    def left_out(self, test: int) -> tuple[PlausibilityRegion, xr.DataArray, xr.DataArray]:
-        """Return the region of all examples but one, and that one."""
-        rest = [i for i in range(self.size) if i != test]
-        return (calibrate_region(*self.arrays(rest)), *self.arrays([test]))
-
-
-def random_bag(random: Random, size: int, labels: int, values: int, parts: Sequence[int]) -> Bag:
-    """Return a bag; plausibilities are shares of one of so many votes."""
-    scores, masses = [], []
-    for _ in range(size):
-        scores.append(tuple(random.randrange(values) for _ in range(labels)))
-        count = random.choice(parts)
-        votes = [random.randrange(labels) for _ in range(count)]
-        masses.append(tuple(Fraction(votes.count(k), count) for k in range(labels)))
-    return Bag(tuple(scores), tuple(masses))
-
+pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 
 Missed = Callable[[Bag, int, Sequence[Fraction]], Sequence[bool]]
 """True if the guarantee at each alpha is broken for one test example of a bag."""
 
 
-def excess(bag: Bag, missed: Missed) -> Fraction:
-    """Return the largest P(missed) - alpha over alphas i/N, each example once the test example."""
-    alphas = [Fraction(i, bag.size) for i in range(1, bag.size)]
-    by_test = [missed(bag, test, alphas) for test in range(bag.size)]
-    return max(
-        Fraction(sum(row[place] for row in by_test), bag.size) - alpha
-        for place, alpha in enumerate(alphas)
-    )
+def arrays(bag: Bag, rows: Sequence[int]) -> tuple[xr.DataArray, xr.DataArray]:
+    """Return predictions and plausibilities of some examples."""
+    names = [f"case {i}" for i in rows]
+    scores = np.array([bag.scores[i] for i in rows], dtype=np.float64)
+    masses = np.array([bag.masses[i] for i in rows]).astype(float)
+    return labelled(scores, names, attrs={"scale": "any"}), labelled(masses, names)
+
+
+def left_out(bag: Bag, test: int) -> tuple[PlausibilityRegion, xr.DataArray, xr.DataArray]:
+    """Return the region of all examples but one, and that one."""
+    rest = [i for i in range(bag.size) if i != test]
+    return (calibrate_region(*arrays(bag, rest)), *arrays(bag, [test]))
 
 
 def vector_missed(bag: Bag, test: int, alphas: Sequence[Fraction]) -> list[bool]:
     """Return whether the test example's plausibilities are outside its region."""
-    region, predictions, lam = bag.left_out(test)
-    inside = region.contains(predictions, lam, alphas)
-    return [not kept for kept in inside.values[0]]
+    region, predictions, answers = left_out(bag, test)
+    return [not kept for kept in region.contains(predictions, answers, alphas).values[0]]
 
 
 def vote_missed(bag: Bag, test: int, alphas: Sequence[Fraction]) -> list[bool]:
     """Return whether a label that is voted, alone or tied, is missing from the vote set."""
-    region, predictions, _ = bag.left_out(test)
+    region, predictions, _ = left_out(bag, test)
     sets = region.vote_sets(predictions, alphas).transpose("alpha", "example", "label")
-    masses = bag.plausibilities[test]
+    masses = bag.masses[test]
     voted = [k for k, mass in enumerate(masses) if mass == max(masses)]
     return [not inside[0, voted].all() for inside in sets.values]
 
@@ -101,18 +60,14 @@ def mass_missed(leave_out: Fraction) -> Missed:
     """Return whether the label set leaves out more than `leave_out`."""
 
     def missed(bag: Bag, test: int, alphas: Sequence[Fraction]) -> list[bool]:
-        region, predictions, _ = bag.left_out(test)
+        region, predictions, _ = left_out(bag, test)
         sets = region.label_sets(predictions, alphas, leave_out=leave_out)
-        found = []
-        for inside in sets.transpose("alpha", "example", "label").values[:, 0]:
-            pairs = zip(bag.plausibilities[test], inside, strict=True)
-            found.append(sum((mass for mass, kept in pairs if not kept), Fraction(0)) > leave_out)
-        return found
+        inside = sets.transpose("alpha", "example", "label").values[:, 0].tolist()
+        masses = bag.masses[test]
+        outside = [[m for m, kept in zip(masses, row, strict=True) if not kept] for row in inside]
+        return [sum(row, Fraction(0)) > leave_out for row in outside]
 
     return missed
-
-
-pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -126,27 +81,35 @@ pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarni
     ids=["vector", "tied votes", "1/10", "1/3", "1/2"],
 )
 def test_what_is_guaranteed_is_broken_no_more_often_than_alpha(missed: Missed, seed: int) -> None:
+    """Each example is once the test example, at every alpha i/N."""
     random = Random(seed)
     bag = random_bag(random, random.choice((3, 4, 5)), 3, 4, (1, 2, 3))
-    assert excess(bag, missed) <= 0
+    alphas = [Fraction(i, bag.size) for i in range(1, bag.size)]
+    by_test = [missed(bag, test, alphas) for test in range(bag.size)]
+    for alpha, broken in zip(alphas, zip(*by_test, strict=True), strict=True):
+        assert Fraction(sum(broken), bag.size) <= alpha
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_p_values_are_the_fractions_of_the_definition(seed: int) -> None:
     """Halves and quarters are exact in floats, so that ties of fractions are ties of floats."""
     bag = random_bag(Random(seed), 6, 3, 3, (1, 2, 4))
-    for test in range(bag.size):
-        rest = [bag.expected(i) for i in range(bag.size) if i != test]
-        exact = Fraction(sum(s <= bag.expected(test) for s in rest) + 1, bag.size)
-        region, predictions, lam = bag.left_out(test)
-        assert region.p_values(predictions, lam).item() == float(exact)
+    means = [
+        sum((m * s for m, s in zip(*row, strict=True)), Fraction(0))
+        for row in zip(bag.masses, bag.scores, strict=True)
+    ]
+    for test, mean in enumerate(means):
+        rest = means[:test] + means[test + 1 :]
+        exact = Fraction(sum(s <= mean for s in rest) + 1, bag.size)
+        region, predictions, answers = left_out(bag, test)
+        assert region.p_values(predictions, answers).item() == float(exact)
         alphas = [Fraction(step, 2 * bag.size) for step in range(1, 2 * bag.size)]
         thresholds = region.threshold(alphas).values
-        inside = region.contains(predictions, lam, alphas).values[0]
+        inside = region.contains(predictions, answers, alphas).values[0]
         for alpha, tau, kept in zip(alphas, thresholds, inside, strict=True):
             rank = math.floor(alpha * bag.size)
             assert tau == (float(sorted(rest)[rank - 1]) if rank else -math.inf)
-            assert kept == (exact > alpha) == (float(bag.expected(test)) >= tau)
+            assert kept == (exact > alpha) == (float(mean) >= tau)
 
 
 Array = NDArray[np.float64]
@@ -176,10 +139,9 @@ def largest(direction: Array, row: Array, tau: float, ties: int | None = None) -
             constraint[ties] -= 1
             upper.append(constraint)
             limits.append(0)
-    found = linprog(
-        -direction, A_ub=np.array(upper), b_ub=limits, A_eq=np.ones((1, len(row))), b_eq=[1]
-    )
-    return -math.inf if found.fun is None else -float(found.fun)
+    ones = np.ones((1, len(row)))
+    result = linprog(-direction, A_ub=np.array(upper), b_ub=limits, A_eq=ones, b_eq=[1])
+    return -math.inf if result.fun is None else -float(result.fun)
 
 
 def subsets(size: int) -> list[tuple[int, ...]]:
@@ -190,10 +152,8 @@ def subsets(size: int) -> list[tuple[int, ...]]:
 @given(cuts())
 def test_bounds_are_those_of_a_linear_program(cut: tuple[Array, float]) -> None:
     row, tau = cut
-    most, least = (
-        simplex.simplex_maximum(row[None], tau)[0],
-        simplex.simplex_minimum(row[None], tau)[0],
-    )
+    most = simplex.simplex_maximum(row[None], tau)[0]
+    least = simplex.simplex_minimum(row[None], tau)[0]
     for k, unit in enumerate(np.eye(len(row))):
         assert most[k] == pytest.approx(largest(unit, row, tau), abs=1e-7)
         assert least[k] == pytest.approx(-largest(-unit, row, tau), abs=1e-7)
@@ -206,28 +166,28 @@ def test_label_sets_are_the_smallest_that_leave_out_so_little(
 ) -> None:
     row, tau = cut
     mass = Fraction(*share)
-    found = set(np.flatnonzero(simplex.plausible_above(row[None], tau, mass)[0]))
+    kept = set(np.flatnonzero(simplex.plausible_above(row[None], tau, mass)[0]))
     for subset in subsets(len(row)):
         outside = np.ones(len(row))
         outside[list(subset)] = 0
         worst = largest(outside, row, tau)
-        if set(subset) == found:
+        if set(subset) == kept:
             assert worst <= float(mass) + 1e-7
         elif worst < float(mass) - 1e-7:
-            assert found <= set(subset)
+            assert kept <= set(subset)
 
 
 @few
 @given(cuts())
 def test_votable_labels_are_those_of_a_linear_program(cut: tuple[Array, float]) -> None:
     row, tau = cut
-    found = simplex.votable(row[None], tau)[0]
+    votable = simplex.votable(row[None], tau)[0]
     for k in range(len(row)):
         best = largest(row, row, -1e9, ties=k)  # the largest expected score with k on top
         if abs(best - tau) > 1e-7:
-            assert found[k] == (best > tau)
+            assert votable[k] == (best > tau)
         else:
-            assert found[k] or best < tau
+            assert votable[k] or best < tau
 
 
 @few
