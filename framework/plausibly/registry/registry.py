@@ -17,12 +17,7 @@ import attrs
 
 from plausibly.errors import ComponentError, InputError, PlausiblyWarning, counted, listed
 from plausibly.protocols import KIND_BY_NAME, ComponentLike, Kind
-from plausibly.registry.conformance import (
-    Problem,
-    complete,
-    problems,
-    required_members,
-)
+from plausibly.registry.conformance import Problem, complete, problems, required_members
 from plausibly.registry.discovery import (
     OURS,
     Declared,
@@ -85,7 +80,6 @@ class Registry:
         self._broken: dict[tuple[str, str, Source], Failure] = {}  # components of good plugins
         self._blocks: list[tuple[Disabled, ...]] = []
         self._own_left = list(own())
-        self._own_loaded = False
         self._others_left: list[Declared] | None = None
         self._reported: list[Failure | Disabled] = []
 
@@ -138,7 +132,6 @@ class Registry:
             self._failed.clear()
             self._broken.clear()
             self._own_left = [d for d in self._own() if d.source not in known]
-            self._own_loaded = False
             self._others_left = None
             self._others_left = [d for d in self._scan() if d.source not in known]
 
@@ -171,19 +164,15 @@ class Registry:
     def find(self, kind: Kind[Any], name: str) -> Entry:
         """Return the component called `name` or ``plugin:name``; names of ours are always ours."""
         plugin, _, bare = name.rpartition(":")
-        names_off = self._names_off()
         named: list[Entry] = []
         on: list[Entry] = []
-        for others in (False, True):  # plugins of others run only for names that ours do not have
-            if others or not self._own_loaded:
-                self._load(others=others)
-            known = self._known.values()
+        for known in self._search():
             named = [e for e in known if (e.kind, e.name) == (kind.name, bare)]
             if plugin:
                 exact = [e for e in named if e.source.plugin == plugin]
                 wanted = normalised(plugin)
                 named = exact or [e for e in named if normalised(e.source.distribution) == wanted]
-            on = [e for e in named if not any(off.means(e.source) for off in names_off)]
+            on = [e for e in named if self.off(e.source) is None]
             if any(e.source.builtin for e in on):
                 break
         # Where two of ours have the name, it means the one that needs no extra.
@@ -210,16 +199,15 @@ class Registry:
                 },
             )
         entry = chosen[0]
-        if entry not in on:
-            by = next(off for off in names_off if off.means(entry.source))
-            instead = f"say {' or '.join(alternative.qualified for alternative in on)}"
-            instead = instead if on else f"plausibly plugins list --kind {kind.name}"
+        if (off := self.off(entry.source)) is not None:
+            others = " or ".join(alternative.qualified for alternative in on)
+            instead = f"say {others}" if others else f"plausibly plugins list --kind {kind.name}"
             raise ComponentError(
                 "component-disabled",
                 f'{kind.name} "{entry.name}": its plugin {entry.source} is disabled',
                 expected="a component of a plugin that is on",
-                found=by.reason,
-                hint=f"{by.undo}; or another: {instead}",
+                found=off.reason,
+                hint=f"{off.undo}; or another: {instead}",
                 source=entry.qualified,
                 details={"kind": kind.name, "name": entry.name, "plugin": entry.source.plugin},
             )
@@ -301,13 +289,10 @@ class Registry:
         place = f"{cls.__module__}:{cls.__qualname__}"
         # A target may name another module of the same package, which re-exports the class.
         package = cls.__module__.partition(".")[0]
-        names_off = self._names_off()
         entry: Entry | None = None
-        for others in (False, True):
-            if others or not self._own_loaded:
-                self._load(others=others)
-            known = [e for e in self._known.values() if e.kind == kind.name]
-            on = [e for e in known if not any(off.means(e.source) for off in names_off)]
+        for every in self._search():
+            known = [e for e in every if e.kind == kind.name]
+            on = [e for e in known if self.off(e.source) is None]
             entry = next((e for e in on if e.target is cls or e.target == place), None)
             for likely in on if entry is None else ():
                 with suppress(InputError):  # what cannot be loaded made no component
@@ -361,11 +346,8 @@ class Registry:
         registrar = Registrar(Source(THIS_RUN))
         registrar.add(kind, name, target, summary=summary)
         (entry,) = registrar.entries
-        before = [
-            e
-            for e in self._known.values()
-            if (e.kind, e.name, e.source.builtin) == (kind.name, name, True)
-        ]
+        same = [e for e in self._known.values() if (e.kind, e.name) == (kind.name, name)]
+        before = [e for e in same if e.source.builtin]
         mine = self._known.get(entry.key)
         if mine is not None and _identity(mine.target) != _identity(target):
             before.append(mine)
@@ -429,11 +411,16 @@ class Registry:
             self._others_left = left
             return left
 
+    def _search(self) -> Iterator[list[Entry]]:
+        """Yield what our own plugins offer, then what all do: others run only where needed."""
+        for others in (False, True):
+            self._load(others=others)
+            yield list(self._known.values())
+
     def _load(self, *, others: bool) -> None:
         """Run the hooks of our own plugins, and of `others` that are on, each once."""
         with self._lock:
             self._run(self._own_left)
-            self._own_loaded = True
             if others:
                 self._run(self._scan())
 
@@ -476,34 +463,32 @@ class Registry:
 
     def _clear_name(self, entry: Entry) -> str:
         """Return a name that means this component and no other."""
-        alike = [
-            e
-            for e in self._known.values()
-            if (e.kind, e.qualified) == (entry.kind, entry.qualified) and self.off(e.source) is None
-        ]
-        return entry.qualified if len(alike) == 1 else f"{entry.source.distribution}:{entry.name}"
+        key = (entry.kind, entry.qualified)
+        alike = [e for e in self._known.values() if (e.kind, e.qualified) == key]
+        on = [e for e in alike if self.off(e.source) is None]
+        return entry.qualified if len(on) == 1 else f"{entry.source.distribution}:{entry.name}"
 
     def _unknown(self, kind: Kind[Any], name: str) -> ComponentError:
         """Return ``component-unknown``: nothing is called that, and what may be the reason."""
         entries, failures, disabled = self.entries(), self.failures(), self.disabled()
+        broken = [f for f in failures if f.component is None]  # plugins, not single components
         plugin, _, bare = name.rpartition(":")
         known: dict[str, Entry] = {}
         for entry in sorted(entries, key=lambda e: bool(e.extra)):  # first what is here
             if entry.kind == kind.name:
                 known.setdefault(entry.qualified, entry)
                 known.setdefault(entry.name, entry)
-        alike = [bare] if bare in known else get_close_matches(name, known, n=1)
-        close = next((known[key] for key in alike or get_close_matches(bare, known, n=1)), None)
-        what, expected, shown = f'no {kind.name} "{name}"', "a name from plugins list", None
+        close = get_close_matches(name, known, n=1) or get_close_matches(bare, known, n=1)
+        what, expected, suggestion = f'no {kind.name} "{name}"', "a name from plugins list", None
         hint = f"plausibly plugins list --kind {kind.name}"
-        if close is not None:
-            shown = close.name if close.source.builtin and not close.extra else close.qualified
-            expected += f'; did you mean "{shown}"?'
-            if missing(close.source.distribution, close.extra):
-                needed = f"{close.source.distribution}[{close.extra}]"
-                hint = f'pip install "{needed}" (that one needs the extra)'
+        if close:
+            likely = known[close[0]]
+            bare_name = likely.source.builtin and not likely.extra
+            suggestion = likely.name if bare_name else likely.qualified
+            expected += f'; did you mean "{suggestion}"?'
+            if missing(likely.source.distribution, likely.extra):
+                hint = f'pip install "{likely.source.distribution}[{likely.extra}]"'
         named = Disabled(plugin, "this name")
-        broken = [f for f in failures if f.component is None]  # plugins, not single components
         failed = [
             f
             for f in broken
@@ -511,12 +496,6 @@ class Registry:
             or any((e.kind, e.name) == (kind.name, bare) for e in f.offered)
         ]
         off = [(source, by) for source, by in disabled.items() if named.means(source)]
-        elsewhere = [e.kind for e in entries if e.name == bare and e.kind != kind.name]
-        maybe = []
-        if broken:
-            maybe.append(f"in a plugin that failed ({listed(f.source.plugin for f in broken)})")
-        if disabled:
-            maybe.append(f"in a plugin that is disabled ({listed(s.plugin for s in disabled)})")
         if failed:
             what += f": {failed[0].source} {failed[0].state}"
             found = "; ".join(f.reason for f in failed)
@@ -524,17 +503,24 @@ class Registry:
         elif off:
             source, by = off[0]
             what, found, hint = f"{what}: {source} is disabled", by.reason, by.undo
-            expected = "the name of a plugin that is on"
-        elif elsewhere:
-            found = f"{an(elsewhere[0])} of that name"
-        elif not entries and not failures:
-            found = "no component at all: plausibly is on the path, but not installed"
-        elif maybe:
-            found = f"it may be {' or '.join(maybe)}"
-        elif close is None:
-            found = f"nothing like it in the environment of {sys.executable}"
         else:
-            found = ""
+            plugins = {
+                "failed": [f.source.plugin for f in broken],
+                "is disabled": [source.plugin for source in disabled],
+            }
+            reasons = [
+                *(f"{an(e.kind)} of that name" for e in entries if e.name == bare),
+                *(
+                    f"it may be in a plugin that {how} ({listed(n)})"
+                    for how, n in plugins.items()
+                    if n
+                ),
+            ]
+            found = "; ".join(reasons)
+            if not entries and not failures:
+                found = "no component at all: plausibly is on the path, but not installed"
+            elif not reasons and not close:
+                found = f"nothing like it in the environment of {sys.executable}"
         return ComponentError(
             "component-unknown",
             what,
@@ -545,7 +531,7 @@ class Registry:
             details={
                 "kind": kind.name,
                 "name": name,
-                "suggestion": shown,
+                "suggestion": suggestion,
                 "failed": [str(f.source) for f in failures],
                 "disabled": [str(source) for source in disabled],
                 "python": sys.executable,
@@ -559,15 +545,14 @@ def _check(kind: Kind[Any], component: object, source: str, origin: Source) -> N
     lacking = problems(component, kind.protocol)
     required = required_members(kind.protocol)
     if isinstance(component, type) or len(lacking) >= len(required):
-        shown, hint = repr(component), f"plausibly plugins list --kind {kind.name}"
+        text, hint = repr(component), f"plausibly plugins list --kind {kind.name}"
+        text = text if len(text) < 40 else an(type(component).__name__)
         if isinstance(component, type):
-            name = component.__name__
-            shown, hint = f"the class {name}", f"{name}(), with parentheses"
-        elif len(shown) >= 40:
-            shown = an(type(component).__name__)
+            text = f"the class {component.__name__}"
+            hint = f"{component.__name__}(), with parentheses"
         raise ComponentError(
             "component-invalid",
-            f"this is no {kind.name}: {shown}",
+            f"this is no {kind.name}: {text}",
             expected="a name, a table with a name, or an object that has "
             f"{listed(required, most=9)}",
             hint=hint,
@@ -589,10 +574,9 @@ def _check_members(
     """Raise ``component-invalid`` where members are missing or have the wrong form."""
     if not lacking:
         return
-    several = "members" if len(lacking) > 1 else "member"
     raise ComponentError(
         "component-invalid",
-        f"{source} of {origin}, {several} {', '.join(p.member for p in lacking)}",
+        f"{source} of {origin}, member {', '.join(p.member for p in lacking)}",
         expected="; ".join(p.expected for p in lacking),
         found="; ".join(p.found for p in lacking),
         hint=f"fix it as the Protocol {kind.protocol.__name__} of plausibly.plugin says",
