@@ -34,8 +34,6 @@ _CELL = 240
 
 @attrs.frozen(kw_only=True, repr=False)
 class Listing:
-    """Rows under titles, made when they are read."""
-
     title: str
     columns: tuple[str, ...]
     total: int
@@ -295,7 +293,6 @@ class DatasetAccessor(_Accessor[xr.Dataset]):
 
 
 def _shares(row: xr.DataArray) -> str:
-    """Return the plausibilities of an example, the largest first."""
     order = np.argsort(-row.values, kind="stable")[: np.count_nonzero(row.values > 0)]
     shares = zip(row[names.LABEL].values[order], row.values[order].tolist(), strict=True)
     return listed(

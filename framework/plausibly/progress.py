@@ -83,7 +83,6 @@ class Bar:
         self._over = False
 
     def start(self) -> None:
-        """Show the bar, unless it was stopped already."""
         from rich.console import Console
         from rich.progress import (
             BarColumn,

@@ -68,7 +68,6 @@ def _moved(batch: Batch, device: object) -> Batch:
 def _outputs(
     module: Module, batch: Batch, call: Callable[[Module, Batch], object] | None, number: int
 ) -> Tensor:
-    """Return the outputs of the module for a batch."""
     outputs: Tensor = batch
     if call is not None:
         outputs = call(module, batch)
@@ -95,7 +94,6 @@ def _batch_unfit(outputs: object, what: str) -> InputError:
 
 
 def _values(outputs: Tensor, order: Sequence[str], number: int) -> Floats:
-    """Return the numbers of one batch, (example, label)."""
     if str(outputs.dtype) in ("torch.float16", "torch.bfloat16"):  # numpy has no bfloat16
         outputs = outputs.float()
     values: NDArray[Any] = outputs.cpu().numpy()  # Any: checked here
@@ -119,7 +117,6 @@ def _values(outputs: Tensor, order: Sequence[str], number: int) -> Floats:
 def _names(
     batch: Batch, examples: Examples | None, named: Sequence[str] | None, rows: range, number: int
 ) -> list[str]:
-    """Return the names of the examples of one batch."""
     if examples is None:
         return list(map(str, rows))
     if named is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from importlib.metadata import version
-from types import ModuleType
 
 import pytest
 
@@ -22,13 +21,10 @@ registry.default().entries()
 """
 
 
-@pytest.mark.parametrize("module", [plausibly, plugin])
-def test_a_name_that_is_not_there(module: ModuleType) -> None:
-    with pytest.raises(AttributeError, match=f"module '{module.__name__}' has no attribute 'nmae'"):
-        _ = module.nmae
-
-
-def test_the_version_and_the_errors() -> None:
+def test_names_of_the_package() -> None:
+    for module in (plausibly, plugin):
+        with pytest.raises(AttributeError, match=f"'{module.__name__}' has no attribute 'nmae'"):
+            _ = module.nmae
     assert plausibly.__version__ == version("plausibly")
     assert plausibly.errors.InputError is InputError is plausibly.InputError
 

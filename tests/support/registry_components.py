@@ -93,6 +93,13 @@ class Least(PValueCombiner):
         raise NotImplementedError
 
 
+class HouseMin(Least):
+    """A combiner with the signature of another library."""
+
+    def combine(self, p_values: object, alpha: object) -> object:  # type: ignore[override]  # the mistake
+        return None
+
+
 def offering(
     name: str = "frequency",
     target: Any = Smoothed,  # Any: it may be wrong on purpose
@@ -106,7 +113,7 @@ def offering(
 
 
 class Plugins:
-    """Plugins in memory: each a module with a hook, ours or somebody's."""
+    """Plugins in memory: each a module with a hook, ours or of another distribution."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._monkeypatch = monkeypatch

@@ -140,7 +140,7 @@ FAULTS: list[tuple[str, object, str, str]] = [
     ),
     ("score", changed(Scaled, score=lambda s, p, u: p * 0 + np.nan), "shape", "it gives NaN"),
     ("score", changed(Scaled, score=lambda s, p, u: p > 0), "shape", "it gives bool"),
-    ("score", Loose(), "frozen", "its parameter scale can be set: make the class frozen"),
+    ("score", Loose(), "frozen", "scale, any attribute can be set: make the class frozen"),
     ("score", Loose(), "readable", "it prints as Loose(), without scale"),
     ("score", Loose(), "deterministic", "two calls with the same seed differ"),
     ("reader", changed(Bars, recognises=_undecided), "recognises-its-own", "gives 1, not True"),
@@ -163,5 +163,5 @@ def test_other_faults_are_told_as_well(
 
 def _rows(table: str) -> list[str]:
     """Return the rows of a report, each on one line."""
-    joined = "\n".join(table.splitlines()[2:]).replace("\n ", " ")
+    joined = "\n".join(table.splitlines()[1:]).replace("\n ", " ")
     return [" ".join(line.split()) for line in joined.splitlines()]

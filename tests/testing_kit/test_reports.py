@@ -65,15 +65,12 @@ def test_a_sound_component_is_one_line() -> None:
 
 def test_failures_are_one_error_with_a_table() -> None:
     lines = told(lambda: testing.check_score_function(Turned())).splitlines()
-    assert lines[:5] == [
+    assert lines[:3] == [
         "score Turned(scale=2.0): 12 of 14 rules hold, 2 fail",
-        "rule                state  what happened",
-        "float32-kept        fails  from float32 it gives float64",
-        "                           wanted: From float32 it gives float32, and from float64 "
-        "float64.",
-        "larger-fits-better  fails  the likeliest label scores -0.463, the least likely -0.0429: "
-        "turn the",
+        "float32-kept  fails  from float32 it gives float64",
+        "    wanted: From float32 it gives float32, and from float64 float64.",
     ]
+    assert lines[3].startswith("larger-fits-better  fails  the likeliest label scores -0.463, the")
 
 
 def test_an_expected_failure_that_fails_is_fine_and_counted() -> None:
@@ -96,9 +93,9 @@ def test_an_expected_failure_that_fails_is_fine_and_counted() -> None:
         (
             "annotators-order",
             "25 of 25 rules hold, 1 unknown rule",
-            'has no rule of this name; did you mean "annotator-order"?',
+            'has no rule "annotators-order"; did you mean "annotator-order"?',
         ),
-        ("zzz", "25 of 25 rules hold, 1 unknown rule", "has no rule of this name"),
+        ("zzz", "25 of 25 rules hold, 1 unknown rule", 'has no rule "zzz" wanted:'),
     ],
 )
 def test_expected_failures_that_do_not_fail(rule: str, counts: str, detail: str) -> None:
@@ -113,10 +110,9 @@ def test_an_expected_failure_beside_a_real_one() -> None:
         lambda: check(AGGREGATOR, broken("example-order"), expected_failures=expected)
     ).splitlines()
     assert text[0].endswith("23 of 25 rules hold, 1 fails, 1 expected failure")
-    assert text[2].split()[:2] == ["example-alone", "fails"]
-    assert [line.split()[:3] for line in text if line.startswith("example-order")] == [
-        ["example-order", "expected", "failure"]
-    ]
+    (order,) = [line for line in text if line.startswith("example-order  expected failure  ")]
+    (alone,) = [line for line in text if line.startswith("example-alone  fails  ")]
+    assert text.index(order) < text.index(alone), "in the order of the rules"
 
 
 def test_what_cannot_be_run_is_said_and_counted() -> None:
@@ -195,7 +191,7 @@ def test_half_a_component_is_told_what_it_lacks() -> None:
     lines = " ".join(text.split())
     assert "accepts: expected accepts: frozenset[str], found nothing of that name" in lines
     assert "expected aggregate(annotations, keys), found aggregate(annotations)" in lines
-    assert "make the class frozen, such as attrs does" in lines
+    assert "any attribute can be set: make the class frozen, as by attrs" in lines
 
 
 def test_kinds_and_data_that_do_not_fit_are_refused() -> None:

@@ -46,13 +46,11 @@ def _is_optional(declared: object) -> bool:
 
 # Any: a Protocol cannot be written as type[P]
 def members(protocol: type[Any]) -> dict[str, object]:
-    """Return the public members that a Protocol declares, by name."""
     return {name: value for name, value in vars(protocol).items() if name[0] != "_"}
 
 
 # Any: as above
 def required_members(protocol: type[Any]) -> list[str]:
-    """Return the names of the members of a Protocol that have no default."""
     return [name for name, declared in members(protocol).items() if not _is_optional(declared)]
 
 

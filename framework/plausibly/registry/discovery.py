@@ -168,8 +168,6 @@ OURS = "plausibly"
 
 @attrs.frozen
 class Declared:
-    """One entry point of the group: an installed plugin."""
-
     source: Source
     value: str
 

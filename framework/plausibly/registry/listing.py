@@ -113,7 +113,6 @@ class Row:
         return self.state
 
     def answers_to(self, name: str) -> bool:
-        """Return whether `name` is the name of this, its plugin or its distribution."""
         plain = normalised(name)
         if plain in (normalised(self.source.plugin), normalised(self.source.distribution)):
             return True
@@ -195,7 +194,6 @@ Rules = Callable[[Kind[Any], object], object]  # Any: each kind has its own Prot
 
 
 def check_failure(failure: Failure) -> Row:
-    """Return what is known of a plugin that failed as a whole."""
     # A name that is not its own would turn off the plugin that has it.
     source = failure.source
     off = f"{VARIABLE}={source.distribution if failure.stage == 'name' else source.plugin}"

@@ -94,7 +94,6 @@ class Registry:
         )
 
     def plugins(self) -> tuple[Source, ...]:
-        """Return every plugin that works and is on."""
         self._load(others=True)
         return tuple(source for source in self._sources if self.off(source) is None)
 
@@ -110,7 +109,6 @@ class Registry:
         return {source: name for source, name in turned_off.items() if name is not None}
 
     def off(self, source: Source) -> Disabled | None:
-        """Return what turns a plugin off, None where it is on."""
         return next((name for name in self._names_off() if name.means(source)), None)
 
     @contextmanager
@@ -469,7 +467,6 @@ class Registry:
         return entry.qualified if len(on) == 1 else f"{entry.source.distribution}:{entry.name}"
 
     def _unknown(self, kind: Kind[Any], name: str) -> ComponentError:
-        """Return ``component-unknown``: nothing is called that, and what may be the reason."""
         entries, failures, disabled = self.entries(), self.failures(), self.disabled()
         broken = [f for f in failures if f.component is None]  # plugins, not single components
         plugin, _, bare = name.rpartition(":")
@@ -571,7 +568,6 @@ def _check_class(kind: Kind[Any], target: object, entry: Entry) -> None:
 def _check_members(
     kind: Kind[Any], source: str, origin: Source, lacking: Sequence[Problem]
 ) -> None:
-    """Raise ``component-invalid`` where members are missing or have the wrong form."""
     if not lacking:
         return
     raise ComponentError(

@@ -45,8 +45,6 @@ Coordinates = Mapping[str, Sequence[object]]
 
 @attrs.frozen
 class Rows:
-    """Names of the rows of X."""
-
     names: list[str]
     named: bool
 
@@ -71,7 +69,6 @@ class Rows:
         *,
         prefix: str = "",
     ) -> xr.DataArray:
-        """Return probabilities under the names of rows and labels."""
         examples = self.names if self.named else [f"{prefix}{name}" for name in self.names]
         array = named_predictions(values, examples, labels, {names.SCALE: "probability"})
         for name, column in (coordinates or {}).items():
@@ -105,7 +102,6 @@ def check_length(length: int, rows: int, source: str) -> None:
 def plausibilities(
     annotations: Annotations, aggregator: ComponentLike[Aggregator] | None, seed: int
 ) -> Annotations:
-    """Return plausibilities, aggregated where these are annotations."""
     if isinstance(annotations, xr.Dataset) and not is_sparse(annotations):
         return aggregated(annotations, aggregator, seed=seed).array
     return annotations
@@ -238,7 +234,6 @@ class Reading:
     kind: str | None
 
     def read(self, source: object) -> Annotations:
-        """Return the annotations of the rows of X under names."""
         if isinstance(source, (str, os.PathLike)):
             raise _refused(
                 "annotations-path",
@@ -421,7 +416,6 @@ class Reading:
 
 
 def _kind_of(answers: Sequence[object]) -> str:
-    """Return the kind of the answers of a row."""
     if isinstance(answers[0], (list, tuple)):
         raise _refused(
             "kind-missing",

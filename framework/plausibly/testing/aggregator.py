@@ -92,7 +92,6 @@ def _by_name(plausibilities: xr.DataArray, table: xr.Dataset) -> Floats:
 
 
 def _missed(values: Floats) -> float:
-    """Return how far the sum of a row is from 1, at most."""
     return float(np.abs(values.sum(axis=-1, dtype=np.float64) - 1).max())
 
 
@@ -141,7 +140,6 @@ def simplex(aggregator: Aggregator, table: xr.Dataset) -> None:
 
 
 def _order_rule(dim: str, sentence: str) -> None:
-    """Enter the rule that the order of the names of a dim does not matter."""
 
     def order(aggregator: Aggregator, table: xr.Dataset) -> None:
         _alike(aggregator, table, data.permuted(table, dim), f"{dim}s turned round,")

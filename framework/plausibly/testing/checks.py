@@ -11,7 +11,6 @@ import xarray as xr
 from plausibly.data.records import Record
 from plausibly.errors import InputError
 from plausibly.protocols import (
-    KINDS,
     Aggregator,
     Annotation,
     Calibrator,
@@ -46,7 +45,7 @@ def rules_of(kind: Kind[Any] | str) -> RuleSet[Any, Any]:  # Any: each kind has 
             "kind-unknown",
             f'the author\'s kit has no rules for the kind "{name}"',
             expected=" | ".join(_RULE_SETS),
-            hint=f'plausibly.testing.check("{KINDS[2].name}", component)',
+            hint='plausibly.testing.check("aggregator", component)',
             source="kind",
         )
     return _RULE_SETS[name]
@@ -73,7 +72,6 @@ def check(
     Parameters
     ----------
     kind : Kind or str
-        What the component is.
     component : object
         The component itself, not its name.
     expected_failures : mapping of str to str, optional
@@ -94,9 +92,7 @@ def check(
     Raises
     ------
     AssertionError
-        One with a table of rule, state and what happened, where any rule fails.
-    InputError
-        ``kind-unknown``, or ``kit-options`` for data that the kind does not take.
+        One with rule, state and what happened, where any rule fails.
     """
     return rules_of(kind).check(component, expected_failures, insist=False, **data)
 

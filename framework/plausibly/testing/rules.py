@@ -107,14 +107,11 @@ class Report:
     def table(self) -> str:
         """Return the line and, of every rule that does not hold, state and what happened."""
         lines = [f"{self.kind} {self.component}: {self}"]
+        wrapper = textwrap.TextWrapper(100, subsequent_indent="    ", break_on_hyphens=False)
         for result in self.rules:
             if result.state in _FAILED or result.state == "expected failure":
-                lines.append(f"{result.name}: {result.state}")
-                for text in (result.detail, f"wanted: {result.sentence}"):
-                    indent = "    "
-                    lines += textwrap.wrap(
-                        text, 100, initial_indent=indent, subsequent_indent=indent
-                    )
+                lines += wrapper.wrap(f"{result.name}  {result.state}  {result.detail}")
+                lines += wrapper.wrap(f"    wanted: {result.sentence}")
         return "\n".join(lines)
 
 
@@ -128,7 +125,6 @@ class RuleSet(Generic[P, W]):
     rules: list[Rule] = attrs.field(factory=list, init=False)
 
     def rule_alone(self, function: Callable[[P, W], None]) -> None:
-        """Enter a rule that looks at the component alone; a decorator."""
         self.rule(function, needs_data=False)
 
     def rule(self, function: Callable[[P, W], None], *, needs_data: bool = True) -> None:
@@ -195,7 +191,6 @@ class RuleSet(Generic[P, W]):
         return [rule.name for rule in self.rules]
 
     def unknown(self, name: str) -> Result:
-        """Return the result of an expected failure that names no rule."""
         close = get_close_matches(name, self.names, n=1)
         meant = f'; did you mean "{close[0]}"?' if close else ""
         detail = f'{self.kind.name} has no rule "{name}"{meant}'
@@ -203,7 +198,6 @@ class RuleSet(Generic[P, W]):
 
 
 def try_rule(rule: Rule, component: object, fixture: object) -> Result:
-    """Return whether a component keeps a rule, and what it does otherwise."""
     if rule.needs_data and isinstance(fixture, NoData):
         return Result(rule.name, "not run", f"{fixture.lacks}: {fixture.hint}", rule.sentence)
     state: State = "holds"
