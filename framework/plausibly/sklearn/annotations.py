@@ -159,8 +159,9 @@ class Seen:
 def _contents(x: object) -> Hashes | None:
     """Return a hash of the numbers in each row, or None where X is no matrix of numbers."""
     values = x.to_numpy() if isinstance(x, pd.DataFrame) else x
-    numeric = isinstance(values, np.ndarray) and values.dtype.kind in "iuf"
-    if not numeric or values.ndim != 2 or not values.size:
+    if not isinstance(values, np.ndarray) or values.ndim != 2 or not values.size:
+        return None
+    if values.dtype.kind not in "iuf":
         return None
     hashed = pd.util.hash_pandas_object(pd.DataFrame(values), index=False)
     return hashed.to_numpy().astype(np.uint64)
