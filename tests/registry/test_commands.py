@@ -91,7 +91,7 @@ def world(plugins: Plugins, monkeypatch: pytest.MonkeyPatch) -> Plugins:
     plugins.add("chatty", offering("chat"), distribution="chatty-plugin")
     for name in info.VARIABLES:
         monkeypatch.delenv(name, raising=False)
-    use(monkeypatch, plugins.registry(disabled=["chatty"]))
+    use(monkeypatch, plugins.registry(disabled="chatty"))
     return plugins
 
 
@@ -128,7 +128,7 @@ plugins without a component
 failed at check  combiner house:house-min: expected combine(p, held_out), found
   combine(p_values, alpha)
 failed at registration  pairs (pairs-reader 0.1): No module named 'polars'
-disabled  chatty (chatty-plugin 0.2): Registry(disabled=...) names chatty
+disabled  chatty (chatty-plugin 0.2): PLAUSIBLY_DISABLE_PLUGINS names chatty
 ready  empty (nothing-yet 0.2): it registers nothing
 7 components of 7 plugins, 2 failed, 1 disabled:  plausibly plugins check house pairs
 """
@@ -220,7 +220,7 @@ def test_components_that_need_an_extra(
 
 
 def test_plugins_that_are_off(world: Plugins, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, "votes")
+    monkeypatch.setenv(VARIABLE, "votes, chatty")
     words = ["--disable-plugin", "thesis", "--disable-plugin", "house-rules"]
     out = run(*words, "plugins", "list").out
     for line in (
@@ -357,7 +357,7 @@ def test_the_info_of_plugins_and_components(world: Plugins) -> None:
         "plugin  pairs (pairs-reader 0.1)\n"
         "state   failed at registration: No module named 'polars'\n"
         "offers  combiner half\n",
-        "state   disabled: Registry(disabled=...) names chatty\n",
+        "state   disabled: PLAUSIBLY_DISABLE_PLUGINS names chatty\n",
         "state   ready: it registers nothing\n",
         'unknown  score "gone" of this run cannot be loaded: expected a class or function\n',
     ):
@@ -375,11 +375,12 @@ def test_the_info_of_plugins_and_components(world: Plugins) -> None:
 
 
 def test_the_info_of_the_installation(world: Plugins, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(VARIABLE)
     out = run("info").out
-    assert "plugins      4 ready, 2 failed, 1 disabled\n" in out
+    assert "plugins      5 ready, 2 failed, 0 disabled\n" in out
     assert "environment  nothing set\n" in out
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
-    monkeypatch.setenv(VARIABLE, "thesis")
+    monkeypatch.setenv(VARIABLE, "thesis,chatty")
     first, *rest = plain(run("info")).splitlines()
     assert first == (
         f"plausibly {plausibly.__version__} · Python {platform.python_version()} · "
@@ -388,7 +389,7 @@ def test_the_info_of_the_installation(world: Plugins, monkeypatch: pytest.Monkey
     assert rest[0].startswith("core         attrs ")
     assert rest[-3:] == [
         "plugins      3 ready, 2 failed, 2 disabled",
-        "environment  PLAUSIBLY_DISABLE_PLUGINS=thesis, OMP_NUM_THREADS=3",
+        "environment  PLAUSIBLY_DISABLE_PLUGINS=thesis,chatty, OMP_NUM_THREADS=3",
         f"python       {sys.executable}",
     ]
     document = run("info", "--json").document
@@ -397,7 +398,7 @@ def test_the_info_of_the_installation(world: Plugins, monkeypatch: pytest.Monkey
         "plugins": {"ready": 3, "failed": 2, "disabled": 2},
         "predictor_format": FORMAT,
         "interpreter": sys.executable,
-        "environment": {VARIABLE: "thesis", "OMP_NUM_THREADS": "3"},
+        "environment": {VARIABLE: "thesis,chatty", "OMP_NUM_THREADS": "3"},
     }
     assert wanted.items() <= document.items()
     extras, core = document["extras"], document["core"]

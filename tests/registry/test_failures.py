@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import pluggy
 import pytest
 
-from plausibly import __version__, registry
+from plausibly import __version__
 from plausibly.errors import ComponentError
 from plausibly.plugin import AGGREGATOR, COMBINER, Registrar, hookimpl
 from plausibly.registry import Entry, Failure, Source
@@ -204,32 +204,24 @@ def test_a_failure_causes_one_warning(plugins: Plugins) -> None:
         '"RuntimeError: no licence"; all others work',
         "hint plausibly plugins check broken, or pip uninstall half-broken",
     )
-    for _ in range(2):
-        with warned("plugin-failed", *pieces):
-            for name in ("pl", "thesis:pl", "pl"):
-                assert made.create(AGGREGATOR, name) == Smoothed()
-        made.refresh()
-        made.failures()
+    with warned("plugin-failed", *pieces):
+        for name in ("pl", "thesis:pl", "pl"):
+            assert made.create(AGGREGATOR, name) == Smoothed()
     plugins.add("scores", broken)
     with warned("plugin-failed", "reinstall plausibly"):
-        registry_of_ours = plugins.registry(disabled=["half-broken"])
-        assert registry_of_ours.create(AGGREGATOR, "frequency") == Frequency()
+        ours = plugins.registry(disabled="half-broken")
+        assert ours.create(AGGREGATOR, "frequency") == Frequency()
 
 
 @pytest.mark.parametrize(
-    ("value", "argument", "strict"),
-    [("", True, True), ("1", None, True), ("yes", None, True), ("0", None, False)],
+    ("value", "strict"), [("1", True), ("yes", True), ("0", False), ("", False)]
 )
-def test_strict_registries_raise(
-    plugins: Plugins,
-    monkeypatch: pytest.MonkeyPatch,
-    value: str,
-    argument: bool | None,
-    strict: bool,
+def test_strict_plugins_raise(
+    plugins: Plugins, monkeypatch: pytest.MonkeyPatch, value: str, strict: bool
 ) -> None:
     monkeypatch.setenv(STRICT, value)
     plugins.add("broken", broken, distribution="half-broken")
-    made = plugins.registry(strict=argument)
+    made = plugins.registry()
     for _ in range(2 * strict):
         with refused("plugin-failed", "plugins are strict", kind=ComponentError) as caught:
             made.create(AGGREGATOR, "frequency")
@@ -239,30 +231,6 @@ def test_strict_registries_raise(
         assert made.create(AGGREGATOR, "frequency") == Frequency()
     if not strict:
         assert made.create(AGGREGATOR, "frequency") == Frequency()
-
-
-def test_refresh_finds_new_plugins_and_tries_failed_ones_again(plugins: Plugins) -> None:
-    licences: list[str] = []
-
-    def hook(registrar: Registrar) -> None:
-        registrar.add(AGGREGATOR, "bought", Smoothed)
-        licences[0]
-
-    plugins.add("shop", hook, distribution="shop-pl")
-    made = plugins.registry()
-    made.register(AGGREGATOR, "mine", Smoothed)
-    assert [f.reason for f in made.failures()] == ["IndexError: list index out of range"]
-    plugins.add("thesis", offering("pl"), distribution="thesis-pl")
-    licences.append("one")
-    assert "pl" not in {entry.name for entry in made.entries()}
-    made.refresh()
-    assert made.failures() == ()
-    for name in ("pl", "bought", "mine"):
-        assert made.create(AGGREGATOR, name) == Smoothed()
-    assert plugins.imported == ["votes", "calibration", "shop", "shop", "thesis"]
-    before = registry.default().plugins()
-    registry.refresh()
-    assert registry.default().plugins() == before
 
 
 def test_a_hook_may_use_the_registry(plugins: Plugins) -> None:

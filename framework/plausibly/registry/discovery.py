@@ -36,15 +36,11 @@ API_VERSION = 1
 A plugin may state the version that it was written for: ``requires_api = 1`` in its module.
 """
 
-OLDEST_API = 1
-"""Plugins for this version and all between still work."""
-
 HOOK = "plausibly_register"
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _TARGET = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
-_hookspec = pluggy.HookspecMarker(GROUP)
 _hookimpl = pluggy.HookimplMarker(GROUP)
 
 
@@ -158,7 +154,6 @@ def hookimpl(function: RegisterHook) -> RegisterHook:
     return _hookimpl(function, specname=HOOK)
 
 
-@_hookspec
 def plausibly_register(registrar: Registrar) -> None:
     """Add the plugin's components to `registrar`."""
 
@@ -232,7 +227,7 @@ def run_hook(declared: Declared) -> tuple[Entry, ...] | Failure:
             raise Advised(f"{reason_of(error)}; {here}", upgrade) from error
         stage = "API"
         wanted: object = getattr(module, "requires_api", API_VERSION)
-        if type(wanted) is not int or not OLDEST_API <= wanted <= API_VERSION:
+        if type(wanted) is not int or not 1 <= wanted <= API_VERSION:
             raise Advised(f"it requires API {wanted!r}; {here}", upgrade)
         stage = "hook"
         hooks = []

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from threading import RLock
@@ -46,9 +45,6 @@ from plausibly.registry.parameters import Strict, parameters_of, plain, signatur
 
 P = TypeVar("P")
 
-Find = Callable[[], Iterable[Declared | Failure]]
-"""Returns the plugins of one place; see `discovery`."""
-
 _PLUGIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -57,21 +53,15 @@ class Registry:
 
     Our own plugins are loaded when the first component is asked for, the plugins of other
     distributions when a name is not one of ours, or everything is listed. `own` and `others` say
-    where plugins come from, `disabled` names those to do without (``*`` = all but ours), and
-    `strict` makes a plugin that fails an error; by default ``PLAUSIBLY_STRICT_PLUGINS`` decides.
+    where plugins come from.
     """
 
     def __init__(
         self,
         own: Callable[[], Iterable[Declared]] = own_plugins,
-        others: Find = other_plugins,
-        *,
-        disabled: Collection[str] = (),
-        strict: bool | None = None,
+        others: Callable[[], Iterable[Declared | Failure]] = other_plugins,
     ) -> None:
-        self._own, self._others = own, others
-        self._disabled = disabled_by(disabled, "Registry(disabled=...)")
-        self._strict = strict
+        self._others = others
         self._converter = Strict(self.create)
         self._lock = RLock()
         self._known: dict[tuple[str, str, Source], Entry] = {}  # replaced, never changed
@@ -80,6 +70,7 @@ class Registry:
         self._broken: dict[tuple[str, str, Source], Failure] = {}  # components of good plugins
         self._blocks: list[tuple[Disabled, ...]] = []
         self._own_left = list(own())
+        self._reserved = {OURS, *(normalised(ours.source.plugin) for ours in self._own_left)}
         self._others_left: list[Declared] | None = None
         self._reported: list[Failure | Disabled] = []
 
@@ -122,26 +113,13 @@ class Registry:
             # Two equal blocks may stand for two threads: either is as good to take away.
             self._blocks.remove(block)
 
-    def refresh(self) -> None:
-        """Look for new plugins, and again at those that failed; what works stays as it is."""
-        with self._lock:
-            importlib.invalidate_caches()
-            known = set(self._sources)
-            self._failed.clear()
-            self._broken.clear()
-            self._own_left = [d for d in self._own() if d.source not in known]
-            self._others_left = None
-            self._others_left = [d for d in self._scan() if d.source not in known]
-
     def report(self, *, failures: bool = True, but: Entry | None = None) -> None:
         """Warn, once each, of what failed and of names that were to be disabled and are none here.
 
         Where plugins are strict, raise ``plugin-failed``. Without `failures`, those so far count as
         reported: for commands that list them.
         """
-        strict = self._strict
-        if strict is None:
-            strict = os.environ.get(STRICT, "").strip() not in ("", "0")
+        strict = os.environ.get(STRICT, "").strip() not in ("", "0")
         if strict and failures:
             for failure in self.failures():
                 raise failure.message(ComponentError, "plugins are strict") from failure.error
@@ -372,7 +350,7 @@ class Registry:
         blocks = [disabled for block in tuple(self._blocks) for disabled in block]
         listing = os.environ.get(VARIABLE)
         by_environment = disabled_by(listing.split(","), VARIABLE) if listing else ()
-        return (*self._disabled, *blocks, *by_environment)
+        return (*blocks, *by_environment)
 
     def _every_source(self) -> list[Source]:
         left = [*self._scan(), *self._own_left]
@@ -384,7 +362,6 @@ class Registry:
         with self._lock:
             if self._others_left is not None:
                 return self._others_left
-            reserved = {normalised(declared.source.plugin) for declared in self._own()} | {OURS}
             seen: set[Source] = set()
             left: list[Declared] = []
             for declared in self._others():
@@ -392,7 +369,7 @@ class Registry:
                     self._failed.append(declared)
                     continue
                 source, text = declared.source, ""
-                if normalised(source.plugin) in reserved:
+                if normalised(source.plugin) in self._reserved:
                     text = f"{source.plugin} is a name of plausibly's own"
                 elif not _PLUGIN.fullmatch(source.plugin) or source.plugin == THIS_RUN:
                     text = f"{source.plugin!r} is no name: letters, digits, dots and hyphens"
