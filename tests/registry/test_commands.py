@@ -234,9 +234,8 @@ def test_plugins_that_are_off(world: Plugins, monkeypatch: pytest.MonkeyPatch) -
         "votes (plausibly 0.2)",
         "chatty (chatty-plugin 0.2)",
     }
-    monkeypatch.setenv(VARIABLE, "thesos")
     for words in (["list"], ["info", "thesis"], ["check", "thesis"]):
-        use(monkeypatch, world.registry())
+        use(monkeypatch, world.registry(disabled="thesos"))
         ran = run("plugins", *words)
         assert ran.code == 0
         assert ran.err.startswith("warning plugin-unknown: PLAUSIBLY_DISABLE_PLUGINS names")
