@@ -48,19 +48,15 @@ def predictions(
     Parameters
     ----------
     rows : iterable
-        One entry per example, read one by one: the list of ``{"label": ..., "score": ...}`` that
-        classification of text and audio gives with ``top_k=None``, and of images with ``top_k`` as
-        large as there are labels; or the mapping with ``"labels"`` and ``"scores"`` of zero-shot
-        classification. Every row names every label.
+        One entry per example, read one by one, with a score of every label: the list of
+        ``{"label": ..., "score": ...}`` of a classification, or the mapping with ``"labels"`` and
+        ``"scores"`` of a zero-shot classification.
     labels : sequence of str, or mapping of int to str, optional
-        The labels in order, or ``model.config.id2label``. By default those of the first row,
-        sorted.
+        The labels in order, or ``model.config.id2label``; by default those of the first row.
     examples : sequence, optional
         Names of the examples, in the order of the rows; by default ``"0"``, ``"1"``, …
     scale : {"probability", "independent", "logit"}
-        Origin of the scores: a softmax, a sigmoid for each label
-        (``function_to_apply="sigmoid"``, ``multi_label=True``), or neither
-        (``function_to_apply="none"``).
+        Origin of the scores: a softmax, a sigmoid for each label, or neither.
 
     Returns
     -------

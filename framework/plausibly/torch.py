@@ -172,12 +172,10 @@ def predictions(
     scale : {"logit", "probability", "independent"}
         Scale of the outputs.
     device : str or torch.device, optional
-        Device that tensors of a batch are moved to; by default that of the first parameter of the
-        module, which is not moved.
+        Device of the batches; by default that of the first parameter of the module.
     call : callable, optional
-        ``call(module, batch)`` returns the outputs, such as
-        ``lambda model, batch: model(batch["pixels"])``. By default the module is called with the
-        batch, or its first item. Outputs with an attribute ``logits`` are taken by it.
+        ``call(module, batch)`` returns the outputs, or an object that has them as ``logits``. By
+        default the module is called with the batch, or its first item.
 
     Returns
     -------

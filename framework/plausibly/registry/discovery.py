@@ -31,10 +31,7 @@ GROUP = "plausibly"
 """The entry-point group; its targets are modules."""
 
 API_VERSION = 1
-"""Version of what `plausibly.plugin` offers; it grows when a plugin could notice a change.
-
-A plugin may state the version that it was written for: ``requires_api = 1`` in its module.
-"""
+"""Version of what `plausibly.plugin` offers; plugins may state theirs: ``requires_api = 1``."""
 
 HOOK = "plausibly_register"
 
@@ -46,15 +43,7 @@ _hookimpl = pluggy.HookimplMarker(GROUP)
 
 @attrs.define
 class Registrar:
-    """Argument of a plugin's hook, to which it adds its components.
-
-    Attributes
-    ----------
-    source : Source
-        The plugin that registers.
-    entries : list of Entry
-        What was added so far; the registry takes it over once the hook has returned.
-    """
+    """Argument of a plugin's hook, to which it adds its components (`entries`)."""
 
     source: Source
     entries: list[Entry] = attrs.field(factory=list)
@@ -90,11 +79,6 @@ class Registrar:
             For readers: endings of its files, such as ``".json"``. Other readers are loaded and
             asked about such a file only if none of these recognises it; without suffixes, a reader
             is asked about every file.
-
-        Raises
-        ------
-        ComponentError
-            If kind, name or target cannot be used, or the plugin already offers this name.
         """
         message = ""
         if kind not in KINDS:
@@ -137,8 +121,7 @@ class Registrar:
 class RegisterHook(Protocol):
     """Hook of a plugin: one function that takes the registrar, by this name."""
 
-    def __call__(self, registrar: Registrar) -> None:
-        """Add the plugin's components to `registrar`; read nothing, return nothing."""
+    def __call__(self, registrar: Registrar) -> None: ...
 
 
 def hookimpl(function: RegisterHook) -> RegisterHook:

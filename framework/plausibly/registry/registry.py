@@ -48,6 +48,15 @@ P = TypeVar("P")
 _PLUGIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
+@attrs.define(eq=False)
+class _Plugin:
+    source: Source
+    place: str = ""  # of its module
+    ran: bool = False
+    entries: tuple[Entry, ...] = ()
+    failure: Failure | None = None
+
+
 class Registry:
     """Components by kind, name and plugin; nothing in it is ever overwritten.
 
@@ -64,14 +73,11 @@ class Registry:
         self._others = others
         self._converter = Strict(self.create)
         self._lock = RLock()
-        self._known: dict[tuple[str, str, Source], Entry] = {}  # replaced, never changed
-        self._sources: list[Source] = []
-        self._failed: list[Failure] = []
+        self._this_run = _Plugin(Source(THIS_RUN), ran=True)
+        self._plugins = [*(_Plugin(ours.source, ours.value) for ours in own()), self._this_run]
+        self._scanned = False
         self._broken: dict[tuple[str, str, Source], Failure] = {}  # components of good plugins
         self._blocks: list[tuple[Disabled, ...]] = []
-        self._own_left = list(own())
-        self._reserved = {OURS, *(normalised(ours.source.plugin) for ours in self._own_left)}
-        self._others_left: list[Declared] | None = None
         self._reported: list[Failure | Disabled] = []
 
     # Any: each kind has its own Protocol
@@ -80,19 +86,23 @@ class Registry:
         self._load(others=True)
         return tuple(
             entry
-            for entry in self._known.values()
+            for entry in self._known()
             if (kind is None or entry.kind == kind.name) and (off or self.off(entry.source) is None)
         )
 
     def plugins(self) -> tuple[Source, ...]:
         self._load(others=True)
-        return tuple(source for source in self._sources if self.off(source) is None)
+        working = [p for p in self._plugins if p.ran and p.failure is None]
+        return tuple(
+            p.source
+            for p in working
+            if self.off(p.source) is None and (p.entries or p is not self._this_run)
+        )
 
     def failures(self) -> tuple[Failure, ...]:
         """Return every plugin and component that failed, of the plugins that are on."""
         self._load(others=True)
-        every = (*self._failed, *self._broken.values())
-        return tuple(failure for failure in every if self.off(failure.source) is None)
+        return self._failures()
 
     def disabled(self) -> dict[Source, Disabled]:
         """Return every plugin here that is turned off, with where; none of them is imported."""
@@ -124,8 +134,7 @@ class Registry:
             for failure in self.failures():
                 raise failure.message(ComponentError, "plugins are strict") from failure.error
         with self._lock:
-            every = (*self._failed, *self._broken.values())
-            new = [f for f in every if f not in self._reported and self.off(f.source) is None]
+            new = [f for f in self._failures() if f not in self._reported]
             names = [n for n in self._names_off() if n.name != "*" and n not in self._reported]
             self._reported += [*new, *names]
         for failure in new:
@@ -319,107 +328,101 @@ class Registry:
     ) -> None:
         """Offer a component in this process, under the plugin name ``(this run)``."""
         self._load(others=False)
-        registrar = Registrar(Source(THIS_RUN))
+        registrar = Registrar(self._this_run.source)
         registrar.add(kind, name, target, summary=summary)
         (entry,) = registrar.entries
-        same = [e for e in self._known.values() if (e.kind, e.name) == (kind.name, name)]
-        before = [e for e in same if e.source.builtin]
-        mine = self._known.get(entry.key)
-        if mine is not None and _identity(mine.target) != _identity(target):
-            before.append(mine)
-        if before:
-            raise ComponentError(
-                "name-clash",
-                f'there is {an(kind.name)} "{name}" already',
-                expected="a new name: nothing is overwritten",
-                found=f"{getattr(target, '__qualname__', target)}, beside that of "
-                f"{before[0].source}",
-                hint=f'register it as "my-{name}"',
-                source=name,
-                details={"kind": kind.name, "name": name, "plugins": [before[0].source.plugin]},
-            )
+        others = [e for e in self._known() if (e.kind, e.name) == (kind.name, name)]
+        for other in others:
+            again = other.key == entry.key and _identity(other.target) == _identity(target)
+            if other.source.builtin or (other.key == entry.key and not again):
+                raise ComponentError(
+                    "name-clash",
+                    f'there is {an(kind.name)} "{name}" already',
+                    expected="a new name: nothing is overwritten",
+                    found=f"{getattr(target, '__qualname__', target)}, beside that of "
+                    f"{other.source}",
+                    hint=f'register it as "my-{name}"',
+                    source=name,
+                    details={"kind": kind.name, "name": name, "plugins": [other.source.plugin]},
+                )
         _check_class(kind, target, entry)
         with self._lock:
-            if entry.source not in self._sources:
-                self._sources.append(entry.source)
             self._broken.pop(entry.key, None)  # of the class that it replaces
-            self._known = {**self._known, entry.key: entry}
+            kept = (e for e in self._this_run.entries if e.key != entry.key)
+            self._this_run.entries = (*kept, entry)
+
+    def _known(self) -> list[Entry]:
+        return [entry for plugin in tuple(self._plugins) for entry in plugin.entries]
+
+    def _failures(self) -> tuple[Failure, ...]:
+        whole = [plugin.failure for plugin in tuple(self._plugins) if plugin.failure is not None]
+        return tuple(f for f in (*whole, *self._broken.values()) if self.off(f.source) is None)
 
     def _names_off(self) -> tuple[Disabled, ...]:
         """Return every name that is to be off now, wherever it is configured."""
         blocks = [disabled for block in tuple(self._blocks) for disabled in block]
         listing = os.environ.get(VARIABLE)
-        by_environment = disabled_by(listing.split(","), VARIABLE) if listing else ()
-        return (*blocks, *by_environment)
+        return (*blocks, *(disabled_by(listing.split(","), VARIABLE) if listing else ()))
 
     def _every_source(self) -> list[Source]:
-        left = [*self._scan(), *self._own_left]
-        failed = [failure.source for failure in self._failed]
-        return [*self._sources, *failed, *(declared.source for declared in left)]
+        self._scan()
+        return [plugin.source for plugin in self._plugins if plugin is not self._this_run]
 
-    def _scan(self) -> list[Declared]:
-        """Return the plugins of others that were not run yet; reads metadata once."""
+    def _scan(self) -> None:
+        """Look once which plugins of others there are; none is run."""
         with self._lock:
-            if self._others_left is not None:
-                return self._others_left
+            if self._scanned:
+                return
+            self._scanned = True
+            reserved = {OURS, *(normalised(plugin.source.plugin) for plugin in self._plugins)}
             seen: set[Source] = set()
-            left: list[Declared] = []
             for declared in self._others():
                 if isinstance(declared, Failure):
-                    self._failed.append(declared)
+                    self._plugins.append(_Plugin(declared.source, ran=True, failure=declared))
                     continue
                 source, text = declared.source, ""
-                if normalised(source.plugin) in self._reserved:
-                    text = f"{source.plugin} is a name of plausibly's own"
-                elif not _PLUGIN.fullmatch(source.plugin) or source.plugin == THIS_RUN:
+                plugin = _Plugin(source, declared.value)
+                if not _PLUGIN.fullmatch(source.plugin) or source.plugin == THIS_RUN:
                     text = f"{source.plugin!r} is no name: letters, digits, dots and hyphens"
+                elif normalised(source.plugin) in reserved:
+                    text = f"{source.plugin} is a name of plausibly's own"
                 elif source in seen:
                     text = f"{source} has this name already"
-                seen.add(source)
                 if text:
-                    advice = (
-                        f"pip uninstall {source.distribution}, or rename it in its entry points"
-                    )
-                    self._failed.append(Failure(source, "name", Advised(text, advice)))
-                else:
-                    left.append(declared)
-            self._others_left = left
-            return left
+                    advice = f"pip uninstall {source.distribution}, or rename it there"
+                    plugin.ran = True
+                    plugin.failure = Failure(source, "name", Advised(text, advice))
+                seen.add(source)
+                self._plugins.append(plugin)
 
     def _search(self) -> Iterator[list[Entry]]:
         """Yield what our own plugins offer, then what all do: others run only where needed."""
         for others in (False, True):
             self._load(others=others)
-            yield list(self._known.values())
+            yield self._known()
 
     def _load(self, *, others: bool) -> None:
         """Run the hooks of our own plugins, and of `others` that are on, each once."""
         with self._lock:
-            self._run(self._own_left)
             if others:
-                self._run(self._scan())
-
-    def _run(self, left: list[Declared]) -> None:
-        for declared in list(left):
-            source = declared.source
-            # A hook that asked for a component may have had it run.
-            if declared not in left or not (source.builtin or self.off(source) is None):
-                continue
-            left.remove(declared)
-            before = self._known
-            try:
-                outcome = run_hook(declared)
-            except BaseException:  # interrupted: the next call runs it
-                left.insert(0, declared)
-                raise
-            if isinstance(outcome, Failure):
-                self._known = before
-                self._failed.append(outcome)
-                continue
-            self._sources.append(source)
-            self._known = self._known | {entry.key: entry for entry in outcome}
-            for entry in () if source.builtin else outcome:
-                self._try_in_memory(entry)
+                self._scan()
+            for plugin in list(self._plugins):
+                wanted = plugin.source.builtin or (others and self.off(plugin.source) is None)
+                if plugin.ran or not wanted:
+                    continue
+                plugin.ran = True  # before it runs: a hook may ask for components
+                before = self._this_run.entries
+                try:
+                    outcome = run_hook(Declared(plugin.source, plugin.place))
+                except BaseException:  # interrupted: the next call runs it
+                    plugin.ran = False
+                    raise
+                if isinstance(outcome, Failure):
+                    plugin.failure, self._this_run.entries = outcome, before
+                    continue
+                plugin.entries = outcome
+                for entry in () if plugin.source.builtin else outcome:
+                    self._try_in_memory(entry)
 
     def _try_in_memory(self, entry: Entry) -> None:
         """Record a component whose class is in memory, and lacks what its Protocol wants."""
@@ -439,7 +442,7 @@ class Registry:
     def _clear_name(self, entry: Entry) -> str:
         """Return a name that means this component and no other."""
         key = (entry.kind, entry.qualified)
-        alike = [e for e in self._known.values() if (e.kind, e.qualified) == key]
+        alike = [e for e in self._known() if (e.kind, e.qualified) == key]
         on = [e for e in alike if self.off(e.source) is None]
         return entry.qualified if len(on) == 1 else f"{entry.source.distribution}:{entry.name}"
 

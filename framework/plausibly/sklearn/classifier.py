@@ -88,15 +88,11 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         belongs inside, as a pipeline.
     alpha : number, text, or a sequence of them
         Default miscoverage rates of the sets. Read when sets are predicted.
-    aggregator : str, mapping or Aggregator, optional
-        How annotations become plausibilities; by default the one for their kind.
-    calibrator, score_function, combiner : str, mapping or object
+    aggregator, calibrator, score_function, combiner : str, mapping or object
         Components by name, as a table ``{"name": ..., parameters}``, or as objects.
         ``score_function=`` is ``score=`` elsewhere: `score` is a method of scikit-learn.
-    draws : int, optional
-        Shorthand for the calibrator's parameter, with its name.
-    seed : int
-        Random seed; draws are keyed by the names of examples.
+    draws, seed : int
+        Number of draws of the calibrator, and random seed; draws are keyed by names of examples.
 
     Attributes
     ----------
@@ -195,20 +191,18 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         annotations : object
             One of:
 
-            - an annotation table or plausibilities (xarray, dense or sparse), matched with X by
-              the names of examples;
+            - an annotation table or plausibilities (xarray), matched with X by name;
             - a frame with columns ``example``, ``annotator``, ``label``: one answer per row;
             - a frame with a column per label, of numbers, or with a column per annotator, of
               labels; a pandas frame is matched with a pandas X by the index, others by position;
-            - an array, also a sparse one, (row, label) of numbers in the order of ``classes_``:
-              floats are plausibilities, flags are votes, and whole numbers need a `kind`;
+            - an array (row, label), also a sparse one, in the order of ``classes_``: floats are
+              plausibilities, flags are votes, and whole numbers need a `kind`;
             - a sequence with one entry per row of X: a label, a set of labels, a mapping of labels
               to weights, or the list of the answers of several annotators.
         kind : str, optional
-            Kind of the answers in such lists: ``"single-label"``, ``"label-set"``,
-            ``"partial-ranking"``, ``"soft-label"``. Needed for rankings, and for whole numbers in
-            arrays, and in frames where they could be labels: ``"counts"`` of votes, a column per
-            label, or ``"single-label"``, a column per annotator.
+            Kind of the answers in lists: needed for ``"partial-ranking"``; and of whole numbers
+            that could be labels: ``"counts"``, a column per label, or ``"single-label"``, a column
+            per annotator.
         examples : sequence, optional
             Names of the rows of X, where it is no pandas frame with an index of names.
         coordinates : mapping of str to sequence, optional

@@ -64,16 +64,13 @@ def check(
     expected_failures: Expected | None = None,
     **data: object,
 ) -> Report:
-    """Run the rules of a kind; those that need missing data are reported as not run.
+    """Run the rules of a kind on a component; those that need missing data are not run.
 
     The functions for single kinds, such as `check_aggregator`, do the same and raise
     ``kit-data-missing`` where data are missing.
 
     Parameters
     ----------
-    kind : Kind or str
-    component : object
-        The component itself, not its name.
     expected_failures : mapping of str to str, optional
         Rules that it breaks on purpose, each with the reason.
     **data
