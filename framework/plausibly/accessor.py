@@ -84,7 +84,7 @@ def as_text(value: object) -> str:
 
 
 @attrs.frozen(repr=False, eq=False)
-class DatasetFigures:
+class Figures:
     """Functions of `plausibly.plots` with this result as their first argument."""
 
     _result: xr.Dataset
@@ -102,35 +102,6 @@ class DatasetFigures:
         figure = partial(getattr(plots, name), self._result)
         figure.__doc__ = getattr(plots, name).__doc__
         return figure
-
-
-@attrs.frozen(repr=False, eq=False)
-class ArrayFigures:
-    """Figures of a DataArray."""
-
-    _array: xr.DataArray
-
-    def __repr__(self) -> str:
-        return "figures: threshold (of thresholds), example (of sets and plausibilities)"
-
-    def threshold(self, *, axes: Axes | None = None) -> Axes:
-        """Draw thresholds against alpha: `plausibly.plots.threshold`."""
-        return plots.threshold(self._array, axes=axes)
-
-    def example(
-        self,
-        name: str | None = None,
-        *,
-        plausibilities: xr.DataArray | None = None,
-        predictions: xr.DataArray | None = None,
-        most: int = 12,
-        axes: Axes | None = None,
-    ) -> Axes:
-        """Draw one example of these sets or plausibilities; see `plausibly.plots.example`."""
-        sets = self._array if self._array.dtype == bool else None
-        if sets is None and plausibilities is None:
-            plausibilities = self._array
-        return plots.example(plausibilities, predictions, sets, name=name, most=most, axes=axes)
 
 
 D = TypeVar("D", xr.DataArray, xr.Dataset)
@@ -169,7 +140,7 @@ class _Accessor(Generic[D]):
 
 
 class ArrayAccessor(_Accessor[xr.DataArray]):
-    """Names of labels, guarantees and figures of a DataArray."""
+    """Names of labels and guarantees of a DataArray."""
 
     guarantee = _Accessor.guarantee  # the reference lists members of the class itself only
 
@@ -196,13 +167,8 @@ class ArrayAccessor(_Accessor[xr.DataArray]):
             most=most,
         )
 
-    @property
-    def plot(self) -> ArrayFigures:
-        """Figures of this array: see `plausibly.plots`."""
-        return ArrayFigures(self._data)
-
     def __repr__(self) -> str:
-        return ".plausibly of a DataArray: names(), guarantee(), plot"
+        return ".plausibly of a DataArray: names(), guarantee()"
 
 
 _NOTHING = 1e-9  # tolerance for sums of shares
@@ -266,9 +232,9 @@ class DatasetAccessor(_Accessor[xr.Dataset]):
         )
 
     @property
-    def plot(self) -> DatasetFigures:
+    def plot(self) -> Figures:
         """Figures of this result: see `plausibly.plots`."""
-        return DatasetFigures(self._data)
+        return Figures(self._data)
 
     def __repr__(self) -> str:
         return f".plausibly of a Dataset: worst(), guarantee(), plot ({self.plot!r})"

@@ -98,17 +98,6 @@ def test_predictions_have_ties_and_zeros_and_both_widths() -> None:
     found(every, lambda p: p.dtype == "float64")
 
 
-@pytest.mark.parametrize("counted", [True, False])
-def test_counted_plausibilities_alone_have_a_denominator(counted: bool) -> None:
-    @FEW
-    @given(strategies.plausibilities(counted=counted))
-    def holds(array: xr.DataArray) -> None:
-        assert ("denominator" in check_plausibilities(array).coords) == counted
-
-    holds()
-    found(strategies.plausibilities(), lambda p: ("denominator" in p.coords) == counted)
-
-
 def test_the_extra_is_named_where_hypothesis_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "hypothesis.strategies", None)
     monkeypatch.setitem(sys.modules, "hypothesis", None)

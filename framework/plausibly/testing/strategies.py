@@ -1,7 +1,4 @@
-"""Hypothesis strategies: annotation tables, predictions and plausibilities.
-
-They need the extra ``testing``.
-"""
+"""Hypothesis strategies: annotation tables and predictions; they need the extra ``testing``."""
 
 from __future__ import annotations
 
@@ -12,7 +9,6 @@ import numpy as np
 import xarray as xr
 
 from plausibly import registry
-from plausibly.data import names
 from plausibly.data.records import Record
 from plausibly.errors import InputError
 from plausibly.extras import require
@@ -124,29 +120,6 @@ def predictions(
             weights[:, 0] += weights.sum(axis=1) == 0
             values = weights / weights.sum(axis=1, keepdims=True)
         return data.labelled(values.astype(wanted), scale=scale)
-
-    tables: SearchStrategy[xr.DataArray] = st.composite(table)()
-    return tables
-
-
-def plausibilities(
-    *, max_examples: int = 6, max_labels: int = 5, counted: bool | None = None
-) -> SearchStrategy[xr.DataArray]:
-    """Return a strategy of plausibilities (example, label): shares of a few votes.
-
-    `counted` is whether the coordinate ``denominator`` has the number of votes; None draws that.
-    """
-    st = _st()
-
-    def table(draw: DrawFn) -> xr.DataArray:
-        examples, labels = draw(st.integers(1, max_examples)), draw(st.integers(1, max_labels))
-        votes = st.lists(st.integers(0, labels - 1), min_size=1, max_size=7)
-        ballots = draw(st.lists(votes, min_size=examples, max_size=examples))
-        counts = np.array([np.bincount(ballot, minlength=labels) for ballot in ballots])
-        total = counts.sum(axis=1)
-        array = data.labelled(counts / total[:, None])
-        known = draw(st.booleans()) if counted is None else counted
-        return array.assign_coords({names.DENOMINATOR: (names.EXAMPLE, total)}) if known else array
 
     tables: SearchStrategy[xr.DataArray] = st.composite(table)()
     return tables
