@@ -345,7 +345,7 @@ class Registry:
                     source=name,
                     details={"kind": kind.name, "name": name, "plugins": [other.source.plugin]},
                 )
-        _check_class(kind, target, entry)
+        check_class(kind, target, entry)
         with self._lock:
             self._broken.pop(entry.key, None)  # of the class that it replaces
             kept = (e for e in self._this_run.entries if e.key != entry.key)
@@ -435,7 +435,7 @@ class Registry:
         try:
             target = entry.load()
             stage = "check"
-            _check_class(KIND_BY_NAME[entry.kind], target, entry)
+            check_class(KIND_BY_NAME[entry.kind], target, entry)
         except ComponentError as error:
             self._broken[entry.key] = Failure(entry.source, stage, error, (entry,))
 
@@ -539,7 +539,7 @@ def _check(kind: Kind[Any], component: object, source: str, origin: Source) -> N
     _check_members(kind, source, origin, lacking or complete(component, kind.protocol))
 
 
-def _check_class(kind: Kind[Any], target: object, entry: Entry) -> None:
+def check_class(kind: Kind[Any], target: object, entry: Entry) -> None:
     if isinstance(target, type):  # of a function only what it returns can be looked at
         lacking = problems(target, kind.protocol)
         _check_members(kind, f'{kind.name} "{entry.name}"', entry.source, lacking)
