@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from kit_mutants import Mutant, changed, common
+from kit_mutants import Mutant, after, changed, common
 from plausibly.data.plausibilities import to_sparse
 from plausibly.kernels.types import Floats
 from plausibly.plugin import Aggregator, Keys, Rows, answered_rows
@@ -36,10 +36,7 @@ class Shares(Aggregator):
 
 
 def _after(change: Callable[[xr.DataArray, xr.Dataset], xr.DataArray]) -> object:
-    def aggregate(self: Shares, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        return change(Shares.aggregate(self, annotations, keys), annotations)
-
-    return changed(Shares, aggregate=aggregate)
+    return after(Shares, "aggregate", lambda result, table, _: change(result, table))
 
 
 def _negative(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
@@ -62,19 +59,12 @@ def _first_label(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
     return found.copy(data=values / (1 + 1e-3))
 
 
-def _marks_the_table(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
-    table.attrs["seen"] = 1
-    return found
+def _uses(act: Callable[[xr.Dataset], object]) -> object:
+    def change(result: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
+        act(table)
+        return result
 
-
-def _loads_in_place(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
-    table.load()
-    return found
-
-
-def _sorts_in_place(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
-    table["response_example"].values.sort()
-    return found
+    return _after(change)
 
 
 def _needs_examples(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
@@ -130,10 +120,10 @@ MUTANTS = {
         _after(lambda found, _: 0.9 * found + 0.1 * found.mean("example") if len(found) else found)
     ),
     "example-alone/joint without need": Mutant(changed(Shares, joint=True)),
-    "inputs-unchanged": Mutant(_after(_marks_the_table)),
+    "inputs-unchanged": Mutant(_uses(lambda table: table.attrs.update(seen=1))),
     # The columns of a table that was built are read-only for everyone.
     "inputs-unchanged/read-only": Mutant(
-        _after(_sorts_in_place),
+        _uses(lambda table: table["response_example"].values.sort()),
         frozenset(
             {
                 "counted-responses",
@@ -157,7 +147,7 @@ MUTANTS = {
     "counted-responses": Mutant(
         changed(Shares, weights=lambda _, rows: np.ones(rows.example.size))
     ),
-    "lazy-stays-lazy": Mutant(_after(_loads_in_place)),
+    "lazy-stays-lazy": Mutant(_uses(lambda table: table.load())),
     "denominator-true": Mutant(
         _after(lambda found, _: found.assign_coords(denominator=("example", [11] * len(found))))
     ),

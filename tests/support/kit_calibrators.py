@@ -7,7 +7,7 @@ from collections.abc import Callable
 import attrs
 import numpy as np
 
-from kit_mutants import Mutant, changed, common
+from kit_mutants import Mutant, after, before, common
 from plausibly.calibration.examples import HashedNames
 from plausibly.kernels.sparse import Dense
 from plausibly.plugin import CalibrationData, CalibrationScores, Claim, Keys
@@ -24,17 +24,11 @@ class Drawn:
 
 
 def _before(change: Callable[[CalibrationData, Keys], tuple[CalibrationData, Keys]]) -> object:
-    def calibrate(self: Drawn, data: CalibrationData, keys: Keys) -> CalibrationScores:
-        return Drawn.calibrate(self, *change(data, keys))
-
-    return changed(Drawn, calibrate=calibrate)
+    return before(Drawn, "calibrate", change)
 
 
 def _after(change: Callable[[CalibrationScores, CalibrationData], CalibrationScores]) -> object:
-    def calibrate(self: Drawn, data: CalibrationData, keys: Keys) -> CalibrationScores:
-        return change(Drawn.calibrate(self, data, keys), data)
-
-    return changed(Drawn, calibrate=calibrate)
+    return after(Drawn, "calibrate", lambda result, data, _: change(result, data))
 
 
 def _by_place(data: CalibrationData, keys: Keys) -> tuple[CalibrationData, Keys]:

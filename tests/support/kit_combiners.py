@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 import attrs
 import numpy as np
 
-from kit_mutants import Mutant, changed, common
+from kit_mutants import Mutant, after, changed, common
 from plausibly.kernels.types import Floats
 from plausibly.plugin import (
     CalibrationSummary,
@@ -41,12 +41,7 @@ def _combine(change: Callable[[PValues], Floats], **members: object) -> object:
 
 
 def _guarantee(change: Callable[[Guarantee], Guarantee]) -> object:
-    def guarantee(
-        self: Mean, claim: Claim, summary: CalibrationSummary, alpha: Fraction
-    ) -> Guarantee:
-        return change(Mean.guarantee(self, claim, summary, alpha))
-
-    return changed(Mean, guarantee=guarantee)
+    return after(Mean, "guarantee", lambda guarantee, *_: change(guarantee))
 
 
 def _with_held_out(self: Mean, p: PValues, held_out: PValues | None) -> Floats:

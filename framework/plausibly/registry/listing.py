@@ -22,6 +22,8 @@ from plausibly.registry.entries import (
     normalised,
     reason_of,
 )
+from plausibly.registry.mistakes import written
+from plausibly.registry.parameters import expected, parameters_of
 from plausibly.registry.registry import Registry, check_class
 
 Describe = Callable[[object], object]
@@ -43,9 +45,6 @@ class About:
 
 
 def about(target: Callable[..., object], plain: Describe) -> tuple[About, ...]:
-    from plausibly.registry.mistakes import written
-    from plausibly.registry.parameters import expected, parameters_of
-
     meanings = helps(target)
     try:
         parameters = parameters_of(target, typed=True)
@@ -208,8 +207,6 @@ def check_failure(failure: Failure) -> Row:
 
 def check_entry(entry: Entry, registry: Registry, rules: Rules | None = None) -> Row:
     """Load a component, make it with its defaults, and compare it with its Protocol."""
-    from plausibly.registry.parameters import parameters_of
-
     kind = KIND_BY_NAME[entry.kind]
     of = Row(entry.source, "ok", entry.kind, entry.name)
     if lacking := missing(entry.source.distribution, entry.extra):
