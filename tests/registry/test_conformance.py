@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from types import SimpleNamespace
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, cast
 
 import attrs
 import pytest
@@ -13,7 +13,6 @@ from plausibly.plugin import AGGREGATOR, COMBINER, SCORE
 from plausibly.protocols import Aggregator, Calibrator, PValueCombiner, ScoreFunction
 from plausibly.registry import Registry
 from plausibly.registry.conformance import problems
-from plausibly.type_hints import fits
 from refusals import refused
 from registry_components import (
     By,
@@ -67,6 +66,9 @@ def test_data_members_have_the_declared_type() -> None:
     ):
         assert faults(Scored, ScoreFunction, **members) == [expected]
     assert faults(Scored, ScoreFunction, randomised=property(lambda self: True)) == []
+    assert faults(Least, PValueCombiner, held_out=1) == []
+    wrong = "held_out: float / held_out = True"
+    assert faults(Least, PValueCombiner, held_out=True) == [wrong]
     for accepts in ("single-label", frozenset({1})):
         wrong = f"accepts: frozenset[str] / accepts = {accepts!r}"
         assert faults(Frequency, Aggregator, accepts=accepts) == [wrong]
@@ -96,28 +98,6 @@ def test_methods_of_an_object_and_of_its_class(function: object, found: str | No
     assert faults(Scored, ScoreFunction, score=function) == expected
     of_class = problems(type("Changed", (Scored,), {"score": function}), ScoreFunction)
     assert [problem.found for problem in of_class] == [found] * len(expected)
-
-
-@pytest.mark.parametrize(
-    ("value", "wanted", "does"),
-    [
-        (1, float, True),
-        (True, float, False),
-        (True, int, False),
-        (1, int, True),
-        (1.0, int, False),
-        ("a", Literal["a", "b"], True),
-        (None, int | None, True),
-        ("x", int | None, False),
-        ((1, 2), tuple[int, ...], True),
-        ((1, "a"), tuple[int, str], True),
-        ([1], tuple[int, ...], False),
-        (object(), object, True),
-        (3, "unresolved", True),
-    ],
-)
-def test_values_fit_types(value: object, wanted: object, does: bool) -> None:
-    assert fits(value, wanted) is does
 
 
 def test_the_component_and_its_plugin_are_named(plugins: Plugins) -> None:
