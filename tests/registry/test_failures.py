@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import sys
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar
@@ -47,13 +48,13 @@ def broken(registrar: Registrar) -> None:
 
 
 def outcome_of(
-    monkeypatch: pytest.MonkeyPatch, attribute: str = "", **attributes: object
+    monkeypatch: pytest.MonkeyPatch, attributes: Mapping[str, object], place: str = ""
 ) -> tuple[Entry, ...] | Failure:
     """Return the result of a plugin whose module has these attributes."""
     module = ModuleType("in_memory_thesis")
     module.__dict__.update(attributes)
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    return run_hook(Declared(SOURCE, module.__name__ + attribute))
+    return run_hook(Declared(SOURCE, module.__name__ + place))
 
 
 async def asynchronous(registrar: Registrar) -> None:
@@ -69,6 +70,7 @@ def raising(name: str) -> object:
     raise OSError("network")
 
 
+mark: Any = hookimpl  # Any: of functions that are no hooks
 NO_HOOK = "in_memory_thesis has no function marked @hookimpl"
 LOST = "its hook returned a list; what is not added to the registrar is lost"
 
@@ -77,11 +79,11 @@ LOST = "its hook returned a list; what is not added to the registrar is lost"
     ("attributes", "stage", "reason", "remedy"),
     [
         ({"misspelt": plausibly_registr}, "hook", NO_HOOK, "mark it with @hookimpl of plausibly."),
-        ({"register": hookimpl(lambda registrar: [Smoothed])}, "registration", LOST, "registrar.a"),
-        ({"register": hookimpl(asynchronous)}, "registration", "its hook returned a coroutine", ""),
+        ({"register": mark(lambda registrar: [Smoothed])}, "registration", LOST, "registrar.a"),
+        ({"register": mark(asynchronous)}, "registration", "its hook returned a coroutine", ""),
         ({"register": good, "__getattr__": raising}, "API", "OSError: network", ""),
         *(
-            ({"register": hookimpl(function)}, "registration", "TypeError: ", "fix thesis-pl")
+            ({"register": mark(function)}, "registration", "TypeError: ", "fix thesis-pl")
             for function in (lambda reg: None, lambda: None, lambda registrar, more: None)
         ),
         *(
@@ -102,7 +104,7 @@ def test_a_hook_that_fails(
     reason: str,
     remedy: str,
 ) -> None:
-    outcome = outcome_of(monkeypatch, **attributes)
+    outcome = outcome_of(monkeypatch, attributes)
     assert isinstance(outcome, Failure)
     assert (outcome.source, outcome.stage) == (SOURCE, stage)
     assert outcome.reason.startswith(reason)
@@ -114,7 +116,7 @@ def test_a_hook_may_have_any_name_and_defaults(monkeypatch: pytest.MonkeyPatch) 
         good(registrar)
 
     for attributes in ({"tell_plausibly": good, "requires_api": 1}, {"register": hookimpl(more)}):
-        outcome = outcome_of(monkeypatch, **attributes)
+        outcome = outcome_of(monkeypatch, attributes)
         assert isinstance(outcome, tuple)
         assert [(e.kind, e.name, e.source) for e in outcome] == [("aggregator", "pl", SOURCE)]
 
@@ -127,7 +129,7 @@ def test_any_exception_of_a_hook_is_a_failure(
         good(registrar)
         raise error
 
-    outcome = outcome_of(monkeypatch, register=hookimpl(register))
+    outcome = outcome_of(monkeypatch, {"register": hookimpl(register)})
     assert isinstance(outcome, Failure)
     assert (outcome.stage, outcome.error) == ("registration", error)
     assert [e.name for e in outcome.offered] == ["pl"]
@@ -156,7 +158,7 @@ def test_entry_points_that_fail(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     assert isinstance(newer, Failure)
     assert newer.reason.startswith("cannot import name 'Reliability' from 'plausibly.plugin'")
     assert (newer.reason[-len(HERE) :], newer.remedy) == (HERE, UPGRADE)
-    attribute = outcome_of(monkeypatch, ":PlackettLuce", register=good)
+    attribute = outcome_of(monkeypatch, {"register": good}, ":PlackettLuce")
     assert isinstance(attribute, Failure)
     assert attribute.reason.startswith("the entry point names in_memory_thesis:PlackettLuce")
     hint = 'write thesis = "in_memory_thesis", and add PlackettLuce in its hook'

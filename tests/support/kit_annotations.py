@@ -102,9 +102,16 @@ def _nothing_too(self: Words, records: Iterable[Record], labels: Labels) -> xr.D
     records = list(records)
     if records:
         return Words.build(self, records, labels)
-    columns = ("response_example", "response_annotator", "mention_response", "mention_label")
-    none: dict[str, list[int]] = {column: [] for column in columns}
-    return build_table(self.name, examples=[], annotators=[], labels=labels or [], **none)
+    return build_table(
+        self.name,
+        examples=[],
+        annotators=[],
+        labels=labels or [],
+        response_example=[],
+        response_annotator=[],
+        mention_response=[],
+        mention_label=[],
+    )
 
 
 def _with_share(table: AnnotationTable) -> xr.Dataset:
