@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import attrs
 import pytest
@@ -170,7 +169,7 @@ class PairWins(Shares):
 
 
 RECORDS = 'records=[("case 1", "r1", answer), ...] and labels=[...], or a method example() of both'
-CALLS: list[tuple[Callable[[], Any], str, str]] = [
+CALLS: list[tuple[Callable[[], object], str, str]] = [
     (lambda: testing.check_annotation(Pairs()), "kit-data-missing", f"hint {RECORDS}"),
     (
         lambda: testing.check_annotation(Pairs(), records=[("a", "b", "c")]),
@@ -194,7 +193,7 @@ CALLS: list[tuple[Callable[[], Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("call", "name", "piece"), CALLS)
-def test_kinds_and_data_that_do_not_fit(call: Callable[[], Any], name: str, piece: str) -> None:
+def test_kinds_and_data_that_do_not_fit(call: Callable[[], object], name: str, piece: str) -> None:
     with refused(name, piece):
         call()
 
