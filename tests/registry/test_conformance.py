@@ -77,7 +77,7 @@ def test_data_members_have_the_declared_type() -> None:
 
 
 @pytest.mark.parametrize(
-    ("function", "found"),
+    ("function", "form"),
     [
         (lambda self, probabilities, uniform: None, None),
         (lambda self, probabilities, uniform, extra=1: None, None),
@@ -93,11 +93,11 @@ def test_data_members_have_the_declared_type() -> None:
         (max, None),
     ],
 )
-def test_methods_of_an_object_and_of_its_class(function: object, found: str | None) -> None:
-    expected = [] if found is None else [f"score(probabilities, uniform) / {found}"]
+def test_methods_of_an_object_and_of_its_class(function: object, form: str | None) -> None:
+    expected = [] if form is None else [f"score(probabilities, uniform) / {form}"]
     assert faults(Scored, ScoreFunction, score=function) == expected
     of_class = problems(type("Changed", (Scored,), {"score": function}), ScoreFunction)
-    assert [problem.found for problem in of_class] == [found] * len(expected)
+    assert [problem.found for problem in of_class] == [form] * len(expected)
 
 
 def test_the_component_and_its_plugin_are_named(plugins: Plugins) -> None:

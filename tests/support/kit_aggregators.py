@@ -39,24 +39,24 @@ def _after(change: Callable[[xr.DataArray, xr.Dataset], xr.DataArray]) -> object
     return after(Shares, "aggregate", lambda result, table, _: change(result, table))
 
 
-def _negative(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
-    if "naevus" not in found.label.values:
-        return found
-    names = found.label.values
-    moved: xr.DataArray = found + 0.75 * ((names == "naevus") * 1.0 - (names == "melanoma"))
+def _negative(result: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
+    if "naevus" not in result.label.values:
+        return result
+    names = result.label.values
+    moved: xr.DataArray = result + 0.75 * ((names == "naevus") * 1.0 - (names == "melanoma"))
     return moved
 
 
-def _first_example(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
-    values = found.values.copy()
+def _first_example(result: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
+    values = result.values.copy()
     values[:1] = 0.5 * values[:1] + 0.5 / values.shape[1]
-    return found.copy(data=values)
+    return result.copy(data=values)
 
 
-def _first_label(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
-    values = found.values.copy()
+def _first_label(result: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
+    values = result.values.copy()
     values[:, 0] += 1e-3
-    return found.copy(data=values / (1 + 1e-3))
+    return result.copy(data=values / (1 + 1e-3))
 
 
 def _uses(act: Callable[[xr.Dataset], object]) -> object:
@@ -67,10 +67,10 @@ def _uses(act: Callable[[xr.Dataset], object]) -> object:
     return _after(change)
 
 
-def _needs_examples(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
-    if not found.sizes["example"]:
+def _needs_examples(result: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
+    if not result.sizes["example"]:
         raise ValueError("zero-size array")
-    return found
+    return result
 
 
 def _needs_annotators(self: Shares, annotations: xr.Dataset) -> Rows:
@@ -107,9 +107,9 @@ def _sparse_uneven(self: Shares, annotations: xr.Dataset, keys: Keys) -> xr.Data
 
 
 MUTANTS = {
-    **common(Shares, "aggregate", lambda found: found.assign_attrs(note="fitted")),
+    **common(Shares, "aggregate", lambda result: result.assign_attrs(note="fitted")),
     "accepts-kinds": Mutant(changed(Shares, accepts=frozenset())),
-    "names-kept": Mutant(_after(lambda found, _: found.expand_dims("fold"))),
+    "names-kept": Mutant(_after(lambda result, _: result.expand_dims("fold"))),
     "simplex": Mutant(_after(_negative)),
     "example-order": Mutant(_after(_first_example), frozenset({"example-alone"})),
     "label-order": Mutant(_after(_first_label)),
@@ -117,7 +117,9 @@ MUTANTS = {
         changed(Shares, weights=lambda _, rows: (1.0 + (rows.annotator == 0)) * rows.weight)
     ),
     "example-alone": Mutant(
-        _after(lambda found, _: 0.9 * found + 0.1 * found.mean("example") if len(found) else found)
+        _after(
+            lambda result, _: 0.9 * result + 0.1 * result.mean("example") if len(result) else result
+        )
     ),
     "example-alone/joint without need": Mutant(changed(Shares, joint=True)),
     "inputs-unchanged": Mutant(_uses(lambda table: table.attrs.update(seen=1))),
@@ -136,11 +138,13 @@ MUTANTS = {
         ),
     ),
     "declared-labels": Mutant(
-        _after(lambda found, _: found.drop_sel(label=UNNAMED, errors="ignore"))
+        _after(lambda result, _: result.drop_sel(label=UNNAMED, errors="ignore"))
     ),
     "missing-responses": Mutant(changed(Shares, aggregate=_unanswered_too)),
     "zero-examples": Mutant(_after(_needs_examples)),
-    "one-label": Mutant(_after(lambda found, _: found * (0.5 if found.sizes["label"] == 1 else 1))),
+    "one-label": Mutant(
+        _after(lambda result, _: result * (0.5 if result.sizes["label"] == 1 else 1))
+    ),
     "unknown-annotators": Mutant(
         changed(Shares, rows=_needs_annotators), frozenset({"counted-responses"})
     ),
@@ -149,10 +153,10 @@ MUTANTS = {
     ),
     "lazy-stays-lazy": Mutant(_uses(lambda table: table.load())),
     "denominator-true": Mutant(
-        _after(lambda found, _: found.assign_coords(denominator=("example", [11] * len(found))))
+        _after(lambda result, _: result.assign_coords(denominator=("example", [11] * len(result))))
     ),
     "coordinates-kept": Mutant(
-        _after(lambda found, _: found.drop_vars("patient", errors="ignore"))
+        _after(lambda result, _: result.drop_vars("patient", errors="ignore"))
     ),
     "sparse-same": Mutant(changed(Shares, aggregate_sparse=_sparse_uneven)),
     "unfit-refused": Mutant(

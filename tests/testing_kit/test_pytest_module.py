@@ -51,11 +51,11 @@ def test_in_a_project_of_its_own(tmp_path: Path) -> None:
 
 
 def test_a_rule_alone_and_an_expected_failure_that_names_none() -> None:
-    (one,) = [p.values[0] for p in rules(AGGREGATOR) if p.id == "simplex"]
-    assert isinstance(one, RuleTest)
-    one(Shares())
+    (test,) = [p.values[0] for p in rules(AGGREGATOR) if p.id == "simplex"]
+    assert isinstance(test, RuleTest)
+    test(Shares())
     with pytest.raises(AssertionError, match="0 of 1 rules hold, 1 fails") as caught:
-        one(MUTANTS["simplex"].component)
+        test(MUTANTS["simplex"].component)
     assert "simplex  fails  a plausibility is -0.75\n" in str(caught.value)
     with refused("option-unknown", "hint fix or drop it in expected_failures"):
         rules(AGGREGATOR, expected_failures={"simplx": "ours"})
