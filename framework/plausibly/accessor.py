@@ -34,29 +34,25 @@ _CELL = 240
 
 @attrs.frozen(kw_only=True, repr=False)
 class Listing:
-    """Rows under titles, made when they are read."""
+    """Rows under titles, of which the first are printed."""
 
     title: str
     columns: tuple[str, ...]
-    total: int
-    rows: Callable[[int, int], Sequence[Row]]
-    most: int = SHOWN
+    rows: Sequence[Row]
+    most: int
 
     def __len__(self) -> int:
-        return self.total
+        return len(self.rows)
 
     def to_frame(self) -> pd.DataFrame:
         """Return all rows; labels of a set are a tuple of their names."""
-        return pd.DataFrame(list(self.rows(0, self.total)), columns=list(self.columns))
+        return pd.DataFrame(list(self.rows), columns=list(self.columns))
 
     def __repr__(self) -> str:
-        rows = self._shown()
-        widths = [
-            max(len(row[column]) for row in (self.columns, *rows))
-            for column in range(len(self.columns))
-        ]
+        rows = [self.columns, *self._shown()]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [self.title]
-        for row in (self.columns, *rows):
+        for row in rows:
             cells = (f"{text:<{width}}" for text, width in zip(row, widths, strict=True))
             lines.append("  ".join(cells).rstrip())
         return "\n".join([*lines, *self._rest()])
@@ -69,11 +65,10 @@ class Listing:
         )
 
     def _shown(self) -> list[tuple[str, ...]]:
-        rows = self.rows(0, min(self.most, self.total))
-        return [tuple(map(as_text, row)) for row in rows]
+        return [tuple(map(as_text, row)) for row in self.rows[: self.most]]
 
     def _rest(self) -> list[str]:
-        rest = self.total - self.most
+        rest = len(self.rows) - self.most
         return [f"… {counted(rest)} more, in to_frame()"] if rest > 0 else []
 
 
@@ -89,7 +84,7 @@ def as_text(value: object) -> str:
 
 
 @attrs.frozen(repr=False, eq=False)
-class DatasetFigures:
+class Figures:
     """Functions of `plausibly.plots` with this result as their first argument."""
 
     _result: xr.Dataset
@@ -103,42 +98,10 @@ class DatasetFigures:
 
     def __getattr__(self, name: str) -> Callable[..., Axes]:
         if name not in reading.FIGURES:
-            msg = f"{type(self).__name__} has no figure {name}"
-            raise AttributeError(msg)
+            raise AttributeError(f"{type(self).__name__} has no figure {name}")
         figure = partial(getattr(plots, name), self._result)
         figure.__doc__ = getattr(plots, name).__doc__
         return figure
-
-
-@attrs.frozen(repr=False, eq=False)
-class ArrayFigures:
-    """Figures of a DataArray."""
-
-    _array: xr.DataArray
-
-    def __repr__(self) -> str:
-        return "figures: threshold (of thresholds), example (of sets and plausibilities)"
-
-    def threshold(self, *, axes: Axes | None = None) -> Axes:
-        """Draw thresholds against alpha: `plausibly.plots.threshold`."""
-        return plots.threshold(self._array, axes=axes)
-
-    def example(
-        self,
-        name: str | None = None,
-        *,
-        plausibilities: xr.DataArray | None = None,
-        predictions: xr.DataArray | None = None,
-        most: int = 12,
-        axes: Axes | None = None,
-    ) -> Axes:
-        """Draw one example of these sets or plausibilities; see `plausibly.plots.example`."""
-        if self._array.dtype == bool:
-            return plots.example(
-                plausibilities, predictions, self._array, name=name, most=most, axes=axes
-            )
-        own = self._array if plausibilities is None else plausibilities
-        return plots.example(own, predictions, name=name, most=most, axes=axes)
 
 
 D = TypeVar("D", xr.DataArray, xr.Dataset)
@@ -161,11 +124,9 @@ class _Accessor(Generic[D]):
                 hint="predictor.guarantee(0.1)",
             )
         guarantees = [Guarantee.from_json(plain) for plain in stated]
-        if alpha is None and len(guarantees) == 1:
-            return guarantees[0]
         exact = None if alpha is None else read_alpha(alpha)
         for guarantee in guarantees:
-            if guarantee.alpha == exact:
+            if guarantee.alpha == exact or (exact is None and len(guarantees) == 1):
                 return guarantee
         there = [f"{float(guarantee.alpha):g}" for guarantee in guarantees]
         raise InputError(
@@ -179,7 +140,7 @@ class _Accessor(Generic[D]):
 
 
 class ArrayAccessor(_Accessor[xr.DataArray]):
-    """Names of labels, guarantees and figures of a DataArray."""
+    """Names of labels and guarantees of a DataArray."""
 
     guarantee = _Accessor.guarantee  # the reference lists members of the class itself only
 
@@ -188,39 +149,26 @@ class ArrayAccessor(_Accessor[xr.DataArray]):
         # The order of the array: that of the calibration only matters for ties.
         labels = np.array([str(name) for name in self._data[names.LABEL].values], dtype=object)
         sets = as_sets(self._data).sel({names.LABEL: list(labels)})
-        examples = [str(name) for name in sets[names.EXAMPLE].values]
-        planes = sets.transpose(names.EXAMPLE, ..., names.LABEL)
+        examples = names.name_texts(sets[names.EXAMPLE].values)
+        keys: list[Row] = [(example,) for example in examples]
         with_alpha = names.ALPHA in sets.coords
-        alphas = np.atleast_1d(sets[names.ALPHA].values).tolist() if with_alpha else [0.0]
-
-        def rows(start: int, end: int) -> Sequence[Row]:
-            first, last = start // len(alphas), -(-end // len(alphas))
-            part = planes.isel({names.EXAMPLE: slice(first, last)}).values
-            inside = part.reshape(-1, len(labels))[start - first * len(alphas) :]
-            result: list[Row] = []
-            for place in range(start, end):
-                row, level = divmod(place, len(alphas))
-                contained = tuple(labels[inside[place - start]])
-                known = (examples[row], alphas[level]) if with_alpha else (examples[row],)
-                result.append((*known, len(contained), contained))
-            return result
-
+        if with_alpha:
+            alphas = np.atleast_1d(sets[names.ALPHA].values).tolist()
+            keys = [(*key, alpha) for key in keys for alpha in alphas]
+        inside = sets.transpose(names.EXAMPLE, ..., names.LABEL).values.reshape(-1, len(labels))
         return Listing(
             title=f"prediction sets of {several(len(examples), 'example')}, "
             f"of {counted(len(labels))} labels",
             columns=("example", *(["alpha"] if with_alpha else []), "labels", "set"),
-            total=len(examples) * len(alphas),
-            rows=rows,
+            rows=[
+                (*key, int(row.sum()), tuple(labels[row]))
+                for key, row in zip(keys, inside, strict=True)
+            ],
             most=most,
         )
 
-    @property
-    def plot(self) -> ArrayFigures:
-        """Figures of this array: see `plausibly.plots`."""
-        return ArrayFigures(self._data)
-
     def __repr__(self) -> str:
-        return ".plausibly of a DataArray: names(), guarantee(), plot"
+        return ".plausibly of a DataArray: names(), guarantee()"
 
 
 _NOTHING = 1e-9  # tolerance for sums of shares
@@ -255,13 +203,12 @@ class DatasetAccessor(_Accessor[xr.Dataset]):
         order = order[missed[order] > _NOTHING]
         worst = order[:n]
         few = {names.EXAMPLE: examples[worst].tolist()}
+        largest = plane["largest_plausibility"].values[worst].tolist()
         columns: dict[str, Sequence[object]] = {
             "example": few[names.EXAMPLE],
             "left out": list(map(decimal, missed[worst].tolist())),
             "labels in set": size[worst].tolist(),
-            "largest plausibility": list(
-                map(decimal, plane["largest_plausibility"].values[worst].tolist())
-            ),
+            "largest plausibility": list(map(decimal, largest)),
         }
         if sets is not None and len(worst):
             chosen = as_sets(sets)
@@ -280,22 +227,20 @@ class DatasetAccessor(_Accessor[xr.Dataset]):
                 plane,
             ),
             columns=tuple(columns),
-            total=len(rows),
-            rows=lambda start, end: rows[start:end],
+            rows=rows,
             most=len(rows),
         )
 
     @property
-    def plot(self) -> DatasetFigures:
+    def plot(self) -> Figures:
         """Figures of this result: see `plausibly.plots`."""
-        return DatasetFigures(self._data)
+        return Figures(self._data)
 
     def __repr__(self) -> str:
         return f".plausibly of a Dataset: worst(), guarantee(), plot ({self.plot!r})"
 
 
 def _shares(row: xr.DataArray) -> str:
-    """Return the plausibilities of an example, the largest first."""
     order = np.argsort(-row.values, kind="stable")[: np.count_nonzero(row.values > 0)]
     shares = zip(row[names.LABEL].values[order], row.values[order].tolist(), strict=True)
     return listed(

@@ -29,7 +29,6 @@ _CHUNK = re.compile(r"(.+)/\d+(\.\d+)*")
 
 
 def unwritable(path: Path, reason: OSError | ValueError) -> InputError:
-    """Return the error that says why `path` cannot be written."""
     why = (getattr(reason, "strerror", None) or str(reason)).lower()
     kept = f"; the old {path.name} is as it was" if os.path.exists(path) else ""  # noqa: PTH110  # never raises
     return InputError(
@@ -161,7 +160,6 @@ def _claimed(folder: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def _locked(folder: Path, *, wait: bool) -> Iterator[bool]:
-    """Lock a folder, and yield whether that was possible."""
     if fcntl is None:  # pragma: no cover  # Windows
         yield False
         return

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import attrs
 
@@ -22,21 +22,11 @@ _T = TypeVar("_T")
 _RATIO = re.compile(r"-?[0-9]{1,999}(/[1-9][0-9]{0,999})?")
 
 
-class Printer(Protocol):
-    """Printer of IPython."""
-
-    def text(self, obj: str) -> None:
-        """Print a text as it is."""
-        ...
-
-
 Target = Literal["aggregated", "majority-vote", "mass", "risk"]
 
 Needs = Literal["mean", "each", "smoothed", "losses"]
-"""Input of a combiner: the mean p-value, each replicate's, the mean with ties split, or the losses.
-
-With the losses, the missed mass of each example, a combiner returns the threshold itself.
-"""
+"""Input of a combiner: the mean p-value, each replicate's, the mean with ties split, or the missed
+mass of each example, from which the combiner returns the threshold itself."""
 
 NEW_LABEL = (
     "Y, a label drawn from the plausibilities of a new example: the answer of an annotator like "
@@ -59,14 +49,8 @@ _DIGITS, _TYPED = 4, 12
 def bounded(value: Fraction | float, *, up: bool = False, typed: bool = True) -> str:
     """Return a bound as text that never says more than the number does.
 
-    Parameters
-    ----------
-    value : Fraction or float
-        From 0 to 1. With four decimals, or so many that two digits say how near it is to 0 or 1.
-    up : bool
-        Whether an upper bound, as of a risk, is rounded up instead of down.
-    typed : bool
-        Whether a decimal of up to twelve digits was typed, and is printed as it is.
+    It has four decimals, or so many that two digits say how near it is to 0 or 1. Upper bounds, as
+    of a risk, are rounded `up`; a decimal of up to twelve digits, if it was `typed`, is kept.
     """
     exact = value if isinstance(value, Fraction) else Fraction(str(value))
     far = min(exact, 1 - exact)
@@ -95,14 +79,11 @@ class Exchangeable:
     Attributes
     ----------
     unit : str
-        Coordinate of which each value, such as a patient, is one unit with all its examples; empty:
-        each example is one.
+        Coordinate of which each value, such as a patient, is one unit; empty: each example is one.
     weights : str
         Coordinate that says how much more often new examples are like each; empty: no shift.
-    augmentations : bool
-        Whether each example comes with all its augmentations.
-    with_plausibilities : bool
-        Whether each example comes with its plausibilities.
+    augmentations, with_plausibilities : bool
+        Whether each example comes with all its augmentations, and with its plausibilities.
     independent : bool
         Whether the units are independent draws of one distribution, which is more.
     """
@@ -140,27 +121,23 @@ class Claim:
     covers : str
         What is covered, in words.
     target : {"aggregated", "majority-vote", "mass", "risk"}
-        Whether the claim is about labels drawn from the plausibilities, about the majority vote,
-        about the share of the plausibilities in a set, or about a risk on average.
+        Labels drawn from the plausibilities, the majority vote, the share of the plausibilities in
+        a set, or a risk on average.
     event : str
         For the targets "mass" and "risk": what is probable, or what is small on average.
     share : Fraction or None
         For the target "mass": the share of the plausibilities that a set is to hold.
     by : str
-        The coordinate of the examples, or ``"label"``; the claim holds for each of its values.
-        Empty: overall only.
+        Coordinate, or ``"label"``, for each value of which the claim holds; empty: overall only.
     unit : str
         What calibration counts, such as examples.
     assumption : Exchangeable or None
         How calibration and new examples relate; None where `conditions` say all of it.
-    conditions : tuple of str
-        What else the claim rests on.
-    random : tuple of str
-        What is random beside the examples, such as drawn labels.
+    conditions, random : tuple of str
+        What else the claim rests on, and what is random beside the examples, as drawn labels.
     reason, reference : str
         The argument where it is another than that of exchangeable examples, and its proof.
     notes : tuple of str
-        What else a reader should know.
     """
 
     covers: str = NEW_LABEL
@@ -237,16 +214,14 @@ class Guarantee(Claim):
     on_average : str
         What the probability is taken over.
     confidence : Fraction or None
-        For guarantees about this one calibration: they hold with at least this probability over it.
+        Probability over the calibration, for guarantees about this one calibration.
     vacuous : bool
-        True where the guarantee is kept by giving every label.
-    has : int
-        Number of examples that decide vacuity: calibration or held-out ones.
-    needed : int or None
-        Least number of such examples with which the sets can say something at `alpha`. They do
-        unless too many examples have the lowest rank, such as held-out ones below all others.
+        True where every set contains all labels.
+    has, needed : int
+        Number of calibration or held-out examples, and the minimum with which sets leave out labels
+        at `alpha` unless too many of them have the lowest rank.
     least_alpha : float or None
-        Least alpha at which the sets can say something with `has` examples.
+        Smallest alpha at which sets leave out labels with `has` examples.
     groups : tuple of (str, float)
         The values of `by`, and by how many calibration examples (a label: by which mass).
     """
@@ -266,11 +241,8 @@ class Guarantee(Claim):
         """What the guarantee does not say; empty where there is none."""
         if self.level is None:
             return ""
-        by_target = {
-            "majority-vote": "that an annotator's answer is covered; ",
-            "risk": "coverage; ",
-        }
-        return f"{by_target.get(self.target, '')}{NOT_CLAIMED}"
+        answers = "that an annotator's answer is covered; "
+        return {"majority-vote": answers, "risk": "coverage; "}.get(self.target, "") + NOT_CLAIMED
 
     def statement(self) -> str:
         """Return the guarantee as one formula."""
@@ -289,10 +261,7 @@ class Guarantee(Claim):
         return f"{text} (vacuous: every set contains all labels)" if self.vacuous else text
 
     def bound(self) -> str:
-        """Return the level, or what the risk is at most, as text that guarantees no more than it.
-
-        Exactly where alpha is a decimal; a level that is no simple multiple of it is rounded.
-        """
+        """Return the level, or the bound of the risk, as text that guarantees no more than it."""
         level = Fraction(0) if self.level is None else self.level
         typed = level == 1 - self.alpha
         if self.target == "risk":
@@ -347,8 +316,8 @@ class Guarantee(Claim):
             )
         return "\n".join(lines)
 
-    def _repr_pretty_(self, printer: Printer, cycle: bool) -> None:
-        # What a cell or a console of IPython shows as text.
+    # Any: the printer of IPython, which shows this in cells and consoles
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
 
     def _repr_html_(self) -> str:
@@ -357,10 +326,9 @@ class Guarantee(Claim):
     def to_json(self) -> dict[str, object]:
         """Return plain data; fractions become text, so that nothing is rounded."""
         data: dict[str, object] = converter().unstructure(self)
-        derived = {
-            name: getattr(self, name) for name in ("assumes", "not_claimed", "per", "cluster")
-        }
-        return {**data, **derived, "statement": self.statement()}
+        for name in ("assumes", "not_claimed", "per", "cluster"):
+            data[name] = getattr(self, name)
+        return {**data, "statement": self.statement()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> Guarantee:
@@ -374,21 +342,15 @@ class CalibrationSummary:
 
     Attributes
     ----------
-    n : int
-        Calibration units whose scores are compared with; of the largest group, where p-values are
-        kept apart.
-    m : int
-        Replicates.
-    n_held_out : int
-        Examples set aside for the combiner.
+    n, m, n_held_out : int
+        Calibration units (of the largest group, where p-values are kept apart), replicates, and
+        examples set aside for the combiner.
     test_mass : Fraction
         Mass of the new example in a numerator, in masses of one example: the largest risk.
     equal_masses : bool
         Whether every score is that of one example and weighs as much as any other.
-    separate : bool
-        Whether each replicate has p-values of its own.
-    shared_score : bool
-        Whether all replicates compare the same test score.
+    separate, shared_score : bool
+        Whether each replicate has p-values of its own; whether all compare one test score.
     calibrator : str
         Its name, for messages.
     """
@@ -413,15 +375,7 @@ class CalibrationSummary:
     ) -> Guarantee:
         """Return that nothing is guaranteed; `plausibly.calibrate` refuses unless that is allowed.
 
-        Parameters
-        ----------
-        claim : Claim
-        alpha : Fraction
-        reason : str
-            What a guarantee would need, and what is missing here.
-        reference : str
-            Where the lack is shown.
-        notes : tuple of str
+        `reason` is what a guarantee would need, and what is missing.
         """
         stated = attrs.evolve(
             claim,
@@ -450,19 +404,10 @@ class CalibrationSummary:
         random: tuple[str, ...] = (),
         notes: tuple[str, ...] = (),
     ) -> Guarantee:
-        """Return the guarantee 1 - alpha of a p-value whose least value is ``factor / (n + 1)``.
+        """Return the guarantee ``1 - alpha / factor`` of p-values from ``factor / (n + 1)`` on.
 
-        Parameters
-        ----------
-        claim : Claim
-        alpha : Fraction
-        reason, reference : str
-        factor : int
-            What the rule multiplies a p-value of this calibration by.
-        held_out : bool
-            Whether n counts the held-out examples.
-        random, notes : tuple of str
-            See `guarantee`.
+        `factor` is what the rule multiplies p-values by; n counts the held-out examples with
+        `held_out`. For the other parameters see `guarantee`.
         """
         count = self.n_held_out if held_out else self.n
         mass = factor if held_out else factor * self.test_mass
@@ -507,22 +452,12 @@ class CalibrationSummary:
             Miscoverage rate, and guaranteed coverage.
         reason, reference : str
             The argument, and where it is proved.
-        needed : int
-            Examples from which on the sets are not every label, at `alpha`.
-        least_alpha : float or None
-            Alpha from which on they are not, with the examples there are.
-        held_out : bool
-            Whether `needed` counts held-out examples.
-        vacuous : bool
-            Whether every set is every label.
-        confidence : Fraction, optional
-            Probability over the calibration with which the level holds.
+        needed, least_alpha, vacuous, confidence
+            As in `Guarantee`; `needed` counts held-out examples with `held_out`.
         independent : bool
             Whether the argument needs independent examples, more than exchangeable ones.
-        random : tuple of str
-            What the combiner draws, beside what is random already.
-        notes : tuple of str
-            More to say.
+        random, notes : tuple of str
+            What the combiner draws, beside what is random already, and more to say.
         """
         over = f"over {', '.join(('calibration set', *claim.random, *random))} and new example"
         if confidence is not None:

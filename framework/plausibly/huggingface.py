@@ -48,19 +48,15 @@ def predictions(
     Parameters
     ----------
     rows : iterable
-        One entry per example, read one by one: the list of ``{"label": ..., "score": ...}`` that
-        classification of text and audio gives with ``top_k=None``, and of images with ``top_k`` as
-        large as there are labels; or the mapping with ``"labels"`` and ``"scores"`` of zero-shot
-        classification. Every row names every label.
+        One entry per example, read one by one, with a score of every label: the list of
+        ``{"label": ..., "score": ...}`` of a classification, or the mapping with ``"labels"`` and
+        ``"scores"`` of a zero-shot classification.
     labels : sequence of str, or mapping of int to str, optional
-        The labels in order, or ``model.config.id2label``. By default those of the first row,
-        sorted.
+        The labels in order, or ``model.config.id2label``; by default those of the first row.
     examples : sequence, optional
         Names of the examples, in the order of the rows; by default ``"0"``, ``"1"``, …
     scale : {"probability", "independent", "logit"}
-        Origin of the scores: a softmax, a sigmoid for each label
-        (``function_to_apply="sigmoid"``, ``multi_label=True``), or neither
-        (``function_to_apply="none"``).
+        Origin of the scores: a softmax, a sigmoid for each label, or neither.
 
     Returns
     -------
@@ -71,8 +67,7 @@ def predictions(
     ------
     InputError
         ``rows-missing``, ``row-unfit``, ``labels-missing``, ``label-unknown``,
-        ``rows-do-not-sum``, ``rows-differ``, and those of
-        `plausibly.data.validate.check_predictions`.
+        ``rows-do-not-sum`` or ``rows-differ``.
 
     Examples
     --------
@@ -82,7 +77,20 @@ def predictions(
     [[0.25, 0.75]]
     """
     names = None if examples is None else name_texts(examples)
-    order = None if labels is None else _ordered(labels)
+    order = name_texts(labels) if isinstance(labels, Sequence) else None
+    if isinstance(labels, Mapping):
+        try:
+            places = {int(key): str(name) for key, name in labels.items()}
+        except ValueError:
+            raise InputError(
+                "labels-unfit",
+                "labels have keys that are no numbers",
+                expected="model.config.id2label: a number to a name",
+                found=listed(map(quoted, labels)),
+                hint="labels=model.config.id2label",
+                source="labels",
+            ) from None
+        order = [places[place] for place in sorted(places)]
     values: list[list[float]] = []
     for place, row in enumerate(rows):
         example = names[place] if names is not None and place < len(names) else str(place)
@@ -101,16 +109,13 @@ def predictions(
                 labels=unknown,
             )
         if unknown or lacking:
+            lacks = f"has no score of {listed(map(quoted, lacking))}"
             raise _unfit(
                 "labels-missing",
                 example,
-                "names other labels than the first row"
-                if labels is None
-                else f"has no score of {listed(map(quoted, lacking))}",
+                "names other labels than the first row" if labels is None else lacks,
                 expected=f"all {several(len(order), 'label')} in every row",
-                found=f"{listed(map(quoted, unknown or lacking))} in one of them"
-                if labels is None
-                else f"the first {several(len(scores), 'label')}",
+                found=listed(map(quoted, scores)),
                 hint=_EVERY,
                 labels=unknown or lacking,
             )
@@ -166,39 +171,19 @@ def _unfit(
     )
 
 
-def _ordered(labels: Labels) -> list[str]:
-    """Return names in order; those of an ``id2label`` by their number."""
-    if not isinstance(labels, Mapping):
-        return name_texts(labels)
-    try:
-        places = {int(key): str(name) for key, name in labels.items()}
-    except ValueError:
-        raise InputError(
-            "labels-unfit",
-            "labels have keys that are no numbers",
-            expected="model.config.id2label: a number to a name",
-            found=listed(map(quoted, labels)),
-            hint="labels=model.config.id2label",
-            source="labels",
-        ) from None
-    return [places[place] for place in sorted(places)]
-
-
 def _scores(row: object, example: str) -> dict[str, float]:
     """Return the score of each label that a row names, each once."""
     pairs: list[tuple[str, object]] = []
-    hint = "a pipeline for classification of texts, images or audio, or of zero-shot labels"
     match row:
-        case {"label": _, "score": _}:
-            hint = f"{_EVERY}; of a single input predictions([rows])"
         case {"labels": [*labels], "scores": [*values]} if len(labels) == len(values):
             pairs = list(zip(name_texts(labels), values, strict=True))
         case [*entries]:
-            named = [entry for entry in entries if isinstance(entry, Mapping)]
-            if len(named) == len(entries) and all(
-                {"label", "score"} <= {*entry} for entry in named
-            ):
-                pairs = [(str(entry["label"]), entry["score"]) for entry in named]
+            for entry in entries:
+                match entry:
+                    case {"label": label, "score": score}:
+                        pairs.append((str(label), score))
+                    case _:
+                        pairs.append(("", None))
     scores = {
         label: float(score)
         for label, score in pairs
@@ -211,6 +196,6 @@ def _scores(row: object, example: str) -> dict[str, float]:
             "is no row of classification with one finite score per label",
             expected='[{"label": ..., "score": ...}, ...], or {"labels": [...], "scores": [...]}',
             found=shortened(repr(row), 60),
-            hint=hint,
+            hint=f"{_EVERY}; of a single input predictions([rows])",
         )
     return scores

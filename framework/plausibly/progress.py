@@ -10,8 +10,6 @@ from importlib import import_module
 from threading import Lock, Timer
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import attrs
-
 from plausibly import text
 from plausibly.errors import counted, visible
 
@@ -37,7 +35,7 @@ def ticking(progress: Progress | None, what: str) -> Iterator[Tick]:
     if callable(progress):
         yield progress
     elif in_page or (progress and sys.stderr.isatty()):
-        bar = _PageBar(what) if in_page else Bar(what)
+        bar = PageBar(what) if in_page else Bar(what)
         bar.start()
         try:
             yield bar.tick
@@ -83,27 +81,30 @@ class Bar:
         self._over = False
 
     def start(self) -> None:
-        """Show the bar, unless it was stopped already."""
         from rich.console import Console
         from rich.progress import (
             BarColumn,
             MofNCompleteColumn,
             Progress,
+            ProgressColumn,
             TextColumn,
             TimeElapsedColumn,
         )
 
-        columns = [TextColumn("{task.description}", markup=False), BarColumn()]
+        columns: list[ProgressColumn] = [
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+        ]
         with self._lock:
             if self._over:
                 return
-            counts = [MofNCompleteColumn()] if self._total is not None else []
-            console = Console(file=sys.stderr)
+            if self._total is not None:
+                columns.append(MofNCompleteColumn())
             self._progress = Progress(
-                *columns, *counts, TimeElapsedColumn(), console=console, transient=True
+                *columns, TimeElapsedColumn(), console=Console(file=sys.stderr), transient=True
             )
             self._task = self._progress.add_task(
-                self._what, completed=self._done, total=self._total
+                self._what, total=self._total, completed=self._done
             )
             self._progress.start()
 
@@ -120,49 +121,37 @@ class Bar:
                 self._progress.stop()
 
 
-@attrs.frozen(repr=False)
-class Reached:
-    """Progress as HTML for a notebook, without a widget, so that it can be saved."""
-
-    what: str
-    done: int
-    total: int | None
-    seconds: float
-
-    def __repr__(self) -> str:
-        of = "" if self.total is None else f" of {counted(self.total)}"
-        return f"{self.what}: {counted(self.done)}{of}, {self.seconds:.0f} s"
-
-    def _repr_html_(self) -> str:
-        known = "" if self.total is None else f' max="{self.total}" value="{self.done}"'
-        status = text.escaped(repr(self))
-        return f'<progress{known} aria-label="{status}"></progress> <span>{status}</span>'
-
-
-class _PageBar:
-    """A bar in the output of a notebook's cell; the last state stays there."""
+class PageBar:
+    """A bar in the output of a notebook's cell, as HTML without a widget; its last state stays."""
 
     def __init__(self, what: str) -> None:
         self._what = what
         self._handle: Any = None  # Any: of IPython, which may not be installed
         self._begun = self._shown_at = 0.0
-        self._last: tuple[int, int | None] = (0, None)
+        self._done = 0
+        self._total: int | None = None
+
+    def __repr__(self) -> str:
+        of = "" if self._total is None else f" of {counted(self._total)}"
+        seconds = time.monotonic() - self._begun
+        return f"{self._what}: {counted(self._done)}{of}, {seconds:.0f} s"
+
+    def _repr_html_(self) -> str:
+        known = "" if self._total is None else f' max="{self._total}" value="{self._done}"'
+        status = text.escaped(repr(self))
+        return f'<progress{known} aria-label="{status}"></progress> <span>{status}</span>'
 
     def start(self) -> None:
         self._begun = time.monotonic()
-        display = import_module("IPython.display").display
-        self._handle = display(self._reached(), display_id=True)
+        self._handle = import_module("IPython.display").display(self, display_id=True)
 
     def tick(self, done: int, total: int) -> None:
-        self._last = (done, total)
+        self._done, self._total = done, total
         now = time.monotonic()
-        if self._handle is not None and now - self._shown_at >= _EVERY:
+        if now - self._shown_at >= _EVERY:
             self._shown_at = now
-            self._handle.update(self._reached())
+            self.stop()
 
     def stop(self) -> None:
         if self._handle is not None:
-            self._handle.update(self._reached())
-
-    def _reached(self) -> Reached:
-        return Reached(self._what, *self._last, time.monotonic() - self._begun)
+            self._handle.update(self)

@@ -29,7 +29,6 @@ Batch: TypeAlias = Any  # any batch of a loader
 Examples: TypeAlias = Iterable[object] | str | int | Callable[[Batch], Iterable[object]]
 
 _MODULE, _LOADER = "the module", "the loader"
-_HALVES = ("torch.float16", "torch.bfloat16")
 
 
 def _texts(values: Any) -> list[str]:  # Any: names in a list, an array or a tensor
@@ -41,12 +40,13 @@ def _check_order(loader: object) -> None:
     batch_sampler = getattr(loader, "batch_sampler", None)
     samplers = (getattr(loader, "sampler", None), getattr(batch_sampler, "sampler", None))
     kinds = {kind.__name__ for sampler in samplers for kind in type(sampler).__mro__}
-    if kinds & {"RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler"}:
+    shuffling = kinds & {"RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler"}
+    if shuffling:
         raise InputError(
             "loader-shuffles",
             "the loader shuffles, and its batches do not name their examples",
             expected="the order of the examples, or their names in each batch",
-            found=listed(sorted(kind for kind in kinds if "Random" in kind)),
+            found=listed(sorted(shuffling)),
             hint='DataLoader(..., shuffle=False), or examples="key" of the names in a batch',
             source=_LOADER,
         )
@@ -68,16 +68,13 @@ def _moved(batch: Batch, device: object) -> Batch:
 def _outputs(
     module: Module, batch: Batch, call: Callable[[Module, Batch], object] | None, number: int
 ) -> Tensor:
-    """Return the outputs of the module for a batch."""
-    outputs: Tensor
+    outputs: Tensor = batch
     if call is not None:
         outputs = call(module, batch)
     elif hasattr(batch, "detach"):
         outputs = module(batch)
     elif isinstance(batch, (list, tuple)) and batch:
         outputs = module(batch[0])
-    else:
-        raise _batch_unfit(batch, f"batch {number} is no tensor, nor does it begin with one")
     outputs = getattr(outputs, "logits", outputs)
     if not hasattr(outputs, "detach"):
         raise _batch_unfit(outputs, f"the module gives no tensor of batch {number}")
@@ -89,7 +86,7 @@ def _batch_unfit(outputs: object, what: str) -> InputError:
     return InputError(
         "batch-unfit",
         what,
-        expected="one tensor of outputs per batch",
+        expected="a tensor, or a sequence that begins with one; or `call`, which returns one",
         found=f"{type(outputs).__name__}{keys}",
         hint='call=lambda model, batch: model(batch["key"])',
         source=_LOADER,
@@ -97,21 +94,20 @@ def _batch_unfit(outputs: object, what: str) -> InputError:
 
 
 def _values(outputs: Tensor, order: Sequence[str], number: int) -> Floats:
-    """Return the numbers of one batch, (example, label)."""
-    if str(outputs.dtype) in _HALVES:  # numpy has no bfloat16
+    if str(outputs.dtype) in ("torch.float16", "torch.bfloat16"):  # numpy has no bfloat16
         outputs = outputs.float()
     values: NDArray[Any] = outputs.cpu().numpy()  # Any: checked here
     if values.ndim != 2 or values.shape[1] != len(order) or values.dtype.kind != "f":
-        single_logit = len(order) == 2 and values.dtype.kind == "f" and values.size == len(values)
+        one_logit = len(order) == 2 and values.size == len(values)
+        pad = "torch.nn.functional.pad(model(batch).reshape(-1, 1), (1, 0))"
         raise InputError(
             "outputs-shape",
             f"the module gives {values.dtype} of shape {values.shape} for batch {number}",
             expected=f"floats (examples, {len(order)}): one output per label",
             found=str(values.shape),
-            hint="call=lambda model, batch: torch.nn.functional.pad(model(batch).reshape(-1, 1), "
-            "(1, 0)), if it is the logit of the second label"
-            if single_logit
-            else f"labels= with as many names as outputs; there are {len(order)}",
+            hint=f"call=lambda model, batch: {pad}, if it is the logit of the second label"
+            if one_logit
+            else "labels= with as many names as outputs",
             source=_MODULE,
             details={"batch": number, "shape": list(values.shape)},
         )
@@ -119,13 +115,8 @@ def _values(outputs: Tensor, order: Sequence[str], number: int) -> Floats:
 
 
 def _names(
-    batch: Batch,
-    examples: Examples | None,
-    named: Sequence[str] | None,
-    rows: range,
-    number: int,
+    batch: Batch, examples: Examples | None, named: Sequence[str] | None, rows: range, number: int
 ) -> list[str]:
-    """Return the names of the examples of one batch."""
     if examples is None:
         return list(map(str, rows))
     if named is not None:
@@ -150,9 +141,6 @@ def _names_differ(names: Sequence[str], rows: int, of: str) -> InputError:
         hint="name all examples of the data set; DataLoader(..., drop_last=False)",
         source="examples",
     )
-
-
-_WITHIN = 1e-3
 
 
 def predictions(
@@ -184,12 +172,10 @@ def predictions(
     scale : {"logit", "probability", "independent"}
         Scale of the outputs.
     device : str or torch.device, optional
-        Device that tensors of a batch are moved to; by default that of the first parameter of the
-        module, which is not moved.
+        Device of the batches; by default that of the first parameter of the module.
     call : callable, optional
-        ``call(module, batch)`` returns the outputs, such as
-        ``lambda model, batch: model(batch["pixels"])``. By default the module is called with the
-        batch, or its first item. Outputs with an attribute ``logits`` are taken by it.
+        ``call(module, batch)`` returns the outputs, or an object that has them as ``logits``. By
+        default the module is called with the batch, or its first item.
 
     Returns
     -------
@@ -198,12 +184,9 @@ def predictions(
 
     Raises
     ------
-    MissingExtra
-        ``extra-missing`` without PyTorch.
     InputError
         ``loader-shuffles``, ``loader-empty``, ``batch-unfit``, ``outputs-shape``,
-        ``numbers-not-finite``, ``names-differ``, ``example-twice``, with the number of the batch;
-        and those of `plausibly.data.validate.check_predictions`.
+        ``numbers-not-finite``, ``names-differ``, ``example-twice``, with the number of the batch.
 
     Warns
     -----
@@ -242,13 +225,11 @@ def predictions(
                 )
             for name in names:
                 if name in batch_of:
-                    first = batch_of[name]
-                    both = f"batches {first} and {number}" if first < number else f"batch {number}"
                     raise InputError(
                         "example-twice",
                         f"the loader gives example {name} twice",
                         expected="each example once",
-                        found=both,
+                        found=f"batches {batch_of[name]} and {number}",
                         hint="a sampler without replacement, or names that differ",
                         source=_LOADER,
                         details={"examples": [name]},
@@ -267,7 +248,7 @@ def predictions(
     if named is not None and len(named) != len(batch_of):
         raise _names_differ(named, len(batch_of), "the loader has")
     values = np.concatenate(blocks)
-    sums = np.allclose(values.sum(axis=1), 1, atol=_WITHIN)
+    sums = np.allclose(values.sum(axis=1), 1, atol=1e-3)
     if scale == "logit" and len(order) > 1 and sums and (values >= 0).all():
         warn(
             "logits-look-normalised",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-from imports import Import, Layer, asked_for, imports_of, layers, modules
+from imports import Import, Layer, imports_of, layers, loaded_by, modules
 
 PROJECT = Path(__file__).resolve().parents[2]
 MODULES = modules(PROJECT)
@@ -52,7 +52,14 @@ def imports_in(module: str) -> list[Import]:
 def imports(*among: str) -> Iterator[tuple[str, Import]]:
     """Yield each import of each of these modules, but for those of type checkers alone."""
     for module in among:
-        yield from ((module, found) for found in imports_in(module) if not found.unseen)
+        yield from ((module, imported) for imported in imports_in(module) if not imported.unseen)
+
+
+def wrong(pairs: Iterable[tuple[str, Import]]) -> list[str]:
+    return [
+        f"{module} line {imported.line}: {imported.module} {imported.name}"
+        for module, imported in pairs
+    ]
 
 
 def reached(graph: Mapping[str, set[str]], start: str) -> set[str]:
@@ -71,10 +78,10 @@ def test_there_is_no_circle_of_files_or_folders() -> None:
     folders: dict[str, set[str]] = {}
     for module in MODULES:
         others = {
-            asked_for(found, MODULES)
-            for found in imports_in(module)
+            loaded_by(imported, MODULES)
+            for imported in imports_in(module)
             # A stub that xarray needs, since it has no entry point.
-            if not (found.unseen and found.module == "plausibly.accessor")
+            if not (imported.unseen and imported.module == "plausibly.accessor")
         }
         files[module] = (others & {*MODULES}) - {module}
         top = ".".join(module.split(".")[:2])
@@ -90,62 +97,57 @@ def test_the_page_lists_every_module_once_and_no_other() -> None:
     assert [layer.number for layer in LAYERS] == list(range(6))
 
 
-def test_a_module_imports_from_its_layer_or_lower() -> None:
-    wrong = []
-    for module, found in imports(*FRAMEWORK):
-        target = asked_for(found, MODULES)
-        if target.split(".")[0] != "plausibly":
-            continue
-        here, there = layer_of(module).number, layer_of(target).number
-        if there > here:
-            wrong.append(f"{module} (layer {here}) line {found.line}: {target} (layer {there})")
-    assert not wrong
-
-
-def test_the_framework_does_not_know_the_built_ins() -> None:
-    wrong = [f for f in imports(*FRAMEWORK) if f[1].module.split(".")[0] == "plausibly_builtins"]
-    assert not wrong
-
-
-def test_built_ins_import_only_what_plugins_import() -> None:
-    wrong = [
-        f"{module} line {found.line}: {found.module}"
-        for module, found in imports(*BUILTINS)
-        if found.module.split(".")[0] == "plausibly" and found.module not in FOR_PLUGINS
+def within(package: str, *among: str) -> list[tuple[str, Import, str]]:
+    """Return the imports that load a module of a package, with that module."""
+    pairs = [
+        (module, imported, loaded_by(imported, MODULES)) for module, imported in imports(*among)
     ]
-    assert not wrong
+    return [each for each in pairs if each[2].split(".")[0] == package]
+
+
+def test_a_module_imports_from_its_layer_or_lower() -> None:
+    assert not wrong(
+        (module, imported)
+        for module, imported, target in within("plausibly", *FRAMEWORK)
+        if layer_of(target).number > layer_of(module).number
+    )
+
+
+def test_framework_and_built_ins_meet_in_the_plugin_interface() -> None:
+    assert not within("plausibly_builtins", *FRAMEWORK)
+    ours = within("plausibly", *BUILTINS)
+    assert not wrong(
+        (module, imported) for module, imported, _ in ours if imported.module not in FOR_PLUGINS
+    )
 
 
 def test_entry_points_are_imported_by_no_other_module() -> None:
-    wrong = []
-    for module, found in imports(*FRAMEWORK):
-        target = asked_for(found, MODULES)
-        entry = part(target) if target.split(".")[0] == "plausibly" else ""
-        if entry in ENTRIES and part(module) not in {entry, *ENTRIES[entry]}:
-            wrong.append(f"{module} line {found.line}: {target}")
-    assert not wrong
+    assert not wrong(
+        (module, imported)
+        for module, imported, target in within("plausibly", *FRAMEWORK)
+        if part(module) not in {part(target), *ENTRIES.get(part(target), {part(module)})}
+    )
 
 
 def test_low_layers_need_few_libraries() -> None:
-    wrong = []
-    for module, found in imports(*FRAMEWORK):
-        allowed = layer_of(module).libraries
-        own = sys.stdlib_module_names | {"plausibly"}
-        if allowed is not None and not found.names() & (allowed | own):
-            wrong.append(f"{module} line {found.line}: {found.module}")
-    assert not wrong
+    own = sys.stdlib_module_names | {"plausibly"}
+    assert not wrong(
+        (module, imported)
+        for module, imported in imports(*FRAMEWORK)
+        if (allowed := layer_of(module).libraries) is not None
+        and not imported.names() & (allowed | own)
+    )
 
 
 def test_slow_libraries_wait_until_they_are_used() -> None:
     slow = {"scipy.stats", "matplotlib", "sklearn", "rich", "pyarrow", "netCDF4", "zarr", "torch"}
     slow |= {"dask", "distributed", "jinja2", "transformers"}
-    wrong = [
-        f"{module} line {found.line}: {found.module}"
-        for module, found in imports(*FRAMEWORK, *BUILTINS)
-        # The estimator is one of scikit-learn's, so its entry is made of it.
-        if found.names() & slow and not found.deferred and part(module) != "sklearn"
-    ]
-    assert not wrong
+    assert not wrong(
+        (module, imported)
+        for module, imported in imports(*FRAMEWORK, *BUILTINS)
+        # The estimator is imported of scikit-learn's, so its entry is made of it.
+        if imported.names() & slow and not imported.deferred and part(module) != "sklearn"
+    )
 
 
 HEAVY = {"numpy", "xarray", "pandas", "scipy", "dask", "rich"}

@@ -1,7 +1,12 @@
-"""The test run itself: none passes that tested nothing, and real data are never left out in CI."""
+"""The test run itself, in a project of its own with our conftest.
+
+No run passes that tested nothing, real data are never left out in CI, and coverage is measured in
+the first moments of every test, also of the one after a long one.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -10,6 +15,8 @@ from pathlib import Path
 import pytest
 
 pytestmark = pytest.mark.slow
+CONFTEST = Path(__file__).resolve().parents[1] / "conftest.py"
+PYTEST = ("-m", "pytest", "-p", "no:cacheprovider")
 
 REAL = """
 import pytest
@@ -21,35 +28,6 @@ def test_reads(shared):
 def test_other():
     pass
 """
-
-
-def run(folder: Path, source: str, *options: str, **environment: str) -> tuple[int, str]:
-    """Run pytest on `source` with our conftest, in a project of its own without real data."""
-    project = folder / "project"
-    tests = project / "tests"
-    tests.mkdir(parents=True, exist_ok=True)
-    conftest = Path(__file__).resolve().parents[1] / "conftest.py"
-    (tests / "conftest.py").write_text(conftest.read_text("utf-8"), "utf-8")
-    (tests / "test_it.py").write_text(source, "utf-8")
-    (project / "pytest.ini").write_text("[pytest]\nmarkers =\n realdata\n browser\n", "utf-8")
-    inherited = {
-        key: value
-        for key, value in os.environ.items()
-        if key not in {"CI", "PLAUSIBLY_SHARED"} and not key.startswith(("PYTEST_", "COV"))
-    }
-    # Plugins load only where they are named: each would cost every run a second.
-    inherited["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options],
-        cwd=project,
-        env=inherited | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.returncode, done.stdout + done.stderr
-
-
 PAGE = """
 import pytest
 
@@ -60,10 +38,39 @@ def test_opens(chromium):
 def test_other():
     pass
 """
-
-
 SKIPPED = "import pytest\n\ndef test_it():\n    pytest.skip('no')\n"
 SHARED, CHROMIUM = (f"def test_it({name}):\n    pass\n" for name in ("shared", "chromium"))
+
+
+def written(folder: Path, source: str) -> Path:
+    """Write a project whose only test module has this source."""
+    project = folder / "project"
+    (project / "tests").mkdir(parents=True)
+    (project / "tests" / "conftest.py").write_text(CONFTEST.read_text("utf-8"), "utf-8")
+    (project / "tests" / "test_it.py").write_text(source, "utf-8")
+    settings = "[pytest]\nmarkers =\n realdata\n browser\npythonpath = .\n"
+    (project / "pytest.ini").write_text(settings, "utf-8")
+    return project
+
+
+def run(project: Path, *words: str, **environment: str) -> tuple[int, str]:
+    """Run Python on a project, without real data and as outside of CI."""
+    inherited = {
+        key: value
+        for key, value in os.environ.items()
+        if key not in {"CI", "PLAUSIBLY_SHARED"} and not key.startswith(("PYTEST_", "COV"))
+    }
+    # Plugins load only where they are named: each would cost every run a second.
+    inherited["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    done = subprocess.run(
+        [sys.executable, *words],
+        cwd=project,
+        env=inherited | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(
@@ -77,7 +84,7 @@ SHARED, CHROMIUM = (f"def test_it({name}):\n    pass\n" for name in ("shared", "
         (SKIPPED, ("-p", "xdist", "-n", "1"), {}, 5, "1 skipped"),
     ],
 )
-def test_what_a_run_without_data_and_browser_says(
+def test_a_run_without_data_and_browser(
     tmp_path: Path,
     source: str,
     options: tuple[str, ...],
@@ -85,25 +92,25 @@ def test_what_a_run_without_data_and_browser_says(
     code: int,
     says: str,
 ) -> None:
-    """A run in which no test ran fails, and so do real data that are missing in CI."""
-    found, output = run(tmp_path, source, *options, **environment)
-    assert (found, says in output) == (code, True), output
+    status, output = run(written(tmp_path, source), *PYTEST, *options, **environment)
+    assert (status, says in output) == (code, True), output
 
 
 @pytest.mark.parametrize("named", [True, False])
-def test_real_data_are_found_beside_the_project_or_where_the_user_says(
+def test_real_data_lie_beside_the_project_or_in_the_named_folder(
     tmp_path: Path, named: bool
 ) -> None:
     folder = tmp_path / ("elsewhere" if named else "shared")
     (folder / "data").mkdir(parents=True)
     environment = {"PLAUSIBLY_SHARED": str(folder)} if named else {}
-    code, output = run(tmp_path, REAL, **environment)
-    assert (code, "2 passed" in output) == (0, True), output
+    status, output = run(written(tmp_path, REAL), *PYTEST, **environment)
+    assert (status, "2 passed" in output) == (0, True), output
 
 
 @pytest.mark.parametrize(("program", "says"), [(True, "2 passed"), (False, "1 passed, 1 deselect")])
-def test_pages_are_opened_where_a_browser_is(tmp_path: Path, program: bool, says: str) -> None:
-    """Or what looks like a browser and what drives it."""
+def test_pages_are_opened_where_there_is_a_browser(
+    tmp_path: Path, program: bool, says: str
+) -> None:
     programs = tmp_path / "programs"
     for driver in ("playwright", "axe_playwright_python"):
         (tmp_path / "drivers" / driver).mkdir(parents=True)
@@ -112,5 +119,49 @@ def test_pages_are_opened_where_a_browser_is(tmp_path: Path, program: bool, says
     if program:
         (programs / "chromium").touch(0o755)
     environment = {"PATH": str(programs), "PYTHONPATH": str(tmp_path / "drivers"), "CI": "true"}
-    code, output = run(tmp_path, PAGE, **environment)
-    assert (code, says in output) == (0, True), output
+    status, output = run(written(tmp_path, PAGE), *PYTEST, **environment)
+    assert (status, says in output) == (0, True), output
+
+
+MODULE = "".join(f"def {name}():\n    return 1\n\n" for name in ("early", "late", "after"))
+MEASURED = """\
+import time
+import measured_module
+
+def test_long():
+    measured_module.early()
+    end = time.process_time() + 2.5
+    while time.process_time() < end:
+        sum(range(1000))
+    measured_module.late()
+
+def test_next():
+    measured_module.after()
+"""
+RULES = """\
+[run]
+branch = true
+parallel = true
+patch = subprocess
+source_pkgs = measured_module
+disable_warnings = module-not-imported,no-data-collected
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no timer of the processor")
+@pytest.mark.parametrize("options", [(), ("-p", "xdist", "-n", "1")], ids=["alone", "xdist"])
+def test_the_first_moments_are_measured(tmp_path: Path, options: tuple[str, ...]) -> None:
+    project = written(tmp_path, MEASURED)
+    (project / "measured_module.py").write_text(MODULE, "utf-8")
+    (project / "coveragerc").write_text(RULES, "utf-8")
+    places = {"COVERAGE_FILE": str(tmp_path / "measured"), "PYTHONPATH": str(project)}
+    rules = f"--rcfile={project / 'coveragerc'}"
+    for words in (
+        ("run", rules, *PYTEST, *options),
+        ("combine", "--quiet", rules),
+        ("json", "--quiet", rules, "-o", "lines.json"),
+    ):
+        status, output = run(project, "-m", "coverage", *words, **places)
+        assert status == 0, output
+    lines = json.loads((project / "lines.json").read_text("utf-8"))
+    assert lines["files"]["measured_module.py"]["missing_lines"] == [5]  # `late`

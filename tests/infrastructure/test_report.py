@@ -23,7 +23,7 @@ def test_rows_that_rose_are_named() -> None:
         ("457 (", "300 (", "p-values, crepes"),
         ("123 MiB", "190 MiB", "draws, uniforms, memory"),
     ):
-        (found,) = worse(PAGE, PAGE.replace(old, new))
-        assert found.startswith(f"{row}: ")
+        (row_worse,) = worse(PAGE, PAGE.replace(old, new))
+        assert row_worse.startswith(f"{row}: ")
     for old, new in (("1.52 (", "2.27 ("), ("457 (", "900 ("), ("4 MiB;", "20 MiB;")):
         assert worse(PAGE, PAGE.replace(old, new)) == []

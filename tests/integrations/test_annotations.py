@@ -254,7 +254,7 @@ UNREAD: list[tuple[object, str | None, str, str]] = [
     (TABLE, None, "rows-unnamed", "found scan 0, scan 1, scan 10, … (60 in all), and rows 0 to 59"),
     (VOTES[:-1], None, "rows-differ", "found 59 hint pass both from one split, or name the rows"),
     (COUNTS[:, :2], None, "columns-differ", 'found 2 hint kind="single-label", if the columns are'),
-    (FRAME, None, "columns-differ", 'found numbers in "benign", "malignant", "other" hint name'),
+    (FRAME, None, "columns-differ", 'found numbers in "benign", "malignant", "other" hint kind'),
     (np.zeros((60, 3), dtype=int), "counts", "counts-unfit", "in 0, 1, 2, … (60 in all) expected"),
     (SHARES.tolist(), None, "answers-unfit", "hint numpy.asarray(annotations), if they are plaus"),
     ([["benign", "unknown"]] * 60, None, "label-unknown", "unknown"),

@@ -270,7 +270,7 @@ def test_names_that_do_not_fit() -> None:
     twice = [(rows, ["a", "b", "c"][: len(rows.values)]) for rows in batches()]
     with refused("example-twice", "found batches 1 and 2"):
         predictions(Module(), twice, labels=LABELS, examples=1)
-    with refused("example-twice", "found batch 1"):
+    with refused("example-twice", "found batches 1 and 1"):
         predictions(Module(), batches(), labels=LABELS, examples=["a"] * 7)
 
 

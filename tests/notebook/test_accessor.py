@@ -19,7 +19,7 @@ from plots_world import FIGURES, LABELS, answers, draw, made, parts, world
 from refusals import refused
 
 
-def test_it_is_there_wherever_a_result_is() -> None:
+def test_it_is_registered_wherever_a_result_is() -> None:
     code = (
         "import sys, plausibly; print('xarray' in sys.modules);"
         "plausibly.plan; import xarray as xr;"
@@ -33,9 +33,6 @@ def test_it_is_there_wherever_a_result_is() -> None:
         ".plausibly of a Dataset: worst(), guarantee(), plot (no figures: no result of plausibly)\n"
         "False\n"
     )
-
-
-def test_it_may_be_asked_for_alone() -> None:
     assert isinstance(accessor.of(xr.Dataset()), accessor.DatasetAccessor)
     assert isinstance(xr.DataArray(0).plausibly, accessor.ArrayAccessor)
     assert answers().plausibly.plot is not None
@@ -53,6 +50,16 @@ def test_names_of_sets() -> None:
     assert frame["labels"].tolist() == [len(row) for row in wanted]
     assert frame["example"].tolist() == np.repeat(sets["example"].values, 2).tolist()
     assert frame["alpha"].tolist()[:4] == [0.2, 0.1, 0.2, 0.1]
+    one = sets.sel(alpha=0.2)
+    names = one.plausibly.names().to_frame()
+    turned = one.transpose("label", "example").plausibly.names().to_frame()
+    pd.testing.assert_frame_equal(names, turned)
+    without = one.drop_vars("alpha").plausibly.names().to_frame()
+    assert list(without.columns) == ["example", "labels", "set"]
+    backwards = one[:, ::-1].plausibly.names().to_frame()
+    assert [row[::-1] for row in backwards["set"]] == names["set"].tolist()
+    with pytest.raises(InputError, match="no true or false for each example and"):
+        parts()[2].plausibly.names()
 
 
 @pytest.mark.parametrize("most", [2, 500])
@@ -66,27 +73,13 @@ def test_the_first_rows_are_printed(most: int) -> None:
     assert len(Piece(listing._repr_html_()).cells) == 1 + shown
 
 
-def test_names_of_one_alpha_in_any_order_of_dims() -> None:
-    sets = parts()[3].sel(alpha=0.2)
-    one = sets.plausibly.names().to_frame()
-    turned = sets.transpose("label", "example").plausibly.names().to_frame()
-    pd.testing.assert_frame_equal(one, turned)
-    without = sets.drop_vars("alpha").plausibly.names().to_frame()
-    assert list(without.columns) == ["example", "labels", "set"]
-    backwards = sets[:, ::-1].plausibly.names().to_frame()
-    assert [row[::-1] for row in backwards["set"]] == one["set"].tolist()
-
-
-def test_names_are_escaped() -> None:
+def test_names_are_escaped_and_long_sets_cut() -> None:
     predictions, _ = world(3, (HOSTILE, "b"))
     piece = Piece((predictions > 2).plausibly.names()._repr_html_())
     assert "script" not in piece.tags
     assert piece.cells[1][-1] == "{}"
     full = Piece((predictions < 2).plausibly.names()._repr_html_())
     assert full.cells[1][-1] == f"{{{HOSTILE}, b}}"
-
-
-def test_long_sets_say_how_many() -> None:
     assert as_text(tuple("abcdef")) == "{a, b, c, d, e, f}"
     assert as_text(("x" * 100,)) == "{" + "x" * 39 + "…" + "x" * 20 + "}"
     assert len(as_text("x" * 300)) == 240
@@ -94,61 +87,49 @@ def test_long_sets_say_how_many() -> None:
 
 
 def test_the_worst_examples() -> None:
-    found = made("evaluation")
-    listing = found.plausibly.worst(5)
+    evaluation = made("evaluation")
+    listing = evaluation.plausibly.worst(5)
     frame = listing.to_frame()
-    missed = 1 - found["aggregated_coverage"].sel(alpha=0.2)
+    missed = 1 - evaluation["aggregated_coverage"].sel(alpha=0.2)
     left = (missed > 1e-9).sum()
     assert len(frame) == min(5, int(left))
     wanted = np.sort(missed.values)[::-1][: len(frame)]
     assert [float(missed.sel(example=name)) for name in frame["example"]] == wanted.tolist()
     assert listing.title == f"{int(left)} of 60 sets leave out plausibility, alpha 0.2"
-    at = found.plausibly.worst(3, alpha=0.1)
+    at = evaluation.plausibly.worst(3, alpha=0.1)
     assert at.title.endswith("alpha 0.1")
     assert repr(at).splitlines()[1].split("  ")[0] == "example"
-    turned = found.isel(example=slice(None, None, -1))
-    assert repr(turned.plausibly.worst(9)) == repr(found.plausibly.worst(9))
-
-
-def test_the_worst_with_their_sets_and_what_was_said() -> None:
-    _, _, lam, sets = parts()
-    frame = made("evaluation").plausibly.worst(4, sets=sets, plausibilities=lam).to_frame()
-    for row in frame.itertuples():
-        inside = sets.sel(example=row.example, alpha=0.2)
-        assert row.set == tuple(name for name in LABELS if bool(inside.sel(label=name)))
-        said = lam.sel(example=row.example)
-        top = str(said["label"].values[int(np.argmax(said.values))])
-        first, share = row.plausibilities.split(", ")[0].rsplit(" ", 1)
-        assert first[:9] == top[:9]
-        assert float(share) == float(said.max())
-
-
-def test_where_nothing_is_left_out_nothing_is_listed() -> None:
-    _, _, lam, sets = parts()
-    with pytest.raises(InputError, match="no true or false for each example and"):
-        lam.plausibly.names()
-    every = xr.ones_like(sets.sel(alpha=0.1))
-    listing = plausibly.evaluate(every, lam).data.plausibly.worst(sets=every, plausibilities=lam)
-    assert len(listing) == 0
-    assert repr(listing).startswith("0 of 60 sets leave out plausibility")
-
-
-def test_results_without_examples_have_no_worst() -> None:
+    turned = evaluation.isel(example=slice(None, None, -1))
+    assert repr(turned.plausibly.worst(9)) == repr(evaluation.plausibly.worst(9))
     with refused("examples-unmeasured", "found variables aggregated_coverage, majority_vote"):
         made("study").plausibly.worst()
 
 
+def test_the_worst_with_their_sets_and_plausibilities() -> None:
+    _, _, plausibilities, sets = parts()
+    worst = made("evaluation").plausibly.worst(4, sets=sets, plausibilities=plausibilities)
+    for row in worst.to_frame().itertuples():
+        inside = sets.sel(example=row.example, alpha=0.2)
+        assert row.set == tuple(name for name in LABELS if bool(inside.sel(label=name)))
+        shares = plausibilities.sel(example=row.example)
+        top = str(shares["label"].values[int(np.argmax(shares.values))])
+        first, share = row.plausibilities.split(", ")[0].rsplit(" ", 1)
+        assert first[:9] == top[:9]
+        assert float(share) == float(shares.max())
+    every = xr.ones_like(sets.sel(alpha=0.1))
+    evaluation = plausibly.evaluate(every, plausibilities).data
+    nothing = evaluation.plausibly.worst(sets=every, plausibilities=plausibilities)
+    assert len(nothing) == 0
+    assert repr(nothing).startswith("0 of 60 sets leave out plausibility")
+
+
 def test_guarantees_are_those_of_the_predictor() -> None:
-    predictor, _, _, sets = parts()
+    predictor, new, _, sets = parts()
     for thing in (sets, made("evaluation"), made("labels")):
         assert thing.plausibly.guarantee("0.1") == predictor.guarantee("0.1")
         assert thing.plausibly.guarantee(0.2) == predictor.guarantee("0.2")
-    single = predictor.predict(parts()[1], 0.1)
+    single = predictor.predict(new, 0.1)
     assert single.plausibly.guarantee() == predictor.guarantee(0.1)
-
-
-def test_guarantees_that_are_not_there() -> None:
-    _, new, _, sets = parts()
     for thing, alphas, name, piece in (
         (sets, (), "guarantee-alpha", "found none hint guarantee(0.2)"),
         (sets, (0.3,), "guarantee-alpha", "found 0.3 hint guarantee(0.2)"),
@@ -170,18 +151,9 @@ def test_each_figure_is_that_of_plots(
     assert figure in repr(made(kind).plausibly.plot)
 
 
-def test_a_figure_through_the_door() -> None:
+def test_figures_are_drawn() -> None:
     axes = made("evaluation").plausibly.plot.coverage(alpha=0.1)
     assert axes.get_title("left") == draw("coverage", "evaluation", alpha=0.1).get_title("left")
     with pytest.raises(InputError, match="p_value_uniformity"):
         made("evaluation").plausibly.plot.uniformity()
-
-
-def test_figures_of_arrays() -> None:
-    predictor, new, lam, sets = parts()
-    assert len(predictor.threshold([0.1, 0.2]).plausibly.plot.threshold().lines) == 1
-    axes = sets.plausibly.plot.example("case 61", plausibilities=lam, predictions=new)
-    assert len(axes.patches) == 8
-    assert len(lam.plausibly.plot.example("case 61").patches) == 4
-    assert repr(sets.plausibly) == ".plausibly of a DataArray: names(), guarantee(), plot"
-    assert "threshold" in repr(sets.plausibly.plot)
+    assert repr(parts()[3].plausibly) == ".plausibly of a DataArray: names(), guarantee()"

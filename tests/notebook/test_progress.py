@@ -12,7 +12,7 @@ import plausibly
 from cli_world import Terminal
 from notebook_pages import Piece
 from plausibly import progress
-from plausibly.progress import Reached, ticking
+from plausibly.progress import PageBar, ticking
 from plots_world import METHODS, answers, world
 
 
@@ -23,7 +23,7 @@ class Page:
         self.shown: list[str] = []
         self.pages: list[str] = []
 
-    def display(self, thing: Reached, *, display_id: bool = True) -> SimpleNamespace:
+    def display(self, thing: PageBar, *, display_id: bool = True) -> SimpleNamespace:
         assert display_id
         self.shown.append(repr(thing).rpartition(",")[0])
         self.pages.append(thing._repr_html_())

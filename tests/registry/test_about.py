@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.metadata as metadata
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -53,6 +52,13 @@ class Documented:
     own: int = attrs.field(default=attrs.Factory(lambda self: self.rounds, takes_self=True))
 
 
+@attrs.frozen
+class Unresolved:
+    """Types that exist for checkers only."""
+
+    names: OnlyForCheckers[str] = ()
+
+
 def plain(value: object) -> object:
     """Stand in for a registry that knows one calibrator."""
     if isinstance(value, Drawn):
@@ -72,9 +78,12 @@ def test_every_parameter_in_words() -> None:
         ("own", "an integer", "", ""),
     ]
     assert [p.name for p in about(Documented, plain) if p.required] == ["strict"]
+    (parameter,) = about(Unresolved, plain)
+    assert (parameter.name, parameter.type) == ("names", "OnlyForCheckers[str]")
+    assert parameter.default == "[]"
 
 
-def test_what_a_class_inherits() -> None:
+def test_meanings_are_inherited() -> None:
     @attrs.frozen(kw_only=True)
     class Narrow(Documented):
         """Another.
@@ -89,15 +98,6 @@ def test_what_a_class_inherits() -> None:
     assert helps(Narrow)["rounds"] == "How often EM runs; at most."
 
 
-def test_types_that_exist_for_checkers_only() -> None:
-    @attrs.frozen
-    class Unresolved:
-        names: OnlyForCheckers[str] = ()
-
-    (found,) = about(Unresolved, plain)
-    assert (found.name, found.type, found.default) == ("names", "OnlyForCheckers[str]", "[]")
-
-
 REQUIRES = {
     "thesis": [
         "Attrs>=24",
@@ -110,22 +110,10 @@ REQUIRES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("distribution", "extra", "lacking"),
-    [
-        ("thesis", "crowd", ("gone", "far-away")),
-        ("thesis", "fine", ()),
-        ("thesis", "all", ("gone", "far-away")),
-        ("thesis", "", ()),
-        ("", "crowd", ()),
-        ("thesis", "unheard-of", ()),
-        ("unheard-of", "crowd", ()),
-    ],
-)
-def test_what_an_extra_lacks(
-    monkeypatch: pytest.MonkeyPatch, distribution: str, extra: str, lacking: tuple[str, ...]
-) -> None:
-    """Of distributions in memory, of which ``here`` alone is installed."""
+def test_missing_requirements_of_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert {"demo", "parquet", "all"} <= set(extras_of("plausibly"))
+    assert extras_of("no-such-distribution-xyz") == ()
+    assert missing("plausibly", "demo") == ()
 
     def find(name: str, installed: dict[str, list[str]]) -> list[str]:
         if name not in installed:
@@ -134,16 +122,21 @@ def test_what_an_extra_lacks(
 
     monkeypatch.setattr(metadata, "distribution", lambda name: find(name, {"here": ["it"]}))
     monkeypatch.setattr(metadata, "requires", lambda name: find(name, REQUIRES))
-    assert missing(distribution, extra) == lacking
+    for distribution, extra, lacking in (
+        ("thesis", "crowd", ("gone", "far-away")),
+        ("thesis", "fine", ()),
+        ("thesis", "all", ("gone", "far-away")),
+        ("thesis", "", ()),
+        ("", "crowd", ()),
+        ("thesis", "unheard-of", ()),
+        ("unheard-of", "crowd", ()),
+    ):
+        assert missing(distribution, extra) == lacking
 
 
-def test_extras_of_ours() -> None:
-    assert {"demo", "parquet", "all"} <= set(extras_of("plausibly"))
-    assert extras_of("no-such-distribution-xyz") == ()
-    assert missing("plausibly", "demo") == ()
-
-
-def test_a_library_that_is_or_is_not_installed() -> None:
+def test_a_library_that_is_missing_or_broken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert require("json", extra="none", source="a test") is json
     what = "cnn.parquet needs no_such_module_xyz, which is not installed"
     hint = 'the extra "parquet" hint pip install "plausibly[parquet]"'
@@ -151,15 +144,9 @@ def test_a_library_that_is_or_is_not_installed() -> None:
         require("no_such_module_xyz.parquet", extra="parquet", source="cnn.parquet")
     assert isinstance(caught.value, InputError)
     assert isinstance(caught.value, ImportError)
-
-
-@pytest.mark.parametrize("module", ["half_installed_xyz", "half_installed_xyz.inner"])
-def test_a_library_that_is_broken_says_so_itself(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str
-) -> None:
     (tmp_path / "half_installed_xyz.py").write_text("import its_own_dependency_xyz\n")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "half_installed_xyz", raising=False)
-    with pytest.raises(ModuleNotFoundError, match="its_own_dependency_xyz") as caught:
-        require(module, extra="parquet", source="cnn.parquet")
-    assert not isinstance(caught.value, MissingExtra)
+    for module in ("half_installed_xyz", "half_installed_xyz.inner"):
+        with pytest.raises(ModuleNotFoundError, match="its_own_dependency_xyz") as broken:
+            require(module, extra="parquet", source="cnn.parquet")
+        assert not isinstance(broken.value, MissingExtra)

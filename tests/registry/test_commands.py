@@ -1,7 +1,9 @@
-"""``plausibly plugins list``, ``info`` and ``check`` on plugins in memory."""
+"""``plausibly plugins`` and ``plausibly info`` on plugins in memory."""
 
 from __future__ import annotations
 
+import importlib.metadata as metadata
+import platform
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -10,19 +12,17 @@ from typing import Any, ClassVar
 import attrs
 import pytest
 
+import plausibly
 from cli_world import Ran, run
 from plausibly import registry
+from plausibly.cli import info
+from plausibly.conformal import FORMAT
+from plausibly.errors import ComponentError
 from plausibly.plugin import AGGREGATOR, COMBINER, SCORE, Registrar
 from plausibly.protocols import Kind
+from plausibly.registry import Registry
 from plausibly.registry.entries import STRICT, VARIABLE
-from registry_components import Frequency, Least, Plugins, Smoothed, offering
-
-
-class HouseMin(Least):
-    """A combiner with the signature of another library."""
-
-    def combine(self, p_values: object, alpha: object) -> object:  # type: ignore[override]  # the mistake
-        return None
+from registry_components import Frequency, HouseMin, Least, Plugins, Smoothed, offering
 
 
 @attrs.frozen(kw_only=True)
@@ -89,9 +89,14 @@ def world(plugins: Plugins, monkeypatch: pytest.MonkeyPatch) -> Plugins:
     plugins.add("pairs", half, distribution="pairs-reader", version="0.1")
     plugins.add("empty", lambda registrar: None, distribution="nothing-yet")
     plugins.add("chatty", offering("chat"), distribution="chatty-plugin")
-    made = plugins.registry(disabled=["chatty"])
-    monkeypatch.setattr(registry, "default", lambda: made)
+    for name in info.VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    use(monkeypatch, plugins.registry(disabled="chatty"))
     return plugins
+
+
+def use(monkeypatch: pytest.MonkeyPatch, made: Registry) -> None:
+    monkeypatch.setattr(registry, "default", lambda: made)
 
 
 def plain(ran: Ran, code: int = 0) -> str:
@@ -123,7 +128,7 @@ plugins without a component
 failed at check  combiner house:house-min: expected combine(p, held_out), found
   combine(p_values, alpha)
 failed at registration  pairs (pairs-reader 0.1): No module named 'polars'
-disabled  chatty (chatty-plugin 0.2): Registry(disabled=...) names chatty
+disabled  chatty (chatty-plugin 0.2): PLAUSIBLY_DISABLE_PLUGINS names chatty
 ready  empty (nothing-yet 0.2): it registers nothing
 7 components of 7 plugins, 2 failed, 1 disabled:  plausibly plugins check house pairs
 """
@@ -165,35 +170,21 @@ use         --aggregator '{name = "thesis:tempered", temperature = ...}'
 """
 
 
-def add_odd(
-    world: Plugins,
-    kind: Kind[Any],  # Any: each kind has its own Protocol
-    target: Any,  # Any: a mistake, of any type
-    extra: str = "",
-) -> None:
-    """Add a plugin with one component that has a mistake."""
-
-    def odd(registrar: Registrar) -> None:
-        registrar.add(kind, "odd", target, extra=extra)
-
-    world.add("odd", odd, distribution="odd-plugin")
-
-
 def test_the_list_shows_each_state(world: Plugins, monkeypatch: pytest.MonkeyPatch) -> None:
     assert plain(run("plugins", "list")) == LIST
     assert "chatty" not in world.imported
     monkeypatch.setenv(STRICT, "1")
     assert plain(run("plugins", "list")) == LIST
-
-
-def test_components_of_this_run_are_listed(world: Plugins) -> None:
     registry.default().register(AGGREGATOR, "mine", Tempered)
-    out = plain(run("plugins", "list", "--kind", "aggregator"))
-    assert "  mine       (registered here)\n" in out
+    assert "  mine       (registered here)\n" in plain(
+        run("plugins", "list", "--kind", "aggregator")
+    )
     assert "summary     Votes with a temperature.\n" in plain(run("plugins", "info", "mine"))
 
 
-def test_components_that_need_an_extra(world: Plugins, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_components_that_need_an_extra(
+    world: Plugins, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """One line for all of a plugin that lack the same."""
 
     def kit(registrar: Registrar) -> None:
@@ -203,10 +194,10 @@ def test_components_that_need_an_extra(world: Plugins, monkeypatch: pytest.Monke
     monkeypatch.setattr(
         "plausibly.registry.listing.missing", lambda _, extra: ("crowd-kit",) if extra else ()
     )
-    add_odd(world, AGGREGATOR, "no_such_module_xyz:Glad", extra="crowd")
+    odd = offering("odd", "no_such_module_xyz:Glad", AGGREGATOR, extra="crowd")
+    world.add("odd", odd, distribution="odd-plugin")
     world.add("kit", kit)
-    made = world.registry()
-    monkeypatch.setattr(registry, "default", lambda: made)
+    use(monkeypatch, world.registry())
     out = run("plugins", "list", "--kind", "aggregator").out
     assert '  odd        (odd-plugin 0.2, needs extra "crowd")\n' in out
     assert 'needs extra "crowd"  aggregator odd:odd: crowd-kit not installed\n' in out
@@ -217,11 +208,6 @@ def test_components_that_need_an_extra(world: Plugins, monkeypatch: pytest.Monke
     assert out.endswith('hint  pip install "odd-plugin[crowd]"\n1 plugin, none failed.\n')
     out = run("plugins", "check").out
     assert 'EXTRA   2 components of kit:  pip install "plausibly[crowd]"\n' in out
-
-
-def test_an_extra_that_only_loading_shows(
-    world: Plugins, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
     (tmp_path / "needy_xyz.py").write_text(
         "from plausibly.plugin import require\n"
         "require('not_there_xyz', extra='parquet', source='score needy')\n"
@@ -233,45 +219,30 @@ def test_an_extra_that_only_loading_shows(
     assert 'hint  pip install "plausibly[parquet]"\n' in out
 
 
-def test_names_that_turn_nothing_off(world: Plugins, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, "thesos")
+def test_plugins_that_are_off(world: Plugins, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "votes, chatty")
+    words = ["--disable-plugin", "thesis", "--disable-plugin", "house-rules"]
+    out = run(*words, "plugins", "list").out
+    for line in (
+        "  frequency  share of votes (disabled)\n",
+        "disabled  votes (plausibly 0.2): PLAUSIBLY_DISABLE_PLUGINS names votes\n",
+        "disabled  thesis (thesis-pl 0.2): --disable-plugin names thesis\n",
+        "disabled  house (house-rules 1.3): --disable-plugin names house-rules\n",
+    ):
+        assert line in out
+    assert {str(source) for source in registry.default().disabled()} == {
+        "votes (plausibly 0.2)",
+        "chatty (chatty-plugin 0.2)",
+    }
     for words in (["list"], ["info", "thesis"], ["check", "thesis"]):
-        made = world.registry()
-        monkeypatch.setattr(registry, "default", lambda made=made: made)
+        use(monkeypatch, world.registry(disabled="thesos"))
         ran = run("plugins", *words)
         assert ran.code == 0
         assert ran.err.startswith("warning plugin-unknown: PLAUSIBLY_DISABLE_PLUGINS names")
 
 
-def test_plugins_that_are_off(world: Plugins, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, "votes")
-    words = ["--disable-plugin", "thesis", "--disable-plugin", "house-rules"]
-    out = run(*words, "plugins", "list").out
-    assert "  frequency  share of votes (disabled)\n" in out
-    assert "disabled  votes (plausibly 0.2): PLAUSIBLY_DISABLE_PLUGINS names votes\n" in out
-    assert "disabled  thesis (thesis-pl 0.2): --disable-plugin names thesis\n" in out
-    assert "disabled  house (house-rules 1.3): --disable-plugin names house-rules\n" in out
-    assert {str(source) for source in registry.default().disabled()} == {
-        "votes (plausibly 0.2)",
-        "chatty (chatty-plugin 0.2)",
-    }
-
-
 def test_the_check_of_all(world: Plugins, monkeypatch: pytest.MonkeyPatch) -> None:
     assert plain(run("plugins", "check"), code=3) == CHECK
-
-    def broken(registrar: Registrar) -> None:
-        raise RuntimeError("no licence")
-
-    world.add("scores", broken)
-    made = world.registry()
-    monkeypatch.setattr(registry, "default", lambda: made)
-    out = plain(run("plugins", "check"), code=3)
-    assert "plugin scores, at registration: RuntimeError: no licence" in " ".join(out.split())
-    assert "hint  reinstall plausibly: its installation is incomplete\n" in out
-
-
-def test_the_check_for_programs(world: Plugins) -> None:
     ran = run("plugins", "check", "house:house-min", "--json")
     assert ran.code == 3
     document = ran.document
@@ -289,30 +260,37 @@ def test_the_check_for_programs(world: Plugins) -> None:
     problems = [component | problem]
     assert checked == {**component, **state, "problems": problems, "hint": hint}
 
+    def broken(registrar: Registrar) -> None:
+        raise RuntimeError("no licence")
+
+    world.add("scores", broken)
+    use(monkeypatch, world.registry())
+    out = plain(run("plugins", "check"), code=3)
+    assert "plugin scores, at registration: RuntimeError: no licence" in " ".join(out.split())
+    assert "hint  reinstall plausibly: its installation is incomplete\n" in out
+
 
 @pytest.mark.parametrize(
     ("words", "name", "piece"),
     [
-        (["check", "thesos"], "plugin-unknown", 'did you mean "thesis"?'),
-        (["list", "--kind", "scorer"], "kind-unknown", "hint      --kind score\n"),
+        ("check thesos", "plugin-unknown", 'did you mean "thesis"?'),
+        ("list --kind scorer", "kind-unknown", "hint      --kind score\n"),
     ],
 )
-def test_what_does_not_exist(world: Plugins, words: list[str], name: str, piece: str) -> None:
-    ran = run("plugins", *words)
+def test_names_that_do_not_exist(world: Plugins, words: str, name: str, piece: str) -> None:
+    ran = run("plugins", *words.split())
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith(f"error {name}: ")
     assert piece in ran.err
 
 
+NOT_RESOLVED = f"the parameters of {__name__}.Nameless have types that do not exist at run time"
+
+
 @pytest.mark.parametrize(
     ("kind", "target", "line"),
     [
-        (
-            SCORE,
-            Nameless,
-            "score odd:odd, at making: the parameters of tests.registry.test_commands.Nameless"
-            " have types that do not exist at run time",
-        ),
+        (SCORE, Nameless, f"score odd:odd, at making: {NOT_RESOLVED}"),
         (SCORE, Stubborn, 'score odd:odd, at making: score "odd": no such model'),
         (SCORE, "no_such_module_xyz:X", "score odd:odd, at loading: No module named 'no_such_m"),
         (AGGREGATOR, Halfway, "aggregator odd:odd, member aggregate: expected"),
@@ -320,11 +298,11 @@ def test_what_does_not_exist(world: Plugins, words: list[str], name: str, piece:
 )
 def test_components_that_cannot_be_made(
     world: Plugins,
-    kind: Kind[Any],  # Any: as above
+    kind: Kind[Any],  # Any: each kind has its own Protocol
     target: object,
     line: str,
 ) -> None:
-    add_odd(world, kind, target)
+    world.add("odd", offering("odd", target, kind), distribution="odd-plugin")
     ran = run("plugins", "check", "odd")
     assert (ran.code, ran.err) == (3, "")
     assert " ".join(ran.out.split()).startswith(f"FAILED odd-plugin 0.2 {line}")
@@ -335,6 +313,41 @@ def test_components_that_cannot_be_made(
         assert "\nuse " not in out
 
 
+def test_the_kit_checks_components_of_others_and_named_ones(
+    world: Plugins, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked: list[str] = []
+
+    def check(kind: Kind[object], component: object) -> str:
+        checked.append(f"{kind.name} {type(component).__name__}")
+        if isinstance(component, Smoothed):
+            raise AssertionError("aggregator Smoothed: 1 of 2 rules hold, 1 fails\nrule  state")
+        if isinstance(component, Least):
+            raise ComponentError("odd", "what it gives is odd", found="NaN", hint="fix it")
+        return "23 rules, 1 expected failure"
+
+    kit = ModuleType("plausibly.testing")  # in its place: it has its own tests
+    kit.__dict__["check"] = check
+    monkeypatch.setitem(sys.modules, "plausibly.testing", kit)
+    registry.default().register(AGGREGATOR, "mine", Frequency)
+    ran = run("plugins", "check", "--rules")
+    assert ran.code == 3
+    assert sorted(checked) == ["aggregator Frequency", "aggregator Smoothed"]
+    assert "aggregator Smoothed: 1 of 2 rules hold, 1 fails rule" in " ".join(ran.out.split())
+    assert "\n          rule  state\n" in ran.out, "the kit's own lines stay"
+    assert "ok      registered here   aggregator (this run):mine: 23 rules" in ran.out
+    assert run("plugins", "check", "frequency", "--rules").out == (
+        "ok      plausibly 0.2  aggregator votes:frequency: 23 rules, 1 expected failure\n"
+        "1 plugin, none failed.\n"
+    )
+    ran = run("plugins", "check", "least", "--rules")
+    assert ran.code == 3
+    assert (
+        "combiner calibration:least, at rules: what it gives is\n          odd, found NaN"
+        in ran.out
+    )
+
+
 def test_the_info_of_plugins_and_components(world: Plugins) -> None:
     assert plain(run("plugins", "info", "thesis")) == INFO
     registry.default().register(SCORE, "gone", "no_such_module_xyz:Gone")
@@ -343,14 +356,11 @@ def test_the_info_of_plugins_and_components(world: Plugins) -> None:
         "plugin  pairs (pairs-reader 0.1)\n"
         "state   failed at registration: No module named 'polars'\n"
         "offers  combiner half\n",
-        "state   disabled: Registry(disabled=...) names chatty\n",
+        "state   disabled: PLAUSIBLY_DISABLE_PLUGINS names chatty\n",
         "state   ready: it registers nothing\n",
         'unknown  score "gone" of this run cannot be loaded: expected a class or function\n',
     ):
         assert lines in out
-
-
-def test_the_info_for_programs(world: Plugins) -> None:
     document = run("plugins", "info", "tempered", "--json").document
     assert document["plugins"] == []
     (component,) = document["components"]
@@ -361,3 +371,42 @@ def test_the_info_for_programs(world: Plugins) -> None:
     (plugin,) = run("plugins", "info", "pairs", "--json").document["plugins"]
     assert (plugin["state"], plugin["stage"]) == ("failed", "registration")
     assert plugin["offers"] == [{"kind": "combiner", "name": "half"}]
+
+
+def test_the_info_of_the_installation(world: Plugins, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(VARIABLE)
+    out = run("info").out
+    assert "plugins      5 ready, 2 failed, 0 disabled\n" in out
+    assert "environment  nothing set\n" in out
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    monkeypatch.setenv(VARIABLE, "thesis,chatty")
+    first, *rest = plain(run("info")).splitlines()
+    assert first == (
+        f"plausibly {plausibly.__version__} · Python {platform.python_version()} · "
+        f"{info.threads()} threads · predictor format {FORMAT}"
+    )
+    assert rest[0].startswith("core         attrs ")
+    assert rest[-3:] == [
+        "plugins      3 ready, 2 failed, 2 disabled",
+        "environment  PLAUSIBLY_DISABLE_PLUGINS=thesis,chatty, OMP_NUM_THREADS=3",
+        f"python       {sys.executable}",
+    ]
+    document = run("info", "--json").document
+    wanted = {
+        "version": plausibly.__version__,
+        "plugins": {"ready": 3, "failed": 2, "disabled": 2},
+        "predictor_format": FORMAT,
+        "interpreter": sys.executable,
+        "environment": {VARIABLE: "thesis,chatty", "OMP_NUM_THREADS": "3"},
+    }
+    assert wanted.items() <= document.items()
+    extras, core = document["extras"], document["core"]
+    assert (extras["demo"], "all" in extras) == (True, False)
+    assert core["numpy"] == metadata.version("numpy")
+    assert {"xarray", "pluggy", "attrs"} <= set(core)
+    yes, no = " ".join(rest).split("extras       yes: ")[1].split("plugins")[0].split(" no:  ")
+    for words, installed in ((yes, True), (no, False)):
+        assert words.split() == ([name for name in extras if extras[name] is installed] or ["none"])
+    assert run("info", "--quiet").out == ""
+    assert info.version("no-such-distribution-xyz") == "missing"
+    assert info.requirements("no-such-distribution-xyz") == []

@@ -30,7 +30,7 @@ class OfAnExtra(Frequency):
     """An aggregator of a family that needs an extra."""
 
 
-def test_name_table_and_object_are_one(plugins: Plugins) -> None:
+def test_name_table_and_object_give_one_component(plugins: Plugins) -> None:
     made = plugins.registry()
     table = {"name": "drawn", "draws": 3}
     by_name = made.create(CALIBRATOR, "drawn", {"draws": 3})
@@ -39,17 +39,13 @@ def test_name_table_and_object_are_one(plugins: Plugins) -> None:
     assert by_name == by_table == both == Drawn(draws=3)
     assert made.create(CALIBRATOR, by_name) is by_name
     assert table == {"name": "drawn", "draws": 3}
-    assert made.create(AGGREGATOR, "smoothed") == Smoothed()
-
-
-def test_names_tables_and_objects_inside(plugins: Plugins) -> None:
-    table = {
+    nested = {
         "name": "by",
         "by": "site",
         "inner": {"name": "by", "by": "ward", "inner": "drawn"},
         "many": ["drawn", {"name": "drawn", "draws": 3}, Drawn(draws=4)],
     }
-    assert plugins.registry().create(CALIBRATOR, table) == By(
+    assert made.create(CALIBRATOR, nested) == By(
         by="site",
         inner=By(by="ward", inner=Drawn()),
         many=(Drawn(), Drawn(draws=3), Drawn(draws=4)),
@@ -68,6 +64,7 @@ def test_a_function_makes_components_too(plugins: Plugins) -> None:
 
 
 THREE = {"name": "drawn", "draws": 3}
+SITE = {"name": "by", "by": "site", "draws": 3}
 
 
 @pytest.mark.parametrize(
@@ -85,20 +82,8 @@ THREE = {"name": "drawn", "draws": 3}
         (AGGREGATOR, "glda", {}, "component-unknown", 'did you mean "crowd-kit:glad"?'),
         # What cannot be loaded is no advice: only smoothed has such a parameter.
         (AGGREGATOR, "frequency", {"rounds": 3}, "component-parameter", "smoothed has it"),
-        (
-            CALIBRATOR,
-            {"name": "drawn", "draws": "10"},
-            {},
-            "component-parameter",
-            'found the text "10" hint write draws = 10',
-        ),
-        (
-            CALIBRATOR,
-            {"name": "by", "by": "site", "draws": 3},
-            {},
-            "component-parameter",
-            "drawn has it hint leave draws out",
-        ),
+        (CALIBRATOR, "drawn", {"draws": "10"}, "component-parameter", "hint write draws = 10"),
+        (CALIBRATOR, SITE, {}, "component-parameter", "drawn has it hint leave draws out"),
         # A parameter of a plugin of others is no advice either.
         (CALIBRATOR, {"name": "drawn", "rounds": 3}, {}, "component-parameter", "it has draws"),
     ],
@@ -144,9 +129,6 @@ def test_every_mistake_at_every_depth(plugins: Plugins) -> None:
     ]
     assert "inner.draws = 7" in error.hint
     assert "write inner.draws = 3" in error.hint
-    details = error.details["mistakes"]
-    assert isinstance(details, list)
-    assert len(details) == 8
 
 
 def test_nothing_is_installed() -> None:
@@ -165,19 +147,30 @@ def test_built_ins_keep_their_bare_names(plugins: Plugins) -> None:
     assert made.describe(AGGREGATOR, Frequency()) == {"name": "frequency"}
 
 
-def test_plugins_of_others_clash(plugins: Plugins) -> None:
+@pytest.mark.parametrize(
+    ("plugin", "clash", "hint"),
+    [
+        ("thesis", "pl-tools 1.1 (tools) and thesis-pl 0.2 (thesis)", "say tools:pl or thesis:pl"),
+        ("tools", "pl-tools 1.1 (tools) and thesis-pl 0.2 (tools)", "say pl-tools:pl or thesis-pl"),
+    ],
+)
+def test_plugins_of_others_clash(plugins: Plugins, plugin: str, clash: str, hint: str) -> None:
+    """Two distributions may call their plugins alike; the distribution's name tells them apart."""
     plugins.add("tools", offering("pl"), distribution="pl-tools", version="1.1")
-    plugins.add("thesis", offering("pl", Frequency), distribution="thesis-pl")
+    plugins.add(plugin, offering("pl", Frequency), distribution="thesis-pl")
+    plugins.add(plugin, offering("borda"), distribution="voting")
     made = plugins.registry()
-    found = "found pl-tools 1.1 (tools) and thesis-pl 0.2 (thesis)"
-    with refused("name-clash", found, "hint say tools:pl or thesis:pl; or disable one"):
-        made.create(AGGREGATOR, "pl")
-    assert made.create(AGGREGATOR, "tools:pl") == Smoothed()
-    assert made.create(AGGREGATOR, "thesis:pl") == Frequency()
+    assert made.failures() == ()
+    for name in {"pl", "tools:pl"} if plugin == "tools" else {"pl"}:
+        with refused("name-clash", f"found {clash} hint {hint}", "; or disable one"):
+            made.create(AGGREGATOR, name)
+    assert made.create(AGGREGATOR, f"{plugin}:borda") == Smoothed()
+    assert made.create(AGGREGATOR, "pl-tools:pl") == Smoothed()
+    assert made.create(AGGREGATOR, "thesis_pl:pl") == Frequency()
+    with made.disabling("pl-tools"):
+        assert made.create(AGGREGATOR, "pl") == Frequency()
     made.register(AGGREGATOR, "borda", Frequency)
-    plugins.add("voting", offering("borda"), distribution="voting")
-    made.refresh()
-    with refused("name-clash", "found registered here (this run) and voting 0.2 (voting)"):
+    with refused("name-clash", f"registered here (this run) and voting 0.2 ({plugin})"):
         made.create(AGGREGATOR, "borda")
 
 
@@ -186,7 +179,7 @@ def test_nothing_is_loaded_before_it_is_needed(plugins: Plugins) -> None:
     made = plugins.registry()
     assert plugins.imported == []
     made.create(AGGREGATOR, "frequency")
-    made.create(AGGREGATOR, "votes:smoothed")
+    assert made.create(AGGREGATOR, "votes:smoothed") == Smoothed()
     made.describe(CALIBRATOR, By(by="site"))
     assert (plugins.scans, plugins.imported) == (0, ["votes", "calibration"])
     for name in ("pl", "thesis:pl", "pl"):
@@ -218,10 +211,6 @@ def test_a_target_that_needs_an_extra(
         "require('not_there_xyz', extra='crowd', source='aggregator glad')\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    made = plugins.registry()
-    made.register(AGGREGATOR, "glad", "needs_more_xyz:Glad")
-    with pytest.raises(MissingExtra, match="aggregator glad needs not_there_xyz"):
-        made.create(AGGREGATOR, "glad")
     monkeypatch.setattr(
         "plausibly.registry.registry.missing",
         lambda distribution, extra: ("crowd-kit",) if extra == "crowd" else (),
@@ -229,6 +218,9 @@ def test_a_target_that_needs_an_extra(
     hook = offering("mace", "no_such_module_xyz:Mace", AGGREGATOR, extra="crowd")
     plugins.add("crowd-kit", hook, distribution="thesis-pl")
     made = plugins.registry()
+    made.register(AGGREGATOR, "glad", "needs_more_xyz:Glad")
+    with refused("extra-missing", "aggregator glad needs not_there_xyz", kind=MissingExtra):
+        made.create(AGGREGATOR, "glad")
     hint = 'hint pip install "thesis-pl[crowd]"'
     with refused("component-unknown", 'did you mean "crowd-kit:mace"?', hint):
         made.create(AGGREGATOR, "maec")
@@ -237,28 +229,25 @@ def test_a_target_that_needs_an_extra(
     assert made.failures() == ()
 
 
-def test_registered_for_this_run(plugins: Plugins) -> None:
-    made = plugins.registry()
-    made.register(AGGREGATOR, "mine", Smoothed, summary="smoothed votes")
-    assert made.create(AGGREGATOR, "mine") == Smoothed()
-    assert made.create(AGGREGATOR, "(this run):mine", {"rounds": 3}) == Smoothed(rounds=3)
-    (entry,) = (e for e in made.entries() if e.name == "mine")
-    assert (entry.source.plugin, entry.source.where) == ("(this run)", "registered here")
-
-
-def test_a_cell_of_a_notebook_may_run_twice(plugins: Plugins) -> None:
-    def cell() -> type[Frequency]:
+def test_a_class_may_be_registered_again_for_this_run(plugins: Plugins) -> None:
+    def cell() -> type[Smoothed]:
         @attrs.frozen(kw_only=True)
-        class Mine(Frequency):
-            """The class that a notebook defines."""
+        class Mine(Smoothed):
+            """The class that a cell of a notebook defines."""
 
-        made.register(AGGREGATOR, "mine", Mine)
+        made.register(AGGREGATOR, "mine", Mine, summary="smoothed votes")
         return Mine
 
     made = plugins.registry()
     cell()
     newest = cell()
-    assert type(made.create(AGGREGATOR, "mine")) is newest
+    assert made.create(AGGREGATOR, "mine") == newest()
+    assert made.create(AGGREGATOR, "(this run):mine", {"rounds": 3}) == newest(rounds=3)
+    (entry,) = (e for e in made.entries() if e.name == "mine")
+    assert (entry.source.plugin, entry.source.where) == ("(this run)", "registered here")
+
+
+COLON = "a colon, and the name in it"
 
 
 @pytest.mark.parametrize(
@@ -269,10 +258,10 @@ def test_a_cell_of_a_notebook_may_run_twice(plugins: Plugins) -> None:
         (AGGREGATOR, "Plackett Luce", Frequency, "component-name", 'call it "plackett-luce"'),
         (AGGREGATOR, "a:b", Frequency, "component-name", 'call it "a-b"'),
         (AGGREGATOR, "", Frequency, "component-name", "give it such a name"),
-        (AGGREGATOR, "mine", "module", "component-target", "a colon, and the name in it"),
-        (AGGREGATOR, "mine", "module:", "component-target", "a colon, and the name in it"),
-        (AGGREGATOR, "mine", "a b:c", "component-target", "a colon, and the name in it"),
-        (AGGREGATOR, "mine", ":x", "component-target", "a colon, and the name in it"),
+        *(
+            (AGGREGATOR, "mine", t, "component-target", COLON)
+            for t in ("module", "m:", "a b:c", ":x")
+        ),
         (AGGREGATOR, "mine", Frequency(), "component-target", "found Frequency() hint pass the"),
         ("aggregator", "mine", Frequency, "component-kind", "import AGGREGATOR, or another kind"),
     ],
@@ -293,26 +282,17 @@ def test_a_registration_is_refused(
     assert made.create(AGGREGATOR, "frequency") == Frequency()
 
 
-WARD = {"name": "by", "by": "ward", "inner": {"name": "drawn", "draws": 2}, "many": []}
-SITE = {"name": "by", "by": "site", "inner": WARD, "many": [{"name": "drawn", "draws": 3}]}
-
-
-@pytest.mark.parametrize(
-    ("component", "table"),
-    [
-        (Drawn(draws=7), {"name": "drawn", "draws": 7}),
-        (
-            By(by="site", inner=By(by="ward", inner=Drawn(draws=2)), many=(Drawn(draws=3),)),
-            SITE,
-        ),
-    ],
-)
-def test_a_component_is_described_as_plain_data(
-    plugins: Plugins, component: Drawn | By, table: dict[str, object]
-) -> None:
+def test_a_component_is_described_as_plain_data(plugins: Plugins) -> None:
     made = plugins.registry()
+    ward = {"name": "by", "by": "ward", "inner": {"name": "drawn", "draws": 2}, "many": []}
+    table = {"name": "by", "by": "site", "inner": ward, "many": [{"name": "drawn", "draws": 3}]}
+    component = By(by="site", inner=By(by="ward", inner=Drawn(draws=2)), many=(Drawn(draws=3),))
     assert made.describe(CALIBRATOR, component) == table
     assert made.create(CALIBRATOR, table) == component
+    hint = 'hint plausibly.register(CALIBRATOR, "other", Other) before this, and again before'
+    for unknown in (Other(), By(by="site", inner=Other())):
+        with refused("component-unregistered", f"found {__name__}:Other", hint):
+            made.describe(CALIBRATOR, unknown)
 
 
 def test_the_described_name_means_that_component(
@@ -334,18 +314,7 @@ def test_the_described_name_means_that_component(
     assert table == {"name": "(this run):mine", "draws": 2}
     assert made.create(CALIBRATOR, table) == Other(draws=2)
     assert made.describe(AGGREGATOR, OfAnExtra()) == {"name": "crowd-kit:glad"}
-
-
-def test_plugins_of_others_are_scanned_for_a_class(plugins: Plugins) -> None:
-    plugins.add("thesis", offering("pl"), distribution="thesis-pl")
     plugins.add("tools", offering("other", Other, CALIBRATOR), distribution="pl-tools")
     made = plugins.registry()
-    made.create(AGGREGATOR, "frequency")
+    made.create(AGGREGATOR, "frequency")  # others were not scanned so far
     assert made.describe(CALIBRATOR, Other()) == {"name": "tools:other", "draws": 10}
-
-
-@pytest.mark.parametrize("component", [Other(), By(by="site", inner=Other())])
-def test_a_class_without_a_name_is_not_described(plugins: Plugins, component: Other | By) -> None:
-    hint = 'hint plausibly.register(CALIBRATOR, "other", Other) before this, and again before'
-    with refused("component-unregistered", "found tests.registry.test_create:Other", hint):
-        plugins.registry().describe(CALIBRATOR, component)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import re
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar
@@ -14,7 +13,7 @@ from typing import Any, ClassVar
 import pluggy
 import pytest
 
-from plausibly import __version__, registry
+from plausibly import __version__
 from plausibly.errors import ComponentError
 from plausibly.plugin import AGGREGATOR, COMBINER, Registrar, hookimpl
 from plausibly.registry import Entry, Failure, Source
@@ -25,6 +24,7 @@ from registry_components import Frequency, Least, Plugins, Smoothed, offering
 
 SOURCE = Source("thesis", "thesis-pl", "0.2")
 HERE = f"this is plausibly {__version__}, API 1"
+UPGRADE = "pip install --upgrade plausibly thesis-pl"
 
 
 class Half:
@@ -47,16 +47,14 @@ def broken(registrar: Registrar) -> None:
     raise RuntimeError("no licence")
 
 
-def ran(monkeypatch: pytest.MonkeyPatch, **attributes: object) -> tuple[Entry, ...] | Failure:
+def outcome_of(
+    monkeypatch: pytest.MonkeyPatch, attributes: Mapping[str, object], place: str = ""
+) -> tuple[Entry, ...] | Failure:
     """Return the result of a plugin whose module has these attributes."""
     module = ModuleType("in_memory_thesis")
     module.__dict__.update(attributes)
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    return run_hook(Declared(SOURCE, module.__name__))
-
-
-def listing(registrar: Registrar) -> list[object]:
-    return [Smoothed]
+    return run_hook(Declared(SOURCE, module.__name__ + place))
 
 
 async def asynchronous(registrar: Registrar) -> None:
@@ -72,44 +70,31 @@ def raising(name: str) -> object:
     raise OSError("network")
 
 
-API = [
-    (
-        {"register": good, "requires_api": version},
-        "API",
-        f"it requires API {version!r}; {HERE}",
-        "pip install --upgrade plausibly thesis-pl",
-    )
-    for version in (2, 0, "1.0", True)
-]
+mark: Any = hookimpl  # Any: of functions that are no hooks
+NO_HOOK = "in_memory_thesis has no function marked @hookimpl"
+LOST = "its hook returned a list; what is not added to the registrar is lost"
 
 
 @pytest.mark.parametrize(
     ("attributes", "stage", "reason", "remedy"),
     [
-        (
-            {"register": offering("pl"), "misspelt": plausibly_registr},
-            "hook",
-            "in_memory_thesis has no function marked @hookimpl",
-            "mark it with @hookimpl of plausibly.plugin",
-        ),
-        (
-            {"register": hookimpl(listing)},  # type: ignore[arg-type]  # the mistake
-            "registration",
-            "its hook returned a list; what is not added to the registrar is lost",
-            "registrar.add(KIND, name, target), and return nothing",
-        ),
-        (
-            {"register": hookimpl(asynchronous)},  # type: ignore[arg-type]  # the mistake
-            "registration",
-            "its hook returned a coroutine",
-            "",
-        ),
+        ({"misspelt": plausibly_registr}, "hook", NO_HOOK, "mark it with @hookimpl of plausibly."),
+        ({"register": mark(lambda registrar: [Smoothed])}, "registration", LOST, "registrar.a"),
+        ({"register": mark(asynchronous)}, "registration", "its hook returned a coroutine", ""),
         ({"register": good, "__getattr__": raising}, "API", "OSError: network", ""),
         *(
-            ({"register": hookimpl(function)}, "registration", "TypeError: ", "")  # type: ignore[arg-type]  # the mistake
+            ({"register": mark(function)}, "registration", "TypeError: ", "fix thesis-pl")
             for function in (lambda reg: None, lambda: None, lambda registrar, more: None)
         ),
-        *API,
+        *(
+            (
+                {"register": good, "requires_api": v},
+                "API",
+                f"it requires API {v!r}; {HERE}",
+                UPGRADE,
+            )
+            for v in (2, 0, "1.0", True)
+        ),
     ],
 )
 def test_a_hook_that_fails(
@@ -119,11 +104,11 @@ def test_a_hook_that_fails(
     reason: str,
     remedy: str,
 ) -> None:
-    outcome = ran(monkeypatch, **attributes)
+    outcome = outcome_of(monkeypatch, attributes)
     assert isinstance(outcome, Failure)
     assert (outcome.source, outcome.stage) == (SOURCE, stage)
     assert outcome.reason.startswith(reason)
-    assert outcome.remedy == remedy or not remedy
+    assert outcome.remedy.startswith(remedy)
 
 
 def test_a_hook_may_have_any_name_and_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +116,7 @@ def test_a_hook_may_have_any_name_and_defaults(monkeypatch: pytest.MonkeyPatch) 
         good(registrar)
 
     for attributes in ({"tell_plausibly": good, "requires_api": 1}, {"register": hookimpl(more)}):
-        outcome = ran(monkeypatch, **attributes)
+        outcome = outcome_of(monkeypatch, attributes)
         assert isinstance(outcome, tuple)
         assert [(e.kind, e.name, e.source) for e in outcome] == [("aggregator", "pl", SOURCE)]
 
@@ -144,13 +129,13 @@ def test_any_exception_of_a_hook_is_a_failure(
         good(registrar)
         raise error
 
-    outcome = ran(monkeypatch, register=hookimpl(register))
+    outcome = outcome_of(monkeypatch, {"register": hookimpl(register)})
     assert isinstance(outcome, Failure)
     assert (outcome.stage, outcome.error) == ("registration", error)
     assert [e.name for e in outcome.offered] == ["pl"]
 
 
-def test_an_interrupt_by_the_user_is_none(plugins: Plugins) -> None:
+def test_an_interrupt_by_the_user_is_no_failure(plugins: Plugins) -> None:
     interrupts = [KeyboardInterrupt()]
 
     def hook(registrar: Registrar) -> None:
@@ -166,42 +151,18 @@ def test_an_interrupt_by_the_user_is_none(plugins: Plugins) -> None:
     assert plugins.imported[-2:] == ["thesis", "thesis"]
 
 
-@pytest.mark.parametrize(
-    ("place", "reason", "remedy"),
-    [
-        (
-            "newer_xyz",
-            rf"cannot import name 'Reliability' from 'plausibly\.plugin'.*{HERE}",
-            "pip install --upgrade plausibly thesis-pl",
-        ),
-        (
-            "thesis_pl.ranks:PlackettLuce",
-            "the entry point names thesis_pl.ranks:PlackettLuce",
-            'write thesis = "thesis_pl.ranks", and add PlackettLuce in its hook',
-        ),
-    ],
-)
-def test_an_entry_point_that_fails(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, place: str, reason: str, remedy: str
-) -> None:
+def test_entry_points_that_fail(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "newer_xyz.py").write_text("from plausibly.plugin import Reliability\n")
     monkeypatch.syspath_prepend(tmp_path)
-    outcome = run_hook(Declared(SOURCE, place))
-    assert isinstance(outcome, Failure)
-    assert re.match(reason, outcome.reason)
-    assert outcome.remedy == remedy
-
-
-@pytest.mark.parametrize(
-    ("source", "remedy"),
-    [
-        (SOURCE, "fix thesis-pl"),
-        (Source("(this run)"), "fix its class, and register it again"),
-    ],
-)
-def test_the_remedy(source: Source, remedy: str) -> None:
-    """Others are in the list of checks."""
-    assert Failure(source, "import", ValueError("x")).remedy == remedy
+    newer = run_hook(Declared(SOURCE, "newer_xyz"))
+    assert isinstance(newer, Failure)
+    assert newer.reason.startswith("cannot import name 'Reliability' from 'plausibly.plugin'")
+    assert (newer.reason[-len(HERE) :], newer.remedy) == (HERE, UPGRADE)
+    attribute = outcome_of(monkeypatch, {"register": good}, ":PlackettLuce")
+    assert isinstance(attribute, Failure)
+    assert attribute.reason.startswith("the entry point names in_memory_thesis:PlackettLuce")
+    hint = 'write thesis = "in_memory_thesis", and add PlackettLuce in its hook'
+    assert attribute.remedy == hint
 
 
 def test_half_a_registration_is_none(plugins: Plugins) -> None:
@@ -219,12 +180,9 @@ def test_half_a_registration_is_none(plugins: Plugins) -> None:
     made = plugins.registry()
     assert {e.name for e in made.entries(AGGREGATOR)} == {"frequency", "smoothed", "pl"}
     failure, second = made.failures()
-    assert (failure.stage, failure.state) == ("registration", "failed at registration")
-    assert failure.reason == "RuntimeError: no licence"
+    assert (failure.state, failure.reason) == ("failed at registration", "RuntimeError: no licence")
     assert [e.name for e in failure.offered] == ["half"]
-    assert isinstance(failure.error, RuntimeError)
-    twofold = 'doubled (doubled-pl 0.2) offers the aggregator "twice" twice'
-    assert second.reason.startswith(twofold)
+    assert second.reason.startswith('doubled (doubled-pl 0.2) offers the aggregator "twice" twice')
 
 
 @pytest.mark.parametrize("name", ["half", "broken:half", "broken:anything"])
@@ -239,7 +197,7 @@ def test_an_unknown_name_mentions_the_failure(plugins: Plugins, name: str) -> No
         plugins.registry().create(AGGREGATOR, "qqq")
 
 
-def test_a_failure_is_warned_of_once(plugins: Plugins) -> None:
+def test_a_failure_causes_one_warning(plugins: Plugins) -> None:
     plugins.add("broken", broken, distribution="half-broken")
     plugins.add("thesis", offering("pl"), distribution="thesis-pl")
     made = plugins.registry()
@@ -248,68 +206,33 @@ def test_a_failure_is_warned_of_once(plugins: Plugins) -> None:
         '"RuntimeError: no licence"; all others work',
         "hint plausibly plugins check broken, or pip uninstall half-broken",
     )
-    for _ in range(2):
-        with warned("plugin-failed", *pieces):
-            for name in ("pl", "thesis:pl", "pl"):
-                assert made.create(AGGREGATOR, name) == Smoothed()
-        made.refresh()
-        made.failures()
-
-
-def test_built_ins_may_fail_as_well(plugins: Plugins) -> None:
+    with warned("plugin-failed", *pieces):
+        for name in ("pl", "thesis:pl", "pl"):
+            assert made.create(AGGREGATOR, name) == Smoothed()
     plugins.add("scores", broken)
     with warned("plugin-failed", "reinstall plausibly"):
-        assert plugins.registry().create(AGGREGATOR, "frequency") == Frequency()
+        ours = plugins.registry(disabled="half-broken")
+        assert ours.create(AGGREGATOR, "frequency") == Frequency()
 
 
 @pytest.mark.parametrize(
-    ("value", "argument", "strict"),
-    [("", True, True), ("1", None, True), ("yes", None, True), ("0", None, False)],
+    ("value", "strict"), [("1", True), ("yes", True), ("0", False), ("", False)]
 )
-def test_strict_registries_raise(
-    plugins: Plugins,
-    monkeypatch: pytest.MonkeyPatch,
-    value: str,
-    argument: bool | None,
-    strict: bool,
+def test_strict_plugins_raise(
+    plugins: Plugins, monkeypatch: pytest.MonkeyPatch, value: str, strict: bool
 ) -> None:
     monkeypatch.setenv(STRICT, value)
     plugins.add("broken", broken, distribution="half-broken")
-    made = plugins.registry(strict=argument)
-    for _ in range(2):
-        if strict:
-            with refused("plugin-failed", "plugins are strict", kind=ComponentError) as caught:
-                made.create(AGGREGATOR, "frequency")
-            assert isinstance(caught.value.__cause__, RuntimeError)
-            assert caught.value.details["stage"] == "registration"
-    off = plugins.registry(strict=argument, disabled=["broken"])
-    assert off.create(AGGREGATOR, "frequency") == Frequency()
+    made = plugins.registry()
+    for _ in range(2 * strict):
+        with refused("plugin-failed", "plugins are strict", kind=ComponentError) as caught:
+            made.create(AGGREGATOR, "frequency")
+        assert isinstance(caught.value.__cause__, RuntimeError)
+        assert caught.value.details["stage"] == "registration"
+    with made.disabling("broken"):
+        assert made.create(AGGREGATOR, "frequency") == Frequency()
     if not strict:
         assert made.create(AGGREGATOR, "frequency") == Frequency()
-
-
-def test_refresh_finds_new_plugins_and_tries_failed_ones_again(plugins: Plugins) -> None:
-    licences: list[str] = []
-
-    def hook(registrar: Registrar) -> None:
-        registrar.add(AGGREGATOR, "bought", Smoothed)
-        licences[0]
-
-    plugins.add("shop", hook, distribution="shop-pl")
-    made = plugins.registry()
-    made.register(AGGREGATOR, "mine", Smoothed)
-    assert [f.reason for f in made.failures()] == ["IndexError: list index out of range"]
-    plugins.add("thesis", offering("pl"), distribution="thesis-pl")
-    licences.append("one")
-    assert "pl" not in {entry.name for entry in made.entries()}
-    made.refresh()
-    assert made.failures() == ()
-    for name in ("pl", "bought", "mine"):
-        assert made.create(AGGREGATOR, name) == Smoothed()
-    assert plugins.imported == ["votes", "calibration", "shop", "shop", "thesis"]
-    before = registry.default().plugins()
-    registry.refresh()
-    assert registry.default().plugins() == before
 
 
 def test_a_hook_may_use_the_registry(plugins: Plugins) -> None:
@@ -336,39 +259,19 @@ def test_the_order_of_plugins_changes_nothing(plugins: Plugins) -> None:
     for order in itertools.permutations(plugins.others):
         plugins.others = list(order)
         made = plugins.registry()
-        found: list[object] = [
+        result: list[object] = [
             {e.qualified for e in made.entries()},
             {f.subject: f.state for f in made.failures()},
         ]
         with warnings.catch_warnings(action="ignore"):
             for name in ("pl", "gibbs", "frequency", "half", "tools:pl", "nothing"):
                 try:
-                    found.append(made.create(AGGREGATOR, name))
+                    result.append(made.create(AGGREGATOR, name))
                 except ComponentError as error:
-                    found.append((error.name, error.what, error.hint))
-        results.append(found)
+                    result.append((error.name, error.what, error.hint))
+        results.append(result)
     assert len(results) == 24
-    assert all(found == results[0] for found in results)
-
-
-def test_two_distributions_may_have_a_plugin_of_one_name(plugins: Plugins) -> None:
-    plugins.add("rankings", offering("pl"), distribution="pl-tools", version="1.1")
-    plugins.add("rankings", offering("pl", Frequency), distribution="thesis-pl")
-    plugins.add("rankings", offering("borda"), distribution="voting")
-    made = plugins.registry()
-    assert made.failures() == ()
-    assert made.create(AGGREGATOR, "rankings:borda") == Smoothed()
-    for name in ("pl", "rankings:pl"):
-        with refused(
-            "name-clash",
-            "found pl-tools 1.1 (rankings) and thesis-pl 0.2 (rankings)",
-            "hint say pl-tools:pl or thesis-pl:pl; or disable one",
-        ):
-            made.create(AGGREGATOR, name)
-    assert made.create(AGGREGATOR, "pl-tools:pl") == Smoothed()
-    assert made.create(AGGREGATOR, "thesis_pl:pl") == Frequency()
-    with made.disabling("pl-tools"):
-        assert made.create(AGGREGATOR, "pl") == Frequency()
+    assert all(result == results[0] for result in results)
 
 
 OWN, NONE = "{} is a name of plausibly's own", "{!r} is no name: letters, digits, dots and hyphens"
@@ -401,16 +304,6 @@ def test_one_name_for_two_modules_of_a_distribution(plugins: Plugins) -> None:
         assert made.create(AGGREGATOR, "pl") == Smoothed()
 
 
-def combiners(target: Callable[..., object] | str) -> Callable[[Registrar], None]:
-    """Return a hook of one combiner that is in question and one that is whole."""
-
-    def hook(registrar: Registrar) -> None:
-        registrar.add(COMBINER, "half", target)  # type: ignore[arg-type]  # the mistake
-        registrar.add(COMBINER, "whole", Least)
-
-    return hook
-
-
 @pytest.mark.parametrize(
     ("target", "module", "error", "state"),
     [
@@ -430,10 +323,15 @@ def test_a_component_that_fails(
     state: str,
 ) -> None:
     """A class is checked at once, a place when its name is used; other components work."""
+
+    def hook(registrar: Registrar) -> None:
+        registrar.add(COMBINER, "half", target)
+        registrar.add(COMBINER, "whole", Least)
+
     (tmp_path / "half_xyz.py").write_text(module)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "half_xyz", raising=False)
-    plugins.add("thesis", combiners(target), distribution="thesis-pl")
+    plugins.add("thesis", hook, distribution="thesis-pl")
     made = plugins.registry()
     assert len(made.failures()) == (target is Half)
     with warnings.catch_warnings(action="error"):
@@ -445,9 +343,8 @@ def test_a_component_that_fails(
     subject = 'combiner "half" of thesis (thesis-pl 0.2)'
     assert (failure.subject, failure.state) == (subject, state)
     if target is Half:
-        other = plugins.registry()
         with warned("plugin-failed", f"{subject} stopped at check", "found nothing of that name"):
-            assert other.create(COMBINER, "whole") == Least()
+            assert plugins.registry().create(COMBINER, "whole") == Least()
 
 
 def test_a_component_of_this_run_can_be_fixed(plugins: Plugins) -> None:
@@ -460,7 +357,9 @@ def test_a_component_of_this_run_can_be_fixed(plugins: Plugins) -> None:
     made.register(COMBINER, "mine", mine)
     with refused("component-invalid"):
         made.create(COMBINER, "mine")
-    assert [f.subject for f in made.failures()] == ['combiner "mine" of this run']
+    (failure,) = made.failures()
+    assert failure.subject == 'combiner "mine" of this run'
+    assert failure.remedy == "fix its class, and register it again"
     answers[0] = Least()
     made.register(COMBINER, "mine", mine)
     assert made.failures() == ()

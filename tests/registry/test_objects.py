@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from fractions import Fraction
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -17,25 +16,18 @@ import plausibly
 from plausibly import registry
 from plausibly.plugin import (
     AGGREGATOR,
-    ANNOTATION,
     CALIBRATOR,
     COMBINER,
     READER,
-    SCORE,
     Aggregator,
     CalibrationData,
     CalibrationScores,
-    CalibrationSummary,
-    Calibrator,
-    Claim,
     Floats,
-    Guarantee,
     Keys,
-    PValueCombiner,
-    PValues,
     Reader,
     ScoreFunction,
 )
+from plausibly.protocols import KIND_BY_NAME
 from plausibly.registry import Registry
 from refusals import refused
 
@@ -44,11 +36,12 @@ VOTES = "task,worker,label\n" + "".join(
     for number in range(30)
     for worker in range(4)
 )
+FIRST = {"name": "majority-vote", "ties": "first"}
 
 
 @attrs.frozen(kw_only=True)
 class MyReader(Reader):
-    """Reads as the long table does, whatever it is asked."""
+    """Reads as the long table does, and recognises nothing."""
 
     def recognises(self, path: Path, head: bytes) -> bool:
         return False
@@ -62,7 +55,7 @@ class MyAggregator(Aggregator):
     """Aggregates as another does."""
 
     accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
-    inner: Aggregator = attrs.field(factory=lambda: registry.resolve(AGGREGATOR, "majority-vote"))
+    inner: Aggregator = attrs.field(factory=lambda: registry.resolve(AGGREGATOR, FIRST))
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
         return self.inner.aggregate(annotations, keys)
@@ -83,24 +76,12 @@ class MyScore(ScoreFunction):
 class MyCalibrator:
     """Calibrates as another does."""
 
-    inner: Calibrator = attrs.field(factory=lambda: registry.resolve(CALIBRATOR, "expected"))
-
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
-        return self.inner.calibrate(data, keys)
+        return registry.resolve(CALIBRATOR, "expected").calibrate(data, keys)
 
 
-@attrs.frozen(kw_only=True)
-class MyCombiner(PValueCombiner):
+class MyCombiner(type(registry.resolve(COMBINER, "average"))):  # type: ignore[misc]  # a built-in
     """The mean, and its guarantee."""
-
-    held_out: ClassVar[float] = 0.0
-    needs: ClassVar[Literal["mean"]] = "mean"
-
-    def combine(self, p: PValues, held_out: PValues | None) -> Floats:
-        return p.mean()
-
-    def guarantee(self, claim: Claim, summary: CalibrationSummary, alpha: Fraction) -> Guarantee:
-        return registry.resolve(COMBINER, "average").guarantee(claim, summary, alpha)
 
 
 @pytest.fixture
@@ -111,15 +92,6 @@ def votes(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def predictions() -> xr.DataArray:
-    values = np.random.default_rng(3).dirichlet((2.0, 1.0, 1.0), 30)
-    names = [f"e{number}" for number in range(30)]
-    return xr.DataArray(
-        values, dims=("example", "label"), coords={"example": names, "label": list("abc")}
-    )
-
-
-@pytest.fixture
 def own_registry(monkeypatch: pytest.MonkeyPatch) -> Registry:
     """A registry of this test alone, so that what it registers goes away."""
     made = Registry()
@@ -127,78 +99,68 @@ def own_registry(monkeypatch: pytest.MonkeyPatch) -> Registry:
     return made
 
 
-def test_a_reader(votes: Path) -> None:
+def test_objects_give_the_results_of_names(own_registry: Registry, votes: Path) -> None:
+    values = np.random.default_rng(3).dirichlet((2.0, 1.0, 1.0), 30)
+    coordinates = {"example": [f"e{number}" for number in range(30)], "label": list("abc")}
+    predictions = xr.DataArray(values, coordinates, ("example", "label"))
     by_name = plausibly.read_annotations(votes, "long-table")
-    by_object = plausibly.read_annotations(votes, registry.resolve(READER, "long-table"))
-    by_table = plausibly.read_annotations(votes, {"name": "long-table"})
-    xr.testing.assert_identical(by_name, by_object)
-    xr.testing.assert_identical(by_name, by_table)
+    xr.testing.assert_identical(by_name, plausibly.read_annotations(votes, {"name": "long-table"}))
     mine = plausibly.read_annotations(votes, MyReader())
     assert mine.attrs["reader"] == "MyReader"
     xr.testing.assert_equal(by_name, mine)
-
-
-def test_everything_that_calibrates(votes: Path, predictions: xr.DataArray, tmp_path: Path) -> None:
-    table = plausibly.read_annotations(votes)
-    nested = {"name": "majority-vote", "ties": "first"}
-    by_name = plausibly.calibrate(predictions, table, aggregator=nested)
-    mine = plausibly.calibrate(
+    expected = plausibly.calibrate(predictions, by_name, aggregator=FIRST)
+    ours = plausibly.calibrate(
         predictions,
-        table,
-        aggregator=MyAggregator(inner=registry.resolve(AGGREGATOR, nested)),
+        by_name,
+        aggregator=MyAggregator(),
         calibrator=MyCalibrator(),
         score=MyScore(),
         combiner=MyCombiner(),
     )
     for alpha in (0.1, 0.4):
-        np.testing.assert_array_equal(
-            by_name.predict(predictions, alpha).values, mine.predict(predictions, alpha).values
-        )
-    assert mine.guarantee(0.1).level == by_name.guarantee(0.1).level
+        sets = expected.predict(predictions, alpha).values
+        np.testing.assert_array_equal(ours.predict(predictions, alpha).values, sets)
+    assert ours.guarantee(0.1).level == expected.guarantee(0.1).level
+    path = votes.with_name("predictor.nc")
     with refused("component-unregistered", 'register(SCORE, "my-score", MyScore) before this'):
-        mine.save(tmp_path / "predictor.nc")
-    assert not (tmp_path / "predictor.nc").exists()
-
-
-def test_registered_in_a_script_it_has_a_name(
-    own_registry: Registry, votes: Path, predictions: xr.DataArray, tmp_path: Path
-) -> None:
-    plausibly.register(SCORE, "squared", MyScore)
-    plausibly.register(COMBINER, "my-mean", MyCombiner)
-    plausibly.register(AGGREGATOR, "mine", MyAggregator)
-    plausibly.register(CALIBRATOR, "my-expected", MyCalibrator)
-    plausibly.register(READER, "my-table", MyReader)
-    table = plausibly.read_annotations(votes, "my-table")
-    assert table.attrs["reader"] == "my-table"
-    predictor = plausibly.calibrate(
+        ours.save(path)
+    assert not path.exists()
+    for kind, cls in {
+        "score": MyScore,
+        "combiner": MyCombiner,
+        "aggregator": MyAggregator,
+        "calibrator": MyCalibrator,
+        "reader": MyReader,
+    }.items():
+        plausibly.register(KIND_BY_NAME[kind], f"my-{kind}", cls)
+    table = plausibly.read_annotations(votes, "my-reader")
+    assert table.attrs["reader"] == "my-reader"
+    named = plausibly.calibrate(
         predictions,
         table,
-        aggregator={"name": "mine", "inner": {"name": "majority-vote", "ties": "first"}},
-        calibrator="my-expected",
-        score="squared",
+        aggregator={"name": "my-aggregator", "inner": FIRST},
+        calibrator="my-calibrator",
+        score="my-score",
         combiner=MyCombiner(),
     )
-    predictor.save(tmp_path / "predictor.nc")
-    loaded = plausibly.load_predictor(tmp_path / "predictor.nc")
+    named.save(path)
+    loaded = plausibly.load_predictor(path)
     assert [type(loaded.score), type(loaded.combiner)] == [MyScore, MyCombiner]
-    xr.testing.assert_identical(
-        loaded.predict(predictions, 0.1), predictor.predict(predictions, 0.1)
-    )
+    xr.testing.assert_identical(loaded.predict(predictions, 0.1), named.predict(predictions, 0.1))
 
 
 def test_no_api_takes_a_component_by_name_only() -> None:
     """A parameter that is called like a kind is typed as a name, a table or an object."""
-    kinds = {kind.name for kind in (ANNOTATION, READER, AGGREGATOR, SCORE, CALIBRATOR, COMBINER)}
-    found = 0
+    count = 0
     for name in dir(plausibly):
         function = getattr(plausibly, name)
-        if not inspect.isfunction(function):
-            continue
-        for parameter in inspect.signature(function).parameters.values():
-            if parameter.name in kinds:
-                found += 1
+        for parameter in (
+            inspect.signature(function).parameters.values() if inspect.isfunction(function) else ()
+        ):
+            if parameter.name in KIND_BY_NAME:
+                count += 1
                 assert str(parameter.annotation).startswith("ComponentLike["), (name, parameter)
-    assert found >= 6
+    assert count >= 6
 
 
 def test_readers_that_cannot_be_loaded_are_named(

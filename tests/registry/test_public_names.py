@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from importlib.metadata import version
-from types import ModuleType
+from importlib.metadata import distribution, version
 
 import pytest
 
 import plausibly
 from plausibly import plugin
 from plausibly.errors import InputError
+from plausibly.registry import default
 
 HEAVY = {"numpy", "xarray", "pandas", "scipy", "cattrs", "rich", "typer"}
 PLUGIN = """
@@ -22,15 +22,20 @@ registry.default().entries()
 """
 
 
-@pytest.mark.parametrize("module", [plausibly, plugin])
-def test_a_name_that_is_not_there(module: ModuleType) -> None:
-    with pytest.raises(AttributeError, match=f"module '{module.__name__}' has no attribute 'nmae'"):
-        _ = module.nmae
-
-
-def test_the_version_and_the_errors() -> None:
+def test_names_of_the_package() -> None:
+    for module in (plausibly, plugin):
+        with pytest.raises(AttributeError, match=f"'{module.__name__}' has no attribute 'nmae'"):
+            _ = module.nmae
     assert plausibly.__version__ == version("plausibly")
     assert plausibly.errors.InputError is InputError is plausibly.InputError
+
+
+def test_every_family_is_ready_and_nothing_is_plugged_into_pytest() -> None:
+    """A plugin of pytest would be imported by every test run of every user."""
+    points = distribution("plausibly").entry_points
+    families = {point.name for point in points.select(group="plausibly")}
+    assert {s.plugin for s in default().plugins() if s.builtin} == families
+    assert {point.group for point in points} == {"console_scripts", "plausibly"}
 
 
 @pytest.mark.parametrize(

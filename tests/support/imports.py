@@ -69,18 +69,18 @@ def imports_of(source: str, module: str, *, package: bool = False) -> Iterator[I
 
 def modules(project: Path) -> dict[str, Path]:
     """Return the modules of both import packages by dotted name."""
-    found = {}
+    paths = {}
     for package, root in ROOTS.items():
         for path in sorted((project / root / package).rglob("*.py")):
             parts = path.relative_to(project / root).with_suffix("").parts
-            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    return found
+            paths[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return paths
 
 
-def asked_for(found: Import, known: dict[str, Path]) -> str:
+def loaded_by(imported: Import, known: dict[str, Path]) -> str:
     """Return the module that an import loads: ``from a import b`` may mean the module ``a.b``."""
-    inner = f"{found.module}.{found.name}"
-    return inner if inner in known else found.module
+    inner = f"{imported.module}.{imported.name}"
+    return inner if inner in known else imported.module
 
 
 def layers(page: str) -> list[Layer]:

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 import xarray as xr
 
-from kit_mutants import Mutant, changed, common
+from kit_mutants import Mutant, after, changed, common
 from plausibly.data.plausibilities import to_sparse
 from plausibly.kernels.types import Floats
 from plausibly.plugin import Aggregator, Keys, Rows, answered_rows
@@ -36,51 +36,41 @@ class Shares(Aggregator):
 
 
 def _after(change: Callable[[xr.DataArray, xr.Dataset], xr.DataArray]) -> object:
-    def aggregate(self: Shares, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        return change(Shares.aggregate(self, annotations, keys), annotations)
-
-    return changed(Shares, aggregate=aggregate)
+    return after(Shares, "aggregate", lambda result, table, _: change(result, table))
 
 
-def _negative(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
-    if "naevus" not in found.label.values:
-        return found
-    names = found.label.values
-    moved: xr.DataArray = found + 0.75 * ((names == "naevus") * 1.0 - (names == "melanoma"))
+def _negative(result: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
+    if "naevus" not in result.label.values:
+        return result
+    names = result.label.values
+    moved: xr.DataArray = result + 0.75 * ((names == "naevus") * 1.0 - (names == "melanoma"))
     return moved
 
 
-def _first_example(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
-    values = found.values.copy()
+def _first_example(result: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
+    values = result.values.copy()
     values[:1] = 0.5 * values[:1] + 0.5 / values.shape[1]
-    return found.copy(data=values)
+    return result.copy(data=values)
 
 
-def _first_label(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
-    values = found.values.copy()
+def _first_label(result: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
+    values = result.values.copy()
     values[:, 0] += 1e-3
-    return found.copy(data=values / (1 + 1e-3))
+    return result.copy(data=values / (1 + 1e-3))
 
 
-def _marks_the_table(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
-    table.attrs["seen"] = 1
-    return found
+def _uses(act: Callable[[xr.Dataset], object]) -> object:
+    def change(result: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
+        act(table)
+        return result
+
+    return _after(change)
 
 
-def _loads_in_place(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
-    table.load()
-    return found
-
-
-def _sorts_in_place(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
-    table["response_example"].values.sort()
-    return found
-
-
-def _needs_examples(found: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
-    if not found.sizes["example"]:
+def _needs_examples(result: xr.DataArray, table: xr.Dataset) -> xr.DataArray:
+    if not result.sizes["example"]:
         raise ValueError("zero-size array")
-    return found
+    return result
 
 
 def _needs_annotators(self: Shares, annotations: xr.Dataset) -> Rows:
@@ -117,9 +107,9 @@ def _sparse_uneven(self: Shares, annotations: xr.Dataset, keys: Keys) -> xr.Data
 
 
 MUTANTS = {
-    **common(Shares, "aggregate", lambda found: found.assign_attrs(note="fitted")),
+    **common(Shares, "aggregate", lambda result: result.assign_attrs(note="fitted")),
     "accepts-kinds": Mutant(changed(Shares, accepts=frozenset())),
-    "names-kept": Mutant(_after(lambda found, _: found.expand_dims("fold"))),
+    "names-kept": Mutant(_after(lambda result, _: result.expand_dims("fold"))),
     "simplex": Mutant(_after(_negative)),
     "example-order": Mutant(_after(_first_example), frozenset({"example-alone"})),
     "label-order": Mutant(_after(_first_label)),
@@ -127,13 +117,15 @@ MUTANTS = {
         changed(Shares, weights=lambda _, rows: (1.0 + (rows.annotator == 0)) * rows.weight)
     ),
     "example-alone": Mutant(
-        _after(lambda found, _: 0.9 * found + 0.1 * found.mean("example") if len(found) else found)
+        _after(
+            lambda result, _: 0.9 * result + 0.1 * result.mean("example") if len(result) else result
+        )
     ),
     "example-alone/joint without need": Mutant(changed(Shares, joint=True)),
-    "inputs-unchanged": Mutant(_after(_marks_the_table)),
+    "inputs-unchanged": Mutant(_uses(lambda table: table.attrs.update(seen=1))),
     # The columns of a table that was built are read-only for everyone.
     "inputs-unchanged/read-only": Mutant(
-        _after(_sorts_in_place),
+        _uses(lambda table: table["response_example"].values.sort()),
         frozenset(
             {
                 "counted-responses",
@@ -146,23 +138,25 @@ MUTANTS = {
         ),
     ),
     "declared-labels": Mutant(
-        _after(lambda found, _: found.drop_sel(label=UNNAMED, errors="ignore"))
+        _after(lambda result, _: result.drop_sel(label=UNNAMED, errors="ignore"))
     ),
     "missing-responses": Mutant(changed(Shares, aggregate=_unanswered_too)),
     "zero-examples": Mutant(_after(_needs_examples)),
-    "one-label": Mutant(_after(lambda found, _: found * (0.5 if found.sizes["label"] == 1 else 1))),
+    "one-label": Mutant(
+        _after(lambda result, _: result * (0.5 if result.sizes["label"] == 1 else 1))
+    ),
     "unknown-annotators": Mutant(
         changed(Shares, rows=_needs_annotators), frozenset({"counted-responses"})
     ),
     "counted-responses": Mutant(
         changed(Shares, weights=lambda _, rows: np.ones(rows.example.size))
     ),
-    "lazy-stays-lazy": Mutant(_after(_loads_in_place)),
+    "lazy-stays-lazy": Mutant(_uses(lambda table: table.load())),
     "denominator-true": Mutant(
-        _after(lambda found, _: found.assign_coords(denominator=("example", [11] * len(found))))
+        _after(lambda result, _: result.assign_coords(denominator=("example", [11] * len(result))))
     ),
     "coordinates-kept": Mutant(
-        _after(lambda found, _: found.drop_vars("patient", errors="ignore"))
+        _after(lambda result, _: result.drop_vars("patient", errors="ignore"))
     ),
     "sparse-same": Mutant(changed(Shares, aggregate_sparse=_sparse_uneven)),
     "unfit-refused": Mutant(

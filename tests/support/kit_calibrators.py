@@ -7,7 +7,7 @@ from collections.abc import Callable
 import attrs
 import numpy as np
 
-from kit_mutants import Mutant, changed, common
+from kit_mutants import Mutant, after, before, common
 from plausibly.calibration.examples import HashedNames
 from plausibly.kernels.sparse import Dense
 from plausibly.plugin import CalibrationData, CalibrationScores, Claim, Keys
@@ -24,17 +24,11 @@ class Drawn:
 
 
 def _before(change: Callable[[CalibrationData, Keys], tuple[CalibrationData, Keys]]) -> object:
-    def calibrate(self: Drawn, data: CalibrationData, keys: Keys) -> CalibrationScores:
-        return Drawn.calibrate(self, *change(data, keys))
-
-    return changed(Drawn, calibrate=calibrate)
+    return before(Drawn, "calibrate", change)
 
 
 def _after(change: Callable[[CalibrationScores, CalibrationData], CalibrationScores]) -> object:
-    def calibrate(self: Drawn, data: CalibrationData, keys: Keys) -> CalibrationScores:
-        return change(Drawn.calibrate(self, data, keys), data)
-
-    return changed(Drawn, calibrate=calibrate)
+    return after(Drawn, "calibrate", lambda result, data, _: change(result, data))
 
 
 def _by_place(data: CalibrationData, keys: Keys) -> tuple[CalibrationData, Keys]:
@@ -60,26 +54,28 @@ def _voted(data: CalibrationData) -> CalibrationScores:
 
 
 MUTANTS = {
-    **common(Drawn, "calibrate", lambda found: attrs.evolve(found, claim=Claim(covers="fitted"))),
+    **common(Drawn, "calibrate", lambda result: attrs.evolve(result, claim=Claim(covers="fitted"))),
     "scores-valid": Mutant(
-        _after(lambda found, _: attrs.evolve(found, claim=Claim(assumption=None, conditions=())))
+        _after(lambda result, _: attrs.evolve(result, claim=Claim(assumption=None, conditions=())))
     ),
     "float32-kept": Mutant(
-        _after(lambda found, _: attrs.evolve(found, scores=found.scores.astype(np.float64)))
+        _after(lambda result, _: attrs.evolve(result, scores=result.scores.astype(np.float64)))
     ),
     "row-order": Mutant(_before(_by_place), frozenset({"example-alone"})),
     "example-alone": Mutant(_before(lambda data, keys: (data, keys.child(str(len(data)))))),
     "seed-respected": Mutant(_before(lambda data, keys: (data, Keys(0, "mine")))),
     "without-denominator": Mutant(
-        _after(lambda found, data: found if data.denominator is not None else _voted(data))
+        _after(lambda result, data: result if data.denominator is not None else _voted(data))
     ),
     "impossible-labels": Mutant(_before(_smooths)),
     "few": Mutant(
         _after(
-            lambda found, data: attrs.evolve(found, scores=found.scores + (len(data.labels) == 1))
+            lambda result, data: attrs.evolve(
+                result, scores=result.scores + (len(data.labels) == 1)
+            )
         )
     ),
     "few/examples": Mutant(_before(_at_least(1))),
     "few/no examples": Mutant(_before(_at_least(0))),
-    "coverage": Mutant(_after(lambda found, data: _voted(data))),
+    "coverage": Mutant(_after(lambda result, data: _voted(data))),
 }

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 import attrs
 import numpy as np
 
-from kit_mutants import Mutant, changed, common
+from kit_mutants import Mutant, after, changed, common
 from plausibly.kernels.types import Floats
 from plausibly.plugin import (
     CalibrationSummary,
@@ -41,12 +41,7 @@ def _combine(change: Callable[[PValues], Floats], **members: object) -> object:
 
 
 def _guarantee(change: Callable[[Guarantee], Guarantee]) -> object:
-    def guarantee(
-        self: Mean, claim: Claim, summary: CalibrationSummary, alpha: Fraction
-    ) -> Guarantee:
-        return change(Mean.guarantee(self, claim, summary, alpha))
-
-    return changed(Mean, guarantee=guarantee)
+    return after(Mean, "guarantee", lambda guarantee, *_: change(guarantee))
 
 
 def _with_held_out(self: Mean, p: PValues, held_out: PValues | None) -> Floats:
@@ -73,12 +68,12 @@ def _narrow(p: PValues) -> Floats:
     return p.mean().astype(np.float32).astype(np.float64) if narrow else p.mean()
 
 
-def _less_at_the_least(found: Guarantee) -> Guarantee:
-    return attrs.evolve(found, level=Fraction(1, 2)) if found.alpha == Fraction(1, 20) else found
+def _less_at_the_least(result: Guarantee) -> Guarantee:
+    return attrs.evolve(result, level=Fraction(1, 2)) if result.alpha == Fraction(1, 20) else result
 
 
 MUTANTS = {
-    **common(Mean, "guarantee", lambda found: attrs.evolve(found, reason="fitted")),
+    **common(Mean, "guarantee", lambda result: attrs.evolve(result, reason="fitted")),
     "held-out-share": Mutant(changed(Mean, held_out=1.0, combine=_with_held_out)),
     "shape": Mutant(_combine(lambda p: p.mean().ravel() if p.size else p.mean())),
     "shape/no queries": Mutant(_combine(_needs(lambda p: p.size))),
@@ -88,8 +83,8 @@ MUTANTS = {
     "float32": Mutant(_combine(_narrow)),
     "held-out-needed": Mutant(changed(Mean, held_out=0.5)),
     "mean-only": Mutant(_combine(_needs(lambda p: p.pools.calibration.separate))),
-    "guarantee-stated": Mutant(_guarantee(lambda found: attrs.evolve(found, reason=" "))),
+    "guarantee-stated": Mutant(_guarantee(lambda result: attrs.evolve(result, reason=" "))),
     "guarantee-falls": Mutant(_guarantee(_less_at_the_least)),
-    "vacuity-told": Mutant(_guarantee(lambda found: attrs.evolve(found, vacuous=False))),
+    "vacuity-told": Mutant(_guarantee(lambda result: attrs.evolve(result, vacuous=False))),
     "super-uniform": Mutant(_combine(lambda p: p.each().min(axis=0), needs="each")),
 }

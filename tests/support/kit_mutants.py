@@ -25,22 +25,45 @@ def changed(base: type[Any], **members: object) -> Any:
 
 
 # Any: as above
+def after(base: type[Any], method: str, change: Callable[..., Any]) -> Any:
+    """Return an object whose method changes its result; `change` gets the arguments as well."""
+    sound = getattr(base, method)
+
+    @wraps(sound)
+    def unsound(self: object, *arguments: object) -> object:
+        return change(sound(self, *arguments), *arguments)
+
+    return changed(base, **{method: unsound})
+
+
+# Any: as above
+def before(base: type[Any], method: str, change: Callable[..., Any]) -> Any:
+    """Return an object whose method gets other arguments."""
+    sound = getattr(base, method)
+
+    @wraps(sound)
+    def unsound(self: object, *arguments: object) -> object:
+        return sound(self, *change(*arguments))
+
+    return changed(base, **{method: unsound})
+
+
+# Any: as above
 def common(base: type[Any], method: str, note: Callable[[Any], Any]) -> dict[str, Mutant]:
     """Return mutants for the rules that all kinds share."""
     sound = getattr(base, method)
 
-    def by_place(self: object, *given: object) -> object:
-        return sound(self, *given)
+    def by_place(self: object, *arguments: object) -> object:
+        return sound(self, *arguments)
 
     @wraps(sound)
-    def with_hidden_state(self: object, *given: object) -> object:
-        found = sound(self, *given)
-        return note(found) if "hidden" in vars(self) else found
+    def with_hidden_state(self: object, *arguments: object) -> object:
+        result = sound(self, *arguments)
+        return note(result) if "hidden" in vars(self) else result
 
-    @wraps(sound)
-    def with_global_seed(self: object, *given: object) -> object:
+    def with_global_seed(*arguments: object) -> tuple[object, ...]:
         np.random.seed(0)  # noqa: NPY002  # the fault itself
-        return sound(self, *given)
+        return arguments
 
     fitted = changed(base, **{method: with_hidden_state})
     object.__setattr__(fitted, "hidden", True)
@@ -52,5 +75,5 @@ def common(base: type[Any], method: str, note: Callable[[Any], Any]) -> dict[str
             changed(base, __eq__=object.__eq__, __hash__=object.__hash__)
         ),
         "state-round-trip": Mutant(fitted),
-        "deterministic": Mutant(changed(base, **{method: with_global_seed})),
+        "deterministic": Mutant(before(base, method, with_global_seed)),
     }

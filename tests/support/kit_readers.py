@@ -8,7 +8,7 @@ from pathlib import Path
 import attrs
 import xarray as xr
 
-from kit_mutants import Mutant, changed, common
+from kit_mutants import Mutant, after, changed, common
 from plausibly.data.annotations import checksum
 from plausibly.errors import InputError
 from plausibly.plugin import ANNOTATION, Reader, resolve
@@ -55,10 +55,7 @@ class Bars(Reader):
 
 
 def _read(change: Callable[[xr.Dataset, Path], xr.Dataset]) -> object:
-    def read(self: Bars, path: Path, labels: Labels) -> xr.Dataset:
-        return change(Bars.read(self, path, labels), path)
-
-    return changed(Bars, read=read)
+    return after(Bars, "read", lambda table, path, _: change(table, path))
 
 
 def _by_file(table: xr.Dataset, path: Path) -> xr.Dataset:

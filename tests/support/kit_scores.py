@@ -48,10 +48,10 @@ def _score(change: Callable[[Floats], Floats], **members: object) -> object:
 
 
 def _doubles_in_place(p: Floats) -> Floats:
-    found: Floats = p / p.sum(axis=-1, keepdims=True)
+    result: Floats = p / p.sum(axis=-1, keepdims=True)
     if p.flags.writeable:
         p *= 2
-    return found
+    return result
 
 
 def _writes_the_same(p: Floats) -> Floats:
@@ -63,12 +63,12 @@ def _divides_by_gaps(p: Floats) -> Floats:
     if p.shape[-1] < 2:
         return p * 1
     gaps = np.diff(np.sort(p, axis=-1), axis=-1).min(axis=-1, keepdims=True, initial=1)
-    found: Floats = p * (gaps / gaps)
-    return found
+    result: Floats = p * (gaps / gaps)
+    return result
 
 
 MUTANTS = {
-    **common(Scaled, "score", lambda found: found * 2),
+    **common(Scaled, "score", lambda result: result * 2),
     "shape": Mutant(_score(lambda p: p.reshape(-1, p.shape[-1]) if p.ndim > 2 else p * 1)),
     "float32-kept": Mutant(_score(lambda p: p.astype(np.float64))),
     "identity": Mutant(_score(lambda p: p * 2, identity=True)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
@@ -33,6 +33,7 @@ from plausibly.plugin import (
 from plausibly.protocols import Kind
 from plausibly.registry import Registry, Source
 from plausibly.registry.discovery import Declared
+from plausibly.registry.entries import VARIABLE
 
 Hook = Callable[[Registrar], None]
 
@@ -93,6 +94,13 @@ class Least(PValueCombiner):
         raise NotImplementedError
 
 
+class HouseMin(Least):
+    """A combiner with the signature of another library."""
+
+    def combine(self, p_values: object, alpha: object) -> object:  # type: ignore[override]  # the mistake
+        return None
+
+
 def offering(
     name: str = "frequency",
     target: Any = Smoothed,  # Any: it may be wrong on purpose
@@ -106,7 +114,7 @@ def offering(
 
 
 class Plugins:
-    """Plugins in memory: each a module with a hook, ours or somebody's."""
+    """Plugins in memory: each a module with a hook, ours or of another distribution."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._monkeypatch = monkeypatch
@@ -127,14 +135,15 @@ class Plugins:
         source = Source(plugin, distribution or "plausibly", version, builtin=not distribution)
         (self.others if distribution else self.own).append(Declared(source, module.__name__))
 
-    def registry(self, *, disabled: Collection[str] = (), strict: bool | None = None) -> Registry:
+    def registry(self, *, disabled: str = "") -> Registry:
         """Return a registry that knows these plugins and no installed one."""
+        self._monkeypatch.setenv(VARIABLE, disabled)
 
         def others() -> list[Declared]:
             self.scans += 1
             return self.others
 
-        return Registry(lambda: self.own, others, disabled=disabled, strict=strict)
+        return Registry(lambda: self.own, others)
 
 
 def write_distribution(

@@ -71,8 +71,8 @@ def test_it_is_caught_by_its_rule_and_by_no_other(
     mutant, rule = MUTANTS[kind][name], name.partition("/")[0]
     fixture = rules_of(kind).fixture(mutant.component, data.get(kind, {}))
     broken = {rule} | mutant.also
-    tried = [one for one in rules(kind) if one.name in broken or one.name not in SIMULATIONS]
-    results = [try_rule(one, mutant.component, fixture) for one in tried]
+    tried = [rule for rule in rules(kind) if rule.name in broken or rule.name not in SIMULATIONS]
+    results = [try_rule(rule, mutant.component, fixture) for rule in tried]
     fails = {result.name: result.detail for result in results if result.state == "fails"}
     assert fails.keys() == broken, fails
     assert fails[rule].strip()

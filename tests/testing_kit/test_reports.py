@@ -1,7 +1,8 @@
-"""What the kit says: counts, tables, expected failures, and what it asks for."""
+"""Reports of the kit: counts, failed rules, expected failures, and the data that are needed."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from kit_combiners import Mean
 from kit_readers import FILE, Bars
 from kit_scores import Scaled, Smoothed
 from plausibly import testing
-from plausibly.errors import IncompatibleComponents
+from plausibly.errors import IncompatibleComponents, warn
 from plausibly.plugin import (
     AGGREGATOR,
     CALIBRATOR,
@@ -32,24 +33,16 @@ from refusals import refused
 REASON = "annotators differ in skill"
 
 
-def broken(*names: str) -> object:
-    """Return the aggregator that breaks one of these rules."""
-    (name,) = names
-    return MUTANTS[name].component
-
-
 @attrs.frozen(kw_only=True)
 class Turned(Scaled):
     """Scores that are turned round, and of one width."""
 
     def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
-        """Return minus the probability."""
         scores: Floats = -probabilities.astype("float64")
         return scores
 
 
-def told(call: object) -> str:
-    assert callable(call)
+def failure(call: Callable[[], object]) -> str:
     with pytest.raises(AssertionError) as caught:
         call()
     return str(caught.value)
@@ -63,26 +56,31 @@ def test_a_sound_component_is_one_line() -> None:
         assert not report.failed
 
 
-def test_failures_are_one_error_with_a_table() -> None:
-    lines = told(lambda: testing.check_score_function(Turned())).splitlines()
-    assert lines[:5] == [
+def test_failures_are_one_error() -> None:
+    lines = failure(lambda: testing.check_score_function(Turned())).splitlines()
+    assert lines[:3] == [
         "score Turned(scale=2.0): 12 of 14 rules hold, 2 fail",
-        "rule                state  what happened",
-        "float32-kept        fails  from float32 it gives float64",
-        "                           wanted: From float32 it gives float32, and from float64 "
-        "float64.",
-        "larger-fits-better  fails  the likeliest label scores -0.463, the least likely -0.0429: "
-        "turn the",
+        "float32-kept  fails  from float32 it gives float64",
+        "    wanted: From float32 it gives float32, and from float64 float64.",
     ]
+    assert lines[3].startswith("larger-fits-better  fails  the likeliest label scores -0.463, the")
 
 
-def test_an_expected_failure_that_fails_is_fine_and_counted() -> None:
+def test_expected_failures_are_counted() -> None:
     expected = {"annotator-order": REASON}
-    report = check(AGGREGATOR, broken("annotator-order"), expected_failures=expected)
+    component = MUTANTS["annotator-order"].component
+    report = check(AGGREGATOR, component, expected_failures=expected)
     assert str(report) == "24 of 25 rules hold, 1 expected failure"
     (result,) = [r for r in report.rules if r.state == "expected failure"]
     assert result.name == "annotator-order"
     assert result.detail.startswith(f"{REASON} (single-label: annotators turned round,")
+    expected = {"example-order": "the first example is a reference"}
+    component = MUTANTS["example-order"].component
+    text = failure(lambda: check(AGGREGATOR, component, expected_failures=expected)).splitlines()
+    assert text[0].endswith("23 of 25 rules hold, 1 fails, 1 expected failure")
+    (order,) = [line for line in text if line.startswith("example-order  expected failure  ")]
+    (alone,) = [line for line in text if line.startswith("example-alone  fails  ")]
+    assert text.index(order) < text.index(alone), "in the order of the rules"
 
 
 @pytest.mark.parametrize(
@@ -96,62 +94,26 @@ def test_an_expected_failure_that_fails_is_fine_and_counted() -> None:
         (
             "annotators-order",
             "25 of 25 rules hold, 1 unknown rule",
-            'has no rule of this name; did you mean "annotator-order"?',
+            'has no rule "annotators-order"; did you mean "annotator-order"?',
         ),
-        ("zzz", "25 of 25 rules hold, 1 unknown rule", "has no rule of this name"),
+        ("zzz", "25 of 25 rules hold, 1 unknown rule", 'has no rule "zzz" wanted:'),
     ],
 )
 def test_expected_failures_that_do_not_fail(rule: str, counts: str, detail: str) -> None:
-    text = told(lambda: check_aggregator(Shares(), expected_failures={rule: REASON}))
+    text = failure(lambda: check_aggregator(Shares(), expected_failures={rule: REASON}))
     assert text.startswith(f"aggregator Shares(power=1.0): {counts}\n")
     assert detail in " ".join(text.split())
 
 
-def test_an_expected_failure_beside_a_real_one() -> None:
-    expected = {"example-order": "the first example is a reference"}
-    text = told(
-        lambda: check(AGGREGATOR, broken("example-order"), expected_failures=expected)
-    ).splitlines()
-    assert text[0].endswith("23 of 25 rules hold, 1 fails, 1 expected failure")
-    assert text[2].split()[:2] == ["example-alone", "fails"]
-    assert [line.split()[:3] for line in text if line.startswith("example-order")] == [
-        ["example-order", "expected", "failure"]
-    ]
-
-
-def test_what_cannot_be_run_is_said_and_counted() -> None:
+def test_rules_that_cannot_be_run_are_counted() -> None:
     report = check(READER, Bars())
     assert str(report) == (
         "5 of 15 rules hold, 10 not run (there is no file to try it on: path=..., a small file of "
         "its syntax)"
     )
-    expected = {"reads": "not yet"}
-    text = told(lambda: check(READER, Bars(), expected_failures=expected))
+    text = failure(lambda: check(READER, Bars(), expected_failures={"reads": "not yet"}))
     assert "it was not run (there is no file" in " ".join(text.split())
 
-
-def test_a_component_with_a_broken_repr_is_called_by_its_class() -> None:
-    class Mute(Scaled):
-        def __repr__(self) -> str:
-            raise RuntimeError("no repr")
-
-    text = told(lambda: check(SCORE, Mute()))
-    assert text.startswith("score Mute: 13 of 14 rules hold, 1 fails\n")
-    assert "RuntimeError: no repr" in text
-
-
-def test_warnings_for_users_are_not_failures() -> None:
-    from plausibly.errors import warn
-
-    class Chatty(Scaled):
-        def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
-            warn("chatty", "something to know")
-            return super().score(probabilities, uniform)
-
-    assert not check(SCORE, Chatty()).failed
-
-
-def test_a_combiner_that_refuses_drawn_labels_is_tried_as_far_as_it_goes() -> None:
     class Elsewhere(Mean):
         def guarantee(
             self, claim: Claim, summary: CalibrationSummary, alpha: Fraction
@@ -165,46 +127,75 @@ def test_a_combiner_that_refuses_drawn_labels_is_tried_as_far_as_it_goes() -> No
     )
 
 
-def test_data_that_are_needed_are_asked_for() -> None:
-    class Pairs(Words):
-        name = "pairs"
+def test_a_broken_repr_fails_and_a_warning_does_not() -> None:
+    class Mute(Scaled):
+        def __repr__(self) -> str:
+            raise RuntimeError("no repr")
 
-    class PairWins(Shares):
-        accepts = frozenset({"pairs"})
+    class Warns(Scaled):
+        def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
+            warn("old", "something to know")
+            return super().score(probabilities, uniform)
 
-    hint = 'records=[("case 1", "r1", answer), ...] and labels=[...], or a method example() of both'
-    with refused("kit-data-missing", f"hint {hint}"):
-        testing.check_annotation(Pairs())
-    with refused("kit-data-missing", "there are no annotations of kind pairs"):
-        check_aggregator(PairWins())
-    with refused("kit-data-missing", "there is no file lost.csv"):
-        testing.check_reader(Bars(), path="lost.csv")
-    with refused("kit-data-missing", "not about two examples"):
-        testing.check_annotation(Pairs(), records=[("a", "b", "c")])
-    report = check(AGGREGATOR, PairWins())
-    assert {r.state for r in report.rules if r.name in ("simplex", "label-order")} == {"not run"}
+    text = failure(lambda: check(SCORE, Mute()))
+    assert text.startswith("score Mute: 13 of 14 rules hold, 1 fails\n")
+    assert "RuntimeError: no repr" in text
+    assert not check(SCORE, Warns()).failed
 
 
-def test_half_a_component_is_told_what_it_lacks() -> None:
+def test_half_a_component_lacks_members() -> None:
     class Half:
         def aggregate(self, annotations: object) -> None:
             raise NotImplementedError
 
-    text = told(lambda: check_aggregator(Half()))  # type: ignore[arg-type]  # the fault itself
+    text = failure(lambda: check_aggregator(Half()))  # type: ignore[arg-type]  # the fault itself
     assert text.startswith("aggregator Half: 0 of 25 rules hold, 5 fail, 20 not run (")
     lines = " ".join(text.split())
     assert "accepts: expected accepts: frozenset[str], found nothing of that name" in lines
     assert "expected aggregate(annotations, keys), found aggregate(annotations)" in lines
-    assert "make the class frozen, such as attrs does" in lines
+    assert "any attribute can be set: make the class frozen, as by attrs" in lines
 
 
-def test_kinds_and_data_that_do_not_fit_are_refused() -> None:
-    with refused("kind-unknown", 'hint plausibly.testing.check("aggregator", component)'):
-        check("agregator", Shares())
-    with refused("kit-options", "hint leave path, records out"):
-        check(CALIBRATOR, Mean(), path="x.csv", records=[])
-    with refused("kit-options", "expected annotations="):
-        check(AGGREGATOR, Shares(), table=1)
+class Pairs(Words):
+    """A kind of annotation without example."""
+
+    name = "pairs"
+
+
+class PairWins(Shares):
+    """An aggregator of that kind."""
+
+    accepts = frozenset({"pairs"})
+
+
+RECORDS = 'records=[("case 1", "r1", answer), ...] and labels=[...], or a method example() of both'
+CALLS: list[tuple[Callable[[], object], str, str]] = [
+    (lambda: testing.check_annotation(Pairs()), "kit-data-missing", f"hint {RECORDS}"),
+    (
+        lambda: testing.check_annotation(Pairs(), records=[("a", "b", "c")]),
+        "kit-data-missing",
+        "not about two examples",
+    ),
+    (lambda: check_aggregator(PairWins()), "kit-data-missing", "no annotations of kind pairs"),
+    (lambda: testing.check_reader(Bars(), path="x.csv"), "kit-data-missing", "is no file x.csv"),
+    (
+        lambda: check("agregator", Shares()),
+        "kind-unknown",
+        'testing.check("aggregator", component)',
+    ),
+    (
+        lambda: check(CALIBRATOR, Mean(), path="x.csv", records=[]),
+        "kit-options",
+        "hint leave path, records out",
+    ),
+    (lambda: check(AGGREGATOR, Shares(), table=1), "kit-options", "expected annotations="),
+]
+
+
+@pytest.mark.parametrize(("call", "name", "piece"), CALLS)
+def test_kinds_and_data_that_do_not_fit(call: Callable[[], object], name: str, piece: str) -> None:
+    with refused(name, piece):
+        call()
 
 
 def test_an_author_of_a_kind_passes_records_or_an_example(tmp_path: Path) -> None:
@@ -222,11 +213,12 @@ def test_an_author_of_a_kind_passes_records_or_an_example(tmp_path: Path) -> Non
     assert not testing.check_annotation(Example()).failed
     assert not testing.check_annotation(Example(), records=records, labels=labels).failed
     assert not testing.check_annotation(Example(), records=records).failed
-    table = Example().build(records, labels)
-    report = check_aggregator(Wins(), annotations=table)
+    report = check_aggregator(Wins(), annotations=Example().build(records, labels))
     assert [(r.name, r.detail) for r in report.rules if r.state == "not run"] == [
         ("one-label", "a table of one label cannot be made up for this kind")
     ]
+    report = check(AGGREGATOR, PairWins())
+    assert {r.state for r in report.rules if r.name in ("simplex", "label-order")} == {"not run"}
     path = tmp_path / "f.kit"
     path.write_text(FILE, encoding="utf-8")
     assert not testing.check_reader(Bars(), path=str(path), kind="single-label").failed

@@ -20,15 +20,15 @@ from plausibly.errors import MissingExtra
 from plausibly.testing import data, strategies
 from refusals import refused
 
-Found = TypeVar("Found")
+Drawn = TypeVar("Drawn")
 
 FEW = settings(max_examples=15)
 ANY = settings(max_examples=500, phases=[Phase.generate])  # one is enough, the least is not asked
 
 
-def found(
-    tables: st.SearchStrategy[Found], wanted: Callable[[Found], object] = lambda _: True
-) -> Found:
+def example_of(
+    tables: st.SearchStrategy[Drawn], wanted: Callable[[Drawn], object] = lambda _: True
+) -> Drawn:
     """Return something that the strategy gives and that is as wanted; fails where there is none."""
     return find_least(tables, lambda one: bool(wanted(one)), settings=ANY)
 
@@ -47,9 +47,9 @@ def test_tables_are_whole_and_can_be_aggregated(kind: str) -> None:
 
 def test_tables_have_unknown_annotators_ranks_and_one_label() -> None:
     tables = strategies.annotation_tables("partial-ranking")
-    found(tables, lambda table: (table.response_annotator < 0).any())
-    found(tables, lambda table: table.sizes["label"] == 1)
-    found(tables, lambda table: (table.mention_block > 1).any())
+    example_of(tables, lambda table: (table.response_annotator < 0).any())
+    example_of(tables, lambda table: table.sizes["label"] == 1)
+    example_of(tables, lambda table: (table.mention_block > 1).any())
     known = strategies.annotation_tables("single-label", unknown=False, max_examples=2)
 
     @FEW
@@ -69,11 +69,11 @@ def test_a_kind_of_ones_own_brings_its_answers() -> None:
         assert isinstance(labels, list)
         return st.sampled_from(labels)
 
-    table = found(strategies.annotation_tables(Own(), answers=words))
+    table = example_of(strategies.annotation_tables(Own(), answers=words))
     assert table.attrs["kind"] == "own"
     hint = "hint annotation_tables(kind, answers=lambda labels: a strategy of answers)"
     with refused("kit-data-missing", hint):
-        found(strategies.annotation_tables(Own()))
+        example_of(strategies.annotation_tables(Own()))
 
 
 @FEW
@@ -92,21 +92,10 @@ def test_logits_keep_their_scale_and_width(array: xr.DataArray) -> None:
 
 def test_predictions_have_ties_and_zeros_and_both_widths() -> None:
     every = strategies.predictions()
-    found(every, lambda p: (p == 0).any())
-    found(every, lambda p: p.sizes["label"] > 1 and len(set(p.values[0].tolist())) == 1)
-    found(every, lambda p: p.dtype == "float32")
-    found(every, lambda p: p.dtype == "float64")
-
-
-@pytest.mark.parametrize("counted", [True, False])
-def test_counted_plausibilities_alone_have_a_denominator(counted: bool) -> None:
-    @FEW
-    @given(strategies.plausibilities(counted=counted))
-    def holds(array: xr.DataArray) -> None:
-        assert ("denominator" in check_plausibilities(array).coords) == counted
-
-    holds()
-    found(strategies.plausibilities(), lambda p: ("denominator" in p.coords) == counted)
+    example_of(every, lambda p: (p == 0).any())
+    example_of(every, lambda p: p.sizes["label"] > 1 and len(set(p.values[0].tolist())) == 1)
+    example_of(every, lambda p: p.dtype == "float32")
+    example_of(every, lambda p: p.dtype == "float64")
 
 
 def test_the_extra_is_named_where_hypothesis_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

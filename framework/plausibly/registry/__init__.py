@@ -26,7 +26,6 @@ __all__ = [
     "default",
     "entries",
     "hookimpl",
-    "refresh",
     "register",
     "resolve",
 ]
@@ -72,8 +71,3 @@ def register(
 def disabling(names: Iterable[str], *, by: str = "disabling(...)") -> AbstractContextManager[None]:
     """Do without some plugins until the block ends, in every thread of this process."""
     return default().disabling(*([names] if isinstance(names, str) else names), by=by)
-
-
-def refresh() -> None:
-    """Look for plugins again, as after ``pip install`` in a notebook; see `Registry.refresh`."""
-    default().refresh()

@@ -46,17 +46,11 @@ def _is_optional(declared: object) -> bool:
 
 # Any: a Protocol cannot be written as type[P]
 def members(protocol: type[Any]) -> dict[str, object]:
-    """Return the public members that a Protocol declares, by name."""
-    declared: dict[str, object] = {}
-    for base in reversed(protocol.__mro__):
-        if getattr(base, "_is_protocol", False) and base is not typing.Protocol:
-            declared |= {name: value for name, value in vars(base).items() if name[0] != "_"}
-    return declared
+    return {name: value for name, value in vars(protocol).items() if name[0] != "_"}
 
 
 # Any: as above
 def required_members(protocol: type[Any]) -> list[str]:
-    """Return the names of the members of a Protocol that have no default."""
     return [name for name, declared in members(protocol).items() if not _is_optional(declared)]
 
 
@@ -67,28 +61,27 @@ def problems(component: object, protocol: type[Any]) -> tuple[Problem, ...]:
     """
     wrong: list[Problem] = []
     for name, declared in members(protocol).items():
-        there = _static(component, name) is not _MISSING
-        if _is_optional(declared) and not there:
+        absent = _static(component, name) is _MISSING
+        if absent and _is_optional(declared):
             continue
+        fault = _absent(component, name) if absent else ""
         if isinstance(declared, property):
             wanted = typing.get_type_hints(declared.fget).get("return", object)
             expected = f"{name}: {spelled(wanted)}"
-            fault = _value_fault(component, name, wanted)
+            if isinstance(component, type):
+                fault = "" if _may_set(component, name) else fault
+            elif not absent:
+                fault = _value_fault(component, name, wanted)
         else:
             takes = _without_first(inspect.signature(cast("Callable[..., object]", declared)))
             expected = f"{name}{names_only(takes)}"
-            fault = _method_fault(component, name, takes) if there else _absent(component, name)
+            fault = fault or _method_fault(component, name, takes)
         if fault:
             wrong.append(Problem(name, expected, fault))
     return tuple(wrong)
 
 
 def _value_fault(component: object, name: str, wanted: object) -> str:
-    there = _static(component, name) is not _MISSING
-    if isinstance(component, type):
-        return "" if there or _may_set(component, name) else _absent(component, name)
-    if not there:
-        return _absent(component, name)
     try:
         value = getattr(component, name)
     except Exception as error:  # noqa: BLE001  # a property may raise anything
@@ -114,7 +107,7 @@ def _method_fault(component: object, name: str, wanted: inspect.Signature) -> st
         has = inspect.signature(method)
     except ValueError:  # written in C, without a signature: nothing to compare
         return ""
-    if isinstance(component, type) and inspect.isfunction(inspect.getattr_static(component, name)):
+    if isinstance(component, type) and inspect.isfunction(_static(component, name)):
         has = _without_first(has)
     try:
         has.bind(*wanted.parameters)
@@ -136,7 +129,6 @@ def _without_first(signature: inspect.Signature) -> inspect.Signature:
 
 def names_only(signature: inspect.Signature) -> str:
     """Return the parameters as text, without annotations: they may not exist at run time."""
-    parameters = [
-        p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()
-    ]
-    return str(signature.replace(parameters=parameters, return_annotation=inspect.Signature.empty))
+    empty = inspect.Signature.empty
+    plain = [p.replace(annotation=empty) for p in signature.parameters.values()]
+    return str(signature.replace(parameters=plain, return_annotation=empty))

@@ -31,34 +31,19 @@ GROUP = "plausibly"
 """The entry-point group; its targets are modules."""
 
 API_VERSION = 1
-"""Version of what `plausibly.plugin` offers; it grows when a plugin could notice a change.
-
-A plugin may state the version that it was written for: ``requires_api = 1`` in its module.
-"""
-
-OLDEST_API = 1
-"""Plugins for this version and all between still work."""
+"""Version of what `plausibly.plugin` offers; plugins may state theirs: ``requires_api = 1``."""
 
 HOOK = "plausibly_register"
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _TARGET = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
-_hookspec = pluggy.HookspecMarker(GROUP)
 _hookimpl = pluggy.HookimplMarker(GROUP)
 
 
 @attrs.define
 class Registrar:
-    """Argument of a plugin's hook, to which it adds its components.
-
-    Attributes
-    ----------
-    source : Source
-        The plugin that registers.
-    entries : list of Entry
-        What was added so far; the registry takes it over once the hook has returned.
-    """
+    """Argument of a plugin's hook, to which it adds its components (`entries`)."""
 
     source: Source
     entries: list[Entry] = attrs.field(factory=list)
@@ -94,11 +79,6 @@ class Registrar:
             For readers: endings of its files, such as ``".json"``. Other readers are loaded and
             asked about such a file only if none of these recognises it; without suffixes, a reader
             is asked about every file.
-
-        Raises
-        ------
-        ComponentError
-            If kind, name or target cannot be used, or the plugin already offers this name.
         """
         message = ""
         if kind not in KINDS:
@@ -141,8 +121,7 @@ class Registrar:
 class RegisterHook(Protocol):
     """Hook of a plugin: one function that takes the registrar, by this name."""
 
-    def __call__(self, registrar: Registrar) -> None:
-        """Add the plugin's components to `registrar`; read nothing, return nothing."""
+    def __call__(self, registrar: Registrar) -> None: ...
 
 
 def hookimpl(function: RegisterHook) -> RegisterHook:
@@ -158,7 +137,6 @@ def hookimpl(function: RegisterHook) -> RegisterHook:
     return _hookimpl(function, specname=HOOK)
 
 
-@_hookspec
 def plausibly_register(registrar: Registrar) -> None:
     """Add the plugin's components to `registrar`."""
 
@@ -168,8 +146,6 @@ OURS = "plausibly"
 
 @attrs.frozen
 class Declared:
-    """One entry point of the group: an installed plugin."""
-
     source: Source
     value: str
 
@@ -234,7 +210,7 @@ def run_hook(declared: Declared) -> tuple[Entry, ...] | Failure:
             raise Advised(f"{reason_of(error)}; {here}", upgrade) from error
         stage = "API"
         wanted: object = getattr(module, "requires_api", API_VERSION)
-        if type(wanted) is not int or not OLDEST_API <= wanted <= API_VERSION:
+        if type(wanted) is not int or not 1 <= wanted <= API_VERSION:
             raise Advised(f"it requires API {wanted!r}; {here}", upgrade)
         stage = "hook"
         hooks = []

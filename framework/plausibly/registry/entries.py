@@ -58,22 +58,10 @@ def _required(distribution: str, extra: str) -> Iterator[str]:
 Stage = Literal[
     "metadata", "name", "import", "API", "hook", "registration", "loading", "check"
 ]  # fmt: skip
-"""Where something failed: a plugin in its metadata, its name, its import, the API version that it
-requires, finding its hook or calling it; a component in loading or checking its class."""
+"""Where a plugin failed; the last two: a component, whose class is loaded and checked."""
 
 THIS_RUN = "(this run)"
 """Plugin name of components that were registered in this process."""
-
-EXPECTED: dict[Stage, str] = {
-    "metadata": "readable entry points",
-    "name": "a plugin name of its own",
-    "import": "a module",
-    "API": "an API that is here",
-    "hook": "one function register(registrar) with @hookimpl",
-    "registration": "a hook that only registers components",
-    "loading": "a class or function where the plugin says",
-    "check": "every member of its Protocol",
-}
 
 Message = TypeVar("Message", ComponentError, PlausiblyWarning)
 
@@ -89,7 +77,6 @@ class Source:
 
     @property
     def where(self) -> str:
-        """Distribution and version, as tables print them."""
         return f"{self.distribution} {self.version}".strip() or "registered here"
 
     def __str__(self) -> str:
@@ -129,12 +116,10 @@ class Entry:
 
     @property
     def key(self) -> tuple[str, str, Source]:
-        """Key that is unique to a component."""
         return self.kind, self.name, self.source
 
     @property
     def qualified(self) -> str:
-        """Its name with that of its plugin: ``plugin:name``."""
         return f"{self.source.plugin}:{self.name}"
 
     def __str__(self) -> str:
@@ -186,7 +171,6 @@ class Failure:
 
     @property
     def component(self) -> Entry | None:
-        """The component that failed, None where it is a whole plugin."""
         return self.offered[0] if self.stage in ("loading", "check") else None
 
     @property
@@ -206,7 +190,6 @@ class Failure:
 
     @property
     def remedy(self) -> str:
-        """Hint for a fix."""
         if isinstance(self.error, Advised):
             return self.error.advice
         if self.source.builtin:
@@ -214,19 +197,17 @@ class Failure:
         if not self.source.distribution:
             return "fix its class, and register it again"
         if isinstance(self.error, ModuleNotFoundError) and self.error.name:
-            module = self.error.name.partition(".")[0]
-            return f"install what provides {module}"
+            return f"install what provides {self.error.name.partition('.')[0]}"
         return f"fix {self.source.distribution}"
 
     def message(self, message: type[Message], then: str) -> Message:
-        """Return the failure as a warning or an error."""
         hint, name = self.remedy, self.source.distribution
         if name and not self.source.builtin:
             hint = f"plausibly plugins check {self.source.plugin}, or pip uninstall {name}"
         return message(
             "plugin-failed",
             f"{self.subject} stopped at {self.stage}",
-            expected=EXPECTED[self.stage],
+            expected="a plugin that loads, and whose components satisfy their Protocol",
             found=f'"{self.reason}"; {then}',
             hint=hint,
             source=self.source.plugin,
@@ -239,7 +220,7 @@ class Failure:
 
 
 def failed(source: str, what: str, *, expected: str, found: str) -> ComponentError:
-    """Return the error that a component, such as ``"aggregator mine"``, cannot be relied on."""
+    """Return the error of a component, such as ``"aggregator mine"``."""
     return ComponentError(
         "component-failed",
         f"{source}: {what}",
@@ -267,10 +248,8 @@ def calling(source: str, method: str) -> Iterator[None]:
 
 
 VARIABLE = "PLAUSIBLY_DISABLE_PLUGINS"
-"""Environment variable: names with commas between them."""
-
 STRICT = "PLAUSIBLY_STRICT_PLUGINS"
-"""Environment variable: unless it is empty or 0, a plugin that fails is an error."""
+"""Environment variables: names with commas between them; 1, if a failed plugin is an error."""
 
 
 def normalised(name: str) -> str:
@@ -286,7 +265,6 @@ class Disabled:
     by: str
 
     def means(self, source: Source) -> bool:
-        """Return whether it turns off the plugin."""
         if source.plugin == THIS_RUN:
             return False
         if self.name == "*":  # every other plugin
@@ -299,26 +277,22 @@ class Disabled:
 
     @property
     def undo(self) -> str:
-        """Hint for enabling the plugin again."""
         return f"take {self.name} out of {self.by}"
 
     def unknown(self, sources: Iterable[Source]) -> PlausiblyWarning:
-        """Return the warning that no plugin here has this name."""
         names = {n: None for s in sources for n in (s.plugin, s.distribution) if n}
-        close = get_close_matches(normalised(self.name), names, n=1)
-        count = f"one of {counted(len(names))} plugins and distributions"
+        close = next(iter(get_close_matches(normalised(self.name), names, n=1)), None)
         return PlausiblyWarning(
             "plugin-unknown",
             f'{self.by} names "{self.name}", which is no plugin here',
-            expected=f'{count}; did you mean "{close[0]}"?' if close else count,
-            hint=(f"write {close[0]}, or " if close else "") + self.undo,
+            expected=f"one of {counted(len(names))} plugins and distributions",
+            hint=f"write {close}, or {self.undo}" if close else self.undo,
             source=self.name,
-            details={"name": self.name, "by": self.by, "suggestion": close[0] if close else None},
+            details={"name": self.name, "by": self.by, "suggestion": close},
         )
 
 
 def disabled_by(names: Collection[str], by: str) -> tuple[Disabled, ...]:
-    """Return each name to do without once."""
     if isinstance(names, str) or not all(isinstance(name, str) for name in names):
         raise InputError(
             "plugin-names",

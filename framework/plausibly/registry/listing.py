@@ -12,7 +12,7 @@ import attrs
 
 from plausibly.errors import ComponentError, MissingExtra, listed
 from plausibly.protocols import KIND_BY_NAME, Kind
-from plausibly.registry.conformance import Problem, problems
+from plausibly.registry.conformance import Problem
 from plausibly.registry.entries import (
     VARIABLE,
     Entry,
@@ -22,7 +22,9 @@ from plausibly.registry.entries import (
     normalised,
     reason_of,
 )
-from plausibly.registry.registry import Registry
+from plausibly.registry.mistakes import written
+from plausibly.registry.parameters import expected, parameters_of
+from plausibly.registry.registry import Registry, check_class
 
 Describe = Callable[[object], object]
 """Returns a value as plain data: `config.describe.plain` with a registry."""
@@ -43,9 +45,6 @@ class About:
 
 
 def about(target: Callable[..., object], plain: Describe) -> tuple[About, ...]:
-    from plausibly.registry.mistakes import written
-    from plausibly.registry.parameters import expected, parameters_of
-
     meanings = helps(target)
     try:
         parameters = parameters_of(target, typed=True)
@@ -113,7 +112,6 @@ class Row:
         return self.state
 
     def answers_to(self, name: str) -> bool:
-        """Return whether `name` is the name of this, its plugin or its distribution."""
         plain = normalised(name)
         if plain in (normalised(self.source.plugin), normalised(self.source.distribution)):
             return True
@@ -195,7 +193,6 @@ Rules = Callable[[Kind[Any], object], object]  # Any: each kind has its own Prot
 
 
 def check_failure(failure: Failure) -> Row:
-    """Return what is known of a plugin that failed as a whole."""
     # A name that is not its own would turn off the plugin that has it.
     source = failure.source
     off = f"{VARIABLE}={source.distribution if failure.stage == 'name' else source.plugin}"
@@ -210,51 +207,40 @@ def check_failure(failure: Failure) -> Row:
 
 def check_entry(entry: Entry, registry: Registry, rules: Rules | None = None) -> Row:
     """Load a component, make it with its defaults, and compare it with its Protocol."""
-    from plausibly.registry.parameters import parameters_of
-
     kind = KIND_BY_NAME[entry.kind]
     of = Row(entry.source, "ok", entry.kind, entry.name)
-    lacking = missing(entry.source.distribution, entry.extra)
-    if lacking:
-        extra = f"{entry.source.distribution}[{entry.extra}]"
-        return attrs.evolve(
-            of,
-            state="needs extra",
-            reason=f'needs the extra "{entry.extra}": {listed(lacking)}',
-            hint=f'pip install "{extra}"',
-        )
-    stage = "making"
+    if lacking := missing(entry.source.distribution, entry.extra):
+        reason = f'needs the extra "{entry.extra}": {listed(lacking)}'
+        hint = f'pip install "{entry.source.distribution}[{entry.extra}]"'
+        return attrs.evolve(of, state="needs extra", reason=reason, hint=hint)
+    stage, remark = "making", ""
     try:
-        # Each type must exist at run time, where a table is checked against it.
         target = entry.load()
+        check_class(kind, target, entry)
+        # Each type must exist at run time, where a table is checked against it.
         required = [p.name for p in parameters_of(target, typed=True) if p.required]
         if required:
-            faults = problems(target, kind.protocol) if isinstance(target, type) else ()
             remark = f"not made: {listed(required)} has no default"
         else:
             component = registry.create(kind, entry)
-            faults, remark = problems(component, kind.protocol), ""
-        if rules is not None and not required and not faults:
-            stage = "rules"
-            remark = str(rules(kind, component))
+            if rules is not None:
+                stage = "rules"
+                remark = str(rules(kind, component))
+        return attrs.evolve(of, reason=remark)
     except MissingExtra as error:
         return attrs.evolve(of, state="needs extra", reason=error.what, hint=error.hint)
     except ComponentError as error:
-        reason, known = reason_of(error), error.details.get("problems")
+        reason, faults = reason_of(error), error.details.get("problems", ())
         if error.name == "component-unloadable":
             stage, reason = "loading", error.found
-        if isinstance(known, list):
+        parts = tuple(Problem(**fault) for fault in faults) if isinstance(faults, list) else ()
+        if parts:
             stage, reason = "check", ""
-        parts = tuple(Problem(**problem) for problem in known) if isinstance(known, list) else ()
-        return attrs.evolve(
-            of, state="failed", stage=stage, reason=reason, problems=parts, hint=error.hint
-        )
+        failed = attrs.evolve(of, state="failed", stage=stage, reason=reason, hint=error.hint)
+        return attrs.evolve(failed, problems=parts)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001  # a class may raise anything, or exit
         table = isinstance(error, AssertionError) and stage == "rules"
         reason = str(error).strip() if table else reason_of(error)
         return attrs.evolve(of, state="failed", stage=stage, reason=reason)
-    if faults:
-        return attrs.evolve(of, state="failed", stage="check", problems=faults)
-    return attrs.evolve(of, reason=remark)

@@ -34,7 +34,6 @@ class Mistake:
 
     @property
     def hint(self) -> str:
-        """Replacement that can be typed."""
         return f"write {self.key} = {self.value}" if self.key else self.advice
 
     def __str__(self) -> str:
@@ -60,7 +59,6 @@ class ParameterError(ComponentError):
 
     @classmethod
     def about(cls, source: str, mistakes: Iterable[Mistake], takes: str = "") -> ParameterError:
-        """Return the error about all mistakes in one component's table."""
         every = tuple(mistakes)
         if len(every) == 1:
             where = f", {every[0].path}" if every[0].path else ""
@@ -80,21 +78,17 @@ class ParameterError(ComponentError):
 
     @property
     def mistakes(self) -> tuple[Mistake, ...]:
-        """Each mistake, for messages about the table that contains this one."""
         recorded = self.details["mistakes"]
         return tuple(Mistake(**m) for m in recorded) if isinstance(recorded, list) else ()
 
 
 class Wrong(ValueError):
-    """A value of another type than the parameter has."""
-
     def __init__(self, expected: str, value: object, instead: object = None) -> None:
         self.expected, self.found, self.instead = expected, described(value), instead
         super().__init__(f"expected {expected}, found {self.found}")
 
 
 def described(value: object) -> str:
-    """Return a value as a message shows it."""
     if isinstance(value, str):
         return f'the text "{value}"'
     if value is None:

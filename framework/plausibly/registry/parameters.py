@@ -134,7 +134,6 @@ class Strict:
         self._noun = noun
 
     def build(self, target: Callable[..., T], parameters: Mapping[str, object]) -> T:
-        """Return what `target` makes of `parameters`."""
         known = parameters_of(target)
         if parameters or any(p.required for p in known):
             known = parameters_of(target, typed=True)
@@ -161,7 +160,6 @@ class Strict:
             raise Mistakes(mistakes_in(error)) from error
 
     def value(self, parameter: Parameter, value: object) -> object:
-        """Return what one parameter makes of plain data, or raise what is wrong with it."""
         made = self.convert(value, parameter.type)
         parameter.check(made)
         return made
@@ -285,7 +283,6 @@ def expected(wanted: object) -> str:
 
 
 def signature(target: Callable[..., object]) -> str:
-    """Return the parameters of `target` in words, for messages."""
     takes = [f"{p.name} ({expected(p.type)})" for p in parameters_of(target, typed=True)]
     return ", ".join(takes) or "no parameters"
 

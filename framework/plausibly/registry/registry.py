@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from threading import RLock
@@ -17,12 +16,7 @@ import attrs
 
 from plausibly.errors import ComponentError, InputError, PlausiblyWarning, counted, listed
 from plausibly.protocols import KIND_BY_NAME, ComponentLike, Kind
-from plausibly.registry.conformance import (
-    Problem,
-    complete,
-    problems,
-    required_members,
-)
+from plausibly.registry.conformance import Problem, complete, problems, required_members
 from plausibly.registry.discovery import (
     OURS,
     Declared,
@@ -51,10 +45,16 @@ from plausibly.registry.parameters import Strict, parameters_of, plain, signatur
 
 P = TypeVar("P")
 
-Find = Callable[[], Iterable[Declared | Failure]]
-"""Returns the plugins of one place; see `discovery`."""
-
 _PLUGIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+@attrs.define(eq=False)
+class _Plugin:
+    source: Source
+    place: str = ""  # of its module
+    ran: bool = False
+    entries: tuple[Entry, ...] = ()
+    failure: Failure | None = None
 
 
 class Registry:
@@ -62,31 +62,22 @@ class Registry:
 
     Our own plugins are loaded when the first component is asked for, the plugins of other
     distributions when a name is not one of ours, or everything is listed. `own` and `others` say
-    where plugins come from, `disabled` names those to do without (``*`` = all but ours), and
-    `strict` makes a plugin that fails an error; by default ``PLAUSIBLY_STRICT_PLUGINS`` decides.
+    where plugins come from.
     """
 
     def __init__(
         self,
         own: Callable[[], Iterable[Declared]] = own_plugins,
-        others: Find = other_plugins,
-        *,
-        disabled: Collection[str] = (),
-        strict: bool | None = None,
+        others: Callable[[], Iterable[Declared | Failure]] = other_plugins,
     ) -> None:
-        self._own, self._others = own, others
-        self._disabled = disabled_by(disabled, "Registry(disabled=...)")
-        self._strict = strict
+        self._others = others
         self._converter = Strict(self.create)
         self._lock = RLock()
-        self._known: dict[tuple[str, str, Source], Entry] = {}  # replaced, never changed
-        self._sources: list[Source] = []
-        self._failed: list[Failure] = []
+        self._this_run = _Plugin(Source(THIS_RUN), ran=True)
+        self._plugins = [*(_Plugin(ours.source, ours.value) for ours in own()), self._this_run]
+        self._scanned = False
         self._broken: dict[tuple[str, str, Source], Failure] = {}  # components of good plugins
         self._blocks: list[tuple[Disabled, ...]] = []
-        self._own_left = list(own())
-        self._own_loaded = False
-        self._others_left: list[Declared] | None = None
         self._reported: list[Failure | Disabled] = []
 
     # Any: each kind has its own Protocol
@@ -95,20 +86,23 @@ class Registry:
         self._load(others=True)
         return tuple(
             entry
-            for entry in self._known.values()
+            for entry in self._known()
             if (kind is None or entry.kind == kind.name) and (off or self.off(entry.source) is None)
         )
 
     def plugins(self) -> tuple[Source, ...]:
-        """Return every plugin that works and is on."""
         self._load(others=True)
-        return tuple(source for source in self._sources if self.off(source) is None)
+        working = [p for p in self._plugins if p.ran and p.failure is None]
+        return tuple(
+            p.source
+            for p in working
+            if self.off(p.source) is None and (p.entries or p is not self._this_run)
+        )
 
     def failures(self) -> tuple[Failure, ...]:
         """Return every plugin and component that failed, of the plugins that are on."""
         self._load(others=True)
-        every = (*self._failed, *self._broken.values())
-        return tuple(failure for failure in every if self.off(failure.source) is None)
+        return self._failures()
 
     def disabled(self) -> dict[Source, Disabled]:
         """Return every plugin here that is turned off, with where; none of them is imported."""
@@ -116,7 +110,6 @@ class Registry:
         return {source: name for source, name in turned_off.items() if name is not None}
 
     def off(self, source: Source) -> Disabled | None:
-        """Return what turns a plugin off, None where it is on."""
         return next((name for name in self._names_off() if name.means(source)), None)
 
     @contextmanager
@@ -130,33 +123,18 @@ class Registry:
             # Two equal blocks may stand for two threads: either is as good to take away.
             self._blocks.remove(block)
 
-    def refresh(self) -> None:
-        """Look for new plugins, and again at those that failed; what works stays as it is."""
-        with self._lock:
-            importlib.invalidate_caches()
-            known = set(self._sources)
-            self._failed.clear()
-            self._broken.clear()
-            self._own_left = [d for d in self._own() if d.source not in known]
-            self._own_loaded = False
-            self._others_left = None
-            self._others_left = [d for d in self._scan() if d.source not in known]
-
     def report(self, *, failures: bool = True, but: Entry | None = None) -> None:
         """Warn, once each, of what failed and of names that were to be disabled and are none here.
 
         Where plugins are strict, raise ``plugin-failed``. Without `failures`, those so far count as
         reported: for commands that list them.
         """
-        strict = self._strict
-        if strict is None:
-            strict = os.environ.get(STRICT, "").strip() not in ("", "0")
+        strict = os.environ.get(STRICT, "").strip() not in ("", "0")
         if strict and failures:
             for failure in self.failures():
                 raise failure.message(ComponentError, "plugins are strict") from failure.error
         with self._lock:
-            every = (*self._failed, *self._broken.values())
-            new = [f for f in every if f not in self._reported and self.off(f.source) is None]
+            new = [f for f in self._failures() if f not in self._reported]
             names = [n for n in self._names_off() if n.name != "*" and n not in self._reported]
             self._reported += [*new, *names]
         for failure in new:
@@ -171,19 +149,15 @@ class Registry:
     def find(self, kind: Kind[Any], name: str) -> Entry:
         """Return the component called `name` or ``plugin:name``; names of ours are always ours."""
         plugin, _, bare = name.rpartition(":")
-        names_off = self._names_off()
         named: list[Entry] = []
         on: list[Entry] = []
-        for others in (False, True):  # plugins of others run only for names that ours do not have
-            if others or not self._own_loaded:
-                self._load(others=others)
-            known = self._known.values()
+        for known in self._search():
             named = [e for e in known if (e.kind, e.name) == (kind.name, bare)]
             if plugin:
                 exact = [e for e in named if e.source.plugin == plugin]
                 wanted = normalised(plugin)
                 named = exact or [e for e in named if normalised(e.source.distribution) == wanted]
-            on = [e for e in named if not any(off.means(e.source) for off in names_off)]
+            on = [e for e in named if self.off(e.source) is None]
             if any(e.source.builtin for e in on):
                 break
         # Where two of ours have the name, it means the one that needs no extra.
@@ -210,16 +184,15 @@ class Registry:
                 },
             )
         entry = chosen[0]
-        if entry not in on:
-            by = next(off for off in names_off if off.means(entry.source))
-            instead = f"say {' or '.join(alternative.qualified for alternative in on)}"
-            instead = instead if on else f"plausibly plugins list --kind {kind.name}"
+        if (off := self.off(entry.source)) is not None:
+            others = " or ".join(alternative.qualified for alternative in on)
+            instead = f"say {others}" if others else f"plausibly plugins list --kind {kind.name}"
             raise ComponentError(
                 "component-disabled",
                 f'{kind.name} "{entry.name}": its plugin {entry.source} is disabled',
                 expected="a component of a plugin that is on",
-                found=by.reason,
-                hint=f"{by.undo}; or another: {instead}",
+                found=off.reason,
+                hint=f"{off.undo}; or another: {instead}",
                 source=entry.qualified,
                 details={"kind": kind.name, "name": entry.name, "plugin": entry.source.plugin},
             )
@@ -301,13 +274,10 @@ class Registry:
         place = f"{cls.__module__}:{cls.__qualname__}"
         # A target may name another module of the same package, which re-exports the class.
         package = cls.__module__.partition(".")[0]
-        names_off = self._names_off()
         entry: Entry | None = None
-        for others in (False, True):
-            if others or not self._own_loaded:
-                self._load(others=others)
-            known = [e for e in self._known.values() if e.kind == kind.name]
-            on = [e for e in known if not any(off.means(e.source) for off in names_off)]
+        for every in self._search():
+            known = [e for e in every if e.kind == kind.name]
+            on = [e for e in known if self.off(e.source) is None]
             entry = next((e for e in on if e.target is cls or e.target == place), None)
             for likely in on if entry is None else ():
                 with suppress(InputError):  # what cannot be loaded made no component
@@ -358,106 +328,101 @@ class Registry:
     ) -> None:
         """Offer a component in this process, under the plugin name ``(this run)``."""
         self._load(others=False)
-        registrar = Registrar(Source(THIS_RUN))
+        registrar = Registrar(self._this_run.source)
         registrar.add(kind, name, target, summary=summary)
         (entry,) = registrar.entries
-        before = [
-            e
-            for e in self._known.values()
-            if (e.kind, e.name, e.source.builtin) == (kind.name, name, True)
-        ]
-        mine = self._known.get(entry.key)
-        if mine is not None and _identity(mine.target) != _identity(target):
-            before.append(mine)
-        if before:
-            raise ComponentError(
-                "name-clash",
-                f'there is {an(kind.name)} "{name}" already',
-                expected="a new name: nothing is overwritten",
-                found=f"{getattr(target, '__qualname__', target)}, beside that of "
-                f"{before[0].source}",
-                hint=f'register it as "my-{name}"',
-                source=name,
-                details={"kind": kind.name, "name": name, "plugins": [before[0].source.plugin]},
-            )
-        _check_class(kind, target, entry)
+        others = [e for e in self._known() if (e.kind, e.name) == (kind.name, name)]
+        for other in others:
+            again = other.key == entry.key and _identity(other.target) == _identity(target)
+            if other.source.builtin or (other.key == entry.key and not again):
+                raise ComponentError(
+                    "name-clash",
+                    f'there is {an(kind.name)} "{name}" already',
+                    expected="a new name: nothing is overwritten",
+                    found=f"{getattr(target, '__qualname__', target)}, beside that of "
+                    f"{other.source}",
+                    hint=f'register it as "my-{name}"',
+                    source=name,
+                    details={"kind": kind.name, "name": name, "plugins": [other.source.plugin]},
+                )
+        check_class(kind, target, entry)
         with self._lock:
-            if entry.source not in self._sources:
-                self._sources.append(entry.source)
             self._broken.pop(entry.key, None)  # of the class that it replaces
-            self._known = {**self._known, entry.key: entry}
+            kept = (e for e in self._this_run.entries if e.key != entry.key)
+            self._this_run.entries = (*kept, entry)
+
+    def _known(self) -> list[Entry]:
+        return [entry for plugin in tuple(self._plugins) for entry in plugin.entries]
+
+    def _failures(self) -> tuple[Failure, ...]:
+        whole = [plugin.failure for plugin in tuple(self._plugins) if plugin.failure is not None]
+        return tuple(f for f in (*whole, *self._broken.values()) if self.off(f.source) is None)
 
     def _names_off(self) -> tuple[Disabled, ...]:
         """Return every name that is to be off now, wherever it is configured."""
         blocks = [disabled for block in tuple(self._blocks) for disabled in block]
         listing = os.environ.get(VARIABLE)
-        by_environment = disabled_by(listing.split(","), VARIABLE) if listing else ()
-        return (*self._disabled, *blocks, *by_environment)
+        return (*blocks, *(disabled_by(listing.split(","), VARIABLE) if listing else ()))
 
     def _every_source(self) -> list[Source]:
-        left = [*self._scan(), *self._own_left]
-        failed = [failure.source for failure in self._failed]
-        return [*self._sources, *failed, *(declared.source for declared in left)]
+        self._scan()
+        return [plugin.source for plugin in self._plugins if plugin is not self._this_run]
 
-    def _scan(self) -> list[Declared]:
-        """Return the plugins of others that were not run yet; reads metadata once."""
+    def _scan(self) -> None:
+        """Look once which plugins of others there are; none is run."""
         with self._lock:
-            if self._others_left is not None:
-                return self._others_left
-            reserved = {normalised(declared.source.plugin) for declared in self._own()} | {OURS}
+            if self._scanned:
+                return
+            self._scanned = True
+            reserved = {OURS, *(normalised(plugin.source.plugin) for plugin in self._plugins)}
             seen: set[Source] = set()
-            left: list[Declared] = []
             for declared in self._others():
                 if isinstance(declared, Failure):
-                    self._failed.append(declared)
+                    self._plugins.append(_Plugin(declared.source, ran=True, failure=declared))
                     continue
                 source, text = declared.source, ""
-                if normalised(source.plugin) in reserved:
-                    text = f"{source.plugin} is a name of plausibly's own"
-                elif not _PLUGIN.fullmatch(source.plugin) or source.plugin == THIS_RUN:
+                plugin = _Plugin(source, declared.value)
+                if not _PLUGIN.fullmatch(source.plugin) or source.plugin == THIS_RUN:
                     text = f"{source.plugin!r} is no name: letters, digits, dots and hyphens"
+                elif normalised(source.plugin) in reserved:
+                    text = f"{source.plugin} is a name of plausibly's own"
                 elif source in seen:
                     text = f"{source} has this name already"
-                seen.add(source)
                 if text:
-                    advice = (
-                        f"pip uninstall {source.distribution}, or rename it in its entry points"
-                    )
-                    self._failed.append(Failure(source, "name", Advised(text, advice)))
-                else:
-                    left.append(declared)
-            self._others_left = left
-            return left
+                    advice = f"pip uninstall {source.distribution}, or rename it there"
+                    plugin.ran = True
+                    plugin.failure = Failure(source, "name", Advised(text, advice))
+                seen.add(source)
+                self._plugins.append(plugin)
+
+    def _search(self) -> Iterator[list[Entry]]:
+        """Yield what our own plugins offer, then what all do: others run only where needed."""
+        for others in (False, True):
+            self._load(others=others)
+            yield self._known()
 
     def _load(self, *, others: bool) -> None:
         """Run the hooks of our own plugins, and of `others` that are on, each once."""
         with self._lock:
-            self._run(self._own_left)
-            self._own_loaded = True
             if others:
-                self._run(self._scan())
-
-    def _run(self, left: list[Declared]) -> None:
-        for declared in list(left):
-            source = declared.source
-            # A hook that asked for a component may have had it run.
-            if declared not in left or not (source.builtin or self.off(source) is None):
-                continue
-            left.remove(declared)
-            before = self._known
-            try:
-                outcome = run_hook(declared)
-            except BaseException:  # interrupted: the next call runs it
-                left.insert(0, declared)
-                raise
-            if isinstance(outcome, Failure):
-                self._known = before
-                self._failed.append(outcome)
-                continue
-            self._sources.append(source)
-            self._known = self._known | {entry.key: entry for entry in outcome}
-            for entry in () if source.builtin else outcome:
-                self._try_in_memory(entry)
+                self._scan()
+            for plugin in list(self._plugins):
+                wanted = plugin.source.builtin or (others and self.off(plugin.source) is None)
+                if plugin.ran or not wanted:
+                    continue
+                plugin.ran = True  # before it runs: a hook may ask for components
+                before = self._this_run.entries
+                try:
+                    outcome = run_hook(Declared(plugin.source, plugin.place))
+                except BaseException:  # interrupted: the next call runs it
+                    plugin.ran = False
+                    raise
+                if isinstance(outcome, Failure):
+                    plugin.failure, self._this_run.entries = outcome, before
+                    continue
+                plugin.entries = outcome
+                for entry in () if plugin.source.builtin else outcome:
+                    self._try_in_memory(entry)
 
     def _try_in_memory(self, entry: Entry) -> None:
         """Record a component whose class is in memory, and lacks what its Protocol wants."""
@@ -470,40 +435,37 @@ class Registry:
         try:
             target = entry.load()
             stage = "check"
-            _check_class(KIND_BY_NAME[entry.kind], target, entry)
+            check_class(KIND_BY_NAME[entry.kind], target, entry)
         except ComponentError as error:
             self._broken[entry.key] = Failure(entry.source, stage, error, (entry,))
 
     def _clear_name(self, entry: Entry) -> str:
         """Return a name that means this component and no other."""
-        alike = [
-            e
-            for e in self._known.values()
-            if (e.kind, e.qualified) == (entry.kind, entry.qualified) and self.off(e.source) is None
-        ]
-        return entry.qualified if len(alike) == 1 else f"{entry.source.distribution}:{entry.name}"
+        key = (entry.kind, entry.qualified)
+        alike = [e for e in self._known() if (e.kind, e.qualified) == key]
+        on = [e for e in alike if self.off(e.source) is None]
+        return entry.qualified if len(on) == 1 else f"{entry.source.distribution}:{entry.name}"
 
     def _unknown(self, kind: Kind[Any], name: str) -> ComponentError:
-        """Return ``component-unknown``: nothing is called that, and what may be the reason."""
         entries, failures, disabled = self.entries(), self.failures(), self.disabled()
+        broken = [f for f in failures if f.component is None]  # plugins, not single components
         plugin, _, bare = name.rpartition(":")
         known: dict[str, Entry] = {}
         for entry in sorted(entries, key=lambda e: bool(e.extra)):  # first what is here
             if entry.kind == kind.name:
                 known.setdefault(entry.qualified, entry)
                 known.setdefault(entry.name, entry)
-        alike = [bare] if bare in known else get_close_matches(name, known, n=1)
-        close = next((known[key] for key in alike or get_close_matches(bare, known, n=1)), None)
-        what, expected, shown = f'no {kind.name} "{name}"', "a name from plugins list", None
+        close = get_close_matches(name, known, n=1) or get_close_matches(bare, known, n=1)
+        what, expected, suggestion = f'no {kind.name} "{name}"', "a name from plugins list", None
         hint = f"plausibly plugins list --kind {kind.name}"
-        if close is not None:
-            shown = close.name if close.source.builtin and not close.extra else close.qualified
-            expected += f'; did you mean "{shown}"?'
-            if missing(close.source.distribution, close.extra):
-                needed = f"{close.source.distribution}[{close.extra}]"
-                hint = f'pip install "{needed}" (that one needs the extra)'
+        if close:
+            likely = known[close[0]]
+            bare_name = likely.source.builtin and not likely.extra
+            suggestion = likely.name if bare_name else likely.qualified
+            expected += f'; did you mean "{suggestion}"?'
+            if missing(likely.source.distribution, likely.extra):
+                hint = f'pip install "{likely.source.distribution}[{likely.extra}]"'
         named = Disabled(plugin, "this name")
-        broken = [f for f in failures if f.component is None]  # plugins, not single components
         failed = [
             f
             for f in broken
@@ -511,12 +473,6 @@ class Registry:
             or any((e.kind, e.name) == (kind.name, bare) for e in f.offered)
         ]
         off = [(source, by) for source, by in disabled.items() if named.means(source)]
-        elsewhere = [e.kind for e in entries if e.name == bare and e.kind != kind.name]
-        maybe = []
-        if broken:
-            maybe.append(f"in a plugin that failed ({listed(f.source.plugin for f in broken)})")
-        if disabled:
-            maybe.append(f"in a plugin that is disabled ({listed(s.plugin for s in disabled)})")
         if failed:
             what += f": {failed[0].source} {failed[0].state}"
             found = "; ".join(f.reason for f in failed)
@@ -524,17 +480,24 @@ class Registry:
         elif off:
             source, by = off[0]
             what, found, hint = f"{what}: {source} is disabled", by.reason, by.undo
-            expected = "the name of a plugin that is on"
-        elif elsewhere:
-            found = f"{an(elsewhere[0])} of that name"
-        elif not entries and not failures:
-            found = "no component at all: plausibly is on the path, but not installed"
-        elif maybe:
-            found = f"it may be {' or '.join(maybe)}"
-        elif close is None:
-            found = f"nothing like it in the environment of {sys.executable}"
         else:
-            found = ""
+            plugins = {
+                "failed": [f.source.plugin for f in broken],
+                "is disabled": [source.plugin for source in disabled],
+            }
+            reasons = [
+                *(f"{an(e.kind)} of that name" for e in entries if e.name == bare),
+                *(
+                    f"it may be in a plugin that {how} ({listed(n)})"
+                    for how, n in plugins.items()
+                    if n
+                ),
+            ]
+            found = "; ".join(reasons)
+            if not entries and not failures:
+                found = "no component at all: plausibly is on the path, but not installed"
+            elif not reasons and not close:
+                found = f"nothing like it in the environment of {sys.executable}"
         return ComponentError(
             "component-unknown",
             what,
@@ -545,7 +508,7 @@ class Registry:
             details={
                 "kind": kind.name,
                 "name": name,
-                "suggestion": shown,
+                "suggestion": suggestion,
                 "failed": [str(f.source) for f in failures],
                 "disabled": [str(source) for source in disabled],
                 "python": sys.executable,
@@ -559,15 +522,14 @@ def _check(kind: Kind[Any], component: object, source: str, origin: Source) -> N
     lacking = problems(component, kind.protocol)
     required = required_members(kind.protocol)
     if isinstance(component, type) or len(lacking) >= len(required):
-        shown, hint = repr(component), f"plausibly plugins list --kind {kind.name}"
+        text, hint = repr(component), f"plausibly plugins list --kind {kind.name}"
+        text = text if len(text) < 40 else an(type(component).__name__)
         if isinstance(component, type):
-            name = component.__name__
-            shown, hint = f"the class {name}", f"{name}(), with parentheses"
-        elif len(shown) >= 40:
-            shown = an(type(component).__name__)
+            text = f"the class {component.__name__}"
+            hint = f"{component.__name__}(), with parentheses"
         raise ComponentError(
             "component-invalid",
-            f"this is no {kind.name}: {shown}",
+            f"this is no {kind.name}: {text}",
             expected="a name, a table with a name, or an object that has "
             f"{listed(required, most=9)}",
             hint=hint,
@@ -577,7 +539,7 @@ def _check(kind: Kind[Any], component: object, source: str, origin: Source) -> N
     _check_members(kind, source, origin, lacking or complete(component, kind.protocol))
 
 
-def _check_class(kind: Kind[Any], target: object, entry: Entry) -> None:
+def check_class(kind: Kind[Any], target: object, entry: Entry) -> None:
     if isinstance(target, type):  # of a function only what it returns can be looked at
         lacking = problems(target, kind.protocol)
         _check_members(kind, f'{kind.name} "{entry.name}"', entry.source, lacking)
@@ -586,13 +548,11 @@ def _check_class(kind: Kind[Any], target: object, entry: Entry) -> None:
 def _check_members(
     kind: Kind[Any], source: str, origin: Source, lacking: Sequence[Problem]
 ) -> None:
-    """Raise ``component-invalid`` where members are missing or have the wrong form."""
     if not lacking:
         return
-    several = "members" if len(lacking) > 1 else "member"
     raise ComponentError(
         "component-invalid",
-        f"{source} of {origin}, {several} {', '.join(p.member for p in lacking)}",
+        f"{source} of {origin}, member {', '.join(p.member for p in lacking)}",
         expected="; ".join(p.expected for p in lacking),
         found="; ".join(p.found for p in lacking),
         hint=f"fix it as the Protocol {kind.protocol.__name__} of plausibly.plugin says",

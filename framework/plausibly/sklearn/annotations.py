@@ -42,13 +42,9 @@ Annotations: TypeAlias = xr.DataArray | xr.Dataset
 Coordinates = Mapping[str, Sequence[object]]
 """Further columns of the rows, by name."""
 
-_DISTINCT = 0.9
-
 
 @attrs.frozen
 class Rows:
-    """Names of the rows of X."""
-
     names: list[str]
     named: bool
 
@@ -57,14 +53,11 @@ class Rows:
         """Return the names of the rows of X: those of its index, where it names them."""
         shape: tuple[int, ...] | None = getattr(x, "shape", None)
         size = int(shape[0]) if shape else len(x)  # type: ignore[arg-type]  # a list of rows
-        source = "the index of X"
-        index: Iterable[object] | None = naming_index(x)
-        if examples is not None:
-            index, source = examples, "examples"
-            check_length(len(name_texts(examples)), size, source)
+        index: Iterable[object] | None = naming_index(x) if examples is None else examples
         if index is None:
             return cls(list(map(str, range(size))), named=False)
-        texts = name_texts(index)
+        texts, source = name_texts(index), "the index of X" if examples is None else "examples"
+        check_length(len(texts), size, source)
         check_names(texts, names.EXAMPLE, source=source)
         return cls(texts, named=True)
 
@@ -76,7 +69,6 @@ class Rows:
         *,
         prefix: str = "",
     ) -> xr.DataArray:
-        """Return probabilities under the names of rows and labels."""
         examples = self.names if self.named else [f"{prefix}{name}" for name in self.names]
         array = named_predictions(values, examples, labels, {names.SCALE: "probability"})
         for name, column in (coordinates or {}).items():
@@ -110,7 +102,6 @@ def check_length(length: int, rows: int, source: str) -> None:
 def plausibilities(
     annotations: Annotations, aggregator: ComponentLike[Aggregator] | None, seed: int
 ) -> Annotations:
-    """Return plausibilities, aggregated where these are annotations."""
     if isinstance(annotations, xr.Dataset) and not is_sparse(annotations):
         return aggregated(annotations, aggregator, seed=seed).array
     return annotations
@@ -140,8 +131,9 @@ class Seen:
         if index is not None:
             return cls(True, hash_names(name_texts(index)))
         marks = _contents(x)
-        alike = marks is None or np.unique(marks).size < _DISTINCT * marks.size
-        return None if marks is None or alike else cls(False, marks)
+        if marks is None or np.unique(marks).size < 0.9 * marks.size:
+            return None
+        return cls(False, marks)
 
     def warn_if_again(self, x: object, rows: Rows) -> None:
         """Warn where the rows of X that calibrate are rows that the model was fitted on."""
@@ -152,10 +144,9 @@ class Seen:
         if not again.any() or (not rows.named and again.sum() * 2 < again.size):
             return
         which = list(compress(rows.names, again.tolist()))
-        number = f"{counted(len(which))} of {counted(again.size)}"
         warn(
             "model-saw-examples",
-            f"the model was fitted on {number} rows of X",
+            f"the model was fitted on {counted(len(which))} of {counted(again.size)} rows of X",
             expected="rows that the model has not seen: else sets cover less than is guaranteed",
             found=listed(which) if rows.named else "rows with the same numbers",
             hint="train_test_split first, then fit on one part and conformalize on the other",
@@ -184,7 +175,6 @@ class Labels:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Names as text, in the order of ``classes_``."""
         return tuple(map(name_text, self.values.tolist()))
 
     @cached_property
@@ -208,8 +198,6 @@ class Labels:
 _LONG = ("example", "annotator", "label")
 _SOURCE = "annotations"
 SINGLE, COUNTS = "single-label", "counts"
-_TABLES = (COUNTS, SINGLE)
-_BY_ANNOTATOR = 'kind="single-label", if the columns are annotators and the cells are labels'
 
 
 def _refused(
@@ -247,7 +235,6 @@ class Reading:
     kind: str | None
 
     def read(self, source: object) -> Annotations:
-        """Return the annotations of the rows of X under names."""
         if isinstance(source, (str, os.PathLike)):
             raise _refused(
                 "annotations-path",
@@ -260,10 +247,21 @@ class Reading:
             source = source.toarray()
         if isinstance(source, (xr.DataArray, xr.Dataset)):
             self._check_kind("xarray")
-            self._check_declared(source)
+            known, table = self.labels.names, isinstance(source, xr.Dataset)
+            declares = table and not is_sparse(source) and names.LABEL in source.coords
+            declared = name_texts(source[names.LABEL].values) if declares else known
+            if lacking := not_among(known, declared):
+                raise _refused(
+                    "labels-differ",
+                    f"do not declare {listed(map(quoted, lacking))}, which the model has",
+                    f"the {len(known)} labels of the model",
+                    f"{len(known) - len(lacking)} of them",
+                    "declare them where annotations are read: labels=[...]",
+                    only_there=lacking,
+                )
             return named(source, self.rows)
         if hasattr(source, "columns"):
-            self._check_kind("a frame", *_TABLES)
+            self._check_kind("a frame", COUNTS, SINGLE)
             return self._of_frame(source)
         if isinstance(source, pd.Series):
             return self._of_answers([[value] for value in source.tolist()], self._names_of(source))
@@ -272,7 +270,7 @@ class Reading:
             source = np.asarray(source) if len(sizes) == 1 else source
         if isinstance(source, np.ndarray) and source.ndim == 2:
             if source.dtype.kind in "iufb":
-                self._check_kind("numbers", *_TABLES)
+                self._check_kind("numbers", COUNTS, SINGLE)
                 if self.kind != SINGLE:
                     check_length(len(source), len(self.rows.names), _SOURCE)
                     return self._of_numbers(source, self.rows.names)
@@ -289,21 +287,6 @@ class Reading:
                 f"no kind, or {' or '.join(known)}" if known else "no kind",
                 f'kind "{self.kind}"',
                 "leave kind= out",
-            )
-
-    def _check_declared(self, table: Annotations) -> None:
-        if isinstance(table, xr.DataArray) or is_sparse(table) or names.LABEL not in table.coords:
-            return
-        known = self.labels.names
-        lacking = not_among(known, name_texts(table[names.LABEL].values))
-        if lacking:
-            raise _refused(
-                "labels-differ",
-                f"do not declare {listed(map(quoted, lacking))}, which the model has",
-                f"the {len(known)} labels of the model",
-                f"{len(known) - len(lacking)} of them",
-                "declare them where annotations are read: labels=[...]",
-                only_there=lacking,
             )
 
     def _of_frame(self, source: object) -> Annotations:
@@ -330,19 +313,8 @@ class Reading:
             rows = zip(examples, source.astype(object).to_numpy(), strict=True)
             pairs = [(name, zip(columns, row, strict=True)) for name, row in rows]
             return self._table(SINGLE, [(name, *pair) for name, row in pairs for pair in row])
-        unknown = not_among(columns, self.labels.names)
-        if unknown:
-            raise _refused(
-                "columns-differ",
-                f"have a column {quoted(unknown[0])}, which is no label",
-                "one column per label with numbers, one per annotator with names of labels, "
-                f"or {listed(_LONG)}",
-                f"numbers in {listed(map(quoted, columns))}",
-                f"name the labels {listed(self.labels.names)}"
-                if len(unknown) < len(columns)
-                else _BY_ANNOTATOR,
-                columns=unknown,
-            )
+        if unknown := not_among(columns, self.labels.names):
+            raise self._columns_differ(f"numbers in {listed(map(quoted, columns))}", unknown)
         numbers = source.to_numpy(np.float64, na_value=np.nan)
         if not np.isnan(numbers).any() and not any(map(types.is_float_dtype, source.dtypes)):
             numbers = numbers.astype(np.int64)
@@ -365,13 +337,7 @@ class Reading:
         """Return plausibilities from numbers: floats as they are, counts as shares of the votes."""
         columns = self.labels.names if headed is None else headed
         if values.shape[1] != len(columns):
-            raise _refused(
-                "columns-differ",
-                f"have {values.shape[1]} columns of numbers",
-                f"one per label, in the order of classes_: {listed(self.labels.names)}",
-                str(values.shape[1]),
-                _BY_ANNOTATOR,
-            )
+            raise self._columns_differ(str(values.shape[1]))
         coords = {names.EXAMPLE: text_array(examples), names.LABEL: text_array(columns)}
         if self.kind is None and self._may_be_labels(values, headed=headed is not None):
             raise _refused(
@@ -398,6 +364,16 @@ class Reading:
         array = xr.DataArray(values / total[:, None], coords, list(coords))
         return array.assign_coords({names.DENOMINATOR: (names.EXAMPLE, total)})
 
+    def _columns_differ(self, found: str, unknown: Sequence[str] = ()) -> InputError:
+        return _refused(
+            "columns-differ",
+            "have other columns than the labels",
+            f"one per label, in arrays in the order of classes_: {listed(self.labels.names)}",
+            found,
+            'kind="single-label", if the columns are annotators; else name them like the labels',
+            columns=list(unknown),
+        )
+
     def _may_be_labels(self, values: Floats | Ints | Bools, *, headed: bool) -> bool:
         """Return whether numbers may be labels, not votes or plausibilities."""
         if not values.size:
@@ -419,23 +395,14 @@ class Reading:
         records: list[tuple[str, object, object]] = []
         for name, row, cells in zip(examples, answers, rows, strict=True):
             bare = isinstance(row, lists) and any(map(is_name, cells))
-            if bare and kind == "partial-ranking":
+            shares = kind == SINGLE and any(isinstance(cell, float) and cell % 1 for cell in cells)
+            if shares or (bare and kind == "partial-ranking"):
                 raise _refused(
                     "answers-unfit",
-                    f"of row {name} are labels, not rankings",
-                    "a list of rankings per row, each a list of labels or tied labels, best first",
+                    f"of row {name} are no list of answers of kind {kind}",
+                    "labels; of rankings a list, each a list of labels or tied labels, best first",
                     repr(row),
-                    "[ranking], also where there is only one",
-                    example=name,
-                )
-            unfit = [cell for cell in cells if isinstance(cell, float) and cell % 1]
-            if unfit and kind == SINGLE:
-                raise _refused(
-                    "answers-unfit",
-                    f"of row {name} name {unfit[0]}, which is no label",
-                    "answers in lists, numbers in arrays",
-                    repr(unfit[0]),
-                    "numpy.asarray(annotations), if they are plausibilities",
+                    "numpy.asarray(annotations), if they are plausibilities; [ranking], if one",
                     example=name,
                 )
             one_set = bare and kind == "label-set"
@@ -450,7 +417,6 @@ class Reading:
 
 
 def _kind_of(answers: Sequence[object]) -> str:
-    """Return the kind of the answers of a row."""
     if isinstance(answers[0], (list, tuple)):
         raise _refused(
             "kind-missing",

@@ -53,7 +53,7 @@ class NotConformalized(InputError, NotFittedError):  # type: ignore[misc]  # bot
 Numbers: TypeAlias = NDArray[Any]  # Any: flags, probabilities or labels
 Shown: TypeAlias = Any  # an array or, after `set_output`, a frame
 _OUTPUT = "transform"
-_CONTAINERS = ("default", "pandas")
+_NEW = "new "  # before the positions of new rows, which are not those of the calibration
 
 
 def _has_probabilities(model: AmbiguousConformalClassifier) -> bool:
@@ -62,18 +62,15 @@ def _has_probabilities(model: AmbiguousConformalClassifier) -> bool:
 
 
 def _check_container(container: str) -> None:
-    if container not in _CONTAINERS:
+    if container not in ("default", "pandas"):
         raise InputError(
             "output-unknown",
             f"sets cannot be returned as {quoted(container)}",
-            expected=" or ".join(_CONTAINERS),
+            expected="default or pandas",
             found=str(container),
             hint='set_output("pandas")',
             source="set_output",
         )
-
-
-_NEW = "new "
 
 
 class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # untyped
@@ -91,15 +88,11 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         belongs inside, as a pipeline.
     alpha : number, text, or a sequence of them
         Default miscoverage rates of the sets. Read when sets are predicted.
-    aggregator : str, mapping or Aggregator, optional
-        How annotations become plausibilities; by default the one for their kind.
-    calibrator, score_function, combiner : str, mapping or object
+    aggregator, calibrator, score_function, combiner : str, mapping or object
         Components by name, as a table ``{"name": ..., parameters}``, or as objects.
         ``score_function=`` is ``score=`` elsewhere: `score` is a method of scikit-learn.
-    draws : int, optional
-        Shorthand for the calibrator's parameter, with its name.
-    seed : int
-        Random seed; draws are keyed by the names of examples.
+    draws, seed : int
+        Number of draws of the calibrator, and random seed; draws are keyed by names of examples.
 
     Attributes
     ----------
@@ -109,8 +102,6 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         The labels, in the order of the columns; scikit-learn's name for them.
     predictor_ : ConformalPredictor
         The calibration, after `conformalize`; ``predictor_.save(path)`` keeps it without pickle.
-    n_features_in_, feature_names_in_
-        Of the fitted estimator, where it has them.
 
     References
     ----------
@@ -168,9 +159,6 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
             For the estimator's `fit`, such as ``sample_weight``; routed where scikit-learn's
             metadata routing is enabled.
 
-        Returns
-        -------
-        self
         """
         if isinstance(y, (xr.DataArray, xr.Dataset)):
             rows = Rows.of(X)
@@ -203,20 +191,18 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         annotations : object
             One of:
 
-            - an annotation table or plausibilities (xarray, dense or sparse), matched with X by
-              the names of examples;
+            - an annotation table or plausibilities (xarray), matched with X by name;
             - a frame with columns ``example``, ``annotator``, ``label``: one answer per row;
             - a frame with a column per label, of numbers, or with a column per annotator, of
               labels; a pandas frame is matched with a pandas X by the index, others by position;
-            - an array, also a sparse one, (row, label) of numbers in the order of ``classes_``:
-              floats are plausibilities, flags are votes, and whole numbers need a `kind`;
+            - an array (row, label), also a sparse one, in the order of ``classes_``: floats are
+              plausibilities, flags are votes, and whole numbers need a `kind`;
             - a sequence with one entry per row of X: a label, a set of labels, a mapping of labels
               to weights, or the list of the answers of several annotators.
         kind : str, optional
-            Kind of the answers in such lists: ``"single-label"``, ``"label-set"``,
-            ``"partial-ranking"``, ``"soft-label"``. Needed for rankings, and for whole numbers in
-            arrays, and in frames where they could be labels: ``"counts"`` of votes, a column per
-            label, or ``"single-label"``, a column per annotator.
+            Kind of the answers in lists: needed for ``"partial-ranking"``; and of whole numbers
+            that could be labels: ``"counts"``, a column per label, or ``"single-label"``, a column
+            per annotator.
         examples : sequence, optional
             Names of the rows of X, where it is no pandas frame with an index of names.
         coordinates : mapping of str to sequence, optional
@@ -225,15 +211,6 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
             The coordinate whose groups are held out whole, for combiners that hold out.
         only_common : bool
             Leave out the rows that only one side has, instead of refusing.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InputError
-            Errors of `plausibly.calibrate`, and of the form of the annotations.
 
         Warns
         -----
@@ -270,14 +247,7 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         examples: Sequence[object] | None = None,
         coordinates: Coordinates | None = None,
     ) -> Shown:
-        """Return prediction sets.
-
-        Parameters
-        ----------
-        X, examples, coordinates
-            As for `conformalize`.
-        alpha : number, text, or a sequence of them, optional
-            Default: the parameter of the estimator.
+        """Return prediction sets, by default at the alpha of the estimator.
 
         Returns
         -------
@@ -297,16 +267,9 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         examples: Sequence[object] | None = None,
         coordinates: Coordinates | None = None,
     ) -> Shown:
-        """Return the p-value of each label; sets are ``p > alpha``.
+        """Return the p-value of each label, (row, label) as of `predict_set`.
 
-        Parameters
-        ----------
-        X, examples, coordinates
-            As for `conformalize`.
-
-        Returns
-        -------
-        ndarray of float64, (row, label), or a frame as of `predict_set`
+        Sets are ``p > alpha``.
         """
         predictor, rows = self._calibrated(), Rows.of(X, examples)
         p_values = predictor.p_values(self._under_names(X, rows, coordinates, prefix=_NEW))
@@ -320,18 +283,7 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         examples: Sequence[object] | None = None,
         coordinates: Coordinates | None = None,
     ) -> list[tuple[object, ...]]:
-        """Return prediction sets as tuples of labels.
-
-        Parameters
-        ----------
-        X, alpha, examples, coordinates
-            As for `predict_set`; one alpha.
-
-        Returns
-        -------
-        list of tuple
-            One per row; labels as scikit-learn has them, in the order of ``classes_``.
-        """
+        """Return the prediction set of each row as a tuple of labels."""
         wanted = self._one_alpha(alpha)
         sets = self._sets(X, wanted, Rows.of(X, examples), coordinates)
         return [tuple(self.classes_[row].tolist()) for row in sets.values]
@@ -348,21 +300,10 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
     ) -> float:
         """Return the mean coverage of all answers: the share of the plausibilities in the sets.
 
-        Of single labels this is the share of rows whose set contains the label. `score` is the
-        accuracy of `predict`, as in scikit-learn.
-
-        Parameters
-        ----------
-        X, annotations, kind, examples, coordinates
-            As for `conformalize`, of other rows.
-        alpha : number or text, optional
-            Default: the parameter of the estimator.
-
-        Returns
-        -------
-        float
-            The mean over rows of ``sum_k lambda_k 1[k in C(x)]``; `plausibly.evaluate` gives its
-            interval, and more.
+        It is the mean over rows of ``sum_k lambda_k 1[k in C(x)]``, of single labels the share of
+        rows whose set contains the label; `plausibly.evaluate` gives its interval, and more.
+        Parameters are those of `conformalize`, of other rows. `score` is the accuracy of `predict`,
+        as in scikit-learn.
         """
         wanted, rows = self._one_alpha(alpha), Rows.of(X, examples)
         self._calibrated()
@@ -413,21 +354,19 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
 
     def _labels(self) -> Labels:
         if not isinstance(self.classes_, np.ndarray):
-            called = type(self.estimator_).__name__
             raise InputError(
                 "outputs-several",
-                f"{called} predicts several outputs",
+                "the estimator predicts several outputs",
                 expected="one label per row",
                 found=f"{len(self.classes_)} per row",
                 hint="one estimator for each output",
-                source=called,
+                source=type(self.estimator_).__name__,
             )
         return Labels(self.classes_)
 
     def _under_names(
         self, x: object, rows: Rows, coordinates: Coordinates | None, *, prefix: str = ""
     ) -> xr.DataArray:
-        """Return the probabilities under names; see `plausibly.sklearn.annotations.Rows`."""
         check_is_fitted(self)
         called = type(self.estimator_).__name__
         if not hasattr(self, "predict_proba"):
@@ -488,17 +427,14 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         return self.predictor_
 
     def _not_conformalized(self) -> NotConformalized:
-        source, fitted = type(self).__name__, hasattr(self, "estimator_")
-        hint = "conformalize(X_calibration, annotations)"
-        if not fitted:
-            hint = f"fit(X_train, y_train), or estimator=FrozenEstimator(model); then {hint}"
+        fitted, hint = hasattr(self, "estimator_"), "conformalize(X_calibration, annotations)"
         return NotConformalized(
             "not-conformalized",
-            f"{source} is not calibrated yet",
+            "the estimator is not calibrated yet",
             expected="conformalize before sets, p-values and guarantees",
             found="a fitted model" if fitted else "no model",
-            hint=hint,
-            source=source,
+            hint=hint if fitted else f"fit(X, y), or estimator=FrozenEstimator(model); then {hint}",
+            source=type(self).__name__,
         )
 
     def _sets(

@@ -9,12 +9,10 @@ One line in a test of your own::
 
 Each kind has a list of named rules (`rules`), which are tried on small made-up data, the same in
 every run. A rule that a component breaks on purpose is named, with the reason:
-``expected_failures={"lazy-stays-lazy": "the sampler is compiled for plain arrays"}``. An
-expected failure that passes fails, and so does one that names no rule.
+``expected_failures={"lazy-stays-lazy": "the sampler is compiled for plain arrays"}``.
 
-Neither pytest nor hypothesis is needed, nor imported, by this module; `plausibly.testing.pytest`
-and `plausibly.testing.strategies` need the extra ``testing``, and so does the rule that lazy tables
-stay lazy, which is not run without Dask.
+Only `plausibly.testing.pytest`, `plausibly.testing.strategies` and the rule that lazy tables stay
+lazy need the extra ``testing``.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import partial, wraps
 from typing import TypeAlias
 
@@ -35,7 +36,6 @@ from plausibly.testing.rules import (
 _KEYS = Keys(7, "kit")
 _CLOSE = 1e-9  # sums of floats in another order
 _SUM = 1e-6  # what the framework allows a row to miss 1 by
-_PATIENT = "patient"
 
 Tables: TypeAlias = Mapping[str, xr.Dataset]
 """Annotation tables by kind; rules take copies."""
@@ -91,21 +91,22 @@ def _by_name(plausibilities: xr.DataArray, table: xr.Dataset) -> Floats:
     return values
 
 
-def _missed(values: Floats) -> float:
-    """Return how far the sum of a row is from 1, at most."""
-    return float(np.abs(values.sum(axis=-1, dtype=np.float64) - 1).max())
-
-
-def _alike(aggregator: Aggregator, table: xr.Dataset, variant: xr.Dataset, what: str) -> None:
-    """Demand that two tables give the same plausibilities to what both name."""
-    off = _difference(aggregator, table, variant)
-    demand(off <= _CLOSE, f"{table.attrs[names.KIND]}: {what} plausibilities change by {off:.3g}")
+def _demand_sums(plausibilities: xr.DataArray, table: xr.Dataset, when: str = "") -> None:
+    values = _by_name(plausibilities, table)
+    missed = float(np.abs(values.sum(axis=-1, dtype=np.float64) - 1).max())
+    demand(missed <= _SUM, f"{when}a row misses the sum 1 by {missed:.3g}")
 
 
 def _difference(aggregator: Aggregator, table: xr.Dataset, variant: xr.Dataset) -> float:
     """Return how far apart the plausibilities are that two tables give to what `variant` names."""
     first = _by_name(_aggregate(aggregator, table), variant)
     return farthest(first, _by_name(_aggregate(aggregator, variant), variant))
+
+
+def _alike(aggregator: Aggregator, table: xr.Dataset, variant: xr.Dataset, what: str) -> None:
+    """Demand that two tables give the same plausibilities to what both name."""
+    off = _difference(aggregator, table, variant)
+    demand(off <= _CLOSE, f"{table.attrs[names.KIND]}: {what} plausibilities change by {off:.3g}")
 
 
 @RULES.rule_alone
@@ -137,12 +138,10 @@ def simplex(aggregator: Aggregator, table: xr.Dataset) -> None:
     values = _by_name(result, table)
     demand(np.isfinite(values).all(), "a plausibility is no finite number")
     demand(values.min() >= 0, f"a plausibility is {values.min():.3g}")
-    demand(_missed(values) <= _SUM, f"a row misses the sum 1 by {_missed(values):.3g}")
+    _demand_sums(result, table)
 
 
 def _order_rule(dim: str, sentence: str) -> None:
-    """Enter the rule that the order of the names of a dim does not matter."""
-
     def order(aggregator: Aggregator, table: xr.Dataset) -> None:
         _alike(aggregator, table, data.permuted(table, dim), f"{dim}s turned round,")
 
@@ -158,18 +157,17 @@ _order_rule(names.ANNOTATOR, "The order of the annotators does not matter.")
 @RULES.rule
 def example_alone(aggregator: Aggregator, tables: Tables) -> None:
     """Other examples do not change the plausibilities of an example, unless `joint` is True."""
-    joint = aggregator.joint
     change = 0.0
     for table in _copies(tables):
         every = texts(table, names.EXAMPLE)
         for examples in filter(None, (every[:1], every[1::2])):
             part = select_annotations(table, example=examples)
-            if joint:
+            if aggregator.joint:
                 change = max(change, _difference(aggregator, table, part))
             else:
                 _alike(aggregator, table, part, "with other examples,")
     demand(
-        not joint or change > _CLOSE,
+        not aggregator.joint or change > _CLOSE,
         "it says that it is joint, and other examples change nothing: take joint away",
     )
 
@@ -180,8 +178,8 @@ def inputs_unchanged(aggregator: Aggregator, table: xr.Dataset) -> None:
     before = table.copy(deep=True)
     _aggregate(aggregator, table)
     changed = [str(n) for n in before.variables if not same(before[n], table.get(n))]
-    demand(not changed, f"it changes {', '.join(changed)} of the table")
-    demand(before.identical(table), "it changes the table")
+    same_table = before.identical(table)
+    demand(same_table, f"it changes {', '.join(changed) or 'attributes'} of the table")
     _aggregate(aggregator, read_only_table(table))
 
 
@@ -193,8 +191,7 @@ def declared_labels(aggregator: Aggregator, table: xr.Dataset) -> None:
     has = texts(plausibilities, names.LABEL) if names.LABEL in plausibilities.indexes else []
     absent = [name for name in texts(wider, names.LABEL) if name not in has]
     demand(not absent, f"declared labels are missing in the result: {', '.join(absent)}")
-    off = _missed(_by_name(plausibilities, wider))
-    demand(off <= _SUM, f"with a label that no annotator names, a sum misses 1 by {off}")
+    _demand_sums(plausibilities, wider, "with a label that no annotator names, ")
 
 
 @_each
@@ -210,12 +207,11 @@ def missing_responses(aggregator: Aggregator, table: xr.Dataset) -> None:
 @_each
 def zero_examples(aggregator: Aggregator, table: xr.Dataset) -> None:
     """A table without examples gives no rows, or an InputError."""
-    try:
+    with suppress(InputError):
         plausibilities = _aggregate(aggregator, select_annotations(table, example=[]))
-    except InputError:
-        return
-    demand(plausibilities.sizes[names.EXAMPLE] == 0, "it gives rows for no examples")
-    demand(plausibilities.sizes[names.LABEL] == table.sizes[names.LABEL], "it loses the labels")
+        demand(plausibilities.sizes[names.EXAMPLE] == 0, "it gives rows for no examples")
+        every = plausibilities.sizes[names.LABEL] == table.sizes[names.LABEL]
+        demand(every, "it loses the labels")
 
 
 @RULES.rule
@@ -234,18 +230,14 @@ def one_label(aggregator: Aggregator, tables: Tables) -> None:
 def unknown_annotators(aggregator: Aggregator, table: xr.Dataset) -> None:
     """Responses of unknown annotators, as in a table of counts, are read or refused in words."""
     anonymous = data.anonymous(table)
-    try:
-        plausibilities = _aggregate(aggregator, anonymous)
-    except InputError:
-        return
-    demand(_missed(_by_name(plausibilities, anonymous)) <= _SUM, "rows do not sum to 1")
+    with suppress(InputError):
+        _demand_sums(_aggregate(aggregator, anonymous), anonymous)
 
 
 @_each
 def counted_responses(aggregator: Aggregator, table: xr.Dataset) -> None:
     """A response that counts twice weighs as much as two."""
-    anonymous = data.anonymous(table)
-    anonymous = anonymous.drop_vars(names.RESPONSE_WEIGHT, errors="ignore")
+    anonymous = data.anonymous(table).drop_vars(names.RESPONSE_WEIGHT, errors="ignore")
     times: Ints = 1 + np.arange(anonymous.sizes[names.RESPONSE]) % 3
     places = np.arange(times.size)
     counts = Rows.of(anonymous).take(places, times.astype(np.float64))
@@ -282,11 +274,10 @@ def denominator_true(aggregator: Aggregator, table: xr.Dataset) -> None:
 def coordinates_kept(aggregator: Aggregator, table: xr.Dataset) -> None:
     """Coordinates of the examples, such as the patient, come along."""
     patients = [f"patient of {name}" for name in texts(table, names.EXAMPLE)]
-    result = _aggregate(aggregator, table.assign_coords({_PATIENT: (names.EXAMPLE, patients)}))
-    demand(_PATIENT in result.coords, "a coordinate of the examples is lost")
-    for name in texts(result, names.EXAMPLE):
-        of = str(result[_PATIENT].sel({names.EXAMPLE: name}).values)
-        demand(of == f"patient of {name}", f"{name} has the {of}")
+    result = _aggregate(aggregator, table.assign_coords(patient=(names.EXAMPLE, patients)))
+    demand("patient" in result.coords, "a coordinate of the examples is lost")
+    for name, patient in zip(texts(result, names.EXAMPLE), result["patient"].values, strict=True):
+        demand(str(patient) == f"patient of {name}", f"{name} has the {patient}")
 
 
 @_each
@@ -308,13 +299,9 @@ def sparse_same(aggregator: Aggregator, table: xr.Dataset) -> None:
         fits = checked.sizes[names.SLOT] == to_sparse(dense).sizes[names.SLOT]
         demand(fits, "it has more slots than the widest example needs")
     example = texts(table, names.EXAMPLE)[0]
-    skipped, when = data.unanswered(table, example, skipped=True), "which all annotators skipped"
-    refused(
-        lambda: aggregator.aggregate_sparse(skipped, _KEYS),
-        f"for {example}, {when}",
-        naming=example,
-    )
-    unknown = data.of_unknown_kind(table)
+    skipped, unknown = data.unanswered(table, example, skipped=True), data.of_unknown_kind(table)
+    when = f"for {example}, which all annotators skipped"
+    refused(lambda: aggregator.aggregate_sparse(skipped, _KEYS), when, naming=example)
     refused(lambda: aggregator.aggregate_sparse(unknown, _KEYS), "for another kind")
 
 

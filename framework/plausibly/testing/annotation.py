@@ -44,7 +44,6 @@ class AnnotationFixture:
         return annotation.build(self.records(examples), self.labels)
 
     def demand_answers(self, annotation: Annotation, table: xr.Dataset, what: str) -> None:
-        """Demand that a table holds the answers of all records."""
         demand(_rows(table) == _rows(self.table(annotation)), what)
 
 

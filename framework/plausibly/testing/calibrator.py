@@ -65,7 +65,6 @@ class Population:
         return {"group": group, "weight": np.full(len(hashes), 2.0)}
 
     def own(self, rows: slice) -> Floats:
-        """Return the scores of the drawn labels of some examples."""
         scores: Floats = np.take_along_axis(self.scores[rows], self.label[rows, None], axis=1)
         return scores[:, 0]
 

@@ -11,7 +11,6 @@ import xarray as xr
 from plausibly.data.records import Record
 from plausibly.errors import InputError
 from plausibly.protocols import (
-    KINDS,
     Aggregator,
     Annotation,
     Calibrator,
@@ -46,7 +45,7 @@ def rules_of(kind: Kind[Any] | str) -> RuleSet[Any, Any]:  # Any: each kind has 
             "kind-unknown",
             f'the author\'s kit has no rules for the kind "{name}"',
             expected=" | ".join(_RULE_SETS),
-            hint=f'plausibly.testing.check("{KINDS[2].name}", component)',
+            hint='plausibly.testing.check("aggregator", component)',
             source="kind",
         )
     return _RULE_SETS[name]
@@ -65,17 +64,13 @@ def check(
     expected_failures: Expected | None = None,
     **data: object,
 ) -> Report:
-    """Run the rules of a kind; those that need missing data are reported as not run.
+    """Run the rules of a kind on a component; those that need missing data are not run.
 
     The functions for single kinds, such as `check_aggregator`, do the same and raise
     ``kit-data-missing`` where data are missing.
 
     Parameters
     ----------
-    kind : Kind or str
-        What the component is.
-    component : object
-        The component itself, not its name.
     expected_failures : mapping of str to str, optional
         Rules that it breaks on purpose, each with the reason.
     **data
@@ -94,9 +89,7 @@ def check(
     Raises
     ------
     AssertionError
-        One with a table of rule, state and what happened, where any rule fails.
-    InputError
-        ``kind-unknown``, or ``kit-options`` for data that the kind does not take.
+        One with rule, state and what happened, where any rule fails.
     """
     return rules_of(kind).check(component, expected_failures, insist=False, **data)
 

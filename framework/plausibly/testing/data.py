@@ -144,12 +144,10 @@ def cut(table: xr.Dataset) -> xr.Dataset:
 
 
 def of_unknown_kind(table: xr.Dataset) -> AnnotationTable:
-    """Return the table as one of a kind that does not exist."""
     return rebuilt(table.assign_attrs({names.KIND: "unknown kind"}))
 
 
 def numbered(prefix: str, count: int) -> list[str]:
-    """Return names whose order as text is not their order."""
     return [f"{prefix} {number}" for number in range(count, 0, -1)]
 
 
@@ -172,7 +170,6 @@ def votes(stream: str, chances: Floats, count: int) -> NDArray[np.int64]:
 
 
 def in_chunks(table: xr.Dataset) -> xr.Dataset:
-    """Return the table with its variables as Dask arrays."""
     if find_spec("dask") is None:
         raise DoesNotApply("Dask is not installed (the extra testing)")
     return table.chunk()

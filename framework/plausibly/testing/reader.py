@@ -44,7 +44,6 @@ class ReaderFixture:
 
     @contextmanager
     def elsewhere(self, name: str = "Ordner ä/another name") -> Iterator[Path]:
-        """Copy the file under another name into a folder that goes away afterwards."""
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder) / f"{name}{''.join(self.path.suffixes)}"
             copy.parent.mkdir(parents=True, exist_ok=True)
@@ -54,15 +53,6 @@ class ReaderFixture:
                 shutil.copyfile(self.path, copy)
             yield copy
 
-    def demand_refused_by_name(self, reader: Reader, path: Path, when: str, part: Path) -> None:
-        """Demand that a damaged file is read, or refused with an InputError that names it."""
-        with _breaking(when):
-            try:
-                check_table(self.read(reader, path))
-            except InputError as error:
-                named = path.name in f"{error}" or part.name in f"{error}"
-                demand(named, f"{when}, the error does not name the file: {error.what}")
-
 
 def fixture_for(
     reader: Reader,
@@ -70,10 +60,9 @@ def fixture_for(
     kind: str | None = None,
     labels: Sequence[str] | None = None,
 ) -> ReaderFixture | NoData:
-    if path is None:
-        return NoData("there is no file to try it on", "path=..., a small file of its syntax")
-    if not Path(path).exists():
-        return NoData(f"there is no file {Path(path).name}", "path=..., a file that is there")
+    if path is None or not Path(path).exists():
+        lacks = "to try it on" if path is None else Path(path).name
+        return NoData(f"there is no file {lacks}", "path=..., a small file of its syntax")
     return ReaderFixture(Path(path), kind, None if labels is None else tuple(labels))
 
 
@@ -81,9 +70,13 @@ RULES: RuleSet[Reader, ReaderFixture] = RuleSet(READER, fixture_for, ("path", "k
 enter_common(RULES, lambda reader, fixture: [fixture.read(reader)])
 
 
-def _head(path: Path) -> bytes:
-    """Return what `read_annotations` hands to `recognises`."""
-    return b"" if path.is_dir() else files.opening(path, "annotations")
+def _recognises(reader: Reader, path: Path) -> bool:
+    """Return the answer of a reader, which gets as much of the file as when files are read."""
+    head = b"" if path.is_dir() else files.opening(path, "annotations")
+    result: object = reader.recognises(path, head)
+    if not isinstance(result, bool):
+        raise Broken(f"recognises gives {result!r}, not True or False")
+    return result
 
 
 @RULES.rule
@@ -91,9 +84,7 @@ def recognises_its_own(reader: Reader, fixture: ReaderFixture) -> None:
     """It recognises its file, whatever that is called."""
     with fixture.elsewhere() as copy:
         for path in (fixture.path, copy):
-            result: object = reader.recognises(path, _head(path))
-            demand(isinstance(result, bool), f"recognises gives {result!r}, not True or False")
-            demand(result, f"it does not recognise {path.name}")
+            demand(_recognises(reader, path), f"it does not recognise {path.name}")
 
 
 @RULES.rule_alone
@@ -104,8 +95,7 @@ def recognises_no_other(reader: Reader, fixture: ReaderFixture) -> None:
             path = Path(folder) / name
             path.write_bytes(data)
             with _breaking(f"asked about {name}"):
-                result: object = reader.recognises(path, data)
-            demand(result is False, f"asked whether it recognises {name} it says {result!r}")
+                demand(not _recognises(reader, path), f"it recognises {name}")
 
 
 @RULES.rule
@@ -134,10 +124,11 @@ def copy_is_the_same(reader: Reader, fixture: ReaderFixture) -> None:
 def file_unchanged(reader: Reader, fixture: ReaderFixture) -> None:
     """The file is afterwards what it was before, and nothing lies beside it."""
     with fixture.elsewhere("alone/file") as copy:
-        before = _contents(copy.parent)
-        reader.recognises(copy, _head(copy))
+        before = {path: path.read_bytes() for path in _files(copy.parent)}
+        _recognises(reader, copy)
         fixture.read(reader, copy)
-        demand(_contents(copy.parent) == before, "it changes the file or its folder")
+        after = {path: path.read_bytes() for path in _files(copy.parent)}
+        demand(after == before, "it changes the file or its folder")
 
 
 @RULES.rule
@@ -153,10 +144,10 @@ def declared_labels(reader: Reader, fixture: ReaderFixture) -> None:
 def undeclared_refused(reader: Reader, fixture: ReaderFixture) -> None:
     """A label in the file that was not declared is an InputError."""
     table = fixture.read(reader)
-    used = table[names.MENTION_LABEL].values
     every = texts(table, names.LABEL)
     # The last one that is used: where a file holds places instead of names, it has none any more.
-    others = [label for label in every if label != every[int(used.max())]]
+    last = every[int(table[names.MENTION_LABEL].values.max())]
+    others = [label for label in every if label != last]
     refused(lambda: reader.read(fixture.path, others), "for an undeclared label")
 
 
@@ -164,7 +155,8 @@ def undeclared_refused(reader: Reader, fixture: ReaderFixture) -> None:
 def nothing_refused(reader: Reader, fixture: ReaderFixture) -> None:
     """A file that is empty, or not there, is an InputError that names the file."""
     with fixture.elsewhere("empty") as copy:
-        _fill(copy)
+        for part in _files(copy):
+            part.write_bytes(b"")
         refused(lambda: fixture.read(reader, copy), "for an empty file", naming=copy.name)
         lost = copy.with_name(f"lost{copy.suffix}")
         refused(lambda: fixture.read(reader, lost), "for a missing file", naming=lost.name)
@@ -173,17 +165,27 @@ def nothing_refused(reader: Reader, fixture: ReaderFixture) -> None:
 @RULES.rule
 def damaged_refused(reader: Reader, fixture: ReaderFixture) -> None:
     """A file that was cut, or holds other bytes, is read, or an InputError that names it."""
+
+    def try_damaged(path: Path, when: str, part: Path) -> None:
+        with _breaking(when):
+            try:
+                check_table(fixture.read(reader, path))
+            except InputError as error:
+                named = path.name in f"{error}" or part.name in f"{error}"
+                demand(named, f"{when}, the error does not name the file: {error.what}")
+
     with fixture.elsewhere("cut") as copy:
         for part in _files(copy):
             whole = part.read_bytes()
             for end in sorted({1, 7, *(len(whole) * k // 8 for k in range(1, 8)), len(whole) - 1}):
                 part.write_bytes(whole[:end])
-                fixture.demand_refused_by_name(reader, copy, f"cut to {end} bytes", part)
+                try_damaged(copy, f"cut to {end} bytes", part)
             part.write_bytes(whole)
     for name, data in OTHER_FILES.items():
         with fixture.elsewhere(f"other-{Path(name).stem}") as copy:
-            _fill(copy, data)
-            fixture.demand_refused_by_name(reader, copy, f"with {name} in it", copy)
+            for part in _files(copy):
+                part.write_bytes(data)
+            try_damaged(copy, f"with {name} in it", copy)
 
 
 @contextmanager
@@ -199,12 +201,3 @@ def _breaking(when: str) -> Iterator[None]:
 
 def _files(path: Path) -> list[Path]:
     return [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
-
-
-def _fill(path: Path, data: bytes = b"") -> None:
-    for part in _files(path):
-        part.write_bytes(data)
-
-
-def _contents(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in _files(folder)}

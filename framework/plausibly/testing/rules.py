@@ -1,4 +1,4 @@
-"""Rules with names, how they are run, and the report of what they found."""
+"""Rules with names, how they are run, and the report of their results."""
 
 from __future__ import annotations
 
@@ -27,6 +27,17 @@ from plausibly.registry.parameters import Parameter, Strict, parameters_of
 
 P = TypeVar("P")
 W = TypeVar("W")
+
+State = Literal["holds", "fails", "expected failure", "unexpected pass", "unknown rule", "not run"]
+
+_FAILED = frozenset({"fails", "unexpected pass", "unknown rule"})
+_SEVERAL: Mapping[State, str] = {
+    "fails": "fail",
+    "unexpected pass": "unexpected passes",
+    "unknown rule": "unknown rules",
+    "expected failure": "expected failures",
+    "not run": "not run",
+}
 
 
 class Broken(AssertionError):
@@ -59,6 +70,51 @@ class Rule:
     needs_data: bool = True
 
 
+@attrs.frozen
+class Result:
+    """Result of one rule: its name and sentence, the state, and what happened."""
+
+    name: str
+    state: State
+    detail: str = ""
+    sentence: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class Report:
+    """Results of all rules of a kind, in order, for one component; prints as one line."""
+
+    kind: str
+    component: str
+    rules: tuple[Result, ...]
+
+    @property
+    def failed(self) -> tuple[Result, ...]:
+        """The results for which the component, or what was expected of it, must be fixed."""
+        return tuple(result for result in self.rules if result.state in _FAILED)
+
+    def __str__(self) -> str:
+        states = Counter(result.state for result in self.rules)
+        run = sum(states.values()) - states["unknown rule"]
+        parts = [f"{states['holds']} of {run} rules hold"]
+        for state, several in _SEVERAL.items():
+            if states[state]:
+                parts.append(f"{states[state]} {state if states[state] == 1 else several}")
+        lacks = sorted({r.detail for r in self.rules if r.state == "not run"})
+        why = f" ({lacks[0]})" if len(lacks) == 1 else ""
+        return ", ".join(parts) + why
+
+    def table(self) -> str:
+        """Return the line and, of every rule that does not hold, state and what happened."""
+        lines = [f"{self.kind} {self.component}: {self}"]
+        wrapper = textwrap.TextWrapper(100, subsequent_indent="    ", break_on_hyphens=False)
+        for result in self.rules:
+            if result.state in _FAILED or result.state == "expected failure":
+                lines += wrapper.wrap(f"{result.name}  {result.state}  {result.detail}")
+                lines += wrapper.wrap(f"    wanted: {result.sentence}")
+        return "\n".join(lines)
+
+
 @attrs.frozen(eq=False)
 class RuleSet(Generic[P, W]):
     """The rules of one kind; `fixture_for` makes data out of the `options` of an author."""
@@ -69,7 +125,6 @@ class RuleSet(Generic[P, W]):
     rules: list[Rule] = attrs.field(factory=list, init=False)
 
     def rule_alone(self, function: Callable[[P, W], None]) -> None:
-        """Enter a rule that looks at the component alone; a decorator."""
         self.rule(function, needs_data=False)
 
     def rule(self, function: Callable[[P, W], None], *, needs_data: bool = True) -> None:
@@ -99,15 +154,25 @@ class RuleSet(Generic[P, W]):
         insist: bool = True,
         **options: object,
     ) -> Report:
-        """Return what each rule finds; raise ``kit-data-missing`` where data are insisted on."""
+        """Return the result of each rule; raise ``kit-data-missing`` where data are insisted on."""
         fixture = self.fixture(component, options)
         lacking = fixture if insist and isinstance(fixture, NoData) else None
         # What is wrong with the component itself comes first: it may be why there are no data.
         reasons = {} if lacking else dict(expected or {})
-        tried = [try_rule(rule, component, fixture) for rule in self.rules]
-        results = [_compared(result, reasons.get(result.name)) for result in tried]
-        known = {rule.name for rule in self.rules}
-        results += [self.unknown(name) for name in reasons if name not in known]
+        results = [try_rule(rule, component, fixture) for rule in self.rules]
+        for place, result in enumerate(results):
+            reason = reasons.get(result.name)
+            if reason is not None and result.state == "fails":
+                detail = f"{reason} ({result.detail})"
+                results[place] = attrs.evolve(result, state="expected failure", detail=detail)
+            elif reason is not None:
+                what = "holds" if result.state == "holds" else f"was not run ({result.detail})"
+                detail = (
+                    f'it {what}, and should fail because "{reason}": take it out of '
+                    "expected_failures"
+                )
+                results[place] = attrs.evolve(result, state="unexpected pass", detail=detail)
+        results += [self.unknown(name) for name in reasons if name not in self.names]
         report = Report(kind=self.kind.name, component=shown(component), rules=tuple(results))
         if report.failed:
             raise AssertionError(report.table())
@@ -121,44 +186,34 @@ class RuleSet(Generic[P, W]):
             )
         return report
 
+    @property
+    def names(self) -> list[str]:
+        return [rule.name for rule in self.rules]
+
     def unknown(self, name: str) -> Result:
-        """Return the result of an expected failure that names no rule."""
-        close = get_close_matches(name, [rule.name for rule in self.rules], n=1)
+        close = get_close_matches(name, self.names, n=1)
         meant = f'; did you mean "{close[0]}"?' if close else ""
-        detail = f"{self.kind.name} has no rule of this name{meant}"
+        detail = f'{self.kind.name} has no rule "{name}"{meant}'
         return Result(name, "unknown rule", detail, "expected_failures names rules of this kind.")
 
 
 def try_rule(rule: Rule, component: object, fixture: object) -> Result:
-    """Return whether a component keeps a rule, and what it does otherwise."""
     if rule.needs_data and isinstance(fixture, NoData):
         return Result(rule.name, "not run", f"{fixture.lacks}: {fixture.hint}", rule.sentence)
+    state: State = "holds"
+    detail = ""
     try:
         # A component may warn its user.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PlausiblyWarning)
             rule.function(component, fixture)
     except DoesNotApply as reason:
-        return Result(rule.name, "not run", str(reason), rule.sentence)
+        state, detail = "not run", str(reason)
     except Broken as broken:
-        return Result(rule.name, "fails", str(broken), rule.sentence)
+        state, detail = "fails", str(broken)
     except Exception as error:  # noqa: BLE001  # a component may raise anything
-        return Result(rule.name, "fails", reason_of(error), rule.sentence)
-    return Result(rule.name, "holds", "", rule.sentence)
-
-
-def _compared(result: Result, reason: str | None) -> Result:
-    """Return the result in the light of a failure that was expected for a reason."""
-    if reason is None:
-        return result
-    if result.state == "fails":
-        return attrs.evolve(result, state="expected failure", detail=f"{reason} ({result.detail})")
-    what = "holds" if result.state == "holds" else f"was not run ({result.detail})"
-    return attrs.evolve(
-        result,
-        state="unexpected pass",
-        detail=f'it {what}, and should fail because "{reason}": take it out of expected_failures',
-    )
+        state, detail = "fails", reason_of(error)
+    return Result(rule.name, state, detail, rule.sentence)
 
 
 def shown(component: object) -> str:
@@ -204,12 +259,9 @@ def enter_common(rule_set: RuleSet[P, W], behave: Callable[[P, W], object]) -> N
     @rule_set.rule_alone
     def frozen(component: P, fixture: W) -> None:
         """It cannot be changed after it was made."""
-        for parameter in _parameters(component):
-            name = parameter.field
-            frozen = not _settable(component, name)
-            demand(frozen, f"its parameter {name} can be set: make the class frozen")
-        added = "attributes can be added to it: make the class frozen, such as attrs does"
-        demand(not _settable(component, "kit_was_here"), added)
+        names = [parameter.field for parameter in _parameters(component)]
+        settable = [name for name in (*names, "any attribute") if _settable(component, name)]
+        demand(not settable, f"{listed(settable)} can be set: make the class frozen, as by attrs")
 
     @rule_set.rule_alone
     def readable(component: P, fixture: W) -> None:
@@ -231,10 +283,8 @@ def enter_common(rule_set: RuleSet[P, W], behave: Callable[[P, W], object]) -> N
     def state_round_trip(component: P, fixture: W) -> None:
         """Made again from its parameters it gives the same bits: it has no other state."""
         before = behave(component, fixture)
-        demand(
-            same(before, behave(remade(rule_set.kind, component), fixture)),
-            "made again from its parameters it gives something else",
-        )
+        again = behave(remade(rule_set.kind, component), fixture)
+        demand(same(before, again), "made again from its parameters it gives something else")
         demand(same(before, behave(component, fixture)), "used before, it gives something else")
 
     @rule_set.rule
@@ -297,18 +347,10 @@ def farthest(first: Floats, second: Floats) -> float:
     """Return the largest difference of two arrays; infinite values are equal to themselves."""
     if first.shape != second.shape:
         return float("inf")
-    if not first.size:
-        return 0.0
-    alike = first == second
     with np.errstate(invalid="ignore"):
         off = np.abs(first.astype(np.float64) - second.astype(np.float64))
-    return float(np.where(alike, 0.0, np.where(np.isnan(off), np.inf, off)).max())
-
-
-def read_only(array: Floats) -> Floats:
-    copy = array.copy()
-    copy.flags.writeable = False
-    return copy
+    off = np.where(first == second, 0.0, np.where(np.isnan(off), np.inf, off))
+    return float(off.max(initial=0.0))
 
 
 def read_only_table(table: xr.Dataset) -> xr.Dataset:
@@ -320,7 +362,7 @@ def read_only_table(table: xr.Dataset) -> xr.Dataset:
 
 @contextmanager
 def global_randomness(seed: int) -> Iterator[list[str]]:
-    """Seed the global generators for a block, and put them back."""
+    """Seed the global generators for a block, and put them back; yield those that were used."""
     touched: list[str] = []
     # The global generator of numpy is read and restored, never drawn from.
     before = np.random.get_state(), random.getstate()  # noqa: NPY002  # read only
@@ -336,72 +378,3 @@ def global_randomness(seed: int) -> Iterator[list[str]]:
     finally:
         np.random.set_state(before[0])  # noqa: NPY002  # restored
         random.setstate(before[1])
-
-
-State = Literal["holds", "fails", "expected failure", "unexpected pass", "unknown rule", "not run"]
-
-_WIDTH = 100
-_FAILED = frozenset({"fails", "unexpected pass", "unknown rule"})
-_SEVERAL: Mapping[State, str] = {
-    "fails": "fail",
-    "unexpected pass": "unexpected passes",
-    "unknown rule": "unknown rules",
-    "expected failure": "expected failures",
-    "not run": "not run",
-}
-
-
-@attrs.frozen
-class Result:
-    """Result of one rule: its name and sentence, the state, and what happened."""
-
-    name: str
-    state: State
-    detail: str = ""
-    sentence: str = ""
-
-
-@attrs.frozen(kw_only=True)
-class Report:
-    """Results of all rules of a kind, in order, for one component; prints as one line."""
-
-    kind: str
-    component: str
-    rules: tuple[Result, ...]
-
-    @property
-    def failed(self) -> tuple[Result, ...]:
-        """The results for which the component, or what was expected of it, must be fixed."""
-        return tuple(result for result in self.rules if result.state in _FAILED)
-
-    def __str__(self) -> str:
-        states = Counter(result.state for result in self.rules)
-        run = sum(states.values()) - states["unknown rule"]
-        parts = [f"{states['holds']} of {run} rules hold"]
-        for state, several in _SEVERAL.items():
-            if states[state]:
-                parts.append(f"{states[state]} {state if states[state] == 1 else several}")
-        lacks = sorted({r.detail for r in self.rules if r.state == "not run"})
-        why = f" ({lacks[0]})" if len(lacks) == 1 else ""
-        return ", ".join(parts) + why
-
-    def table(self) -> str:
-        """Return the line and, of every rule that does not hold, state and what happened."""
-        shown = [*self.failed, *(r for r in self.rules if r.state == "expected failure")]
-        rows = [("rule", "state", "what happened"), *((r.name, r.state, r.detail) for r in shown)]
-        first = max(len(row[0]) for row in rows) + 2
-        second = max(len(row[1]) for row in rows) + 2
-        indent = " " * (first + second)
-        wrapper = textwrap.TextWrapper(
-            width=max(_WIDTH, len(indent) + 40),
-            subsequent_indent=indent,
-            break_on_hyphens=False,
-            break_long_words=False,
-        )
-        lines = [f"{self.kind} {self.component}: {self}"]
-        for row, sentence in zip(rows, ["", *(r.sentence for r in shown)], strict=True):
-            wrapper.initial_indent = f"{row[0]:<{first}}{row[1]:<{second}}"
-            lines += wrapper.wrap(row[2])
-            wrapper.initial_indent = indent
-            lines += wrapper.wrap(sentence and f"wanted: {sentence}")
-        return "\n".join(lines)

@@ -6,10 +6,10 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from plausibly.kernels.types import Floats
+from plausibly.kernels.types import Floats, unwritable
 from plausibly.protocols import SCORE, ScoreFunction
 from plausibly.testing import data
-from plausibly.testing.rules import RuleSet, demand, enter_common, farthest, read_only, same
+from plausibly.testing.rules import RuleSet, demand, enter_common, farthest, same
 
 _ROWS, _LABELS = 12, 5
 _CLOSE = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-12}
@@ -21,12 +21,6 @@ class ScoreFixture:
 
     logarithms: bool
     randomised: bool
-
-    @classmethod
-    def of(cls, score: ScoreFunction) -> ScoreFixture:
-        """Return the form that the score function reads; broken ones are tried too."""
-        reads = getattr(score, "reads", "probability")
-        return cls(reads == "log-probability", bool(getattr(score, "randomised", False)))
 
     def read(self, rows: ArrayLike) -> Floats:
         probabilities: Floats = np.array(rows, copy=True)
@@ -48,18 +42,22 @@ class ScoreFixture:
         return flat.reshape(shape).astype(rows.dtype)
 
     def score(self, score: ScoreFunction, rows: Floats, uniform: Floats | None = None) -> Floats:
-        """Return scores, with the fixture's uniforms by default."""
-        return np.asarray(score.score(rows, self.uniform(rows) if uniform is None else uniform))
-
-    def demand_scores(self, score: ScoreFunction, rows: Floats) -> None:
-        """Demand a float for each label, which can be compared."""
-        scores = self.score(score, rows)
+        """Return scores, with the fixture's uniforms by default: floats that can be compared."""
+        uniform = self.uniform(rows) if uniform is None else uniform
+        scores = np.asarray(score.score(rows, uniform))
         demand(scores.shape == rows.shape, f"from {rows.shape} it gives {scores.shape}")
         demand(scores.dtype.kind == "f", f"it gives {scores.dtype}")
         demand(not np.isnan(scores).any(), "it gives NaN")
+        return scores
 
 
-RULES: RuleSet[ScoreFunction, ScoreFixture] = RuleSet(SCORE, ScoreFixture.of)
+def fixture_for(score: ScoreFunction) -> ScoreFixture:
+    """Return the form that the score function reads; broken ones are tried too."""
+    reads = getattr(score, "reads", "probability")
+    return ScoreFixture(reads == "log-probability", bool(getattr(score, "randomised", False)))
+
+
+RULES: RuleSet[ScoreFunction, ScoreFixture] = RuleSet(SCORE, fixture_for)
 enter_common(
     RULES,
     lambda score, fixture: [
@@ -74,17 +72,16 @@ def shape(score: ScoreFunction, fixture: ScoreFixture) -> None:
     """It gives one number per label, for one example, many, stacks of many, and none."""
     rows = fixture.rows()
     for batch in (rows, rows[0], rows.reshape(3, 4, _LABELS), rows[:0]):
-        fixture.demand_scores(score, batch)
+        fixture.score(score, batch)
 
 
 @RULES.rule
 def extremes(score: ScoreFunction, fixture: ScoreFixture) -> None:
     """Probabilities of 0 and 1, equal ones, and one label alone give scores to compare."""
     with np.errstate(all="ignore"):
-        rows = fixture.read([[1.0, 0.0, 0.0], [0.0, 0.5, 0.5], [0.2, 0.8, 0.0]])
-        fixture.demand_scores(score, rows)
+        fixture.score(score, fixture.read([[1.0, 0.0, 0.0], [0.0, 0.5, 0.5], [0.2, 0.8, 0.0]]))
     for row in ([0.25] * 4, [0.4, 0.4, 0.1, 0.1], [1.0]):
-        fixture.demand_scores(score, fixture.read([row]))
+        fixture.score(score, fixture.read([row]))
 
 
 @RULES.rule
@@ -134,16 +131,15 @@ def inputs_unchanged(score: ScoreFunction, fixture: ScoreFixture) -> None:
     uniform = fixture.uniform(rows)
     score.score(rows, uniform)
     demand(same(rows, fixture.rows()), "it changes the probabilities")
-    demand(uniform is None or same(uniform, fixture.uniform(rows)), "it changes the uniforms")
-    score.score(read_only(rows), None if uniform is None else read_only(uniform))
+    demand(same(uniform, fixture.uniform(rows)), "it changes the uniforms")
+    score.score(unwritable(rows), None if uniform is None else unwritable(uniform))
 
 
 @RULES.rule
 def larger_fits_better(score: ScoreFunction, fixture: ScoreFixture) -> None:
     """On average the likeliest label scores no less than the least likely: larger = fits better."""
     rows = fixture.rows()
-    scores = fixture.score(score, rows)
-    places = np.arange(len(rows))
+    scores, places = fixture.score(score, rows), np.arange(len(rows))
     best = scores[places, rows.argmax(axis=1)].mean()
     worst = scores[places, rows.argmin(axis=1)].mean()
     what = f"the likeliest label scores {best:.3g}, the least likely {worst:.3g}: turn the sign"

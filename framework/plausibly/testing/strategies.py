@@ -1,19 +1,14 @@
-"""Hypothesis strategies: annotation tables, predictions and plausibilities.
-
-They need the extra ``testing``.
-"""
+"""Hypothesis strategies: annotation tables and predictions; they need the extra ``testing``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import xarray as xr
 
 from plausibly import registry
-from plausibly.data import names
 from plausibly.data.records import Record
 from plausibly.errors import InputError
 from plausibly.extras import require
@@ -27,47 +22,41 @@ if TYPE_CHECKING:
 Answers = Callable[[Sequence[str]], "SearchStrategy[object]"]
 """From the declared labels to a strategy of answers."""
 
-_MOST_VOTES = 7
-
 
 def _st() -> Any:  # Any: the module hypothesis.strategies, which may not be installed
     return require("hypothesis.strategies", extra="testing", source="plausibly.testing.strategies")
 
 
-def answers(kind: str, labels: Sequence[str]) -> SearchStrategy[object]:
+def _answers(kind: str, labels: Sequence[str]) -> SearchStrategy[object]:
     """Return a strategy of answers of a kind that comes with plausibly, which name these labels."""
     st = _st()
-    if kind not in data.ANSWERS:
-        raise InputError(
-            "kit-data-missing",
-            f"there is no strategy of answers of kind {kind}",
-            expected=" | ".join(data.ANSWERS),
-            hint="annotation_tables(kind, answers=lambda labels: a strategy of answers)",
-            source="plausibly.testing.strategies",
-        )
     label = st.sampled_from(list(labels))
     label_set = st.lists(label, min_size=1, max_size=min(4, len(labels)), unique=True)
-    joins = st.lists(st.booleans(), min_size=4, max_size=4)
     strategies: dict[str, SearchStrategy[object]] = {
         "single-label": label,
         "label-set": label_set,
         "soft-label": st.dictionaries(label, st.floats(1e-3, 1e3), min_size=1, max_size=4),
-        "partial-ranking": st.builds(_ranking, label_set, joins),
+        "partial-ranking": st.builds(_ranking, label_set, st.integers(0, 15)),
     }
+    if kind not in strategies:
+        raise InputError(
+            "kit-data-missing",
+            f"there is no strategy of answers of kind {kind}",
+            expected=" | ".join(strategies),
+            hint="annotation_tables(kind, answers=lambda labels: a strategy of answers)",
+            source="plausibly.testing.strategies",
+        )
     return strategies[kind]
 
 
-def _ranking(labels: list[str], joins: list[bool]) -> list[list[str]]:
-    """Return the labels in blocks: each joins the block before it, or starts one."""
+def _ranking(labels: list[str], joins: int) -> list[list[str]]:
+    """Return the labels in blocks: each joins the block before it, or starts one, bit by bit."""
     blocks: list[list[str]] = []
-    for label, join in zip(labels, joins, strict=False):
-        if not (blocks and join):
+    for place, label in enumerate(labels):
+        if not (blocks and joins >> place & 1):
             blocks.append([])
         blocks[-1].append(label)
     return blocks
-
-
-_answers = answers  # where a parameter is called so
 
 
 def annotation_tables(
@@ -82,18 +71,16 @@ def annotation_tables(
     """Return a strategy of annotation tables in which every example is answered.
 
     `answers`, from the labels to a strategy of answers, is needed for kinds that do not come with
-    plausibly. There is at least one example, annotator and label, and with `unknown` there may be
-    responses of unknown annotators.
+    plausibly. With `unknown` there may be responses of unknown annotators.
     """
     st = _st()
     annotation = registry.resolve(ANNOTATION, kind)
-    make = answers if answers is not None else partial(_answers, annotation.name)
 
     def table(draw: DrawFn) -> xr.Dataset:
         labels = data.some_labels(draw(st.integers(1, max_labels)))
         examples = data.numbered("case", draw(st.integers(1, max_examples)))
         annotators = data.numbered("r", draw(st.integers(1, max_annotators)))
-        strategy = make(labels)
+        strategy = _answers(annotation.name, labels) if answers is None else answers(labels)
         records: list[Record] = []
         for example in examples:
             by = draw(st.lists(st.sampled_from(annotators), min_size=1, unique=True))
@@ -116,7 +103,7 @@ def predictions(
 ) -> SearchStrategy[xr.DataArray]:
     """Return a strategy of predictions (example, label), with ties and zeros among them.
 
-    There is at least one example and label; `dtype` None draws one of the two.
+    `dtype` None draws one of the two.
     """
     st = _st()
     number = st.integers(-8, 8) | st.floats(-8, 8)
@@ -133,30 +120,6 @@ def predictions(
             weights[:, 0] += weights.sum(axis=1) == 0
             values = weights / weights.sum(axis=1, keepdims=True)
         return data.labelled(values.astype(wanted), scale=scale)
-
-    tables: SearchStrategy[xr.DataArray] = st.composite(table)()
-    return tables
-
-
-def plausibilities(
-    *, max_examples: int = 6, max_labels: int = 5, counted: bool | None = None
-) -> SearchStrategy[xr.DataArray]:
-    """Return a strategy of plausibilities (example, label): shares of a few votes.
-
-    There is at least one example and label; `counted` is whether the coordinate ``denominator``
-    has the number of votes, None draws that.
-    """
-    st = _st()
-
-    def table(draw: DrawFn) -> xr.DataArray:
-        examples, labels = draw(st.integers(1, max_examples)), draw(st.integers(1, max_labels))
-        votes = st.lists(st.integers(0, labels - 1), min_size=1, max_size=_MOST_VOTES)
-        ballots = draw(st.lists(votes, min_size=examples, max_size=examples))
-        counts = np.array([np.bincount(ballot, minlength=labels) for ballot in ballots])
-        total = counts.sum(axis=1)
-        array = data.labelled(counts / total[:, None])
-        known = draw(st.booleans()) if counted is None else counted
-        return array.assign_coords({names.DENOMINATOR: (names.EXAMPLE, total)}) if known else array
 
     tables: SearchStrategy[xr.DataArray] = st.composite(table)()
     return tables
