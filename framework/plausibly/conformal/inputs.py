@@ -152,15 +152,25 @@ def sets_array(
     test: NewExamples,
     sets: Sequence[Bools],
     alphas: Sequence[Fraction],
-    attrs: Mapping[str, object],
+    guarantees: Sequence[str],
+    *,
     several: bool,
+    fingerprint: str,
+    labels: Sequence[str],
+    order: Sequence[int] = (),
+    overlap: int = 0,
 ) -> xr.DataArray:
-    """Return sets as one labelled array that carries its guarantees."""
-    kept = (LEFT_OUT, names.NUMBERED)
-    attrs = {
-        **attrs,
-        **{name: test.checked.attrs[name] for name in kept if name in test.checked.attrs},
+    """Return sets as one labelled array that carries the JSON of its guarantee at each alpha."""
+    attrs: dict[str, object] = {
+        GUARANTEES: f"[{', '.join(guarantees)}]",
+        FINGERPRINT: fingerprint,
+        OVERLAP: overlap,
+        LABEL_ORDER: json.dumps(labels),
     }
+    if order:
+        attrs[LABELS_ALONG_ORDER] = json.dumps([labels[place] for place in order])
+    kept = (LEFT_OUT, names.NUMBERED)
+    attrs |= {name: test.checked.attrs[name] for name in kept if name in test.checked.attrs}
     arrays = [
         test.like_input(plane, "prediction_sets", float(alpha), attrs)
         for plane, alpha in zip(sets, alphas, strict=True)
@@ -168,25 +178,6 @@ def sets_array(
     if not several:
         return arrays[0]
     return xr.concat(arrays, dim=names.ALPHA, coords="different", compat="equals", join="exact")
-
-
-def sets_attrs(
-    guarantees: Sequence[str],
-    fingerprint: str,
-    labels: Sequence[str],
-    order: Sequence[int] = (),
-    overlap: int = 0,
-) -> dict[str, object]:
-    """Return the attributes of sets, with the JSON of the guarantee at each alpha."""
-    attributes: dict[str, object] = {
-        GUARANTEES: f"[{', '.join(guarantees)}]",
-        FINGERPRINT: fingerprint,
-        OVERLAP: overlap,
-        LABEL_ORDER: json.dumps(labels),
-    }
-    if order:
-        attributes[LABELS_ALONG_ORDER] = json.dumps([labels[place] for place in order])
-    return attributes
 
 
 def groups_of(checked: xr.DataArray, calibration: CalibrationScores, source: str) -> Ints:

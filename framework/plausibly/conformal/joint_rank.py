@@ -26,7 +26,6 @@ from plausibly.conformal.inputs import (
     read_test,
     score_order,
     sets_array,
-    sets_attrs,
 )
 from plausibly.data import names
 from plausibly.errors import InputError
@@ -152,9 +151,16 @@ def joint_rank(
         metadata.encode() + np.ascontiguousarray(calibration).tobytes(), digest_size=16
     )
     stated = [json.dumps(guarantee.to_json()) for guarantee in guarantees]
-    about = sets_attrs(stated, digest.hexdigest(), labels, order, overlap)
     return sets_array(
-        test, sets, [guarantee.alpha for guarantee in guarantees], about, is_several(alpha)
+        test,
+        sets,
+        [guarantee.alpha for guarantee in guarantees],
+        stated,
+        several=is_several(alpha),
+        fingerprint=digest.hexdigest(),
+        labels=labels,
+        order=order,
+        overlap=overlap,
     )
 
 

@@ -25,7 +25,6 @@ from plausibly.conformal.inputs import (
     mean_scores,
     read_test,
     sets_array,
-    sets_attrs,
     warn_of_unseen_groups,
     warn_of_weights,
 )
@@ -305,8 +304,17 @@ class ConformalPredictor(ArrayPredictor):
         if self.examples is not None and not test.numbered:
             overlap = self.examples.common(test.examples)
         stated = [self._at(row).dumped for row in alphas]
-        about = sets_attrs(stated, self.fingerprint, self.labels, self.scoring.order, overlap)
-        return sets_array(test, sets, alphas, about, is_several(alpha))
+        return sets_array(
+            test,
+            sets,
+            alphas,
+            stated,
+            several=is_several(alpha),
+            fingerprint=self.fingerprint,
+            labels=self.labels,
+            order=self.scoring.order,
+            overlap=overlap,
+        )
 
     def save(self, path: str | Path, *, names: bool = True) -> None:
         """Write the predictor to a file, whole or not at all.

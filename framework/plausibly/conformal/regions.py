@@ -34,7 +34,6 @@ from plausibly.conformal.inputs import (
     read_test,
     score_order,
     sets_array,
-    sets_attrs,
 )
 from plausibly.data import align, names
 from plausibly.data.names import Named, Names, several
@@ -461,8 +460,16 @@ class PlausibilityRegion:
             for rate in alphas
         ]
         overlap = 0 if new.numbered else HashedNames(self.hashes).common(new.examples)
-        about = sets_attrs(stated, self.fingerprint, self.labels, overlap=overlap)
-        return sets_array(new, sets, alphas, about, is_several(alpha))
+        return sets_array(
+            new,
+            sets,
+            alphas,
+            stated,
+            several=is_several(alpha),
+            fingerprint=self.fingerprint,
+            labels=self.labels,
+            overlap=overlap,
+        )
 
     def grid(self, predictions: xr.DataArray, alpha: Alphas, *, parts: int = 10) -> xr.Dataset:
         """Return which vectors of a grid on the simplex are in each example's region.

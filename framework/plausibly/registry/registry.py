@@ -83,10 +83,9 @@ class Registry:
     # Any: each kind has its own Protocol
     def entries(self, kind: Kind[Any] | None = None, *, off: bool = False) -> tuple[Entry, ...]:
         """Return every component on offer, ours first; `off`: also those that are turned off."""
-        self._load(others=True)
         return tuple(
             entry
-            for entry in self._known()
+            for entry in self._load(others=True)
             if (kind is None or entry.kind == kind.name) and (off or self.off(entry.source) is None)
         )
 
@@ -151,7 +150,8 @@ class Registry:
         plugin, _, bare = name.rpartition(":")
         named: list[Entry] = []
         on: list[Entry] = []
-        for known in self._search():
+        for others in (False, True):  # plugins of others run only for names that ours do not have
+            known = self._load(others=others)
             named = [e for e in known if (e.kind, e.name) == (kind.name, bare)]
             if plugin:
                 exact = [e for e in named if e.source.plugin == plugin]
@@ -185,8 +185,8 @@ class Registry:
             )
         entry = chosen[0]
         if (off := self.off(entry.source)) is not None:
-            others = " or ".join(alternative.qualified for alternative in on)
-            instead = f"say {others}" if others else f"plausibly plugins list --kind {kind.name}"
+            there = " or ".join(alternative.qualified for alternative in on)
+            instead = f"say {there}" if there else f"plausibly plugins list --kind {kind.name}"
             raise ComponentError(
                 "component-disabled",
                 f'{kind.name} "{entry.name}": its plugin {entry.source} is disabled',
@@ -275,8 +275,8 @@ class Registry:
         # A target may name another module of the same package, which re-exports the class.
         package = cls.__module__.partition(".")[0]
         entry: Entry | None = None
-        for every in self._search():
-            known = [e for e in every if e.kind == kind.name]
+        for others in (False, True):
+            known = [e for e in self._load(others=others) if e.kind == kind.name]
             on = [e for e in known if self.off(e.source) is None]
             entry = next((e for e in on if e.target is cls or e.target == place), None)
             for likely in on if entry is None else ():
@@ -327,12 +327,11 @@ class Registry:
         summary: str = "",
     ) -> None:
         """Offer a component in this process, under the plugin name ``(this run)``."""
-        self._load(others=False)
+        known = self._load(others=False)
         registrar = Registrar(self._this_run.source)
         registrar.add(kind, name, target, summary=summary)
         (entry,) = registrar.entries
-        others = [e for e in self._known() if (e.kind, e.name) == (kind.name, name)]
-        for other in others:
+        for other in (e for e in known if (e.kind, e.name) == (kind.name, name)):
             again = other.key == entry.key and _identity(other.target) == _identity(target)
             if other.source.builtin or (other.key == entry.key and not again):
                 raise ComponentError(
@@ -350,9 +349,6 @@ class Registry:
             self._broken.pop(entry.key, None)  # of the class that it replaces
             kept = (e for e in self._this_run.entries if e.key != entry.key)
             self._this_run.entries = (*kept, entry)
-
-    def _known(self) -> list[Entry]:
-        return [entry for plugin in tuple(self._plugins) for entry in plugin.entries]
 
     def _failures(self) -> tuple[Failure, ...]:
         whole = [plugin.failure for plugin in tuple(self._plugins) if plugin.failure is not None]
@@ -395,14 +391,11 @@ class Registry:
                 seen.add(source)
                 self._plugins.append(plugin)
 
-    def _search(self) -> Iterator[list[Entry]]:
-        """Yield what our own plugins offer, then what all do: others run only where needed."""
-        for others in (False, True):
-            self._load(others=others)
-            yield self._known()
+    def _load(self, *, others: bool) -> list[Entry]:
+        """Run the hooks of our own plugins, and of `others` that are on, each once; return all.
 
-    def _load(self, *, others: bool) -> None:
-        """Run the hooks of our own plugins, and of `others` that are on, each once."""
+        Also what ran before is returned.
+        """
         with self._lock:
             if others:
                 self._scan()
@@ -423,6 +416,7 @@ class Registry:
                 plugin.entries = outcome
                 for entry in () if plugin.source.builtin else outcome:
                     self._try_in_memory(entry)
+            return [entry for plugin in self._plugins for entry in plugin.entries]
 
     def _try_in_memory(self, entry: Entry) -> None:
         """Record a component whose class is in memory, and lacks what its Protocol wants."""
@@ -442,7 +436,7 @@ class Registry:
     def _clear_name(self, entry: Entry) -> str:
         """Return a name that means this component and no other."""
         key = (entry.kind, entry.qualified)
-        alike = [e for e in self._known() if (e.kind, e.qualified) == key]
+        alike = [e for e in self._load(others=False) if (e.kind, e.qualified) == key]
         on = [e for e in alike if self.off(e.source) is None]
         return entry.qualified if len(on) == 1 else f"{entry.source.distribution}:{entry.name}"
 
