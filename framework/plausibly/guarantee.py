@@ -94,23 +94,6 @@ class Exchangeable:
     with_plausibilities: bool = False
     independent: bool = False
 
-    def sentences(self) -> tuple[str, ...]:
-        """Return the assumption in words."""
-        if self.weights:
-            return (
-                "calibration examples are independent draws of one distribution, and new ones, of "
-                "another, are independent of them",
-                "the answers to an example are distributed alike in both",
-                "examples that calibration cannot have are not among the new ones",
-                f'"{self.weights}" says how much more often new examples are like each, up to a '
-                "factor, and is known or estimated on other data",
-            )
-        units = f'values of "{self.unit}", each with its examples,' if self.unit else "examples"
-        how = "independent draws of one distribution" if self.independent else "exchangeable"
-        more = ", each with all its augmentations" if self.augmentations else ""
-        more += ", with their plausibilities" if self.with_plausibilities else ""
-        return (f"calibration and new {units} are {how}{more}",)
-
 
 @attrs.frozen(kw_only=True)
 class Claim:
@@ -156,7 +139,23 @@ class Claim:
     @property
     def assumes(self) -> tuple[str, ...]:
         """All that the claim rests on, in words."""
-        stated = () if self.assumption is None else self.assumption.sentences()
+        how = self.assumption
+        stated: tuple[str, ...] = ()
+        if how is not None and how.weights:
+            stated = (
+                "calibration examples are independent draws of one distribution, and new ones, of "
+                "another, are independent of them",
+                "the answers to an example are distributed alike in both",
+                "examples that calibration cannot have are not among the new ones",
+                f'"{how.weights}" says how much more often new examples are like each, up to a '
+                "factor, and is known or estimated on other data",
+            )
+        elif how is not None:
+            units = f'values of "{how.unit}", each with its examples,' if how.unit else "examples"
+            drawn = "independent draws of one distribution" if how.independent else "exchangeable"
+            more = ", each with all its augmentations" if how.augmentations else ""
+            more += ", with their plausibilities" if how.with_plausibilities else ""
+            stated = (f"calibration and new {units} are {drawn}{more}",)
         if stated and self.by not in ("", BY_LABEL):
             more = "; all of this" if len(stated) > 1 else ""
             stated = (f'{"; ".join(stated)}{more} within each value of "{self.by}"',)

@@ -30,7 +30,6 @@ from plausibly.guarantee import (
     DRAWN_LABELS,
     NO_GUARANTEE,
     UNIFORMS,
-    Claim,
     Needs,
 )
 from plausibly.io.accept import AnswersLike, PredictionsLike, as_answers, as_predictions
@@ -205,34 +204,6 @@ def with_order(
     # By place, so that a file without names holds nothing that names could be compared with.
     uniform = keys.child("draw").uniform(order.astype(np.uint64))[:, 0]
     return attrs.evolve(calibration, order=order, uniform=uniform)
-
-
-def claim_of(
-    calibration: CalibrationScores,
-    *,
-    held_out: int,
-    losses: bool,
-    cluster: str,
-    resampled: bool,
-    randomised: bool,
-    joint: str,
-) -> Claim:
-    """Return what a calibrator claims, with what the data and the combiner add to it."""
-    claim = calibration.claim.of_new(cluster) if cluster else calibration.claim
-    conditions, notes, random = claim.conditions, claim.notes, claim.random
-    if resampled:
-        notes = (*notes, _RESAMPLED)
-        random = (*random, "draws of plausibilities")
-    if joint:
-        conditions = (*conditions, _JOINT.format(joint))
-        if held_out or losses:
-            units = "held-out examples" if held_out else "calibration examples"
-            notes = (*notes, _JOINT_DEPENDENT.format(units))
-    if held_out and claim.target != "majority-vote" and DRAWN_LABELS not in random:
-        random = (*random, DRAWN_LABELS)
-    if randomised:
-        random = (*random, UNIFORMS)
-    return attrs.evolve(claim, conditions=conditions, notes=notes, random=random)
 
 
 def try_combiner(predictor: ConformalPredictor) -> None:
@@ -425,15 +396,22 @@ def calibrate(
     held_out = None
     if aside.size:
         held_out = held_out_scores(data.take(aside), calibration, keys.child("held-out-label"))
-    claim = claim_of(
-        calibration,
-        held_out=aside.size,
-        losses=needs == "losses",
-        cluster=cluster if aside.size and cluster else "",
-        randomised=the_score.randomised,
-        resampled=data.resampled is not None,
-        joint=str(answered.array.attrs.get(names.JOINT, "")),
-    )
+    # The claim of the calibrator, with what the data and the combiner add to it.
+    claim = calibration.claim.of_new(cluster) if held and cluster else calibration.claim
+    conditions, notes, random = claim.conditions, claim.notes, claim.random
+    if data.resampled is not None:
+        notes = (*notes, _RESAMPLED)
+        random = (*random, "draws of plausibilities")
+    if joint := str(answered.array.attrs.get(names.JOINT, "")):
+        conditions = (*conditions, _JOINT.format(joint))
+        if held or needs == "losses":
+            units = "held-out examples" if held else "calibration examples"
+            notes = (*notes, _JOINT_DEPENDENT.format(units))
+    if held and claim.target != "majority-vote" and DRAWN_LABELS not in random:
+        random = (*random, DRAWN_LABELS)
+    if the_score.randomised:
+        random = (*random, UNIFORMS)
+    claim = attrs.evolve(claim, conditions=conditions, notes=notes, random=random)
     calibration = attrs.evolve(calibration, claim=claim)
     if needs == "losses":
         calibration = with_order(calibration, used, keys.child("losses"))
