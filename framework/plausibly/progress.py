@@ -82,30 +82,16 @@ class Bar:
 
     def start(self) -> None:
         from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            ProgressColumn,
-            TextColumn,
-            TimeElapsedColumn,
-        )
+        from rich.markup import escape
+        from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn
 
-        columns: list[ProgressColumn] = [
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-        ]
+        columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeElapsedColumn())
         with self._lock:
             if self._over:
                 return
-            if self._total is not None:
-                columns.append(MofNCompleteColumn())
-            self._progress = Progress(
-                *columns, TimeElapsedColumn(), console=Console(file=sys.stderr), transient=True
-            )
-            self._task = self._progress.add_task(
-                self._what, total=self._total, completed=self._done
-            )
+            self._progress = Progress(*columns, console=Console(file=sys.stderr), transient=True)
+            what, total = escape(self._what), self._total
+            self._task = self._progress.add_task(what, total=total, completed=self._done)
             self._progress.start()
 
     def tick(self, done: int, total: int) -> None:

@@ -1,4 +1,4 @@
-"""``progress=True``: a bar on a terminal and in a notebook, and silence where nobody looks."""
+"""``progress=True``: a bar on a terminal and in a notebook, and nothing elsewhere."""
 
 from __future__ import annotations
 
@@ -33,29 +33,30 @@ class Page:
 @pytest.fixture
 def page(monkeypatch: pytest.MonkeyPatch) -> Page:
     """A notebook in the place of the terminal."""
-    found = Page()
+    notebook = Page()
     module = ModuleType("IPython.display")
-    monkeypatch.setattr(module, "display", found.display, raising=False)
+    monkeypatch.setattr(module, "display", notebook.display, raising=False)
     monkeypatch.setitem(sys.modules, "IPython", ModuleType("IPython"))
     monkeypatch.setitem(sys.modules, "IPython.display", module)
     monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
-    return found
+    return notebook
 
 
-def test_a_function_is_told() -> None:
-    told: list[tuple[int, int]] = []
-    with ticking(lambda done, total: told.append((done, total)), "working") as tick:
+def test_a_function_gets_each_step() -> None:
+    steps: list[tuple[int, int]] = []
+    with ticking(lambda done, total: steps.append((done, total)), "working") as tick:
         tick(1, 2)
-    assert told == [(1, 2)]
+    assert steps == [(1, 2)]
 
 
-@pytest.mark.parametrize("asked", [None, False, True])
-def test_nothing_is_written_where_nobody_looks(
-    monkeypatch: pytest.MonkeyPatch, asked: bool | None
+@pytest.mark.parametrize("wanted", [None, False, True])
+def test_nothing_is_written_without_a_terminal_or_a_wish(
+    monkeypatch: pytest.MonkeyPatch, wanted: bool | None
 ) -> None:
-    stream = io.StringIO() if asked else Terminal()
+    stream = io.StringIO() if wanted else Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
-    with ticking(asked, "working") as tick:
+    monkeypatch.setitem(sys.modules, "IPython", ModuleType("IPython"))  # its console is no notebook
+    with ticking(wanted, "working") as tick:
         tick(1, 2)
     assert stream.getvalue() == ""
 
@@ -85,8 +86,7 @@ def test_a_notebook_shows_how_far_it_is(page: Page) -> None:
     with ticking(True, "working") as tick:
         for step in range(500):
             tick(step + 1, 500)
-    assert page.shown[0] == "working: 0"
-    assert page.shown[1] == "working: 1 of 500"
+    assert page.shown[:2] == ["working: 0", "working: 1 of 500"]
     assert page.shown[-1] == "working: 500 of 500", "the last state stays"
     assert len(page.shown) < 100, "it is not drawn at each step"
     piece = Piece(page.pages[-1])
@@ -95,16 +95,11 @@ def test_a_notebook_shows_how_far_it_is(page: Page) -> None:
     assert piece.text.startswith("working: 500 of 500, ")
 
 
-def test_a_console_of_ipython_is_no_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "IPython", ModuleType("IPython"))
-    assert not progress.in_notebook()
-
-
 def test_studies_take_it(page: Page) -> None:
-    found = plausibly.compare(*world(), METHODS, splits=2, progress=True).data
+    study = plausibly.compare(*world(), METHODS, splits=2, progress=True).data
     assert page.shown[0] == "comparing methods: 0"
     assert page.shown[-1] == "comparing methods: 2 of 2"
-    assert found.identical(plausibly.compare(*world(), METHODS, splits=2).data)
+    assert study.identical(plausibly.compare(*world(), METHODS, splits=2).data)
     predictions = world(40)[0].assign_coords(example=answers()["example"].values)
     names = ["label-frequency", "majority-vote"]
     plausibly.sensitivity(predictions, answers(), names, splits=1, progress=True)
