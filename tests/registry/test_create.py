@@ -169,6 +169,7 @@ def test_plugins_of_others_clash(plugins: Plugins, plugin: str, clash: str, hint
     assert made.create(AGGREGATOR, "thesis_pl:pl") == Frequency()
     with made.disabling("pl-tools"):
         assert made.create(AGGREGATOR, "pl") == Frequency()
+    made = plugins.registry()
     made.register(AGGREGATOR, "borda", Frequency)
     with refused("name-clash", f"registered here (this run) and voting 0.2 ({plugin})"):
         made.create(AGGREGATOR, "borda")
