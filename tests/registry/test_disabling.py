@@ -46,8 +46,6 @@ def test_a_plugin_or_its_distribution_is_off(thesis: Plugins, by: str, name: str
         with refused("component-unknown", "found it may be in a plugin that is disabled"):
             made.create(AGGREGATOR, "gibbs")
     assert thesis.imported == ["votes", "calibration", "tools"], "it is not even imported"
-    with refused("plugin-names", "found (1,) hint write their names"), made.disabling(1):  # type: ignore[arg-type]  # the mistake
-        pass
 
 
 def test_the_name_of_a_distribution_means_all_its_plugins(thesis: Plugins) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata as metadata
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from importlib import import_module
@@ -292,14 +292,5 @@ class Disabled:
         )
 
 
-def disabled_by(names: Collection[str], by: str) -> tuple[Disabled, ...]:
-    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-        raise InputError(
-            "plugin-names",
-            f"{by} takes names of plugins or distributions",
-            expected="a list of texts",
-            found=repr(names),
-            hint=f'write ["{names}"]' if isinstance(names, str) else "write their names",
-            source=by,
-        )
+def disabled_by(names: Iterable[str], by: str) -> tuple[Disabled, ...]:
     return tuple(Disabled(name, by) for name in dict.fromkeys(n.strip() for n in names) if name)
