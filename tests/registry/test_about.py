@@ -13,7 +13,7 @@ import pytest
 from plausibly.errors import InputError, MissingExtra
 from plausibly.plugin import Calibrator, require
 from plausibly.registry.entries import extras_of, missing
-from plausibly.registry.listing import about, helps
+from plausibly.registry.listing import about
 from refusals import refused
 from registry_components import Drawn
 
@@ -22,16 +22,13 @@ if TYPE_CHECKING:
 
 
 @attrs.frozen(kw_only=True)
-class Documented:
-    """Smooth votes.
-
-    More text, with a colon: it is no parameter.
+class Votes:
+    """Count votes.
 
     Attributes
     ----------
     prior : float
-        Votes that every label has,
-        before anybody votes.
+        The text of the class that inherits stands in its place.
     rounds, most : int or None
         How often ``EM`` runs;
         at most.
@@ -45,6 +42,21 @@ class Documented:
     prior: float = 1.0
     rounds: int = 10
     most: int | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Documented(Votes):
+    """Smooth votes.
+
+    More text, with a colon: it is no parameter.
+
+    Attributes
+    ----------
+    prior : float
+        Votes that every label has,
+        before anybody votes.
+    """
+
     ties: Literal["first", "random"] = attrs.field(default="first", metadata={"help": "Who wins."})
     names: tuple[str, ...] = ("a", "b")
     inner: Calibrator = attrs.field(factory=Drawn)
@@ -81,21 +93,6 @@ def test_every_parameter_in_words() -> None:
     (parameter,) = about(Unresolved, plain)
     assert (parameter.name, parameter.type) == ("names", "OnlyForCheckers[str]")
     assert parameter.default == "[]"
-
-
-def test_meanings_are_inherited() -> None:
-    @attrs.frozen(kw_only=True)
-    class Narrow(Documented):
-        """Another.
-
-        Attributes
-        ----------
-        prior : float
-            Less.
-        """
-
-    assert helps(Narrow)["prior"] == "Less."
-    assert helps(Narrow)["rounds"] == "How often EM runs; at most."
 
 
 REQUIRES = {
