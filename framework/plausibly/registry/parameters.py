@@ -13,7 +13,7 @@ from enum import Enum
 from functools import partial
 from numbers import Integral, Rational, Real
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast
 
 import attrs
 
@@ -54,38 +54,31 @@ def has_fields(target: object) -> bool:
 def parameters_of(target: Callable[..., object], *, typed: bool = False) -> tuple[Parameter, ...]:
     """Return the parameters of a class or function; `typed`: with the types that are declared."""
     hints = _type_hints(target) if typed else {}
+    fields: dict[str, Any] = {}  # Any: of attrs or of dataclasses
     if isinstance(target, type) and attrs.has(target):
-        parameters = []
-        for field in attrs.fields(target):
-            if not field.init:
-                continue
-            default: object = field.default
-            if isinstance(default, _FACTORY):
-                # One that takes the component is known when there is one.
-                default = attrs.NOTHING if default.takes_self else default.factory()
-            parameters.append(
-                Parameter(
-                    field.alias or field.name,
-                    field.name,
-                    hints.get(field.name, field.type or object),
-                    required=field.default is attrs.NOTHING,
-                    default=default,
-                    check=partial(_check, field),
-                    rule=field.validator,
-                )
-            )
-        return tuple(parameters)
-    made: dict[str, object] = {}
-    if isinstance(target, type) and dataclasses.is_dataclass(target):
-        factories = {field.name: field.default_factory for field in dataclasses.fields(target)}
-        made = {name: f() for name, f in factories.items() if f is not dataclasses.MISSING}
+        fields = {field.alias or field.name: field for field in attrs.fields(target)}
+    elif has_fields(target):
+        fields = {field.name: field for field in dataclasses.fields(cast("type[Any]", target))}
     parameters = []
     for argument in inspect.signature(target).parameters.values():
-        if argument.kind in (argument.POSITIONAL_OR_KEYWORD, argument.KEYWORD_ONLY):
-            required = argument.default is argument.empty
-            default = attrs.NOTHING if required else made.get(argument.name, argument.default)
-            wanted = hints.get(argument.name, object)
-            parameters.append(Parameter(argument.name, argument.name, wanted, required, default))
+        if argument.kind not in (argument.POSITIONAL_OR_KEYWORD, argument.KEYWORD_ONLY):
+            continue
+        field = fields.get(argument.name)
+        required = argument.default is argument.empty
+        default: object = attrs.NOTHING if required else argument.default
+        factory = getattr(field, "default_factory", dataclasses.MISSING)
+        if isinstance(field, attrs.Attribute) and isinstance(field.default, _FACTORY):
+            # One that takes the component is known when there is one.
+            default = attrs.NOTHING if field.default.takes_self else field.default.factory()
+        elif factory is not dataclasses.MISSING:
+            default = factory()
+        name = argument.name if field is None else field.name
+        wanted = hints.get(name, getattr(field, "type", None) or object)
+        parameter = Parameter(argument.name, name, wanted, required, default)
+        if isinstance(field, attrs.Attribute):
+            check = partial(_check, field)
+            parameter = attrs.evolve(parameter, check=check, rule=field.validator)
+        parameters.append(parameter)
     return tuple(parameters)
 
 
@@ -123,6 +116,13 @@ Create = Callable[[Kind[Any], Any], object]  # Any: a kind is known at run time 
 """Makes the component of a kind from a name, a table or an object: `Registry.create`."""
 
 _LISTS = (tuple, list, set, frozenset, Sequence, Set)
+_SCALARS: dict[type, Any] = {  # Any: a class or several
+    str: str,
+    bool: bool,
+    int: Integral,
+    float: Real,
+    Path: (str, Path),
+}
 _WORDS = {str: "text", bool: "true or false", int: "an integer", float: "a number", Path: "a path"}
 
 
@@ -295,17 +295,10 @@ def is_union(wanted: object) -> bool:
     return typing.get_origin(wanted) in (typing.Union, types.UnionType)
 
 
-def _scalar(value: object, wanted: type[object]) -> object:
-    if wanted is bool and isinstance(value, bool):
-        return value
-    if wanted is int and isinstance(value, Integral) and not isinstance(value, bool):
-        return int(value)
-    if wanted is float and isinstance(value, Real) and not isinstance(value, bool):
-        return float(value)
-    if wanted is str and isinstance(value, str):
-        return str(value)
-    if wanted is Path and isinstance(value, str | Path):
-        return Path(value)
+def _scalar(value: object, wanted: type[Any]) -> object:
+    # Python counts True as a number.
+    if isinstance(value, _SCALARS[wanted]) and isinstance(value, bool) == (wanted is bool):
+        return wanted(value)
     raise Wrong(_WORDS[wanted], value, _meant(value, wanted))
 
 
