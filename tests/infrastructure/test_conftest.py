@@ -73,54 +73,42 @@ def run(project: Path, *words: str, **environment: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
+DRIVERS = tuple(f"drivers/{name}/__init__.py" for name in ("playwright", "axe_playwright_python"))
+BROWSER = {"PATH": "{folder}/programs", "PYTHONPATH": "{folder}/drivers", "CI": "true"}
+NAMED = {"PLAUSIBLY_SHARED": "{folder}/elsewhere"}
+XDIST = ("-p", "xdist", "-n", "1")
+
+
 @pytest.mark.parametrize(
-    ("source", "options", "environment", "code", "says"),
+    ("source", "files", "environment", "options", "code", "says"),
     [
-        (REAL, (), {}, 0, "1 passed, 1 deselected"),
-        (REAL, (), {"CI": "true"}, 1, "real data are missing: put the folder `shared` beside"),
-        (SHARED, (), {}, 4, "mark with realdata: tests/test_it.py::test_it"),
-        (CHROMIUM, (), {}, 4, "mark with browser: tests/test_it.py::test_it"),
-        (SKIPPED, (), {}, 5, "1 skipped"),
-        (SKIPPED, ("-p", "xdist", "-n", "1"), {}, 5, "1 skipped"),
+        (REAL, (), {}, (), 0, "1 passed, 1 deselected"),
+        (REAL, (), {"CI": "true"}, (), 1, "real data are missing: put the folder `shared` beside"),
+        (REAL, ("shared/data/x",), {}, (), 0, "2 passed"),
+        (REAL, ("elsewhere/data/x",), NAMED, (), 0, "2 passed"),
+        (SHARED, (), {}, (), 4, "mark with realdata: tests/test_it.py::test_it"),
+        (CHROMIUM, (), {}, (), 4, "mark with browser: tests/test_it.py::test_it"),
+        (PAGE, DRIVERS, BROWSER, (), 0, "1 passed, 1 deselected"),
+        (PAGE, (*DRIVERS, "programs/chromium"), BROWSER, (), 0, "2 passed"),
+        (SKIPPED, (), {}, (), 5, "1 skipped"),
+        (SKIPPED, (), {}, XDIST, 5, "1 skipped"),
     ],
 )
-def test_a_run_without_data_and_browser(
+def test_a_run(
     tmp_path: Path,
     source: str,
-    options: tuple[str, ...],
+    files: tuple[str, ...],
     environment: dict[str, str],
+    options: tuple[str, ...],
     code: int,
     says: str,
 ) -> None:
-    status, output = run(written(tmp_path, source), *PYTEST, *options, **environment)
+    for name in files:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch(0o755)
+    places = {name: value.format(folder=tmp_path) for name, value in environment.items()}
+    status, output = run(written(tmp_path, source), *PYTEST, *options, **places)
     assert (status, says in output) == (code, True), output
-
-
-@pytest.mark.parametrize("named", [True, False])
-def test_real_data_lie_beside_the_project_or_in_the_named_folder(
-    tmp_path: Path, named: bool
-) -> None:
-    folder = tmp_path / ("elsewhere" if named else "shared")
-    (folder / "data").mkdir(parents=True)
-    environment = {"PLAUSIBLY_SHARED": str(folder)} if named else {}
-    status, output = run(written(tmp_path, REAL), *PYTEST, **environment)
-    assert (status, "2 passed" in output) == (0, True), output
-
-
-@pytest.mark.parametrize(("program", "says"), [(True, "2 passed"), (False, "1 passed, 1 deselect")])
-def test_pages_are_opened_where_there_is_a_browser(
-    tmp_path: Path, program: bool, says: str
-) -> None:
-    programs = tmp_path / "programs"
-    for driver in ("playwright", "axe_playwright_python"):
-        (tmp_path / "drivers" / driver).mkdir(parents=True)
-        (tmp_path / "drivers" / driver / "__init__.py").touch()
-    programs.mkdir()
-    if program:
-        (programs / "chromium").touch(0o755)
-    environment = {"PATH": str(programs), "PYTHONPATH": str(tmp_path / "drivers"), "CI": "true"}
-    status, output = run(written(tmp_path, PAGE), *PYTEST, **environment)
-    assert (status, says in output) == (0, True), output
 
 
 MODULE = "".join(f"def {name}():\n    return 1\n\n" for name in ("early", "late", "after"))
@@ -149,7 +137,7 @@ disable_warnings = module-not-imported,no-data-collected
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no timer of the processor")
-@pytest.mark.parametrize("options", [(), ("-p", "xdist", "-n", "1")], ids=["alone", "xdist"])
+@pytest.mark.parametrize("options", [(), XDIST], ids=["alone", "xdist"])
 def test_the_first_moments_are_measured(tmp_path: Path, options: tuple[str, ...]) -> None:
     project = written(tmp_path, MEASURED)
     (project / "measured_module.py").write_text(MODULE, "utf-8")
