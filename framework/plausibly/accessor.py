@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import product
 from typing import Generic, TypeAlias, TypeVar
 
 import attrs
@@ -34,19 +35,20 @@ _CELL = 240
 
 @attrs.frozen(kw_only=True, repr=False)
 class Listing:
-    """Rows under titles, of which the first are printed."""
+    """Rows under titles, of which the first are printed; `rows` makes that many."""
 
     title: str
     columns: tuple[str, ...]
-    rows: Sequence[Row]
+    total: int
+    rows: Callable[[int], Sequence[Row]]
     most: int
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return self.total
 
     def to_frame(self) -> pd.DataFrame:
         """Return all rows; labels of a set are a tuple of their names."""
-        return pd.DataFrame(list(self.rows), columns=list(self.columns))
+        return pd.DataFrame(list(self.rows(self.total)), columns=list(self.columns))
 
     def __repr__(self) -> str:
         rows = [self.columns, *self._shown()]
@@ -65,10 +67,10 @@ class Listing:
         )
 
     def _shown(self) -> list[tuple[str, ...]]:
-        return [tuple(map(as_text, row)) for row in self.rows[: self.most]]
+        return [tuple(map(as_text, row)) for row in self.rows(min(self.most, self.total))]
 
     def _rest(self) -> list[str]:
-        rest = len(self.rows) - self.most
+        rest = self.total - self.most
         return [f"… {counted(rest)} more, in to_frame()"] if rest > 0 else []
 
 
@@ -150,19 +152,17 @@ class ArrayAccessor(_Accessor[xr.DataArray]):
         labels = np.array([str(name) for name in self._data[names.LABEL].values], dtype=object)
         sets = as_sets(self._data).sel({names.LABEL: list(labels)})
         examples = names.name_texts(sets[names.EXAMPLE].values)
-        keys: list[Row] = [(example,) for example in examples]
         with_alpha = names.ALPHA in sets.coords
-        if with_alpha:
-            alphas = np.atleast_1d(sets[names.ALPHA].values).tolist()
-            keys = [(*key, alpha) for key in keys for alpha in alphas]
+        alphas = [np.atleast_1d(sets[names.ALPHA].values).tolist()] if with_alpha else []
         inside = sets.transpose(names.EXAMPLE, ..., names.LABEL).values.reshape(-1, len(labels))
         return Listing(
             title=f"prediction sets of {several(len(examples), 'example')}, "
             f"of {counted(len(labels))} labels",
             columns=("example", *(["alpha"] if with_alpha else []), "labels", "set"),
-            rows=[
+            total=len(inside),
+            rows=lambda count: [
                 (*key, int(row.sum()), tuple(labels[row]))
-                for key, row in zip(keys, inside, strict=True)
+                for key, row in zip(product(examples, *alphas), inside[:count], strict=False)
             ],
             most=most,
         )
@@ -227,7 +227,8 @@ class DatasetAccessor(_Accessor[xr.Dataset]):
                 plane,
             ),
             columns=tuple(columns),
-            rows=rows,
+            total=len(rows),
+            rows=lambda count: rows[:count],
             most=len(rows),
         )
 
