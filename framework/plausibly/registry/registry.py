@@ -369,10 +369,11 @@ class Registry:
         with self._lock:
             if self._scanned:
                 return
+            others = list(self._others())
             self._scanned = True
             reserved = {OURS, *(normalised(plugin.source.plugin) for plugin in self._plugins)}
             seen: set[Source] = set()
-            for declared in self._others():
+            for declared in others:
                 if isinstance(declared, Failure):
                     self._plugins.append(_Plugin(declared.source, ran=True, failure=declared))
                     continue
