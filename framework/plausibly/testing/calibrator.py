@@ -71,10 +71,7 @@ class Population:
 
 @cache
 def population(stream: str, size: int, labels: int = _LABELS) -> Population:
-    """Return independent examples, always the same ones of a stream.
-
-    The scores are all different, so that nothing is lost to ties.
-    """
+    """Return independent examples, always the same ones of a stream, without tied scores."""
     sharp = data.probabilities(f"{stream}/scores", size, labels) ** 2
     scores = sharp / sharp.sum(axis=1, keepdims=True)
     rank = np.argsort(np.argsort(-scores, axis=1), axis=1)
@@ -95,13 +92,8 @@ def demand_coverage(p_values: Floats, levels: Sequence[Fraction | None], of_what
         if guaranteed is None:
             continue
         hits = int(np.count_nonzero(p_values > float(alpha)))
-        tail = (
-            float(bdtr(hits, trials, float(guaranteed)))
-            if guaranteed < 1
-            else float(hits == trials)
-        )
         demand(
-            tail > _CHANCE,
+            bdtr(hits, trials, float(guaranteed)) > _CHANCE,
             f"at alpha {rounded(alpha)} it guarantees {bounded(guaranteed, typed=False)} of "
             f"{of_what}; {hits} of {trials} simulated ones were covered, {rounded(hits / trials)}",
         )
@@ -271,19 +263,15 @@ def coverage(calibrator: Calibrator, fixture: Population) -> None:
             p_values[trial] = _p_of_new(calibration, people, new)
         # CalibrationScores that have test scores of their own guarantee less.
         missed = 2 if calibration.augmentation == "separate" and len(calibration.scores) > 1 else 1
-        demand_coverage(
-            p_values, [1 - missed * alpha for alpha in ALPHAS], calibration.claim.covers
-        )
+        levels = [1 - missed * alpha for alpha in ALPHAS]
+        demand_coverage(p_values, levels, calibration.claim.covers)
 
 
 def _p_of_new(calibration: CalibrationScores, people: Population, new: int) -> float:
     """Return the mean p-value of the label that is to be covered, of one new example."""
-    plausibilities = people.plausibilities[new]
-    label = (
-        int(np.argmax(plausibilities))
-        if calibration.claim.target == "majority-vote"
-        else int(people.label[new])
-    )
+    label = int(people.label[new])
+    if calibration.claim.target == "majority-vote":
+        label = int(np.argmax(people.plausibilities[new]))
     pools = Pools(calibration)
     if calibration.claim.by == BY_LABEL:
         pools = pools.groups[label]

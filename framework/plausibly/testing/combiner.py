@@ -205,21 +205,17 @@ def mean_only(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
     """A combiner that needs the mean p-value alone reads nothing else."""
     if combiner.needs != "mean":
         return
-    plain = fixture.case(fixture.atoms(m=1))
-    units = np.ones(_N, np.int64)
-    atoms, rows = fixture.atoms(m=1), np.arange(_N)
-    scores = CalibrationScores(
-        scores=atoms, units=units, row=rows, denominator=units, separate=False
+    atoms = fixture.atoms(m=1)
+    plain, ones, rows = fixture.case(atoms), np.ones(_N, np.int64), np.arange(_N)
+    pools = Pools(
+        CalibrationScores(scores=atoms, units=ones, row=rows, denominator=ones, separate=False)
     )
-    pools = Pools(scores)
-
-    def alone(scores: Floats) -> PValues:
-        """Return p-values of which the mean is all that is known."""
-        p_values = PValues.of(pools, scores)
-        return PValues(pools, p_values.numerators, p_values.totals)
-
-    held_out = None if plain.held_out is None else alone(_uniforms("held-out", _H))
-    combined = np.asarray(combiner.combine(alone(_uniforms("queries", _QUERIES)), held_out))
+    means = []
+    for stream, count in (("queries", _QUERIES), ("held-out", _H)):
+        p_values = PValues.of(pools, _uniforms(stream, count))
+        means.append(PValues(pools, p_values.numerators, p_values.totals))
+    held_out = None if plain.held_out is None else means[1]
+    combined = np.asarray(combiner.combine(means[0], held_out))
     off = farthest(combined, _combined(combiner, plain))
     demand(off <= _CLOSE, f"from the mean alone the p-values are {off:.3g} off")
 
@@ -229,19 +225,20 @@ def guarantee_stated(combiner: PValueCombiner, fixture: CombinerFixture) -> None
     """The guarantee says at which level, of what, if what, and why."""
     for alpha in ALPHAS:
         guarantee = _guaranteed(combiner, fixture.summary(), alpha)
-        demand(
-            guarantee.alpha == alpha, f"asked for alpha {alpha} it answers for {guarantee.alpha}"
-        )
-        demand(guarantee.reason.strip(), "its guarantee has no reason")
-        demand(
-            guarantee.covers == _LABEL, "it does not pass on what the calibrator says is covered"
-        )
         kept = _ASSUMPTION in guarantee.conditions and guarantee.assumption is not None
-        demand(kept, "it drops an assumption of the calibrator")
-        for share in (guarantee.level, guarantee.confidence):
-            exact = share is None or isinstance(share, Fraction)
-            demand(exact and (share is None or 0 <= share <= 1), f"it guarantees {share!r}")
-        demand(Guarantee.from_json(guarantee.to_json()) == guarantee, "it does not survive a file")
+        again = Guarantee.from_json(guarantee.to_json())
+        for holds, what in (
+            (guarantee.alpha == alpha, f"at alpha {alpha} it guarantees for {guarantee.alpha}"),
+            (guarantee.reason.strip(), "its guarantee has no reason"),
+            (guarantee.covers == _LABEL, "it does not pass on what the calibrator covers"),
+            (kept, "it drops an assumption of the calibrator"),
+            (again == guarantee, "it does not survive a file"),
+        ):
+            demand(holds, what)
+        shares: tuple[object, ...] = (guarantee.level, guarantee.confidence)
+        for share in shares:
+            exact = share is None or (isinstance(share, Fraction) and 0 <= share <= 1)
+            demand(exact, f"it guarantees {share!r}")
 
 
 @RULES.rule
@@ -289,10 +286,7 @@ def super_uniform(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
             others = PValues.of(pools, people.own(slice(start + n, new))) if aside else None
             p = PValues.of(pools, people.own(slice(new, new + 1)))
             p_values[trial] = _combined(combiner, Case(p, others, summary))[0]
-        guaranteed = [_guaranteed(combiner, summary, alpha) for alpha in ALPHAS]
+        stated = [_guaranteed(combiner, summary, alpha) for alpha in ALPHAS]
         # A guarantee for single calibrations holds for all but a share of them.
-        levels = [
-            guarantee.level and guarantee.level * (guarantee.confidence or 1)
-            for guarantee in guaranteed
-        ]
+        levels = [one.level and one.level * (one.confidence or 1) for one in stated]
         demand_coverage(p_values, levels, _LABEL)
