@@ -288,5 +288,5 @@ def super_uniform(combiner: PValueCombiner, fixture: CombinerFixture) -> None:
             p_values[trial] = _combined(combiner, Case(p, others, summary))[0]
         stated = [_guaranteed(combiner, summary, alpha) for alpha in ALPHAS]
         # A guarantee for single calibrations holds for all but a share of them.
-        levels = [one.level and one.level * (one.confidence or 1) for one in stated]
+        levels = [each.level and each.level * (each.confidence or 1) for each in stated]
         demand_coverage(p_values, levels, _LABEL)
