@@ -49,7 +49,18 @@ def as_predictions(
             )
         return value
     if isinstance(value, np.ndarray) and labels is not None and value.ndim == 2:
-        return _numbered(value, labels)
+        if value.shape[1] != len(labels):
+            raise InputError(
+                "array-shape",
+                f"predictions have shape {value.shape}",
+                expected=f"(examples, {len(labels)}), labels in the order of predictor.labels",
+                found=str(value.shape),
+                hint="one column per label of the predictor, or a DataArray with names",
+                source="predictions",
+            )
+        rows = list(map(str, range(len(value))))
+        coords = {names.EXAMPLE: rows, names.LABEL: names.text_array(labels)}
+        return xr.DataArray(value, coords, (names.EXAMPLE, names.LABEL), attrs={names.NUMBERED: 1})
     if is_annotations(value):
         raise InputError(
             "arguments-swapped",
@@ -111,24 +122,3 @@ def _is_readable(value: object) -> bool:
     """Return whether this is a path, or has named columns, as data frames have."""
     frame = hasattr(value, "columns") or hasattr(value, "column_names")
     return isinstance(value, str | Path) or (hasattr(value, "shape") and frame)
-
-
-def _numbered(values: np.ndarray, labels: Sequence[str]) -> xr.DataArray:  # of any numbers
-    if values.shape[1] != len(labels):
-        raise InputError(
-            "array-shape",
-            f"predictions have shape {values.shape}",
-            expected=f"(examples, {len(labels)}), labels in the order of predictor.labels",
-            found=str(values.shape),
-            hint="one column per label of the predictor, or a DataArray with names",
-            source="predictions",
-        )
-    return xr.DataArray(
-        values,
-        dims=(names.EXAMPLE, names.LABEL),
-        coords={
-            names.EXAMPLE: list(map(str, range(len(values)))),
-            names.LABEL: names.text_array(labels),
-        },
-        attrs={names.NUMBERED: 1},
-    )

@@ -44,7 +44,6 @@ from plausibly.io.text import numbers
 
 Array: TypeAlias = NDArray[Any]  # Any: whatever type a file says
 
-_MAGIC = b"\x93NUMPY"
 _HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
@@ -75,8 +74,6 @@ def parse_npy(data: bytes, source: str) -> Array:
     except Exception as reason:  # numpy evaluates the header: anything may come
         if not data:
             raise files.empty(source, "an array as numpy.save writes it") from None
-        if data[: len(_MAGIC)] != _MAGIC[: len(data)]:
-            raise _damaged(source, "other first bytes than a numpy file has") from None
         raise _damaged(source, reason) from reason
     if dtype.hasobject:
         raise InputError(
@@ -105,7 +102,7 @@ def parse_npy(data: bytes, source: str) -> Array:
 def read_npz(path: Path | str, role: str) -> dict[str, Array]:
     """Return all arrays of an ``.npz`` file by name."""
     source = Path(path).name
-    data = files.contents(path, role)
+    data = files.opening(path, role, -1)
     if not data:
         raise files.empty(source, "arrays as numpy.savez writes them")
     arrays: dict[str, Array] = {}
@@ -121,10 +118,6 @@ def read_npz(path: Path | str, role: str) -> dict[str, Array]:
     except InputError:
         raise
     except Exception as reason:  # zipfile and zlib raise a dozen kinds on damage
-        cut = isinstance(reason, zipfile.BadZipFile) and "CRC" not in str(reason)
-        if cut and data.startswith(b"PK"):
-            size = f"{counted(len(data))} bytes"
-            raise _damaged(source, size, expected="a whole npz") from reason
         raise _damaged(source, reason) from reason
     return arrays
 
@@ -210,7 +203,7 @@ def load(path: Path | str, role: str, *, lazy: bool = False) -> xr.Dataset:
         # One without consolidated metadata would be read all the same, with a warning of xarray's.
         more["consolidated"] = False
     else:
-        data = files.opening(path, role, 8) if lazy else files.contents(path, role)
+        data = files.opening(path, role, 8) if lazy else files.opening(path, role, -1)
         engine = "scipy" if data.startswith(CLASSIC) else "netcdf4"
         if engine == "netcdf4":
             extras.require("netCDF4", extra="netcdf", source=path.name)
@@ -274,35 +267,28 @@ def stacked(
     noun = DRAW if augmentation == DRAW else "augmentation"
     text.check_named(table, augmentation, noun)
     rows, planes = list(dict.fromkeys(examples)), list(dict.fromkeys(augmentations))
-    row_of = np.full((len(planes), len(rows)), -1, dtype=np.intp)
     cell = positions(planes, augmentations) * len(rows) + positions(rows, examples)
-    _, first_of, inverse = np.unique(cell, return_index=True, return_inverse=True)
-    again = np.flatnonzero(first_of[inverse] != np.arange(cell.size)).tolist()
-    row_of.flat[cell] = np.arange(cell.size)
-    missing = row_of < 0
-    if not again and not missing.any():
-        return values[row_of], rows, planes
-    without: dict[str, list[str]] = {}
-    if again:
-        first, second = int(first_of[inverse[again[0]]]), again[0]
-        where = table.places([first, second])
-        found = f"{quoted(augmentations[first])} of {examples[first]} in {where}"
-        wrong = list(dict.fromkeys(examples[row] for row in again))
+    counts = np.bincount(cell, minlength=len(planes) * len(rows)).reshape(len(planes), -1)
+    if (counts == 1).all():
+        return values[np.argsort(cell).reshape(counts.shape)], rows, planes
+    wrong = list(compress(rows, (counts != 1).any(axis=0).tolist()))
+    without = {
+        name: list(compress(rows, row.tolist()))
+        for name, row in zip(planes, counts == 0, strict=True)
+        if row.any()
+    }
+    if (counts > 1).any():
+        plane, row = np.argwhere(counts > 1)[0].tolist()
+        where = table.places(np.flatnonzero(cell == plane * len(rows) + row).tolist())
+        found = f"{quoted(planes[plane])} of {rows[row]} in {where}"
         hint = f"keep one, or give the other {noun} a name of its own"
     else:
-        wrong = list(compress(rows, np.any(missing, axis=0).tolist()))
-        without = {
-            name: list(compress(rows, row.tolist()))
-            for name, row in zip(planes, missing, strict=True)
-            if row.any()
-        }
-        shown = "; ".join(f"no {quoted(name)} of {listed(of)}" for name, of in without.items())
-        found = shown if len(without) <= 3 else f"{counted(int(missing.sum()))} rows too few"
+        found = "; ".join(f"no {quoted(name)} of {listed(of)}" for name, of in without.items())
         hint = f"add the {noun}s that are missing, or remove these examples from the file"
     raise InputError(
         f"{noun}s-incomplete",
-        f"{table.source}: {counted(len(wrong))} of {several(len(rows), 'example')} "
-        f"{'has' if len(wrong) == 1 else 'have'} not one row per {noun} ({listed(wrong)})",
+        f"{table.source} has not one row per {noun} of {counted(len(wrong))} of "
+        f"{several(len(rows), 'example')} ({listed(wrong)})",
         expected=f"every {noun} of every example once: {listed(map(quoted, planes))}",
         found=found,
         hint=hint,
@@ -343,12 +329,8 @@ class Wanted:
         if may_be_views:
             hint += ', or augmentation="COLUMN", if it names augmentations of an example'
         kept = [columns[position] for position in rest] if columns else []
-        words = [column for column in kept if column.content != "number"]
-        if words:
-            found = listed(column.type for column in words)
-            raise text.not_numeric(
-                table.source, [column.name for column in words], _REST, found, hint
-            )
+        if words := {column.name: column.type for column in kept if column.content != "number"}:
+            raise text.not_numeric(table.source, list(words), _REST, listed(words.values()), hint)
         if columns:
             arrays = [column.numbers() for column in kept]
             single = all(array.dtype == np.float32 for array in arrays)
@@ -382,7 +364,7 @@ class Wanted:
         mine = self.ours or index in (self.example, self.augmentation)
         if index is not None and not mine:
             at = header.index(index)
-            sample = f"{listed(table.columns[at][:3])}, … " if table.columns[at] else ""
+            sample = f"{listed(table.columns[at][:3])}, … in " if table.columns[at] else ""
             where = f"the column {quoted(index)}" if index else "an unnamed column"
             kind = "parquet" if source.endswith(".parquet") else "csv"
             raise InputError(
@@ -391,7 +373,7 @@ class Wanted:
                 if not index
                 else f"column {at + 1} of {source} is an index, not a label",
                 expected="a column of example names and one column per label",
-                found=f"{sample and f'{sample}in '}{where}, like the index of a data frame",
+                found=f"{sample}{where}, like the index of a data frame",
                 hint=f'write the file with df.to_{kind}("{source}", index=False)'
                 if self.example in header
                 else f"example={quoted(index)}, if it names the examples",
@@ -408,18 +390,13 @@ class Wanted:
         taken = [header.index(self.example)]
         if self.augmentation is not None:
             others = [name for name in header if name != self.example]
-            guess = near(self.augmentation, others) or (others[0] if others else "")
-            hint = (
-                f"augmentation={quoted(guess)}, if that column names the augmentations"
-                if guess
-                else ""
-            )
+            guess = near(self.augmentation, others) or (others or ["COLUMN"])[0]
+            hint = f"augmentation={quoted(guess)}, if that column names the augmentations"
             if self.augmentation == self.example:
                 expected = "another column than the one that names the examples"
-                raise files.meaningless(
-                    source, "augmentation", quoted(self.augmentation), expected, hint
-                )
-            table.need([self.augmentation], hint=hint or "leave augmentation out")
+                augmentation = quoted(self.augmentation)
+                raise files.meaningless(source, "augmentation", augmentation, expected, hint)
+            table.need([self.augmentation], hint=hint)
             taken.append(header.index(self.augmentation))
         rest = [position for position in range(len(header)) if position not in taken]
         if not self.plausibilities:
@@ -429,7 +406,7 @@ class Wanted:
                 "columns-missing",
                 f"{source} has no column of numbers",
                 expected=_REST,
-                found=f"only {listed(quoted(header[position]) for position in sorted(taken))}",
+                found=f"only {listed(map(quoted, header))}",
                 hint="add one column per label",
                 source=source,
             )
@@ -447,9 +424,11 @@ def from_columns(source: str, columns: Sequence[text.Column], wanted: Wanted) ->
     """Return the numbers in columns of a Parquet file or a frame."""
     # Numbers are not made text; the first column is looked at where the one of names is not named.
     named = [
-        c.name in (wanted.example, wanted.augmentation) and c.content != "nested" for c in columns
+        column.content != "nested"
+        if column.name in (wanted.example, wanted.augmentation)
+        else not at and column.content == "text"
+        for at, column in enumerate(columns)
     ]
-    named[:1] = [named[0] or columns[0].content == "text"] if columns else []
     return wanted.read(text.table_of(source, columns, named), columns)
 
 
@@ -477,17 +456,14 @@ class NamedArray:
 
 def shaped(values: Array, source: str, *, augmented: bool = False) -> Array:
     """Return numbers over ([augmentation,] example, label), or raise ``array-shape``."""
-    dims = 3 if augmented else 2
-    if values.ndim != dims or values.dtype.kind not in "iufb" or 0 in values.shape:
+    dims = (*(["augmentation"] if augmented else []), "example", "label")
+    if values.ndim != len(dims) or values.dtype.kind not in "iufb" or 0 in values.shape:
         raise InputError(
             "array-shape",
             f"{source} holds no table of numbers",
-            expected="three dimensions, augmentation, example and label, all with entries"
-            if augmented
-            else "two dimensions, example and label, both with entries",
+            expected=f"numbers over {listed(dims)}",
             found=f"shape {values.shape}, type {values.dtype}",
-            hint="save an array with one row per example and one column per label"
-            + (", and such a plane for each augmentation" if augmented else ""),
+            hint="save an array with one row per example and one column per label",
             source=source,
         )
     return values
@@ -495,7 +471,7 @@ def shaped(values: Array, source: str, *, augmented: bool = False) -> Array:
 
 def from_npy(path: Path, role: str) -> NamedArray:
     """Read an ``.npy`` file: numbers without names."""
-    values = shaped(parse_npy(files.contents(path, role), path.name), path.name)
+    values = shaped(parse_npy(files.opening(path, role, -1), path.name), path.name)
     return NamedArray(values=values, examples=None, labels=None, source=path.name)
 
 
@@ -544,7 +520,7 @@ def _check_read(rest: Mapping[str, Array], dim: str, size: int, source: str) -> 
         if array.shape != (size,) or array.dtype.kind not in "USOiu":
             continue
         texts = name_texts(array)
-        if len({*texts}) < size or texts == _numbered(size):
+        if len({*texts}) < size or texts == [*map(str, range(size))]:
             continue
         raise InputError(
             "array-missing",
@@ -592,16 +568,12 @@ def of_variable(dataset: xr.Dataset, array: xr.DataArray, source: str) -> NamedA
         examples=named.get(EXAMPLE),
         labels=named.get(LABEL),
         source=source,
-        augmentations=(named.get(AUGMENTATION) or _numbered(len(values)))
+        augmentations=named.get(AUGMENTATION, [*map(str, range(len(values)))])
         if augmentations
         else None,
         coordinates=coordinates,
         attributes={str(name): value for name, value in array.attrs.items()},
     )
-
-
-def _numbered(count: int) -> list[str]:
-    return [str(number) for number in range(count)]
 
 
 def _check_count(texts: Sequence[str], size: int, source: str, what: str) -> None:
@@ -651,7 +623,7 @@ def labelled(
         if len(leaves) == size[1]:  # the labels that stand above no other
             columns = [columns[code] for code in leaves]
         _check_count(columns, size[1], source, "labels")
-    rows = _numbered(size[0]) if data.examples is None else data.examples
+    rows = [*map(str, range(size[0]))] if data.examples is None else data.examples
     if examples is not None:
         _check_read(data.unread, EXAMPLE, size[0], source)
         tables.append(table_from(examples, EXAMPLE))

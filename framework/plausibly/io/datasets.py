@@ -267,7 +267,7 @@ def read_arrays(path: Path, role: str, head: bytes) -> tuple[str | None, dict[st
 def npz_names(path: Path) -> frozenset[str]:
     """Return the names of the arrays of an npz file; none where it is no such file."""
     try:
-        with zipfile.ZipFile(io.BytesIO(files.contents(path, "file"))) as archive:
+        with zipfile.ZipFile(io.BytesIO(files.opening(path, "file", -1))) as archive:
             inside = archive.namelist()
     except Exception:  # noqa: BLE001  # zipfile raises a dozen kinds; who only asks wants no error
         return frozenset()

@@ -89,25 +89,17 @@ def existing(path: Path | str, role: str) -> Path:
     return path
 
 
-def contents(path: Path | str, role: str) -> bytes:
-    """Return the bytes of a file, unpacked where it is gzip; errors as `existing`'s."""
-    return opening(path, role, -1)
-
-
 def read_text(path: Path | str, role: str, *, source: str | None = None, expected: str = "") -> str:
-    """Return the text of a file, whatever its lines end with; errors as those of `decode`.
-
-    A blank file raises ``file-empty`` where something is expected.
-    """
+    """Return the text of a file with LF for line ends; refuse a blank one if more is expected."""
     source = source or Path(path).name
-    text = decode(contents(path, role), source)
+    text = decode(opening(path, role, -1), source)
     if expected and not text.strip():
         raise empty(source, expected)
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def opening(path: Path | str, role: str, size: int = HEAD) -> bytes:
-    """Return the first `size` bytes of a file, as `contents` gives them."""
+    """Return the first `size` bytes of a file, or all (-1), unpacked where it is gzip."""
     path = existing(path, role)
     try:
         with path.open("rb") as file:
@@ -186,13 +178,7 @@ def empty(source: str, expected: str, found: str = "nothing") -> InputError:
 
 
 def decode(data: bytes, source: str) -> str:
-    """Return the text of a UTF-8 file, with or without a byte order mark.
-
-    Raises
-    ------
-    InputError
-        ``text-binary`` for a file of another format, ``text-encoding`` with the byte and its line.
-    """
+    """Return the text of a UTF-8 file, with or without a byte order mark."""
     # An archive ends with the names of what is in it.
     if data.startswith(ZIP) and b"xl/workbook.xml" in data:
         raise not_text(source, "an Excel workbook", "save its sheet as CSV UTF-8")

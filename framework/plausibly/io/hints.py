@@ -3,28 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from plausibly.data.names import quoted
 
-_WORDS: Mapping[str, tuple[str, ...]] = {
-    "annotator": ("annotator", "worker", "rater", "performer", "user", "reader", "coder", "who"),
-    "label": (
-        *("label", "answer", "response", "class", "category", "output", "dx", "vote", "value"),
-        *("grade", "rating"),
-    ),
-    "example": (
-        "example",
-        "task",
-        "item",
-        "case",
-        "image",
-        "question",
-        "unit",
-        "hit",
-        "object",
-        "id",
-    ),
+_WORDS = {
+    "annotator": "annotator worker rater performer user reader coder who",
+    "label": "label answer response class category output dx vote value grade rating",
+    "example": "example task item case image question unit hit object id",
 }
 NEEDED = ("example", "annotator", "label")
 """Columns of a long table, in its order."""
@@ -40,18 +26,16 @@ _NAMES = re.compile(
 
 def guessed(header: Sequence[str], roles: Sequence[str] = NEEDED) -> dict[str, str]:
     """Return the column of each role, by its name."""
-    taken = {name for name in header if name in NEEDED and name not in roles}
+    free = [name for name in header if name not in NEEDED or name in roles]
     columns: dict[str, str] = {}
-    for role, words in _WORDS.items():
-        if role not in roles:
-            continue
-        # At the start of a word: "id" is in "confidence", and "value" in "evaluator".
-        starts = (re.compile(f"(?<![a-z]){word}") for word in words)
-        fit = (n for at in starts for n in header if n not in taken and at.search(n.casefold()))
-        name = next(fit, None)
-        if name is not None:
-            columns[role] = name
-            taken.add(name)
+    for role in (role for role in _WORDS if role in roles):
+        for word in _WORDS[role].split():
+            # At the start of a word: "id" is in "confidence", and "value" in "evaluator".
+            fit = [name for name in free if re.search(f"(?<![a-z]){word}", name.casefold())]
+            if fit:
+                columns[role] = fit[0]
+                free = [name for name in free if name != fit[0]]
+                break
     return columns
 
 
@@ -68,10 +52,8 @@ def readings(rows: Sequence[Sequence[str]]) -> dict[str, str]:
     if not header or (not named and not _NAMES.fullmatch(header[0])):  # labels may be numbers
         return {}
     cells = {name: [row[at] for row in below] for at, name in enumerate(header)}
-    hints: dict[str, str] = {}
     hint = columns_hint(rows)
-    if "_COLUMN" not in hint:
-        hints["long-table"] = hint
+    hints = {} if "_COLUMN" in hint else {"long-table": hint}
     free = [name for name, column in cells.items() if not all(map(NUMBER.fullmatch, column))]
     if not free and names_examples(header[0], cells[header[0]]):
         free = [header[0]]

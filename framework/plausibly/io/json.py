@@ -14,8 +14,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-import attrs
-
 from plausibly.errors import InputError, counted
 from plausibly.io import files
 
@@ -25,7 +23,6 @@ DEEPEST = 100
 _CONSTANTS = ("NaN", "Infinity", "-Infinity")
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{},:]|[^\s\[\]{},:"]++', re.DOTALL)
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
-_BLANK = re.compile(r"[ \t\r\n]*")
 
 
 class JsonNumber(str):
@@ -59,6 +56,7 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return value
 
 
+_LENIENT = json.JSONDecoder(parse_int=JsonNumber, parse_float=JsonNumber)
 _STRICT = json.JSONDecoder(
     object_pairs_hook=_object,
     parse_int=JsonNumber,
@@ -184,56 +182,42 @@ def _too_deep(value: object) -> bool:
     return bool(level)
 
 
-@attrs.define
-class _Level:
-    """A list or object that is open: what was seen in it, and where in it the walk is."""
-
-    keys: dict[str, int] | None
-    key: str | None = None
-    index: int = 0
-
-    @property
-    def step(self) -> str:
-        if self.keys is None:
-            return f"[{self.index}]"
-        return f".{self.key}" if self.key is not None else ""
-
-
 def _check(text: str, source: str, line: int) -> None:
     """Raise for the first place of a JSON text that the strict reading refuses."""
-    levels: list[_Level] = []
+    keys: list[dict[str, int] | None] = []  # of each object that is open; None of a list
+    steps: list[str] = []  # into each of them
     for match in _TOKEN.finditer(text):
-        token, start, top = match[0], match.start(), levels[-1] if levels else None
+        token, start = match[0], match.start()
         says = expected = found = ""
         if token in ("[", "{"):
-            levels.append(_Level(keys={} if token == "{" else None))
-            if len(levels) > DEEPEST:
+            keys.append({} if token == "{" else None)
+            steps.append("" if token == "{" else "[0]")
+            if len(keys) > DEEPEST:
                 expected = f"at most {DEEPEST} lists and objects within each other"
-                levels, says, found = [], "is nested too deep", "more"
+                steps, says, found = [], "is nested too deep", "more"
         elif token in ("]", "}"):
-            del levels[-1:]
-        elif token == "," and top is not None:
-            top.index, top.key = top.index + 1, None
+            del keys[-1:], steps[-1:]
+        elif token == "," and keys:
+            steps[-1] = f"[{int(steps[-1][1:-1]) + 1}]" if keys[-1] is None else ""
         elif token[0] == '"':
             key: str = json.loads(token, strict=False)
+            known = keys[-1] if keys and not steps[-1] else None  # a value has a step
             if key.encode("utf-8", "ignore").decode() != key:
                 says, found = "holds half a character", shortened(token)
                 expected = "both halves of a surrogate pair"
-            elif top is not None and top.keys is not None and top.key is None:
-                if key in top.keys:
-                    lines = [line + text.count("\n", 0, at) for at in (top.keys[key], start)]
-                    first, again = map(counted, lines)
-                    found = f"twice on line {first}," if first == again else ""
-                    found = found or f"lines {first} and {again},"
-                    says, expected = f"names the key {json_shown(key)} again", "each key once"
-                else:
-                    top.keys[key], top.key = start, key
+            elif known is not None and key in known:
+                first, again = (line + text.count("\n", 0, at) for at in (known[key], start))
+                found = f"lines {counted(first)} and {counted(again)},"
+                found = f"twice on line {counted(first)}," if first == again else found
+                says, expected = f"names the key {json_shown(key)} again", "each key once"
+            elif known is not None:
+                known[key], steps[-1] = start, f".{key}"
         elif constant := next((word for word in _CONSTANTS if token.startswith(word)), ""):
             says, found, expected = f"holds {constant}", constant, "a number, or null"
         if says:
             at = line + text.count("\n", 0, start)
-            steps = "".join(level.step for level in levels)
-            place = steps if steps.startswith(".") else f".{steps}"
+            place = "".join(steps)
+            place = place if place.startswith(".") else f".{place}"
             raise InputError(
                 "json-broken",
                 f"{source} line {counted(at)} {says}",
@@ -251,53 +235,45 @@ def json_head(head: bytes) -> list[object]:
     A JSON file has one, a JSON Lines file one per line. The last may be cut off: then it holds the
     entries that are there, and null under a key without value. What is no JSON gives no value.
     """
-    text = head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "ignore")
-    if "\0" in text or not text.lstrip().startswith(("{", "[")):
+    text = head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "ignore").strip()
+    if "\0" in text or not text.startswith(("{", "[")):
         return []
     values: list[object] = []
-    at = 0
-    while at < len(text):
-        value, end = _in_part(text, at, 0)
-        if end is None:
-            return values if value is None else [*values, value]
+    while text:
+        try:
+            value, end = _LENIENT.raw_decode(text)
+        except RecursionError:
+            return values
+        except ValueError:
+            return [*values, *_cut_off(text)]
         values.append(value)
-        at = _past_blank(text, end)
+        text = text[end:].lstrip()
     return values
 
 
-def _past_blank(text: str, at: int) -> int:
-    match = _BLANK.match(text, at)
-    return at if match is None else match.end()
-
-
-def _in_part(text: str, at: int, depth: int) -> tuple[object, int | None]:
-    """Return the value at a place and where it ends; None where it is cut off or broken."""
-    at = _past_blank(text, at)
-    try:
-        return _STRICT.raw_decode(text, at)
-    except (ValueError, RecursionError, _Refused):
-        opens = text[at : at + 1]
-        if depth >= DEEPEST or opens not in ("[", "{"):
-            return None, None
-    entries: list[object] = []
-    named: dict[str, object] = {}
-    while True:
-        at = _past_blank(text, at + 1)
-        if opens == "{":
-            key, end = _in_part(text, at, DEEPEST)
-            if end is None or not isinstance(key, str):
-                return named, None
-            at = _past_blank(text, end) + 1
-            named[key], end = _in_part(text, at, depth + 1)
-        else:
-            entry, end = _in_part(text, at, depth + 1)
-            if end is not None or entry is not None:
-                entries.append(entry)
-        if end is None:
-            return (named if opens == "{" else entries), None
-        at = _past_blank(text, end)
-        if text[at : at + 1] != ",":
-            return (named if opens == "{" else entries), None
+def _cut_off(text: str) -> list[object]:
+    """Return the value that a JSON text begins, closed after the last entry that is whole."""
+    ends: list[tuple[int, str]] = []
+    closing = ""
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        if token in ("[", "{"):
+            closing = ("]" if token == "[" else "}") + closing
+        elif token in ("]", "}"):
+            closing = closing[1:]
+        if token in tuple("[]{},:"):
+            end = match.start() if token == "," else match.end()
+            ends.append((end, "null" * (token == ":") + closing))
+    broken = len(text)
+    for end, closing in reversed(ends):
+        if end <= broken:
+            try:
+                return [_LENIENT.decode(text[:end] + closing)]
+            except json.JSONDecodeError as reason:
+                broken = reason.pos
+            except RecursionError:
+                break
+    return []
 
 
 def json_shown(value: object) -> str:

@@ -35,7 +35,6 @@ from plausibly.io.json import (
 )
 
 _LARGE = 1 << 20  # bytes of a text file, from which on pyarrow reads it where it can
-_ROWS = 4_096
 _QUOTED = re.compile(r'[,;\t"\r\n]|^\s|\s$')
 _SNIFFED_ROWS = 20
 _SNIFFED_CHARACTERS = 65_536
@@ -51,13 +50,10 @@ _FAULTS = {
 
 def value_of(text: str) -> float | None:
     """Return the number a cell holds; NaN for an empty cell, ``NA`` or ``NaN``; None for others."""
-    word = text.strip()
-    if word.lower() in ("", "na", "nan"):
-        return float("nan")
     try:
-        return None if "_" in word else float(word)
+        return None if "_" in text else float(text)
     except ValueError:
-        return None
+        return float("nan") if text.strip().lower() in ("", "na") else None
 
 
 def numbers(
@@ -69,17 +65,12 @@ def numbers(
     cells: list[tuple[int, int]] = []
     for place, position in enumerate(columns):
         column = table.columns[position]
-        try:
-            if any("_" in text for text in column):
-                raise ValueError("an underscore is no part of a number in a file")
-            values[:, place] = [float(text) for text in column]
-        except ValueError:
-            read = [value_of(text) for text in column]
-            wrong = [row for row, value in enumerate(read) if value is None]
-            values[:, place] = [np.nan if value is None else value for value in read]
-            cells += [(row, position) for row in wrong]
-            if wrong and np.isnan(values[:, place]).all() and not _fault(column[wrong[0]]):
-                words[table.header[position]] = f'"{shortened(column[wrong[0]], 30)}" and the like'
+        read = [value_of(text) for text in column]
+        values[:, place] = [np.nan if value is None else value for value in read]
+        wrong = [row for row, value in enumerate(read) if value is None]
+        cells += [(row, position) for row in wrong]
+        if wrong and np.isnan(values[:, place]).all() and not _fault(column[wrong[0]]):
+            words[table.header[position]] = f'"{shortened(column[wrong[0]], 30)}" and the like'
     if words:
         raise not_numeric(table.source, list(words), rest, next(iter(words.values())), hint)
     if cells:
@@ -327,23 +318,15 @@ def trimmed(header: Iterable[str], text: str = "") -> tuple[str, ...]:
     return tuple(name if f'"{name}"' in text else name.strip(_EDGES) for name in header)
 
 
-def parse(
-    text: str, source: str, delimiter: str, size: int = _ROWS
-) -> Iterator[tuple[list[list[str]], list[int]]]:
-    """Yield the rows of a text table, and the lines on which they start, in blocks."""
-    rows: list[list[str]] = []
-    lines: list[int] = []
+def parse(text: str, source: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a text table, each with the line on which it starts."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     end = 0
     try:
         for row in reader:
             if row and (row[0] or len(row) == 1 or any(row)):
-                rows.append(row)
-                lines.append(end + 1)
+                yield end + 1, row
             end = reader.line_num
-            if len(rows) == size:
-                yield rows, lines
-                rows, lines = [], []
     except csv.Error as reason:
         what, found = "a quoted field does not end", "the end of the file inside quotes"
         if "expected after" in str(reason):
@@ -358,8 +341,6 @@ def parse(
             source=source,
             details={"line": end + 1},
         ) from None
-    if rows:
-        yield rows, lines
 
 
 def line(fields: Iterable[object]) -> str:
@@ -483,41 +464,26 @@ def read_table(
         if unique:
             distinct([column.name for column in typed], source)
         return table_of(source, typed, repeats=repeats)
-    data = files.contents(path, role)
+    data = files.opening(path, role, -1)
     if repeats and len(data) >= _LARGE and find_spec("pyarrow") is not None:
         table = _by_arrow(data, Path(path), header, delimiter)
         if table is not None:
             return table
     text = decode(data, source)
     used = sniff(text, Path(path).suffix) if delimiter is None else delimiter
-    columns: list[list[str]] = []
-    lines: list[int] = []
-    wrong: list[tuple[int, list[str]]] = []
-    names, named = tuple[str, ...](), True
     text = undeclared(text)
-    opening = text[: files.HEAD]
-    for rows, starts in parse(text, source, used):
-        if not names:
-            names, named = _names(rows[0], header, opening)
-            columns = [[] for _ in names]
-            if named:
-                del rows[0], starts[0]
-        if set(map(len, rows)) - {len(names)}:
-            pairs = zip(starts, rows, strict=True)
-            wrong += [(line, row) for line, row in pairs if len(row) != len(names)]
-        if not wrong:
-            lines += starts
-            for index, column in enumerate(columns):
-                column += [row[index] for row in rows]
-    if not names:
+    rows = list(parse(text, source, used))
+    if not rows:
         raise files.empty(source, "a table with one row per entry")
-    if wrong:
+    names, named = _names(rows[0][1], header, text[: files.HEAD])
+    if named:
+        del rows[0]
+    if wrong := [(line, row) for line, row in rows if len(row) != len(names)]:
         line, row = wrong[0]
         shown = " | ".join(shortened(field, 20) for field in row[:6])
         shown += " | …" if len(row) > 6 else ""
         others = f" ({counted(len(wrong))} such lines)" if len(wrong) > 1 else ""
-        mark = {",": "a comma", ";": "a semicolon", "\t": "a tab"}.get(used, used)
-        long = f'quote labels that contain {mark}: "a{used} b"'
+        long = f'quote a label that contains the delimiter: "a{used} b"'
         raise InputError(
             "row-width",
             f"{source} line {counted(line)} has {several(len(row), 'field')}",
@@ -529,7 +495,14 @@ def read_table(
         )
     if named and unique:
         distinct(names, source)
-    return TextTable(source=source, header=names, columns=tuple(columns), lines=lines, named=named)
+    columns = tuple(map(list, zip(*(row for _, row in rows), strict=True)))
+    return TextTable(
+        source=source,
+        header=names,
+        columns=columns or tuple([] for _ in names),
+        lines=[line for line, _ in rows],
+        named=named,
+    )
 
 
 def _records(head: bytes) -> list[dict[str, object]]:
@@ -609,7 +582,7 @@ def first_rows(
         text = decode(whole, Path(path).name)
         used = sniff(text, Path(path).suffix) if delimiter is None else delimiter
         # Later rows are not parsed: one of them may be cut off, inside quotes.
-        rows, _ = next(parse(undeclared(text), Path(path).name, used, most), ([], []))
+        rows = list(islice(parse(undeclared(text), Path(path).name, used), most))
     except InputError:
         return []
-    return [tuple(row) if at else trimmed(row, text) for at, row in enumerate(rows)]
+    return [tuple(row) if at else trimmed(row, text) for at, (_, row) in enumerate(rows)]

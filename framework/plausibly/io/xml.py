@@ -65,7 +65,7 @@ def read_xml(path: Path | str, role: str, *, source: str | None = None) -> Eleme
         entities may be defined: in a document type.
     """
     source = source or Path(path).name
-    data = files.contents(path, role)
+    data = files.opening(path, role, -1)
     if not data.strip():
         raise files.empty(source, "an XML file")
     if data.startswith(ZIP):
