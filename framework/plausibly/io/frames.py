@@ -7,7 +7,7 @@ the NA of pandas, null) an empty cell; text such as ``nan`` stays text.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 import attrs
@@ -92,7 +92,6 @@ def columns_of(frame: Any) -> tuple[str, list[FrameColumn]]:  # Any: `datasets` 
     """Return what a frame is called in messages, and its columns in order."""
     source, called = FRAME, dict[str, tuple[str, ...]]()
     kind = f"{type(frame).__module__.partition('.')[0]} {type(frame).__name__}"
-    lazy = hint = ""
     if hasattr(frame, "with_format"):
         source, features = _DATA_SET, getattr(frame, "features", None)
         # The names behind the numbers of the columns that are of labels.
@@ -101,24 +100,21 @@ def columns_of(frame: Any) -> tuple[str, list[FrameColumn]]:  # Any: `datasets` 
             if isinstance(listed_names, (list, tuple)):
                 called[str(name)] = tuple(map(str, listed_names))
         if isinstance(frame, Mapping):
-            what, hint = (
-                f"has {several(len(frame), 'split')}",
-                f'data["{next(iter(frame), "train")}"]',
-            )
+            what, hint = f"has {several(len(frame), 'split')}", 'data["train"]'
             raise _unfit(source, what, "one of them", listed(map(quoted, frame)), hint)
-        if hasattr(frame, "__len__"):
-            frame = frame.with_format("arrow")[:]
-        else:
-            lazy, hint = "streamed", "load_dataset(...) without streaming"
+        if not hasattr(frame, "__len__"):
+            hint = "load_dataset(...) without streaming"
+            raise _unfit(source, "is streamed", "columns in memory", kind, hint)
+        frame = frame.with_format("arrow")[:]
+    if callable(getattr(frame, "collect", None)):
+        raise _unfit(source, "is lazy", "columns in memory", kind, "frame.collect()")
     if isinstance(frame, pd.DataFrame):
         frame = _with_index(frame)
-    if callable(getattr(frame, "collect", None)):
-        lazy, hint = "lazy", "frame.collect()"
-    if lazy:
-        raise _unfit(source, f"is {lazy}", "columns in memory", kind, hint)
     nw = extras.require("narwhals.stable.v1", extra="frames", source=source)
-    names = [name_text(name) for name in _raw_names(frame)]
-    distinct(names, source, _RENAME)
+    # Without narwhals, which refuses names that repeat.
+    by_library = (getattr(frame, attribute, None) for attribute in ("column_names", "columns"))
+    raw = next((names for names in by_library if names is not None and not callable(names)), ())
+    distinct([name_text(name) for name in raw], source, _RENAME)
     try:
         native = nw.from_native(frame, eager_only=True)
     except TypeError:
@@ -151,28 +147,19 @@ def _content(series: Cells) -> Content:
         return "number"
     if series.dtype.is_nested():
         return "nested"
-    values: Sequence[object] = series.to_list()
-    plain = all(is_missing(value) or is_name(value) for value in values)
-    return "nested" if not plain or any(isinstance(value, bytes) for value in values) else "text"
-
-
-def _raw_names(frame: object) -> Sequence[object]:
-    """Return the names of the columns, without asking narwhals, which refuses repeated ones."""
-    for attribute in ("column_names", "columns"):
-        columns = getattr(frame, attribute, None)
-        if isinstance(columns, pd.MultiIndex):
-            what, hint = (
-                f"has {columns.nlevels} levels of columns",
-                '["_".join(c) for c in frame.columns]',
-            )
-            found, hint = listed(map(str, columns)), f"frame.columns = {hint}"
-            raise _unfit(FRAME, what, "one name per column", found, hint)
-        if columns is not None and not callable(columns):
-            return list(columns)
-    return []
+    plain = (
+        is_missing(value) or (is_name(value) and not isinstance(value, bytes))
+        for value in series.to_list()
+    )
+    return "text" if all(plain) else "nested"
 
 
 def _with_index(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame of pandas with its index as columns, where that names anything."""
+    if isinstance(frame.columns, pd.MultiIndex):
+        what, found = f"has {frame.columns.nlevels} levels of columns", map(str, frame.columns)
+        hint = 'frame.columns = ["_".join(c) for c in frame.columns]'
+        raise _unfit(FRAME, what, "one name per column", listed(found), hint)
     index = frame.index
     if all(name is not None for name in index.names):
         names = [name_text(name) for name in (*index.names, *frame.columns)]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -114,26 +113,6 @@ def read_json_lines(
         for number, line in enumerate(lines, start=1)
         if line.strip(" \t")
     ]
-
-
-def json_records(
-    entries: Sequence[tuple[int, object]], source: str, unit: str = "line"
-) -> list[tuple[int, dict[str, object]]]:
-    """Return objects with their lines or rows; what is none raises ``export-unlike``."""
-    records: list[tuple[int, dict[str, object]]] = []
-    for at, value in entries:
-        if not isinstance(value, dict):
-            raise InputError(
-                "export-unlike",
-                f"{source} {unit} {counted(at)} holds no object",
-                expected="one JSON object per row",
-                found=json_shown(value),
-                hint=f"fix or remove that {unit}",
-                source=source,
-                details={"line": at},
-            )
-        records.append((at, value))
-    return records
 
 
 def parse_json(

@@ -27,7 +27,6 @@ from plausibly.io import files
 from plausibly.io.files import decode
 from plausibly.io.json import (
     json_head,
-    json_records,
     json_shown,
     read_json,
     read_json_lines,
@@ -521,7 +520,19 @@ def _json_table(path: Path | str, role: str, head: bytes) -> TextTable:
         unit, entries = "row", list(enumerate(every if isinstance(every, list) else [], start=1))
     else:
         entries = read_json_lines(path, role)
-    records = dict(json_records(entries, source, unit))
+    records: dict[int, dict[str, object]] = {}
+    for at, value in entries:
+        if not isinstance(value, dict):
+            raise InputError(
+                "export-unlike",
+                f"{source} {unit} {counted(at)} holds no object",
+                expected="one JSON object per row",
+                found=json_shown(value),
+                hint=f"fix or remove that {unit}",
+                source=source,
+                details={"line": at},
+            )
+        records[at] = value
     header, *rows = _cells(list(records.values()))
     nested = {
         key: "a list or an object"
