@@ -10,6 +10,7 @@ import pytest
 import xarray as xr
 
 import labelled_records as lr
+import plausibly
 from plausibly.data.select import to_frame
 from plausibly.errors import InputError
 from plausibly.plugin import (
@@ -174,6 +175,15 @@ def test_weights_that_are_none_are_refused(weight: object) -> None:
 def test_weights_that_are_all_zero_are_refused(answer: object) -> None:
     with refused("weights-zero", "example e, annotator r", f"found {answer}"):
         SoftLabel().build([("e", "r", answer)], None)
+
+
+@pytest.mark.parametrize("label", ["task", "worker", "label", "example", "annotator", "response"])
+@pytest.mark.parametrize("aggregator", ["label-frequency", "dawid-skene", "one-coin"])
+def test_a_label_may_be_called_like_a_column(aggregator: str, label: str) -> None:
+    table = SingleLabel().build([("1", "a", label), ("1", "b", label)], None)
+    found = plausibly.aggregate(table, aggregator)
+    assert found["label"].values.tolist() == [label]
+    assert found.values.tolist() == [[pytest.approx(1.0)]]
 
 
 @pytest.mark.parametrize("kind", [kind() for kind in KINDS])

@@ -11,44 +11,17 @@ import pytest
 import xarray as xr
 from hypothesis import given, settings, strategies as st
 
-import plausibly
 from io_annotation_tables import KINDS, tables
-from io_files import csv_text, damaged, refusal, result_or_refusal, written
+from io_files import damaged, result_or_refusal, written
 from io_plausibilities import EXACT, plausibilities
 from plausibly.io.annotation_files import read_annotation_file, write_annotations
 from plausibly.io.arrays import parse_npy, read_npz
-from plausibly.io.datasets import ENDINGS, write_rows
+from plausibly.io.datasets import ENDINGS
 from plausibly.io.json import json_head, read_json, read_json_lines
 from plausibly.io.plausibilities import Form, read_plausibilities, write_plausibilities
 from plausibly.io.sets import read_sets, write_sets
 from plausibly.io.text import first_row, read_table
 from plausibly.io.xml import read_xml
-
-PREDICTIONS = xr.DataArray(
-    [[0.5, 0.25, 0.25], [0.0, 0.125, 0.875]],
-    dims=("example", "label"),
-    coords={"example": ["007", "é"], "label": ["melanoma", "naevus, other", 'say "x"']},
-    name="predictions",
-)
-LABELS = PREDICTIONS["label"].values.tolist()
-
-
-def predictions(folder: Path, ending: str) -> Path:
-    path = folder / f"p{ending}"
-    examples, values = PREDICTIONS["example"].values.tolist(), PREDICTIONS.values
-    if ending == ".npy":
-        np.save(path, values)
-    elif ending == ".npz":
-        np.savez(path, probs=values, class_names=LABELS, names=examples)
-    elif ending == ".csv":
-        rows = [[name, *row] for name, row in zip(examples, values.tolist(), strict=True)]
-        written(folder, path.name, csv_text([["example", *LABELS], *rows]))
-    elif ending == ".parquet":
-        write_rows(path, ["example", *LABELS], [examples, *np.ascontiguousarray(values.T)])
-    else:
-        engine = "scipy" if ending == ".nc" else "netcdf4"
-        PREDICTIONS.to_netcdf(path, engine=engine)  # type: ignore[call-overload]  # chosen above
-    return path
 
 
 def sets(data: st.DataObject, path: Path) -> None:
@@ -60,22 +33,6 @@ def sets(data: st.DataObject, path: Path) -> None:
         attrs={"guarantees": "[]", "fingerprint": "b1946ac9", "calibration_overlap": 2},
     )
     write_sets(array, path)
-
-
-@pytest.mark.parametrize("ending", [".npy", ".npz", ".csv", ".parquet", ".nc"])
-@given(data=st.data())
-@settings(max_examples=30)
-def test_predictions(folder: Path, ending: str, data: st.DataObject) -> None:
-    path = damaged(data, predictions(folder, ending))
-    result_or_refusal(lambda: plausibly.read_predictions(path, labels=LABELS), path.name)
-
-
-@pytest.mark.parametrize("kept", [8, 100, 0.5, 0.99])
-def test_netcdf4_that_is_cut(tmp_path: Path, kept: float) -> None:
-    content = predictions(tmp_path, ".nc4").read_bytes()
-    path = written(tmp_path, "cut.nc", content[: int(kept if kept >= 1 else kept * len(content))])
-    error = refusal(lambda: plausibly.read_predictions(path))
-    assert (error.name, error.what) == ("file-damaged", "cut.nc is not a whole netCDF file")
 
 
 @pytest.mark.parametrize("ending", ENDINGS)

@@ -10,7 +10,7 @@ import pytest
 
 from io_files import refusal, written
 from plausibly.atomic import replacing
-from plausibly.io.files import contents, existing, opening
+from plausibly.io.files import existing, opening
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +21,7 @@ def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_missing_file(tmp_path: Path) -> None:
     for name in ("a.csv", "b.csv", "c.csv", "d.csv", ".hidden"):
         written(tmp_path, name, "")
-    error = refusal(lambda: contents("predictions.parquet", "predictions"))
+    error = refusal(lambda: opening("predictions.parquet", "predictions"))
     assert error.hint == "fix the path; . holds a.csv, b.csv, c.csv, … (4 in all)"
     error = refusal(lambda: opening("nowhere/p.csv", "predictions"))
     assert error.hint == "fix the path; there is nothing in nowhere either"
@@ -35,7 +35,7 @@ def test_a_folder_instead_of_a_file(tmp_path: Path) -> None:
     error = refusal(lambda: existing("votes", "annotations"))
     assert (error.found, error.hint) == ("an empty folder", "name a file")
     written(tmp_path / "votes", "a.csv", "abcdef")
-    error = refusal(lambda: contents("votes", "annotations"))
+    error = refusal(lambda: opening("votes", "annotations"))
     assert (error.name, error.found) == ("file-is-folder", "a folder with a.csv")
     assert opening("votes/a.csv", "annotations", 3) == b"abc"
 
@@ -49,8 +49,6 @@ def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(Path, "open", refuse)
     error = refusal(lambda: opening("votes.csv", "annotations"))
     assert (error.name, error.found) == ("file-unreadable", '"permission denied"')
-    monkeypatch.setattr(Path, "read_bytes", refuse)
-    assert refusal(lambda: contents("votes.csv", "annotations")).name == "file-unreadable"
     monkeypatch.setattr(Path, "stat", refuse)
     assert refusal(lambda: existing("votes.csv", "annotations")).name == "file-unreadable"
 

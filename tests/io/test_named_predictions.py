@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-import numpy as np
 import pytest
 import xarray as xr
 from hypothesis import given, strategies as st
 
 from io_files import refusal
-from plausibly.data.states import read_left_out
 from plausibly.io.predictions import NamedPrediction, from_named
 
 Option: TypeAlias = Any  # of a reader, by its name
@@ -27,24 +25,6 @@ def array(
     *text: NamedPrediction, labels: Sequence[str] | None = None, **more: Option
 ) -> xr.DataArray:
     return from_named(text, labels, source="f.json", **more)
-
-
-def test_scores_stand_at_their_labels() -> None:
-    text = array(
-        named("x2", ("b", "0.25"), ("a", 0.75)), named("x1", ("c", 2)), examples=["x1", "x2", "x3"]
-    )
-    assert text.dims == ("example", "label")
-    assert text["example"].values.tolist() == ["x1", "x2"]
-    assert text["label"].values.tolist() == ["a", "b", "c"]
-    np.testing.assert_array_equal(text.values, [[0, 0, 2], [0.75, 0.25, 0]])
-    assert (text.attrs["scale"], text.attrs["model"]) == ("any", "m")
-    assert read_left_out(text.attrs) == {"examples without prediction": 1}
-
-
-def test_a_label_without_score_has_one() -> None:
-    text = array(named("x", ("a", None), ("b", None)), labels=["c", "b", "a"])
-    assert text["label"].values.tolist() == ["c", "b", "a"]
-    assert text.values.tolist() == [[0.0, 1.0, 1.0]]
 
 
 @given(

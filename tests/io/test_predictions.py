@@ -1,4 +1,4 @@
-"""Predictions from every format, and the options of reading them."""
+"""Predictions from every format, one augmentation or several, and the options of reading them."""
 
 from __future__ import annotations
 
@@ -10,65 +10,167 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 import cases_net
 import plausibly
-from io_files import csv_text, refusal, written
+from io_files import csv_text, damaged, refusal, result_or_refusal, warned, written
+from plausibly.data.text_table import TextTable
+from plausibly.data.validate import seen_in_one
+from plausibly.io.arrays import stacked
 from plausibly.io.datasets import write_rows
+from plausibly.kernels.random import Keys
 
 LABELS = ["melanoma", "naevus, other", 'say "x"']
 VALUES = np.array([[0.5, 0.25, 0.25], [0.0, 0.125, 0.875]])
 EXAMPLES = ["007", "é"]
+VIEWS = ["original", "flipped"]
 CASES: dict[str, cases_net.Spec] = tomllib.loads(
     Path(__file__).with_name("predictions.toml").read_text("utf-8")
 )
 
 
-def expected(dtype: type[np.floating] = np.float64, examples: list[str] = EXAMPLES) -> xr.DataArray:
-    return xr.DataArray(
-        VALUES.astype(dtype),
-        dims=("example", "label"),
-        coords={"example": examples, "label": LABELS},
-        name="predictions",
-        attrs={"scale": "probability"},
-    )
+def expected(dtype: type[np.floating] = np.float64, *, views: bool = False) -> xr.DataArray:
+    coords = {"augmentation": VIEWS} if views else {}
+    coords |= {"example": EXAMPLES, "label": LABELS}
+    values = np.stack([VALUES, VALUES[::-1]]) if views else VALUES
+    attrs = {"scale": "probability"}
+    return xr.DataArray(values.astype(dtype), coords, tuple(coords), "predictions", attrs)
 
 
-def table(values: np.ndarray = VALUES) -> list[list[object]]:
-    pairs = zip(EXAMPLES, values.tolist(), strict=True)
-    return [["example", *LABELS], *([name, *row] for name, row in pairs)]
+def rows(array: xr.DataArray) -> list[list[object]]:
+    """Return a row per example, or per example and augmentation, of names and numbers."""
+    if "augmentation" not in array.dims:
+        return [[name, *array.sel(example=name).values.tolist()] for name in EXAMPLES]
+    planes = zip(VIEWS, array.transpose("augmentation", "example", "label").values, strict=True)
+    return [[e, view, *plane[at]] for view, plane in planes for at, e in enumerate(EXAMPLES)]
 
 
-def in_format(folder: Path, kind: str, dtype: type[np.floating]) -> Path:
-    values = VALUES.astype(dtype)
-    path = folder / f"p.{kind}"
-    if kind == "npy":
-        np.save(path, values)
-    elif kind == "npz":
-        np.savez(path, probs=values, class_names=LABELS, names=EXAMPLES)
-    elif kind in {"csv", "tsv"}:
-        written(folder, path.name, csv_text(table(values), "," if kind == "csv" else "\t"))
-    elif kind == "parquet":
-        write_rows(path, ["example", *LABELS], [EXAMPLES, *np.ascontiguousarray(values.T)])
+def in_format(folder: Path, ending: str, array: xr.DataArray) -> Path:
+    path, views = folder / f"p{ending}", "augmentation" in array.dims
+    body = rows(array)
+    header = ["example", *["view"] * views, *LABELS]
+    if ending == ".npy":
+        np.save(path, array.values)
+    elif ending == ".npz":
+        more = {"augmentations": VIEWS} if views else {}
+        np.savez(path, probs=array.values, class_names=LABELS, names=EXAMPLES, **more)  # type: ignore[arg-type]  # names
+    elif ending in (".csv", ".tsv"):
+        written(folder, path.name, csv_text([header, *body], "," if ending == ".csv" else "\t"))
+    elif ending == ".parquet":
+        columns = [list(column) for column in zip(*body, strict=True)]
+        numbers = [np.array(column, array.dtype) for column in columns[1 + views :]]
+        write_rows(path, header, [*columns[: 1 + views], *numbers])
     else:
-        engine = "scipy" if kind == "nc" else "netcdf4"
-        array = expected(dtype).transpose("label", "example").drop_attrs()
-        array.to_netcdf(path, engine=engine)  # type: ignore[call-overload]  # chosen above
+        engine = "scipy" if ending == ".nc" else "netcdf4"
+        bare = array.transpose("label", ...).drop_attrs()
+        bare.to_netcdf(path, engine=engine)  # type: ignore[call-overload]  # chosen above
     return path
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("kind", ["npy", "npz", "csv", "tsv", "parquet", "nc", "nc4"])
-def test_every_format_gives_the_same(tmp_path: Path, kind: str, dtype: type[np.floating]) -> None:
-    path = in_format(tmp_path, kind, dtype)
-    if kind == "npy":
-        read = plausibly.read_predictions(path, labels=LABELS, examples=EXAMPLES)
-    else:
-        read = plausibly.read_predictions(path)
-    text = kind in {"csv", "tsv"}
-    xr.testing.assert_identical(read, expected(np.float64 if text else dtype))
-    assert read.dtype == (np.float64 if text else dtype)
+@pytest.mark.parametrize(
+    ("ending", "views"),
+    [
+        *(
+            (ending, False)
+            for ending in (".npy", ".npz", ".csv", ".tsv", ".parquet", ".nc", ".nc4")
+        ),
+        *((ending, True) for ending in (".npz", ".csv", ".parquet", ".nc")),
+    ],
+)
+def test_every_format_gives_the_same(
+    tmp_path: Path, ending: str, views: bool, dtype: type[np.floating]
+) -> None:
+    path = in_format(tmp_path, ending, expected(dtype, views=views))
+    names = {"labels": LABELS, "examples": EXAMPLES} if ending == ".npy" else {}
+    column = "view" if views and ending in (".csv", ".parquet") else None
+    read = plausibly.read_predictions(path, augmentation=column, **names)  # type: ignore[arg-type]  # by name
+    dtype = np.float64 if ending in (".csv", ".tsv") else dtype  # text has no types
+    xr.testing.assert_identical(read, expected(dtype, views=views))
+    assert read.dtype == dtype
+
+
+def test_augmentations_of_netcdf_may_have_no_names(tmp_path: Path) -> None:
+    bare = expected(views=True).drop_vars("augmentation")
+    read = plausibly.read_predictions(in_format(tmp_path, ".nc", bare))
+    assert read["augmentation"].values.tolist() == ["0", "1"]
+
+
+def test_a_table_of_two_dims_with_an_array_called_views_is_read_as_ever(tmp_path: Path) -> None:
+    np.savez(tmp_path / "p.npz", probs=VALUES, views=VIEWS, examples=EXAMPLES, labels=LABELS)
+    assert plausibly.read_predictions(tmp_path / "p.npz").dims == ("example", "label")
+
+
+@given(st.permutations(range(6)))
+def test_rows_in_any_order_are_the_same_numbers(order: list[int]) -> None:
+    values = np.arange(12.0).reshape(6, 2)
+    examples, views = list("aabbcc"), list("uvuvuv")
+    columns = ([examples[row] for row in order], [views[row] for row in order])
+    table = TextTable(
+        source="p.csv", header=("example", "view"), columns=columns, lines=range(2, 8)
+    )
+    found, named, seen = stacked(values[order], table, "example", "view")
+    assert (named, seen) == tuple(list(dict.fromkeys(column)) for column in columns)
+    for row, (example, view) in enumerate(zip(examples, views, strict=True)):
+        assert found[seen.index(view), named.index(example)].tolist() == values[row].tolist()
+
+
+def test_options_hold_for_every_augmentation(tmp_path: Path) -> None:
+    array = expected(views=True)
+    path, other = in_format(tmp_path, ".csv", 3 * array), [*LABELS[1:], "M"]
+    found = plausibly.read_predictions(
+        path,
+        augmentation="view",
+        normalise=True,
+        rename={"melanoma": "M"},
+        labels=other,
+    )
+    assert found["label"].values.tolist() == other
+    np.testing.assert_allclose(found.sel(label="M"), array.sel(label="melanoma"))
+    array[1, 0, 2] = np.nan  # an example goes with all its augmentations
+    path = in_format(tmp_path, ".csv", array)
+    found = plausibly.read_predictions(path, augmentation="view", bad_rows="drop")
+    xr.testing.assert_equal(found, array.sel(example=["é"]))
+    assert "1" in str(found.attrs["left_out"])
+
+
+def test_hard_probabilities_are_warned_of(tmp_path: Path) -> None:
+    body = [[f"e{n}", "v", n % 2, 1 - n % 2] for n in range(30)]
+    path = written(tmp_path, "p.csv", csv_text([["example", "view", "a", "b"], *body]))
+    assert warned(lambda: plausibly.read_predictions(path, augmentation="view")).startswith(
+        "warning probabilities-hard: p.csv, all of rows are only 0 and 1"
+    )
+
+
+def test_an_example_seen_in_one_view_is_seen_in_the_same_one_in_any_order() -> None:
+    names = [f"e{n}" for n in range(400)]
+    planes = np.broadcast_to(np.arange(4.0)[:, None, None], (4, 400, 2))
+    coords = {"augmentation": list("abcd"), "example": names, "label": ["x", "y"]}
+    every = xr.DataArray(planes, coords, tuple(coords))
+    one = seen_in_one(every, Keys(1))
+    assert one.dims == ("example", "label")
+    turned = seen_in_one(every.isel(example=slice(None, None, -1)), Keys(1))
+    xr.testing.assert_equal(one, turned.sel(example=names))
+    counts = np.bincount(one.values[:, 0].astype(int), minlength=4)
+    assert counts.min() > 60
+    assert (seen_in_one(every, Keys(2)).values != one.values).any()
+
+
+@pytest.mark.parametrize("ending", [".npy", ".npz", ".csv", ".parquet", ".nc"])
+@given(data=st.data())
+@settings(max_examples=30)
+def test_a_damaged_file_is_read_or_refused(folder: Path, ending: str, data: st.DataObject) -> None:
+    path = damaged(data, in_format(folder, ending, expected()))
+    result_or_refusal(lambda: plausibly.read_predictions(path, labels=LABELS), path.name)
+
+
+@pytest.mark.parametrize("kept", [8, 100, 0.5, 0.99])
+def test_netcdf4_that_is_cut(tmp_path: Path, kept: float) -> None:
+    content = in_format(tmp_path, ".nc4", expected()).read_bytes()
+    path = written(tmp_path, "cut.nc", content[: int(kept if kept >= 1 else kept * len(content))])
+    error = refusal(lambda: plausibly.read_predictions(path))
+    assert (error.name, error.what) == ("file-damaged", "cut.nc is not a whole netCDF file")
 
 
 def test_numbers_of_other_layouts(tmp_path: Path) -> None:
@@ -205,6 +307,6 @@ def test_labels_of_netcdf_under_another_word_are_not_overridden(tmp_path: Path) 
 
 
 def test_netcdf4_needs_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = in_format(tmp_path, "nc4", np.float64)
+    path = in_format(tmp_path, ".nc4", expected())
     monkeypatch.setitem(sys.modules, "netCDF4", None)
     assert refusal(lambda: plausibly.read_predictions(path)).name == "extra-missing"

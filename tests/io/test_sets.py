@@ -97,13 +97,6 @@ def test_what_stands_in_the_files(tmp_path: Path) -> None:
     }
 
 
-def test_names_that_clash_with_our_columns_are_told_by_position(tmp_path: Path) -> None:
-    sets = simple().assign_coords(label=["size", "example"])
-    for ending in ENDINGS:
-        write_sets(sets, tmp_path / f"sets{ending}")
-        xr.testing.assert_identical(read_sets(tmp_path / f"sets{ending}"), sets)
-
-
 def test_no_cell_is_a_formula_where_that_is_asked_for(tmp_path: Path) -> None:
     labels = ["=1+1", "@sum"]
     sets = simple().assign_coords(label=labels, example=["+a", "-b", "'c"])

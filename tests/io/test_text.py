@@ -51,14 +51,6 @@ def test_lines_are_those_of_the_file(tmp_path: Path) -> None:
     assert table.places([1]) == "line 7"
 
 
-def test_lines_have_thousands_and_blocks_join(tmp_path: Path) -> None:
-    text = HEADER + "".join(f"t{row},w,a\n" for row in range(9_000))
-    table = read(written(tmp_path, "v.csv", text))
-    assert table.column("task") == [f"t{row}" for row in range(9_000)]
-    assert list(table.lines) == list(range(2, 9_002))
-    assert table.place(8_999) == "v.csv line 9,001"
-
-
 def test_files_without_header_have_positions_for_names(tmp_path: Path) -> None:
     path = written(tmp_path, "v.tsv", "w1\tt1\ta\nw1\tt2\tb\n")
     table = read(path, header=False)

@@ -10,11 +10,10 @@ import xarray as xr
 
 import cli_world
 import plausibly
-from cli_world import World, done, run, typed
+from cli_world import World, done, typed
 from plausibly.data.names import name_texts
 from plausibly.plugin import ANNOTATION, resolve
 from plausibly.study import prepare
-from refusals import refused
 
 TABLE = """\
 label,order,parent,risk,alias
@@ -53,7 +52,6 @@ def make(folder: Path) -> World:
 
 
 LABELS = ("--labels", "labels.csv")
-LABEL_KEY = ("--set", "labels.path=labels.csv")
 SPREAD = ("--aggregator", "spread")
 
 
@@ -152,12 +150,6 @@ def test_columns_without_names_are_those_below(world: World) -> None:
     assert name_texts(wide["label"].values) == ["cat", "dog", "fox", "pet"]
 
 
-def test_labels_that_are_missing_besides_parents(world: World) -> None:
-    world.write("model.csv", "example,cat,fox\nc00,0.5,0.5\n")
-    with refused("labels-differ", 'model.csv lacks the label "dog"'):
-        plausibly.read_predictions("model.csv", labels="labels.csv")
-
-
 def test_calibrating_by_risk(world: World) -> None:
     """Risks of the labels of the model are numbers, though that of the parent is empty."""
     model = plausibly.read_predictions("model.csv", labels="labels.csv")
@@ -215,27 +207,3 @@ def test_a_study_whose_parents_nobody_spreads(world: World) -> None:
     assert 'hint aggregate with [annotations] aggregator = "spread"' in text
     world.edit("said.csv", "c03,w1,pet", "c03,w1,fox")
     assert name_texts(prepare("study.toml").plausibilities["label"].values) == ["cat", "dog", "fox"]
-
-
-def test_a_study_of_plausibilities(world: World) -> None:
-    world.edit("said.csv", "c03,w1,pet", "c03,w1,fox")
-    done("aggregate", "-a", "said.csv", *LABELS, "-o", "lam.csv")
-    old = '[annotations]\npath = "said.csv"\n'
-    world.edit("study.toml", old, '[plausibilities]\npath = "lam.csv"\n')
-    world.edit("study.toml", 'aggregator = "spread"\n', "")
-    assert name_texts(prepare("study.toml").plausibilities["label"].values) == ["cat", "dog", "fox"]
-
-
-def test_renamed_labels_of_a_table_with_parents(world: World) -> None:
-    ran = run(
-        *("calibrate", "-a", "said.csv", "-p", "model.csv", *LABELS, *SPREAD),
-        *("--set", "labels.rename=Katze=cat", "-o", "p.nc"),
-    )
-    assert ran.code == 0, ran.err
-    assert plausibly.load_predictor("p.nc").labels == ("cat", "dog", "fox")
-
-
-def test_planning_reads_the_table(world: World) -> None:
-    asked = ("plan", "-a", "said.csv", "-p", "model.csv", *LABEL_KEY, *SPREAD, "--alpha", "0.2")
-    ran = done(*asked)
-    assert "spread (parents uniform)" in ran.out

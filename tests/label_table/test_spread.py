@@ -159,17 +159,6 @@ def test_equal_shares_by_hand() -> None:
     assert lam["parent"].values.tolist() == ["dermatitis", "dermatitis", ""]
 
 
-def test_a_middle_level_bears_on_the_level_above() -> None:
-    """What is said of contact dermatitis is what a bare dermatitis then follows."""
-    lam = plausibly.aggregate(
-        table_of(DEEP, [("x", "dermatitis"), ("x", "contact")]),
-        "spread",
-        parents="frequency",
-    )
-    row = dict(zip(name_texts(lam["label"].values), lam.values[0], strict=True))
-    assert row == {"allergic": 0.5, "irritant": 0.5, "eczema": 0, "tinea": 0, "other": 0}
-
-
 def test_in_proportion_to_all_examples_the_guarantee_says_so() -> None:
     votes = [("x", "dermatitis"), ("y", "eczema"), ("z", "contact"), ("w", "contact")]
     table = table_of(TREE, votes)

@@ -22,38 +22,6 @@ BALLOTS = """\
 # ALTERNATIVE NAME 2: {}
 1: {}
 """
-CHOICE = {"from_name": "dx", "type": "choices", "value": {"choices": [LONG]}}
-RECORD = {
-    "id": "1",
-    "q.responses": [LONG],
-    "q.responses.users": ["u"],
-    "q.responses.status": ["submitted"],
-}
-TASK = {"id": 1, "data": {}, "annotations": [{"completed_by": 1, "result": [CHOICE]}]}
-
-
-@pytest.mark.parametrize(
-    ("reader", "text", "options"),
-    [
-        ("long-table", f"task,worker,label\nt,a,{LONG}\n", {}),
-        ("wide-table", f"task,a\n1,{LONG}\n", {}),
-        ("doccano", f"id,text,label\n1,t,{LONG}\n", {"annotator": "a"}),
-        (
-            "cvat",
-            f'<annotations><version>1.1</version><image name="i"><tag label="{LONG}"/></image>'
-            "</annotations>",
-            {"annotator": "a"},
-        ),
-        ("label-studio", json.dumps([TASK]), {}),
-        ("preflib", BALLOTS.format(LONG, "bo", "1,2"), {}),
-        ("argilla", f"{json.dumps(RECORD)}\n{json.dumps(RECORD | {'id': '2'})}\n", {}),
-    ],
-)
-def test_a_label_of_100000_letters_is_read(
-    tmp_path: Path, reader: str, text: str, options: dict[str, str]
-) -> None:
-    table = plausibly.read_annotations(written(tmp_path, "v.x", text), reader, **options)
-    assert LONG in table["label"].values
 
 
 @pytest.mark.parametrize(

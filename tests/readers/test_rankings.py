@@ -1,4 +1,4 @@
-"""PrefLib and selectors: any rankings come back, and what rankings are for."""
+"""PrefLib and selectors: any rankings come back."""
 
 from __future__ import annotations
 
@@ -160,41 +160,6 @@ def test_a_file_that_is_cut_anywhere_is_refused(tmp_path: Path) -> None:
             lambda cut=cut: plausibly.read_annotations(cut, "preflib", unlisted="unknown")  # type: ignore[misc]  # bound now
         )
         assert error.what.startswith("c.toi")
-
-
-# ---- what rankings are for
-
-
-def ballots(folder: Path, name: str, read: int = 0) -> xr.Dataset:
-    """Return the table of a case about ballots."""
-    (file,) = cases_net.load(Path(__file__).parent / "cases" / "preflib" / f"{name}.toml")
-    table = cases_net.read(cases_net.write(folder, file), file["read"][read])
-    assert isinstance(table, xr.Dataset)
-    return table
-
-
-@pytest.mark.parametrize(
-    ("name", "order"),
-    [
-        ("report-41-non-finishers-are-a-block-at-the-end", ">>="),
-        ("report-43-a-chain-of-ballots-is-finite", ">>>"),
-        ("report-44-ties-of-two-and-three-count-as-one-block", "=>>"),
-    ],
-)
-def test_ballots_order_the_alternatives(tmp_path: Path, name: str, order: str) -> None:
-    shares = plausibly.aggregate(ballots(tmp_path, name), "plackett-luce").values[0]
-    assert (shares > 0).all()
-    for one, sign, other in zip(shares, order, shares[1:], strict=False):
-        assert one == pytest.approx(other) if sign == "=" else one > other
-
-
-def test_report_42_what_is_unlisted_has_two_meanings(tmp_path: Path) -> None:
-    name = "report-42-incomplete-orders-need-a-word-and-both-meanings-differ"
-    below, apart = (
-        plausibly.aggregate(ballots(tmp_path, name, read), "plackett-luce").values[0]
-        for read in (1, 2)  # excluded, and unknown
-    )
-    assert below[1] > apart[1]  # bo is before ann, whom the last ballot does not name
 
 
 @pytest.mark.realdata

@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from pathlib import Path
 
-import pandas as pd
 import pytest
 import xarray as xr
 from hypothesis import given, settings, strategies as st
@@ -116,19 +115,3 @@ def test_weights_keep_every_bit(
         for label, weight in zip("abc", row, strict=True)
         if weight
     }
-
-
-@pytest.mark.parametrize(
-    ("reader", "text"),
-    [
-        ("counts", "example,cat,dog,unknown,NF\na,6,0,3,1\nb,0,0,2,8\nc,0,0,0,0\n"),
-        (
-            "soft-labels",
-            "example,annotator,cat,dog,fox\na,ann,0.5,0.5,0\na,bo,1,0,0.0\nb,ann,2e-1,0.3,0.499\n",
-        ),
-    ],
-)
-def test_a_frame_gives_what_its_file_gives(tmp_path: Path, reader: str, text: str) -> None:
-    path = written(tmp_path, "f.csv", text)
-    table = plausibly.read_annotations(pd.read_csv(path), reader)
-    xr.testing.assert_equal(table, plausibly.read_annotations(path, reader))
