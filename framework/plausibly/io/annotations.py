@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -126,40 +127,30 @@ def read_annotations(
     AnnotationTable
         With the attributes ``reader``, ``source`` (name of the file, ``the frame`` or ``the data
         set``, whose rows messages count from 1), and ``merged``: answers under each alias.
-
-    Raises
-    ------
-    InputError
-        ``file-missing``, ``format-unknown`` where no reader recognises the file,
-        ``format-ambiguous`` where several do, ``options-unfit``, and what the reader and the kind
-        of annotation say. For frames ``reader-unnamed``, ``reader-unfit``, ``frame-unfit``.
     """
     about = None if labels is None else table_from(labels, LABEL)
+    load: Callable[[list[str] | None], xr.Dataset]
     if isinstance(path, (str, os.PathLike)):
         file = Path(path)
         if not file.is_dir():
             files.existing(file, _ROLE)
-        source = file.name
-        component = (
-            _recognised(file, options)
-            if reader is None
-            else registry.resolve(READER, reader, options)
-        )
+        if reader is None:
+            component = _recognised(file, options)
+        else:
+            component = registry.resolve(READER, reader, options)
+        source, load = file.name, partial(component.read, file)
     else:
         from plausibly.io import frames  # few calls have one
 
         frame = frames.text_table(path)
-        source = frame.source
         component = _reader_of_frames(frame, reader, options)
+        source, load = frame.source, partial(component.from_table, frame)
     reader_name = called(READER, component)
 
     def read(declared: list[str] | None) -> xr.Dataset:
         try:
             with calling(f"reader {reader_name}", "read"):
-                if isinstance(path, (str, os.PathLike)):
-                    made = component.read(file, declared)
-                else:
-                    made = component.from_table(frame, declared)
+                made = load(declared)
                 # Tables of ours are looked at by their kind, once, below.
                 is_ours = isinstance(made, AnnotationTable)
                 return made if is_ours else check_table(made, source=f"reader {reader_name}")
@@ -201,23 +192,19 @@ def _reader_of_frames(
     if component is not None and type(component).from_table is not Reader.from_table:
         return component
     absent = [role for role in NEEDED if role not in table.header]
-    hint = 'reader="long-table"' + (f", {columns_hint([table.header], absent)}" if absent else "")
+    hint = f'reader="long-table", {columns_hint([table.header], absent)}'
     if len(guessed(table.header, absent)) < len(absent):
         hint = (
             'reader="wide-table", where each column is of an annotator; "counts" or '
             '"soft-labels", where it is of a label'
         )
-    entries = registry.default().entries(READER)
-    every = _candidates(entries, {})[0].values()
-    tables = [
-        candidate for candidate in every if type(candidate).from_table is not Reader.from_table
-    ]
-    known = [called(READER, candidate) for candidate in tables]
-    what = f"{table.source} has {several(len(table.header), 'column')}, and no reader is named"
+    every = _candidates(registry.default().entries(READER), {})[0].values()
+    known = [called(READER, r) for r in every if type(r).from_table is not Reader.from_table]
+    name, what = "reader-unnamed", f"no reader is named for {table.source}"
     if component is not None:
-        what = f"reader {called(READER, component)} reads files, not {table.source}"
+        name, what = "reader-unfit", f"reader {called(READER, component)} reads files only"
     raise InputError(
-        "reader-unnamed" if component is None else "reader-unfit",
+        name,
         what,
         expected=f"one of {listed(known, most=9)}",
         found=f"columns {listed(map(quoted, table.header))}",
@@ -245,10 +232,8 @@ def _recognised(path: Path, options: dict[str, object]) -> Reader:
         candidates, refusals = candidates | more, refusals | why
     if not candidates and options:
         every = _candidates(entries, {})[0].values()
-        likely_names = [
-            called(READER, reader) for reader in every if _recognises(reader, path, head)
-        ]
-        meant = {name: why for name, why in refusals.items() if name in likely_names}
+        fit_names = [called(READER, reader) for reader in every if _recognises(reader, path, head)]
+        meant = {name: why for name, why in refusals.items() if name in fit_names}
         reasons = [f"{name}: {reason_of(why)}" for name, why in (meant or refusals).items()]
         raise InputError(
             "options-unfit",
@@ -411,12 +396,6 @@ def build_annotations(
     Returns
     -------
     AnnotationTable
-
-    Raises
-    ------
-    InputError
-        ``record-invalid``, ``response-twice``, ``label-unknown``, ``annotations-empty``, and what
-        the kind says of an answer.
 
     Examples
     --------

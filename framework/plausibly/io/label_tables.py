@@ -75,23 +75,21 @@ def as_values(texts: Sequence[str]) -> NDArray[Any]:
 def _check_parents(
     table: TextTable, labels: Sequence[str], parents: Sequence[str], aliases: dict[str, str]
 ) -> None:
-    known = set(labels)
-    unknown = [row for row, name in enumerate(parents) if name and name not in known]
+    known = {"", *labels}
+    unknown = [row for row, name in enumerate(parents) if name not in known]
     if unknown:
         row = unknown[0]
         name = parents[row]
         meant = aliases.get(name) or near(name, [label for label in labels if label != labels[row]])
-        others = f" (so it is in {table.places(unknown[1:])})" if len(unknown) > 1 else ""
         raise InputError(
             "parent-unknown",
             f"{table.place(row)}: the parent of {quoted(labels[row])} is {quoted(name)}, which is "
-            f"no label of the table{others}",
+            "no label of the table",
             expected="a label with a row of its own, or an empty cell",
             found=quoted(name),
-            hint=f"did you mean {quoted(meant)}? fix it"
+            hint=f"did you mean {quoted(meant)}?"
             if meant
-            else f"add a row for {quoted(name)}, or give the column another name, if annotators "
-            "cannot say it",
+            else f"add a row for {quoted(name)}, or give the column another name",
             source=table.source,
             details={"lines": [table.lines[row] for row in unknown]},
         )
@@ -100,15 +98,11 @@ def _check_parents(
 
 def _check_order(table: TextTable, labels: Sequence[str], texts: Sequence[str]) -> None:
     row_of: dict[float, int] = {}
-    for row, cell in enumerate(texts):
-        if not cell:
-            continue
+    for row, cell in ((row, cell) for row, cell in enumerate(texts) if cell):
         value = plain([cell])
         if value is None:
             expected = "the place of the label, such as 1, or an empty cell"
-            error = text.unreadable(table, row, ORDER, cell, expected)
-            error.hint = "number the labels from one end to the other"
-            raise error
+            raise text.unreadable(table, row, ORDER, cell, expected)
         before = row_of.setdefault(float(value[0]), row)
         if before != row:
             raise InputError(
@@ -203,12 +197,6 @@ def read_examples(path: Path | str, *, example: str = EXAMPLE) -> xr.Dataset:
     xarray.Dataset
         Coordinates over ``example``. A column is of numbers only if every value is one beyond
         doubt: no empty cell, no leading zero, no plus sign. Otherwise it is text, as written.
-
-    Raises
-    ------
-    InputError
-        ``columns-missing``, ``columns-repeat``, ``column-reserved``, ``example-unnamed``,
-        ``example-twice``, and what `read_table` says.
     """
     table = text.read_table(path, role="examples")
     guess = near(example, table.header) or table.header[0]
@@ -237,29 +225,24 @@ def read_labels(path: Path | str) -> xr.Dataset:
     xarray.Dataset
         Coordinates over ``label``. A column is of numbers only if every cell that is filled is one
         beyond doubt, as in `read_examples`, and NaN where it is empty.
-
-    Raises
-    ------
-    InputError
-        As `read_examples`; ``alias-ambiguous`` where an alias is a label or of two labels,
-        ``parent-unknown``, ``parents-circular``, ``number-unreadable`` and ``order-twice``.
     """
     path = Path(path)
     if not is_table(path):
         return _one_a_line(path, LABEL)
     table = text.read_table(path, role="labels")
-    hint = f"write label above the names, or end the file's name in .txt: {path.stem}.txt"
-    table.need([LABEL], hint=hint)
+    table.need([LABEL], hint=f"write label above the names, or name the file {path.stem}.txt")
     return _dataset(table.seen(), LABEL)
 
 
 def _one_a_line(path: Path, dim: str) -> xr.Dataset:
     """Read a file of one name per line; lines are kept but for their end."""
-    expected = f"one {dim} per line"
-    names = files.read_text(path, f"{dim}s", expected=expected).rstrip("\n").split("\n")
+    text = files.read_text(path, f"{dim}s", expected=f"one {dim} per line")
+    return _dataset(_column(path.name, dim, text.rstrip("\n").split("\n"), "line").seen(), dim)
+
+
+def _column(source: str, dim: str, names: list[str], unit: str) -> TextTable:
     lines = range(1, len(names) + 1)
-    table = TextTable(source=path.name, header=(dim,), columns=(names,), lines=lines)
-    return _dataset(table.seen(), dim)
+    return TextTable(source=source, header=(dim,), columns=(names,), lines=lines, unit=unit)
 
 
 def table_from(source: Names, dim: str) -> xr.Dataset:
@@ -271,10 +254,7 @@ def table_from(source: Names, dim: str) -> xr.Dataset:
         if dim == LABEL:
             return read_labels(path)
         return read_examples(path) if is_table(path) else _one_a_line(path, dim)
-    names = name_texts(source)
-    lines = range(1, len(names) + 1)
-    table = TextTable(source=f"{dim}s", header=(dim,), columns=(names,), lines=lines, unit="row")
-    return _dataset(table, dim)
+    return _dataset(_column(f"{dim}s", dim, name_texts(source), "row"), dim)
 
 
 def check_known(used: Sequence[str], labels: Sequence[str], source: str, verb: str) -> None:
@@ -303,11 +283,6 @@ def with_coordinates(array: Labelled, table: xr.Dataset) -> Labelled:
 
     `table` is from `read_examples` or `read_labels`, and may know more examples than `array` has.
     Aliases of labels are not among the coordinates: they are read with the table alone.
-
-    Raises
-    ------
-    InputError
-        ``examples-incomplete`` or ``labels-incomplete``, with the names that `table` lacks.
     """
     (dim,) = (str(name) for name in table.dims)
     on = label_dim(array) if dim == LABEL else dim

@@ -57,12 +57,6 @@ def read_xml(path: Path | str, role: str, *, source: str | None = None) -> Eleme
         Purpose of the file for messages, such as ``"annotations"``.
     source : str, optional
         Name of the file for messages.
-
-    Raises
-    ------
-    InputError
-        ``file-empty``, ``text-binary`` for an archive, ``xml-broken`` with the line, also where
-        entities may be defined: in a document type.
     """
     source = source or Path(path).name
     data = files.opening(path, role, -1)
