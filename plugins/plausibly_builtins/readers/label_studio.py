@@ -86,10 +86,8 @@ class Result:
 
 @attrs.frozen(kw_only=True)
 class Task:
-    """Contents of a task, or of all tasks of one example."""
+    """Results of a task, or of all tasks of one example."""
 
-    place: str = ""
-    entries: list[base.Entry] = attrs.field(factory=list)
     annotations: list[Result] = attrs.field(factory=list)
     drafts: list[Result] = attrs.field(factory=list)
     predictions: list[Result] = attrs.field(factory=list)
@@ -121,59 +119,52 @@ def _files(path: Path) -> list[Path]:
     return sorted(f for f in path.iterdir() if not f.name.startswith(".") and f.is_file())
 
 
-def _load(path: Path) -> list[Task]:
+def _load(path: Path) -> list[base.PlacedEntry]:
+    """Return the place and the fields of every task."""
     expected = "a list of tasks with their annotations"
-    tasks: list[Task] = []
+    tasks: list[base.PlacedEntry] = []
     for file in _files(path):
         inside = file.name if path.is_dir() else ""
         source = f"{path.name}/{inside}".rstrip("/")
         with base.about(source):
             entries = base.entries(file, expected, source)
-        for where, entry in entries:
-            fields, at = _whole(entry), f"{inside} {where}".lstrip()
-            identity = base.text_of(fields.get("id"))
-            place = f"task {identity}" if identity else at
-            task = Task(
-                place=at,
-                entries=[fields],
-                annotations=_results(fields, place, "annotation", *_ENTRIES),
-                drafts=_results(fields, place, "draft", "drafts"),
-                predictions=_results(fields, place, "prediction", "predictions"),
-            )
-            tasks.append(task)
+        tasks += [(f"{inside} {where}".lstrip(), _whole(entry)) for where, entry in entries]
     if not tasks:
         raise base.unlike("as a whole", expected, found="no task")
     return tasks
 
 
 def _by_example(
-    source: str, tasks: Sequence[Task], key: str
+    source: str, tasks: Sequence[base.PlacedEntry], key: str
 ) -> tuple[dict[str, Task], Counter[str]]:
     """Return the tasks of each example, none of them twice, and how many annotations that drops.
 
     Examples are named by ``id``, or by a key of the data of their tasks.
     """
     named: list[base.PlacedEntry] = []
-    for task in tasks:
-        (fields,) = task.entries
+    for place, fields in tasks:
         data = fields.get("data")
         if not isinstance(data, dict):  # a task may be nothing but its data
             data = {name: fields[name] for name in fields if name not in (*_LISTS, "id")}
-        named.append((task.place, fields if key == "id" else data))
+        named.append((place, fields if key == "id" else data))
     wanted = None if key == "id" else key
     names = base.example_names(source, "label-studio", named, wanted, ("id",))
     by_example: dict[str, Task] = {}
+    before: dict[str, list[base.Entry]] = {}
     left_out = Counter[str]()
-    for example, task in zip(names, tasks, strict=True):
-        merged = by_example.setdefault(example, Task())
-        (fields,) = task.entries
-        if base.text_of(fields.get("id")) and fields in merged.entries:
-            left_out[_AGAIN] += len(task.annotations) + len(task.drafts)
+    for example, (place, fields) in zip(names, tasks, strict=True):
+        identity = base.text_of(fields.get("id"))
+        place = f"task {identity}" if identity else place
+        annotations = _results(fields, place, "annotation", *_ENTRIES)
+        drafts = _results(fields, place, "draft", "drafts")
+        task = by_example.setdefault(example, Task())
+        if identity and fields in before.setdefault(example, []):
+            left_out[_AGAIN] += len(annotations) + len(drafts)
             continue
-        merged.entries.append(fields)
-        merged.annotations.extend(task.annotations)
-        merged.drafts.extend(task.drafts)
-        merged.predictions.extend(task.predictions)
+        before.setdefault(example, []).append(fields)
+        task.annotations.extend(annotations)
+        task.drafts.extend(drafts)
+        task.predictions.extend(_results(fields, place, "prediction", "predictions"))
     return by_example, left_out
 
 
@@ -422,8 +413,8 @@ class LabelStudio(Scored, LabelStudioOptions):
 
     def content(self, path: Path, labels: base.Labels) -> AnnotationTable:
         every = _load(path)
-        if not any(task.annotations or task.drafts for task in every):
-            predicted = any(task.predictions for task in every)
+        if not any(fields.get(key) for _, fields in every for key in (*_ENTRIES, "drafts")):
+            predicted = any(fields.get("predictions") for _, fields in every)
             number = several(len(every), "task")
             raise base.only_predictions(self.reader, number, predicted=predicted)
         tasks, left_out = _by_example(path.name, every, self.example)
@@ -520,11 +511,8 @@ class LabelStudioMin(LabelStudioOptions):
             raise base.unlike("as a whole", "a key of answers", found=found)
         what = ": which key holds the answers is not clear"
         expected = "the name of the control; the data of a task stand beside it"
-        parts, more = (
-            (self.reader, what, expected, listed(map(quoted, keys))),
-            ", or another of them",
-        )
-        raise base.needed(*parts, more, details={"keys": keys}, control=keys[-1])
+        parts = (self.reader, what, expected, listed(map(quoted, keys)), ", or another of them")
+        raise base.needed(*parts, details={"keys": keys}, control=keys[-1])
 
 
 def _annotation(record: base.Entry, place: str, control: Control) -> list[Result]:
@@ -533,9 +521,7 @@ def _annotation(record: base.Entry, place: str, control: Control) -> list[Result
     if base.text_of(record.get(_ID)) is None:
         if not keys:
             return []
-        found = (
-            f"{quoted(keys[0])} among the data of the task, which the answer overwrites or loses to"
-        )
+        found = f"{quoted(keys[0])} among the data of the task"
         hint = "export as JSON, where answers and data stand apart"
         raise base.unlike(place, "a key of answers only", None, found, hint)
     regions = tuple(region for key in keys for region in _regions(key, record[key], place))
