@@ -250,16 +250,13 @@ def read_predictions(
         The file; or a table in memory, of pandas, polars or pyarrow (extra ``frames``). A table has
         a column of example names, then one column per label and nothing else. An npz has one array
         ``predictions``, ``probs`` or ``probabilities`` (example, label), and may have the names as
-        ``labels``, ``label_names`` or ``class_names``, and as ``examples`` or ``names``; these
-        words also in the singular; names under any other word are an error. A netCDF file has a
-        variable over dims ``example`` and ``label``. Either may have several augmentations of each
-        example: an array (augmentation, example, label) beside their names as ``augmentations`` or
-        ``views``, or a variable with the dim ``augmentation``. A stored 0 is 0, also where the
-        file has the fill value 0.
+        ``labels``, ``label_names`` or ``class_names``, and as ``examples`` or ``names``. A netCDF
+        file has a variable over dims ``example`` and ``label``. Either may have several
+        augmentations of each example: an array (augmentation, example, label) beside their names as
+        ``augmentations`` or ``views``, or a variable with the dim ``augmentation``.
     labels : sequence of str, Path, str or Dataset, optional
-        Names of the labels: needed where the file has none (npy), in column order. Where the file
-        names them, the names must be these, and the result has their order. A table (see
-        `plausibly.read_labels`) also gives its coordinates to the result.
+        Names of the labels, in column order where the file has none (npy); else the result has
+        their order. A table (see `plausibly.read_labels`) also gives its coordinates to the result.
     examples : sequence of str, Path, str or Dataset, optional
         Names of the examples where the file has none; else they are ``"0"``, ``"1"``, …
     example : str
@@ -288,9 +285,8 @@ def read_predictions(
     model : str, optional
         Whose predictions, where an export holds those of several models.
     chunks : int, optional
-        How many examples to read at once, about: whole stored chunks, whole row groups. The result
-        is a Dask array that is read and checked when something is asked of it. For files larger
-        than memory: Zarr, netCDF, npy and Parquet; extra ``dask``.
+        About how many examples to read at once, of Zarr, netCDF, npy and Parquet: the result is a
+        Dask array that is read and checked when something is asked of it (extra ``dask``).
 
     Returns
     -------

@@ -273,8 +273,6 @@ class ResponseOptions(Reader):
     ) -> AnnotationTable:
         """Return the annotation table of the responses.
 
-        Their order does not matter, unless `duplicates` is ``"first"`` or ``"last"``.
-
         Parameters
         ----------
         kind, responses, labels, source

@@ -137,10 +137,8 @@ class IterativeSpectral(Choix):
 
     A walk goes from l to k at the rate ``regularisation + n_kl / (u_k + u_l)``, n_kl being how
     often k was above l; its stationary distribution is the next u. Without regularisation it
-    settles at the maximum of the Bradley-Terry likelihood, as `choix:mm` does, mostly in far fewer
-    steps.
-    Comparisons are counted beforehand: thousands of responses take no longer than ten, and they may
-    count a broken number of times.
+    settles at the maximum of the Bradley-Terry likelihood, as `choix:mm` does, in fewer steps.
+    Responses may count a broken number of times.
 
     Attributes
     ----------
@@ -180,10 +178,7 @@ class MinorizationMaximization(Choix):
 
     in steps ``u_k = (sum_l n_kl + r) / (sum_l (n_kl + n_lk) / (u_k + u_l) + r)``, r being the
     regularisation. Labels that no response names get nothing. A ranking of L labels counts as
-    L (L - 1) / 2 comparisons, as if each had been asked for; `plackett-luce` takes it as one
-    ranking, and knows ties.
-
-    Where labels only win, utilities would be infinite: they then hang on `regularisation`, and a
+    L (L - 1) / 2 comparisons. Where labels only win, utilities hang on `regularisation`, and a
     warning names the examples.
 
     Attributes

@@ -28,12 +28,10 @@ from plausibly_builtins.crowd_kit._adapter import (
 class DawidSkene(CrowdKit):
     """Plausibility of a label = its chance of being the one true label, by crowd-kit's DawidSkene.
 
-    The model of plausibly's own `dawid-skene`, with `smoothing` 0 (chances below 1e-10 are raised
-    to that) and another test of convergence: it stops where the lower bound of the log-likelihood
-    of a response rises by less than `tolerance`, often after three iterations. After the same
-    number of iterations both agree within 1e-9, unless there are annotators none of whose examples
-    can have some label: nothing is known then of what they would say of it. crowd-kit takes what
-    they did say as certain, and plausibly every label as equally likely.
+    The model of plausibly's own `dawid-skene`, with `smoothing` 0 and another test of convergence:
+    it stops where the lower bound of the log-likelihood of a response rises by less than
+    `tolerance`. Of annotators none of whose examples can have some label, crowd-kit takes what they
+    did say as certain, and plausibly every label as equally likely.
 
     Attributes
     ----------
@@ -142,9 +140,8 @@ class Mace(CrowdKit):
     say: label l with chance ``x_ql``. All labels in the answers are as likely beforehand. It is
     estimated by variational Bayes, or by expectation maximisation, from a random start.
 
-    The start belongs to places in the order of names, so that an annotator of another name may
-    start elsewhere. crowd-kit 1.4.2 starts all restarts alike, so there is one. There is no test of
-    convergence: it takes all iterations.
+    The start belongs to places in the order of names. There is no test of convergence: it takes all
+    iterations.
 
     Attributes
     ----------
@@ -196,7 +193,7 @@ class Mmsr(Weighing):
 
         lambda_ik  =  exp(sum of g_q over those who say k)  /  the same, summed over labels
 
-    which is the one-coin model with these accuracies; its most plausible label is crowd-kit's.
+    which is the one-coin model with these accuracies.
 
     Attributes
     ----------
@@ -240,10 +237,9 @@ class Mmsr(Weighing):
 class Kos(CrowdKit):
     """All plausibility on the label that crowd-kit's KOS infers: of two, the one that weighs more.
 
-    Examples tell annotators which label the others favour, annotators tell examples how far they
-    agree, in turn, from random weights. It gives labels alone, so a row is one 1 and zeros. Where
-    both labels weigh the same, which they do if its annotators have answered no other example,
-    it gives none, and the table is refused. It does not say what an annotator is worth.
+    Messages go between examples and annotators, from random weights. It gives labels alone: a row
+    is one 1 and zeros. Where both labels weigh the same it gives none, and the table is refused. It
+    does not say what an annotator is worth.
 
     Attributes
     ----------
@@ -297,9 +293,9 @@ class Kos(CrowdKit):
 class Wawa(Weighing):
     """Plausibility of a label = the weight of those who chose it / the weight of all who answered.
 
-    The weight of an annotator is how often they agree with the majority. plausibly's own
-    `worker-agreement` shares the credit where labels tie for the most votes; here one of them is
-    the majority, that which comes first by annotator, then example.
+    The weight of an annotator is how often they agree with the majority. Where labels tie for the
+    most votes, that which comes first by annotator, then example, is the majority; plausibly's own
+    `worker-agreement` shares the credit.
 
     References
     ----------

@@ -285,12 +285,9 @@ class DawidSkene(Estimated):
         pi_qkl     =  (N_qkl + smoothing + diagonal 1[k = l]) / the same, summed over l
         N_qkl      =  sum of w_r lambda_ik over responses r of q that say l
 
-    w_r is the `response_weight` (1 where the table has none). The start is label frequency; a label
-    that no annotator gives has no plausibility, unless `label_smoothing` gives it some.
-
-    What is covered by sets that are calibrated on these plausibilities is *the label that the model
-    believes in*, not what an annotator would say: they are often nearly 0 or 1 where annotators
-    split. An example's plausibilities depend on all other examples of the table (`joint`).
+    w_r is the `response_weight` (1 where the table has none). The start is label frequency. Sets
+    that are calibrated on these plausibilities cover *the label that the model believes in*, not
+    what an annotator would say, and an example's plausibilities depend on all others (`joint`).
 
     Attributes
     ----------
@@ -386,8 +383,7 @@ class OneCoin(Estimated):
         c_q        =  (N_q + right) / (sum of w_r + right + wrong)
         N_q        =  sum of w_r lambda_{i l_r} over responses r of q
 
-    It needs far fewer responses than confusion matrices do, and is misled where labels differ in
-    how hard they are. The start, what sets cover, and `joint`: as for `dawid-skene`.
+    The start, what sets cover, and `joint`: as for `dawid-skene`.
 
     Attributes
     ----------

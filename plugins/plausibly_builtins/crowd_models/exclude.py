@@ -57,15 +57,10 @@ class Exclude(Around):
     3. whose weight, as the aggregator `by` estimates it from the responses that 1 and 2 leave, is
        below `below`. All are evaluated at once, and none again without the others.
 
-    Exclusions are recorded: the attribute `left_out` counts the responses, and `excluded` names
-    the annotators, as JSON, each with the reason. They stay in the table, as annotators without a
-    response. Responses of unknown annotators are kept. Where none of the three is set, no annotator
-    is left out, with a warning.
-
-    Whom to leave out, where it is counted or estimated, depends on all examples of the table
-    (`joint`), so that the guarantee has the same condition as with an aggregator that estimates
-    weights. To exclude annotators who disagree is to exclude disagreement: what is then covered is
-    what the others say.
+    The attribute `left_out` counts the responses; `excluded` names the annotators, as JSON, each
+    with the reason. Responses of unknown annotators are kept. Rules 2 and 3 depend on all examples
+    of the table (`joint`). To exclude annotators who disagree is to exclude disagreement: what is
+    then covered is what the others say.
 
     Attributes
     ----------

@@ -36,10 +36,8 @@ class WorkerAgreement(Aggregator):
         lambda_ik  =  sum_r w_r a_{q_r} 1[l_r = k]  /  sum_r w_r a_{q_r},  over responses r of i
 
     top_i are the labels with the most votes for example i (compared exactly where all response
-    weights are whole numbers, else to 12 digits), and w_r is the `response_weight`. There is no
-    model and nothing to converge; it is as linear in the votes as label frequency, once the weights
-    are known. They come from the whole table, so that an example's plausibilities depend on all
-    other examples (`joint`). With few responses per example, one's own vote decides often.
+    weights are whole numbers, else to 12 digits), and w_r is the `response_weight`. Weights come
+    from the whole table, so that an example's plausibilities depend on all others (`joint`).
 
     Attributes
     ----------
@@ -92,10 +90,9 @@ class WeightedVote(Aggregator):
     """Plausibility of a label = the weight of those who chose it / the weight of all who answered.
 
     ``lambda_ik = sum_r w_r a_{q_r} 1[l_r = k] / sum_r w_r a_{q_r}`` over the responses r of example
-    i, w_r their `response_weight` and a_q the weight of annotator q. Weights come from outside, so
-    that an example's plausibilities are its own affair: take them from a qualification test, or
-    from `plausibly.reliability` of *other* examples. An annotator of weight 0 is left out, as by
-    `plausibly.select_annotations`, but examples without other answers are refused.
+    i, w_r their `response_weight` and a_q the weight of annotator q. Take weights of a
+    qualification test, or from `plausibly.reliability` of *other* examples. An annotator of
+    weight 0 is left out; examples without other answers are refused.
 
     Attributes
     ----------

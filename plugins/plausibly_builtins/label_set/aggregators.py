@@ -68,18 +68,14 @@ def _fits(spread: Spread, _: object, value: str | None) -> None:
 class Spread(Around):
     """Aggregate with any aggregator, then take the plausibility of parents to the labels below.
 
-    A label that others name in their column ``parent`` of the table of labels stands above them:
-    an annotator who says ``dermatitis`` has not said which one. The inner aggregator treats it as a
-    label of its own; its plausibility then goes to the leaves below, at whatever level, and the
-    parent keeps none. Labels without a parent are leaves like others, and a table whose labels have
-    no parents is aggregated as it is.
+    A label that others name in their column ``parent`` of the table of labels is above them. The
+    inner aggregator treats it as a label of its own; its plausibility then goes to the leaves
+    below, at whatever level, and the parent keeps none.
 
     With ``lambda`` from the inner aggregator, parent p and its leaves L(p), each leaf l gets
     ``lambda_ip / |L(p)|`` (``"uniform"``) or ``lambda_ip lambda_il / sum_{k in L(p)} lambda_ik``
-    (``"frequency"``). Parents are taken from the lowest level up, so that the answers for a
-    middle level count in the proportions for those above it. Equal shares are linear in the
-    responses where the inner aggregator is, and exact: the `denominator` grows by what the numbers
-    of leaves need.
+    (``"frequency"``). Parents are taken from the lowest level up. Shares are exact: the
+    `denominator` grows by what the numbers of leaves need.
 
     Attributes
     ----------
@@ -92,8 +88,7 @@ class Spread(Around):
     unseen : {"uniform", "overall"}, optional
         With ``"frequency"``, of an example in which no leaf of the parent has plausibility: equal
         shares (default), or shares in proportion to the leaves' plausibilities in all examples
-        together. The plausibilities of an example then depend on the others (`joint`), and the
-        guarantee says so.
+        together, which then depend on one another (`joint`).
     """
 
     parents: Literal["uniform", "frequency", "drop", "error"] = attrs.field(

@@ -303,14 +303,11 @@ class PlackettLuce(Aggregator):
 
     w_b is the `response_weight`, T_B the utility of all labels below the block: of those that the
     ranking names later, and, where `unlisted` of the table is ``excluded``, of those that it does
-    not name. Where it is ``unknown``, a ranking says nothing of labels that it does not name. A tie
-    means that the order inside the block is not known: all orders are summed. A last block with
-    nothing below it says nothing.
+    not name. A tie means that the order inside the block is not known: all orders are summed.
 
     The prior is a gamma distribution of shape `prior` of every utility; this is the mode of log
-    utilities, the same whatever its rate. Of single labels it is ``(v_k + prior) / (v + K prior)``
-    with v_k of v votes and K labels in the model; of one ranking a > b it is
-    ``(1 + prior) / (1 + 2 prior)`` for a.
+    utilities. Of single labels it is ``(v_k + prior) / (v + K prior)`` with v_k of v votes and K
+    labels in the model.
 
     Attributes
     ----------
@@ -321,8 +318,7 @@ class PlackettLuce(Aggregator):
     unmentioned : {"nothing", "together", "each"}
         Labels that no response of the example names get nothing, and are not in the model
         (default); or are in the model as one label, whose plausibility they share equally; or each
-        as a label with a prior of its own. Then the more labels are declared, the more plausibility
-        goes to labels that no ranking names: with `prior` 0.5 and 400 labels most of it.
+        as a label with a prior of its own.
     tolerance : float
         It has converged where a full step changes no plausibility by more.
     iterations : int

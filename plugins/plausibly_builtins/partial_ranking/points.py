@@ -36,11 +36,8 @@ class InverseRank(Shares):
     rankings b of example i, w_b their `response_weight`; ``lambda_iy = alpha_iy / sum_k alpha_ik``.
     Blocks count from 1; labels that are not ranked get nothing.
 
-    A block shares its weight: a label tied in the first block can weigh less than one that stands
-    alone in the second. ``{a, b, c} > d`` gives a, b and c 2/9 each, and d 1/3. A skipped rank is
-    refused when the table is built, since the numbers of the blocks are the weights.
-
-    A single label counts as a ranking of one. Values are the exact ones, rounded once, unless the
+    A block shares its weight: ``{a, b, c} > d`` gives a, b and c 2/9 each, d 1/3. A single label
+    counts as a ranking of one. Values are the exact ones, rounded once, unless the
     least common multiple of all ``r |block r|`` times the total weight passes 2^53 (rankings of
     thirty labels and more).
 
@@ -75,12 +72,7 @@ class Borda(Shares):
     is the number of labels that any response of the example names: a ranking that is short still
     puts its labels above all others. Where it is ``unknown``, it is the number of labels that b
     itself names, since nothing is known of others (the modified Borda count). In both cases a
-    ranking gives nothing to labels that it does not name, and labels that no annotator names get
-    nothing.
-
-    Points fall in equal steps, so plausibilities are flatter than inverse ranks: one ranking
-    a > b > c gives 1/2, 1/3, 1/6, and 6/11, 3/11, 2/11 by inverse rank. Single labels give label
-    frequency.
+    ranking gives nothing to labels that it does not name.
 
     References
     ----------
@@ -134,9 +126,7 @@ class Dirichlet(Aggregator):
     ``(temperature mu_k + prior) / (temperature + K prior)`` over the K labels that take part, and
     their variance is ``m_k (1 - m_k) / (temperature + K prior + 1)`` for that mean m.
 
-    How many rankings there were does not enter: one reader and ten that agree give the same draws.
-    `plackett-luce-draws` and `bootstrap` know the difference. Draws are keyed by the names of the
-    examples: they depend on no other example, no order, and not on how many there are.
+    How many rankings there were does not enter. Draws are keyed by the names of the examples.
 
     Attributes
     ----------
@@ -148,9 +138,7 @@ class Dirichlet(Aggregator):
         Added for each label that takes part. With 0 (default), labels of inverse rank 0 get none.
     unmentioned : {"nothing", "together", "each"}
         Labels that no response of the example names get nothing (default); or `prior` for all of
-        them, shared equally; or `prior` for each, as published. The mean plausibility off the
-        labels that are named is then ``K_0 prior / (temperature + K prior)``, K_0 of K labels
-        being unnamed: with 415 of 419 unnamed, `prior` 0.01 and `temperature` 1 that is 0.80.
+        them, shared equally; or `prior` for each, as published.
 
     References
     ----------

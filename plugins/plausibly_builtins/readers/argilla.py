@@ -237,10 +237,8 @@ def _load(path: Path) -> list[Record]:
 class Argilla(Scored, base.Export):
     """Read records of Argilla: nested or flat ones of version 2, or those of version 1.
 
-    One question gives the answers. A label question or a rating names one label, a multi-label
-    question a set, a ranking orders labels; labels of equal rank share a block. Who discards a
-    record skips it, a draft is unfinished, and who is pending has not answered. Suggestions are
-    no responses: they are what `predictions` gives.
+    One question gives the answers. What is discarded is skipped, a draft is unfinished, and what is
+    pending has not been answered. Suggestions are what `predictions` gives.
 
     Attributes
     ----------

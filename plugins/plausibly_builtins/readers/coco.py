@@ -37,8 +37,7 @@ class Coco(base.Export):
     instances : bool
         Whether an instance means that its image shows the category.
     unlabelled : {"not-assigned", "empty"}
-        What it means that an image has no annotation, which the file does not say: no response
-        (counted in the summary), or an empty answer.
+        What it means that an image has no annotation: no response (counted), or an empty answer.
     """
 
     kind: base.Kind = "label-set"

@@ -24,9 +24,8 @@ class Cvat(base.Export):
 
     A file does not say who annotated, and after quality control it is a result: its responses are
     those of the annotator ``consolidated``. In a folder every file is an annotator, called as the
-    file, or, where all are called ``annotations.xml``, as the folder around it: so the replicas of
-    a consensus job are put together. Tags that all come from a model (``source="auto"``) are a
-    suggestion. Shapes say where something is: they are not read.
+    file, or, where all are called ``annotations.xml``, as the folder around it. Tags that all come
+    from a model (``source="auto"``) are a suggestion. Shapes are not read.
 
     Attributes
     ----------
@@ -37,8 +36,7 @@ class Cvat(base.Export):
     attribute : str or None
         Attribute of the tags whose value is the label, instead of the label of the tag.
     untagged : {"not-assigned", "empty"}
-        What it means that an image has no tag, which the file does not say: no response (counted in
-        the summary), or an empty answer.
+        What it means that an image has no tag: no response (counted), or an empty answer.
     """
 
     kind: base.Kind = "label-set"

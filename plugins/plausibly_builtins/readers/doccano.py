@@ -181,8 +181,7 @@ class Doccano(base.Export):
 
     In a folder or zip every file is an annotator, called as the file; ``all`` holds the merged
     labels of all, and so does a file alone: its annotators are unknown. JSON Lines, JSON,
-    CSV (labels joined by ``#``) and fastText are read; comments and spans are not. The order of
-    labels means nothing.
+    CSV (labels joined by ``#``) and fastText are read.
 
     Attributes
     ----------
@@ -191,15 +190,13 @@ class Doccano(base.Export):
     annotator : str or None
         Who labelled, where there is one file and that is known.
     example : str or None
-        Key that names the examples. None takes ``id``, or the ``filename`` of images; where there
-        is neither, examples are called by their place, from 0.
+        Key that names the examples; None takes ``id``, ``filename``, or their place, from 0.
     field : str or None
         Key of the labels; None takes ``label``, ``cats``, ``annotations`` or ``labels``.
     label_names : mapping of str to str
         Names of labels that are exported as numbers.
     unlabelled : {"not-assigned", "empty"}
-        What it means that a record has no label, which the file does not say: no response (counted
-        in the summary), or an empty answer.
+        What it means that a record has no label: no response (counted), or an empty answer.
     """
 
     kind: base.Kind = "label-set"

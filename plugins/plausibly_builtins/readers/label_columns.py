@@ -380,11 +380,7 @@ class SoftLabels(LabelColumns):
 
     Tables have one row per response: a column that names the example, perhaps one of annotators,
     and one column per label. Arrays have one row per example. In JSON Lines an object holds a
-    weight by label, or a list in the order of the declared labels. Weights need not sum to 1: they
-    are kept as they are, and the aggregator takes their shares.
-
-    A table without a column of annotators looks as predictions do, and so does an array; they are
-    read by the name of this reader only.
+    weight by label, or a list in the order of the declared labels. Weights need not sum to 1.
 
     Attributes
     ----------

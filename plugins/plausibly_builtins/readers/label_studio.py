@@ -271,8 +271,7 @@ class LabelStudioOptions(base.TimedExport):
     ----------
     control : str or None
         Name of the control whose choices are the labels; None takes the only one that there is. A
-        pattern names the controls of a Repeater: with ``"choice_{index}"`` the answers to
-        ``choice_0`` and ``choice_1`` of task 7 are about the examples ``7#0`` and ``7#1``.
+        pattern such as ``"choice_{index}"`` names the controls of a Repeater.
     kind : {"single-label", "label-set"} or None
         What choices are; None: label sets where any response names two labels.
     taxonomy : {"leaf", "path"}
@@ -388,11 +387,9 @@ class LabelStudioOptions(base.TimedExport):
 class LabelStudio(Scored, LabelStudioOptions):
     """Read the JSON export of Label Studio: a file, or a folder with one per task or annotation.
 
-    One control gives the answers. Choices and taxonomies name one label or several, a pairwise
-    choice names ``left`` or ``right``, a ranker orders its items. All annotations of a task are
-    read, and its drafts; what was cancelled is a skip, what a reviewer rejected is dropped, what
-    repeats a model's prediction is a suggestion. The history of an annotation is never read. An
-    annotation that is there twice, by its id, is one.
+    One control gives the answers. All annotations of a task are read, and its drafts; what was
+    cancelled is a skip, what a reviewer rejected is dropped, what repeats a model's prediction is a
+    suggestion. An annotation that is there twice, by its id, is one.
 
     Attributes
     ----------
@@ -447,19 +444,14 @@ class LabelStudio(Scored, LabelStudioOptions):
 class LabelStudioMin(LabelStudioOptions):
     """Read the JSON-MIN export of Label Studio: one record per annotation.
 
-    It holds less than the JSON export: annotations that were cancelled, drafts, reviews and
-    predictions are not in it, and the answer stands under the name of its control beside the data
-    of the task, where a key of the same name is lost. Records without ``annotation_id`` are tasks
-    without annotation.
+    Annotations that were cancelled, drafts, reviews and predictions are not in it, and the answer
+    stands under the name of its control beside the data of the task. Records without
+    ``annotation_id`` are tasks without annotation.
 
     Attributes
     ----------
     control : str or None
-        Name of the control, which is the key of its answers; None takes the only key whose values
-        can be nothing but answers. A pattern such as ``"choice_{index}"`` names the controls of a
-        Repeater.
-    example : str
-        The key that names the examples: ``"id"``, the id of the task, or a key of its data.
+        Key of the answers; None takes the only one whose values can be nothing but answers.
     """
 
     reader = "label-studio-min"

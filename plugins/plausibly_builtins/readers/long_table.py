@@ -132,10 +132,8 @@ class LongTable(base.TableExport):
     header : bool or None
         Whether the first row names the columns; None looks whether the needed names are there.
     columns : mapping of str to str, or None
-        The file's names for ``task``, ``worker`` and ``label``, where they differ; positions from
-        ``"1"`` where there is no header (default: in this order). A file may also have ``weight``
-        (how many times a vote counts), ``time`` (for ``duplicates = "latest"``) and ``state``
-        (``rejected``, ``skipped``, …).
+        The file's names for ``task``, ``worker`` and ``label``, where they differ, and for
+        ``weight``, ``time`` and ``state``; positions from ``"1"`` where there is no header.
     kind : {"single-label", "label-set"} or None
         ``"label-set"``: all rows of one worker about one task are one set, unless a cell holds the
         set. None: label sets where cells name several labels.
@@ -146,13 +144,11 @@ class LongTable(base.TableExport):
     preset : {"crowd-kit", "toloka", "mturk", "figure-eight"} or None
         The platform that named the columns; None finds out.
     answer : str or None
-        The column of the answers, with or without ``OUTPUT:`` or ``Answer.``, or the question in
-        ``Answer.taskAnswers``.
+        The column of the answers, or the question in ``Answer.taskAnswers``.
     separator : str or None
         What stands between the labels of a cell: answers are then label sets.
     golden : {"count", "drop"} or None
-        What to do with votes on tasks of which the platform knows the answer; None counts them and
-        warns.
+        Votes on tasks with a known answer; None counts them and warns.
     """
 
     header: bool | None = None

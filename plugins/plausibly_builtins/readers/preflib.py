@@ -228,17 +228,15 @@ def _check(ballot: Ballot, kind: str, alternatives: Sequence[str], categories: i
 class PrefLib(base.Export):
     """Read ballots of PrefLib: one file is one example, and every ballot a response.
 
-    Files are of types soc, soi, toc and toi (rankings) or cat (label sets), as their headers say;
-    the ending of the name only hints at it. A folder holds one file per example, all with the same
-    alternatives. Voters are unknown: an order that several voters share is one response with their
-    number as its weight.
+    Files are of types soc, soi, toc and toi (rankings) or cat (label sets), as their headers say. A
+    folder holds one file per example, all with the same alternatives. Voters are unknown: an order
+    that several voters share is one response with their number as its weight.
 
     Attributes
     ----------
     unlisted : {"excluded", "unknown"} or None
         What it means that a ballot does not name an alternative: it comes after all that are named,
-        or was not compared. The format does not say; needed where a ballot names fewer than all.
-        Declared labels beyond the alternatives of complete ballots are unknown ones.
+        or was not compared. Needed where a ballot names fewer than all.
     category : str or None
         For cat files: the category whose alternatives are the answer.
     example : str or None

@@ -111,8 +111,7 @@ class Prodigy(Scored, base.TimedExport):
 
     A binary question is an example with a label: ``accept`` and ``reject`` are the labels of the
     table, and each ``_task_hash`` is an example. A choice names option ids, and each
-    ``_input_hash`` is an example; there, who rejects the example chooses nothing, which is a skip.
-    What is ignored is a skip. A session named by its start says nothing of who answered.
+    ``_input_hash`` is an example. What is ignored, or rejected in a choice, is a skip.
 
     Attributes
     ----------

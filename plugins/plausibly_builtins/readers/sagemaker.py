@@ -161,14 +161,11 @@ def _form(entry: base.Entry, content: object, example: str, place: str) -> Respo
 class SageMaker(base.Export):
     """Read an output manifest, or the answers of workers.
 
-    A manifest (JSON Lines, one object per line) holds a merged label per object: the response of
-    the annotator ``consolidated``. Labels are what the metadata call them, since the manifest
-    itself numbers them. The confidence of a label is no probability, and is not read. Lines without
-    the label attribute are examples without response.
-
-    Votes are read where there are any: in a manifest of a custom job
-    (``annotationsFromAllWorkers``), in a file of ``consolidation-request``, and in the folder
-    ``worker-response``, whose objects are called as their folders.
+    A manifest holds a merged label per object: a response of the annotator ``consolidated``. Lines
+    without the label attribute are examples without response. Votes are read where there are any:
+    in a manifest of a custom job (``annotationsFromAllWorkers``), in a file of
+    ``consolidation-request``, and in the folder ``worker-response``, whose objects are called as
+    their folders.
 
     Attributes
     ----------

@@ -25,10 +25,9 @@ _FIELDS = ("annotator_labels", "label_distribution")
 class VoteLists(base.Export):
     """Read JSON Lines with the votes of one example per object: lists of labels, or of annotators.
 
-    A list holds one label per vote, of unknown annotators: SNLI and MultiNLI have up to five in
-    ``annotator_labels``. An object holds the annotators by label, as DynaSent does in
-    ``label_distribution``: each vote has its annotator, and one under two labels answered
-    twice (see `duplicates`). A majority that stands beside them is not read.
+    A list holds one label per vote, of unknown annotators, as ``annotator_labels`` of SNLI and
+    MultiNLI. An object holds the annotators by label, as ``label_distribution`` of DynaSent: one
+    under two labels answered twice (see `duplicates`).
 
     Attributes
     ----------

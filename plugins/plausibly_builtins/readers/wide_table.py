@@ -56,9 +56,8 @@ class WideTable(base.TableExport):
     header : bool
         Whether the first row names the columns. Without, they are called ``"1"``, ``"2"``, …
     example : str or None
-        Column that names the examples; None takes ``example`` or ``task``, or a first column
-        without a name, or one of which every cell is another text that is no label (with a
-        warning). Where there is none, examples are called ``"0"``, ``"1"``, … by their rows.
+        Column that names the examples; None takes ``example`` or ``task``, or a first column that
+        does. Where there is none, examples are called ``"0"``, ``"1"``, … by their rows.
     annotators : tuple of str
         Columns of the annotators; by default all that are neither the names nor ignored.
     ignore : tuple of str

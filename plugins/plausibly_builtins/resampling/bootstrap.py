@@ -29,16 +29,12 @@ class Bootstrap(Around):
     of an example are not whole numbers, each of its responses is drawn with a chance in proportion
     to its weight, and the total weight stays.
 
-    Resamples are keyed by the names of the examples: an example has the same ones whatever other
-    examples, rows or annotators' order the table has, and the first draws do not depend on how
-    many there are. Empty answers are kept as they are. An inner aggregator that draws
-    plausibilities itself gives its first draw of each resample.
+    Resamples are keyed by the names of the examples. Empty answers are kept as they are. An inner
+    aggregator that draws plausibilities itself gives its first draw of each resample.
 
-    With the calibrator ``monte-carlo``, label j is drawn from ``lambda^j``; what is then covered is
-    a label drawn from the mean of all bootstrap plausibilities. That is the inner aggregator's own
-    where it is linear in the responses (``label-frequency``, ``label-set``, ``soft-label``), and
-    not elsewhere: two rankings ``a > b > c`` and ``a`` and one ``b`` have inverse ranks
-    (0.522, 0.391, 0.087), and (0.519, 0.404, 0.077) on average over resamples.
+    With the calibrator ``monte-carlo``, what is covered is a label drawn from the mean of all
+    bootstrap plausibilities. That is the inner aggregator's own where it is linear in the responses
+    (``label-frequency``, ``label-set``, ``soft-label``), and not elsewhere.
 
     Attributes
     ----------
