@@ -19,14 +19,11 @@ from plausibly.plugin import (
     build_table,
     resolve,
 )
-from plausibly_builtins.label_set.aggregators import EqualSplit
-from plausibly_builtins.label_set.annotation import LabelSet
+from plausibly_builtins.label_set.sets import EqualSplit, LabelSet
 from plausibly_builtins.partial_ranking.annotation import PartialRanking
 from plausibly_builtins.partial_ranking.points import InverseRank
-from plausibly_builtins.single_label.annotation import SingleLabel
-from plausibly_builtins.single_label.votes import LabelFrequency, MajorityVote
-from plausibly_builtins.soft_label.annotation import SoftLabel
-from plausibly_builtins.soft_label.weighted_mean import WeightedMean
+from plausibly_builtins.single_label.votes import LabelFrequency, MajorityVote, SingleLabel
+from plausibly_builtins.soft_label.weights import SoftLabel, WeightedMean
 
 KEYS = Keys(0, "aggregator")
 

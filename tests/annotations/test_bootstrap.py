@@ -16,15 +16,12 @@ from scipy.stats import chisquare
 import labelled_records as lr
 from plausibly.data.annotations import rebuilt
 from plausibly.plugin import Aggregator, Annotation, Keys, build_table
-from plausibly_builtins.label_set.aggregators import EqualSplit
-from plausibly_builtins.label_set.annotation import LabelSet
+from plausibly_builtins.label_set.sets import EqualSplit, LabelSet
 from plausibly_builtins.partial_ranking.annotation import PartialRanking
 from plausibly_builtins.partial_ranking.points import InverseRank
 from plausibly_builtins.resampling.bootstrap import Bootstrap
-from plausibly_builtins.single_label.annotation import SingleLabel
-from plausibly_builtins.single_label.votes import LabelFrequency, MajorityVote
-from plausibly_builtins.soft_label.annotation import SoftLabel
-from plausibly_builtins.soft_label.weighted_mean import WeightedMean
+from plausibly_builtins.single_label.votes import LabelFrequency, MajorityVote, SingleLabel
+from plausibly_builtins.soft_label.weights import SoftLabel, WeightedMean
 
 KEYS = Keys(0, "aggregator")
 RANKINGS: list[list[list[str]]] = [[["a"], ["b"], ["c"]], [["a"]], [["b"]]]

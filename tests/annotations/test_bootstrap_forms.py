@@ -18,12 +18,11 @@ from plausibly.plugin import (
     answered_rows,
     resolve,
 )
-from plausibly_builtins.label_set.annotation import LabelSet
+from plausibly_builtins.label_set.sets import LabelSet
 from plausibly_builtins.partial_ranking.annotation import PartialRanking
 from plausibly_builtins.partial_ranking.points import InverseRank
 from plausibly_builtins.resampling.bootstrap import Bootstrap
-from plausibly_builtins.single_label.annotation import SingleLabel
-from plausibly_builtins.single_label.votes import LabelFrequency
+from plausibly_builtins.single_label.votes import LabelFrequency, SingleLabel
 from refusals import refused
 
 KEYS = Keys(0, "aggregator")

@@ -18,10 +18,10 @@ from plausibly.plugin import (
     AnnotationTable,
     build_table,
 )
-from plausibly_builtins.label_set.annotation import LabelSet
+from plausibly_builtins.label_set.sets import LabelSet
 from plausibly_builtins.partial_ranking.annotation import PartialRanking
-from plausibly_builtins.single_label.annotation import SingleLabel
-from plausibly_builtins.soft_label.annotation import SoftLabel
+from plausibly_builtins.single_label.votes import SingleLabel
+from plausibly_builtins.soft_label.weights import SoftLabel
 from refusals import refused
 
 KINDS: list[type[Annotation]] = [SingleLabel, PartialRanking, LabelSet, SoftLabel]

@@ -16,7 +16,7 @@ import plausibly
 import rankings_oracles as ro
 from plausibly.kernels.random import Keys
 from plausibly_builtins.partial_ranking.plackett_luce import PlackettLuce
-from plausibly_builtins.single_label.annotation import SingleLabel
+from plausibly_builtins.single_label.votes import SingleLabel
 from refusals import refused, warned
 
 Parameter: TypeAlias = Any  # by its name; what checks it is the component

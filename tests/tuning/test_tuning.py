@@ -16,7 +16,7 @@ from plausibly.errors import InputError
 from plausibly.evaluation.splits import split, split_keys
 from plausibly.evaluation.tuning import TunedScore
 from plausibly.kernels.random import hash_names
-from plausibly_builtins.single_label.annotation import SingleLabel
+from plausibly_builtins.single_label.votes import SingleLabel
 
 
 @pytest.fixture(scope="module")

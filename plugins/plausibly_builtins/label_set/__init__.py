@@ -19,7 +19,7 @@ _AGGREGATORS = {
 
 @hookimpl
 def register(registrar: Registrar) -> None:
-    kind = f"{_HERE}.annotation:LabelSet"
+    kind = f"{_HERE}.sets:LabelSet"
     registrar.add(ANNOTATION, "label-set", kind, summary="several labels per response")
     for name, (model, summary) in _AGGREGATORS.items():
-        registrar.add(AGGREGATOR, name, f"{_HERE}.aggregators:{model}", summary=summary)
+        registrar.add(AGGREGATOR, name, f"{_HERE}.sets:{model}", summary=summary)

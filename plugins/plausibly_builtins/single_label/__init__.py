@@ -10,7 +10,7 @@ def register(registrar: Registrar) -> None:
     registrar.add(
         ANNOTATION,
         "single-label",
-        "plausibly_builtins.single_label.annotation:SingleLabel",
+        "plausibly_builtins.single_label.votes:SingleLabel",
         summary="one label per response",
     )
     registrar.add(

@@ -10,12 +10,12 @@ def register(registrar: Registrar) -> None:
     registrar.add(
         ANNOTATION,
         "soft-label",
-        "plausibly_builtins.soft_label.annotation:SoftLabel",
+        "plausibly_builtins.soft_label.weights:SoftLabel",
         summary="one weight per label",
     )
     registrar.add(
         AGGREGATOR,
         "soft-label",
-        "plausibly_builtins.soft_label.weighted_mean:WeightedMean",
+        "plausibly_builtins.soft_label.weights:WeightedMean",
         summary="mean of the normalised weights (default for soft labels)",
     )

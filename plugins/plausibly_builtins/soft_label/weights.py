@@ -1,4 +1,4 @@
-"""Soft labels: each annotator spreads weight over the labels."""
+"""Soft labels: each annotator spreads weight over the labels; and their weighted mean."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ from plausibly.plugin import (
     Answer,
     AnswerRefused,
     Record,
+    Rows,
     check_responses,
     label_text,
+    ordered_sum,
     refuse_responses,
     table_from_records,
 )
+from plausibly_builtins.aggregation import Shares, Terms
 
 
 @attrs.frozen(kw_only=True)
@@ -93,3 +96,20 @@ def _mentions(answer: object) -> Answer:
             hint="drop the response, or None for a skip",
         )
     return tuple((label, 1, weight) for label, weight in weights.items())
+
+
+@attrs.frozen(kw_only=True)
+class WeightedMean(Shares):
+    """Plausibility of a label = the mean over responses of its share in the response.
+
+    ``lambda_ik = sum_b w_b s_bk / (sum_l s_bl) / sum_b w_b`` over the soft labels b of example i,
+    s_bk the weight of label k in b and w_b the `response_weight`. Every response counts the same,
+    whatever its weights sum to.
+    """
+
+    accepts: ClassVar[frozenset[str]] = frozenset({"soft-label"})
+
+    def _terms(self, rows: Rows) -> Terms:
+        total = ordered_sum(rows.response, rows.share, rows.example.size)
+        shares = rows.share / total[rows.response]
+        return rows.weight[rows.response] * shares, rows.votes, None
