@@ -1,26 +1,134 @@
-"""Estimates that go round and round: they climb, they stop, and only names and votes matter."""
+"""Aggregators of annotators against their equations in fractions, and on simulated crowds."""
 
 from __future__ import annotations
 
 import itertools
 import json
 import math
+from collections.abc import Callable
+from fractions import Fraction
 
 import attrs
 import numpy as np
 import pytest
 import xarray as xr
-from hypothesis import given, settings
+from hypothesis import given, settings, strategies as st
 
+import crowd_models_oracles as oracle
 import plausibly
 from crowd_models_oracles import Votes
-from crowd_models_worlds import LABELS, crowd, quiet, table_of, votes
+from crowd_models_worlds import ANNOTATORS, LABELS, assert_close, crowd, quiet, table_of, votes
 from plausibly.errors import PlausiblyWarning
 from plausibly.plugin import Keys
-from plausibly_builtins.crowd_models.em import DawidSkene, OneCoin
+from plausibly_builtins.crowd_models.em import Cells, DawidSkene, OneCoin
+from plausibly_builtins.crowd_models.votes import WeightedVote, WorkerAgreement
 from refusals import warned
 
 KEYS = Keys()
+pseudo = st.sampled_from([Fraction(0), Fraction(1, 100), Fraction(1, 2), Fraction(3)])
+
+
+@pytest.mark.parametrize(
+    ("make", "oracle_of", "priors"),
+    [
+        (DawidSkene, oracle.dawid_skene, ("smoothing", "diagonal", "label_smoothing")),
+        (OneCoin, oracle.one_coin, ("right", "wrong", "label_smoothing")),
+    ],
+)
+@given(votes(), st.tuples(pseudo, pseudo, pseudo), st.integers(1, 6))
+def test_estimates_after_some_rounds(
+    make: Callable[..., DawidSkene | OneCoin],
+    oracle_of: Callable[..., list[oracle.Step]],
+    priors: tuple[str, ...],
+    given_votes: oracle.Votes,
+    counts: tuple[Fraction, ...],
+    rounds: int,
+) -> None:
+    exact = dict(zip(priors, counts, strict=True))
+    steps = oracle_of(given_votes, LABELS, rounds=rounds, **exact)
+    floats = {name: float(count) for name, count in exact.items()}
+    with quiet():
+        model = make(**floats, tolerance=0.0, iterations=rounds)
+        lam = model.aggregate(table_of(given_votes), KEYS)
+    facts = json.loads(lam.attrs["convergence"])
+    step = steps[facts["iterations"] - 1]  # fewer where nothing changes any more
+    assert_close(lam, step.shares, within=1e-10)
+    assert facts["objective"] == pytest.approx(step.objective, rel=1e-10, abs=1e-10)
+
+
+@given(votes())
+def test_dawid_skene_confuses_as_the_equations_say(given_votes: oracle.Votes) -> None:
+    """The confusion that is told is the M-step of the plausibilities that are told."""
+    model = DawidSkene(smoothing=0.5, tolerance=0.0, iterations=2)
+    with quiet():
+        told = model.reliability(table_of(given_votes))
+    rounds = json.loads(told.attrs["convergence"])["iterations"]
+    steps = oracle.dawid_skene(given_votes, LABELS, rounds=rounds + 1, smoothing=Fraction(1, 2))
+    for (who, true, said), chance in steps[-1].chance.items():
+        got = float(told["confusion"].sel(annotator=who, label=true, said=said))
+        assert got == pytest.approx(float(chance), abs=1e-10)
+    assert told["confusion"].sum("said").values == pytest.approx(np.ones((len(told.annotator), 3)))
+    last = steps[rounds - 1].shares
+    for who in told["annotator"].values:
+        own = [(e, k, w) for e, q, k, w in given_votes if q == who]
+        right = sum(w * last[e][k] for e, k, w in own) / sum(w for _, _, w in own)
+        assert float(told["weight"].sel(annotator=who)) == pytest.approx(float(right), abs=1e-10)
+
+
+@given(votes())
+def test_worker_agreement(given_votes: oracle.Votes) -> None:
+    worth = oracle.agreement(given_votes, LABELS)
+    table = table_of(given_votes)
+    lam = WorkerAgreement().aggregate(table, KEYS)
+    assert_close(lam, oracle.shares(given_votes, LABELS, worth))
+    told = WorkerAgreement().reliability(table)
+    for who, weight in worth.items():
+        assert float(told["weight"].sel(annotator=who)) == pytest.approx(float(weight), abs=1e-14)
+
+
+@given(votes(), st.lists(st.integers(0, 4), min_size=4, max_size=4), st.integers(1, 3))
+def test_weighted_vote(given_votes: oracle.Votes, weights: list[int], others: int) -> None:
+    known = list(dict.fromkeys(vote[1] for vote in given_votes))
+    own = {who: float(weight) for who, weight in zip(known[1:], weights, strict=False) if weight}
+    worth = {who: Fraction(own.get(who, others)) for who in ANNOTATORS}
+    lam = WeightedVote(weights=own, others=float(others)).aggregate(table_of(given_votes), KEYS)
+    assert_close(lam, oracle.shares(given_votes, LABELS, worth))
+
+
+@given(votes())
+def test_with_equal_weights_they_are_label_frequency(given_votes: oracle.Votes) -> None:
+    table = table_of(given_votes)
+    shares = oracle.shares(given_votes, LABELS)
+    assert_close(WeightedVote().aggregate(table, KEYS), shares)
+    nobody = table_of(given_votes, anonymous=ANNOTATORS)
+    with quiet():
+        assert_close(WorkerAgreement().aggregate(nobody, KEYS), shares)
+
+
+@settings(max_examples=20)
+@given(votes())
+def test_unknown_annotators_are_one(given_votes: oracle.Votes) -> None:
+    """As if one person had given all their responses, whatever that person is called."""
+    some = ANNOTATORS[:2]
+    as_one = [(e, "zz" if q in some else q, k, w) for e, q, k, w in given_votes]
+    model = DawidSkene(iterations=5, tolerance=0.0)
+    with quiet():
+        found = model.aggregate(table_of(given_votes, anonymous=some), KEYS)
+    steps = oracle.dawid_skene(as_one, LABELS, rounds=5, smoothing=Fraction(1, 100))
+    assert_close(found, steps[-1].shares, within=1e-9)
+
+
+def test_cells_are_in_the_order_of_names() -> None:
+    cells = Cells.of(
+        table_of([("b", "z", "Ä", 2), ("a", "y", "melanoma", 1), ("b", "a", "Ä", 1)]),
+        frozenset({"single-label"}),
+        "error",
+        "it",
+    )
+    found = zip(cells.example, cells.annotator, cells.label, cells.weight, strict=True)
+    assert [tuple(map(int, cell)) for cell in found] == [(0, 1, 1, 1), (1, 0, 2, 1), (1, 2, 2, 2)]
+
+
 MODELS = [
     DawidSkene(smoothing=0.0, tolerance=0.0, iterations=30),
     DawidSkene(smoothing=0.3, diagonal=0.7, label_smoothing=0.2, tolerance=0.0, iterations=30),
@@ -109,3 +217,32 @@ def test_stopped_early_it_warns_with_numbers() -> None:
     assert message.details["iterations"] == 2
     with warned("not-converged", "iterations = 300, or tolerance = 0.0001"):
         plausibly.aggregate(found.table, "one-coin", iterations=30)
+
+
+def test_confusion_matrices_are_found() -> None:
+    """Standard errors are about sqrt(p (1 - p) / 2,000): 0.01; five of them at most."""
+    found = crowd(np.random.default_rng(11), examples=8_000, annotators=8, labels=3, each=6)
+    told = plausibly.reliability(found.table, "dawid-skene")
+    names = [f"a{q}" for q in range(8)]
+    labels = [f"l{k}" for k in range(3)]
+    ours = told["confusion"].sel(annotator=names, label=labels, said=labels).values
+    off = np.abs(ours - found.confusion)
+    assert off.max() < 0.05
+    assert off.mean() < 0.012
+    counts = found.prevalence[None, :, None] * 8_000 * 6 / 8
+    errors = np.sqrt(found.confusion * (1 - found.confusion) / counts)
+    assert (off <= 4 * errors + 0.01).mean() > 0.97
+
+
+def test_so_is_what_each_is_worth() -> None:
+    found = crowd(np.random.default_rng(12), examples=4_000, annotators=8, labels=3, each=5)
+    about = found.table["response_example"].values
+    who = found.table["response_annotator"].values
+    right = found.table["mention_label"].values == found.truth[about]
+    real = np.bincount(who, right) / np.bincount(who)
+    for aggregator, within in (("dawid-skene", 0.03), ("one-coin", 0.06)):
+        told = plausibly.reliability(found.table, aggregator)
+        assert np.abs(told["weight"].values - real).max() < within
+        assert told["responses"].values.tolist() == np.bincount(who).tolist()
+    votes = plausibly.reliability(found.table, "worker-agreement")
+    assert np.corrcoef(votes["weight"].values, real)[0, 1] > 0.95

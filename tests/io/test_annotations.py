@@ -1,22 +1,362 @@
-"""Choosing the reader of a file, and the hints where none or several recognise it."""
+"""Annotation tables to a file and back, and the choice of the reader of a file."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import attrs
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
+from hypothesis import given, settings, strategies as st
 
+import cases_net
 import plausibly
+from io_annotation_tables import KINDS, same, tables
 from io_files import refusal, warned, written
 from plausibly import registry
 from plausibly.config.hints import as_options
-from plausibly.data.annotations import AnnotationTable
+from plausibly.data.annotations import AnnotationTable, build_table
+from plausibly.io import files
+from plausibly.io.annotation_files import (
+    is_annotation_file,
+    read_annotation_file,
+    write_annotations,
+)
+from plausibly.io.datasets import ENDINGS
 from plausibly.io.hints import columns_hint, guessed, has_header
-from plausibly.plugin import READER, Reader, Record, build_table, table_from_records
+from plausibly.plugin import READER, Reader, Record, table_from_records
+
+
+def votes(**more: object) -> AnnotationTable:
+    """Two examples with answers, one skipped, one without any response."""
+    return build_table(
+        "single-label",
+        examples=["007", "never asked", "b, c", "a"],
+        annotators=["None", "silent"],
+        labels=["x", "unused", " y"],
+        response_example=[0, 0, 3, 2],
+        response_annotator=[0, -1, 0, -1],
+        mention_response=[0, 1, 2],
+        mention_label=[2, 0, 0],
+        response_state=[0, 5, 0, 2],
+        coordinates={
+            "risk": xr.Variable("label", [1, 2, 3]),
+            "patient": xr.Variable("example", ["p", "q", "p", "r"]),
+        },
+        **more,  # type: ignore[arg-type]  # keywords of build_table, by name
+    )
+
+
+def one_answer(labels: list[str], place: int) -> AnnotationTable:
+    """Return a table of one answer by an unknown annotator."""
+    return build_table(
+        "single-label",
+        examples=["a"],
+        annotators=[],
+        labels=labels,
+        response_example=[0],
+        response_annotator=[-1],
+        mention_response=[0],
+        mention_label=[place],
+    )
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@given(table=st.sampled_from(KINDS).flatmap(tables))
+@settings(max_examples=30)
+def test_everything_comes_back(
+    tmp_path_factory: pytest.TempPathFactory, ending: str, table: AnnotationTable
+) -> None:
+    path = tmp_path_factory.mktemp("ann") / f"votes{ending}"
+    before = table.copy(deep=True)
+    write_annotations(table, path)
+    same(table, before)
+    same(read_annotation_file(path), table)
+    assert [one.name for one in path.parent.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_only_our_reader_recognises_it(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"votes{ending}"
+    for names in (["1", "2"], ["é", "None"]):
+        table = build_table(
+            "single-label",
+            examples=names,
+            annotators=names,
+            labels=names,
+            response_example=[0, 0, 1, 1],
+            response_annotator=[0, 1, 0, 1],
+            mention_response=[0, 1, 2, 3],
+            mention_label=[0, 1, 0, 1],
+        )
+        write_annotations(table, path)
+        assert cases_net.recognisers(path) == ["annotation-table"]
+    table = votes(left_out={"bad rows": 2}, attributes={"source": "export.json", "reader": "tool"})
+    plausibly.write_annotations(table, path)
+    found = plausibly.read_annotations(path)
+    assert (found.attrs["reader"], found.attrs["source"]) == ("annotation-table", path.name)
+    same(found.assign_attrs(reader="tool", source="export.json"), table)
+    assert read_annotation_file(path).attrs["source"] == "export.json"
+
+
+@pytest.mark.realdata
+def test_no_export_of_a_tool_is_taken_for_one(shared: Path) -> None:
+    for path in sorted((shared / "cases" / "annotations").rglob("*")):
+        head = b"" if path.is_dir() else files.opening(path, "annotations")
+        assert not is_annotation_file(path, head), path.name
+
+
+def test_rows_are_in_words(tmp_path: Path) -> None:
+    ranking = build_table(
+        "partial-ranking",
+        examples=["a"],
+        annotators=["q"],
+        labels=["x", "y"],
+        response_example=[0, 0],
+        response_annotator=[0, -1],
+        mention_response=[1, 1],
+        mention_label=[1, 0],
+        mention_block=[2, 1],
+        mention_weight=[0.1, 1e-300],
+        response_weight=[3.0, 0.5],
+    )
+    rows = {
+        "votes": [
+            "response,example,annotator,label,state,about",
+            "0,007,,x,unknown-annotator",
+            '1,007,None," y",answered,',
+            '2,"b, c",,,skipped,',
+            "3,a,None,x,answered,",
+            "",
+        ],
+        "ranking": [
+            "response,example,annotator,label,block,weight,response_weight,about",
+            "0,a,,x,1,1e-300,0.5",
+            "0,a,,y,2,0.1,0.5,",
+            "1,a,q,,,,3.0,",
+            "",
+        ],
+    }
+    for name, table in (("votes", votes()), ("ranking", ranking)):
+        write_annotations(table, tmp_path / f"{name}.csv")
+        lines = (tmp_path / f"{name}.csv").read_text(encoding="utf-8").split("\n")
+        assert [line.partition(',"1/1 {')[0] for line in lines] == rows[name]
+    write_annotations(ranking, tmp_path / "r.parquet")
+    frame = pd.read_parquet(tmp_path / "r.parquet")
+    assert frame.columns.tolist() == rows["ranking"][0].removesuffix(",about").split(",")
+    assert frame.drop(columns="annotator").iloc[1].tolist() == [0, "a", "y", 2, 0.1, 0.5]
+    assert frame["annotator"].isna().tolist() == [True, True, False]
+    assert frame["block"].isna().tolist() == [False, False, True]
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+@given(order=st.permutations(range(4)), all_answered=st.booleans())
+@settings(max_examples=20)
+def test_rows_in_any_order_of_any_spreadsheet(
+    folder: Path, mark: str, order: list[int], all_answered: bool
+) -> None:
+    """Also where only the rows give the order of examples, since all have a response."""
+    path = folder / "votes.csv"
+    table = votes()
+    if all_answered:
+        table = plausibly.select_annotations(table, example=["007", "b, c", "a"])
+    write_annotations(table, path)
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False).iloc[list(order)]
+    frame.to_csv(path, index=False, sep=mark, encoding="utf-8-sig", lineterminator="\r\n")
+    same(read_annotation_file(path), table)
+    assert plausibly.read_annotations(path).attrs["reader"] == "annotation-table"
+
+
+def test_many_labels_take_several_cells(tmp_path: Path) -> None:
+    """No cell is longer than a spreadsheet keeps; there may be more cells than rows."""
+    table = one_answer([f"label {place:06,}" for place in range(9_000)], 8_999)
+    path = tmp_path / "votes.csv"
+    write_annotations(table, path)
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    assert len(frame) > 2
+    assert frame["about"].str.len().max() < 32_767
+    frame.iloc[::-1].to_csv(path, index=False)
+    same(read_annotation_file(path), table)
+    frame.iloc[:-1].to_csv(path, index=False)
+    assert refusal(lambda: read_annotation_file(path)).name == "table-changed"
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_short_labels_do_not_take_the_space_of_the_longest(tmp_path: Path, ending: str) -> None:
+    table = one_answer(["😀" * 20_000, *map(str, range(200))], 0)
+    write_annotations(table, tmp_path / f"votes{ending}")
+    assert (tmp_path / f"votes{ending}").stat().st_size < 600_000
+    same(read_annotation_file(tmp_path / f"votes{ending}"), table)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_labels_that_are_declared_later(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"votes{ending}"
+    write_annotations(votes(), path)
+    found = plausibly.read_annotations(path, labels=[" y", "new", "x"])
+    assert found["label"].values.tolist() == [" y", "new", "x"]
+    np.testing.assert_array_equal(found["risk"], [3, np.nan, 1])
+    after, before = (
+        plausibly.aggregate(table, unanswered="drop").sel(label=[" y", "x"])
+        for table in (found, votes())
+    )
+    assert np.array_equal(after.values, before.values)
+    error = refusal(lambda: plausibly.read_annotations(path, labels=["x", "unused"]))
+    assert (error.name, error.details) == ("label-unknown", {"labels": [" y"]})
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_rows_alone_need_the_kind(tmp_path: Path, ending: str) -> None:
+    """What pandas writes again has lost what stood beside the rows."""
+    path = tmp_path / f"votes{ending}"
+    write_annotations(votes(), path)
+    if ending == ".csv":
+        pd.read_csv(path, dtype=str).drop(columns="about").to_csv(path, index=False)
+    else:
+        pd.read_parquet(path).to_parquet(path)
+    assert is_annotation_file(path, files.opening(path, "annotations"))
+    error = refusal(lambda: read_annotation_file(path))
+    assert error.name == "table-changed"
+    assert 'reader="annotation-table", kind="single-label"' in error.hint
+    found = plausibly.read_annotations(path, {"name": "annotation-table", "kind": "single-label"})
+    assert found["label"].values.tolist() == [" y", "x"]
+    assert found["example"].values.tolist() == ["007", "a", "b, c"]
+    assert found.attrs["labels_declared"] == 0
+    assert found["response_state"].values.tolist() == [5, 0, 0, 2]
+
+
+def test_rows_alone_of_sets_and_weights(tmp_path: Path) -> None:
+    text = "response,example,annotator,label,weight\n0,a,q,x,0.5\n0,a,q,y,0.5\n"
+    path = written(tmp_path, "votes.csv", text)
+    found = read_annotation_file(path, kind="soft-label")
+    assert found["mention_weight"].values.tolist() == [0.5, 0.5]
+    written(tmp_path, "votes.csv", text.replace(",weight", "").replace(",0.5", ""))
+    assert read_annotation_file(path, kind="label-set").sizes["mention"] == 2
+
+
+def test_a_file_of_version_1(tmp_path: Path) -> None:
+    path = Path(__file__).parent / "files" / "votes_1.csv"
+    wanted = build_table(
+        "single-label",
+        examples=["007", "b"],
+        annotators=["None"],
+        labels=["x", "unused"],
+        response_example=[0, 1],
+        response_annotator=[0, -1],
+        mention_response=[0],
+        mention_label=[0],
+        response_state=[0, 2],
+        coordinates={"risk": xr.Variable("label", [1, 2])},
+    )
+    same(read_annotation_file(path), wanted)
+    write_annotations(wanted, tmp_path / "again.csv")
+    assert (tmp_path / "again.csv").read_bytes() == path.read_bytes()
+
+
+Z = {"numbers": np.array([1j, 2j, 3j]), "text": np.array(["a", None, "b"], object)}
+UNWRITABLE: list[tuple[Callable[[], xr.Dataset], str, str, str]] = [
+    (votes, "votes.xlsx", "ending-unknown", ".xlsx"),
+    (
+        lambda: votes().isel(example=[1, 0, 2, 3]),
+        "votes.csv",
+        "table-detached",
+        "another checksum",
+    ),
+    (
+        lambda: votes(variables={"z": xr.Variable("label", Z["numbers"])}),
+        "votes.npz",
+        "value-unwritable",
+        "type complex128",
+    ),
+    (
+        lambda: votes(variables={"z": xr.Variable("label", Z["text"])}),
+        "votes.nc",
+        "value-unwritable",
+        "objects that are no text",
+    ),
+    (lambda: votes(attributes={"z": {1, 2}}), "votes.parquet", "value-unwritable", "set"),
+    *[
+        (lambda: one_answer(["\ud800"], 0), f"votes{ending}", "value-unwritable", "")
+        for ending in (".csv", ".parquet", ".nc")
+    ],
+]
+
+
+@pytest.mark.parametrize(("make", "file", "name", "found"), UNWRITABLE)
+def test_a_table_that_cannot_be_written_leaves_the_old_file(
+    tmp_path: Path, make: Callable[[], xr.Dataset], file: str, name: str, found: str
+) -> None:
+    path = written(tmp_path, file, "mine")
+    error = refusal(lambda: write_annotations(make(), path))
+    assert (error.name, error.found if found else "") == (name, found)
+    assert path.read_text() == "mine"
+    assert [one.name for one in tmp_path.iterdir()] == [file]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "name", "found"),
+    [
+        ("3,a,None,x,answered,\n", "", "table-changed", None),
+        ("3,a,None,x", "3,a,None,z", "table-changed", "4 responses, 3 mentions"),
+        ("1/1 {", "1/2 {", "table-changed", "rows alone"),
+        ('""version"": 1', '""version"": ', "file-damaged", None),
+        ('""unlisted"": ""excluded""', '""unlisted"": ""?""', "file-damaged", None),
+        ('""version"": 1', '""version"": 2', "file-other", "format 2"),
+        ('""annotation table""', '""plausibilities""', "file-other", "plausibilities"),
+        ("3,a,None,x", "one,a,None,x", "number-unreadable", '"one"'),
+        ("3,a,None,x", "3,,None,x", "example-unnamed", "an empty cell"),
+        ("skipped", "guess", "number-unreadable", None),
+        ("3,a,None,x", "0,a,None,x", "response-mixed", None),
+        ("annotator,label", "annotator,labels", "columns-missing", None),
+    ],
+)
+def test_a_file_that_was_edited(
+    tmp_path: Path, old: str, new: str, name: str, found: str | None
+) -> None:
+    path = tmp_path / "votes.csv"
+    write_annotations(votes(), path)
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    error = refusal(lambda: read_annotation_file(path))
+    assert error.name == name
+    assert found in (None, error.found)
+    assert name == "file-other" or "votes.csv" in error.what
+
+
+@pytest.mark.parametrize("ending", [".npz", ".nc"])
+def test_arrays_that_do_not_fit(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"votes{ending}"
+    write_annotations(votes(), path)
+    error = refusal(lambda: read_annotation_file(path, kind="label-set"))
+    assert (error.name, error.found) == ("option-unfit", 'arrays, and kind "label-set"')
+    if ending == ".npz":
+        with np.load(path) as stored:
+            arrays = dict(stored)
+        arrays["mention_label"] = np.roll(arrays["mention_label"], 1)
+        np.savez(path, **arrays)
+    else:
+        with xr.load_dataset(path, engine="scipy") as dataset:
+            dataset["mention_label"] = ("mention", np.roll(dataset["mention_label"].values, 1))
+            dataset.to_netcdf(path, engine="scipy", format="NETCDF3_64BIT")
+    error = refusal(lambda: read_annotation_file(path))
+    assert (error.name, error.found) == ("file-damaged", "its parts do not fit together")
+    if ending == ".npz":
+        np.savez(path, counts=np.eye(2))
+    else:
+        xr.Dataset({"a": ("x", [1.0])}).to_netcdf(path, engine="scipy")
+    assert refusal(lambda: read_annotation_file(path)).found.endswith(
+        "it does not say that it is an annotation table"
+    )
+
+
+def test_half_a_character_stays_in_arrays(tmp_path: Path) -> None:
+    write_annotations(one_answer(["\ud800"], 0), tmp_path / "n.npz")
+    assert read_annotation_file(tmp_path / "n.npz")["label"].values.tolist() == ["\ud800"]
+
 
 VOTES = "task,worker,label\nt1,a,cat\nt1,b,dog\nt2,a,dog\n"
 BARS = "t1|a|cat\nt1|b|dog\n"

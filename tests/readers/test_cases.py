@@ -19,12 +19,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import attrs
 import pytest
 
 import cases_net
 import nets
-from plausibly.registry import Registry
+from cases_net import recognisers
+from plausibly.io import files
+from plausibly.io.responses import ResponseOptions
+from plausibly.plugin import READER
+from plausibly.registry import Registry, default
+from plausibly.testing import check_reader
 
 CASES = Path(__file__).parent / "cases"
 
@@ -80,3 +87,82 @@ def test_published_files_read_as_they_did(shared: Path) -> None:
     ]
     assert len(found) > 50
     nets.compare("published_files.txt", found)
+
+
+def test_which_readers_recognise_a_beginning(tmp_path: Path) -> None:
+    wrong = []
+    for place, file in enumerate(cases_net.load(Path(__file__).with_name("recognition.toml"))):
+        folder = tmp_path / f"{place}"
+        folder.mkdir()
+        if file.get("padded"):  # then no reader sees the end
+            file["text"] += " " * files.HEAD
+        found = recognisers(cases_net.write(folder, file), file.get("reader"))
+        if found != file["readers"]:
+            wrong.append((file, found))
+    assert wrong == []
+
+
+@pytest.mark.realdata
+def test_at_most_one_reader_recognises_a_published_file(shared: Path) -> None:
+    folder = shared / "cases" / "annotations"
+    assert max(len(recognisers(path)) for path in folder.rglob("*")) == 1
+
+
+@pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning")
+@pytest.mark.parametrize(
+    ("file", "case"),
+    [
+        pytest.param(file, case, id=path.stem)
+        for path in sorted(CASES.rglob("*.toml"))
+        for file in cases_net.load(path)
+        for case in file["read"]
+        if "kit" in case
+    ],
+)
+def test_every_rule_of_the_kit_holds(
+    file: cases_net.Spec, case: cases_net.Spec, tmp_path: Path
+) -> None:
+    path = cases_net.write(tmp_path, cases_net.changed(file, case))
+    for more in case["kit"]:
+        options = case.get("options", {}) | more
+        reader = default().create(READER, case.get("reader", case.get("recognised")), options)
+        check_reader(reader, path=path, kind=case["kind"], labels=case.get("declared"))
+
+
+# The words of a section, and how it names an option: in a table of them, or anywhere.
+SECTIONS = {
+    "long-table": ("Long tables", "`{}"),
+    "wide-table": ("Wide tables", "`{}"),
+    "label-studio": ("Label Studio", "`{}"),
+    "sagemaker": ("SageMaker Ground Truth", "`{}"),
+    "cvat": ("CVAT", "`{}"),
+    "coco": ("COCO", "`{}"),
+    "argilla": ("Argilla", "| `{}` |"),
+    "doccano": ("doccano", "| `{}` |"),
+    "preflib": ("Ballots (PrefLib)", "| `{}` |"),
+    "counts": ("Counts", "| `{}` |"),
+    "vote-lists": ("Lists of votes", "| `{}` |"),
+    "soft-labels": ("Soft labels", "| `{}` |"),
+}
+# Options of the reader that another section tells of.
+ELSEWHERE = {"coco": {"kind"}, "wide-table": {"delimiter"}, "long-table": {"delimiter"}}
+ALSO = {
+    "label-studio": {"duplicates", "choices", "taxonomy", "ranker", "pairwise", "rating", "number"}
+}
+
+
+@pytest.fixture
+def page(project: Path) -> str:
+    return (project / "docs" / "formats.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("reader", SECTIONS)
+def test_every_option_is_told_of(page: str, reader: str) -> None:
+    title, form = SECTIONS[reader]
+    text = page.partition(f"## {title}\n")[2].partition("\n## ")[0]
+    assert text
+    component: Any = default().create(READER, reader)  # Any: its Protocol is no attrs class
+    shared = {field.name for field in attrs.fields(ResponseOptions)}
+    every = {field.name for field in attrs.fields(type(component))}
+    wanted = (every - shared - ELSEWHERE.get(reader, set())) | ALSO.get(reader, set())
+    assert {name for name in wanted if form.format(name) not in text} == set()

@@ -1,19 +1,26 @@
-"""Numpy's files: right ones, damaged ones, and those that would run code."""
+"""Files of numpy and netCDF: right, damaged, too large, and read in threads."""
 
 from __future__ import annotations
 
 import io
+import pickle
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import xarray as xr
 from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
+import plausibly
+from conformal_world import world
 from io_files import refusal, written
+from plausibly.io import arrays
 from plausibly.io.arrays import parse_npy, read_npz, texts_of
 
 DTYPES = st.sampled_from(
@@ -105,3 +112,68 @@ def test_names_are_text() -> None:
     error = refusal(lambda: texts_of(np.zeros((2, 2)), "a.npz", "labels"))
     assert (error.name, error.found) == ("array-shape", "shape (2, 2)")
     assert refusal(lambda: texts_of(np.array([b"\xff"]), "a.npz", "labels")).name == "file-damaged"
+
+
+def test_nothing_follows_from_the_numbers_of_rows(tmp_path: Path) -> None:
+    predictions, lam = world(40)
+    labels = predictions["label"].values.tolist()
+    for name, values in (("old", predictions), ("new", world(40, seed=5, start=900)[0])):
+        np.save(tmp_path / f"{name}.npy", values.values)
+    old, new = (
+        plausibly.read_predictions(tmp_path / f"{name}.npy", labels=labels)
+        for name in ("old", "new")
+    )
+    numbered = plausibly.calibrate(old, lam.assign_coords(example=old["example"].values))
+    assert numbered.examples is None
+    named = plausibly.calibrate(
+        predictions.assign_coords(example=old["example"].values),
+        lam.assign_coords(example=old["example"].values),
+    )
+    for predictor in (numbered, named):
+        sets = predictor.predict(new, 0.2)
+        assert sets.attrs["calibration_overlap"] == 0
+        assert sets.attrs["numbered"] == 1
+    # Names that happen to be numbers are names.
+    mine = plausibly.read_predictions(
+        tmp_path / "old.npy", labels=labels, examples=old["example"].values.tolist()
+    )
+    assert named.predict(mine, 0.2).attrs["calibration_overlap"] == 40
+    assert "numbered" not in named.predict(mine, 0.2).attrs
+
+
+def test_one_netcdf_4_file_in_four_threads(tmp_path: Path) -> None:
+    """In a process of its own, which two threads in the library at once would end."""
+    pytest.importorskip("netCDF4")
+    values = np.full((2000, 4), 0.25)
+    names = {"example": [f"e{row}" for row in range(2000)], "label": list("abcd")}
+    array = xr.DataArray(values, dims=("example", "label"), coords=names, name="predictions")
+    array.to_netcdf(tmp_path / "p.nc", engine="netcdf4")
+    code = """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+import plausibly
+with ThreadPoolExecutor(4) as pool:
+    found = list(pool.map(plausibly.read_predictions, [sys.argv[1]] * 24))
+print(sum(float(one.sum()) for one in found))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "p.nc")], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (0, "48000.0\n")
+    assert pickle.loads(pickle.dumps(arrays.LOCK)) is arrays.LOCK
+
+
+def test_an_npz_that_unpacks_to_far_more(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in "ab":
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                np.lib.format.write_array_header_1_0(
+                    file, {"descr": "|u1", "fortran_order": False, "shape": (40 << 20,)}
+                )
+                for _ in range(40):
+                    file.write(bytes(1 << 20))
+    assert path.stat().st_size < 200_000
+    error = refusal(lambda: read_npz(path, "predictions"))
+    assert error.name == "file-damaged"
+    assert "unpack" in error.found

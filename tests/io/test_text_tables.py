@@ -1,0 +1,389 @@
+"""Text tables and Parquet: what is read, by the strict parser or by pyarrow."""
+
+from __future__ import annotations
+
+import datetime
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given, strategies as st
+
+import plausibly
+from io_files import csv_text, refusal, written
+from plausibly.data import validate
+from plausibly.data.text_table import Coded, TextTable
+from plausibly.errors import InputError, MissingExtra
+from plausibly.extras import require
+from plausibly.io import text as module
+from plausibly.io.datasets import write_rows
+from plausibly.io.text import first_row, first_rows, read_columns, read_table, sniff
+
+HEADER = "task,worker,label\n"
+
+
+def read(path: Path, **options: object) -> TextTable:
+    return read_table(path, role="annotations", **options)  # type: ignore[arg-type]  # by name
+
+
+def test_values_are_text_exactly_as_written(tmp_path: Path) -> None:
+    path = written(tmp_path, "v.csv", HEADER + "007,None,NA\n1.0, x ,nan\n,,0\n")
+    table = read(path)
+    assert table.header == ("task", "worker", "label")
+    assert table.columns == (["007", "1.0", ""], ["None", " x ", ""], ["NA", "nan", "0"])
+    assert list(table.lines) == [2, 3, 4]
+    assert len(read(written(tmp_path, "v.csv", HEADER))) == 0
+    path = written(tmp_path, "v.csv", "a,b;c,b;c\n1,2;3,4;5\n")
+    assert read(path, delimiter=";").header == ("a,b", "c,b", "c")
+    assert read(path, delimiter=",", unique=False).header == ("a", "b;c", "b;c")
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_marks_line_ends_and_delimiters_change_nothing(
+    tmp_path: Path, mark: bytes, end: str, delimiter: str
+) -> None:
+    rows = [["task", "worker", "label"], ["t1", "é", 'say "yes"'], ["t2", "w", "a, b; c\td\ne"]]
+    path = written(tmp_path, "v.csv", mark + csv_text(rows, delimiter, end).encode())
+    table = read(path)
+    assert [list(row) for row in zip(*table.columns, strict=True)] == rows[1:]
+
+
+def test_lines_are_those_of_the_file(tmp_path: Path) -> None:
+    text = HEADER + '\nt1,w,"two\nlines"\n\n\nt2,w,b\n,,\n"t3",w,c'
+    table = read(written(tmp_path, "v.csv", text))
+    assert list(table.lines) == [3, 7, 9]
+    assert table.place(1) == "v.csv line 7"
+    assert table.places([0, 1, 2]) == "lines 3, 7, 9"
+    assert table.places([1]) == "line 7"
+
+
+def test_files_without_header_have_positions_for_names(tmp_path: Path) -> None:
+    path = written(tmp_path, "v.tsv", "w1\tt1\ta\nw1\tt2\tb\n")
+    table = read(path, header=False)
+    assert (table.header, table.named) == (("1", "2", "3"), False)
+    assert table.column("2") == ["t1", "t2"]
+    assert list(table.lines) == [1, 2]
+    assert read(path, header=lambda first: "t1" not in first).header == ("1", "2", "3")
+
+
+fields = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
+
+
+@given(
+    rows=st.lists(st.lists(fields, min_size=3, max_size=3), min_size=1, max_size=8),
+    end=st.sampled_from(["\n", "\r\n"]),
+)
+def test_any_text_round_trips(folder: Path, rows: list[list[str]], end: str) -> None:
+    path = written(folder, "v.csv", csv_text([["task", "worker", "label"], *rows], end=end))
+    table = read(path, delimiter=",")
+    # A row without any text is what spreadsheets leave below a table.
+    assert [list(row) for row in zip(*table.columns, strict=True)] == [r for r in rows if any(r)]
+
+
+@pytest.mark.parametrize(
+    ("text", "suffix", "delimiter"),
+    [
+        ("a,b\n1,2\n", ".csv", ","),
+        ("a;b\n1,5;2\n", ".csv", ";"),
+        ("example;a;b\nx;0,5;0,5\ny;0,25;0,75\n", ".csv", ";"),
+        ("a\tb\n1,2\t3\n", ".csv", "\t"),
+        ("a,b\n", ".tsv", ","),
+        ("a\tb,c\nd,e\n", ".TAB", "\t"),
+        ("a\n", ".tsv", "\t"),
+        ("sep=;\na,b;c\n", ".csv", ";"),
+        ("a|b\nc|d\n", ".csv", "|"),
+        ("example,a;b,c;d\nx,1,2\n", ".csv", ","),
+        ("a;b;c\n1;2\n", ".csv", ";"),
+        ("\n\na;b\n", ".csv", ";"),
+        ("label\nx\n", ".csv", ","),
+        ("", ".csv", ","),
+        ("a,b\n" + "1,2\n" * 30_000 + "1", ".csv", ","),
+    ],
+)
+def test_delimiters_are_found(text: str, suffix: str, delimiter: str) -> None:
+    assert sniff(text, suffix) == delimiter
+
+
+def test_the_first_rows_are_read_from_the_head_alone(tmp_path: Path) -> None:
+    head = ("a,b\n" + "1,2\n" * 20_000).encode()[:65_536]
+    assert first_row(tmp_path / "v.csv", head) == ("a", "b")
+    assert len(first_rows(tmp_path / "v.csv", head, most=5)) == 5
+    assert first_rows(tmp_path / "v.csv", b"\xff\xfe") == []
+    assert first_row(tmp_path / "v.csv", b"") == ()
+
+
+def test_places_in_a_long_file(tmp_path: Path) -> None:
+    text = HEADER + "".join(f"t{row},w,a\n" for row in range(2_308)) + "t9,w3,a,b\n"
+    error = refusal(lambda: read(written(tmp_path, "votes.csv", text)))
+    assert (error.name, error.details["lines"]) == ("row-width", [2_310])
+
+
+def test_missing_columns(tmp_path: Path) -> None:
+    bare = read(written(tmp_path, "votes.csv", "item,rater,answer\n"), header=False)
+    assert refusal(lambda: bare.need(["4"], hint="")).found == "3 columns without names"
+
+
+CELLS = st.text(st.sampled_from("ab01 é€😀\t;'\x0b\x85"), max_size=12) | st.sampled_from(
+    ["", "task", "NA", "None", "null", "007", "7", "1.0", "x" * 300, "\ufeff", "#N/A", "true"]
+)
+
+
+def read_by(
+    path: Path, *, large: int, header: bool = True, delimiter: str | None = None
+) -> TextTable | str:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_LARGE", large)
+        try:
+            return read_table(
+                path, role="annotations", header=header, delimiter=delimiter, repeats=True
+            )
+        except InputError as error:
+            return str(error)
+
+
+def agree(path: Path, *, header: bool = True, delimiter: str | None = None) -> bool:
+    """Compare both ways to read a file; return whether pyarrow read it."""
+    quick, strict = (
+        read_by(path, large=large, header=header, delimiter=delimiter) for large in (0, 1 << 40)
+    )
+    if isinstance(quick, str) or isinstance(strict, str):
+        assert quick == strict
+        return False
+    assert quick.header == strict.header
+    assert [list(column) for column in quick.columns] == [list(c) for c in strict.columns]
+    assert list(quick.lines) == list(strict.lines)
+    assert (quick.source, quick.unit, quick.named) == (strict.source, strict.unit, strict.named)
+    return any(isinstance(column, Coded) for column in quick.columns)
+
+
+@given(
+    rows=st.integers(1, 4).flatmap(
+        lambda width: st.lists(st.lists(CELLS, min_size=width, max_size=width), min_size=1)
+    ),
+    end=st.sampled_from(["\n", "\r\n"]),
+    last=st.booleans(),
+    mark=st.booleans(),
+    header=st.booleans(),
+    delimiter=st.sampled_from([",", ";", "\t", None]),
+    odd=st.just(b"") | st.binary(max_size=20),
+)
+def test_any_table(
+    folder: Path,
+    rows: list[list[str]],
+    end: str,
+    last: bool,
+    mark: bool,
+    header: bool,
+    delimiter: str | None,
+    odd: bytes,
+) -> None:
+    text = end.join((delimiter or ",").join(row) for row in rows) + end * last
+    path = folder / "votes.csv"
+    path.write_bytes(b"\xef\xbb\xbf" * mark + text.encode() + odd)
+    agree(path, header=header, delimiter=delimiter)
+
+
+@pytest.mark.parametrize(
+    "data",
+    {
+        "empty": b"",
+        "quote": b'a,b\n"1",2\n',
+        "zero": b"a,b\n1,\x002\n",
+        "return": b"a,b\r1,2\r",
+        "ragged": b"a,b\n1\n2,3,4\n",
+        "long": b"a,b\n1,2,3\n",
+        "blank": b"a,b\n\n1,2\n",
+        "one": b"a\n\n1\n",
+        "nothing": b"a,b\n,\n1,2\n",
+        "latin": b"a,b\n1,\xff\n",
+        "twice": b"a,a\n1,2\n",
+        "name-latin": b"a,\xff\n1,2\n",
+        "row-long": b"a," + b"x" * 400_000 + b"\n1,2\n",
+        "name-long": b"a," + b"x" * 140_000 + b"\n1,2\n",
+        "field-long": b"a,b\n1," + b"x" * 140_000 + b"\n",
+    }.items(),
+    ids=lambda item: item[0],
+)
+def test_what_is_odd_is_left_to_the_strict_parser(tmp_path: Path, data: tuple[str, bytes]) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_bytes(data[1])
+    assert not agree(path)
+
+
+def test_many_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In blocks that pyarrow encodes one by one; the annotations are the same too."""
+    monkeypatch.setattr(module, "_BLOCK", 1 << 16)
+    path = tmp_path / "votes.csv"
+    pairs = np.unique(np.random.default_rng(4).integers(0, 3000, (20_000, 2)), axis=0)
+    rows = [
+        f"t{task},w{worker},{'long label ' * (worker % 3)}{task % 7}"
+        for task, worker in np.random.default_rng(5).permutation(pairs)
+    ]
+    path.write_text("task,worker,label\n" + "\n".join(rows))
+    assert agree(path)
+    quick, strict = (_annotations(path, large, monkeypatch) for large in (0, 1 << 40))
+    xr.testing.assert_identical(quick, strict)
+
+
+def _annotations(path: Path, large: int, patch: pytest.MonkeyPatch) -> xr.Dataset:
+    patch.setattr(module, "_LARGE", large)
+    return plausibly.read_annotations(path, "long-table")
+
+
+def store(path: Path, **columns: object) -> Path:
+    pyarrow = require("pyarrow", extra="parquet", source="tests")
+    parquet = require("pyarrow.parquet", extra="parquet", source="tests")
+    parquet.write_table(pyarrow.table(columns), path)
+    return path
+
+
+def test_values_become_text(tmp_path: Path) -> None:
+    pyarrow = require("pyarrow", extra="parquet", source="tests")
+    path = store(
+        tmp_path / "v.parquet",
+        text=["007", None, "NA"],
+        whole=[7, None, -1],
+        real=[0.5, 1.0, None],
+        truth=[True, None, False],
+        day=[datetime.date(2020, 1, 2), None, None],
+        code=pyarrow.array(["a", None, "a"]).dictionary_encode(),
+        number=pyarrow.array([1, 2, 1]).dictionary_encode(),
+        price=[Decimal("1.50"), None, Decimal("0.25")],
+    )
+    table = read_table(path, role="annotations")
+    assert dict(zip(table.header, table.columns, strict=True)) == {
+        "text": ["007", "", "NA"],
+        "whole": ["7", "", "-1"],
+        "real": ["0.5", "1", ""],
+        "truth": ["True", "", "False"],
+        "day": ["2020-01-02", "", ""],
+        "code": ["a", "", "a"],
+        "number": ["1", "2", "1"],
+        "price": ["1.5", "", "0.25"],
+    }
+    assert (table.place(1), table.places([0, 2])) == ("v.parquet row 2", "rows 1, 3")
+    rows = list(zip(*table.columns, strict=True))
+    assert first_rows(path, path.read_bytes()) == [table.header, *rows]
+
+
+def test_number_columns_keep_their_type(tmp_path: Path) -> None:
+    path = store(
+        tmp_path / "v.parquet",
+        half=np.array([0.5, 1], np.float16),
+        single=np.array([0.5, 1], np.float32),
+        whole=[1, None],
+        price=[Decimal("1.50"), None],
+    )
+    columns = {column.name: column.numbers() for column in read_columns(path, "predictions")}
+    kinds = {name: values.dtype.name for name, values in columns.items()}
+    assert kinds == {"half": "float16", "single": "float32", "whole": "float64", "price": "float64"}
+    np.testing.assert_array_equal(columns["whole"], [1, np.nan])
+    np.testing.assert_array_equal(columns["price"], [1.5, np.nan])
+
+
+def test_lists_that_nobody_needs_are_not_read(tmp_path: Path) -> None:
+    more = {
+        "a.b": ["p", "q"],
+        "image": [b"x", b"y"],
+        "box": [{"x": 1}, {"x": 2}],
+        "tags": [[], [1]],
+    }
+    votes = {"task": ["t1", "t1"], "worker": ["a", "b"], "label": ["cat", "dog"]}
+    path = store(tmp_path / "v.parquet", **more, **votes)
+    table = plausibly.read_annotations(path)
+    assert table["label"].values.tolist() == ["cat", "dog"]
+    values = [column.cells for column in read_columns(path, "x") if column.content == "nested"]
+    assert values == [None] * 3
+    lists = store(tmp_path / "l.parquet", **more, **{**votes, "label": [["cat"], ["dog"]]})
+    assert refusal(lambda: plausibly.read_annotations(lists)).name == "column-nested"
+    other = store(tmp_path / "o.parquet", **more, item=["t"] * 2, rater=["a", "b"], dx=["x", "y"])
+    error = refusal(lambda: plausibly.read_annotations(other, "long-table"))
+    assert error.hint == 'columns={"example": "item", "annotator": "rater", "label": "dx"}'
+
+
+def test_names_may_repeat_only_where_it_is_allowed(tmp_path: Path) -> None:
+    write_rows(tmp_path / "v.parquet", ["a", "a"], [["x"], ["y"]])
+    assert read_table(tmp_path / "v.parquet", role="sets", unique=False).columns == (["x"], ["y"])
+    assert refusal(lambda: read_table(tmp_path / "v.parquet", role="x")).name == "columns-repeat"
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"example": [1.0, 2.5], "a": [0.5, 1.0]},
+        {"example": [datetime.date(2020, 1, 2), datetime.date(2020, 1, 3)], "a": [1, 0]},
+        {"example": ["x", "y"], "a": np.array([0.5, 1], np.float32)},
+        {"example": ["x", "y"], "a": [Decimal("0.5"), Decimal("1.00")]},
+        {"example": ["x", "y"], "a": [1, None]},
+        {"example": ["x", None], "a": [0.5, 1.0]},
+        {"example": ["x", "x"], "a": [0.5, 1.0]},
+        {"example": ["x", "y"], "a": ["0.5", "1.0"]},
+    ],
+)
+def test_chunks_are_read_as_the_whole(tmp_path: Path, columns: dict[str, object]) -> None:
+    path = store(tmp_path / "p.parquet", **columns)
+
+    def read(chunks: int | None) -> xr.DataArray | str:
+        try:
+            found = plausibly.read_predictions(path, scale="independent", chunks=chunks)
+            return validate.check_predictions(found.compute(), source="p.parquet")
+        except InputError as error:
+            return error.name
+
+    whole, in_chunks = read(None), read(1)
+    if isinstance(whole, str) or isinstance(in_chunks, str):
+        assert whole == in_chunks
+    else:
+        xr.testing.assert_identical(whole, in_chunks)
+
+
+def test_damaged_files(tmp_path: Path) -> None:
+    content = store(tmp_path / "v.parquet", a=["x"] * 100).read_bytes()
+    path = written(tmp_path, "cut.parquet", content[:50])
+    error = refusal(lambda: read_table(path, role="annotations"))
+    assert (error.name, error.what) == ("file-damaged", "cut.parquet is not a whole Parquet file")
+    assert error.hint == "copy it again, or write it again"
+    assert first_rows(path, path.read_bytes()) == []
+
+
+def test_files_without_columns(tmp_path: Path) -> None:
+    error = refusal(lambda: read_table(store(tmp_path / "v.parquet"), role="annotations"))
+    assert error.what == "v.parquet is empty"
+
+
+def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = store(tmp_path / "cnn.parquet", a=["x"])
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert refusal(lambda: read_table(path, role="annotations")).name == "extra-missing"
+    with pytest.raises(MissingExtra):
+        write_rows(tmp_path / "sets.parquet", ["a"], [["x"]])
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string"])
+@given(
+    texts=st.lists(
+        st.none() | st.sampled_from(["", "a", "b\0", "12345678", "é😀", "123456789", "x\n"]),
+        min_size=1,
+        max_size=12,
+    ),
+    row_group=st.integers(1, 13),
+)
+def test_texts_that_repeat_are_the_same_texts(
+    folder: Path,
+    kind: str,
+    texts: list[str | None],
+    row_group: int,
+) -> None:
+    pyarrow = require("pyarrow", extra="parquet", source="tests")
+    parquet = require("pyarrow.parquet", extra="parquet", source="tests")
+    path = folder / "votes.parquet"
+    column = pyarrow.array(texts, type=getattr(pyarrow, kind)())
+    parquet.write_table(pyarrow.table({"task": column}), path, row_group_size=row_group)
+    found = read_table(path, role="annotations", repeats=True)
+    plain = read_table(path, role="annotations")
+    assert list(found.columns[0]) == list(plain.columns[0]) == [text or "" for text in texts]
