@@ -1,38 +1,250 @@
-"""The estimator among scikit-learn's tools: checks, clones, texts, frames, routing."""
+"""The estimator gives what plausibly gives by hand, and is one of scikit-learn's."""
 
 from __future__ import annotations
 
+import importlib
 import pickle
 import re
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 import estimator_world as world
+import plausibly
+from plausibly.data.names import Names
 from refusals import refused, warned
+from tables import labelled
 
 pytest.importorskip("sklearn", reason="the estimator is scikit-learn's")
 
 import sklearn
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.dummy import DummyClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from plausibly.data.names import Names
-from plausibly.sklearn import AmbiguousConformalClassifier
+from plausibly.sklearn import AmbiguousConformalClassifier, NotConformalized
 
 X_TRAIN, V_TRAIN = world.line(120, seed=1)
 Y_TRAIN = world.majority(V_TRAIN)
-X, VOTES = world.line(99, seed=2)
-X_NEW, V_NEW = world.line(20, seed=3)
+X, VOTES = world.line(199, seed=2)
+X_NEW, V_NEW = world.line(50, seed=3)
+ALPHAS = [0.1, 0.3]
+
+
+def fitted(**params: object) -> AmbiguousConformalClassifier:
+    return AmbiguousConformalClassifier(**params).fit(X_TRAIN, Y_TRAIN)  # type: ignore[arg-type]  # by name
+
+
+@pytest.fixture(scope="module")
+def calibrated() -> AmbiguousConformalClassifier:
+    return fitted().conformalize(X, VOTES)
+
+
+def by_hand(**components: object) -> plausibly.ConformalPredictor:
+    """Return the predictor that plausibly makes of the same numbers."""
+    model = LogisticRegression().fit(X_TRAIN, Y_TRAIN)
+    coords = {"example": [str(row) for row in range(len(X))], "label": list(world.LABELS)}
+    dims = ("example", "label")
+    predictions = xr.DataArray(model.predict_proba(X), coords, dims)
+    lam = xr.DataArray(world.shares(VOTES), coords, dims)
+    total = np.full(len(X), world.READERS)
+    lam = lam.assign_coords(denominator=("example", total))
+    return plausibly.calibrate(predictions, lam, **components)  # type: ignore[arg-type]  # by name
+
+
+def new_rows() -> xr.DataArray:
+    values = LogisticRegression().fit(X_TRAIN, Y_TRAIN).predict_proba(X_NEW)
+    names = [f"new {row}" for row in range(len(X_NEW))]
+    return labelled(values, names, list(world.LABELS))
+
+
+@pytest.mark.parametrize(
+    "components",
+    [
+        {},
+        {"score": "aps"},
+        {"calibrator": "monte-carlo", "draws": 5, "seed": 3},
+        {"score": {"name": "aps", "randomised": True}, "combiner": "twice-average"},
+    ],
+)
+def test_sets_and_p_values_are_those_of_plausibly(components: dict[str, object]) -> None:
+    params = {"score_function" if k == "score" else k: v for k, v in components.items()}
+    model = fitted(**params).conformalize(X, VOTES)
+    predictor, new = by_hand(**components), new_rows()
+    for alpha in ALPHAS:
+        assert (model.predict_set(X_NEW, alpha) == predictor.predict(new, alpha).values).all()
+    assert (model.predict_p(X_NEW) == predictor.p_values(new).values).all()
+    both = model.predict_set(X_NEW, ALPHAS)
+    assert both.shape == (len(X_NEW), 3, 2)
+    for place, alpha in enumerate(ALPHAS):
+        assert (both[..., place] == model.predict_set(X_NEW, alpha)).all()
+    assert model.guarantee("0.1") == predictor.guarantee("0.1")
+    assert model.predictor_.n == len(X)
+
+
+def test_single_labels_give_the_order_statistic_of_split_conformal_prediction() -> None:
+    y = world.majority(VOTES)
+    model = fitted(alpha=0.1).conformalize(X, y)
+    shares = model.predict_proba(X)
+    own = np.sort(shares[np.arange(len(X)), model.classes_.searchsorted(y)])
+    # The floor(alpha (n + 1))-th smallest: 199 examples make it the 20th.
+    assert (model.predict_set(X_NEW) == (model.predict_proba(X_NEW) >= own[19])).all()
+
+
+def test_labels_are_those_of_the_sets(calibrated: AmbiguousConformalClassifier) -> None:
+    sets = calibrated.predict_set(X_NEW, 0.1)
+    found = calibrated.predict_labels(X_NEW, 0.1)
+    expected = [
+        tuple(label for label, inside in zip(world.LABELS, row, strict=True) if inside)
+        for row in sets
+    ]
+    assert found == expected
+    assert {len(row) for row in found} > {1}
+
+
+def test_zeros_and_ones_come_back_as_numbers() -> None:
+    y = (X_TRAIN[:, 0] > 0).astype(int)
+    votes = [[int(x > 0), int(x > 0.5)] for x in X[:, 0]]
+    model = AmbiguousConformalClassifier(alpha=0.2).fit(X_TRAIN, y).conformalize(X, votes)
+    assert set(sum(model.predict_labels(X_NEW), ())) == {0, 1}
+    assert model.predictor_.labels == ("0", "1")
+    assert model.predict_set(X_NEW).shape == (len(X_NEW), 2)
+
+
+def test_coverage_is_the_share_of_the_plausibilities(
+    calibrated: AmbiguousConformalClassifier,
+) -> None:
+    sets = calibrated.predict_set(X_NEW, 0.2)
+    expected = (sets * world.shares(V_NEW)).sum(axis=1).mean()
+    assert calibrated.coverage_score(X_NEW, V_NEW, 0.2) == pytest.approx(expected)
+    counted = calibrated.coverage_score(X_NEW, world.counts(V_NEW), 0.2, kind="counts")
+    assert counted == pytest.approx(expected)
+    said = [(str(row), None, answer) for row, row_votes in enumerate(V_NEW) for answer in row_votes]
+    table = plausibly.build_annotations("single-label", said, world.LABELS)
+    assert calibrated.coverage_score(X_NEW, table, 0.2) == pytest.approx(expected)
+    y = world.majority(V_NEW)
+    inside = sets[np.arange(len(y)), calibrated.classes_.searchsorted(y)].mean()
+    assert calibrated.coverage_score(X_NEW, y, 0.2) == pytest.approx(inside)
+    assert calibrated.score(X_NEW, y) == (calibrated.predict(X_NEW) == y).mean()
+
+
+def test_before_there_is_a_calibration() -> None:
+    model = fitted()
+    assert (model.predict(X_NEW) == LogisticRegression().fit(X_TRAIN, Y_TRAIN).predict(X_NEW)).all()
+    with pytest.raises(NotConformalized) as caught:
+        model.predict_set(X_NEW)
+    error = caught.value
+    assert isinstance(error, NotFittedError)
+    assert (error.name, error.found) == ("not-conformalized", "a fitted model")
+    assert error.hint == "conformalize(X_calibration, annotations)"
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    for ask in (
+        lambda: model.predict_p(X_NEW),
+        lambda: model.predict_labels(X_NEW),
+        model.guarantee,
+        lambda: model.coverage_score(X_NEW, V_NEW),
+    ):
+        with pytest.raises(NotConformalized):
+            ask()
+    again = fitted().conformalize(X, VOTES).fit(X_TRAIN, Y_TRAIN)
+    with pytest.raises(NotConformalized):
+        again.predict_set(X_NEW)
+
+
+def test_before_there_is_a_model() -> None:
+    for ask in ("predict", "predict_proba", "predictions"):
+        with pytest.raises(NotFittedError):
+            getattr(AmbiguousConformalClassifier(), ask)(X)
+    with pytest.raises(NotConformalized) as caught:
+        AmbiguousConformalClassifier().conformalize(X, VOTES)
+    assert caught.value.found == "no model"
+    assert "estimator=FrozenEstimator(model)" in caught.value.hint
+
+
+def test_a_frozen_model_needs_no_fit(calibrated: AmbiguousConformalClassifier) -> None:
+    inner = LogisticRegression().fit(X_TRAIN, Y_TRAIN)
+    model = AmbiguousConformalClassifier(FrozenEstimator(inner)).conformalize(X, VOTES)
+    assert (model.predict_set(X_NEW) == calibrated.predict_set(X_NEW)).all()
+    # What it was fitted on is not known: rows that `fit` was given taught it nothing.
+    model.fit(X, world.majority(VOTES)).conformalize(X, VOTES)
+    assert (model.predict_set(X_NEW) == calibrated.predict_set(X_NEW)).all()
+    with pytest.raises(NotFittedError):
+        AmbiguousConformalClassifier(FrozenEstimator(LogisticRegression())).conformalize(X, VOTES)
+
+
+def test_alpha_of_the_estimator_is_read_when_sets_are_predicted() -> None:
+    model = fitted(alpha=ALPHAS).conformalize(X, VOTES)
+    both = model.predict_set(X_NEW)
+    assert (both == model.predict_set(X_NEW, ALPHAS)).all()
+    for ask in (model.guarantee, lambda: model.predict_labels(X_NEW)):
+        with refused("alpha-several", "found 0.1, 0.3 hint alpha=0.1"):
+            ask()
+    model.set_params(alpha="0.3")
+    assert (model.predict_set(X_NEW) == both[..., 1]).all()
+
+
+def test_a_model_without_probabilities() -> None:
+    model = AmbiguousConformalClassifier(LinearSVC()).fit(X_TRAIN, Y_TRAIN)
+    assert not hasattr(model, "predict_proba")
+    with refused("probabilities-missing", "found labels alone"):
+        model.conformalize(X, VOTES)
+    fixed = AmbiguousConformalClassifier(CalibratedClassifierCV(LinearSVC()))
+    assert fixed.fit(X_TRAIN, Y_TRAIN).conformalize(X, VOTES).predict_set(X_NEW, 0.1).any()
+
+
+def test_several_outputs() -> None:
+    model = AmbiguousConformalClassifier(DecisionTreeClassifier())
+    model.fit(X_TRAIN, np.stack([Y_TRAIN, Y_TRAIN], axis=1))
+    with refused("outputs-several", "found 2 per row"):
+        model.conformalize(X, VOTES)
+
+
+def test_coordinates_reach_the_calibrator() -> None:
+    site = np.where(np.arange(len(X)) % 2, "north", "south").tolist()
+    new = np.where(X_NEW[:, 1] > 0, "north", "south").tolist()
+    mondrian = {"name": "mondrian", "by": "site"}
+    model = fitted(calibrator=mondrian).conformalize(X, VOTES, coordinates={"site": site})
+    sets = model.predict_set(X_NEW, 0.2, coordinates={"site": new})
+    north = np.array(site) == "north"
+    alone = fitted().conformalize(X[north], [v for v, n in zip(VOTES, north, strict=True) if n])
+    there = np.array(new) == "north"
+    assert (sets[there] == alone.predict_set(X_NEW[there], 0.2)).all()
+    with refused("rows-differ", "found 49"):
+        model.predict_set(X_NEW, coordinates={"site": new[:-1]})
+    # A randomised score is drawn by the names of the rows, for sets and for their coverage.
+    score = {"name": "aps", "randomised": True}
+    drawn = fitted(score_function=score, alpha=0.3).conformalize(X, VOTES)
+    expected = (drawn.predict_set(X_NEW) * world.shares(V_NEW)).sum(axis=1).mean()
+    assert drawn.coverage_score(X_NEW, V_NEW) == pytest.approx(expected)
+
+
+def test_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("plausibly.sklearn")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    with refused(
+        "extra-missing", 'hint pip install "plausibly[sklearn]"', kind=plausibly.errors.MissingExtra
+    ):
+        importlib.import_module("plausibly.sklearn")
+
+
+X_TRAIN, V_TRAIN = world.line(120, seed=1)
+FEW, FEW_VOTES = world.line(99, seed=2)
+FEW_NEW, FEW_NEW_VOTES = world.line(20, seed=3)
 
 
 Check = Callable[[AmbiguousConformalClassifier], None]
@@ -58,41 +270,41 @@ def routing() -> Iterator[None]:
 
 def test_clone_pickle_and_nested_parameters() -> None:
     model = AmbiguousConformalClassifier(LogisticRegression(C=2.0), alpha="0.2", seed=5)
-    model.fit(X_TRAIN, Y_TRAIN).conformalize(X, VOTES).set_output("pandas")
+    model.fit(X_TRAIN, Y_TRAIN).conformalize(FEW, FEW_VOTES).set_output("pandas")
     same = pickle.loads(pickle.dumps(model))
-    assert (same.predict_set(X_NEW) == model.predict_set(X_NEW)).all(axis=None)
+    assert (same.predict_set(FEW_NEW) == model.predict_set(FEW_NEW)).all(axis=None)
     assert same.predictor_.fingerprint == model.predictor_.fingerprint
     copy = clone(model)
     assert not hasattr(copy, "predictor_")
     assert (copy.get_params()["estimator__C"], copy.alpha, copy.seed) == (2.0, "0.2", 5)
     copy.set_params(estimator__C=3.0, score_function="aps")
     assert (copy.estimator.C, model.estimator.C) == (3.0, 2.0)
-    copy.fit(X_TRAIN, Y_TRAIN).conformalize(X, VOTES)
-    assert isinstance(copy.predict_set(X_NEW), pd.DataFrame)
+    copy.fit(X_TRAIN, Y_TRAIN).conformalize(FEW, FEW_VOTES)
+    assert isinstance(copy.predict_set(FEW_NEW), pd.DataFrame)
     assert repr(copy).startswith("AmbiguousConformalClassifier(alpha='0.2',")
 
 
 def test_texts() -> None:
     words = {"benign": "round smooth", "malignant": "spiky large", "unsure": "faint small"}
-    texts = [" ".join(words[label] for label in row) for row in VOTES]
+    texts = [" ".join(words[label] for label in row) for row in FEW_VOTES]
     inner = make_pipeline(CountVectorizer(), LogisticRegression())
     model = AmbiguousConformalClassifier(inner, alpha=0.2)
-    model.fit(texts[:50], world.majority(VOTES[:50])).conformalize(texts[50:], VOTES[50:])
+    model.fit(texts[:50], world.majority(FEW_VOTES[:50])).conformalize(texts[50:], FEW_VOTES[50:])
     assert model.predict_labels(["round smooth round smooth", "spiky large"]) == [
         ("benign",),
         ("malignant",),
     ]
     series = pd.Series(texts[50:], index=[f"text {row}" for row in range(49)])
-    model.conformalize(series, pd.DataFrame(VOTES[50:], index=series.index))
+    model.conformalize(series, pd.DataFrame(FEW_VOTES[50:], index=series.index))
     assert model.predictor_.examples is not None
     assert model.predictor_.examples.common(Names(series.index)) == 49
 
 
 def test_frames_in_and_out() -> None:
-    train, calibration = world.frame(X_TRAIN, "train"), world.frame(X, "calibration")
-    new = world.frame(X_NEW, "new")
+    train, calibration = world.frame(X_TRAIN, "train"), world.frame(FEW, "calibration")
+    new = world.frame(FEW_NEW, "new")
     model = AmbiguousConformalClassifier(alpha=0.2).fit(train, Y_TRAIN)
-    model.conformalize(calibration, VOTES)
+    model.conformalize(calibration, FEW_VOTES)
     assert list(model.feature_names_in_) == ["first", "second"]
     assert model.n_features_in_ == 2
     array = model.predict_set(new)
@@ -110,20 +322,20 @@ def test_frames_in_and_out() -> None:
     assert model.set_output() is model
     with sklearn.config_context(transform_output="pandas"):
         fresh = AmbiguousConformalClassifier(alpha=0.2).fit(train, Y_TRAIN)
-        assert isinstance(fresh.conformalize(calibration, VOTES).predict_p(new), pd.DataFrame)
+        assert isinstance(fresh.conformalize(calibration, FEW_VOTES).predict_p(new), pd.DataFrame)
     with refused("output-unknown", 'found polars hint set_output("pandas")'):
         model.set_output("polars")
 
 
 def test_weights_reach_the_estimator_with_and_without_routing(routing: None) -> None:
     weights = np.where(Y_TRAIN == "benign", 10.0, 0.1)
-    expected = LogisticRegression().fit(X_TRAIN, Y_TRAIN, weights).predict_proba(X_NEW)
+    expected = LogisticRegression().fit(X_TRAIN, Y_TRAIN, weights).predict_proba(FEW_NEW)
     with sklearn.config_context(enable_metadata_routing=False):
         plain = AmbiguousConformalClassifier().fit(X_TRAIN, Y_TRAIN, sample_weight=weights)
-        assert (plain.predict_proba(X_NEW) == expected).all()
+        assert (plain.predict_proba(FEW_NEW) == expected).all()
     asks = LogisticRegression().set_fit_request(sample_weight=True)
     routed = AmbiguousConformalClassifier(asks).fit(X_TRAIN, Y_TRAIN, sample_weight=weights)
-    assert (routed.predict_proba(X_NEW) == expected).all()
+    assert (routed.predict_proba(FEW_NEW) == expected).all()
     folds = {}
     for weighted in (False, True):
         routed.set_score_request(sample_weight=weighted)
@@ -136,11 +348,11 @@ def test_weights_reach_the_estimator_with_and_without_routing(routing: None) -> 
 
 
 def test_rows_that_the_model_saw_by_name() -> None:
-    everything = pd.concat([world.frame(X_TRAIN, "train"), world.frame(X, "row")])
-    y = [*Y_TRAIN, *world.majority(VOTES)]
+    everything = pd.concat([world.frame(X_TRAIN, "train"), world.frame(FEW, "row")])
+    y = [*Y_TRAIN, *world.majority(FEW_VOTES)]
     model = AmbiguousConformalClassifier().fit(everything.iloc[:125], y[:125])
     with warned("model-saw-examples", "found row 0, row 1, row 2, … (5 in all)") as caught:
-        model.conformalize(everything.iloc[120:], VOTES)
+        model.conformalize(everything.iloc[120:], FEW_VOTES)
     assert caught[0].filename == __file__
     # Rows that come again where the model is fitted are no mistake.
     again = everything.iloc[[0, 0, 1, 2, 30, 31, 32]]
@@ -148,15 +360,15 @@ def test_rows_that_the_model_saw_by_name() -> None:
 
 
 def test_rows_that_the_model_saw_by_content() -> None:
-    model = AmbiguousConformalClassifier().fit(X, world.majority(VOTES))
-    for seen in (X, X.copy()):
+    model = AmbiguousConformalClassifier().fit(FEW, world.majority(FEW_VOTES))
+    for seen in (FEW, FEW.copy()):
         with warned("model-saw-examples", "found rows with the same numbers"):
-            model.conformalize(seen, VOTES)
-    model.conformalize(X.tolist(), VOTES)  # no matrix: nothing is compared
+            model.conformalize(seen, FEW_VOTES)
+    model.conformalize(FEW.tolist(), FEW_VOTES)  # no matrix: nothing is compared
     # One row by chance, or rows that are all alike, say nothing.
-    model.conformalize(np.vstack([X[:1], X_NEW]), [VOTES[0], *V_NEW])
-    few = (X > 0).astype(float)
-    AmbiguousConformalClassifier().fit(few, world.majority(VOTES)).conformalize(few, VOTES)
+    model.conformalize(np.vstack([FEW[:1], FEW_NEW]), [FEW_VOTES[0], *FEW_NEW_VOTES])
+    few = (FEW > 0).astype(float)
+    AmbiguousConformalClassifier().fit(few, world.majority(FEW_VOTES)).conformalize(few, FEW_VOTES)
 
 
 def test_the_page_names_what_there_is(project: Path) -> None:

@@ -1,20 +1,28 @@
-"""Tables of labels: what they hold, what is wrong with them, and what users of other tools met."""
+"""Tables of labels: what they hold, what is wrong with them, and answers under an alias."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+import attrs
 import numpy as np
 import pytest
 import xarray as xr
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+import labelled_records as lr
 import plausibly
-from io_files import csv_text, written
-from plausibly.data.labels import Hierarchy, aliases_of
+from io_files import csv_text, refusal, written
+from labelled_records import Records
+from plausibly.data.annotations import build_table
+from plausibly.data.labels import Hierarchy, aliases_of, merge_aliases, split_aliases
 from plausibly.data.names import name_texts
-from plausibly.errors import InputError
+from plausibly.data.select import to_frame
+from plausibly.data.states import read_merged
+from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.io.label_tables import read_labels, table_from, with_coordinates
+from plausibly.plugin import ANNOTATION, Reader, resolve, warn
 from refusals import refused
 
 
@@ -97,3 +105,295 @@ def test_any_table_is_read_right_or_refused_by_name(
         assert len(set(numbers)) == len(numbers)
         tree = Hierarchy.of_table(table)
         assert {labels[code] for code in tree.above} == {row[2] for row in rows} - {""}
+
+
+LABELS = ["melanoma", "b c", "Ä", "0"]
+ALIASES = {"MM": "melanoma", "melanoma ": "melanoma", "bc": "b c", "ä": "Ä"}
+NAMES = [*LABELS, *ALIASES]
+
+Renamed = Callable[[object], object]
+
+
+def label(answer: object) -> object:
+    """Return a single label under its own name."""
+    return ALIASES.get(str(answer), answer)
+
+
+def label_set(answer: object) -> object:
+    """Return a set in which each label is named once."""
+    assert isinstance(answer, list)
+    return sorted({ALIASES.get(str(name), str(name)) for name in answer})
+
+
+def ranking(answer: object) -> object:
+    """Return a ranking in which each label has its best place, without empty blocks."""
+    assert isinstance(answer, list)
+    seen: set[str] = set()
+    blocks = []
+    for block in answer:
+        kept = {ALIASES.get(name, name) for name in block} - seen
+        seen |= kept
+        if kept:
+            blocks.append(sorted(kept))
+    return blocks
+
+
+def soft_label(answer: object) -> object:
+    """Return weights that are added up by label."""
+    assert isinstance(answer, Mapping)
+    found: dict[str, float] = {}
+    for name, weight in sorted(answer.items()):
+        of = ALIASES.get(str(name), str(name))
+        found[of] = found.get(of, 0.0) + weight
+    return found
+
+
+RENAMED: Mapping[str, Renamed] = {
+    "single-label": label,
+    "label-set": label_set,
+    "partial-ranking": ranking,
+    "soft-label": soft_label,
+}
+
+
+def renamed(kind: str, records: Records) -> Records:
+    """Return the records with every label under its own name."""
+    return [(example, by, RENAMED[kind](answer)) for example, by, answer in records]
+
+
+@st.composite
+def _rankings(draw: st.DrawFn) -> list[list[str]]:
+    names = draw(st.permutations(NAMES))[: draw(st.integers(1, len(NAMES)))]
+    blocks: list[list[str]] = []
+    for name in names:
+        tied: bool = draw(st.booleans())
+        if blocks and tied:
+            blocks[-1].append(name)
+        else:
+            blocks.append([name])
+    return blocks
+
+
+_names = st.sampled_from(NAMES)
+ANSWERS: Mapping[str, st.SearchStrategy[object]] = {
+    "single-label": _names,
+    "label-set": st.lists(_names, min_size=1, max_size=5, unique=True),
+    "partial-ranking": _rankings(),
+    # Weights whose sums are exact in any order.
+    "soft-label": st.dictionaries(_names, st.integers(1, 64).map(float), min_size=1, max_size=5),
+}
+
+
+KINDS = sorted(ANSWERS)
+TABLE = """\
+label,alias
+eczema,Eczema | atopic eczema
+psoriasis,
+tinea,ringworm|Tinea
+"""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=20)
+@given(data=st.data())
+def test_merging_then_counting_is_counting_renamed_records(kind: str, data: st.DataObject) -> None:
+    records = data.draw(lr.records(ANSWERS[kind]))
+    annotation = resolve(ANNOTATION, kind)
+    found = merge_aliases(annotation.build(records, NAMES), ALIASES, LABELS)
+    annotation.validate(found)
+    expected = annotation.build(renamed(kind, records), LABELS)
+    xr.testing.assert_identical(plausibly.aggregate(found), plausibly.aggregate(expected))
+    named = [str(name) for _, _, answer in records for name in _named(answer)]
+    counts = {alias: float(named.count(alias)) for alias in ALIASES if alias in named}
+    assert read_merged(found.attrs) == counts
+    # Responses of unknown annotators that became the same may stand in another order.
+    rows = [sorted(map(str, to_frame(table).values.tolist())) for table in (found, expected)]
+    assert rows[0] == rows[1]
+
+
+def _named(answer: object) -> list[object]:
+    if isinstance(answer, dict):
+        return list(answer)
+    if isinstance(answer, list):
+        return [name for part in answer for name in _named(part)]
+    return [answer]
+
+
+def test_a_gap_that_was_there_is_still_refused() -> None:
+    table = build_table(
+        "partial-ranking",
+        examples=["e"],
+        annotators=["q"],
+        labels=["a", "A", "b"],
+        response_example=[0],
+        response_annotator=[0],
+        mention_response=[0, 0, 0],
+        mention_label=[0, 1, 2],
+        mention_block=[1, 2, 4],
+    )
+    found = merge_aliases(table, {"A": "a"}, ["a", "b"])
+    assert found["mention_block"].values.tolist() == [1, 3]
+    assert refusal(lambda: resolve(ANNOTATION, "partial-ranking").validate(found)).name == (
+        "ranking-gap"
+    )
+
+
+def test_a_kind_with_its_own_columns_keeps_every_mention() -> None:
+    spans = xr.Variable("mention", [3, 9])
+    table = build_table(
+        "label-set",
+        examples=["e"],
+        annotators=["q"],
+        labels=["A", "a"],
+        response_example=[0],
+        response_annotator=[0],
+        mention_response=[0, 0],
+        mention_label=[1, 0],
+        variables={"mention_start": spans},
+        coordinates={"shade": xr.Variable("label", ["light", "dark"])},
+    )
+    found = merge_aliases(table, {"A": "a"}, ["a"])
+    assert found["mention_label"].values.tolist() == [0, 0]
+    assert sorted(found["mention_start"].values.tolist()) == [3, 9]
+    assert found["shade"].values.tolist() == ["dark"]
+
+
+def test_several_aliases_in_a_cell() -> None:
+    assert split_aliases("") == []
+    assert split_aliases(" a b | c||d ") == ["a b", "c", "d"]
+    assert split_aliases(r"left\|right|x") == ["left|right", "x"]
+    assert split_aliases("x|x") == ["x"]
+
+
+@given(st.lists(st.text(min_size=1).map(str.strip).filter(bool), unique=True, max_size=5))
+def test_any_alias_can_be_written(aliases: list[str]) -> None:
+    plain = [alias for alias in aliases if "\\" not in alias]
+    cell = " | ".join(alias.replace("|", r"\|") for alias in plain)
+    assert split_aliases(cell) == plain
+
+
+@attrs.frozen
+class Own(Reader):
+    """A reader of an author, who writes the function that reads."""
+
+    build: Callable[[Path, Sequence[str] | None], xr.Dataset]
+
+    def recognises(self, path: Path, head: bytes) -> bool:
+        return False
+
+    def read(self, path: Path, labels: Sequence[str] | None) -> xr.Dataset:
+        return self.build(path, labels)
+
+
+def strict(path: Path, labels: Sequence[str] | None) -> xr.Dataset:
+    """Read names, strict about labels in words of its own."""
+    warn("read-twice", f"{path.name} is read", hint="look", stacklevel=4)
+    names = path.read_text(encoding="utf-8").split()
+    for name in names:
+        if labels is not None and name not in labels:
+            raise InputError("label-unknown", f'{path.name} holds "{name}"', hint="fix it")
+    records = [(f"e{place}", None, name) for place, name in enumerate(names)]
+    return resolve(ANNOTATION, "single-label").build(records, labels)
+
+
+@pytest.mark.parametrize("text", ["eczema psoriasis", "eczema Eczema"])
+def test_a_strangers_reader_warns_once(tmp_path: Path, text: str) -> None:
+    labels = written(tmp_path, "labels.csv", TABLE)
+    path = written(tmp_path, "votes.x", text)
+    with pytest.warns(PlausiblyWarning) as caught:
+        table = plausibly.read_annotations(path, Own(strict), labels)
+    assert len(caught) == 1
+    assert name_texts(table["label"].values) == ["eczema", "psoriasis", "tinea"]
+    wrong = written(tmp_path, "wrong.x", "eczema typo")
+    alias = "write it into the column alias of labels.csv, beside its label"
+    with (
+        pytest.warns(PlausiblyWarning, match="wrong.x is read"),
+        refused("label-unknown", 'wrong.x holds "typo"', alias),
+    ):
+        plausibly.read_annotations(wrong, Own(strict), labels)
+
+
+def test_a_reader_that_counts_labels_has_as_many_as_were_declared(tmp_path: Path) -> None:
+    labels = written(tmp_path, "labels.csv", TABLE)
+    counts: list[int] = []
+
+    def complete(path: Path, labels: Sequence[str] | None) -> xr.Dataset:
+        rankings = [line.split(" > ") for line in path.read_text(encoding="utf-8").splitlines()]
+        counts.append(len(labels or ()))
+        records = [(f"e{place}", None, ranking) for place, ranking in enumerate(rankings)]
+        table = resolve(ANNOTATION, "partial-ranking").build(records, labels)
+        if any(len(ranking) < table.sizes["label"] for ranking in rankings):
+            raise InputError("ranking-short", f"{path.name} does not rank every label", hint="fix")
+        return table
+
+    reader = Own(complete)
+    path = written(
+        tmp_path, "r.x", "ringworm > Eczema > psoriasis\nEczema > psoriasis > ringworm\n"
+    )
+    table = plausibly.read_annotations(path, reader, labels)
+    assert counts == [3, 3]
+    assert name_texts(table["label"].values) == ["eczema", "psoriasis", "tinea"]
+    lam = plausibly.aggregate(table)
+    np.testing.assert_array_equal(lam.values * 11, [[3, 2, 6], [6, 3, 2]])
+    mixed = written(tmp_path, "m.x", "ringworm > Eczema > psoriasis\ntinea > eczema > psoriasis\n")
+    error = refusal(lambda: plausibly.read_annotations(mixed, reader, labels))
+    assert error.name == "ranking-short"
+    assert counts == [3, 3, 3, 3, 7]
+
+
+def test_only_a_label_that_is_not_declared_is_looked_up(tmp_path: Path) -> None:
+    labels = written(tmp_path, "labels.csv", TABLE)
+    declared: list[list[str]] = []
+
+    def placed(path: Path, labels: Sequence[str] | None) -> xr.Dataset:
+        declared.append(list(labels or ()))
+        raise InputError("column-missing", f'{path.name} has no column "Eczema"', hint="add it")
+
+    path = written(tmp_path, "votes.x", "eczema")
+    error = refusal(lambda: plausibly.read_annotations(path, Own(placed), labels))
+    assert (error.name, error.hint) == ("column-missing", "add it")
+    assert declared == [["eczema", "psoriasis", "tinea"]]
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [("t1,w1,eczma\n", "one of 3 declared labels"), ("t1,w1,Eczema\nt2,w1,eczma\n", "3")],
+)
+def test_a_label_that_is_neither(tmp_path: Path, rows: str, expected: str) -> None:
+    labels = written(tmp_path, "labels.csv", TABLE)
+    votes = written(tmp_path, "votes.csv", f"task,worker,label\n{rows}")
+    error = refusal(lambda: plausibly.read_annotations(votes, labels=labels))
+    alias = ", or an alias" if expected == "3" else ""
+    assert error.expected == f"one of 3 declared labels{alias}"
+    assert error.hint.startswith('did you mean "eczema"? fix it, or declare it')
+    assert "write it into the column alias of labels.csv" in error.hint
+    # A list of names has no column: nothing is said of one.
+    error = refusal(lambda: plausibly.read_annotations(votes, labels=["eczema"]))
+    assert "alias" not in error.hint
+
+
+def test_tables_are_joined_with_what_was_merged(tmp_path: Path) -> None:
+    labels = written(tmp_path, "labels.csv", TABLE)
+    parts = []
+    for number, name in enumerate(["Eczema", "Eczema", "eczema", "Tinea"]):
+        text = f"task,worker,label\nt{number},w1,{name}\n"
+        votes = written(tmp_path, f"v{number}.csv", text)
+        parts.append(plausibly.read_annotations(votes, labels=labels))
+    whole = plausibly.concat_annotations([parts[2], parts[0], parts[1], parts[3]])
+    assert read_merged(whole.attrs) == {"Eczema": 2, "Tinea": 1}
+    assert "merged" not in plausibly.concat_annotations([parts[2]]).attrs
+    assert read_merged(plausibly.select_annotations(whole, example="t2").attrs) == {
+        "Eczema": 2,
+        "Tinea": 1,
+    }
+
+
+def test_columns_of_predictions_under_an_alias(tmp_path: Path) -> None:
+    labels = written(tmp_path, "labels.csv", TABLE)
+    path = written(tmp_path, "p.csv", "example,ringworm,Eczema,psoriasis\nx,.2,.5,.3\n")
+    model = plausibly.read_predictions(path, labels=labels)
+    assert name_texts(model["label"].values) == ["eczema", "psoriasis", "tinea"]
+    assert model.values.tolist() == [[0.5, 0.3, 0.2]]
+    both = written(tmp_path, "both.csv", "example,tinea,Eczema,eczema,psoriasis\nx,.2,.2,.3,.3\n")
+    with refused("label-twice", "both.csv", 'the label "eczema"', '("Eczema", "eczema")'):
+        plausibly.read_predictions(both, labels=labels)
