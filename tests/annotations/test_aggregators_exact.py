@@ -10,13 +10,13 @@ import xarray as xr
 from hypothesis import given, settings, strategies as st
 
 import labelled_records as lr
+from plausibly.data.annotations import rebuilt
 from plausibly.plugin import (
     AGGREGATOR,
     ANNOTATION,
     Aggregator,
     Annotation,
     Keys,
-    build_table,
     resolve,
 )
 from plausibly_builtins.label_set.sets import EqualSplit, LabelSet
@@ -185,17 +185,9 @@ def test_random_ties_belong_to_the_example_and_the_seed() -> None:
 
 
 def test_votes_that_are_not_whole_tie_to_twelve_digits() -> None:
-    table = build_table(
-        "single-label",
-        examples=["e"],
-        annotators=[],
-        labels=["a", "b"],
-        response_example=[0, 0, 0],
-        response_annotator=[-1, -1, -1],
-        response_weight=[0.1, 0.2, 0.3],  # 0.1 + 0.2 is not 0.3
-        mention_response=[0, 1, 2],
-        mention_label=[0, 0, 1],
-    )
+    votes = SingleLabel().build([("e", None, label) for label in "aab"], ["a", "b"])
+    # 0.1 + 0.2 is not 0.3
+    table = rebuilt(votes.assign(response_weight=("response", [0.1, 0.2, 0.3])))
     found = MajorityVote().aggregate(table, KEYS)
     assert found.values.tolist() == [[0.5, 0.5]]
     shares = LabelFrequency().aggregate(table, KEYS)

@@ -14,8 +14,9 @@ import xarray as xr
 
 import crowd_kit_standin
 import plausibly
+from plausibly.data.annotations import rebuilt
 from plausibly.errors import InputError, MissingExtra
-from plausibly.plugin import AGGREGATOR, ANNOTATION, build_table, resolve
+from plausibly.plugin import AGGREGATOR, ANNOTATION, resolve
 from plausibly.registry import default
 from plausibly.testing import check
 from refusals import refused, warned
@@ -100,17 +101,8 @@ def test_the_global_generator_is_as_it_was() -> None:
 
 
 def weighted(times: list[float]) -> xr.Dataset:
-    return build_table(
-        "single-label",
-        examples=["x", "y"],
-        annotators=["a", "b"],
-        labels=["no", "yes"],
-        response_example=[0, 0, 1, 1],
-        response_annotator=[0, 1, 0, 1],
-        mention_response=[0, 1, 2, 3],
-        mention_label=[0, 1, 1, 1],
-        response_weight=times,
-    )
+    votes = table([("x", "a", "no"), ("x", "b", "yes"), ("y", "a", "yes"), ("y", "b", "yes")])
+    return rebuilt(votes.assign(response_weight=("response", times)))
 
 
 def test_fault_5_what_counts_twice_is_two_rows(frames: list[pd.DataFrame]) -> None:

@@ -52,16 +52,7 @@ def votes(**more: object) -> AnnotationTable:
 
 def one_answer(labels: list[str], place: int) -> AnnotationTable:
     """Return a table of one answer by an unknown annotator."""
-    return build_table(
-        "single-label",
-        examples=["a"],
-        annotators=[],
-        labels=labels,
-        response_example=[0],
-        response_annotator=[-1],
-        mention_response=[0],
-        mention_label=[place],
-    )
+    return plausibly.build_annotations("single-label", [("a", None, labels[place])], labels)
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -82,17 +73,8 @@ def test_everything_comes_back(
 def test_only_our_reader_recognises_it(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"votes{ending}"
     for names in (["1", "2"], ["é", "None"]):
-        table = build_table(
-            "single-label",
-            examples=names,
-            annotators=names,
-            labels=names,
-            response_example=[0, 0, 1, 1],
-            response_annotator=[0, 1, 0, 1],
-            mention_response=[0, 1, 2, 3],
-            mention_label=[0, 1, 0, 1],
-        )
-        write_annotations(table, path)
+        records = [(example, who, who) for example in names for who in names]
+        write_annotations(plausibly.build_annotations("single-label", records, names), path)
         assert cases_net.recognisers(path) == ["annotation-table"]
     table = votes(left_out={"bad rows": 2}, attributes={"source": "export.json", "reader": "tool"})
     plausibly.write_annotations(table, path)
@@ -100,13 +82,6 @@ def test_only_our_reader_recognises_it(tmp_path: Path, ending: str) -> None:
     assert (found.attrs["reader"], found.attrs["source"]) == ("annotation-table", path.name)
     same(found.assign_attrs(reader="tool", source="export.json"), table)
     assert read_annotation_file(path).attrs["source"] == "export.json"
-
-
-@pytest.mark.realdata
-def test_no_export_of_a_tool_is_taken_for_one(shared: Path) -> None:
-    for path in sorted((shared / "cases" / "annotations").rglob("*")):
-        head = b"" if path.is_dir() else files.opening(path, "annotations")
-        assert not is_annotation_file(path, head), path.name
 
 
 def test_rows_are_in_words(tmp_path: Path) -> None:
