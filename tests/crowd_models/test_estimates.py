@@ -20,8 +20,13 @@ from crowd_models_oracles import Votes
 from crowd_models_worlds import ANNOTATORS, LABELS, assert_close, crowd, quiet, table_of, votes
 from plausibly.errors import PlausiblyWarning
 from plausibly.plugin import Keys
-from plausibly_builtins.crowd_models.em import Cells, DawidSkene, OneCoin
-from plausibly_builtins.crowd_models.votes import WeightedVote, WorkerAgreement
+from plausibly_builtins.crowd_models.em import (
+    Cells,
+    DawidSkene,
+    OneCoin,
+    WeightedVote,
+    WorkerAgreement,
+)
 from refusals import warned
 
 KEYS = Keys()

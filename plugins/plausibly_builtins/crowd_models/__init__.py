@@ -11,11 +11,11 @@ _AGGREGATORS = {
     ),
     "one-coin": ("em:OneCoin", "one true label per example, one accuracy per annotator (EM)"),
     "worker-agreement": (
-        "votes:WorkerAgreement",
+        "em:WorkerAgreement",
         "votes weighted by the annotator's agreement with the majority",
     ),
     "weighted-vote": (
-        "votes:WeightedVote",
+        "em:WeightedVote",
         "votes weighted by a given weight per annotator",
     ),
     "exclude": (

@@ -27,8 +27,7 @@ from numpy.typing import NDArray
 
 from plausibly.plugin import Aggregator, InputError, Keys, counted, listed, names, several, warn
 from plausibly_builtins.aggregation import example_names
-from plausibly_builtins.partial_ranking._stages import UNMENTIONED, Column, Ranked
-from plausibly_builtins.rankings import Unmentioned
+from plausibly_builtins.rankings import UNMENTIONED, Column, Ranked, Unmentioned
 
 _STEP = 0.125  # between nodes, of blocks of up to thirty
 _FIRST = -42.0  # what lies before is less than exp(-42) of the whole

@@ -23,16 +23,16 @@ from plausibly.plugin import (
     warn,
 )
 from plausibly_builtins.aggregation import example_names, summed
-from plausibly_builtins.partial_ranking._stages import (
+from plausibly_builtins.rankings import (
     HALF,
     UNMENTIONED,
     Column,
     Ranked,
+    Unmentioned,
     by_example,
     log_gamma,
     log_normalised,
 )
-from plausibly_builtins.rankings import Unmentioned
 
 Codes = NDArray[np.intp]
 

@@ -18,14 +18,14 @@ from plausibly.plugin import (
     names,
 )
 from plausibly_builtins.aggregation import Shares, Terms
-from plausibly_builtins.partial_ranking._stages import (
+from plausibly_builtins.rankings import (
     UNMENTIONED,
     Ranked,
+    Unmentioned,
     by_example,
     log_gamma,
     log_normalised,
 )
-from plausibly_builtins.rankings import Unmentioned
 
 
 @attrs.frozen(kw_only=True)
