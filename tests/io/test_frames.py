@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import UserDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, TypeAlias
 
+import attrs
 import numpy as np
 import pandas as pd
 import pytest
@@ -24,27 +26,20 @@ pa: Any = import_module("pyarrow")  # without type hints
 VOTES = {"task": ["t1", "t1", "t2"], "worker": ["a", "b", "a"], "label": ["cat", "dog", "dog"]}
 
 
-class ClassLabel:
-    """A feature of a data set, as the library of that name has it."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self.names = list(names)
-
-
+@attrs.frozen
 class DataSet:
-    """What is used of a data set of Hugging Face."""
+    """What is used of a data set of Hugging Face; a class of labels is a feature with names."""
 
-    def __init__(self, table: Frame, features: dict[str, object], format_name: str = "") -> None:
-        self.table = table
-        self.features = features
-        self.format = format_name
+    table: Frame
+    features: dict[str, object]
+    format: str = ""
 
     @property
     def shape(self) -> tuple[int, int]:
         return (self.table.num_rows, self.table.num_columns)
 
     def with_format(self, name: str) -> DataSet:
-        return DataSet(self.table, self.features, name)
+        return attrs.evolve(self, format=name)
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -57,26 +52,7 @@ class DataSet:
 class Splits(UserDict[str, DataSet]):
     """A data set by split."""
 
-    shape = (0, 0)
-
-    def with_format(self, name: str) -> Splits:
-        return self
-
-
-class Streamed:
-    """A data set that is read while it is used."""
-
-    features: object = None
-    shape = (0, 0)
-
-    def with_format(self, name: str) -> Streamed:
-        return self
-
-
-class Lazy:
-    """A frame that is computed later."""
-
-    def collect(self) -> None: ...
+    with_format = None
 
 
 def column(frame: object) -> list[str]:
@@ -198,7 +174,7 @@ def test_categories_are_the_declared_labels() -> None:
 
 
 def test_report_54_label_minus_1_of_a_data_set_is_no_label() -> None:
-    labels = ClassLabel(["entailment", "neutral", "contradiction"])
+    labels = SimpleNamespace(names=["entailment", "neutral", "contradiction"])
     data = DataSet(pa.table({"id": ["a", "b", "c"], "label": [0, -1, 1]}), {"label": labels})
     assert text_table(data).column("label") == ["entailment", "", "neutral"]
     found = plausibly.read_annotations(data, "wide-table", example="id")
@@ -222,8 +198,8 @@ DATA = DataSet(pa.table({"x": [1]}), {})
         (text_table, {"task": ["t1"]}, "frame-unfit", "builtins dict"),
         (text_table, pd.Series([1]), "frame-unfit", None),
         (text_table, np.zeros((2, 2)), "frame-unfit", None),
-        (text_table, Lazy(), "frame-unfit", None),
-        (text_table, Streamed(), "frame-unfit", None),
+        (text_table, SimpleNamespace(collect=print), "frame-unfit", None),
+        (text_table, SimpleNamespace(with_format=print), "frame-unfit", None),
         (text_table, pd.DataFrame(VOTES).head(0), "frame-unfit", "3 columns without a row"),
         (text_table, pd.DataFrame(), "frame-unfit", "no column"),
         (text_table, pd.DataFrame([[1, 2]], columns=[0, "0"]), "columns-repeat", "0, 0"),
@@ -242,7 +218,7 @@ DATA = DataSet(pa.table({"x": [1]}), {})
         (text_table, Splits({"train": DATA, "test": DATA}), "frame-unfit", '"train", "test"'),
         (
             text_table,
-            DataSet(pa.table({"label": [0, 3]}), {"label": ClassLabel(["a", "b", "c"])}),
+            DataSet(pa.table({"label": [0, 3]}), {"label": SimpleNamespace(names=list("abc"))}),
             "label-number",
             "3",
         ),
