@@ -21,7 +21,6 @@ from crowd_models_worlds import ANNOTATORS, LABELS, assert_close, crowd, quiet, 
 from plausibly.errors import PlausiblyWarning
 from plausibly.plugin import Keys
 from plausibly_builtins.crowd_models.em import (
-    Cells,
     DawidSkene,
     OneCoin,
     WeightedVote,
@@ -121,17 +120,6 @@ def test_unknown_annotators_are_one(given_votes: oracle.Votes) -> None:
         found = model.aggregate(table_of(given_votes, anonymous=some), KEYS)
     steps = oracle.dawid_skene(as_one, LABELS, rounds=5, smoothing=Fraction(1, 100))
     assert_close(found, steps[-1].shares, within=1e-9)
-
-
-def test_cells_are_in_the_order_of_names() -> None:
-    cells = Cells.of(
-        table_of([("b", "z", "Ä", 2), ("a", "y", "melanoma", 1), ("b", "a", "Ä", 1)]),
-        frozenset({"single-label"}),
-        "error",
-        "it",
-    )
-    found = zip(cells.example, cells.annotator, cells.label, cells.weight, strict=True)
-    assert [tuple(map(int, cell)) for cell in found] == [(0, 1, 1, 1), (1, 0, 2, 1), (1, 2, 2, 2)]
 
 
 MODELS = [

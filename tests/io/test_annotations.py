@@ -26,7 +26,7 @@ from plausibly.io.annotation_files import (
     write_annotations,
 )
 from plausibly.io.datasets import ENDINGS
-from plausibly.io.hints import columns_hint, guessed, has_header
+from plausibly.io.hints import columns_hint
 from plausibly.plugin import READER, Reader, Record, table_from_records
 
 
@@ -459,12 +459,6 @@ def test_declared_labels_come_from_names_files_and_tables(tmp_path: Path) -> Non
         xr.testing.assert_equal(found.drop_vars("risk", errors="ignore"), table.drop_vars("risk"))
 
 
-def test_options_find_the_reader_that_takes_them(tmp_path: Path) -> None:
-    path = written(tmp_path, "crowd.csv", "item,who,answer\nt1,a,cat\nt2,a,dog\n")
-    columns = {"example": "item", "annotator": "who", "label": "answer"}
-    assert plausibly.read_annotations(path, columns=columns).attrs["reader"] == "long-table"
-
-
 @pytest.mark.parametrize("reader", [None, "long-table", "counts", "selectors"])
 def test_files_that_are_missing_empty_or_folders(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reader: str | None
@@ -502,9 +496,3 @@ def test_files_that_are_missing_empty_or_folders(
 )
 def test_the_hint_guesses_columns(rows: list[list[str]], hint: str) -> None:
     assert as_options(columns_hint(rows), {"--reader", "--columns"}) == f"--columns {hint}"
-
-
-def test_only_missing_columns_are_guessed() -> None:
-    assert columns_hint([["task", "worker", "dx"]], ["label"]) == 'columns={"label": "dx"}'
-    assert guessed(["worker", "task"], ["label"]) == {}
-    assert not has_header([])

@@ -16,7 +16,7 @@ from hypothesis import given, settings, strategies as st
 
 import cases_net
 import plausibly
-from io_files import csv_text, damaged, refusal, result_or_refusal, warned, written
+from io_files import csv_text, damaged, refusal, result_or_refusal, written
 from plausibly.data.text_table import TextTable
 from plausibly.data.validate import seen_in_one
 from plausibly.io.arrays import stacked
@@ -136,14 +136,6 @@ def test_options_hold_for_every_augmentation(tmp_path: Path) -> None:
     found = plausibly.read_predictions(path, augmentation="view", bad_rows="drop")
     xr.testing.assert_equal(found, array.sel(example=["é"]))
     assert "1" in str(found.attrs["left_out"])
-
-
-def test_hard_probabilities_are_warned_of(tmp_path: Path) -> None:
-    body = [[f"e{n}", "v", n % 2, 1 - n % 2] for n in range(30)]
-    path = written(tmp_path, "p.csv", csv_text([["example", "view", "a", "b"], *body]))
-    assert warned(lambda: plausibly.read_predictions(path, augmentation="view")).startswith(
-        "warning probabilities-hard: p.csv, all of rows are only 0 and 1"
-    )
 
 
 def test_an_example_seen_in_one_view_is_seen_in_the_same_one_in_any_order() -> None:

@@ -120,8 +120,8 @@ def test_sets_without_their_json_guarantee_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "name", "found"),
     [
-        ("{\n oops", "json-broken", None),
-        ("[" * 100_000, "json-broken", None),
+        ("{\n oops", "file-damaged", None),
+        ("[" * 100_000, "file-damaged", None),
         ("[1]", "sets-mismatch", "another form"),
         ({"labels": ["neutral", "happy"]}, "sets-mismatch", "labels neutral, happy"),
         ({"alphas": [0.2]}, "sets-mismatch", "alphas 0.2"),

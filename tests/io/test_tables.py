@@ -11,8 +11,6 @@ from hypothesis import given, strategies as st
 
 from io_files import csv_text, refusal, written
 from plausibly.io.label_tables import (
-    Names,
-    names_of,
     read_examples,
     read_labels,
     table_from,
@@ -76,17 +74,6 @@ def test_labels_from_a_table_or_from_lines(tmp_path: Path) -> None:
         path = written(tmp_path, "l.txt", text)
         assert read_labels(path)["label"].values.tolist() == ["b, c", " a", "007"]
     assert read_labels(written(tmp_path, "l.tsv", "label\nx\n"))["label"].values.tolist() == ["x"]
-
-
-def test_names_come_from_whatever_holds_them(tmp_path: Path) -> None:
-    csv = written(tmp_path, "l.csv", "label\nb\na\n")
-    txt = written(tmp_path, "l.txt", "b\na\n")
-    sources: list[Names] = [csv, str(csv), txt, ["b", "a"], ("b", "a"), read_labels(csv)]
-    for source in sources:
-        assert names_of(table_from(source, "label"), "label") == ["b", "a"]
-    examples = written(tmp_path, "e.csv", "example,x\nb,1\na,2\n")
-    for source in (examples, written(tmp_path, "e.txt", "b\na"), ["b", "a"]):
-        assert names_of(table_from(source, "example"), "example") == ["b", "a"]
 
 
 def test_coordinates_are_attached_by_name(tmp_path: Path) -> None:

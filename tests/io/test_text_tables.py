@@ -62,15 +62,6 @@ def test_lines_are_those_of_the_file(tmp_path: Path) -> None:
     assert table.places([1]) == "line 7"
 
 
-def test_files_without_header_have_positions_for_names(tmp_path: Path) -> None:
-    path = written(tmp_path, "v.tsv", "w1\tt1\ta\nw1\tt2\tb\n")
-    table = read(path, header=False)
-    assert (table.header, table.named) == (("1", "2", "3"), False)
-    assert table.column("2") == ["t1", "t2"]
-    assert list(table.lines) == [1, 2]
-    assert read(path, header=lambda first: "t1" not in first).header == ("1", "2", "3")
-
-
 fields = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
 
 
@@ -115,12 +106,6 @@ def test_the_first_rows_are_read_from_the_head_alone(tmp_path: Path) -> None:
     assert len(first_rows(tmp_path / "v.csv", head, most=5)) == 5
     assert first_rows(tmp_path / "v.csv", b"\xff\xfe") == []
     assert first_row(tmp_path / "v.csv", b"") == ()
-
-
-def test_places_in_a_long_file(tmp_path: Path) -> None:
-    text = HEADER + "".join(f"t{row},w,a\n" for row in range(2_308)) + "t9,w3,a,b\n"
-    error = refusal(lambda: read(written(tmp_path, "votes.csv", text)))
-    assert (error.name, error.details["lines"]) == ("row-width", [2_310])
 
 
 def test_missing_columns(tmp_path: Path) -> None:

@@ -129,15 +129,6 @@ def test_a_parent_that_nobody_named_is_no_label_of_the_model(world: World) -> No
     assert (ran.code, "labels-differ" in ran.err) == (2, True)  # no table says that pet is above
 
 
-def test_a_model_that_knows_the_parent(world: World) -> None:
-    """Then the parent is a label like others, and is kept."""
-    lines = world.path("model.csv").read_text(encoding="utf-8").splitlines()
-    rows = [f"{lines[0]},pet", *(f"{line},0" for line in lines[1:])]
-    world.write("model.csv", "\n".join(rows) + "\n")
-    done("calibrate", "-a", "said.csv", "-p", "model.csv", *LABELS, "-o", "p.nc")
-    assert plausibly.load_predictor("p.nc").labels == ("cat", "dog", "fox", "pet")
-
-
 def test_columns_without_names_are_those_below(world: World) -> None:
     model = plausibly.read_predictions("model.csv", labels="labels.csv")
     np.save("model.npy", model.values)
@@ -197,13 +188,3 @@ def test_a_study(world: World) -> None:
     assert 'under another name: 12 (12 as "Katze")' in ran.text
     again = prepare("out/resolved.toml")
     xr.testing.assert_identical(again.plausibilities, ready.plausibilities)
-
-
-def test_a_study_whose_parents_nobody_spreads(world: World) -> None:
-    world.edit("study.toml", 'aggregator = "spread"\n', "")
-    ran = typed("run study.toml -o out")
-    text = " ".join(ran.err.split())
-    assert (ran.code, text.startswith("error parents-named: said.csv")) == (2, True)
-    assert 'hint aggregate with [annotations] aggregator = "spread"' in text
-    world.edit("said.csv", "c03,w1,pet", "c03,w1,fox")
-    assert name_texts(prepare("study.toml").plausibilities["label"].values) == ["cat", "dog", "fox"]

@@ -147,18 +147,6 @@ def test_exact_shares(world: tuple[dict[str, str], list[tuple[str, str]]], polic
         assert lam.attrs["parents"] == policy
 
 
-def test_equal_shares_by_hand() -> None:
-    votes = [("x", "dermatitis"), ("x", "eczema"), ("x", "tinea"), ("y", "tinea")]
-    lam = plausibly.aggregate(table_of(TREE, votes), "spread")
-    assert name_texts(lam["label"].values) == ["eczema", "contact", "tinea"]
-    np.testing.assert_array_equal(lam.values, [[1 / 2, 1 / 6, 1 / 3], [0, 0, 1]])
-    assert lam["denominator"].values.tolist() == [6, 1]
-    assert lam.attrs == {"parents": "uniform"}
-    even = plausibly.aggregate(table_of(TREE, [*votes[:1] * 2, votes[2]]), "spread")
-    assert even["denominator"].values.tolist() == [3]  # two units for two leaves: no more needed
-    assert lam["parent"].values.tolist() == ["dermatitis", "dermatitis", ""]
-
-
 def test_in_proportion_to_all_examples_the_guarantee_says_so() -> None:
     votes = [("x", "dermatitis"), ("y", "eczema"), ("z", "contact"), ("w", "contact")]
     table = table_of(TREE, votes)

@@ -31,7 +31,6 @@ from plausibly.data.text_table import TextTable
 from plausibly.errors import InputError, listed, warn
 from plausibly.io import arrays, datasets, files, text
 from plausibly.io.chunked import check_chunks, in_chunks
-from plausibly.io.json import parse_json
 from plausibly.io.text import line
 
 GUARANTEES = "guarantees"
@@ -66,7 +65,6 @@ def _read_beside(path: Path, *, table: str) -> dict[str, object]:
     try:
         metadata = json.loads(content)
     except (ValueError, RecursionError) as reason:
-        parse_json(content, path.name, 1, expected)
         raise files.damaged(path.name, reason, expected=expected) from None
     if not isinstance(metadata, dict):
         raise _mismatch(path.name, table, "another form", "facts by name")
