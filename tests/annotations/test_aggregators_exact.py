@@ -43,11 +43,11 @@ def same_bits(one: xr.DataArray, other: xr.DataArray) -> bool:
 @settings(max_examples=50)
 @given(lr.records(lr.single_labels))
 def test_label_frequency_is_the_share_of_votes(records: lr.Records) -> None:
-    found = aggregated(SingleLabel(), LabelFrequency(), records)
-    lr.assert_exact(found, lr.label_frequency(records))
-    lr.assert_denominators(found, lr.label_frequency(records))
-    votes = {e: sum(r[0] == e for r in records) for e in found["example"].values}
-    assert dict(zip(votes, found["denominator"].values, strict=True)) == votes
+    result = aggregated(SingleLabel(), LabelFrequency(), records)
+    lr.assert_exact(result, lr.label_frequency(records))
+    lr.assert_denominators(result, lr.label_frequency(records))
+    votes = {e: sum(r[0] == e for r in records) for e in result["example"].values}
+    assert dict(zip(votes, result["denominator"].values, strict=True)) == votes
 
 
 @settings(max_examples=50)
@@ -59,17 +59,17 @@ def test_inverse_rank_divides_by_rank_and_block_size(records: lr.Records) -> Non
 @settings(max_examples=50)
 @given(lr.records(lr.label_sets))
 def test_label_sets_split_each_response_equally(records: lr.Records) -> None:
-    found = aggregated(LabelSet(), EqualSplit(), records)
-    lr.assert_exact(found, lr.equal_split(records))
-    lr.assert_denominators(found, lr.equal_split(records))
+    result = aggregated(LabelSet(), EqualSplit(), records)
+    lr.assert_exact(result, lr.equal_split(records))
+    lr.assert_denominators(result, lr.equal_split(records))
 
 
 @settings(max_examples=50)
 @given(lr.records(lr.soft_labels))
 def test_soft_labels_are_averaged_after_normalising_each(records: lr.Records) -> None:
-    found = aggregated(SoftLabel(), WeightedMean(), records)
-    lr.assert_exact(found, lr.weighted_mean(records), ulps=24)
-    assert "denominator" not in found.coords
+    result = aggregated(SoftLabel(), WeightedMean(), records)
+    lr.assert_exact(result, lr.weighted_mean(records), ulps=24)
+    assert "denominator" not in result.coords
 
 
 @settings(max_examples=50)
@@ -84,18 +84,18 @@ def test_a_single_label_is_a_ranking_of_one_and_a_set_of_one(records: lr.Records
 def test_long_rankings_leave_the_exact_path_but_not_the_equation() -> None:
     labels = [f"l{k:02}" for k in range(50)]  # lcm(1..50) is about 3e21
     records: lr.Records = [("e", "r", labels), ("e", "q", labels[::-1]), ("f", "r", labels[7:])]
-    found = aggregated(PartialRanking(), InverseRank(), records, labels)
+    result = aggregated(PartialRanking(), InverseRank(), records, labels)
     exact = lr.inverse_rank([(e, q, [[k] for k in r]) for e, q, r in records])  # type: ignore[attr-defined]  # lists
-    lr.assert_exact(found, exact, ulps=16)
-    assert same_bits(found, aggregated(PartialRanking(), InverseRank(), records[::-1], labels))
+    lr.assert_exact(result, exact, ulps=16)
+    assert same_bits(result, aggregated(PartialRanking(), InverseRank(), records[::-1], labels))
 
 
 def test_many_set_sizes_leave_the_denominator_but_not_the_equation() -> None:
     labels = [f"l{k:02}" for k in range(60)]
     records: lr.Records = [("e", f"r{size}", labels[:size]) for size in range(1, 60)]
-    found = aggregated(LabelSet(), EqualSplit(), records, labels)
-    lr.assert_exact(found, lr.equal_split(records), ulps=16)
-    assert "denominator" not in found.coords
+    result = aggregated(LabelSet(), EqualSplit(), records, labels)
+    lr.assert_exact(result, lr.equal_split(records), ulps=16)
+    assert "denominator" not in result.coords
 
 
 ANSWERS: dict[str, st.SearchStrategy[object]] = {
@@ -136,7 +136,7 @@ def test_no_order_other_example_or_further_draw_changes_a_bit(
 ) -> None:
     build, aggregator = resolve(ANNOTATION, kind).build, resolve(AGGREGATOR, table)
     records = data.draw(lr.records(ANSWERS[kind]))
-    found = aggregator.aggregate(build(records, lr.LABELS), KEYS)
+    result = aggregator.aggregate(build(records, lr.LABELS), KEYS)
     shuffled = data.draw(st.permutations(records))
     if "draws" not in table and not aggregator.joint:  # else annotators count in their order
         renamed = dict(zip(lr.ANNOTATORS, data.draw(st.permutations(lr.ANNOTATORS)), strict=True))
@@ -144,31 +144,31 @@ def test_no_order_other_example_or_further_draw_changes_a_bit(
     labels = data.draw(st.permutations(lr.LABELS))
     other = aggregator.aggregate(build(shuffled, labels), KEYS)
     assert other["label"].values.tolist() == labels
-    assert same_bits(found, other)
+    assert same_bits(result, other)
     if not aggregator.joint:
         some = [record for record in records if str(record[0]) == str(records[0][0])]
         alone = aggregator.aggregate(build(some, lr.LABELS), KEYS)
-        assert same_bits(alone, found)
+        assert same_bits(alone, result)
     if "draws" in table:
         more = resolve(AGGREGATOR, {**table, "draws": 5})
         longer = more.aggregate(build(records, lr.LABELS), KEYS)
-        assert same_bits(found, longer.isel(draw=slice(3)))
+        assert same_bits(result, longer.isel(draw=slice(3)))
 
 
 @given(lr.records(lr.single_labels), st.sampled_from(["first", "random", "fractional"]))
 def test_majority_vote_credits_only_winners(records: lr.Records, ties: str) -> None:
-    found = aggregated(SingleLabel(), MajorityVote(ties=ties), records)  # type: ignore[arg-type]  # drawn
+    result = aggregated(SingleLabel(), MajorityVote(ties=ties), records)  # type: ignore[arg-type]  # drawn
     exact: lr.Exact = {}
     for example, row in lr.label_frequency(records).items():
         winners = [k for k in lr.LABELS if row.get(k) == max(row.values())]
         if ties == "random":
-            chosen = found.sel(example=example)
+            chosen = result.sel(example=example)
             winners = [k for k in winners if float(chosen.sel(label=k))]
             assert len(winners) == 1
         winners = winners[:1] if ties == "first" else winners
         exact[example] = {k: Fraction(1, len(winners)) for k in winners}
-    lr.assert_exact(found, exact)
-    lr.assert_denominators(found, exact)
+    lr.assert_exact(result, exact)
+    lr.assert_denominators(result, exact)
 
 
 def test_random_ties_belong_to_the_example_and_the_seed() -> None:
@@ -188,8 +188,8 @@ def test_votes_that_are_not_whole_tie_to_twelve_digits() -> None:
     votes = SingleLabel().build([("e", None, label) for label in "aab"], ["a", "b"])
     # 0.1 + 0.2 is not 0.3
     table = rebuilt(votes.assign(response_weight=("response", [0.1, 0.2, 0.3])))
-    found = MajorityVote().aggregate(table, KEYS)
-    assert found.values.tolist() == [[0.5, 0.5]]
+    result = MajorityVote().aggregate(table, KEYS)
+    assert result.values.tolist() == [[0.5, 0.5]]
     shares = LabelFrequency().aggregate(table, KEYS)
     assert "denominator" not in shares.coords
     np.testing.assert_allclose(shares.values, [[0.5, 0.5]], rtol=1e-15)

@@ -84,18 +84,18 @@ def test_every_resample_comes_with_its_chance() -> None:
     assert [round(float(share), 3) for share in mean] == [0.519, 0.404, 0.077]
 
     table = many(PartialRanking(), list(RANKINGS), "abc", 3000)
-    found = Bootstrap(inner=InverseRank(), draws=2).aggregate(table, KEYS)
-    assert dict(found.sizes) == {"draw": 2, "example": 3000, "label": 3}
+    result = Bootstrap(inner=InverseRank(), draws=2).aggregate(table, KEYS)
+    assert dict(result.sizes) == {"draw": 2, "example": 3000, "label": 3}
     expected = {tuple(round(float(x), 9) for x in row): float(p) for row, p in chances.items()}
     for draw in (1, 2):
-        seen = Counter(tuple(row) for row in found.sel(draw=draw).values.round(9).tolist())
+        seen = Counter(tuple(row) for row in result.sel(draw=draw).values.round(9).tolist())
         assert set(seen) == set(expected)
         counts = [seen[row] for row in expected]
         assert chisquare(counts, [3000 * p for p in expected.values()]).pvalue > 1e-3
     # Draws of an example are independent: the share of equal pairs is that of chance.
-    equal = (found.sel(draw=1) == found.sel(draw=2)).all("label").mean()
+    equal = (result.sel(draw=1) == result.sel(draw=2)).all("label").mean()
     assert abs(float(equal) - sum(p**2 for p in expected.values())) < 0.03
-    error = np.abs(found.values.mean(axis=(0, 1)) - [float(share) for share in mean])
+    error = np.abs(result.values.mean(axis=(0, 1)) - [float(share) for share in mean])
     assert error.max() < 4 * 0.25 / np.sqrt(6000)
 
 
@@ -107,7 +107,7 @@ def test_a_resample_is_one_of_those_that_there_are(pair: Pair, data: st.DataObje
     kind, inner, answers = pair
     given = data.draw(st.lists(answers, min_size=1, max_size=3))
     records: lr.Records = [("e", f"q{place}", answer) for place, answer in enumerate(given)]
-    found = Bootstrap(inner=inner, draws=4).aggregate(kind.build(records, lr.LABELS), KEYS)
+    result = Bootstrap(inner=inner, draws=4).aggregate(kind.build(records, lr.LABELS), KEYS)
     possible = []
     for resample in itertools.product(given, repeat=len(given)):
         again: lr.Records = [("e", f"q{place}", answer) for place, answer in enumerate(resample)]
@@ -115,7 +115,7 @@ def test_a_resample_is_one_of_those_that_there_are(pair: Pair, data: st.DataObje
         streams = [KEYS.child(f"bootstrap-{draw}").child("inner") for draw in (1, 2, 3, 4)]
         possible.append([inner.aggregate(alone, stream).values[0] for stream in streams])
     for draw in range(4):
-        errors = [np.abs(found.values[draw, 0] - rows[draw]).max() for rows in possible]
+        errors = [np.abs(result.values[draw, 0] - rows[draw]).max() for rows in possible]
         assert min(errors) < 1e-12
 
 
@@ -155,13 +155,13 @@ class Totals(Aggregator):
 def test_weights_that_are_not_whole_are_chances() -> None:
     weights = [0.5, 0.25, 1.5]
     spy = Totals()
-    found = Bootstrap(inner=spy).aggregate(weighted_votes(weights, 2000), KEYS)
-    assert "denominator" not in found.coords
+    result = Bootstrap(inner=spy).aggregate(weighted_votes(weights, 2000), KEYS)
+    assert "denominator" not in result.coords
     np.testing.assert_allclose(
-        found.values.mean(axis=(0, 1)), np.array(weights) / 2.25, atol=4 * 0.29 / np.sqrt(20_000)
+        result.values.mean(axis=(0, 1)), np.array(weights) / 2.25, atol=4 * 0.29 / np.sqrt(20_000)
     )
     # three responses per example are drawn, and the total stays
-    np.testing.assert_allclose(found.values * 3, np.rint(found.values * 3), atol=1e-12)
+    np.testing.assert_allclose(result.values * 3, np.rint(result.values * 3), atol=1e-12)
     total = np.bincount(
         spy.seen[0]["response_example"].values, weights=spy.seen[0]["response_weight"].values
     )
@@ -178,8 +178,8 @@ def test_one_example_with_broken_weights_changes_no_other() -> None:
 
 
 def test_a_response_of_weight_zero_is_never_drawn() -> None:
-    found = Bootstrap(draws=20).aggregate(weighted_votes([2.0, 0.0, 3.0], 50), KEYS)
-    assert (found.sel(label="b") == 0).all()
+    result = Bootstrap(draws=20).aggregate(weighted_votes([2.0, 0.0, 3.0], 50), KEYS)
+    assert (result.sel(label="b") == 0).all()
 
 
 VOTES = SingleLabel().build(
@@ -196,8 +196,8 @@ class Turned(Aggregator):
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
         """Return plausibilities (label, draw, example)."""
-        found = LabelFrequency().aggregate(annotations, keys).drop_vars("denominator")
-        turned = found.isel(example=slice(None, None, -1), label=slice(None, None, -1))
+        result = LabelFrequency().aggregate(annotations, keys).drop_vars("denominator")
+        turned = result.isel(example=slice(None, None, -1), label=slice(None, None, -1))
         return xr.concat([turned, 0 * turned + 1 / 3], "draw").transpose("label", ...)
 
 
@@ -229,12 +229,12 @@ def test_inner_by_name_as_a_table_or_itself() -> None:
         resolve(AGGREGATOR, {"name": "bootstrap", "inner": table, "draws": 3}),
     ]
     assert all(one == made[0] for one in made)
-    found = plausibly.aggregate(VOTES, "bootstrap", inner="inverse-rank", draws=3, seed=4)
-    assert found.identical(plausibly.aggregate(VOTES, made[1], seed=4))
-    assert found.dims == ("draw", "example", "label")
-    assert found["draw"].values.tolist() == [1, 2, 3]
-    assert found["label"].values.tolist() == ["c", "a", "b"]
-    assert found.name == "plausibilities"
+    result = plausibly.aggregate(VOTES, "bootstrap", inner="inverse-rank", draws=3, seed=4)
+    assert result.identical(plausibly.aggregate(VOTES, made[1], seed=4))
+    assert result.dims == ("draw", "example", "label")
+    assert result["draw"].values.tolist() == [1, 2, 3]
+    assert result["label"].values.tolist() == ["c", "a", "b"]
+    assert result.name == "plausibilities"
 
 
 def test_inner_is_the_default_of_the_kind() -> None:
@@ -252,8 +252,8 @@ def test_an_aggregator_that_draws_and_turns_names_round() -> None:
 
 def test_empty_answers_are_kept_as_they_are() -> None:
     table = SingleLabel().build([("x", "q", "a"), ("x", "r", None), ("x", "s", "b")], ["a", "b"])
-    found = Bootstrap(inner=Silence()).aggregate(table, KEYS)
-    np.testing.assert_allclose(found.sel(label="a"), 1 / 3)
+    result = Bootstrap(inner=Silence()).aggregate(table, KEYS)
+    np.testing.assert_allclose(result.sel(label="a"), 1 / 3)
 
 
 def test_what_the_inner_aggregator_does_not_read_is_refused() -> None:
@@ -265,27 +265,29 @@ def test_what_the_inner_aggregator_does_not_read_is_refused() -> None:
 
 
 def test_votes_are_the_denominator_of_every_draw() -> None:
-    found = Bootstrap().aggregate(VOTES, KEYS)
-    assert found["denominator"].dims == ("example",)
-    assert found["denominator"].values.tolist() == [3, 2]
-    np.testing.assert_allclose(found * found["denominator"], np.rint(found * found["denominator"]))
+    result = Bootstrap().aggregate(VOTES, KEYS)
+    assert result["denominator"].dims == ("example",)
+    assert result["denominator"].values.tolist() == [3, 2]
+    np.testing.assert_allclose(
+        result * result["denominator"], np.rint(result * result["denominator"])
+    )
 
 
 def test_denominators_that_differ_have_a_common_multiple() -> None:
     records = [("e", "q", ["a"]), ("e", "r", ["a", "b"]), ("e", "s", ["a", "b", "c"])]
-    found = Bootstrap(draws=50).aggregate(LabelSet().build(records, ["a", "b", "c"]), KEYS)
-    assert found["denominator"].values.tolist() == [18]  # 3 votes times lcm(1, 2, 3)
-    units = found.values * 18
+    result = Bootstrap(draws=50).aggregate(LabelSet().build(records, ["a", "b", "c"]), KEYS)
+    assert result["denominator"].values.tolist() == [18]  # 3 votes times lcm(1, 2, 3)
+    units = result.values * 18
     np.testing.assert_allclose(units, np.rint(units), atol=1e-9)
-    assert check_plausibilities(found)["denominator"].values.tolist() == [18]
+    assert check_plausibilities(result)["denominator"].values.tolist() == [18]
 
 
 def test_a_multiple_that_is_too_large_is_left_out() -> None:
     labels = [f"l{k:02}" for k in range(48)]
     sizes = [11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47]  # their product is about 3e15
     records = [("e", f"q{size}", labels[:size]) for size in sizes]
-    found = Bootstrap(draws=40).aggregate(LabelSet().build(records, labels), KEYS)
-    assert "denominator" not in found.coords
+    result = Bootstrap(draws=40).aggregate(LabelSet().build(records, labels), KEYS)
+    assert "denominator" not in result.coords
     assert "denominator" not in Bootstrap(inner=InverseRank()).aggregate(VOTES, KEYS).coords
 
 
@@ -297,10 +299,10 @@ DRAWN = plausibly.aggregate(VOTES, "bootstrap", draws=4)
 
 def test_the_dim_draw_may_stand_anywhere() -> None:
     turned = DRAWN.transpose("label", "example", "draw")
-    found = check_plausibilities(turned)
-    assert found.dims == ("draw", "example", "label")
-    assert found.values.flags.c_contiguous
-    assert found.identical(check_plausibilities(DRAWN))
+    result = check_plausibilities(turned)
+    assert result.dims == ("draw", "example", "label")
+    assert result.values.flags.c_contiguous
+    assert result.identical(check_plausibilities(DRAWN))
     single = check_plausibilities(DRAWN.astype(np.float32).drop_vars("draw"))
     assert single.dtype == np.float32
 

@@ -46,8 +46,8 @@ def test_an_empty_answer_is_a_skip(kind: Annotation, answer: object, skip: objec
 @pytest.mark.parametrize("empty", [*SKIPS, "", [], (), set()])
 def test_an_empty_label_set_needs_a_word(empty: object) -> None:
     records: lr.Records = [("e", "r", ["a"]), ("e", "q", empty), ("f", None, empty)]
-    found = "found an empty set; 2 such responses, about e, f"
-    with refused("answer-empty", "example e, annotator q", found, 'hint empty="drop"'):
+    result = "found an empty set; 2 such responses, about e, f"
+    with refused("answer-empty", "example e, annotator q", result, 'hint empty="drop"'):
         LabelSet().build(records, None)
     dropped = LabelSet(empty="drop").build(records, None)
     assert "not counted: 2 empty" in str(dropped)
@@ -115,9 +115,9 @@ def test_a_second_response_is_refused(kind: Annotation, answer: object) -> None:
 def test_a_label_outside_the_declared_ones_is_refused() -> None:
     records: lr.Records = [("e", "w17", "mellanoma"), ("f", "w17", "q"), ("e", None, "mellanoma")]
     records += [("g", "w17", "melanoma")]
-    found = "found 2 labels outside (3 votes)"
+    result = "found 2 labels outside (3 votes)"
     with refused(
-        "label-unknown", found, 'hint did you mean "melanoma"?', 'labels=[..., "mellanoma"]'
+        "label-unknown", result, 'hint did you mean "melanoma"?', 'labels=[..., "mellanoma"]'
     ):
         SingleLabel().build(records, ["melanoma", "naevus"])
     with refused("label-unknown") as caught:
@@ -181,9 +181,9 @@ def test_weights_that_are_all_zero_are_refused(answer: object) -> None:
 @pytest.mark.parametrize("aggregator", ["label-frequency", "dawid-skene", "one-coin"])
 def test_a_label_may_be_called_like_a_column(aggregator: str, label: str) -> None:
     table = SingleLabel().build([("1", "a", label), ("1", "b", label)], None)
-    found = plausibly.aggregate(table, aggregator)
-    assert found["label"].values.tolist() == [label]
-    assert found.values.tolist() == [[pytest.approx(1.0)]]
+    result = plausibly.aggregate(table, aggregator)
+    assert result["label"].values.tolist() == [label]
+    assert result.values.tolist() == [[pytest.approx(1.0)]]
 
 
 @pytest.mark.parametrize("kind", [kind() for kind in KINDS])

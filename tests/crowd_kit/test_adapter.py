@@ -70,12 +70,12 @@ def test_reports_2_and_3_labels_that_look_like_numbers(
     name: str, frames: list[pd.DataFrame]
 ) -> None:
     """crowd-kit takes 0 and 1 for False and True, and renames both."""
-    said = {"yes": "1", "no": "0"}
-    found = lam(name, table([(e, w, said[k]) for e, w, k in YES_NO]))
+    answers = {"yes": "1", "no": "0"}
+    result = lam(name, table([(e, w, answers[k]) for e, w, k in YES_NO]))
     words = lam(name, table(YES_NO))
-    same = words.assign_coords(label=[said[str(one)] for one in words["label"].values])
+    same = words.assign_coords(label=[answers[str(one)] for one in words["label"].values])
     xr.testing.assert_allclose(
-        found, same.sel(example=found["example"].values, label=found["label"].values)
+        result, same.sel(example=result["example"].values, label=result["label"].values)
     )
     assert all(str(text).startswith("label") for text in frames[0]["label"])
 
@@ -181,30 +181,30 @@ def test_faults_9_and_11_estimators_that_fail(
 def test_report_21_one_label_alone(name: str, frames: list[pd.DataFrame]) -> None:
     """crowd-kit divides by the number of labels less one; there is nothing to estimate."""
     given = table([("t1", "a", "x"), ("t1", "b", "x"), ("t2", "b", "x")], ["w", "x"])
-    found = lam(name, given)
-    assert found.sel(label="x").values.tolist() == [1.0, 1.0]
+    result = lam(name, given)
+    assert result.sel(label="x").values.tolist() == [1.0, 1.0]
     assert not frames
     if name != "kos":
-        told = plausibly.reliability(given, f"crowd-kit:{name}")
-        assert told["weight"].values.tolist() == [1.0, 1.0]
+        reliability = plausibly.reliability(given, f"crowd-kit:{name}")
+        assert reliability["weight"].values.tolist() == [1.0, 1.0]
 
 
 def test_kos_gives_labels_alone() -> None:
-    found = lam("kos", table(YES_NO))
-    assert found.sel(label="yes", example=["t10", "t1", "t2"]).values.tolist() == [1.0, 0.0, 0.0]
+    result = lam("kos", table(YES_NO))
+    assert result.sel(label="yes", example=["t10", "t1", "t2"]).values.tolist() == [1.0, 0.0, 0.0]
     with pytest.raises(InputError, match="reliability-none"):
         plausibly.reliability(table(YES_NO), "crowd-kit:kos")
 
 
 def test_scores_of_mmsr_are_logarithms() -> None:
     given = table()
-    found = lam("mmsr", given)
+    result = lam("mmsr", given)
     weight = plausibly.reliability(given, "crowd-kit:mmsr")["weight"]
     log = {
         str(who): float(np.log(2 * weight.sel(annotator=who) / (1 - weight.sel(annotator=who))))
         for who in weight["annotator"].values
     }
-    odds = found.sel(example="t10", label="task") / found.sel(example="t10", label="worker")
+    odds = result.sel(example="t10", label="task") / result.sel(example="t10", label="worker")
     assert float(np.log(odds)) == pytest.approx(log["ann"] + log["bo"] - log["cy"])
     assert min(log.values()) < 0  # so that a share of the scores would be negative
 
@@ -213,18 +213,18 @@ def test_scores_of_mmsr_are_logarithms() -> None:
 def test_fault_11_votes_are_counted_here(name: str) -> None:
     """crowd-kit's own count fails with scikit-learn 1.7 and later."""
     given = table()
-    found = lam(name, given)
+    result = lam(name, given)
     weight = plausibly.reliability(given, f"crowd-kit:{name}")["weight"]
     by = {str(who): float(weight.sel(annotator=who)) for who in weight["annotator"].values}
-    assert float(found.sel(example="t10", label="task")) == pytest.approx(
+    assert float(result.sel(example="t10", label="task")) == pytest.approx(
         (by["ann"] + by["bo"]) / (by["ann"] + by["bo"] + by["cy"])
     )
 
 
 def test_stopped_early() -> None:
     with warned("not-converged", "in iteration 4", "changes by 0.12", "hint iterations = 40"):
-        found = lam("dawid-skene", table(), iterations=4, tolerance=1e-3)
-    facts = json.loads(found.attrs["convergence"])
+        result = lam("dawid-skene", table(), iterations=4, tolerance=1e-3)
+    facts = json.loads(result.attrs["convergence"])
     assert (facts["iterations"], facts["change"], facts["tolerance"]) == (4, 0.125, 1e-3)
     settled = lam("dawid-skene", table(), tolerance=1e-3)
     assert json.loads(settled.attrs["convergence"])["change"] < 1e-3
@@ -236,23 +236,23 @@ def test_stopped_early() -> None:
 @pytest.mark.parametrize("name", [*CHANCES, *WITH_SKILLS])
 def test_one_table_of_annotators(name: str) -> None:
     given = table([*VOTES, ("t2", "eve", "")], LABELS)
-    told = plausibly.reliability(given, f"crowd-kit:{name}")
-    assert told["annotator"].values.tolist() == given["annotator"].values.tolist()
-    weight = told["weight"].sel(annotator=["ann", "bo", "cy", "dan"])
+    reliability = plausibly.reliability(given, f"crowd-kit:{name}")
+    assert reliability["annotator"].values.tolist() == given["annotator"].values.tolist()
+    weight = reliability["weight"].sel(annotator=["ann", "bo", "cy", "dan"])
     assert ((weight >= 0) & (weight <= 1)).all()
     assert float(weight.sel(annotator="ann")) > float(weight.sel(annotator="cy"))
-    assert np.isnan(told["weight"].sel(annotator="eve"))
-    for more in {"ability", "competence"} & set(told):
-        assert np.isfinite(told[more].sel(annotator="bo"))
-        assert np.isnan(told[more].sel(annotator="eve"))
+    assert np.isnan(reliability["weight"].sel(annotator="eve"))
+    for more in {"ability", "competence"} & set(reliability):
+        assert np.isfinite(reliability[more].sel(annotator="bo"))
+        assert np.isnan(reliability[more].sel(annotator="eve"))
 
 
 def test_confusion_of_dawid_skene() -> None:
     given = table([*VOTES, ("t2", "eve", "")], LABELS)
     confusion = plausibly.reliability(given, "crowd-kit:dawid-skene")["confusion"]
     assert confusion.dims == ("annotator", "label", "said")
-    said = ["label", "task", "worker"]
-    of_ann = confusion.sel(annotator="ann", label=said)
+    answers = ["label", "task", "worker"]
+    of_ann = confusion.sel(annotator="ann", label=answers)
     np.testing.assert_allclose(of_ann.sum("said", skipna=True), 1.0)
     assert np.isnan(confusion.sel(label="nobody says this")).all()
     assert np.isnan(confusion.sel(annotator="eve")).all()

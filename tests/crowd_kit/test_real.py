@@ -92,8 +92,8 @@ def test_one_coin_is_ours(crowds: dict[str, xr.Dataset], crowd: str) -> None:
     ],
 )
 def test_mozafari(crowds: dict[str, xr.Dataset], shared: Path, name: str, share: float) -> None:
-    found = lam(name, crowds["mozafari"])
-    assert accuracy(found, true_labels(shared, "mozafari")) == pytest.approx(share, abs=5e-4)
+    result = lam(name, crowds["mozafari"])
+    assert accuracy(result, true_labels(shared, "mozafari")) == pytest.approx(share, abs=5e-4)
 
 
 def test_the_one_whom_the_majority_gets_wrong(crowds: dict[str, xr.Dataset]) -> None:

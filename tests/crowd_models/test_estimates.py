@@ -65,18 +65,20 @@ def test_dawid_skene_confuses_as_the_equations_say(given_votes: oracle.Votes) ->
     """The confusion that is told is the M-step of the plausibilities that are told."""
     model = DawidSkene(smoothing=0.5, tolerance=0.0, iterations=2)
     with quiet():
-        told = model.reliability(table_of(given_votes))
-    rounds = json.loads(told.attrs["convergence"])["iterations"]
+        report = model.reliability(table_of(given_votes))
+    rounds = json.loads(report.attrs["convergence"])["iterations"]
     steps = oracle.dawid_skene(given_votes, LABELS, rounds=rounds + 1, smoothing=Fraction(1, 2))
-    for (who, true, said), chance in steps[-1].chance.items():
-        got = float(told["confusion"].sel(annotator=who, label=true, said=said))
-        assert got == pytest.approx(float(chance), abs=1e-10)
-    assert told["confusion"].sum("said").values == pytest.approx(np.ones((len(told.annotator), 3)))
+    for (who, true, answers), chance in steps[-1].chance.items():
+        value = float(report["confusion"].sel(annotator=who, label=true, said=answers))
+        assert value == pytest.approx(float(chance), abs=1e-10)
+    assert report["confusion"].sum("said").values == pytest.approx(
+        np.ones((len(report.annotator), 3))
+    )
     last = steps[rounds - 1].shares
-    for who in told["annotator"].values:
+    for who in report["annotator"].values:
         own = [(e, k, w) for e, q, k, w in given_votes if q == who]
         right = sum(w * last[e][k] for e, k, w in own) / sum(w for _, _, w in own)
-        assert float(told["weight"].sel(annotator=who)) == pytest.approx(float(right), abs=1e-10)
+        assert float(report["weight"].sel(annotator=who)) == pytest.approx(float(right), abs=1e-10)
 
 
 @given(votes())
@@ -85,9 +87,9 @@ def test_worker_agreement(given_votes: oracle.Votes) -> None:
     table = table_of(given_votes)
     lam = WorkerAgreement().aggregate(table, KEYS)
     assert_close(lam, oracle.shares(given_votes, LABELS, worth))
-    told = WorkerAgreement().reliability(table)
+    report = WorkerAgreement().reliability(table)
     for who, weight in worth.items():
-        assert float(told["weight"].sel(annotator=who)) == pytest.approx(float(weight), abs=1e-14)
+        assert float(report["weight"].sel(annotator=who)) == pytest.approx(float(weight), abs=1e-14)
 
 
 @given(votes(), st.lists(st.integers(0, 4), min_size=4, max_size=4), st.integers(1, 3))
@@ -117,9 +119,9 @@ def test_unknown_annotators_are_one(given_votes: oracle.Votes) -> None:
     as_one = [(e, "zz" if q in some else q, k, w) for e, q, k, w in given_votes]
     model = DawidSkene(iterations=5, tolerance=0.0)
     with quiet():
-        found = model.aggregate(table_of(given_votes, anonymous=some), KEYS)
+        result = model.aggregate(table_of(given_votes, anonymous=some), KEYS)
     steps = oracle.dawid_skene(as_one, LABELS, rounds=5, smoothing=Fraction(1, 100))
-    assert_close(found, steps[-1].shares, within=1e-9)
+    assert_close(result, steps[-1].shares, within=1e-9)
 
 
 MODELS = [
@@ -131,15 +133,15 @@ MODELS = [
 
 def history_of(model: DawidSkene | OneCoin, table: xr.Dataset) -> list[float]:
     """Return the objective where each iteration began, until nothing changes."""
-    found = []
+    result = []
     for count in range(1, model.iterations + 1):
         with quiet():
             lam = attrs.evolve(model, iterations=count).aggregate(table, KEYS)
         facts = json.loads(lam.attrs["convergence"])
         if facts["iterations"] < count:
             break
-        found.append(facts["objective"])
-    return found
+        result.append(facts["objective"])
+    return result
 
 
 @pytest.mark.parametrize("model", MODELS, ids=repr)
@@ -157,7 +159,7 @@ def test_the_objective_is_the_likelihood_summed_over_all_truths() -> None:
     given_votes += [("b", "r1", "Ä", 1), ("c", "r1", "b c", 1), ("c", "q", "b c", 1)]
     model = DawidSkene(smoothing=0.2, tolerance=0.0, iterations=4)
     with quiet():
-        told = model.reliability(table_of(given_votes))
+        report = model.reliability(table_of(given_votes))
         history = history_of(attrs.evolve(model, iterations=5), table_of(given_votes))
         lam = model.aggregate(table_of(given_votes), KEYS)
     prevalence = lam.mean("example")
@@ -165,77 +167,77 @@ def test_the_objective_is_the_likelihood_summed_over_all_truths() -> None:
     for truth in itertools.product(LABELS, repeat=3):
         true = dict(zip("abc", truth, strict=True))
         chance = math.prod(float(prevalence.sel(label=k)) for k in truth)
-        for example, who, said, _ in given_votes:
-            cell = {"annotator": who, "label": true[example], "said": said}
-            chance *= float(told["confusion"].sel(cell))
+        for example, who, answers, _ in given_votes:
+            cell = {"annotator": who, "label": true[example], "said": answers}
+            chance *= float(report["confusion"].sel(cell))
         total += chance
-    prior = 0.2 * float(np.log(told["confusion"]).sum())
+    prior = 0.2 * float(np.log(report["confusion"]).sum())
     assert history[-1] == pytest.approx(math.log(total) + prior, abs=1e-9)
 
 
 def test_thousands_of_responses_an_example_do_not_underflow() -> None:
     """Two hundred responses per example, each with chances far from 1: 1e-2^200 is no float."""
-    found = crowd(
+    result = crowd(
         np.random.default_rng(0), examples=30, annotators=200, labels=5, each=200, skill=(0.2, 0.4)
     )
-    lam = plausibly.aggregate(found.table, "dawid-skene")
+    lam = plausibly.aggregate(result.table, "dawid-skene")
     assert np.isfinite(lam.values).all()
     assert np.abs(lam.values.sum(axis=1) - 1).max() < 1e-12
-    assert (lam.values.argmax(axis=1) == found.truth).mean() > 0.9
+    assert (lam.values.argmax(axis=1) == result.truth).mean() > 0.9
 
 
 def test_convergence_is_told() -> None:
-    found = crowd(np.random.default_rng(1), examples=100, annotators=8, labels=3, each=4)
-    lam = plausibly.aggregate(found.table, "dawid-skene", tolerance=1e-4)
+    result = crowd(np.random.default_rng(1), examples=100, annotators=8, labels=3, each=4)
+    lam = plausibly.aggregate(result.table, "dawid-skene", tolerance=1e-4)
     facts = json.loads(lam.attrs["convergence"])
     assert facts["tolerance"] == 1e-4
     assert 0 < facts["change"] <= 1e-4
     assert 3 < facts["iterations"] < 500
     assert facts["objective"] < 0
-    told = plausibly.reliability(found.table, "dawid-skene", tolerance=1e-4)
-    assert told.attrs["convergence"] == lam.attrs["convergence"]
-    closer = plausibly.aggregate(found.table, "dawid-skene", tolerance=1e-10)
+    report = plausibly.reliability(result.table, "dawid-skene", tolerance=1e-4)
+    assert report.attrs["convergence"] == lam.attrs["convergence"]
+    closer = plausibly.aggregate(result.table, "dawid-skene", tolerance=1e-10)
     assert np.abs(closer - lam).max() < 1e-2
     assert json.loads(closer.attrs["convergence"])["objective"] >= facts["objective"]
 
 
 def test_stopped_early_it_warns_with_numbers() -> None:
-    found = crowd(np.random.default_rng(1), examples=100, annotators=8, labels=3, each=4)
+    result = crowd(np.random.default_rng(1), examples=100, annotators=8, labels=3, each=4)
     with warned("not-converged", "in iteration 2", "hint iterations = 20") as caught:
-        plausibly.aggregate(found.table, "one-coin", iterations=2)
+        plausibly.aggregate(result.table, "one-coin", iterations=2)
     message = caught[0].message
     assert isinstance(message, PlausiblyWarning)
     change = float(str(message.details["change"]))
     assert f"still changes by {change:.2g}" in " ".join(message.what.split())
     assert message.details["iterations"] == 2
     with warned("not-converged", "iterations = 300, or tolerance = 0.0001"):
-        plausibly.aggregate(found.table, "one-coin", iterations=30)
+        plausibly.aggregate(result.table, "one-coin", iterations=30)
 
 
 def test_confusion_matrices_are_found() -> None:
     """Standard errors are about sqrt(p (1 - p) / 2,000): 0.01; five of them at most."""
-    found = crowd(np.random.default_rng(11), examples=8_000, annotators=8, labels=3, each=6)
-    told = plausibly.reliability(found.table, "dawid-skene")
+    result = crowd(np.random.default_rng(11), examples=8_000, annotators=8, labels=3, each=6)
+    report = plausibly.reliability(result.table, "dawid-skene")
     names = [f"a{q}" for q in range(8)]
     labels = [f"l{k}" for k in range(3)]
-    ours = told["confusion"].sel(annotator=names, label=labels, said=labels).values
-    off = np.abs(ours - found.confusion)
+    ours = report["confusion"].sel(annotator=names, label=labels, said=labels).values
+    off = np.abs(ours - result.confusion)
     assert off.max() < 0.05
     assert off.mean() < 0.012
-    counts = found.prevalence[None, :, None] * 8_000 * 6 / 8
-    errors = np.sqrt(found.confusion * (1 - found.confusion) / counts)
+    counts = result.prevalence[None, :, None] * 8_000 * 6 / 8
+    errors = np.sqrt(result.confusion * (1 - result.confusion) / counts)
     assert (off <= 4 * errors + 0.01).mean() > 0.97
 
 
 def test_so_is_what_each_is_worth() -> None:
-    found = crowd(np.random.default_rng(12), examples=4_000, annotators=8, labels=3, each=5)
-    about = found.table["response_example"].values
-    who = found.table["response_annotator"].values
-    right = found.table["mention_label"].values == found.truth[about]
+    result = crowd(np.random.default_rng(12), examples=4_000, annotators=8, labels=3, each=5)
+    about = result.table["response_example"].values
+    who = result.table["response_annotator"].values
+    right = result.table["mention_label"].values == result.truth[about]
     real = np.bincount(who, right) / np.bincount(who)
     for aggregator, within in (("dawid-skene", 0.03), ("one-coin", 0.06)):
-        told = plausibly.reliability(found.table, aggregator)
-        assert np.abs(told["weight"].values - real).max() < within
-        assert told["responses"].values.tolist() == np.bincount(who).tolist()
-    votes = plausibly.reliability(found.table, "worker-agreement")
+        report = plausibly.reliability(result.table, aggregator)
+        assert np.abs(report["weight"].values - real).max() < within
+        assert report["responses"].values.tolist() == np.bincount(who).tolist()
+    votes = plausibly.reliability(result.table, "worker-agreement")
     assert np.corrcoef(votes["weight"].values, real)[0, 1] > 0.95

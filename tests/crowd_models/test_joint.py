@@ -32,9 +32,9 @@ def test_who_is_joint(name: str) -> None:
 
 def test_a_bootstrap_of_a_model() -> None:
     """One estimate a resample; each of them is told of no convergence of its own."""
-    found = crowd(np.random.default_rng(0), examples=30, annotators=5, labels=3, each=4)
+    result = crowd(np.random.default_rng(0), examples=30, annotators=5, labels=3, each=4)
     with quiet():
-        lam = plausibly.aggregate(found.table, {"name": "bootstrap", "inner": "one-coin"}, draws=3)
+        lam = plausibly.aggregate(result.table, {"name": "bootstrap", "inner": "one-coin"}, draws=3)
     assert lam.dims == ("draw", "example", "label")
     assert np.abs(lam.sum("label") - 1).max() < 1e-12
     assert lam.attrs["joint"] == "bootstrap"
@@ -52,19 +52,19 @@ def predictions(rng: np.random.Generator, truth: NDArray[np.intp], labels: int) 
 
 @pytest.mark.parametrize("combiner", ["average", "pac"])
 def test_the_guarantee_says_so(combiner: str) -> None:
-    found = crowd(np.random.default_rng(0), examples=120, annotators=5, labels=3, each=3)
+    result = crowd(np.random.default_rng(0), examples=120, annotators=5, labels=3, each=3)
     pred = xr.DataArray(
-        predictions(np.random.default_rng(1), found.truth, 3),
+        predictions(np.random.default_rng(1), result.truth, 3),
         dims=("example", "label"),
-        coords={"example": found.table.example.values, "label": ["l0", "l1", "l2"]},
+        coords={"example": result.table.example.values, "label": ["l0", "l1", "l2"]},
     )
 
-    def said(aggregator: str) -> plausibly.Guarantee:
+    def answers(aggregator: str) -> plausibly.Guarantee:
         return plausibly.calibrate(
-            pred, found.table, aggregator=aggregator, combiner=combiner, calibrator="monte-carlo"
+            pred, result.table, aggregator=aggregator, combiner=combiner, calibrator="monte-carlo"
         ).guarantee(0.2)
 
-    joint, plain = said("dawid-skene"), said("label-frequency")
+    joint, plain = answers("dawid-skene"), answers("label-frequency")
     added = [one for one in joint.assumes if one not in plain.assumes]
     assert added == [IF.format("dawid-skene")]
     assert len(joint.assumes) == len(plain.assumes) + 1
@@ -104,15 +104,15 @@ def measured(model: Aggregator, examples: int, bags: int) -> Measured:
     together, alone, moved = [], [], []
     for bag in range(bags):
         rng = np.random.default_rng([examples, bag])
-        found = crowd(rng, examples=examples, annotators=6, labels=3, each=3, skill=(0.4, 0.9))
-        scores = predictions(rng, found.truth, 3)
-        names = found.table["example"].values
-        lam = model.aggregate(found.table, KEYS).values
+        result = crowd(rng, examples=examples, annotators=6, labels=3, each=3, skill=(0.4, 0.9))
+        scores = predictions(rng, result.truth, 3)
+        names = result.table["example"].values
+        lam = model.aggregate(result.table, KEYS).values
         with_it, without = [], []
         for out in range(examples):
             kept = np.arange(examples) != out
             own = model.aggregate(
-                plausibly.select_annotations(found.table, example=names[kept]), KEYS
+                plausibly.select_annotations(result.table, example=names[kept]), KEYS
             ).values
             with_it.append(covered(scores[kept], lam[kept], scores[out], lam[out]))
             without.append(covered(scores[kept], own, scores[out], lam[out]))
@@ -133,11 +133,11 @@ MODELS: dict[str, Aggregator] = {
 def test_estimated_together_every_bag_keeps_its_guarantee(name: str) -> None:
     """A symmetric function of exchangeable examples is exchangeable: no bag falls below."""
     with quiet():
-        found = measured(MODELS[name], 13, 6)
-    assert min(found.together) >= 0.9 - 1e-12
+        result = measured(MODELS[name], 13, 6)
+    assert min(result.together) >= 0.9 - 1e-12
     # Without the new example, it is close to that; the page has larger bags, and more.
-    assert np.mean(found.alone) == pytest.approx(np.mean(found.together), abs=0.03)
-    assert found.moved > 0
+    assert np.mean(result.alone) == pytest.approx(np.mean(result.together), abs=0.03)
+    assert result.moved > 0
 
 
 @pytest.mark.slow
@@ -146,7 +146,7 @@ def test_the_table_of_the_page(project: Path) -> None:
     for name, model in MODELS.items():
         for size, bags in ((13, 12), (61, 3)):
             with quiet():
-                found = measured(model, size, bags)
-            together, alone = np.mean(found.together), np.mean(found.alone)
-            row = f"| `{name}` | {size - 1} | {together:.3f} | {alone:.3f} | {found.moved:.3f} |"
+                result = measured(model, size, bags)
+            together, alone = np.mean(result.together), np.mean(result.alone)
+            row = f"| `{name}` | {size - 1} | {together:.3f} | {alone:.3f} | {result.moved:.3f} |"
             assert row in page, row

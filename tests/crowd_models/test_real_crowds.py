@@ -35,12 +35,12 @@ def test_five_by_five(crowds: dict[str, xr.Dataset], shared: Path, smoothing: fl
 
 def test_the_one_who_says_the_opposite(crowds: dict[str, xr.Dataset]) -> None:
     toy = crowds["toy"]
-    told = plausibly.reliability(toy, "dawid-skene")
-    fifth = told["confusion"].sel(annotator="worker5")
-    for true, said in (("clean", "flagged"), ("flagged", "clean")):
-        assert float(fifth.sel(label=true, said=said)) > 0.99
-    assert str(told["note"].sel(annotator="worker5").values) == "right less often than a guess"
-    first = told["confusion"].sel(annotator="worker1", said="flagged")
+    report = plausibly.reliability(toy, "dawid-skene")
+    fifth = report["confusion"].sel(annotator="worker5")
+    for true, answers in (("clean", "flagged"), ("flagged", "clean")):
+        assert float(fifth.sel(label=true, said=answers)) > 0.99
+    assert str(report["note"].sel(annotator="worker5").values) == "right less often than a guess"
+    first = report["confusion"].sel(annotator="worker1", said="flagged")
     assert (first > 0.99).all()
     strict = plausibly.reliability(toy, "dawid-skene", smoothing=0.0)["confusion"]
     flipped = strict.sel(annotator="worker5", label=["clean", "flagged"], said=["flagged", "clean"])
@@ -67,8 +67,8 @@ def test_temporal_order(crowds: dict[str, xr.Dataset]) -> None:
     assert (temp.sizes["example"], temp.sizes["annotator"]) == (462, 76)
     for smoothing in (0.0, 0.01):
         lam = plausibly.aggregate(temp, "dawid-skene", smoothing=smoothing)
-        found = list(likeliest(lam).values())
-        assert (found.count("before"), found.count("after")) == (252, 210)
+        result = list(likeliest(lam).values())
+        assert (result.count("before"), result.count("after")) == (252, 210)
         assert json.loads(lam.attrs["convergence"])["iterations"] < 30
     vote = plausibly.aggregate(temp, "majority-vote")
     assert int((vote == 0.5).any("label").sum()) == 17

@@ -38,11 +38,11 @@ def table_with_idle() -> xr.Dataset:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_columns_are_the_same_for_all(name: str) -> None:
     table = table_with_idle()
-    told = plausibly.reliability(table, name)
-    assert isinstance(told, ReliabilityTable)
-    assert told["annotator"].values.tolist() == table["annotator"].values.tolist()
-    assert told["responses"].dtype == np.int64
-    of = told.set_coords("annotator").sel
+    report = plausibly.reliability(table, name)
+    assert isinstance(report, ReliabilityTable)
+    assert report["annotator"].values.tolist() == table["annotator"].values.tolist()
+    assert report["responses"].dtype == np.int64
+    of = report.set_coords("annotator").sel
     assert int(of(annotator="r1")["responses"]) == 9
     assert int(of(annotator="idle")["responses"]) == 0
     assert np.isnan(float(of(annotator="idle")["weight"]))
@@ -51,13 +51,13 @@ def test_the_columns_are_the_same_for_all(name: str) -> None:
     assert str(of(annotator="lazy")["note"].values).startswith('says "Ä" to 100%')
     assert str(of(annotator="idle")["note"].values) == "no response"
     assert str(of(annotator="r1")["note"].values) == ""
-    assert ("confusion" in told) == (name == "dawid-skene")
-    assert told.attrs["aggregator"] == name
+    assert ("confusion" in report) == (name == "dawid-skene")
+    assert report.attrs["aggregator"] == name
 
 
 def test_in_print() -> None:
-    told = plausibly.reliability(table_with_idle(), "worker-agreement")
-    assert repr(told) == (
+    report = plausibly.reliability(table_with_idle(), "worker-agreement")
+    assert repr(report) == (
         "reliability  5 annotators, by worker-agreement\n"
         "annotator  responses  weight   note\n"
         'lazy               9    0.33   says "Ä" to 100%\n'
@@ -66,38 +66,38 @@ def test_in_print() -> None:
         "r2                 9    1.00\n"
         "idle               0       -   no response"
     )
-    assert "<pre>reliability  5 annotators" in told._repr_html_()
-    assert "says &quot;Ä&quot;" in told._repr_html_()
+    assert "<pre>reliability  5 annotators" in report._repr_html_()
+    assert "says &quot;Ä&quot;" in report._repr_html_()
 
 
 def test_many_annotators_and_unknown_ones_in_print() -> None:
-    found = crowd(np.random.default_rng(0), examples=300, annotators=14, labels=3, each=5)
-    codes = found.table["response_annotator"].values.copy()
+    result = crowd(np.random.default_rng(0), examples=300, annotators=14, labels=3, each=5)
+    codes = result.table["response_annotator"].values.copy()
     codes[:120] = -1
-    built = found.table.assign(response_annotator=("response", codes))
+    built = result.table.assign(response_annotator=("response", codes))
     from plausibly.data.annotations import rebuilt
 
     with quiet():
-        told = plausibly.reliability(rebuilt(built), "one-coin")
-    lines = repr(told).splitlines()
-    weights = np.sort(told["weight"].values)
+        report = plausibly.reliability(rebuilt(built), "one-coin")
+    lines = repr(report).splitlines()
+    weights = np.sort(report["weight"].values)
     assert lines[0].startswith("reliability  14 annotators, by one-coin, converged after ")
     assert len(lines) == 2 + 10 + 2
     span = [f"{weight:.2f}" for weight in (weights[10], weights[-1])]
     assert lines[-2] == f"4 other annotators, {span[0]} to {span[1]}"
-    unknown = f"{told.attrs['unknown_weight']:.2f}"
+    unknown = f"{report.attrs['unknown_weight']:.2f}"
     assert lines[-1] == f"120 responses of unknown annotators, taken as one: weight {unknown}"
     with pytest.warns(PlausiblyWarning, match="not-converged"):
-        stopped = plausibly.reliability(found.table, "dawid-skene", iterations=1)
+        stopped = plausibly.reliability(result.table, "dawid-skene", iterations=1)
     assert "NOT converged after 1 iteration\n" in repr(stopped)
 
 
 def test_a_part_of_the_table_still_prints() -> None:
-    told = plausibly.reliability(table_with_idle(), "one-coin")
-    assert repr(told.isel(annotator=[0])).count("\n") == 2
-    assert "Dimensions" in repr(told[["weight"]])
-    assert "<pre>reliability" not in told[["weight"]]._repr_html_()
-    assert "Dimensions" in repr(told.isel(annotator=0))
+    report = plausibly.reliability(table_with_idle(), "one-coin")
+    assert repr(report.isel(annotator=[0])).count("\n") == 2
+    assert "Dimensions" in repr(report[["weight"]])
+    assert "<pre>reliability" not in report[["weight"]]._repr_html_()
+    assert "Dimensions" in repr(report.isel(annotator=0))
 
 
 def test_weights_that_are_no_whole_numbers() -> None:
@@ -105,9 +105,9 @@ def test_weights_that_are_no_whole_numbers() -> None:
     from plausibly.data.annotations import rebuilt
 
     half = rebuilt(table.assign(response_weight=table["response_weight"] / 2))
-    told = plausibly.reliability(half, "one-coin")
-    assert told["responses"].values.tolist() == [1.5, 0.5]
-    assert "q                1.5 " in repr(told)
+    report = plausibly.reliability(half, "one-coin")
+    assert report["responses"].values.tolist() == [1.5, 0.5]
+    assert "q                1.5 " in repr(report)
 
 
 @pytest.mark.parametrize(
@@ -129,15 +129,15 @@ class Odd(LabelFrequency):
 
 
 @pytest.mark.parametrize(
-    ("answer", "found"),
+    ("answer", "result"),
     [
         ({"q": 1.0}, "a dict"),
         (xr.Dataset({"skill": ("annotator", [1.0])}), "no weight over annotator"),
         (xr.Dataset({"weight": ("annotator", [1.0])}), "other annotators"),
     ],
 )
-def test_a_plugin_that_answers_something_else(answer: object, found: str) -> None:
-    with refused("reliability-malformed", f"found {found} hint fix its method reliability"):
+def test_a_plugin_that_answers_something_else(answer: object, result: str) -> None:
+    with refused("reliability-malformed", f"found {result} hint fix its method reliability"):
         plausibly.reliability(table_with_idle(), Odd(answer=answer))
 
 
@@ -145,9 +145,9 @@ def test_a_plugin_may_order_annotators_as_it_likes() -> None:
     table = table_with_idle()
     turned = table["annotator"].values[::-1]
     answer = xr.Dataset({"weight": ("annotator", np.arange(5.0))}, coords={"annotator": turned})
-    told = plausibly.reliability(table, Odd(answer=answer))
-    assert told["weight"].values.tolist() == [4, 3, 2, 1, 0]
-    assert told["annotator"].values.tolist() == table["annotator"].values.tolist()
+    report = plausibly.reliability(table, Odd(answer=answer))
+    assert report["weight"].values.tolist() == [4, 3, 2, 1, 0]
+    assert report["annotator"].values.tolist() == table["annotator"].values.tolist()
 
 
 def test_unknown_annotators_are_one_annotator_or_refused() -> None:
@@ -162,7 +162,7 @@ def test_unknown_annotators_are_one_annotator_or_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "parameters", "told"),
+    ("name", "parameters", "report"),
     [
         ("dawid-skene", {"smoothing": -1.0}, "smoothing"),
         ("dawid-skene", {"iterations": 0}, "iterations"),
@@ -173,8 +173,8 @@ def test_unknown_annotators_are_one_annotator_or_refused() -> None:
         ("weighted-vote", {"weights": {"q": float("inf")}}, "weights of q\n  must be finite"),
     ],
 )
-def test_parameters_out_of_range(name: str, parameters: dict[str, object], told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_parameters_out_of_range(name: str, parameters: dict[str, object], report: str) -> None:
+    with pytest.raises(InputError, match=report):
         plausibly.aggregate(table_of(VOTES), {"name": name, **parameters})
 
 
@@ -189,8 +189,8 @@ ANSWERS = {
 }
 RECORDS = [
     (f"t{at}", who, label, 1)
-    for who, said in ANSWERS.items()
-    for at, label in enumerate(said)
+    for who, stated in ANSWERS.items()
+    for at, label in enumerate(stated)
     if label != "-"
 ]
 TABLE = table_of(RECORDS, labels="xyz")
@@ -201,9 +201,9 @@ def without(*annotators: str) -> xr.Dataset:
     return table_of([one for one in RECORDS if one[1] not in annotators], labels="xyz")
 
 
-def excluded(found: xr.DataArray) -> dict[str, str]:
-    told: dict[str, str] = json.loads(found.attrs["excluded"])
-    return told
+def excluded(result: xr.DataArray) -> dict[str, str]:
+    report: dict[str, str] = json.loads(result.attrs["excluded"])
+    return report
 
 
 RULES: list[tuple[dict[str, Any], dict[str, str], bool]] = [  # Any: parameters, by name
@@ -233,13 +233,13 @@ RULES: list[tuple[dict[str, Any], dict[str, str], bool]] = [  # Any: parameters,
 @pytest.mark.parametrize(("rules", "reasons", "joint"), RULES)
 # Any: as above
 def test_who_is_left_out(rules: dict[str, Any], reasons: dict[str, str], joint: bool) -> None:
-    found = plausibly.aggregate(TABLE, {"name": "exclude", **rules})
+    result = plausibly.aggregate(TABLE, {"name": "exclude", **rules})
     left = plausibly.aggregate(without(*reasons), rules.get("inner"))
-    xr.testing.assert_equal(found, left)
-    assert excluded(found) == reasons
+    xr.testing.assert_equal(result, left)
+    assert excluded(result) == reasons
     gone = sum(1 for one in RECORDS if one[1] in reasons)
-    assert read_left_out(found.attrs) == {"responses by excluded annotators": gone}
-    assert found.attrs.get("joint") == ("exclude" if joint else None)
+    assert read_left_out(result.attrs) == {"responses by excluded annotators": gone}
+    assert result.attrs.get("joint") == ("exclude" if joint else None)
 
 
 def test_another_aggregator_tells_who_is_worth_less() -> None:
@@ -251,27 +251,27 @@ def test_another_aggregator_tells_who_is_worth_less() -> None:
 
 
 def test_nobody_is_below() -> None:
-    found = plausibly.aggregate(without("eve"), "exclude", below=1e-9)
-    assert "excluded" not in found.attrs
-    assert "left_out" not in found.attrs
+    result = plausibly.aggregate(without("eve"), "exclude", below=1e-9)
+    assert "excluded" not in result.attrs
+    assert "left_out" not in result.attrs
 
 
 def test_rankings_by_name_and_number() -> None:
-    said = [("x", "a", ["p", "q"]), ("x", "b", ["q", "p"]), ("y", "b", ["p"])]
-    table = resolve(ANNOTATION, "partial-ranking").build(said, None)
-    found = plausibly.aggregate(table, "exclude", annotators=["a"], inner="plackett-luce")
+    stated = [("x", "a", ["p", "q"]), ("x", "b", ["q", "p"]), ("y", "b", ["p"])]
+    table = resolve(ANNOTATION, "partial-ranking").build(stated, None)
+    result = plausibly.aggregate(table, "exclude", annotators=["a"], inner="plackett-luce")
     xr.testing.assert_equal(
-        found.drop_attrs(), plausibly.aggregate(build(said[1:]), "plackett-luce").drop_attrs()
+        result.drop_attrs(), plausibly.aggregate(build(stated[1:]), "plackett-luce").drop_attrs()
     )
     xr.testing.assert_equal(
-        plausibly.aggregate(table, "exclude", fewer_than=2), plausibly.aggregate(build(said[1:]))
+        plausibly.aggregate(table, "exclude", fewer_than=2), plausibly.aggregate(build(stated[1:]))
     )
     with pytest.raises(InputError, match="exclude does not read partial-ranking"):
         plausibly.aggregate(table, "exclude", below=0.5)
 
 
-def build(said: list[tuple[str, str, list[str]]]) -> xr.Dataset:
-    return resolve(ANNOTATION, "partial-ranking").build(said, ["p", "q"])
+def build(stated: list[tuple[str, str, list[str]]]) -> xr.Dataset:
+    return resolve(ANNOTATION, "partial-ranking").build(stated, ["p", "q"])
 
 
 def test_whether_it_is_joint() -> None:
@@ -285,9 +285,9 @@ def test_examples_that_lose_all_annotators() -> None:
     with refused("annotators-needed", 'hint lost = "keep" keeps all responses of these'):
         plausibly.aggregate(table, "exclude", annotators=both)
     with warned("annotators-needed", "1 of 6 examples (t9)", 'hint lost = "error" refuses them'):
-        found = plausibly.aggregate(table, "exclude", annotators=both, lost="keep")
-    assert float(found.sel(example="t9", label="x")) == 1.0
-    assert read_left_out(found.attrs) == {"responses by excluded annotators": 10}
+        result = plausibly.aggregate(table, "exclude", annotators=both, lost="keep")
+    assert float(result.sel(example="t9", label="x")) == 1.0
+    assert read_left_out(result.attrs) == {"responses by excluded annotators": 10}
     # Weights are estimated from what is left all the same.
     with quiet():
         other = plausibly.aggregate(table, "exclude", annotators=["dan"], below=0.3, lost="keep")
@@ -296,8 +296,8 @@ def test_examples_that_lose_all_annotators() -> None:
 
 def test_no_rule_excludes_no_annotator() -> None:
     with warned("exclude-unused", "fewer_than = 5 or below = 0.5"):
-        found = plausibly.aggregate(TABLE, "exclude")
-    xr.testing.assert_equal(found, plausibly.aggregate(TABLE))
+        result = plausibly.aggregate(TABLE, "exclude")
+    xr.testing.assert_equal(result, plausibly.aggregate(TABLE))
 
 
 @pytest.mark.parametrize(

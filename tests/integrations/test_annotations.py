@@ -29,9 +29,9 @@ LABELS = list(world.LABELS)
 SHARES, COUNTS = world.shares(VOTES), world.counts(VOTES)
 READERS = [f"reader {number}" for number in range(world.READERS)]
 RECORDS = [
-    (name, by, said)
+    (name, by, stated)
     for name, row in zip(NAMES, VOTES, strict=True)
-    for by, said in zip(READERS, row, strict=True)
+    for by, stated in zip(READERS, row, strict=True)
 ]
 TABLE = plausibly.build_annotations("single-label", RECORDS, LABELS)
 
@@ -48,8 +48,8 @@ def calibrated(
 
 
 def thresholds(model: AmbiguousConformalClassifier) -> list[float]:
-    found = model.predictor_.threshold(["0.1", "0.25"]).values
-    return [float(tau) for tau in found]
+    result = model.predictor_.threshold(["0.1", "0.25"]).values
+    return [float(tau) for tau in result]
 
 
 EXPECTED = thresholds(calibrated(COUNTS, kind="counts"))
@@ -108,8 +108,8 @@ def test_rows_by_name(annotations: object) -> None:
     order = np.random.default_rng(0).permutation(len(X))
     shuffled = calibrated(annotations, NAMED.iloc[order])
     assert thresholds(shuffled) == pytest.approx(EXPECTED)
-    said = calibrated(annotations, X[order], examples=[NAMES[row] for row in order])
-    assert thresholds(said) == pytest.approx(EXPECTED)
+    stated = calibrated(annotations, X[order], examples=[NAMES[row] for row in order])
+    assert thresholds(stated) == pytest.approx(EXPECTED)
 
 
 def test_frames_of_others() -> None:

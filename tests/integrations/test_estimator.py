@@ -107,13 +107,13 @@ def test_single_labels_give_the_order_statistic_of_split_conformal_prediction() 
 
 def test_labels_are_those_of_the_sets(calibrated: AmbiguousConformalClassifier) -> None:
     sets = calibrated.predict_set(X_NEW, 0.1)
-    found = calibrated.predict_labels(X_NEW, 0.1)
+    result = calibrated.predict_labels(X_NEW, 0.1)
     expected = [
         tuple(label for label, inside in zip(world.LABELS, row, strict=True) if inside)
         for row in sets
     ]
-    assert found == expected
-    assert {len(row) for row in found} > {1}
+    assert result == expected
+    assert {len(row) for row in result} > {1}
 
 
 def test_zeros_and_ones_come_back_as_numbers() -> None:
@@ -133,8 +133,10 @@ def test_coverage_is_the_share_of_the_plausibilities(
     assert calibrated.coverage_score(X_NEW, V_NEW, 0.2) == pytest.approx(expected)
     counted = calibrated.coverage_score(X_NEW, world.counts(V_NEW), 0.2, kind="counts")
     assert counted == pytest.approx(expected)
-    said = [(str(row), None, answer) for row, row_votes in enumerate(V_NEW) for answer in row_votes]
-    table = plausibly.build_annotations("single-label", said, world.LABELS)
+    answers = [
+        (str(row), None, answer) for row, row_votes in enumerate(V_NEW) for answer in row_votes
+    ]
+    table = plausibly.build_annotations("single-label", answers, world.LABELS)
     assert calibrated.coverage_score(X_NEW, table, 0.2) == pytest.approx(expected)
     y = world.majority(V_NEW)
     inside = sets[np.arange(len(y)), calibrated.classes_.searchsorted(y)].mean()
@@ -339,8 +341,8 @@ def test_weights_reach_the_estimator_with_and_without_routing(routing: None) -> 
     folds = {}
     for weighted in (False, True):
         routed.set_score_request(sample_weight=weighted)
-        found = cross_validate(routed, X_TRAIN, Y_TRAIN, cv=3, params={"sample_weight": weights})
-        folds[weighted] = found["test_score"]
+        result = cross_validate(routed, X_TRAIN, Y_TRAIN, cv=3, params={"sample_weight": weights})
+        folds[weighted] = result["test_score"]
     assert (folds[False] < folds[True]).all()
     silent = AmbiguousConformalClassifier(LogisticRegression())
     with pytest.raises(ValueError, match="sample_weight"):

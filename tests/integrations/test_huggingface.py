@@ -26,11 +26,11 @@ ROWS = [row(dict(zip(LABELS, one, strict=True))) for one in SCORES.tolist()]
 
 
 def test_rows_come_in_the_order_of_the_labels() -> None:
-    found = predictions(ROWS, examples=["a", "b"])
-    assert (found.values == SCORES).all()
-    assert list(found["label"].values) == LABELS
-    assert list(found["example"].values) == ["a", "b"]
-    assert found.attrs["scale"] == "probability"
+    result = predictions(ROWS, examples=["a", "b"])
+    assert (result.values == SCORES).all()
+    assert list(result["label"].values) == LABELS
+    assert list(result["example"].values) == ["a", "b"]
+    assert result.attrs["scale"] == "probability"
     assert list(predictions(ROWS)["example"].values) == ["0", "1"]
     for labels in (["none", "joy", "anger"], {2: "anger", 0: "none", 1: "joy"}):
         other = predictions(ROWS, labels=labels)
@@ -64,10 +64,10 @@ def test_the_order_within_a_row_does_not_matter(first: list[int], second: list[i
 def test_a_calibration_from_rows() -> None:
     rows = [row({"no": p, "yes": 1 - p}) for p in (0.05 + 0.9 * i / 39 for i in range(40))]
     names = [f"text {i}" for i in range(40)]
-    said = [(name, None, "yes" if i < 20 else "no") for i, name in enumerate(names)]
-    table = plausibly.build_annotations("single-label", said, ["no", "yes"])
-    found = predictions(rows, labels={0: "no", 1: "yes"}, examples=names)
-    sets = plausibly.calibrate(found, table).predict(predictions(rows, labels=["yes", "no"]), 0.2)
+    answers = [(name, None, "yes" if i < 20 else "no") for i, name in enumerate(names)]
+    table = plausibly.build_annotations("single-label", answers, ["no", "yes"])
+    result = predictions(rows, labels={0: "no", 1: "yes"}, examples=names)
+    sets = plausibly.calibrate(result, table).predict(predictions(rows, labels=["yes", "no"]), 0.2)
     assert list(sets["label"].values) == ["yes", "no"]
     assert sets.sel(example="0").values.tolist() == [True, False]
 

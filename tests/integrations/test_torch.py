@@ -59,8 +59,8 @@ class Tensor:
         return (Tensor(row) for row in self.values)
 
     def tolist(self) -> list[object]:
-        found: list[object] = self.values.tolist()
-        return found
+        result: list[object] = self.values.tolist()
+        return result
 
 
 class Module:
@@ -133,13 +133,13 @@ def batches(rows: Array = ROWS, size: int = 3) -> list[Tensor]:
 
 def test_outputs_come_in_order_under_names() -> None:
     names = [f"image {row}" for row in range(7)]
-    found = predictions(Module(), batches(), labels=LABELS, examples=names)
-    assert found.dims == ("example", "label")
-    assert (found.values == 2 * ROWS).all()
-    assert found.dtype == np.float32
-    assert list(found["example"].values) == names
-    assert list(found["label"].values) == LABELS
-    assert found.attrs["scale"] == "logit"
+    result = predictions(Module(), batches(), labels=LABELS, examples=names)
+    assert result.dims == ("example", "label")
+    assert (result.values == 2 * ROWS).all()
+    assert result.dtype == np.float32
+    assert list(result["example"].values) == names
+    assert list(result["label"].values) == LABELS
+    assert result.attrs["scale"] == "logit"
     tensor = Tensor(np.arange(7) + 600)
     numbered = predictions(Module(), batches(), labels=LABELS, examples=tensor)
     assert list(numbered["example"].values) == [str(row) for row in range(600, 607)]
@@ -156,9 +156,9 @@ def test_double_stays_double_and_halves_become_single() -> None:
     double = predictions(Module(), batches(ROWS.astype(np.float64)), labels=LABELS)
     assert double.dtype == np.float64
     for half in ("torch.bfloat16", "torch.float16"):
-        found = predictions(Module(), [Tensor(ROWS, dtype=half)], labels=LABELS)
-        assert found.dtype == np.float32
-        assert (found.values == 2 * ROWS).all()
+        result = predictions(Module(), [Tensor(ROWS, dtype=half)], labels=LABELS)
+        assert result.dtype == np.float32
+        assert (result.values == 2 * ROWS).all()
 
 
 def test_modes_are_restored_part_by_part() -> None:
@@ -197,9 +197,9 @@ def test_names_in_a_batch_let_a_loader_shuffle() -> None:
     def call(model: Module, batch: dict[str, Tensor]) -> Tensor:
         return model(batch["pixels"])
 
-    found = predictions(Module(), Shuffled(mapped), labels=LABELS, examples="id", call=call)
-    assert list(found["example"].values) == [str(row) for row in order]
-    assert (found.values == 2 * ROWS[order]).all()
+    result = predictions(Module(), Shuffled(mapped), labels=LABELS, examples="id", call=call)
+    assert list(result["example"].values) == [str(row) for row in order]
+    assert (result.values == 2 * ROWS[order]).all()
     pairs = [
         (rows, Tensor(np.arange(len(rows.values)) + 3 * n)) for n, rows in enumerate(batches())
     ]
@@ -212,8 +212,8 @@ def test_names_in_a_batch_let_a_loader_shuffle() -> None:
 
 def test_probabilities_are_checked_and_logits_that_look_like_them() -> None:
     shares = np.full((7, 3), 1 / 3, dtype=np.float32)
-    found = predictions(lambda rows: rows, batches(shares), labels=LABELS, scale="probability")
-    assert found.attrs["scale"] == "probability"
+    result = predictions(lambda rows: rows, batches(shares), labels=LABELS, scale="probability")
+    assert result.attrs["scale"] == "probability"
     with warned("logits-look-normalised", "found probabilities, it seems") as caught:
         predictions(lambda rows: rows, batches(shares), labels=LABELS)
     assert caught[0].filename == __file__
@@ -258,11 +258,11 @@ def test_what_cannot_be_read(
 
 
 def test_names_that_do_not_fit() -> None:
-    for names, told in (
+    for names, report in (
         (range(5), "examples= has 5 names, and batches 1 to 2 have 6 rows"),
         (range(8), "examples= has 8 names, and the loader has 7 rows"),
     ):
-        with refused("names-differ", told, "DataLoader(..., drop_last=False)"):
+        with refused("names-differ", report, "DataLoader(..., drop_last=False)"):
             predictions(Module(), batches(), labels=LABELS, examples=names)
     pairs = [(rows, ["one"]) for rows in batches()]
     with refused("names-differ"):

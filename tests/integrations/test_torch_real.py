@@ -58,14 +58,14 @@ def test_batches_give_what_the_module_gives_at_once(
     x = digits[0][600:700]
     network.train()
     network[1].eval()  # a part that its owner keeps from training
-    found = predicted(network, loader(torch, x, batch_size=33))
+    result = predicted(network, loader(torch, x, batch_size=33))
     assert [part.training for part in network.modules()] == [True, True, False, True, True, True]
     assert all(parameter.grad is not None for parameter in network.parameters())
     network.eval()
     with torch.no_grad():
         expected = network(x).numpy()
-    np.testing.assert_allclose(found.values, expected, rtol=1e-5, atol=1e-5)
-    assert found.dtype == np.float32
+    np.testing.assert_allclose(result.values, expected, rtol=1e-5, atol=1e-5)
+    assert result.dtype == np.float32
     double = predicted(network.double(), loader(torch, x.double(), batch_size=50))
     assert double.dtype == np.float64
     network.float()
@@ -97,12 +97,12 @@ def test_sets_cover_what_they_guarantee(
 ) -> None:
     x, y = digits
     names = [f"digit {row}" for row in range(len(x))]
-    found = predicted(network, loader(torch, x, batch_size=256), examples=names)
+    result = predicted(network, loader(torch, x, batch_size=256), examples=names)
     once = [(name, None, label) for name, label in zip(names, y.tolist(), strict=True)]
     calibration, test = slice(600, 1100), slice(1100, None)
     table = plausibly.build_annotations("single-label", once[calibration], LABELS)
-    predictor = plausibly.calibrate(found[calibration], table)
-    sets = predictor.predict(found[test], 0.1)
+    predictor = plausibly.calibrate(result[calibration], table)
+    sets = predictor.predict(result[test], 0.1)
     inside = sets.values[np.arange(sets.sizes["example"]), y[test].numpy()]
     # Four standard errors of both parts; ties aside, coverage is 0.9 to 0.9 + 1/501.
     spread = np.sqrt(0.09 * (1 / 500 + 1 / inside.size))

@@ -78,9 +78,9 @@ def test_only_our_reader_recognises_it(tmp_path: Path, ending: str) -> None:
         assert cases_net.recognisers(path) == ["annotation-table"]
     table = votes(left_out={"bad rows": 2}, attributes={"source": "export.json", "reader": "tool"})
     plausibly.write_annotations(table, path)
-    found = plausibly.read_annotations(path)
-    assert (found.attrs["reader"], found.attrs["source"]) == ("annotation-table", path.name)
-    same(found.assign_attrs(reader="tool", source="export.json"), table)
+    outcome = plausibly.read_annotations(path)
+    assert (outcome.attrs["reader"], outcome.attrs["source"]) == ("annotation-table", path.name)
+    same(outcome.assign_attrs(reader="tool", source="export.json"), table)
     assert read_annotation_file(path).attrs["source"] == "export.json"
 
 
@@ -171,12 +171,12 @@ def test_short_labels_do_not_take_the_space_of_the_longest(tmp_path: Path, endin
 def test_labels_that_are_declared_later(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"votes{ending}"
     write_annotations(votes(), path)
-    found = plausibly.read_annotations(path, labels=[" y", "new", "x"])
-    assert found["label"].values.tolist() == [" y", "new", "x"]
-    np.testing.assert_array_equal(found["risk"], [3, np.nan, 1])
+    outcome = plausibly.read_annotations(path, labels=[" y", "new", "x"])
+    assert outcome["label"].values.tolist() == [" y", "new", "x"]
+    np.testing.assert_array_equal(outcome["risk"], [3, np.nan, 1])
     after, before = (
         plausibly.aggregate(table, unanswered="drop").sel(label=[" y", "x"])
-        for table in (found, votes())
+        for table in (outcome, votes())
     )
     assert np.array_equal(after.values, before.values)
     error = refusal(lambda: plausibly.read_annotations(path, labels=["x", "unused"]))
@@ -196,18 +196,18 @@ def test_rows_alone_need_the_kind(tmp_path: Path, ending: str) -> None:
     error = refusal(lambda: read_annotation_file(path))
     assert error.name == "table-changed"
     assert 'reader="annotation-table", kind="single-label"' in error.hint
-    found = plausibly.read_annotations(path, {"name": "annotation-table", "kind": "single-label"})
-    assert found["label"].values.tolist() == [" y", "x"]
-    assert found["example"].values.tolist() == ["007", "a", "b, c"]
-    assert found.attrs["labels_declared"] == 0
-    assert found["response_state"].values.tolist() == [5, 0, 0, 2]
+    outcome = plausibly.read_annotations(path, {"name": "annotation-table", "kind": "single-label"})
+    assert outcome["label"].values.tolist() == [" y", "x"]
+    assert outcome["example"].values.tolist() == ["007", "a", "b, c"]
+    assert outcome.attrs["labels_declared"] == 0
+    assert outcome["response_state"].values.tolist() == [5, 0, 0, 2]
 
 
 def test_rows_alone_of_sets_and_weights(tmp_path: Path) -> None:
     text = "response,example,annotator,label,weight\n0,a,q,x,0.5\n0,a,q,y,0.5\n"
     path = written(tmp_path, "votes.csv", text)
-    found = read_annotation_file(path, kind="soft-label")
-    assert found["mention_weight"].values.tolist() == [0.5, 0.5]
+    outcome = read_annotation_file(path, kind="soft-label")
+    assert outcome["mention_weight"].values.tolist() == [0.5, 0.5]
     written(tmp_path, "votes.csv", text.replace(",weight", "").replace(",0.5", ""))
     assert read_annotation_file(path, kind="label-set").sizes["mention"] == 2
 
@@ -260,19 +260,19 @@ UNWRITABLE: list[tuple[Callable[[], xr.Dataset], str, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("make", "file", "name", "found"), UNWRITABLE)
+@pytest.mark.parametrize(("make", "file", "name", "outcome"), UNWRITABLE)
 def test_a_table_that_cannot_be_written_leaves_the_old_file(
-    tmp_path: Path, make: Callable[[], xr.Dataset], file: str, name: str, found: str
+    tmp_path: Path, make: Callable[[], xr.Dataset], file: str, name: str, outcome: str
 ) -> None:
     path = written(tmp_path, file, "mine")
     error = refusal(lambda: write_annotations(make(), path))
-    assert (error.name, error.found if found else "") == (name, found)
+    assert (error.name, error.found if outcome else "") == (name, outcome)
     assert path.read_text() == "mine"
     assert [one.name for one in tmp_path.iterdir()] == [file]
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "name", "found"),
+    ("old", "new", "name", "outcome"),
     [
         ("3,a,None,x,answered,\n", "", "table-changed", None),
         ("3,a,None,x", "3,a,None,z", "table-changed", "4 responses, 3 mentions"),
@@ -289,7 +289,7 @@ def test_a_table_that_cannot_be_written_leaves_the_old_file(
     ],
 )
 def test_a_file_that_was_edited(
-    tmp_path: Path, old: str, new: str, name: str, found: str | None
+    tmp_path: Path, old: str, new: str, name: str, outcome: str | None
 ) -> None:
     path = tmp_path / "votes.csv"
     write_annotations(votes(), path)
@@ -298,7 +298,7 @@ def test_a_file_that_was_edited(
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
     error = refusal(lambda: read_annotation_file(path))
     assert error.name == name
-    assert found in (None, error.found)
+    assert outcome in (None, error.found)
     assert name == "file-other" or "votes.csv" in error.what
 
 
@@ -455,8 +455,8 @@ def test_declared_labels_come_from_names_files_and_tables(tmp_path: Path) -> Non
     assert lam["risk"].values.tolist() == table["risk"].values.tolist() == [0, 2, 1]
     assert lam.sel(example="t1").values.tolist() == [0.0, 0.5, 0.5]
     for source in (["fox", "dog", "cat"], plausibly.read_labels(labels), str(labels)):
-        found = plausibly.read_annotations(path, labels=source)
-        xr.testing.assert_equal(found.drop_vars("risk", errors="ignore"), table.drop_vars("risk"))
+        outcome = plausibly.read_annotations(path, labels=source)
+        xr.testing.assert_equal(outcome.drop_vars("risk", errors="ignore"), table.drop_vars("risk"))
 
 
 @pytest.mark.parametrize("reader", [None, "long-table", "counts", "selectors"])

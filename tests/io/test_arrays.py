@@ -86,7 +86,7 @@ def header(descr: object, *shape: int) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("data", "name", "found"),
+    ("data", "name", "result"),
     [
         (npy(np.zeros(2, dtype=[("a", "<f8")])), "file-damaged", "type [('a', '<f8')]"),
         (b"\x93NUMPY\x09\x00" + bytes(100), "file-damaged", "numpy file format 9.0"),
@@ -100,9 +100,9 @@ def header(descr: object, *shape: int) -> bytes:
     ],
     ids=["structured", "version", "pickled", "beyond memory", "no characters"],
 )
-def test_an_array_is_refused(data: bytes, name: str, found: str) -> None:
+def test_an_array_is_refused(data: bytes, name: str, result: str) -> None:
     error = refusal(lambda: parse_npy(data, "a.npy"))
-    assert (error.name, found in error.found) == (name, True)
+    assert (error.name, result in error.found) == (name, True)
 
 
 def test_names_are_text() -> None:

@@ -44,8 +44,8 @@ def test_annotations(folder: Path, ending: str, data: st.DataObject) -> None:
     table = data.draw(st.sampled_from(KINDS).flatmap(tables))
     write_annotations(table, path)
     path = damaged(data, path)
-    found = result_or_refusal(lambda: read_annotation_file(path), path.name)
-    assert found is None or found.attrs["checksum"] == table.attrs["checksum"]
+    result = result_or_refusal(lambda: read_annotation_file(path), path.name)
+    assert result is None or result.attrs["checksum"] == table.attrs["checksum"]
 
 
 @pytest.mark.parametrize(("ending", "form"), [*EXACT, (".csv", "wide")])

@@ -76,11 +76,11 @@ def test_what_fails_leaves_the_old_file(tmp_path: Path) -> None:
             part.write_text("half")
             raise OSError(28, "No space left on device")
 
-    for place, found in (
+    for place, result in (
         ("sets.csv", '"no space left on device"'),
         ("results/sets.csv", '"no such file or directory"'),
     ):
         error = refusal(lambda place=place: fail(place))  # type: ignore[misc]  # bound now
-        assert (error.name, error.found) == ("output-unwritable", found)
+        assert (error.name, error.found) == ("output-unwritable", result)
     assert (tmp_path / "sets.csv").read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["sets.csv"]

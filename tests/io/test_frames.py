@@ -63,11 +63,11 @@ def column(frame: object) -> list[str]:
 
 
 def makes() -> list[Make]:
-    found = [pd.DataFrame, pa.table]
+    result = [pd.DataFrame, pa.table]
     try:
-        return [*found, import_module("polars").DataFrame]
+        return [*result, import_module("polars").DataFrame]
     except ModuleNotFoundError:  # no dependency of ours: tried where it is installed
-        return found
+        return result
 
 
 @pytest.mark.parametrize("make", makes())
@@ -82,19 +82,19 @@ def test_predictions_keep_names_and_type(make: Make) -> None:
         dims=("example", "label"),
         coords={"example": ["x", "y"], "label": ["cat", "dog"]},
     )
-    found = plausibly.read_predictions(make(columns))
-    xr.testing.assert_equal(found, wanted)
-    assert found.dtype == np.float32
+    result = plausibly.read_predictions(make(columns))
+    xr.testing.assert_equal(result, wanted)
+    assert result.dtype == np.float32
 
 
 def test_predictions_of_whole_numbers_gaps_and_views() -> None:
     frame = pd.DataFrame({"example": [1, 2], "cat": [1, 0], "dog": pd.array([0, None], "Int64")})
-    found = plausibly.read_predictions(frame, bad_rows="drop")
-    assert found["example"].values.tolist() == ["1"]
-    assert found.dtype == np.float64
+    result = plausibly.read_predictions(frame, bad_rows="drop")
+    assert result["example"].values.tolist() == ["1"]
+    assert result.dtype == np.float64
     views = pd.DataFrame({"example": ["x", "x"], "view": ["l", "r"], "cat": [0.5, 1.0]})
-    found = plausibly.read_predictions(views, augmentation="view", scale="independent")
-    assert found.dims == ("augmentation", "example", "label")
+    result = plausibly.read_predictions(views, augmentation="view", scale="independent")
+    assert result.dims == ("augmentation", "example", "label")
 
 
 @pytest.mark.parametrize(
@@ -146,9 +146,9 @@ def test_any_floats_come_back(values: list[float | None]) -> None:
 def test_an_index_that_names_is_read() -> None:
     votes = pd.DataFrame(VOTES)
     wide = votes.pivot(index="task", columns="worker", values="label")
-    found = plausibly.read_annotations(wide, "wide-table")
-    assert found["example"].values.tolist() == ["t1", "t2"]
-    assert found["annotator"].values.tolist() == ["a", "b"]
+    result = plausibly.read_annotations(wide, "wide-table")
+    assert result["example"].values.tolist() == ["t1", "t2"]
+    assert result["annotator"].values.tolist() == ["a", "b"]
     assert text_table(pd.DataFrame({"x": [1]}, index=["case"])).header == ("index", "x")
     assert text_table(votes[votes["worker"] == "a"]).header == ("task", "worker", "label")
     levels = votes.set_index(["worker", "task"])
@@ -163,9 +163,9 @@ def test_categories_are_the_declared_labels() -> None:
     long = pd.DataFrame(VOTES).astype({"label": labels})
     assert text_table(long).offered == {"label": ("dog", "fox", "cat")}
     for frame, reader in ((wide, "wide-table"), (long, "long-table")):
-        found = plausibly.read_annotations(frame, reader)
-        assert found["label"].values.tolist() == ["dog", "fox", "cat"]
-        assert found.attrs["labels_declared"] == 1
+        result = plausibly.read_annotations(frame, reader)
+        assert result["label"].values.tolist() == ["dog", "fox", "cat"]
+        assert result.attrs["labels_declared"] == 1
     part = plausibly.read_annotations(wide.astype({"a": str}), "wide-table", missing=("nan",))
     assert part["label"].values.tolist() == ["cat", "dog"]
     part = plausibly.read_annotations(long, "long-table", missing=("dog",))
@@ -177,10 +177,10 @@ def test_report_54_label_minus_1_of_a_data_set_is_no_label() -> None:
     labels = SimpleNamespace(names=["entailment", "neutral", "contradiction"])
     data = DataSet(pa.table({"id": ["a", "b", "c"], "label": [0, -1, 1]}), {"label": labels})
     assert text_table(data).column("label") == ["entailment", "", "neutral"]
-    found = plausibly.read_annotations(data, "wide-table", example="id")
-    assert found["label"].values.tolist() == labels.names
-    assert (found.sizes["example"], found.sizes["response"]) == (3, 2)
-    assert found.attrs["source"] == "the data set"
+    result = plausibly.read_annotations(data, "wide-table", example="id")
+    assert result["label"].values.tolist() == labels.names
+    assert (result.sizes["example"], result.sizes["response"]) == (3, 2)
+    assert result.attrs["source"] == "the data set"
 
 
 FRAME = pd.DataFrame({"example": [1, 2], "cat": [1, 0], "dog": pd.array([0, None], "Int64")})
@@ -188,7 +188,7 @@ DATA = DataSet(pa.table({"x": [1]}), {})
 
 
 @pytest.mark.parametrize(
-    ("call", "frame", "name", "found"),
+    ("call", "frame", "name", "result"),
     [
         (plausibly.read_predictions, FRAME, "numbers-not-finite", '1 NaN in "dog"'),
         (plausibly.read_predictions, FRAME.assign(note="x"), "columns-not-numeric", "String"),
@@ -226,11 +226,11 @@ DATA = DataSet(pa.table({"x": [1]}), {})
     ],
 )
 def test_a_frame_is_refused(
-    call: Callable[[Frame], object], frame: Frame, name: str, found: str | None
+    call: Callable[[Frame], object], frame: Frame, name: str, result: str | None
 ) -> None:
     error = refusal(lambda: call(frame))
     assert error.name == name
-    assert found in (None, error.found)
+    assert result in (None, error.found)
 
 
 def test_rows_are_counted_from_one() -> None:
@@ -259,8 +259,8 @@ def test_polars_has_types_of_its_own() -> None:
         (polars.Enum(["dog", "fox", "cat"]), ["dog", "fox", "cat"]),
         (polars.Categorical, ["cat", "dog"]),
     ):
-        found = plausibly.read_annotations(frame.cast(dtype), "wide-table")
-        assert found["label"].values.tolist() == labels
+        result = plausibly.read_annotations(frame.cast(dtype), "wide-table")
+        assert result["label"].values.tolist() == labels
     assert refusal(lambda: text_table(frame.lazy())).name == "frame-unfit"
     assert refusal(lambda: column(polars.DataFrame({"x": [[1], [2]]}))).name == "column-nested"
     assert refusal(lambda: column(polars.DataFrame({"x": [1.0, None]}))).hint == (
@@ -296,8 +296,8 @@ def test_a_frame_and_its_file_give_the_same(
     ]
     path = written(folder, "w.csv", csv_text(lines))
     labels = ["cat", "dog", "007", " a ", "a, b", "nan", "None", "ä", "l\nm"]
-    found = plausibly.read_annotations(make(columns), "wide-table", labels)
-    xr.testing.assert_equal(found, plausibly.read_annotations(path, "wide-table", labels))
+    result = plausibly.read_annotations(make(columns), "wide-table", labels)
+    xr.testing.assert_equal(result, plausibly.read_annotations(path, "wide-table", labels))
 
 
 def test_reports_4_and_5_other_names_of_columns_and_the_hints() -> None:

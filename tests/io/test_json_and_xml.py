@@ -61,8 +61,8 @@ def test_any_json_comes_back(
 def test_any_lines_come_back(folder: Path, values: list[Value], end: str) -> None:
     # A separator that is no line end of JSON Lines (U+2028, U+0085) stays in its text.
     text = end + f"{end} {end}".join(json.dumps(v, ensure_ascii=False) for v in values)
-    found = read_json_lines(written(folder, "a.jsonl", text.encode()))
-    assert found == [(2 + 2 * n, numbers_as_text(value)) for n, value in enumerate(values)]
+    result = read_json_lines(written(folder, "a.jsonl", text.encode()))
+    assert result == [(2 + 2 * n, numbers_as_text(value)) for n, value in enumerate(values)]
 
 
 @given(value=VALUES, cut=st.integers(0, 400), indent=st.sampled_from([None, 2]))
@@ -73,24 +73,24 @@ def test_a_cut_file_is_an_error_with_a_line_or_whole(
     whole = json.dumps(value, indent=indent, ensure_ascii=False).encode()
     part = whole[: cut % (len(whole) + 1)]
     path = written(folder, "cut.json", part)
-    found = result_or_refusal(lambda: [read_json(path)], "cut.json")
-    if found is None:
+    result = result_or_refusal(lambda: [read_json(path)], "cut.json")
+    if result is None:
         assert refusal(lambda: read_json(path)).name in {
             "file-empty",
             "text-encoding",
             "json-broken",
         }
     else:
-        assert found == [json.loads(part, parse_int=str, parse_float=str)]
+        assert result == [json.loads(part, parse_int=str, parse_float=str)]
     json_head(part)
 
 
 @pytest.mark.parametrize("text", ["12345678901234567890", "1.0", "1e2", "-0", "1e999", "9" * 5000])
 def test_a_number_is_the_text_in_which_it_is_written(folder: Path, text: str) -> None:
-    found = read_json(written(folder, "n.json", text))
-    assert isinstance(found, JsonNumber)
-    assert found == text
-    assert str(found) == text
+    result = read_json(written(folder, "n.json", text))
+    assert isinstance(result, JsonNumber)
+    assert result == text
+    assert str(result) == text
 
 
 def test_what_a_number_is_worth() -> None:
@@ -126,7 +126,7 @@ def test_other_encodings_are_refused(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("head", "found"),
+    ("head", "result"),
     [
         ('[{"id": 1}, {"id": 2, "data": {"t', [[{"id": "1"}, {"id": "2", "data": {}}]]),
         ('[{"id": 1}, {"id": 2, "data":', [[{"id": "1"}, {"id": "2", "data": None}]]),
@@ -141,17 +141,17 @@ def test_other_encodings_are_refused(folder: Path) -> None:
         ('{"a": 1,, "b": 2}', [{"a": "1"}]),
     ],
 )
-def test_values_in_the_first_bytes(head: str, found: list[object]) -> None:
-    assert json_head(head.encode()) == found
+def test_values_in_the_first_bytes(head: str, result: list[object]) -> None:
+    assert json_head(head.encode()) == result
 
 
 @given(records=st.lists(st.dictionaries(TEXTS, SCALARS, min_size=1, max_size=3), min_size=2))
 def test_the_head_of_any_list_has_its_first_record(records: list[dict[str, Value]]) -> None:
     text = json.dumps(records, ensure_ascii=False).encode()
     first = len(json.dumps(records[:1], ensure_ascii=False).encode())
-    (found,) = json_head(text[: first + 1])
-    assert isinstance(found, list)
-    assert found[0] == numbers_as_text(dict(records[0]))
+    (result,) = json_head(text[: first + 1])
+    assert isinstance(result, list)
+    assert result[0] == numbers_as_text(dict(records[0]))
 
 
 def read(folder: Path, content: str | bytes) -> Element:

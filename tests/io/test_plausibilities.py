@@ -38,10 +38,10 @@ def test_values_and_names_come_back_from_a_wide_csv(
 ) -> None:
     path = folder / "lam.csv"
     write_plausibilities(lam.astype(dtype), path)
-    found = read_plausibilities(path)
+    result = read_plausibilities(path)
     # A text file has no types.
-    same(found.astype(dtype) if dtype == np.float32 else found, lam.astype(dtype))
-    assert np.array_equal(found.values, lam.values.astype(dtype))
+    same(result.astype(dtype) if dtype == np.float32 else result, lam.astype(dtype))
+    assert np.array_equal(result.values, lam.values.astype(dtype))
 
 
 @pytest.mark.parametrize(("ending", "form"), EXACT)
@@ -51,11 +51,11 @@ def test_sparse_ones_come_back(folder: Path, ending: str, form: Form, lam: xr.Da
     path = folder / f"lam{ending}"
     sparse = to_sparse(lam)
     write_plausibilities(sparse, path, form=form)
-    found = read_plausibilities(path, sparse=True)
-    xr.testing.assert_identical(found, sparse)
+    result = read_plausibilities(path, sparse=True)
+    xr.testing.assert_identical(result, sparse)
     for name, item in sparse.variables.items():
-        assert found[name].dtype == item.dtype, name
-        assert found[name].values.tobytes() == item.values.tobytes(), name
+        assert result[name].dtype == item.dtype, name
+        assert result[name].values.tobytes() == item.values.tobytes(), name
     same(read_plausibilities(path), lam)
 
 
@@ -137,22 +137,22 @@ def test_draws_in_a_wide_table(tmp_path: Path) -> None:
     )
     frame = pd.read_csv(tmp_path / "w.csv", dtype={"example": str})
     frame.iloc[[1, 3, 0, 2]].to_parquet(tmp_path / "w.parquet", index=False)
-    found = read_plausibilities(tmp_path / "w.parquet")
-    xr.testing.assert_equal(found.sel(example=["007", "a b"]), DRAWS)
+    result = read_plausibilities(tmp_path / "w.parquet")
+    xr.testing.assert_equal(result.sel(example=["007", "a b"]), DRAWS)
 
 
 def test_a_long_table_of_somebody_else(tmp_path: Path) -> None:
     """Names in the order in which they first come; what is not there is 0."""
     text = "example,label,plausibility\na,x,0.25\na,y,0.75\nb,z,1\n"
-    found = read_plausibilities(written(tmp_path, "l.csv", text))
-    assert found["label"].values.tolist() == ["x", "y", "z"]
-    assert found.values.tolist() == [[0.25, 0.75, 0.0], [0.0, 0.0, 1.0]]
+    result = read_plausibilities(written(tmp_path, "l.csv", text))
+    assert result["label"].values.tolist() == ["x", "y", "z"]
+    assert result.values.tolist() == [[0.25, 0.75, 0.0], [0.0, 0.0, 1.0]]
     pd.read_csv(tmp_path / "l.csv").to_parquet(tmp_path / "l.parquet")
-    xr.testing.assert_identical(read_plausibilities(tmp_path / "l.parquet"), found)
+    xr.testing.assert_identical(read_plausibilities(tmp_path / "l.parquet"), result)
     text = "draw;example;label;plausibility\n1;a;x;1.0\n2;a;y;1.0\n"
-    found = read_plausibilities(written(tmp_path, "d.csv", text))
-    assert found["draw"].values.tolist() == [1, 2]
-    assert found.values.tolist() == [[[1.0, 0.0]], [[0.0, 1.0]]]
+    result = read_plausibilities(written(tmp_path, "d.csv", text))
+    assert result["draw"].values.tolist() == [1, 2]
+    assert result.values.tolist() == [[[1.0, 0.0]], [[0.0, 1.0]]]
 
 
 def test_a_wide_csv_warns_of_attributes_that_it_does_not_keep(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_a_wide_csv_warns_of_attributes_that_it_does_not_keep(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("path", "form", "name", "found"),
+    ("path", "form", "name", "result"),
     [
         ("lam.nc", "long", "option-unfit", "the ending .nc"),
         ("lam.csv", "tall", "option-unfit", 'form "tall"'),
@@ -172,32 +172,32 @@ def test_a_wide_csv_warns_of_attributes_that_it_does_not_keep(tmp_path: Path) ->
     ],
 )
 def test_forms_and_endings_that_do_not_exist(
-    tmp_path: Path, path: str, form: Form, name: str, found: str
+    tmp_path: Path, path: str, form: Form, name: str, result: str
 ) -> None:
     error = refusal(lambda: write_plausibilities(LAM, tmp_path / path, form=form))
-    assert (error.name, error.found) == (name, found)
+    assert (error.name, error.found) == (name, result)
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "name", "found"),
+    ("old", "new", "name", "result"),
     [
         ("a b,y", "a b,z", "table-changed", "3 labels"),
         ("1/1 {", "1/2 {", "file-damaged", 'cells of column "about" are lost'),
     ],
 )
 def test_a_long_csv_that_was_edited(
-    tmp_path: Path, old: str, new: str, name: str, found: str
+    tmp_path: Path, old: str, new: str, name: str, result: str
 ) -> None:
     path = tmp_path / "l.csv"
     write_plausibilities(LAM, path, form="long")
     path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
     error = refusal(lambda: read_plausibilities(path))
-    assert (error.name, error.found) == (name, found)
+    assert (error.name, error.found) == (name, result)
 
 
 @pytest.mark.parametrize(
-    ("values", "rows", "names", "found"),
+    ("values", "rows", "names", "result"),
     [
         (LAM, [0], ["example", "x", "y", "unused"], "its examples are not 007, a b"),
         (LAM, [0, 1], ["example", "x", "unused", "y"], "its labels are not x, y, unused"),
@@ -205,7 +205,7 @@ def test_a_long_csv_that_was_edited(
     ],
 )
 def test_a_parquet_file_that_was_edited(
-    tmp_path: Path, values: xr.DataArray, rows: list[int], names: list[str], found: str
+    tmp_path: Path, values: xr.DataArray, rows: list[int], names: list[str], result: str
 ) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "lam.parquet"
@@ -214,7 +214,7 @@ def test_a_parquet_file_that_was_edited(
     other = table.take(rows).rename_columns(names)
     parquet.write_table(other.replace_schema_metadata(table.schema.metadata), path)
     error = refusal(lambda: read_plausibilities(path))
-    assert (error.name, error.found) == ("file-damaged", found)
+    assert (error.name, error.found) == ("file-damaged", result)
 
 
 @pytest.mark.parametrize("form", ["wide", "long"])
@@ -258,25 +258,25 @@ def page(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
 def test_each_format_of_plausibilities_keeps_what_the_table_says(page: Path) -> None:
     rows = [row for row in tables(page)[1][1:] if row[0].startswith("plausibilities")]
     assert len(rows) == 6
-    for name, *said in rows:
+    for name, *answers in rows:
         form: Form = "long" if name.endswith("long") else "wide"
         path = f"lam{name.split('`')[1]}"
         plausibly.write_plausibilities(DRAWN, path, form=form)
-        found = plausibly.read_plausibilities(path)
-        assert np.array_equal(found.values, DRAWN.values)
-        assert found["label"].values.tolist() == DRAWN["label"].values.tolist()
+        result = plausibly.read_plausibilities(path)
+        assert np.array_equal(result.values, DRAWN.values)
+        assert result["label"].values.tolist() == DRAWN["label"].values.tolist()
         kept = [
             True,
-            found.dtype == DRAWN.dtype,
-            found.attrs == DRAWN.attrs,
-            "risk" in found.coords,
-            found.sizes["draw"] == 2,
+            result.dtype == DRAWN.dtype,
+            result.attrs == DRAWN.attrs,
+            "risk" in result.coords,
+            result.sizes["draw"] == 2,
         ]
-        assert said[:5] == ["yes" if one else "no" for one in kept], name
+        assert answers[:5] == ["yes" if one else "no" for one in kept], name
         if all(kept):
-            same(found, DRAWN)
+            same(result, DRAWN)
         stays = form == "long" or path.endswith((".npz", ".nc"))
-        assert said[5] == ("yes" if stays else "no")
+        assert answers[5] == ("yes" if stays else "no")
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet", ".npz", ".nc"])

@@ -113,29 +113,29 @@ def test_rows_in_any_order_are_the_same_numbers(order: list[int]) -> None:
     table = TextTable(
         source="p.csv", header=("example", "view"), columns=columns, lines=range(2, 8)
     )
-    found, named, seen = stacked(values[order], table, "example", "view")
+    outcome, named, seen = stacked(values[order], table, "example", "view")
     assert (named, seen) == tuple(list(dict.fromkeys(column)) for column in columns)
     for row, (example, view) in enumerate(zip(examples, views, strict=True)):
-        assert found[seen.index(view), named.index(example)].tolist() == values[row].tolist()
+        assert outcome[seen.index(view), named.index(example)].tolist() == values[row].tolist()
 
 
 def test_options_hold_for_every_augmentation(tmp_path: Path) -> None:
     array = expected(views=True)
     path, other = in_format(tmp_path, ".csv", 3 * array), [*LABELS[1:], "M"]
-    found = plausibly.read_predictions(
+    outcome = plausibly.read_predictions(
         path,
         augmentation="view",
         normalise=True,
         rename={"melanoma": "M"},
         labels=other,
     )
-    assert found["label"].values.tolist() == other
-    np.testing.assert_allclose(found.sel(label="M"), array.sel(label="melanoma"))
+    assert outcome["label"].values.tolist() == other
+    np.testing.assert_allclose(outcome.sel(label="M"), array.sel(label="melanoma"))
     array[1, 0, 2] = np.nan  # an example goes with all its augmentations
     path = in_format(tmp_path, ".csv", array)
-    found = plausibly.read_predictions(path, augmentation="view", bad_rows="drop")
-    xr.testing.assert_equal(found, array.sel(example=["é"]))
-    assert "1" in str(found.attrs["left_out"])
+    outcome = plausibly.read_predictions(path, augmentation="view", bad_rows="drop")
+    xr.testing.assert_equal(outcome, array.sel(example=["é"]))
+    assert "1" in str(outcome.attrs["left_out"])
 
 
 def test_an_example_seen_in_one_view_is_seen_in_the_same_one_in_any_order() -> None:
@@ -215,7 +215,7 @@ def test_one_of_several_netcdf_variables(tmp_path: Path) -> None:
 @pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
 def test_a_small_file_is_read(tmp_path: Path, case: cases_net.Spec) -> None:
     path = cases_net.write(tmp_path, case)
-    found = plausibly.read_predictions(path, **case.get("options", {}))
+    outcome = plausibly.read_predictions(path, **case.get("options", {}))
     wanted = xr.DataArray(
         case["values"],
         dims=("example", "label"),
@@ -223,7 +223,7 @@ def test_a_small_file_is_read(tmp_path: Path, case: cases_net.Spec) -> None:
         name="predictions",
         attrs={"scale": "probability", **case.get("attributes", {})},
     )
-    xr.testing.assert_identical(found, wanted)
+    xr.testing.assert_identical(outcome, wanted)
 
 
 @given(
@@ -349,7 +349,7 @@ def test_any_scores_come_back_whatever_their_order(
 
 
 @pytest.mark.parametrize(
-    ("text", "more", "name", "found"),
+    ("text", "more", "name", "outcome"),
     [
         ([named("x")], {}, "predictions-missing", "none"),
         (
@@ -378,7 +378,7 @@ def test_any_scores_come_back_whatever_their_order(
     ],
 )
 def test_what_is_refused(
-    text: list[NamedPrediction], more: dict[str, Option], name: str, found: str
+    text: list[NamedPrediction], more: dict[str, Option], name: str, outcome: str
 ) -> None:
     error = refusal(lambda: array(*text, **more))
-    assert (error.name, error.found) == (name, found)
+    assert (error.name, error.found) == (name, outcome)

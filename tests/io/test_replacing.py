@@ -71,8 +71,8 @@ def pair(path: Path) -> tuple[str, str]:
     """The sets, and the alpha of which their guarantee speaks."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = read_sets(path)
-    return found.values.tobytes().hex(), json.loads(found.attrs["guarantees"])[0]["alpha"]
+        result = read_sets(path)
+    return result.values.tobytes().hex(), json.loads(result.attrs["guarantees"])[0]["alpha"]
 
 
 def several(path: Path, which: str) -> None:

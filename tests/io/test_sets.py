@@ -118,7 +118,7 @@ def test_sets_without_their_json_guarantee_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "name", "found"),
+    ("change", "name", "result"),
     [
         ("{\n oops", "file-damaged", None),
         ("[" * 100_000, "file-damaged", None),
@@ -129,7 +129,7 @@ def test_sets_without_their_json_guarantee_nothing(tmp_path: Path) -> None:
     ],
 )
 def test_a_json_that_is_broken_or_of_other_sets(
-    tmp_path: Path, change: str | dict[str, object], name: str, found: str | None
+    tmp_path: Path, change: str | dict[str, object], name: str, result: str | None
 ) -> None:
     write_sets(simple(), tmp_path / "sets.csv")
     facts = json.loads((tmp_path / "sets.json").read_text())
@@ -137,7 +137,7 @@ def test_a_json_that_is_broken_or_of_other_sets(
     written(tmp_path, "sets.json", text)
     error = refusal(lambda: read_sets(tmp_path / "sets.csv"))
     assert error.name == name
-    assert found in (None, error.found)
+    assert result in (None, error.found)
 
 
 def test_arrays_that_are_no_sets(tmp_path: Path) -> None:

@@ -315,8 +315,8 @@ def test_chunks_are_read_as_the_whole(tmp_path: Path, columns: dict[str, object]
 
     def read(chunks: int | None) -> xr.DataArray | str:
         try:
-            found = plausibly.read_predictions(path, scale="independent", chunks=chunks)
-            return validate.check_predictions(found.compute(), source="p.parquet")
+            result = plausibly.read_predictions(path, scale="independent", chunks=chunks)
+            return validate.check_predictions(result.compute(), source="p.parquet")
         except InputError as error:
             return error.name
 
@@ -369,6 +369,6 @@ def test_texts_that_repeat_are_the_same_texts(
     path = folder / "votes.parquet"
     column = pyarrow.array(texts, type=getattr(pyarrow, kind)())
     parquet.write_table(pyarrow.table({"task": column}), path, row_group_size=row_group)
-    found = read_table(path, role="annotations", repeats=True)
+    result = read_table(path, role="annotations", repeats=True)
     plain = read_table(path, role="annotations")
-    assert list(found.columns[0]) == list(plain.columns[0]) == [text or "" for text in texts]
+    assert list(result.columns[0]) == list(plain.columns[0]) == [text or "" for text in texts]

@@ -45,22 +45,22 @@ def counted(bag: Array) -> int:
 
 @given(st.data())
 def test_counts_are_those_of_the_definition(data: st.DataObject) -> None:
-    m, n, asked = (data.draw(st.integers(1, high)) for high in (4, 8, 3))
+    m, n, queries = (data.draw(st.integers(1, high)) for high in (4, 8, 3))
     values = st.integers(0, 4)
-    whole = data.draw(st.lists(values, min_size=m * (n + asked), max_size=m * (n + asked)))
-    scores = np.array(whole, dtype=np.float64).reshape(m, n + asked)
-    found = rank_counts(scores[:, :n], scores[:, n:])
-    for place in range(asked):
+    whole = data.draw(st.lists(values, min_size=m * (n + queries), max_size=m * (n + queries)))
+    scores = np.array(whole, dtype=np.float64).reshape(m, n + queries)
+    result = rank_counts(scores[:, :n], scores[:, n:])
+    for place in range(queries):
         bag = np.column_stack([scores[:, :n], scores[:, n + place]])
-        assert found[place] == counted(bag)
+        assert result[place] == counted(bag)
 
 
 def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
-    calibration, asked = rng.random((3, 20)), rng.random((3, 50))
-    whole = rank_counts(calibration, asked)
+    calibration, queries = rng.random((3, 20)), rng.random((3, 50))
+    whole = rank_counts(calibration, queries)
     monkeypatch.setattr("plausibly.conformal.joint_rank._BLOCK", 64)
-    np.testing.assert_array_equal(rank_counts(calibration, asked), whole)
+    np.testing.assert_array_equal(rank_counts(calibration, queries), whole)
 
 
 def test_one_augmentation_is_split_conformal_prediction_on_drawn_labels() -> None:

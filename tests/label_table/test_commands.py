@@ -132,10 +132,10 @@ def test_a_parent_that_nobody_named_is_no_label_of_the_model(world: World) -> No
 def test_columns_without_names_are_those_below(world: World) -> None:
     model = plausibly.read_predictions("model.csv", labels="labels.csv")
     np.save("model.npy", model.values)
-    found = plausibly.read_predictions("model.npy", labels="labels.csv")
-    assert name_texts(found["label"].values) == ["cat", "dog", "fox"]
-    np.testing.assert_array_equal(found.values, model.values)
-    assert found["risk"].values.tolist() == [0.1, 0.2, 1]
+    result = plausibly.read_predictions("model.npy", labels="labels.csv")
+    assert name_texts(result["label"].values) == ["cat", "dog", "fox"]
+    np.testing.assert_array_equal(result.values, model.values)
+    assert result["risk"].values.tolist() == [0.1, 0.2, 1]
     np.save("wide.npy", np.full((2, 4), 0.25))
     wide = plausibly.read_predictions("wide.npy", labels="labels.csv")
     assert name_texts(wide["label"].values) == ["cat", "dog", "fox", "pet"]
@@ -172,9 +172,9 @@ def test_an_order_of_places_that_nobody_needs() -> None:
         ["high", "unsaid", "low"],
     )
     order = xr.Variable("label", [3.0, np.nan, 1.0])
-    found = plausibly.agreement(table.assign_coords(order=order), resamples=0).data
+    result = plausibly.agreement(table.assign_coords(order=order), resamples=0).data
     same = plausibly.agreement(table, order=["low", "high"], resamples=0).data
-    xr.testing.assert_equal(found.drop_vars("order", errors="ignore"), same)
+    xr.testing.assert_equal(result.drop_vars("order", errors="ignore"), same)
     empty = table.assign_coords(order=("label", [np.nan] * 3))
     assert "neighbouring" not in plausibly.agreement(empty, resamples=0)["measure"].values
 

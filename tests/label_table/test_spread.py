@@ -44,16 +44,16 @@ def leaves(tree: Mapping[str, str], name: str) -> list[str]:
 
 def uniform(tree: Mapping[str, str], row: Row) -> dict[str, Fraction]:
     """Give what each parent has to its leaves in equal shares."""
-    found = {name: Fraction(0) for name in tree if not children(tree, name)}
+    result = {name: Fraction(0) for name in tree if not children(tree, name)}
     for name, mass in row.items():
         for leaf in leaves(tree, name):
-            found[leaf] += mass / len(leaves(tree, name))
-    return found
+            result[leaf] += mass / len(leaves(tree, name))
+    return result
 
 
 def frequency(tree: Mapping[str, str], row: Row, unseen: Row | None = None) -> dict[str, Fraction]:
     """Give what each parent has to its leaves by what they have, from the lowest level up."""
-    found = {name: row.get(name, Fraction(0)) for name in tree}
+    result = {name: row.get(name, Fraction(0)) for name in tree}
 
     def settle(name: str) -> None:
         for child in children(tree, name):
@@ -61,29 +61,29 @@ def frequency(tree: Mapping[str, str], row: Row, unseen: Row | None = None) -> d
         below = leaves(tree, name)
         if below == [name]:
             return
-        shares = {leaf: found[leaf] for leaf in below}
+        shares = {leaf: result[leaf] for leaf in below}
         if not sum(shares.values()) and unseen is not None:
             shares = {leaf: unseen.get(leaf, Fraction(0)) for leaf in below}
         if not sum(shares.values()):
             shares = dict.fromkeys(below, Fraction(1))
-        mass, found[name] = found[name], Fraction(0)
+        mass, result[name] = result[name], Fraction(0)
         for leaf, share in shares.items():
-            found[leaf] += mass * share / sum(shares.values())
+            result[leaf] += mass * share / sum(shares.values())
 
     for top in children(tree, ""):
         settle(top)
-    return {name: mass for name, mass in found.items() if not children(tree, name)}
+    return {name: mass for name, mass in result.items() if not children(tree, name)}
 
 
 def frequencies(votes: Sequence[tuple[str, str]]) -> dict[str, dict[str, Fraction]]:
     """Return the shares of votes by example, of (example, label) votes."""
-    found: dict[str, dict[str, Fraction]] = {}
+    result: dict[str, dict[str, Fraction]] = {}
     for example, label in votes:
-        row = found.setdefault(example, {})
+        row = result.setdefault(example, {})
         row[label] = row.get(label, Fraction(0)) + 1
     return {
         example: {label: count / sum(row.values()) for label, count in row.items()}
-        for example, row in found.items()
+        for example, row in result.items()
     }
 
 
@@ -113,7 +113,7 @@ DEEP = {
 
 def exact(lam: xr.DataArray) -> dict[str, dict[str, Fraction]]:
     """Return plausibilities as the fractions that their denominators make of them."""
-    found: dict[str, dict[str, Fraction]] = {}
+    result: dict[str, dict[str, Fraction]] = {}
     for example in lam["example"].values:
         row = lam.sel(example=example)
         units = {
@@ -123,8 +123,8 @@ def exact(lam: xr.DataArray) -> dict[str, dict[str, Fraction]]:
         total = int(row["denominator"])
         for label, unit in units.items():
             assert float(row.sel(label=label)) == unit / total
-        found[str(example)] = {label: Fraction(unit, total) for label, unit in units.items()}
-    return found
+        result[str(example)] = {label: Fraction(unit, total) for label, unit in units.items()}
+    return result
 
 
 @st.composite
@@ -178,9 +178,9 @@ def test_in_proportion_to_all_examples(world: tuple[dict[str, str], list[tuple[s
     )
     for example, row in rows.items():
         expected = frequency(tree, row, overall)
-        found = lam.sel(example=example)
+        result = lam.sel(example=example)
         for label, share in expected.items():
-            assert abs(float(found.sel(label=label)) - share) < 1e-12
+            assert abs(float(result.sel(label=label)) - share) < 1e-12
 
 
 def test_dropped_parents_are_counted() -> None:
@@ -294,10 +294,10 @@ def test_a_model_that_knows_one_of_two_parents() -> None:
     for named, fine in (("dermatitis", True), ("contact", False)):
         lam = plausibly.aggregate(table_of(DEEP, [("x", named), ("x", "tinea")]))
         if fine:
-            found = match_labels(lam, wanted, source="votes", other="the model")
-            assert name_texts(found["label"].values) == wanted
-            assert found.values.tolist() == [[0.5, 0.5, 0, 0, 0, 0]]
-            assert found["denominator"].values.tolist() == [2]
+            result = match_labels(lam, wanted, source="votes", other="the model")
+            assert name_texts(result["label"].values) == wanted
+            assert result.values.tolist() == [[0.5, 0.5, 0, 0, 0, 0]]
+            assert result["denominator"].values.tolist() == [2]
             continue
         error = refusal(lambda lam=lam: match_labels(lam, wanted, source="v", other="m"))  # type: ignore[misc]  # bound now
         assert error.details == {"labels": ["contact"], "examples": ["x"]}

@@ -141,11 +141,11 @@ def ranking(answer: object) -> object:
 def soft_label(answer: object) -> object:
     """Return weights that are added up by label."""
     assert isinstance(answer, Mapping)
-    found: dict[str, float] = {}
+    result: dict[str, float] = {}
     for name, weight in sorted(answer.items()):
         of = ALIASES.get(str(name), str(name))
-        found[of] = found.get(of, 0.0) + weight
-    return found
+        result[of] = result.get(of, 0.0) + weight
+    return result
 
 
 RENAMED: Mapping[str, Renamed] = {
@@ -199,15 +199,15 @@ tinea,ringworm|Tinea
 def test_merging_then_counting_is_counting_renamed_records(kind: str, data: st.DataObject) -> None:
     records = data.draw(lr.records(ANSWERS[kind]))
     annotation = resolve(ANNOTATION, kind)
-    found = merge_aliases(annotation.build(records, NAMES), ALIASES, LABELS)
-    annotation.validate(found)
+    result = merge_aliases(annotation.build(records, NAMES), ALIASES, LABELS)
+    annotation.validate(result)
     expected = annotation.build(renamed(kind, records), LABELS)
-    xr.testing.assert_identical(plausibly.aggregate(found), plausibly.aggregate(expected))
+    xr.testing.assert_identical(plausibly.aggregate(result), plausibly.aggregate(expected))
     named = [str(name) for _, _, answer in records for name in _named(answer)]
     counts = {alias: float(named.count(alias)) for alias in ALIASES if alias in named}
-    assert read_merged(found.attrs) == counts
+    assert read_merged(result.attrs) == counts
     # Responses of unknown annotators that became the same may stand in another order.
-    rows = [sorted(map(str, to_frame(table).values.tolist())) for table in (found, expected)]
+    rows = [sorted(map(str, to_frame(table).values.tolist())) for table in (result, expected)]
     assert rows[0] == rows[1]
 
 
@@ -231,9 +231,9 @@ def test_a_gap_that_was_there_is_still_refused() -> None:
         mention_label=[0, 1, 2],
         mention_block=[1, 2, 4],
     )
-    found = merge_aliases(table, {"A": "a"}, ["a", "b"])
-    assert found["mention_block"].values.tolist() == [1, 3]
-    assert refusal(lambda: resolve(ANNOTATION, "partial-ranking").validate(found)).name == (
+    result = merge_aliases(table, {"A": "a"}, ["a", "b"])
+    assert result["mention_block"].values.tolist() == [1, 3]
+    assert refusal(lambda: resolve(ANNOTATION, "partial-ranking").validate(result)).name == (
         "ranking-gap"
     )
 
@@ -252,10 +252,10 @@ def test_a_kind_with_its_own_columns_keeps_every_mention() -> None:
         variables={"mention_start": spans},
         coordinates={"shade": xr.Variable("label", ["light", "dark"])},
     )
-    found = merge_aliases(table, {"A": "a"}, ["a"])
-    assert found["mention_label"].values.tolist() == [0, 0]
-    assert sorted(found["mention_start"].values.tolist()) == [3, 9]
-    assert found["shade"].values.tolist() == ["dark"]
+    result = merge_aliases(table, {"A": "a"}, ["a"])
+    assert result["mention_label"].values.tolist() == [0, 0]
+    assert sorted(result["mention_start"].values.tolist()) == [3, 9]
+    assert result["shade"].values.tolist() == ["dark"]
 
 
 def test_several_aliases_in_a_cell() -> None:

@@ -39,10 +39,10 @@ def table_of(
     times: list[float] | None = None,
 ) -> xr.Dataset:
     """Return a table of rankings by unknown annotators: blocks of labels, best first."""
-    said = [(at, blocks) for at, every in enumerate(examples.values()) for blocks in every]
+    answers = [(at, blocks) for at, every in enumerate(examples.values()) for blocks in every]
     mentions = [
         (response, labels.index(label), block)
-        for response, (_, blocks) in enumerate(said)
+        for response, (_, blocks) in enumerate(answers)
         for block, members in enumerate(blocks, start=1)
         for label in members
     ]
@@ -51,8 +51,8 @@ def table_of(
         examples=list(examples),
         annotators=[],
         labels=list(labels),
-        response_example=[at for at, _ in said],
-        response_annotator=[-1] * len(said),
+        response_example=[at for at, _ in answers],
+        response_annotator=[-1] * len(answers),
         response_weight=times,
         mention_response=[one[0] for one in mentions],
         mention_label=[one[1] for one in mentions],
@@ -61,30 +61,30 @@ def table_of(
     )
 
 
-def pairs(said: list[str]) -> Blocks:
-    return [[[one[0]], [one[1]]] for one in said]
+def pairs(answers: list[str]) -> Blocks:
+    return [[[one[0]], [one[1]]] for one in answers]
 
 
 def lam(name: str, given: xr.Dataset, **more: Parameter) -> xr.DataArray:
     return plausibly.aggregate(given, f"choix:{name}", **more)
 
 
-def wins(said: list[str], labels: str) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    found = np.zeros((len(labels), len(labels)))
-    for one in said:
-        found[labels.index(one[0]), labels.index(one[1])] += 1
-    return found
+def wins(answers: list[str], labels: str) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    result = np.zeros((len(labels), len(labels)))
+    for one in answers:
+        result[labels.index(one[0]), labels.index(one[1])] += 1
+    return result
 
 
 @pytest.mark.parametrize("name", LIKELIHOOD)
 def test_fault_1_maximum_likelihood_of_eight_comparisons(name: str) -> None:
     """Another library stops after two steps, at 0.42178 0.32899 0.24923."""
     table = table_of({"x": pairs(EIGHT)}, labels="cabd")
-    found = lam(name, table, regularisation=0.0)
-    ordered = found.sel(example="x", label=list("abcd")).values
+    result = lam(name, table, regularisation=0.0)
+    ordered = result.sel(example="x", label=list("abcd")).values
     assert ordered == pytest.approx([0.43364, 0.32411, 0.24225, 0.0], abs=5e-6)
     own = plausibly.aggregate(table, "plackett-luce", prior=0.0)
-    xr.testing.assert_allclose(found, own.drop_attrs(), atol=1e-6)
+    xr.testing.assert_allclose(result, own.drop_attrs(), atol=1e-6)
 
 
 def test_one_step_is_another_estimate() -> None:
@@ -101,13 +101,13 @@ def comparisons(draw: st.DrawFn) -> list[str]:
 
 
 @settings(max_examples=25)
-@given(said=comparisons(), more=st.sampled_from([0.05, 0.1, 1.0]))
+@given(answers=comparisons(), more=st.sampled_from([0.05, 0.1, 1.0]))
 @pytest.mark.filterwarnings("ignore:warning ranking-one-sided")
-def test_each_stands_where_its_equation_says(said: list[str], more: float) -> None:
+def test_each_stands_where_its_equation_says(answers: list[str], more: float) -> None:
     """The slopes of what is maximised are 0, and the flows of walks are even."""
-    labels = "".join(sorted(set("".join(said))))
-    n = wins(said, labels)
-    table = table_of({"x": pairs(said)}, labels=labels)
+    labels = "".join(sorted(set("".join(answers))))
+    n = wins(answers, labels)
+    table = table_of({"x": pairs(answers)}, labels=labels)
     ask = {"regularisation": more}
     won, met = n.sum(axis=1), n + n.T
 
@@ -132,11 +132,13 @@ def test_each_stands_where_its_equation_says(said: list[str], more: float) -> No
 @pytest.mark.filterwarnings("ignore:warning ranking-one-sided")
 def test_report_42_what_is_not_named() -> None:
     """Below all that is named where it is excluded; not compared where nothing is known of it."""
-    said: dict[str, Blocks] = {"x": [[["a"], ["b"], ["c"], ["d"]], [["a"], ["b"]], [["b"], ["c"]]]}
-    unknown = lam("lsr", table_of(said), regularisation=1.0)
+    answers: dict[str, Blocks] = {
+        "x": [[["a"], ["b"], ["c"], ["d"]], [["a"], ["b"]], [["b"], ["c"]]]
+    }
+    unknown = lam("lsr", table_of(answers), regularisation=1.0)
     as_pairs = table_of({"x": pairs(["ab", "ac", "ad", "bc", "bd", "cd", "ab", "bc"])})
     xr.testing.assert_identical(unknown, lam("lsr", as_pairs, regularisation=1.0))
-    excluded = lam("lsr", table_of(said, unlisted="excluded"), regularisation=1.0)
+    excluded = lam("lsr", table_of(answers, unlisted="excluded"), regularisation=1.0)
     more = ["ac", "ad", "bc", "bd", "ba", "bd", "ca", "cd"]
     as_pairs = table_of({"x": pairs(["ab", "ac", "ad", "bc", "bd", "cd", "ab", "bc", *more])})
     xr.testing.assert_identical(excluded, lam("lsr", as_pairs, regularisation=1.0))
@@ -147,9 +149,9 @@ def test_report_41_ties_are_not_compared() -> None:
     as_pairs = table_of({"x": pairs(["ab", "ac", "ad", "bd", "cd"])})
     for name in COMPONENTS:
         with pytest.warns(PlausiblyWarning):
-            found, other = lam(name, tied), lam(name, as_pairs)
-        xr.testing.assert_identical(found, other)
-        of = found.sel(example="x")
+            result, other = lam(name, tied), lam(name, as_pairs)
+        xr.testing.assert_identical(result, other)
+        of = result.sel(example="x")
         assert float(of.sel(label="b") - of.sel(label="c")) == pytest.approx(0.0, abs=1e-9)
 
 
@@ -158,10 +160,10 @@ def test_report_43_a_chain_hangs_on_the_regularisation(name: str) -> None:
     labels = "abcdefghijklmno"
     chain = table_of({"x": pairs([labels[i : i + 2] for i in range(14)])}, labels=labels)
     with pytest.warns(PlausiblyWarning, match="ranking-one-sided"):
-        found = lam(name, chain).values[0]
-    assert found.sum() == pytest.approx(1.0)
-    assert found[0] == found.max()
-    assert found[-1] == found.min()
+        result = lam(name, chain).values[0]
+    assert result.sum() == pytest.approx(1.0)
+    assert result[0] == result.max()
+    assert result[-1] == result.min()
     with refused("ranking-one-sided"):
         lam(name, chain, regularisation=0.0)
 

@@ -31,18 +31,18 @@ TIES: list[tuple[float, ro.Ranking]] = [
 
 
 def drawn(
-    said: list[tuple[float, ro.Ranking]],
+    answers: list[tuple[float, ro.Ranking]],
     draws: int,
     unlisted: str = "excluded",
     **params: Parameter,
 ) -> ro.Column:
     """Return draws (draw, label), one each of as many examples with the same rankings."""
     params.setdefault("warm_up", 15)
-    annotations = ro.table({str(e): said for e in range(draws)}, LABELS, unlisted=unlisted)
+    annotations = ro.table({str(e): answers for e in range(draws)}, LABELS, unlisted=unlisted)
     with warnings.catch_warnings():  # of one chain alone little is known
         warnings.simplefilter("ignore", PlausiblyWarning)
-        found = PlackettLuceDraws(draws=1, **params).aggregate(annotations, KEYS)
-    values: ro.Column = found.values[0]
+        result = PlackettLuceDraws(draws=1, **params).aggregate(annotations, KEYS)
+    values: ro.Column = result.values[0]
     return values
 
 
@@ -100,11 +100,11 @@ def test_ties_against_the_integral(unlisted: str, prior: float) -> None:
                 like += weight * log_chances(logs[:, [order[k] for k in block]] - rest[:, None])
     mass = np.exp(like - like.max())
     mass /= mass.sum()
-    found = drawn(TIES, 1500, unlisted, prior=prior, warm_up=30)[:, [2, 0, 1]]
+    result = drawn(TIES, 1500, unlisted, prior=prior, warm_up=30)[:, [2, 0, 1]]
     for power in (1, 2):
         exact = mass @ points**power
-        error = (found**power).std(axis=0) / math.sqrt(len(found))
-        assert (np.abs((found**power).mean(axis=0) - exact) < 4.5 * error + 2e-4).all()
+        error = (result**power).std(axis=0) / math.sqrt(len(result))
+        assert (np.abs((result**power).mean(axis=0) - exact) < 4.5 * error + 2e-4).all()
 
 
 def _stick(uniform: ro.Column, first: float, second: float) -> tuple[ro.Column, ro.Column]:
@@ -124,19 +124,19 @@ def test_intervals_cover_at_their_level() -> None:
     hashes = hash_names(names)
     gammas = -np.log1p(-keys.child("truth").uniform(hashes, labels))  # shape 1
     truth = gammas / gammas.sum(axis=1, keepdims=True)
-    said: dict[str, list[tuple[float, ro.Ranking]]] = {}
+    answers: dict[str, list[tuple[float, ro.Ranking]]] = {}
     uniform = keys.child("rankings").uniform(hashes, rankers * labels)
     for at, name in enumerate(names):
-        said[name] = []
+        answers[name] = []
         for row in uniform[at].reshape(rankers, labels):
             a, b, c, d = (LABELS[k] for k in ro.ranked(truth[at], row))
             forms: list[ro.Ranking] = [[[a, b], [c]], [[a], [b, c]], [[a], [b], [c], [d]]]
-            said[name].append((1.0, forms[at % 3]))
-    annotations = ro.table(said, LABELS)
-    found = PlackettLuceDraws(draws=99, prior=prior, unmentioned="each", warm_up=15).aggregate(
+            answers[name].append((1.0, forms[at % 3]))
+    annotations = ro.table(answers, LABELS)
+    result = PlackettLuceDraws(draws=99, prior=prior, unmentioned="each", warm_up=15).aggregate(
         annotations, KEYS
     )
-    below = (found.values < truth).sum(axis=0)  # uniform on 0..99
+    below = (result.values < truth).sum(axis=0)  # uniform on 0..99
     inside = (below >= 10) & (below < 90)
     for label in range(labels):
         hits = int(inside[:, label].sum())
@@ -169,8 +169,8 @@ def test_utilities_that_are_hardly_floats() -> None:
 
 def test_convergence_is_reported() -> None:
     annotations = ro.table({"e": TIES}, LABELS)
-    found = PlackettLuceDraws().aggregate(annotations, KEYS)
-    facts = json.loads(found.attrs["convergence"])
+    result = PlackettLuceDraws().aggregate(annotations, KEYS)
+    facts = json.loads(result.attrs["convergence"])
     assert facts["sweeps"] == 50
     assert 0.0 <= facts["correlation"] < 0.8
     assert facts["left"] == pytest.approx(facts["correlation"] ** 50)
@@ -179,18 +179,18 @@ def test_convergence_is_reported() -> None:
 def test_a_slow_chain_is_told() -> None:
     """A long chain of labels that are compared with their neighbours only."""
     labels = [f"l{at:02}" for at in range(25)]
-    said: list[tuple[float, ro.Ranking]] = [
+    answers: list[tuple[float, ro.Ranking]] = [
         (50.0, [[labels[at + back]], [labels[at + 1 - back]]])
         for at in range(24)
         for back in (0, 1)
     ]
-    annotations = ro.table({"chain": said}, labels, unlisted="unknown")
+    annotations = ro.table({"chain": answers}, labels, unlisted="unknown")
     pieces = ("after 20 sweeps, draws of 1 example (chain)", "expected 1% of the start or less")
     with warned("not-converged", *pieces) as caught:
         PlackettLuceDraws(draws=40, warm_up=20).aggregate(annotations, KEYS)
-    told = " ".join(str(caught[0].message).split())
-    share = re.search(r"found up to (\d+)%", told)
-    enough = re.search(r"hint warm_up = (\d+), or a larger prior, such as 1$", told)
+    report = " ".join(str(caught[0].message).split())
+    share = re.search(r"found up to (\d+)%", report)
+    enough = re.search(r"hint warm_up = (\d+), or a larger prior, such as 1$", report)
     assert share is not None
     assert enough is not None
     assert 1 < int(share[1]) <= 100
@@ -199,11 +199,11 @@ def test_a_slow_chain_is_told() -> None:
 
 
 def test_ties_that_count_a_broken_number_of_times_are_refused() -> None:
-    said: list[tuple[float, ro.Ranking]] = [(1.5, [["a", "b"], ["Ä"]])]
-    annotations = ro.table({"e": said, "f": [(0.5, [["a"], ["b"]])]}, LABELS)
+    answers: list[tuple[float, ro.Ranking]] = [(1.5, [["a", "b"], ["Ä"]])]
+    annotations = ro.table({"e": answers, "f": [(0.5, [["a"], ["b"]])]}, LABELS)
     hint = "hint aggregator plackett-luce, which takes any weight, or round the weights"
     with refused("weights-broken", hint):
         PlackettLuceDraws().aggregate(annotations, KEYS)
     part = plausibly.select_annotations(annotations, example=["f"])
-    found = PlackettLuceDraws(draws=500, prior=1.0).aggregate(part, KEYS).sel(label="a").values
-    assert_distributed(found[:, 0], betainc(1.5, 1.0, found[:, 0]))
+    result = PlackettLuceDraws(draws=500, prior=1.0).aggregate(part, KEYS).sel(label="a").values
+    assert_distributed(result[:, 0], betainc(1.5, 1.0, result[:, 0]))

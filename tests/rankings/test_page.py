@@ -33,9 +33,9 @@ def test_the_table_of_aggregators(page: str) -> None:
     table = PartialRanking().build([("e", "q", [["a"], ["b"], ["c"]])], ["a", "b", "c"])
     for name, shown in first.items():
         assert default().find(AGGREGATOR, name).source.builtin
-        found = plausibly.aggregate(table, name)
-        if "draw" not in found.dims:
-            assert shown == [f"{value:.3f}" for value in found.values[0]]
+        result = plausibly.aggregate(table, name)
+        if "draw" not in result.dims:
+            assert shown == [f"{value:.3f}" for value in result.values[0]]
     assert set(first) >= {"inverse-rank", "borda", "plackett-luce", "dirichlet", "bootstrap"}
 
 

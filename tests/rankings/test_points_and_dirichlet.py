@@ -23,41 +23,41 @@ LABELS = ["b", "Ä", "a", "0"]
 
 
 def points(
-    said: list[tuple[int, ro.Ranking]], labels: list[str], *, excluded: bool
+    answers: list[tuple[int, ro.Ranking]], labels: list[str], *, excluded: bool
 ) -> dict[str, Fraction]:
     """Return normalised Borda points: places counted one by one."""
-    named = {label for _, ranking in said for block in ranking for label in block}
-    found = dict.fromkeys(labels, Fraction(0))
-    for weight, ranking in said:
+    named = {label for _, ranking in answers for block in ranking for label in block}
+    result = dict.fromkeys(labels, Fraction(0))
+    for weight, ranking in answers:
         places = len(named) if excluded else sum(map(len, ranking))
         first = 1
         for block in ranking:
             mean = Fraction(sum(range(first, first + len(block))), len(block))
             for label in block:
-                found[label] += weight * (places + 1 - mean)
+                result[label] += weight * (places + 1 - mean)
             first += len(block)
-    total = sum(found.values())
-    return {label: value / total for label, value in found.items()}
+    total = sum(result.values())
+    return {label: value / total for label, value in result.items()}
 
 
 @given(st.lists(st.tuples(st.integers(1, 3), lr.rankings()), min_size=1, max_size=5), st.booleans())
-def test_points_are_exact(said: list[tuple[int, ro.Ranking]], excluded: bool) -> None:
+def test_points_are_exact(answers: list[tuple[int, ro.Ranking]], excluded: bool) -> None:
     annotations = ro.table(
-        {"e": [(float(w), r) for w, r in said]},
+        {"e": [(float(w), r) for w, r in answers]},
         lr.LABELS,
         unlisted="excluded" if excluded else "unknown",
     )
-    found = Borda().aggregate(annotations, KEYS)
-    exact = {"e": points(said, lr.LABELS, excluded=excluded)}
-    lr.assert_exact(found, exact)
-    units = found.values * found["denominator"].values[:, None]
+    result = Borda().aggregate(annotations, KEYS)
+    exact = {"e": points(answers, lr.LABELS, excluded=excluded)}
+    lr.assert_exact(result, exact)
+    units = result.values * result["denominator"].values[:, None]
     assert units == pytest.approx(np.rint(units), abs=1e-9)
 
 
 def test_a_response_that_counts_nothing_has_no_place() -> None:
     annotations = ro.table({"e": [(1.0, [["a"], ["b"]]), (0.0, [["0"]])]}, LABELS)
-    found = Borda().aggregate(annotations, KEYS).sel(example="e")
-    assert found.sel(label=["a", "b", "0"]).values.tolist() == pytest.approx([2 / 3, 1 / 3, 0.0])
+    result = Borda().aggregate(annotations, KEYS).sel(example="e")
+    assert result.sel(label=["a", "b", "0"]).values.tolist() == pytest.approx([2 / 3, 1 / 3, 0.0])
 
 
 def test_broken_weights_have_no_denominator() -> None:
@@ -73,7 +73,7 @@ def test_means_and_variances(temperature: float, unmentioned: str) -> None:
     inverse = plausibly.aggregate(annotations, "inverse-rank").sel(example="e")
     assert inverse.sel(label=["a", "b"]).values.tolist() == pytest.approx([0.4, 0.6])
     prior, draws = 0.3, 4000
-    found = plausibly.aggregate(
+    result = plausibly.aggregate(
         annotations,
         "dirichlet",
         draws=draws,
@@ -84,20 +84,20 @@ def test_means_and_variances(temperature: float, unmentioned: str) -> None:
     others = {"nothing": 0, "together": 1, "each": 2}[unmentioned]
     total = temperature + (2 + others) * prior
     for label, mean in around.items():
-        values: ro.Column = found.sel(label=label).values
+        values: ro.Column = result.sel(label=label).values
         shape = temperature * mean + prior
         cdf = np.sort(betainc(shape, total - shape, values))
         assert np.abs(cdf - (np.arange(draws) + 0.5) / draws).max() < 0.04
-    off = float(found.sel(label=["Ä", "0"]).sum("label").mean())
+    off = float(result.sel(label=["Ä", "0"]).sum("label").mean())
     assert off == pytest.approx(others * prior / total, abs=0.02)
 
 
 def test_no_prior_nothing_off_the_rankings() -> None:
     annotations = ro.table({"e": [(1.0, [["a"], ["b"]])], "f": [(1.0, [["Ä"]])]}, LABELS)
-    found = plausibly.aggregate(annotations, "dirichlet", unmentioned="each")
-    assert (found.sel(example="f", label="Ä") == 1.0).all()
-    assert (found.sel(example="e", label=["Ä", "0"]) == 0.0).all()
-    assert (found.sel(example="e", label="a") > found.sel(example="e", label="b")).mean() > 0.5
+    result = plausibly.aggregate(annotations, "dirichlet", unmentioned="each")
+    assert (result.sel(example="f", label="Ä") == 1.0).all()
+    assert (result.sel(example="e", label=["Ä", "0"]) == 0.0).all()
+    assert (result.sel(example="e", label="a") > result.sel(example="e", label="b")).mean() > 0.5
 
 
 @pytest.mark.parametrize(

@@ -31,12 +31,12 @@ def ballots(shared: Path, name: str) -> tuple[list[tuple[float, ro.Ranking]], li
     ],
 )
 def test_debian_ballots(shared: Path, unlisted: str, known: list[float]) -> None:
-    said, labels = ballots(shared, "00002-00000001.soi")
-    assert sum(weight for weight, _ in said) == 475
-    annotations = ro.table({"leader": said}, labels, unlisted=unlisted)
+    answers, labels = ballots(shared, "00002-00000001.soi")
+    assert sum(weight for weight, _ in answers) == 475
+    annotations = ro.table({"leader": answers}, labels, unlisted=unlisted)
     for prior in (0.0, 1e-6):
-        found = PlackettLuce(prior=prior).aggregate(annotations, KEYS).values[0]
-        assert found == pytest.approx(known, abs=6e-6)
+        result = PlackettLuce(prior=prior).aggregate(annotations, KEYS).values[0]
+        assert result == pytest.approx(known, abs=6e-6)
     drawn = PlackettLuceDraws(draws=200).aggregate(annotations, KEYS).values[:, 0]
     error = drawn.std(axis=0)
     assert error.max() < 0.03
@@ -54,26 +54,26 @@ def test_debian_ballots(shared: Path, unlisted: str, known: list[float]) -> None
     ],
 )
 def test_ballots_with_ties(shared: Path, name: str, voters: int) -> None:
-    said, labels = ballots(shared, name)
-    assert sum(weight for weight, _ in said) == voters
-    annotations = ro.table({"e": said}, labels)
-    found = PlackettLuce().aggregate(annotations, KEYS)
-    facts = json.loads(found.attrs["convergence"])
+    answers, labels = ballots(shared, name)
+    assert sum(weight for weight, _ in answers) == voters
+    annotations = ro.table({"e": answers}, labels)
+    result = PlackettLuce().aggregate(annotations, KEYS)
+    facts = json.loads(result.attrs["convergence"])
     assert facts["iterations"] < 30
     assert facts["change"] <= 1e-10
-    named = {label for _, ranking in said for block in ranking for label in block}
+    named = {label for _, ranking in answers for block in ranking for label in block}
     support = [label for label in labels if label in named]
-    assert (found.sel(label=support) > 0).all()
+    assert (result.sel(label=support) > 0).all()
     # no step along the utility of one label leads higher
-    logs = dict(zip(support, np.log(found.sel(label=support).values[0]).tolist(), strict=True))
-    if len(max((block for _, r in said for block in r), key=len)) <= 5:
-        best = ro.log_likelihood(said, logs, excluded=True) + 0.5 * sum(logs.values())
+    logs = dict(zip(support, np.log(result.sel(label=support).values[0]).tolist(), strict=True))
+    if len(max((block for _, r in answers for block in r), key=len)) <= 5:
+        best = ro.log_likelihood(answers, logs, excluded=True) + 0.5 * sum(logs.values())
         for label in support[:3]:
             for step in (-0.02, 0.02):
                 other = {**logs, label: logs[label] + step}
                 norm = np.logaddexp.reduce(list(other.values()))
                 off = {k: float(v - norm) for k, v in other.items()}
-                less = ro.log_likelihood(said, off, excluded=True) + 0.5 * sum(off.values())
+                less = ro.log_likelihood(answers, off, excluded=True) + 0.5 * sum(off.values())
                 assert less < best
 
 
@@ -81,8 +81,8 @@ def test_dermatologists(shared: Path) -> None:
     annotations = ro.dermatologists(shared)
     inverse = plausibly.aggregate(annotations, "inverse-rank")
     for name in ("borda", "plackett-luce"):
-        found = plausibly.aggregate(annotations, name)
-        assert np.array_equal(found.values > 0, inverse.values > 0)
+        result = plausibly.aggregate(annotations, name)
+        assert np.array_equal(result.values > 0, inverse.values > 0)
     some = plausibly.select_annotations(annotations, example=[f"{case:04}" for case in range(100)])
     for name in ("dirichlet", "plackett-luce-draws"):
         drawn = plausibly.aggregate(some, name, draws=3)

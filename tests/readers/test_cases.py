@@ -45,8 +45,8 @@ def test_a_file_reads_as_it_did(path: Path, tmp_path: Path) -> None:
         for case in file["read"]:
             folder = tmp_path / f"{reads}"
             folder.mkdir()
-            found = cases_net.answer(cases_net.write(folder, cases_net.changed(file, case)), case)
-            assert found == cases_net.expected(case)
+            result = cases_net.answer(cases_net.write(folder, cases_net.changed(file, case)), case)
+            assert result == cases_net.expected(case)
             reads += 1
     assert reads
 
@@ -58,12 +58,13 @@ def test_every_reader_that_comes_with_plausibly_has_cases() -> None:
     assert readers - {path.name for path in CASES.iterdir()} == {"annotation-table"}
 
 
-def told(path: Path) -> str:
+def report(path: Path) -> str:
     """Return the refusal of a file, or its kind and a digest of its table."""
-    found = cases_net.answer(path, {})
-    if "refused" in found:
-        return f"refused {found['refused']['name']}"
-    return f"{found['kind']} {cases_net.digest(found)}" if found["table"] else str(found["kind"])
+    result = cases_net.answer(path, {})
+    if "refused" in result:
+        return f"refused {result['refused']['name']}"
+    kind = str(result["kind"])
+    return f"{kind} {cases_net.digest(result)}" if result["table"] else kind
 
 
 @pytest.mark.realdata
@@ -72,21 +73,21 @@ def told(path: Path) -> str:
 )
 def test_a_published_file_is_read_with_options(shared: Path, file: cases_net.Spec) -> None:
     for case in file["read"]:
-        found = cases_net.answer(shared / "cases" / "annotations" / file["name"], case)
-        assert found == cases_net.expected(case)
+        result = cases_net.answer(shared / "cases" / "annotations" / file["name"], case)
+        assert result == cases_net.expected(case)
 
 
 @pytest.mark.realdata
 def test_published_files_read_as_they_did(shared: Path) -> None:
     """Of files that are not ours only digests are kept."""
     folder = shared / "cases" / "annotations"
-    found = [
-        f"{path.relative_to(folder).as_posix()} {told(path)}"
+    result = [
+        f"{path.relative_to(folder).as_posix()} {report(path)}"
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     ]
-    assert len(found) > 50
-    nets.compare("published_files.txt", found)
+    assert len(result) > 50
+    nets.compare("published_files.txt", result)
 
 
 def test_which_readers_recognise_a_beginning(tmp_path: Path) -> None:
@@ -96,9 +97,9 @@ def test_which_readers_recognise_a_beginning(tmp_path: Path) -> None:
         folder.mkdir()
         if file.get("padded"):  # then no reader sees the end
             file["text"] += " " * files.HEAD
-        found = recognisers(cases_net.write(folder, file), file.get("reader"))
-        if found != file["readers"]:
-            wrong.append((file, found))
+        result = recognisers(cases_net.write(folder, file), file.get("reader"))
+        if result != file["readers"]:
+            wrong.append((file, result))
     assert wrong == []
 
 

@@ -37,18 +37,18 @@ pytestmark = pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning")
 @cache
 def reads(kind: str) -> list[tuple[str, bytes, Spec]]:
     """Return the name and content of every file of a kind, and how it is read."""
-    found = []
+    result = []
     for path in sorted((CASES / kind).iterdir()):
         for file in cases_net.load(path):
             is_folder = "files" in file and "." not in file["name"]
             for case in file["read"] if "columns" not in file and not is_folder else []:
-                asked = {key: case[key] for key in cases_net.ASKED if key in case}
-                asked.setdefault("reader", case.get("recognised", kind))
+                wanted = {key: case[key] for key in cases_net.ASKED if key in case}
+                wanted.setdefault("reader", case.get("recognised", kind))
                 of_file = case.get("refused", {}).get("name") not in OF_OPTIONS
-                if of_file and asked["reader"] not in ("names", "unnamed"):
+                if of_file and wanted["reader"] not in ("names", "unnamed"):
                     content = cases_net.content(cases_net.changed(file, case))
-                    found.append((file["name"], content, asked))
-    return found
+                    result.append((file["name"], content, wanted))
+    return result
 
 
 def of_part(kind: str, part: str) -> list[tuple[str, bytes, Spec]]:
@@ -116,8 +116,8 @@ def documents(content: bytes) -> list[Json] | None:
 @cache
 def of_json(kind: str) -> list[tuple[str, list[Json], Spec]]:
     """Return the documents of the files of a kind that are JSON."""
-    found = [(name, documents(content), case) for name, content, case in reads(kind)]
-    return [(name, parts, case) for name, parts, case in found if parts]
+    result = [(name, documents(content), case) for name, content, case in reads(kind)]
+    return [(name, parts, case) for name, parts, case in result if parts]
 
 
 def places(value: Json, path: Place = ()) -> Iterator[Place]:
@@ -132,12 +132,12 @@ def replaced(value: Json, path: Place, by: Json) -> Json:
     """Return the value with another one at a place."""
     if not path:
         return by
-    found = copy.deepcopy(value)
-    inside = found
+    result = copy.deepcopy(value)
+    inside = result
     for key in path[:-1]:
         inside = inside[key]
     inside[path[-1]] = by
-    return found
+    return result
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if of_json(kind)])
@@ -158,7 +158,7 @@ def test_whatever_is_wrong_inside_is_refused_or_harmless(
         for every in (parts, replaced(parts, path, odd if is_odd else value))
     )
     if is_odd and whole and other:  # then there are hardly more responses than before
-        before, after = (found[1].sizes.get("response", 0) for found in (whole, other))
+        before, after = (result[1].sizes.get("response", 0) for result in (whole, other))
         assert after <= before + 2
 
 
@@ -195,8 +195,8 @@ def test_a_byte_order_mark_and_other_line_ends_change_nothing(kind: str, folder:
         inside = any(line.count(b'"') % 2 for line in content.split(b"\n"))
         if plain and not inside and b"\r" not in content and b"\0" not in content:
             for other in (b"\xef\xbb\xbf" + content, content.replace(b"\n", b"\r\n")):
-                found = attempt(folder, name, other, case)
-                assert found
-                xr.testing.assert_identical(found[1], plain[1])
+                result = attempt(folder, name, other, case)
+                assert result
+                xr.testing.assert_identical(result[1], plain[1])
                 # Selectors are recognised by their first brackets only.
-                assert found[0] == plain[0] or kind == "selectors"
+                assert result[0] == plain[0] or kind == "selectors"

@@ -44,10 +44,10 @@ def rankings(table: xr.Dataset) -> list[tuple[str, Groups, int]]:
     return [
         (
             str(table["example"].values[table["response_example"].values[response]]),
-            tuple(tuple(sorted(said[block])) for block in sorted(said)),
+            tuple(tuple(sorted(answers[block])) for block in sorted(answers)),
             1 if weight is None else int(weight[response]),
         )
-        for response, said in blocks.items()
+        for response, answers in blocks.items()
     ]
 
 
@@ -73,14 +73,14 @@ def test_any_selectors_come_back(folder: Path, data: st.DataObject) -> None:
     each = st.lists(orders(labels), min_size=1, max_size=3)
     content: list[list[Groups]] = data.draw(st.lists(each, min_size=1, max_size=4))
     places = [
-        [[[labels.index(label) for label in group] for group in order] for order in said]
-        for said in content
+        [[[labels.index(label) for label in group] for group in order] for order in answers]
+        for answers in content
     ]
     path = written(folder, "r.json", json.dumps(places, indent=1))
     assert cases_net.recognisers(path) == ["selectors"]
     table = plausibly.read_annotations(path, "selectors", labels)
     assert sorted(rankings(table)) == sorted(
-        (f"{at}", order, 1) for at, said in enumerate(content) for order in said
+        (f"{at}", order, 1) for at, answers in enumerate(content) for order in answers
     )
     assert table.attrs["unlisted"] == "excluded"
     assert table["label"].values.tolist() == labels
@@ -148,8 +148,10 @@ def test_what_is_read_of_other_text_has_the_voters_of_its_header(
         lambda: plausibly.read_annotations(path, "preflib", unlisted="unknown"), "x.toi"
     )
     if table is not None:
-        said = [line for line in content.replace("\r", "\n").split("\n") if "NUMBER VOTERS" in line]
-        assert int(said[0].split(":")[1]) == sum(count for *_, count in rankings(table))
+        answers = [
+            line for line in content.replace("\r", "\n").split("\n") if "NUMBER VOTERS" in line
+        ]
+        assert int(answers[0].split(":")[1]) == sum(count for *_, count in rankings(table))
 
 
 def test_a_file_that_is_cut_anywhere_is_refused(tmp_path: Path) -> None:

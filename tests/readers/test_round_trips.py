@@ -32,10 +32,10 @@ LABELS = WORDS | st.text(LETTERS, min_size=1, max_size=4)
 
 def by_example(answers: Answers) -> dict[str, dict[str, list[str]]]:
     """Return the answers about each of the examples, also about those without."""
-    found: dict[str, dict[str, list[str]]] = {name: {} for name in EXAMPLES}
+    outcome: dict[str, dict[str, list[str]]] = {name: {} for name in EXAMPLES}
     for (example, who), labels in answers.items():
-        found[example][who] = labels
-    return found
+        outcome[example][who] = labels
+    return outcome
 
 
 def lines(entries: list[Json], name: str, **options: Json) -> File:
@@ -53,18 +53,18 @@ def long_table(answers: Answers) -> File:
 
 def wide_table(answers: Answers) -> File:
     rows = [
-        [example, *("".join(said.get(who, [])[:1]) for who in WHO)]
-        for example, said in by_example(answers).items()
+        [example, *("".join(stated.get(who, [])[:1]) for who in WHO)]
+        for example, stated in by_example(answers).items()
     ]
     return "a.csv", csv_text([["task", *WHO], *rows]), {"annotators": WHO, "example": "task"}
 
 
 def coco(answers: Answers) -> File:
-    labels = sorted({label for said in answers.values() for label in said})
+    labels = sorted({label for stated in answers.values() for label in stated})
     entries = [
         {"image_id": EXAMPLES.index(e), "category_id": labels.index(label), "annotator": who}
-        for (e, who), said in answers.items()
-        for label in said
+        for (e, who), stated in answers.items()
+        for label in stated
     ]
     images = [{"id": at, "file_name": name} for at, name in enumerate(EXAMPLES)]
     categories = [{"id": at, "name": name} for at, name in enumerate(labels)]
@@ -73,26 +73,26 @@ def coco(answers: Answers) -> File:
 
 def cvat(answers: Answers) -> File:
     text = "<annotations><version>1.1</version>\n"
-    for example, said in by_example(answers).items():
-        tags = "".join(f"<tag label={quoteattr(label)}/>" for label in said.get(WHO[0], []))
+    for example, stated in by_example(answers).items():
+        tags = "".join(f"<tag label={quoteattr(label)}/>" for label in stated.get(WHO[0], []))
         text += f"<image name={quoteattr(example)}>{tags}</image>\n"
     return "a.xml", text + "</annotations>", {"annotator": WHO[0]}
 
 
 def doccano(answers: Answers) -> File:
     entries = [
-        {"id": example, "text": "t", "label": said.get(WHO[0], [])}
-        for example, said in by_example(answers).items()
+        {"id": example, "text": "t", "label": stated.get(WHO[0], [])}
+        for example, stated in by_example(answers).items()
     ]
     return listing(entries, "a.json", annotator=WHO[0])
 
 
 def sagemaker(answers: Answers) -> File:
     entries = []
-    for example, said in by_example(answers).items():
+    for example, stated in by_example(answers).items():
         each = [
             {"workerId": who, "annotationData": {"content": json.dumps({"q": {"labels": labels}})}}
-            for who, labels in said.items()
+            for who, labels in stated.items()
         ]
         about = {"type": "groundtruth/custom"}
         entry = {"source": example, "dx": {"annotationsFromAllWorkers": each}, "dx-metadata": about}
@@ -102,22 +102,22 @@ def sagemaker(answers: Answers) -> File:
 
 def argilla(answers: Answers) -> File:
     entries = []
-    for example, said in by_example(answers).items():
+    for example, stated in by_example(answers).items():
         each = {
-            "q.responses": list(said.values()),
-            "q.responses.users": list(said),
-            "q.responses.status": ["submitted"] * len(said),
+            "q.responses": list(stated.values()),
+            "q.responses.users": list(stated),
+            "q.responses.status": ["submitted"] * len(stated),
         }
-        entries.append({"id": example, "text": "t", **(each if said else dict.fromkeys(each))})
+        entries.append({"id": example, "text": "t", **(each if stated else dict.fromkeys(each))})
     return listing(entries, "a.json", kind="label-set")
 
 
 def prodigy(answers: Answers) -> File:
-    offered = sorted({label for said in answers.values() for label in said})
+    offered = sorted({label for stated in answers.values() for label in stated})
     options = [{"id": label, "text": label} for label in offered]
     entries = [
-        {"id": e, "options": options, "accept": said, "answer": "accept", "_annotator_id": who}
-        for (e, who), said in answers.items()
+        {"id": e, "options": options, "accept": stated, "answer": "accept", "_annotator_id": who}
+        for (e, who), stated in answers.items()
     ]
     return lines(entries, "a.jsonl", example="id", kind="label-set")
 
@@ -134,10 +134,10 @@ def label_studio(answers: Answers) -> File:
                         {"from_name": "dx", "type": "choices", "value": {"choices": labels}}
                     ],
                 }
-                for who, labels in said.items()
+                for who, labels in stated.items()
             ],
         }
-        for example, said in by_example(answers).items()
+        for example, stated in by_example(answers).items()
     ]
     return listing(entries, "a.json", kind="label-set")
 
@@ -153,9 +153,9 @@ def label_studio_min(answers: Answers) -> File:
 
 def vote_lists(answers: Answers) -> File:
     entries = []
-    for example, said in by_example(answers).items():
+    for example, stated in by_example(answers).items():
         votes: dict[str, list[str]] = {}
-        for who, labels in said.items():
+        for who, labels in stated.items():
             votes.setdefault(labels[0], []).append(who)
         entries.append({"id": example, "label_distribution": votes})
     return lines(entries, "a.jsonl")
@@ -194,17 +194,17 @@ def test_any_answers_come_back(
 ) -> None:
     name, text, options = FORMATS[reader](answers)
     path = written(tmp_path_factory.mktemp("any"), name, text)
-    labels = sorted({label for said in answers.values() for label in said})
+    labels = sorted({label for stated in answers.values() for label in stated})
     table = plausibly.read_annotations(path, reader, labels, **options)
     wanted = {
-        (example, who, tuple(sorted(said[:1] if reader in OF_ONE_LABEL else said)))
-        for (example, who), said in answers.items()
+        (example, who, tuple(sorted(stated[:1] if reader in OF_ONE_LABEL else stated)))
+        for (example, who), stated in answers.items()
         if who == WHO[0] or reader not in OF_ONE_ANNOTATOR
     }
     assert votes(table) == Counter(wanted)
     answered = {example for example, _ in answers}
-    found = answered if reader in WITHOUT_UNANSWERED else EXAMPLES
-    assert table["example"].values.tolist() == sorted(found)
+    outcome = answered if reader in WITHOUT_UNANSWERED else EXAMPLES
+    assert table["example"].values.tolist() == sorted(outcome)
     assert table["label"].values.tolist() == labels
 
 
@@ -282,11 +282,13 @@ def test_counts_that_are_settled_are_those_that_are_not(
 @settings(max_examples=40)
 @given(cast=st.lists(st.lists(st.sampled_from(["e", "n", "c", "", "-"]), max_size=6), min_size=1))
 def test_votes_in_lists_are_neither_lost_nor_invented(folder: Path, cast: list[list[str]]) -> None:
-    entries = [{"uid": f"e{place}", "annotator_labels": said} for place, said in enumerate(cast)]
+    entries = [
+        {"uid": f"e{place}", "annotator_labels": stated} for place, stated in enumerate(cast)
+    ]
     path = written(folder, "v.jsonl", "".join(f"{json.dumps(entry)}\n" for entry in entries))
     table = plausibly.read_annotations(path, "vote-lists", ["e", "n", "c"])
-    said = [(f"e{place}", "", vote) for place, each in enumerate(cast) for vote in each]
-    assert weights(table, "weight") == Counter(one for one in said if one[2] in {"e", "n", "c"})
+    stated = [(f"e{place}", "", vote) for place, each in enumerate(cast) for vote in each]
+    assert weights(table, "weight") == Counter(one for one in stated if one[2] in {"e", "n", "c"})
 
 
 @settings(max_examples=40)
