@@ -160,14 +160,6 @@ def test_many_labels_take_several_cells(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_short_labels_do_not_take_the_space_of_the_longest(tmp_path: Path, ending: str) -> None:
-    table = one_answer(["😀" * 20_000, *map(str, range(200))], 0)
-    write_annotations(table, tmp_path / f"votes{ending}")
-    assert (tmp_path / f"votes{ending}").stat().st_size < 600_000
-    same(read_annotation_file(tmp_path / f"votes{ending}"), table)
-
-
-@pytest.mark.parametrize("ending", ENDINGS)
 def test_labels_that_are_declared_later(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"votes{ending}"
     write_annotations(votes(), path)

@@ -1,9 +1,15 @@
-"""Prediction sets, and the guarantee beside them."""
+"""Prediction sets, the guarantee beside them, and files that replace only what was written here."""
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import json
+import os
 import platform
+import stat
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +20,7 @@ from hypothesis import given, settings, strategies as st
 import plausibly
 from conformal_world import world
 from io_files import refusal, said, written
+from plausibly.atomic import noting_replaced, recover, replacing, together
 from plausibly.errors import InputError
 from plausibly.io.sets import read_sets, write_sets
 
@@ -177,3 +184,201 @@ def test_a_foreign_file_beside_the_sets_is_not_overwritten(tmp_path: Path) -> No
     for _ in range(2):
         write_sets(sets, tmp_path / "export.csv")
     np.testing.assert_array_equal(read_sets(tmp_path / "export.csv").values, sets.values)
+
+
+ALPHAS = {"old": "0.2", "new": "0.4"}
+
+
+@functools.cache
+def predictor(which: str) -> plausibly.ConformalPredictor:
+    return plausibly.calibrate(*world(30), seed=int(which == "new"))
+
+
+@functools.cache
+def sets(which: str) -> xr.DataArray:
+    return predictor(which).predict(world(8, seed=3, start=500)[0], ALPHAS[which])
+
+
+def killed_at(number: int, write: Callable[[], object]) -> bool:
+    """Run in a process of its own that ends, without any cleaning up, at its n-th rename.
+
+    Returns whether it came that far.
+    """
+    child = os.fork()
+    if child == 0:  # pragma: no cover  # measured in no process that ends like this
+        seen = 0
+        for name in ("rename", "replace"):
+            move = getattr(os, name)
+
+            def moves(source: Path, target: Path, move: Callable[..., None] = move) -> None:
+                nonlocal seen
+                # A library may rename too, while it writes what is not in place yet.
+                seen += "new" not in Path(target).parent.parts
+                if seen == number:
+                    os._exit(9)
+                move(source, target)
+
+            setattr(os, name, moves)
+        with contextlib.suppress(BaseException):
+            write()
+            os._exit(0)
+        os._exit(1)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert code in (0, 9)
+    return code == 9
+
+
+def read_predictor(path: Path) -> str:
+    return plausibly.load_predictor(path).fingerprint
+
+
+def pair(path: Path) -> tuple[str, str]:
+    """The sets, and the alpha of which their guarantee speaks."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = read_sets(path)
+    return result.values.tobytes().hex(), json.loads(result.attrs["guarantees"])[0]["alpha"]
+
+
+def several(path: Path, which: str) -> None:
+    with together(path.parent) as part:
+        for name in ("a", "b", "c"):
+            (part / name).write_text(which)
+
+
+WRITERS: dict[str, tuple[Callable[[Path, str], object], Callable[[Path], object]]] = {
+    "p.nc": (lambda path, which: predictor(which).save(path), read_predictor),
+    "p.zarr": (lambda path, which: predictor(which).save(path), read_predictor),
+    "sets.csv": (lambda path, which: write_sets(sets(which), path), pair),
+    "sets.zarr": (
+        lambda path, which: write_sets(sets(which), path),
+        lambda p: read_sets(p).values.tolist(),
+    ),
+    "a": (several, lambda path: [(path.parent / name).read_text() for name in "abc"]),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_process_that_is_killed_at_any_rename_leaves_the_old_or_the_new(
+    tmp_path: Path, name: str
+) -> None:
+    write, read = WRITERS[name]
+    path, fresh = tmp_path / name, tmp_path / "fresh"
+    fresh.mkdir()
+    write(fresh / name, "new")
+    new = read(fresh / name)
+    for path in fresh.iterdir():
+        assert not path.name.startswith(".")
+    path = tmp_path / name
+    write(path, "old")
+    old = read(path)
+    assert old != new
+    came = 0
+    for number in range(1, 30):
+        write(path, "old")
+        killed = killed_at(number, lambda: write(path, "new"))
+        recover(tmp_path)
+        assert read(path) in ((old, new) if killed else (new,)), number
+        assert not [left for left in tmp_path.iterdir() if left.name.startswith(".")]
+        if not killed:
+            break
+        came = number
+    assert came >= 1
+    assert number < 29
+
+
+@pytest.mark.parametrize("name", ["p.zarr", "sets.csv"])
+def test_readers_find_what_a_killed_writer_left_aside(tmp_path: Path, name: str) -> None:
+    write, read = WRITERS[name]
+    write(tmp_path / name, "old")
+    known = read(tmp_path / name)
+    assert killed_at(2, lambda: write(tmp_path / name, "new"))
+    assert not (tmp_path / name).exists()
+    assert read(tmp_path / name) == known
+
+
+def test_a_running_writer_is_left_alone(tmp_path: Path) -> None:
+    with replacing(tmp_path / "a") as first:
+        first.write_text("first")
+        with replacing(tmp_path / "a") as second:
+            second.write_text("second")
+        recover(tmp_path)
+        assert first.exists()
+    assert (tmp_path / "a").read_text() == "first"
+
+
+def test_a_link_and_a_mode_are_kept(tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    there.mkdir()
+    target, link = there / "real.nc", tmp_path / "link.nc"
+    predictor("old").save(target)
+    target.chmod(0o600)
+    link.symlink_to(target)
+    predictor("new").save(link)
+    assert link.is_symlink()
+    assert stat.S_IMODE(target.stat().st_mode) == 0o600
+    assert read_predictor(target) == predictor("new").fingerprint
+    assert [path.name for path in there.iterdir()] == ["real.nc"]
+
+
+def test_what_was_not_written_here_is_not_replaced(tmp_path: Path) -> None:
+    """Folders of the user, stores and files of another kind, and stores with a guest."""
+    one, some, (new, lam) = predictor("old"), sets("old"), world(8, start=500)
+    (tmp_path / "mine.zarr").mkdir()
+    (tmp_path / "mine.zarr" / "thesis.txt").write_text("years of work")
+    one.save(tmp_path / "p.zarr")
+    write_sets(some, tmp_path / "sets.zarr")
+    one.save(tmp_path / "guest.zarr")
+    (tmp_path / "guest.zarr" / "thesis.txt").write_text("years of work")
+    write_sets(some, tmp_path / "also.zarr")
+    (tmp_path / "also.zarr" / "label" / "notes.txt").write_text("years of work")
+    xr.Dataset({"x": ("y", [1.0])}).to_netcdf(tmp_path / "x.nc", engine="scipy")
+    (tmp_path / "votes.csv").write_text("example,annotator,label\n")
+    (tmp_path / "report.html").write_text("<html></html>")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    for name in ("mine.zarr", "sets.zarr", "guest.zarr", "x.nc"):
+        assert refusal(functools.partial(one.save, tmp_path / name)).name == "output-occupied"
+    for name in ("mine.zarr", "p.zarr", "also.zarr", "votes.csv"):
+        error = refusal(functools.partial(write_sets, some, tmp_path / name))
+        assert error.name == "output-occupied"
+    place = tmp_path / "report.html"
+    error = refusal(lambda: plausibly.write_report(one, place, predictions=new, plausibilities=lam))
+    assert error.name == "output-occupied"
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_what_is_replaced_is_noted(tmp_path: Path) -> None:
+    with noting_replaced() as noted:
+        write_sets(sets("old"), tmp_path / "sets.csv")
+        assert noted == []
+        write_sets(sets("new"), tmp_path / "sets.csv")
+        assert noted == []  # written in this block
+    with noting_replaced() as noted:
+        write_sets(sets("new"), tmp_path / "sets.csv")
+        assert noted == []
+        write_sets(sets("old"), tmp_path / "sets.csv")
+    assert sorted(path.name for path in noted) == ["sets.csv", "sets.json"]
+
+
+def test_sets_beside_the_guarantee_of_others_are_refused(tmp_path: Path) -> None:
+    """The same names and alpha, so that only the digest can tell."""
+    some = sets("old")
+    write_sets(some, tmp_path / "sets.csv")
+    kept = (tmp_path / "sets.json").read_bytes()
+    write_sets(~some, tmp_path / "sets.csv")
+    (tmp_path / "sets.json").write_bytes(kept)
+    error = refusal(lambda: read_sets(tmp_path / "sets.csv"))
+    assert error.name == "sets-mismatch"
+    assert "table_digest" in error.found
+    np.testing.assert_array_equal(some.values.any(), True)
+
+
+def test_a_chunk_of_sets_that_is_missing_is_no_empty_set(tmp_path: Path) -> None:
+    some = sets("old")
+    for name, values in (("some", some), ("none", xr.zeros_like(some))):
+        write_sets(values, tmp_path / f"{name}.zarr")
+        assert read_sets(tmp_path / f"{name}.zarr").equals(values)
+        (tmp_path / f"{name}.zarr" / "prediction_sets" / "0.0").unlink()
+        assert (
+            refusal(functools.partial(read_sets, tmp_path / f"{name}.zarr")).name == "file-damaged"
+        )

@@ -205,7 +205,6 @@ def decode(
 _TAKEN = (ABOUT, "file", "allow_pickle")  # the latter are arguments of numpy's function
 _SAFE = re.compile("[A-Za-z][A-Za-z0-9_]{0,60}")  # any program can read these
 _INT32 = np.iinfo(np.int32)
-_ROOM, _TIMES = 2**20, 64  # bytes, and bytes a character
 
 
 def write_arrays(
@@ -218,10 +217,6 @@ def write_arrays(
     for name, variable in ((str(name), value) for name, value in dataset.variables.items()):
         values = _plain(variable.values, name, path.name)
         stored = values if npz else _classic(values, name, path.name)
-        # Text of which one is far too long takes much more room than its characters.
-        padded = values.dtype.kind == "U" and values.nbytes > _ROOM
-        if padded and values.nbytes > _ROOM + _TIMES * int(np.char.str_len(values).sum()):
-            stored = None
         key = keys.get(name, name) if npz else name
         safe = all(map(_SAFE.fullmatch, (key, *map(str, variable.dims))))
         if stored is not None and safe and key not in (*_TAKEN, *held):

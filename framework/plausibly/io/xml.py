@@ -65,7 +65,7 @@ def read_xml(path: Path | str, role: str, *, source: str | None = None) -> Eleme
     if data.startswith(ZIP):
         raise not_text(source, "a zip archive", "unpack it first")
     root = Element(tag="", line=0, attributes={})
-    within = [root]  # elements that are open; nothing calls itself, however deep a file is
+    within = [root]  # elements that are open
     texts: list[list[str]] = [[]]
     parser = expat.ParserCreate()
     parser.buffer_text = True
