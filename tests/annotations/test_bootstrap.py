@@ -103,7 +103,7 @@ def test_every_resample_comes_with_its_chance() -> None:
 @FEWER
 @given(data=st.data())
 def test_a_resample_is_one_of_those_that_there_are(pair: Pair, data: st.DataObject) -> None:
-    """What a response mentions comes with it, or not at all."""
+    """All labels of a response come with it, or none."""
     kind, inner, answers = pair
     given = data.draw(st.lists(answers, min_size=1, max_size=3))
     records: lr.Records = [("e", f"q{place}", answer) for place, answer in enumerate(given)]
@@ -256,7 +256,7 @@ def test_empty_answers_are_kept_as_they_are() -> None:
     np.testing.assert_allclose(result.sel(label="a"), 1 / 3)
 
 
-def test_what_the_inner_aggregator_does_not_read_is_refused() -> None:
+def test_kinds_that_the_inner_aggregator_does_not_read_are_refused() -> None:
     with refused("kind-unsuitable", "aggregator bootstrap does not read single-label"):
         plausibly.aggregate(VOTES, "bootstrap", inner="soft-label")
 

@@ -1,4 +1,4 @@
-"""What each kind of answer reads, refuses, and says about it."""
+"""Answers that each kind reads and refuses, and the messages."""
 
 from __future__ import annotations
 

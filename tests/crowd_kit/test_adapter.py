@@ -1,4 +1,4 @@
-"""What the adapter of crowd-kit does before and after crowd-kit: names, order, faults, messages."""
+"""The adapter of crowd-kit, before and after crowd-kit: names, order, faults, messages."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def weighted(times: list[float]) -> xr.Dataset:
     return rebuilt(votes.assign(response_weight=("response", times)))
 
 
-def test_fault_5_what_counts_twice_is_two_rows(frames: list[pd.DataFrame]) -> None:
+def test_fault_5_an_answer_that_counts_twice_is_two_rows(frames: list[pd.DataFrame]) -> None:
     lam("dawid-skene", weighted([2, 1, 1, 3]))
     assert len(frames[0]) == 7
 

@@ -186,7 +186,7 @@ def test_thousands_of_responses_an_example_do_not_underflow() -> None:
     assert (lam.values.argmax(axis=1) == result.truth).mean() > 0.9
 
 
-def test_convergence_is_told() -> None:
+def test_convergence_is_stated() -> None:
     result = crowd(np.random.default_rng(1), examples=100, annotators=8, labels=3, each=4)
     lam = plausibly.aggregate(result.table, "dawid-skene", tolerance=1e-4)
     facts = json.loads(lam.attrs["convergence"])
@@ -214,7 +214,7 @@ def test_stopped_early_it_warns_with_numbers() -> None:
         plausibly.aggregate(result.table, "one-coin", iterations=30)
 
 
-def test_confusion_matrices_are_found() -> None:
+def test_confusion_matrices_are_estimated() -> None:
     """Standard errors are about sqrt(p (1 - p) / 2,000): 0.01; five of them at most."""
     result = crowd(np.random.default_rng(11), examples=8_000, annotators=8, labels=3, each=6)
     report = plausibly.reliability(result.table, "dawid-skene")
@@ -229,7 +229,7 @@ def test_confusion_matrices_are_found() -> None:
     assert (off <= 4 * errors + 0.01).mean() > 0.97
 
 
-def test_so_is_what_each_is_worth() -> None:
+def test_weights_of_annotators_are_estimated() -> None:
     result = crowd(np.random.default_rng(12), examples=4_000, annotators=8, labels=3, each=5)
     about = result.table["response_example"].values
     who = result.table["response_annotator"].values

@@ -51,7 +51,7 @@ def predictions(rng: np.random.Generator, truth: NDArray[np.intp], labels: int) 
 
 
 @pytest.mark.parametrize("combiner", ["average", "pac"])
-def test_the_guarantee_says_so(combiner: str) -> None:
+def test_the_guarantee_states_a_joint_aggregator(combiner: str) -> None:
     result = crowd(np.random.default_rng(0), examples=120, annotators=5, labels=3, each=3)
     pred = xr.DataArray(
         predictions(np.random.default_rng(1), result.truth, 3),

@@ -33,7 +33,7 @@ def test_five_by_five(crowds: dict[str, xr.Dataset], shared: Path, smoothing: fl
     assert float(lam.sel(example="url5", label="flagged")) < 1e-3
 
 
-def test_the_one_who_says_the_opposite(crowds: dict[str, xr.Dataset]) -> None:
+def test_an_annotator_with_opposite_answers_is_noticed(crowds: dict[str, xr.Dataset]) -> None:
     toy = crowds["toy"]
     report = plausibly.reliability(toy, "dawid-skene")
     fifth = report["confusion"].sel(annotator="worker5")

@@ -250,7 +250,7 @@ def test_another_aggregator_tells_who_is_worth_less() -> None:
     ]
 
 
-def test_nobody_is_below() -> None:
+def test_no_annotator_below_the_weight_leaves_no_trace() -> None:
     result = plausibly.aggregate(without("eve"), "exclude", below=1e-9)
     assert "excluded" not in result.attrs
     assert "left_out" not in result.attrs

@@ -60,7 +60,7 @@ NUMBERS = pd.DataFrame(COUNTS, index=NAMES, columns=LABELS)
 NAMED = pd.DataFrame(X, index=NAMES)
 
 
-def test_what_is_expected_is_what_plausibly_makes_of_the_table() -> None:
+def test_the_expected_thresholds_are_plausiblys() -> None:
     predictions = labelled(MODEL.predict_proba(X), NAMES, LABELS)
     predictor = plausibly.calibrate(predictions, TABLE)
     assert [float(t) for t in predictor.threshold(["0.1", "0.25"]).values] == EXPECTED
@@ -186,7 +186,7 @@ def test_single_labels_with_missing_votes_and_sets() -> None:
     assert thresholds(calibrated(lists, kind="label-set")) == thresholds(calibrated(sets))
 
 
-def test_a_row_that_nobody_answered_is_missed_by_name() -> None:
+def test_a_row_without_answers_is_missed_by_name() -> None:
     gone = [None, *VOTES[1:]]
     for nothing in (gone, [[], *VOTES[1:]], [[None], *VOTES[1:]]):
         with refused("examples-differ") as caught:
@@ -275,7 +275,9 @@ UNREAD: list[tuple[object, str | None, str, str]] = [
 
 
 @pytest.mark.parametrize(("annotations", "kind", "name", "piece"), UNREAD)
-def test_what_cannot_be_read(annotations: object, kind: str | None, name: str, piece: str) -> None:
+def test_inputs_that_cannot_be_read_are_refused(
+    annotations: object, kind: str | None, name: str, piece: str
+) -> None:
     with refused(name, piece):
         calibrated(annotations, kind=kind)
 

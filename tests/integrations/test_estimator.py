@@ -81,7 +81,7 @@ def new_rows() -> xr.DataArray:
         {"score": {"name": "aps", "randomised": True}, "combiner": "twice-average"},
     ],
 )
-def test_sets_and_p_values_are_those_of_plausibly(components: dict[str, object]) -> None:
+def test_sets_and_p_values_equal_plausiblys(components: dict[str, object]) -> None:
     params = {"score_function" if k == "score" else k: v for k, v in components.items()}
     model = fitted(**params).conformalize(X, VOTES)
     predictor, new = by_hand(**components), new_rows()
@@ -105,7 +105,7 @@ def test_single_labels_give_the_order_statistic_of_split_conformal_prediction() 
     assert (model.predict_set(X_NEW) == (model.predict_proba(X_NEW) >= own[19])).all()
 
 
-def test_labels_are_those_of_the_sets(calibrated: AmbiguousConformalClassifier) -> None:
+def test_labels_equal_the_sets(calibrated: AmbiguousConformalClassifier) -> None:
     sets = calibrated.predict_set(X_NEW, 0.1)
     result = calibrated.predict_labels(X_NEW, 0.1)
     expected = [
@@ -373,7 +373,7 @@ def test_rows_that_the_model_saw_by_content() -> None:
     AmbiguousConformalClassifier().fit(few, world.majority(FEW_VOTES)).conformalize(few, FEW_VOTES)
 
 
-def test_the_page_names_what_there_is(project: Path) -> None:
+def test_the_page_names_every_method(project: Path) -> None:
     page = (project / "docs" / "sklearn.md").read_text(encoding="utf-8")
     named = vars(AmbiguousConformalClassifier)
     # Those of scikit-learn's routing are its own.

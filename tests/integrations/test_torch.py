@@ -250,7 +250,7 @@ REFUSED: list[tuple[object, list[object], dict[str, Any], str, str]] = [  # Any:
 
 
 @pytest.mark.parametrize(("module", "loader", "options", "name", "piece"), REFUSED)
-def test_what_cannot_be_read(
+def test_inputs_that_cannot_be_read_are_refused(
     module: object, loader: list[object], options: dict[str, Any], name: str, piece: str
 ) -> None:
     with refused(name, piece):
@@ -274,7 +274,7 @@ def test_names_that_do_not_fit() -> None:
         predictions(Module(), batches(), labels=LABELS, examples=["a"] * 7)
 
 
-def test_a_loader_that_shuffles_names_nobody() -> None:
+def test_a_loader_that_shuffles_is_refused() -> None:
     for names in (None, [f"image {row}" for row in range(7)]):
         with refused("loader-shuffles", "found RandomSampler"):
             predictions(Module(), Shuffled(batches()), labels=LABELS, examples=names)

@@ -177,7 +177,7 @@ def test_labels_that_are_declared_later(tmp_path: Path, ending: str) -> None:
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 def test_rows_alone_need_the_kind(tmp_path: Path, ending: str) -> None:
-    """What pandas writes again has lost what stood beside the rows."""
+    """A file that pandas wrote again lacks the column about, or the metadata."""
     path = tmp_path / f"votes{ending}"
     write_annotations(votes(), path)
     if ending == ".csv":

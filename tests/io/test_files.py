@@ -68,7 +68,7 @@ def test_nothing_is_imported_before_it_is_used() -> None:
     subprocess.run([sys.executable, "-c", check], check=True)
 
 
-def test_what_fails_leaves_the_old_file(tmp_path: Path) -> None:
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     written(tmp_path, "sets.csv", "old")
 
     def fail(place: str) -> None:

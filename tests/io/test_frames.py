@@ -28,7 +28,7 @@ VOTES = {"task": ["t1", "t1", "t2"], "worker": ["a", "b", "a"], "label": ["cat",
 
 @attrs.frozen
 class DataSet:
-    """What is used of a data set of Hugging Face; a class of labels is a feature with names."""
+    """The part of a data set of Hugging Face that is used; a class of labels is a feature with names."""
 
     table: Frame
     features: dict[str, object]

@@ -93,7 +93,7 @@ def test_a_number_is_the_text_in_which_it_is_written(folder: Path, text: str) ->
     assert str(result) == text
 
 
-def test_what_a_number_is_worth() -> None:
+def test_a_json_number_has_an_integer_and_a_float() -> None:
     whole = [JsonNumber(text).whole for text in ("-12", "1.0", "1e2", "9" * 19)]
     assert whole == [-12, None, None, None]
     assert [JsonNumber(text).value for text in ("1e2", "1e999")] == [100.0, float("inf")]
@@ -109,7 +109,7 @@ def test_deep_json_is_refused(folder: Path, deep: int) -> None:
         json_head(text.encode())
 
 
-def test_what_is_just_not_too_deep(folder: Path) -> None:
+def test_the_greatest_depth_is_read(folder: Path) -> None:
     text = '{"a":' * (DEEPEST - 1) + "[1]" + "}" * (DEEPEST - 1)
     assert read_json(written(folder, "f.json", text)) == numbers_as_text(json.loads(text))
 

@@ -141,7 +141,7 @@ def test_draws_in_a_wide_table(tmp_path: Path) -> None:
     xr.testing.assert_equal(result.sel(example=["007", "a b"]), DRAWS)
 
 
-def test_a_long_table_of_somebody_else(tmp_path: Path) -> None:
+def test_a_long_table_of_another_program_is_read(tmp_path: Path) -> None:
     """Names in the order in which they first come; what is not there is 0."""
     text = "example,label,plausibility\na,x,0.25\na,y,0.75\nb,z,1\n"
     result = read_plausibilities(written(tmp_path, "l.csv", text))

@@ -74,7 +74,7 @@ def test_everything_comes_back(folder: Path, ending: str, sets: xr.DataArray, es
     xr.testing.assert_identical(read_sets(path), sets)
 
 
-def test_what_stands_in_the_files(tmp_path: Path) -> None:
+def test_the_files_hold_sets_and_guarantee(tmp_path: Path) -> None:
     write_sets(simple(left_out='{"bad rows": 1}', seed=np.int64(3)), tmp_path / "sets.csv")
     assert (tmp_path / "sets.csv").read_text() == (
         "example,alpha,size,labels,neutral,sad\n"
@@ -104,7 +104,7 @@ def test_what_stands_in_the_files(tmp_path: Path) -> None:
     }
 
 
-def test_no_cell_is_a_formula_where_that_is_asked_for(tmp_path: Path) -> None:
+def test_escaped_cells_are_no_formulas(tmp_path: Path) -> None:
     labels = ["=1+1", "@sum"]
     sets = simple().assign_coords(label=labels, example=["+a", "-b", "'c"])
     write_sets(sets, tmp_path / "sets.csv", escape=True)
@@ -321,7 +321,7 @@ def test_a_link_and_a_mode_are_kept(tmp_path: Path) -> None:
     assert [path.name for path in there.iterdir()] == ["real.nc"]
 
 
-def test_what_was_not_written_here_is_not_replaced(tmp_path: Path) -> None:
+def test_files_of_other_kinds_are_not_replaced(tmp_path: Path) -> None:
     """Folders of the user, stores and files of another kind, and stores with a guest."""
     one, some, (new, lam) = predictor("old"), sets("old"), world(8, start=500)
     (tmp_path / "mine.zarr").mkdir()
@@ -347,7 +347,7 @@ def test_what_was_not_written_here_is_not_replaced(tmp_path: Path) -> None:
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
-def test_what_is_replaced_is_noted(tmp_path: Path) -> None:
+def test_replaced_files_are_noted(tmp_path: Path) -> None:
     with noting_replaced() as noted:
         write_sets(sets("old"), tmp_path / "sets.csv")
         assert noted == []

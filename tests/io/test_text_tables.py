@@ -53,7 +53,7 @@ def test_marks_line_ends_and_delimiters_change_nothing(
     assert [list(row) for row in zip(*table.columns, strict=True)] == rows[1:]
 
 
-def test_lines_are_those_of_the_file(tmp_path: Path) -> None:
+def test_lines_count_from_the_start_of_the_file(tmp_path: Path) -> None:
     text = HEADER + '\nt1,w,"two\nlines"\n\n\nt2,w,b\n,,\n"t3",w,c'
     table = read(written(tmp_path, "v.csv", text))
     assert list(table.lines) == [3, 7, 9]
@@ -194,7 +194,7 @@ def test_any_table(
     }.items(),
     ids=lambda item: item[0],
 )
-def test_what_is_odd_is_left_to_the_strict_parser(tmp_path: Path, data: tuple[str, bytes]) -> None:
+def test_odd_files_are_left_to_the_strict_parser(tmp_path: Path, data: tuple[str, bytes]) -> None:
     path = tmp_path / "votes.csv"
     path.write_bytes(data[1])
     assert not agree(path)
@@ -271,7 +271,7 @@ def test_number_columns_keep_their_type(tmp_path: Path) -> None:
     np.testing.assert_array_equal(columns["price"], [1.5, np.nan])
 
 
-def test_lists_that_nobody_needs_are_not_read(tmp_path: Path) -> None:
+def test_lists_that_no_option_names_are_not_read(tmp_path: Path) -> None:
     more = {
         "a.b": ["p", "q"],
         "image": [b"x", b"y"],

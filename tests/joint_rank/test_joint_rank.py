@@ -44,7 +44,7 @@ def counted(bag: Array) -> int:
 
 
 @given(st.data())
-def test_counts_are_those_of_the_definition(data: st.DataObject) -> None:
+def test_counts_follow_the_definition(data: st.DataObject) -> None:
     m, n, queries = (data.draw(st.integers(1, high)) for high in (4, 8, 3))
     values = st.integers(0, 4)
     whole = data.draw(st.lists(values, min_size=m * (n + queries), max_size=m * (n + queries)))
@@ -171,7 +171,7 @@ def test_order_of_rows_labels_and_views_changes_nothing() -> None:
     xr.testing.assert_equal(plausibly.joint_rank(predictions, lam, new, score=score), p)
 
 
-def test_too_few_examples_are_said() -> None:
+def test_too_few_examples_are_warned_of() -> None:
     predictions, lam = augmented(8)
     new, _ = augmented(3, seed=1, start=900)
     with warned("guarantee-vacuous", "every set contains all labels"):

@@ -117,7 +117,7 @@ def test_a_parent_that_the_model_does_not_know(world: World) -> None:
     assert (ran.code, "lam.csv names" in ran.err) == (2, True)
 
 
-def test_a_parent_that_nobody_named_is_no_label_of_the_model(world: World) -> None:
+def test_a_parent_without_answers_is_no_label_of_the_model(world: World) -> None:
     world.edit("said.csv", "c03,w1,pet", "c03,w1,fox")
     done("calibrate", "-a", "said.csv", "-p", "model.csv", *LABELS, "-o", "p.nc")
     done("aggregate", "-a", "said.csv", *LABELS, "-o", "lam.csv")
@@ -166,7 +166,7 @@ def test_agreement_where_a_label_has_no_place(world: World) -> None:
     assert "12 as" in ran.out
 
 
-def test_an_order_of_places_that_nobody_needs() -> None:
+def test_an_order_may_lack_unused_labels() -> None:
     table = resolve(ANNOTATION, "single-label").build(
         [("e", "v", "low"), ("e", "w", "high"), ("f", "v", "low"), ("f", "w", "low")],
         ["high", "unsaid", "low"],

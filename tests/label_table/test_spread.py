@@ -147,7 +147,7 @@ def test_exact_shares(world: tuple[dict[str, str], list[tuple[str, str]]], polic
         assert lam.attrs["parents"] == policy
 
 
-def test_in_proportion_to_all_examples_the_guarantee_says_so() -> None:
+def test_shares_of_all_examples_are_joint() -> None:
     votes = [("x", "dermatitis"), ("y", "eczema"), ("z", "contact"), ("w", "contact")]
     table = table_of(TREE, votes)
     like = {"name": "spread", "parents": "frequency", "unseen": "overall"}
@@ -276,7 +276,7 @@ def test_inside_a_bootstrap() -> None:
     assert name_texts(inside["label"].values) == ["eczema", "contact", "tinea"]
 
 
-def test_units_that_would_pass_what_a_float_holds() -> None:
+def test_units_beyond_a_float_leave_the_denominator_out() -> None:
     """Shares stay right where no whole number of units can be kept."""
     tree = {"top": "", **{f"k{n}": "top" for n in range(3)}}
     table = table_of(tree, [("x", "top"), ("x", "k0")])
@@ -289,7 +289,7 @@ def test_units_that_would_pass_what_a_float_holds() -> None:
 
 
 def test_a_model_that_knows_one_of_two_parents() -> None:
-    """What the model knows stays; the other parent may be missing if nobody named it."""
+    """A parent that the model predicts stays; the other one may be missing without answers."""
     wanted = ["tinea", "dermatitis", "allergic", "irritant", "eczema", "other"]
     for named, fine in (("dermatitis", True), ("contact", False)):
         lam = plausibly.aggregate(table_of(DEEP, [("x", named), ("x", "tinea")]))

@@ -58,7 +58,7 @@ NO_NUMBERS += ["1e999", "99999999999999999999", "9223372036854775808", "1" * 5_0
 
 
 @pytest.mark.parametrize("text", NO_NUMBERS, ids=lambda text: ascii(text[:20]))
-def test_what_is_not_a_number_beyond_doubt(text: str) -> None:
+def test_doubtful_numbers_stay_text(text: str) -> None:
     assert plain([text]) is None
     assert plain(["1", text]) is None
     assert plain([]) is None
@@ -395,7 +395,7 @@ def strict(path: Path, labels: Sequence[str] | None) -> xr.Dataset:
 
 
 @pytest.mark.parametrize("text", ["eczema psoriasis", "eczema Eczema"])
-def test_a_strangers_reader_warns_once(tmp_path: Path, text: str) -> None:
+def test_a_reader_of_an_author_warns_once(tmp_path: Path, text: str) -> None:
     labels = written(tmp_path, "labels.csv", TABLE)
     path = written(tmp_path, "votes.x", text)
     with pytest.warns(PlausiblyWarning) as caught:
@@ -470,7 +470,7 @@ def test_a_label_that_is_neither(tmp_path: Path, rows: str, expected: str) -> No
     assert "alias" not in error.hint
 
 
-def test_tables_are_joined_with_what_was_merged(tmp_path: Path) -> None:
+def test_joined_tables_add_up_merged_answers(tmp_path: Path) -> None:
     labels = written(tmp_path, "labels.csv", TABLE)
     parts = []
     for number, name in enumerate(["Eczema", "Eczema", "eczema", "Tinea"]):

@@ -130,7 +130,7 @@ def test_each_stands_where_its_equation_says(answers: list[str], more: float) ->
 
 
 @pytest.mark.filterwarnings("ignore:warning ranking-one-sided")
-def test_report_42_what_is_not_named() -> None:
+def test_report_42_labels_that_are_not_named_have_two_meanings() -> None:
     """Below all that is named where it is excluded; not compared where nothing is known of it."""
     answers: dict[str, Blocks] = {
         "x": [[["a"], ["b"], ["c"], ["d"]], [["a"], ["b"]], [["b"], ["c"]]]
@@ -168,7 +168,7 @@ def test_report_43_a_chain_hangs_on_the_regularisation(name: str) -> None:
         lam(name, chain, regularisation=0.0)
 
 
-def test_fault_19_what_does_not_converge() -> None:
+def test_fault_19_estimates_that_do_not_converge_are_refused() -> None:
     table = table_of({"x": pairs(EIGHT), "y": pairs(["ab", "ba"])}, labels="abc")
     hint = "hint iterations = 20, a larger regularisation, or aggregator plackett-luce"
     with refused("not-converged", hint):

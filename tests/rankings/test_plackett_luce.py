@@ -144,7 +144,7 @@ def test_votes_in_closed_form() -> None:
     assert likely.values == pytest.approx(frequency.values, abs=1e-9)
 
 
-def test_labels_that_nobody_names() -> None:
+def test_labels_without_answers_follow_unmentioned() -> None:
     """With k others of prior p each, or one, votes have a closed form again."""
     answers: list[tuple[float, ro.Ranking]] = [(3.0, [["a"]]), (1.0, [["b"]])]
     nothing = fitted(answers, unmentioned="nothing")
@@ -181,7 +181,7 @@ def test_hard_problems_converge(prior: float) -> None:
         assert ahead[:4] == pytest.approx(np.full(4, math.log(500.0)), rel=1e-6)
 
 
-def test_it_says_what_it_came_to() -> None:
+def test_the_estimate_states_its_convergence() -> None:
     answers: list[tuple[float, ro.Ranking]] = [(2.0, [["a"], ["b"]]), (1.0, [["b"], ["a"]])]
     annotations = ro.table({"e": answers, "f": answers[:1]}, LABELS)
     result = PlackettLuce(prior=1.0).aggregate(annotations, KEYS)
@@ -248,7 +248,7 @@ def test_of_two_labels_it_is_a_beta_distribution() -> None:
         assert_distributed(votes, betainc(prior + 5.0, prior + 2.0, votes))
 
 
-def test_labels_that_nobody_names_are_drawn_too() -> None:
+def test_labels_without_answers_are_drawn_too() -> None:
     """Of k labels with a prior each, a vote for one gives it Beta(prior + 1, (k - 1) prior)."""
     each = drawn([(1.0, [["a"]])], 800, prior=0.5, unmentioned="each")
     assert_distributed(each[:, 2], betainc(1.5, 1.5, each[:, 2]))
@@ -361,7 +361,7 @@ def test_convergence_is_reported() -> None:
     assert facts["left"] == pytest.approx(facts["correlation"] ** 50)
 
 
-def test_a_slow_chain_is_told() -> None:
+def test_a_slow_chain_is_warned_of() -> None:
     """A long chain of labels that are compared with their neighbours only."""
     labels = [f"l{at:02}" for at in range(25)]
     answers: list[tuple[float, ro.Ranking]] = [

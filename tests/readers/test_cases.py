@@ -158,7 +158,7 @@ def page(project: Path) -> str:
 
 
 @pytest.mark.parametrize("reader", SECTIONS)
-def test_every_option_is_told_of(page: str, reader: str) -> None:
+def test_every_option_is_on_the_page(page: str, reader: str) -> None:
     title, form = SECTIONS[reader]
     text = page.partition(f"## {title}\n")[2].partition("\n## ")[0]
     assert text

@@ -142,7 +142,7 @@ def replaced(value: Json, path: Place, by: Json) -> Json:
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if of_json(kind)])
 @given(data=st.data())
-def test_whatever_is_wrong_inside_is_refused_or_harmless(
+def test_wrong_values_inside_are_refused_or_harmless(
     kind: str, folder: Path, data: st.DataObject
 ) -> None:
     """Also where another part of the document stands in the place of one."""

@@ -52,7 +52,7 @@ BALLOTS = """\
         ),
     ],
 )
-def test_what_is_long_is_refused_in_few_words(
+def test_long_names_are_refused_in_few_words(
     tmp_path: Path, reader: str, text: str, what: str
 ) -> None:
     path = written(tmp_path, "v.jsonl", text)

@@ -267,9 +267,7 @@ def test_the_order_of_counts_changes_nothing(folder: Path, data: st.DataObject) 
 
 @settings(max_examples=40)
 @given(rows=st.lists(st.lists(st.integers(0, 3), min_size=3, max_size=3), min_size=1, max_size=4))
-def test_counts_that_are_settled_are_those_that_are_not(
-    folder: Path, rows: list[list[int]]
-) -> None:
+def test_counts_by_arrays_equal_counts_by_responses(folder: Path, rows: list[list[int]]) -> None:
     named = [[f"e{place}", *row] for place, row in enumerate(rows)]
     path = written(folder, "c.csv", csv_text([["example", "b", "a", "c"], *named]))
     fast = plausibly.read_annotations(path, "counts")
@@ -437,7 +435,7 @@ def test_any_file_of_the_grammar_is_read(
     length=st.integers(0, 12),
     other=st.text("0123456789{},:# \n\r\t-x\x00é", max_size=6),
 )
-def test_what_is_read_of_other_text_has_the_voters_of_its_header(
+def test_changed_ballots_keep_the_voters_of_their_header(
     folder: Path, place: int, length: int, other: str
 ) -> None:
     content = TOI[:place] + other + TOI[place + length :]
