@@ -117,7 +117,6 @@ def _strongly_connected(above: Bools) -> bool:
 
 
 Column = NDArray[np.float64]
-UNMENTIONED = attrs.validators.in_(("nothing", "together", "each"))
 
 
 @attrs.frozen(kw_only=True, eq=False)

@@ -28,7 +28,7 @@ VOTES = {"task": ["t1", "t1", "t2"], "worker": ["a", "b", "a"], "label": ["cat",
 
 @attrs.frozen
 class DataSet:
-    """The part of a data set of Hugging Face that is used; a class of labels is a feature with names."""
+    """The part of a data set of Hugging Face that is used; labels are a feature with names."""
 
     table: Frame
     features: dict[str, object]

@@ -241,7 +241,6 @@ class ResponseOptions(Reader):
     )
     duplicates: Duplicates = attrs.field(
         default="error",
-        validator=attrs.validators.in_(("error", "first", "last", "latest", "all", "fractional")),
         metadata={
             "help": "Several answers of one annotator to one example: an error, the first or the "
             "last in the file, the latest by its time, all of them, or all of them with one vote "

@@ -447,9 +447,7 @@ class Mace(CrowdKit):
     fixed: ClassVar[dict[str, int]] = {"n_restarts": 1}
 
     iterations: int = attrs.field(default=50, validator=attrs.validators.ge(1))
-    method: Literal["vb", "em"] = attrs.field(
-        default="vb", validator=attrs.validators.in_(("vb", "em"))
-    )
+    method: Literal["vb", "em"] = "vb"
     guesses: float = attrs.field(default=0.5, validator=attrs.validators.gt(0.0))
     knows: float = attrs.field(default=0.5, validator=attrs.validators.gt(0.0))
     noise: float = attrs.field(default=0.5, validator=attrs.validators.ge(0.0))

@@ -33,7 +33,6 @@ from plausibly_builtins.aggregation import by_name, example_names, refuse_or_war
 Unknown = Literal["together", "error"]
 """What to do with responses of unknown annotators."""
 
-UNKNOWN = attrs.validators.in_(("together", "error"))
 
 Column = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -319,7 +318,7 @@ class DawidSkene(Estimated):
     label_smoothing: float = attrs.field(default=0.0, validator=attrs.validators.ge(0.0))
     tolerance: float = attrs.field(default=1e-6, validator=attrs.validators.ge(0.0))
     iterations: int = attrs.field(default=500, validator=attrs.validators.ge(1))
-    unknown: Unknown = attrs.field(default="together", validator=UNKNOWN)
+    unknown: Unknown = "together"
 
     def _of_annotators(self, cells: Cells, plausible: Column) -> xr.Dataset:
         labels, known = cells.labels, cells.annotators - 1
@@ -412,7 +411,7 @@ class OneCoin(Estimated):
     label_smoothing: float = attrs.field(default=0.0, validator=attrs.validators.ge(0.0))
     tolerance: float = attrs.field(default=1e-6, validator=attrs.validators.ge(0.0))
     iterations: int = attrs.field(default=500, validator=attrs.validators.ge(1))
-    unknown: Unknown = attrs.field(default="together", validator=UNKNOWN)
+    unknown: Unknown = "together"
 
     def _of_annotators(self, cells: Cells, plausible: Column) -> xr.Dataset:
         chance = self._chance(cells, plausible)[0]
@@ -470,7 +469,7 @@ class WorkerAgreement(Aggregator):
     accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
     joint: ClassVar[bool] = True
 
-    unknown: Unknown = attrs.field(default="together", validator=UNKNOWN)
+    unknown: Unknown = "together"
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
         cells = self._cells(annotations)

@@ -86,9 +86,7 @@ class Exclude(Around):
     by: Aggregator = attrs.field(
         factory=lambda: _aggregator("worker-agreement"), converter=_aggregator
     )
-    lost: Literal["error", "keep"] = attrs.field(
-        default="error", validator=attrs.validators.in_(("error", "keep"))
-    )
+    lost: Literal["error", "keep"] = "error"
 
     @property
     def accepts(self) -> frozenset[str]:

@@ -154,10 +154,7 @@ class Spread(Around):
         together, which then depend on one another (`joint`).
     """
 
-    parents: Literal["uniform", "frequency", "drop", "error"] = attrs.field(
-        default="uniform",
-        validator=attrs.validators.in_(("uniform", "frequency", "drop", "error")),
-    )
+    parents: Literal["uniform", "frequency", "drop", "error"] = "uniform"
     unseen: Literal["uniform", "overall"] | None = attrs.field(default=None, validator=_fits)
 
     @property

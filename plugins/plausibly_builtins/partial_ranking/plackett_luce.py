@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from plausibly.plugin import Aggregator, InputError, Keys, counted, listed, names, several, warn
 from plausibly_builtins.aggregation import example_names
-from plausibly_builtins.rankings import UNMENTIONED, Column, Ranked, Unmentioned
+from plausibly_builtins.rankings import Column, Ranked, Unmentioned
 
 _STEP = 0.125  # between nodes, of blocks of up to thirty
 _FIRST = -42.0  # what lies before is less than exp(-42) of the whole
@@ -333,7 +333,7 @@ class PlackettLuce(Aggregator):
     accepts: ClassVar[frozenset[str]] = frozenset({"partial-ranking", "single-label"})
 
     prior: float = attrs.field(default=0.5, validator=attrs.validators.ge(0.0))
-    unmentioned: Unmentioned = attrs.field(default="nothing", validator=UNMENTIONED)
+    unmentioned: Unmentioned = "nothing"
     tolerance: float = attrs.field(default=1e-10, validator=attrs.validators.ge(0.0))
     iterations: int = attrs.field(default=100, validator=attrs.validators.ge(1))
 

@@ -25,7 +25,6 @@ from plausibly.plugin import (
 from plausibly_builtins.aggregation import example_names, summed
 from plausibly_builtins.rankings import (
     HALF,
-    UNMENTIONED,
     Column,
     Ranked,
     Unmentioned,
@@ -241,7 +240,7 @@ class PlackettLuceDraws(Aggregator):
 
     draws: int = attrs.field(default=10, validator=attrs.validators.ge(1))
     prior: float = attrs.field(default=0.5, validator=attrs.validators.gt(0.0))
-    unmentioned: Unmentioned = attrs.field(default="nothing", validator=UNMENTIONED)
+    unmentioned: Unmentioned = "nothing"
     warm_up: int = attrs.field(default=50, validator=attrs.validators.ge(2))
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:

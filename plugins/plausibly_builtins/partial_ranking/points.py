@@ -19,7 +19,6 @@ from plausibly.plugin import (
 )
 from plausibly_builtins.aggregation import Shares, Terms
 from plausibly_builtins.rankings import (
-    UNMENTIONED,
     Ranked,
     Unmentioned,
     by_example,
@@ -151,7 +150,7 @@ class Dirichlet(Aggregator):
     draws: int = attrs.field(default=10, validator=attrs.validators.ge(1))
     temperature: float = attrs.field(default=10.0, validator=attrs.validators.gt(0.0))
     prior: float = attrs.field(default=0.0, validator=attrs.validators.ge(0.0))
-    unmentioned: Unmentioned = attrs.field(default="nothing", validator=UNMENTIONED)
+    unmentioned: Unmentioned = "nothing"
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
         ranked = Ranked.of(annotations, self.accepts, self.unmentioned if self.prior else "nothing")

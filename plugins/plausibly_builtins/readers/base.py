@@ -90,7 +90,6 @@ class TimedExport(Export):
 
     duplicates: Literal["error", "latest", "all", "fractional"] = attrs.field(
         default="latest",
-        validator=attrs.validators.in_(("error", "latest", "all", "fractional")),
         metadata={
             "help": "Several answers of one annotator to one example: the latest by its time, an "
             "error, all of them, or all of them with one vote together."

@@ -39,7 +39,7 @@ _IDS = ("id", "filename")
 _SUBJECTS = ("text", "filename")
 _MERGED = "all"
 _UNPACK = "unpack it into a folder, and name that folder; or export it again"
-_BY_TEXT = base.as_argument("doccano", example="text")
+_BY_TEXT = 'reader={"name": "doccano", "example": "text"}'
 _SPAN_KEYS = frozenset({"start_offset", "end_offset", "from_id", "to_id"})
 _BROKEN = (
     zipfile.BadZipFile,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import zip_longest
 from pathlib import Path
-from typing import Literal, TypeAlias, TypeVar, get_args
+from typing import Literal, TypeAlias, TypeVar
 
 import attrs
 
@@ -156,10 +156,7 @@ class LongTable(base.TableExport):
     kind: base.Kind | None = None
     missing: tuple[str, ...] = ()
     delimiter: str | None = None
-    preset: _PresetName | None = attrs.field(
-        default=None,
-        validator=attrs.validators.optional(attrs.validators.in_(get_args(_PresetName))),
-    )
+    preset: _PresetName | None = None
     answer: str | None = attrs.field(default=None)
     separator: str | None = attrs.field(default=None, validator=base.NOT_EMPTY)
     golden: Literal["count", "drop"] | None = None

@@ -243,10 +243,7 @@ class PrefLib(base.Export):
         Name of the example of a single file; None takes the name of the file without its ending.
     """
 
-    unlisted: Literal["excluded", "unknown"] | None = attrs.field(
-        default=None,
-        validator=attrs.validators.optional(attrs.validators.in_(("excluded", "unknown"))),
-    )
+    unlisted: Literal["excluded", "unknown"] | None = None
     category: str | None = None
     example: str | None = attrs.field(default=None, validator=base.NOT_EMPTY)
 

@@ -41,7 +41,7 @@ _PERSON = re.compile(
 Places: TypeAlias = Sequence[tuple[int, str]]
 """Places of columns, and the names of their annotators."""
 
-_NO_HEADER = base.as_argument("wide-table", header=False) + ", if that row is no header"
+_NO_HEADER = 'reader={"name": "wide-table", "header": False}, if that row is no header'
 
 
 @attrs.frozen(kw_only=True)

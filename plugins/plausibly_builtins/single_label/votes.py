@@ -113,9 +113,7 @@ class MajorityVote(Aggregator):
 
     accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
 
-    ties: Literal["first", "random", "fractional"] = attrs.field(
-        default="fractional", validator=attrs.validators.in_(("first", "random", "fractional"))
-    )
+    ties: Literal["first", "random", "fractional"] = "fractional"
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
         """Return plausibilities (example, label): 1 on the winner, or 1/L on each of L."""
