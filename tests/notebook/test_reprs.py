@@ -117,23 +117,17 @@ def test_of_many_labels_the_most_said_are_listed() -> None:
 
 @pytest.mark.parametrize("kind", list(RESULTS))
 def test_a_result_with_its_text_and_its_variables(kind: str) -> None:
-    found = RESULTS[kind](made(kind))
-    piece = shown(found)
-    assert " ".join(repr(found).split()) in " ".join(piece.text.split())
-    for name in list(found.data.data_vars)[:3]:
+    outcome = RESULTS[kind](made(kind))
+    piece = shown(outcome)
+    assert " ".join(repr(outcome).split()) in " ".join(piece.text.split())
+    for name in list(outcome.data.data_vars)[:3]:
         assert str(name) in piece.text, "xarray's own table is there to unfold"
 
 
 def test_an_evaluation_names_each_alpha_and_its_verdict() -> None:
-    found = Evaluation(made("evaluation"))
-    mean = float(found.coverage.sel(alpha=0.2))
-    text = " ".join(shown(found).text.split())
+    outcome = Evaluation(made("evaluation"))
+    mean = float(outcome.coverage.sel(alpha=0.2))
+    text = " ".join(shown(outcome).text.split())
     assert f"alpha 0.2 60 {mean:.3f}" in text
     assert ": 0.80 on average, measured" in text
     assert ": 0.90 on average, measured" in text
-
-
-def test_reliability() -> None:
-    piece = shown(made("reliability"))
-    assert "reliability 4 annotators, by dawid-skene" in piece.text
-    assert "confusion" in piece.text
