@@ -218,17 +218,7 @@ _UNKNOWN = "unknown"
 
 @attrs.frozen(kw_only=True)
 class ResponseOptions(Reader):
-    """Options of every reader of responses: a base for the reader's attrs class.
-
-    Attributes
-    ----------
-    states : mapping of str to str
-        What to do with responses of a state: ``count``, ``drop``, ``error``, or ``label:NAME``.
-    duplicates : {"error", "first", "last", "latest", "all", "fractional"}
-        What several answers of one annotator to one example mean.
-    none_of_these : tuple of str
-        Labels that mean "none of these".
-    """
+    """Options of every reader of responses: a base for the reader's attrs class."""
 
     states: Mapping[str, str] = attrs.field(
         factory=dict,

@@ -200,19 +200,31 @@ class Cells:
 _CLOSE = 1e-3  # a tolerance that may be advised
 
 
+@attrs.frozen(kw_only=True)
 class Estimated(Aggregator, ABC):
-    """An aggregator that estimates what annotators are worth together with the true labels."""
+    """An aggregator that estimates what annotators are worth together with the true labels.
 
-    __slots__ = ()
+    Attributes
+    ----------
+    label_smoothing : float
+        Examples of every label before the first.
+    tolerance : float
+        It has converged where no plausibility changes by more in an iteration.
+    iterations : int
+        The most iterations; it warns where that is too few.
+    unknown : {"together", "error"}
+        Take all responses of unknown annotators as those of one annotator, with a warning, or
+        refuse them.
+    """
 
     accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
     joint: ClassVar[bool] = True
     called: ClassVar[str]
 
-    label_smoothing: float
-    tolerance: float
-    iterations: int
-    unknown: Unknown
+    label_smoothing: float = attrs.field(default=0.0, validator=attrs.validators.ge(0.0))
+    tolerance: float = attrs.field(default=1e-6, validator=attrs.validators.ge(0.0))
+    iterations: int = attrs.field(default=500, validator=attrs.validators.ge(1))
+    unknown: Unknown = "together"
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
         cells, plausible, attributes = self._fitted(annotations)
@@ -295,15 +307,6 @@ class DawidSkene(Estimated):
         label: a Dirichlet prior. With 0, what an annotator never confused is ruled out for good.
     diagonal : float
         Further such responses that are right: a prior that annotators are better than a guess.
-    label_smoothing : float
-        Examples of every label before the first.
-    tolerance : float
-        It has converged where no plausibility changes by more in an iteration.
-    iterations : int
-        The most iterations; it warns where that is too few.
-    unknown : {"together", "error"}
-        Take all responses of unknown annotators as those of one annotator, with a warning, or
-        refuse them.
 
     References
     ----------
@@ -315,10 +318,6 @@ class DawidSkene(Estimated):
 
     smoothing: float = attrs.field(default=0.01, validator=attrs.validators.ge(0.0))
     diagonal: float = attrs.field(default=0.0, validator=attrs.validators.ge(0.0))
-    label_smoothing: float = attrs.field(default=0.0, validator=attrs.validators.ge(0.0))
-    tolerance: float = attrs.field(default=1e-6, validator=attrs.validators.ge(0.0))
-    iterations: int = attrs.field(default=500, validator=attrs.validators.ge(1))
-    unknown: Unknown = "together"
 
     def _of_annotators(self, cells: Cells, plausible: Column) -> xr.Dataset:
         labels, known = cells.labels, cells.annotators - 1
@@ -389,15 +388,6 @@ class OneCoin(Estimated):
     right, wrong : float
         Responses of each kind that every annotator has given before the first: a Beta prior. With
         0, an annotator who was never wrong cannot be.
-    label_smoothing : float
-        Examples of every label before the first.
-    tolerance : float
-        It has converged where no plausibility changes by more in an iteration.
-    iterations : int
-        The most iterations; it warns where that is too few.
-    unknown : {"together", "error"}
-        Take all responses of unknown annotators as those of one annotator, with a warning, or
-        refuse them.
 
     References
     ----------
@@ -408,10 +398,6 @@ class OneCoin(Estimated):
 
     right: float = attrs.field(default=0.01, validator=attrs.validators.ge(0.0))
     wrong: float = attrs.field(default=0.01, validator=attrs.validators.ge(0.0))
-    label_smoothing: float = attrs.field(default=0.0, validator=attrs.validators.ge(0.0))
-    tolerance: float = attrs.field(default=1e-6, validator=attrs.validators.ge(0.0))
-    iterations: int = attrs.field(default=500, validator=attrs.validators.ge(1))
-    unknown: Unknown = "together"
 
     def _of_annotators(self, cells: Cells, plausible: Column) -> xr.Dataset:
         chance = self._chance(cells, plausible)[0]
