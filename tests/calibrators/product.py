@@ -55,19 +55,18 @@ def middle(masses: Row, k: int) -> float:
 
 def keys_of(world: World, case: Case) -> GivenKeys:
     """Return the uniforms with which the labels of the case are drawn."""
-    found: dict[tuple[str, int], Sequence[float]] = {}
+    uniforms: dict[tuple[str, int], Sequence[float]] = {}
     if case.spaced:
-        for i, one in zip(case.rows, case.spaced, strict=True):
-            found["/offset", hash_of(i)] = [float(one.offset)]
+        for i, draws in zip(case.rows, case.spaced, strict=True):
+            uniforms["/offset", hash_of(i)] = [float(draws.offset)]
             # The place of draw j is the position of the j-th smallest uniform.
-            found["/order", hash_of(i)] = [float(one.places.index(p)) for p in sorted(one.places)]
+            order = [float(draws.places.index(place)) for place in sorted(draws.places)]
+            uniforms["/order", hash_of(i)] = order
     elif case.drawn is not None:
         for i in case.rows:
-            masses = world.masses[i]
-            found["", hash_of(i)] = [
-                middle(masses, case.label(j, i)) for j in range(len(case.drawn))
-            ]
-    return GivenKeys(uniforms=found)
+            labels = [case.label(j, i) for j in range(len(case.drawn))]
+            uniforms["", hash_of(i)] = [middle(world.masses[i], k) for k in labels]
+    return GivenKeys(uniforms=uniforms)
 
 
 def data_of(world: World, rows: Sequence[int]) -> CalibrationData:

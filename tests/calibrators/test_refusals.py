@@ -29,12 +29,12 @@ def calibrate(
 RANKS = {
     "group": 'ranks that mix the values of "site"',
     "label": "ranks that mix labels",
-    "weights": "weights, by which held-out examples are not as likely as new ones",
-    "group of weights": 'ranks that mix the values of "site"',
+    "weights": "weights, by which held-out examples are not as likely",
     "patients": 'examples of one "patient", which may be alike',
     "risk": "a mean, of which a rank says nothing",
-    "mass": "one label of each, and the guarantee is about all of them",
+    "mass": "one label of each, and the guarantee is about all",
 }
+RANKING: list[Table | str] = ["held-out-rank", "ecdf", {"name": "pac", "bound": "held-out"}]
 ONLY_MEAN = "expected one p-value per replicate found only their mean: no label is drawn"
 APART = ("maximum", "bonferroni", "median", "exchangeable-average", "geometric", "e-value")
 NOT_APART = ("group", "label", "label of draws", "weights", "patients", "risk", "mass")
@@ -42,9 +42,9 @@ UNEQUAL = "expected atoms that all weigh the same found masses or weights that d
 SPLITS = "splits ties among equal masses with one shared test score"
 PAIRS: list[tuple[Table, Table | str, int, str]] = [
     *(
-        (CALIBRATORS[name], rule, 0, f"found {reason} hint combiner average")
+        (CALIBRATORS[name], rule, 0, f"found {reason}")
         for name, reason in RANKS.items()
-        for rule in ("held-out-rank", "ecdf", {"name": "pac", "bound": "held-out"})
+        for rule in RANKING
     ),
     *((CALIBRATORS[name], rule, 0, ONLY_MEAN) for rule in APART for name in NOT_APART),
     *((VIEWS[s], "maximum", 2, "expected one p-value per replicate") for s in ("mean", "pooled")),
@@ -93,8 +93,8 @@ NESTED: list[tuple[Table, Table, str]] = [
     *(
         (inside("mondrian", "label"), inner, reason)
         for inner, reason in (
-            ({"name": "risk", "by": "risk"}, NOT_OF_ONE),
-            ({"name": "mass-coverage"}, NOT_OF_ONE),
+            (CALIBRATORS["risk"], NOT_OF_ONE),
+            (CALIBRATORS["mass"], NOT_OF_ONE),
             (inside("clustered", "alone"), NOT_OF_ONE),
             (inside("weighted", "weight"), "found masses of a label without weights"),
             *((view, "found") for view in VIEWS.values()),

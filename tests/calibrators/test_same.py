@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import attrs
@@ -46,52 +48,43 @@ EVERY: dict[str, Table] = {
 }
 VIEWS = (*AUGMENTED, "pooled")
 Component = Table | str
+PAC: Table = {"name": "pac", "delta": 0.2}
+PACS: list[Component] = [PAC, {**PAC, "bound": "hoeffding-bentkus"}]
+RULES: dict[str, list[Component]] = {
+    "group of draws": ["maximum", SMOOTHED],
+    "weights of draws": ["median"],
+    "group": [SMOOTHED],
+    "label": [SMOOTHED],
+    "mean": [SMOOTHED],
+    "separate": ["held-out-rank", "exchangeable-average"],
+    "group of separate": ["exchangeable-median"],
+    "pooled": ["held-out-rank"],
+    "draws": ["e-value", "geometric"],
+    "votes": [{"name": "ecdf", "delta": 0.3}, *PACS],
+    "patients of votes": [{**PAC, "bound": "binomial"}],
+    **dict.fromkeys(("expected", "one draw", "risk", "mass", "patients"), PACS),
+}
+HULLS: list[Component] = [
+    HULL,
+    {**HULL, "inner": APS},
+    {**HULL, "greedy": True},
+    {**HULL, "greedy": True, "randomised": True},
+]
+SCORES: dict[str, list[Component]] = {
+    **{name: [APS] for name in ("votes", "group", "separate")},
+    "draws": [APS, *HULLS],
+    "label": [APS, *HULLS],
+    "expected": [
+        *HULLS,
+        *("margin", "rank"),
+        {"name": "raps", "penalty": 0.25, "free_rank": 2},
+        {"name": "saps", "weight": 0.25, "randomised": True},
+    ],
+}
 METHODS: list[tuple[str, Component, Component]] = [
     *((name, "average", "probability") for name in EVERY),
-    *(
-        (name, rule, "probability")
-        for name, rule in (
-            ("group of draws", "maximum"),
-            ("weights of draws", "median"),
-            ("group of draws", SMOOTHED),
-            ("group", SMOOTHED),
-            ("label", SMOOTHED),
-            ("mean", SMOOTHED),
-            ("separate", "held-out-rank"),
-            ("pooled", "held-out-rank"),
-            ("separate", "exchangeable-average"),
-            ("group of separate", "exchangeable-median"),
-            ("draws", "e-value"),
-            ("draws", "geometric"),
-            ("votes", {"name": "ecdf", "delta": 0.3}),
-        )
-    ),
-    *(
-        (name, {"name": "pac", "delta": 0.2, **bound}, "probability")
-        for name in ("expected", "one draw", "votes", "risk", "mass", "patients")
-        for bound in ({}, {"bound": "hoeffding-bentkus"})
-    ),
-    ("patients of votes", {"name": "pac", "delta": 0.2, "bound": "binomial"}, "probability"),
-    *((name, "average", APS) for name in ("draws", "votes", "group", "label", "separate")),
-    *(
-        ("expected", "average", score)
-        for score in (
-            "margin",
-            "rank",
-            {"name": "raps", "penalty": 0.25, "free_rank": 2},
-            {"name": "saps", "weight": 0.25, "randomised": True},
-        )
-    ),
-    *(
-        (name, "average", score)
-        for name in ("expected", "draws", "label")
-        for score in (
-            HULL,
-            {**HULL, "inner": APS},
-            {**HULL, "greedy": True},
-            {**HULL, "greedy": True, "randomised": True},
-        )
-    ),
+    *((name, rule, "probability") for name, rules in RULES.items() for rule in rules),
+    *((name, "average", score) for name, scores in SCORES.items() for score in scores),
 ]
 EACH = pytest.mark.parametrize(("name", "combiner", "score"), METHODS, ids=str)
 ALPHAS = ("0.1", "0.3", "0.5")
@@ -145,9 +138,10 @@ def assert_same(one: ConformalPredictor, other: ConformalPredictor, new: xr.Data
 def test_rows_forms_chunks_and_files_of_a_calibration(
     tmp_path: Path, name: str, combiner: Component, score: Component
 ) -> None:
-    straight, new = calibrated(name, combiner, score), new_of(name)
+    answers, new = plausibilities(N, counted="group" in name), new_of(name)
+    straight = calibrated(name, combiner, score, answers=answers)
     # Ties and draws cumulate in label order, so that labels keep theirs where they calibrate.
-    model, answers = shuffled(model_of(name), ["example"]), shuffled(plausibilities(N))
+    model, answers = shuffled(model_of(name), ["example"]), shuffled(answers)
     turned = calibrated(name, combiner, score, model=model, answers=answers)
     assert turned.fingerprint == straight.fingerprint
     assert turned.predict(new, ALPHAS).equals(straight.predict(new, ALPHAS))
@@ -167,7 +161,7 @@ def test_rows_labels_chunks_and_batches_of_new_examples(
     name: str, combiner: Component, score: Component
 ) -> None:
     predictor, new = calibrated(name, combiner, score), new_of(name)
-    calls = [lambda array: predictor.predict(array, ALPHAS)]
+    calls: list[Callable[[xr.DataArray], xr.DataArray]] = [partial(predictor.predict, alpha=ALPHAS)]
     if predictor.has_p_values:
         calls.append(predictor.p_values)
     for call in calls:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from cli_world import CALIBRATE, make, typed
 from conformal_world import world
 from plausibly.errors import IncompatibleComponents
 from plausibly.guarantee import Guarantee
-from plausibly_builtins.combiners.independent import correlation, worth
+from plausibly_builtins.combiners.independent import Effective, correlation, worth
 from refusals import refused
 
 from .designs import MERGING, NONE, combiner, copies, drawn, gaussian
@@ -34,11 +35,11 @@ EXPECTED = {
 @pytest.mark.parametrize("name", NONE)
 def test_a_rule_without_a_guarantee_is_refused_or_allowed_by_name(name: str) -> None:
     pieces = (f"combiner {name} ", f"expected {EXPECTED[name]} {ALLOW}")
-    method = {"calibrator": "monte-carlo", "combiner": name}
+    calibrate = partial(plausibly.calibrate, *world(40), calibrator="monte-carlo", combiner=name)
     with refused("guarantee-none", *pieces, kind=IncompatibleComponents) as caught:
-        plausibly.calibrate(*world(40), **method)
+        calibrate()
     assert caught.value.source == f"combiner {name}"
-    predictor = plausibly.calibrate(*world(40), **method, allow_no_guarantee=True)
+    predictor = calibrate(allow_no_guarantee=True)
     guarantee = predictor.guarantee("0.1")
     assert guarantee.level is None
     assert guarantee.statement() == guarantee.short() == guarantee.shown_level() == "no guarantee"
@@ -67,7 +68,7 @@ def test_in_a_study() -> None:
     data, method = world(120), {"calibrator": "monte-carlo", "combiner": "fisher"}
     with pytest.raises(IncompatibleComponents):
         plausibly.compare(*data, [method], splits=2)
-    methods = [{**method, "allow_no_guarantee": True}, "expected"]
+    methods: list[dict[str, object] | str] = [{**method, "allow_no_guarantee": True}, "expected"]
     study = plausibly.compare(*data, methods, splits=2).data
     assert study["guaranteed"].values.tolist() == [["no guarantee"], ["0.90"]]
     assert np.isnan(study["guaranteed_level"].values[0, 0])
@@ -86,10 +87,11 @@ def test_exchangeability_of_replicates_is_stated(name: str) -> None:
 
 
 def test_e_values_want_scores_above_zero() -> None:
-    method = {"calibrator": "monte-carlo", "combiner": "e-value", "score": "log-probability"}
     below = "found calibration scores that are all below it"
     with refused("scores-not-positive", below, kind=IncompatibleComponents):
-        plausibly.calibrate(*world(40), **method)
+        plausibly.calibrate(
+            *world(40), calibrator="monte-carlo", combiner="e-value", score="log-probability"
+        )
     assert "very large" in combiner("e-value").guarantee(*drawn(99), ALPHA).notes[0]
 
 
@@ -115,7 +117,7 @@ def test_effective_numbers_of_tests() -> None:
     alike, between = correlation(copies(50)), correlation(gaussian(2000))
     assert np.allclose(alike, 1)
     eigenvalues = np.linalg.eigvalsh(between)
-    expected = {
+    expected: dict[Effective, float] = {
         "nyholt": 1 + 9 * (1 - eigenvalues.var(ddof=1) / 10),
         "galwey": np.sqrt(eigenvalues).sum() ** 2 / eigenvalues.sum(),
     }

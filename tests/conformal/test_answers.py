@@ -76,27 +76,23 @@ class Aggregator(protocols.Aggregator):
         return answer
 
 
-def combiner(change: Change) -> Mean:
+def combiner(change: Change) -> Any:  # Any: a class made here
     """Return mean p-values, changed."""
-    made: Mean = changed(Mean, combine=lambda self, p, held_out: change(p.mean()))
-    return made
+    return changed(Mean, combine=lambda self, p, held_out: change(p.mean()))
 
 
-def stating(change: Change) -> Mean:
+def stating(change: Change) -> Any:  # Any: as above
     """Return mean p-values with the guarantee of a rank, changed."""
-    made: Mean = changed(
+    sound = Mean.guarantee
+    return changed(
         Mean,
-        guarantee=lambda self, claim, summary, alpha: change(
-            Mean.guarantee(self, claim, summary, alpha)
-        ),
+        guarantee=lambda self, claim, summary, alpha: change(sound(self, claim, summary, alpha)),
     )
-    return made
 
 
-def score(change: Change) -> Scaled:
+def score(change: Change) -> Any:  # Any: as above
     """Return probabilities, changed."""
-    made: Scaled = changed(Scaled, score=lambda self, probabilities, uniform: change(probabilities))
-    return made
+    return changed(Scaled, score=lambda self, probabilities, uniform: change(probabilities))
 
 
 COMBINED: list[tuple[Change, str]] = [
@@ -114,7 +110,6 @@ COMBINED: list[tuple[Change, str]] = [
 ]
 STATED: list[tuple[Change, str]] = [
     (lambda g: attrs.evolve(g, level=Fraction(2)), "level 2"),
-    (lambda g: attrs.evolve(g, level=Fraction(-2)), "level -2"),
     (lambda g: attrs.evolve(g, level=float("nan")), "level nan"),
     (lambda g: attrs.evolve(g, confidence=Fraction(3, 2)), "confidence 3/2"),
     (lambda g: attrs.evolve(g, alpha=Fraction(1, 7)), "alpha 1/7"),
@@ -243,7 +238,7 @@ def test_sound_answers_pass() -> None:
 # ---- inputs are read-only
 
 
-def writing(base: type[Any], name: str) -> Any:  # Any: a component
+def writing(base: type[Any], method: str, name: str) -> Any:  # Any: a component
     """Return a component that writes into an array of what it is called with."""
 
     def combine(self: object, p: object, held_out: object) -> None:
@@ -255,22 +250,25 @@ def writing(base: type[Any], name: str) -> Any:  # Any: a component
     def aggregate(self: object, annotations: object, keys: object) -> None:
         attrgetter(name)(annotations)[...] = 0
 
-    methods = {Mean: combine, Calibrator: calibrate, Aggregator: aggregate}
-    return changed(base, **{methods[base].__name__: methods[base]})
+    methods = {"combine": combine, "calibrate": calibrate, "aggregate": aggregate}
+    return changed(base, **{method: methods[method]})
 
 
-WRITING: list[tuple[str, object]] = [
-    ("combiner", writing(Mean, "pools.calibration.scores")),
-    ("aggregator", writing(Aggregator, "mention_label.values")),
+WRITING = [
+    ("combiner", writing(Mean, "combine", "pools.calibration.scores")),
+    ("aggregator", writing(Aggregator, "aggregate", "mention_label.values")),
     *(
-        ("calibrator", writing(Calibrator, name))
+        ("calibrator", writing(Calibrator, "calibrate", name))
         for name in ("plausibilities", "scores", "stored.weight", "denominator", "hashes")
     ),
 ]
 
 
 @pytest.mark.parametrize(("kind", "component"), WRITING)
-def test_a_component_cannot_change_its_input(kind: str, component: object) -> None:
+def test_a_component_cannot_change_its_input(
+    kind: str,
+    component: Any,  # Any: of these kinds
+) -> None:
     predictions, answers = world()
     counted = answers.assign_coords(denominator=("example", np.full(40, 3)))
     # Anything can be written to the arrays of the caller, as to those that xarray reads.
@@ -279,7 +277,7 @@ def test_a_component_cannot_change_its_input(kind: str, component: object) -> No
     before = [given.copy(deep=True) for given in inputs]
     with refused("component-failed", "read-only"):
         if kind == "aggregator":
-            plausibly.aggregate(annotations, component)  # type: ignore[arg-type]  # of that kind
+            plausibly.aggregate(annotations, component)
         else:
             plausibly.calibrate(predictions, counted, **{kind: component})
     for given, copy in zip(inputs, before, strict=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -24,7 +23,7 @@ PREDICTIONS, ANSWERS = world(40)
 CALIBRATE = partial(plausibly.calibrate, PREDICTIONS, ANSWERS)
 
 
-def annotations(count: int = 40) -> xr.Dataset:
+def votes(count: int = 40) -> xr.Dataset:
     """Return the votes behind the plausibilities."""
     records = [
         (str(example), f"r{number}", label)
@@ -34,26 +33,28 @@ def annotations(count: int = 40) -> xr.Dataset:
     return plausibly.build_annotations("single-label", records, LABELS)
 
 
-def test_the_seed_decides_the_draws_and_nothing_else_does() -> None:
-    """Same seed, same predictor; another seed, another one; expected needs no seed."""
+RESAMPLED = {"name": "bootstrap", "draws": 2}
 
-    def threshold(calibrator: str, seed: int) -> float:
-        return float(CALIBRATE(calibrator=calibrator, seed=seed).threshold(0.2))
 
-    assert threshold("monte-carlo", 1) == threshold("monte-carlo", 1)
-    assert len({threshold("monte-carlo", seed) for seed in range(8)}) > 1
-    assert len({threshold("expected", seed) for seed in range(8)}) == 1
+def test_draws_are_a_parameter_and_another_seed_draws_others() -> None:
     assert CALIBRATE(calibrator="monte-carlo", draws=3).summary.m == 3
     assert CALIBRATE(calibrator="monte-carlo").summary.m == 10
+    resampled = plausibly.aggregate(votes(), RESAMPLED)
+    drawn = plausibly.calibrate(PREDICTIONS, resampled, calibrator="monte-carlo", draws=2)
+    assert drawn.summary.m == 2
+    thresholds = {
+        float(CALIBRATE(calibrator="monte-carlo", seed=seed).threshold(0.2)) for seed in range(8)
+    }
+    assert len(thresholds) > 1
 
 
 def test_annotations_are_aggregated_on_the_way() -> None:
-    p = plausibly.calibrate(PREDICTIONS, annotations())
+    p = plausibly.calibrate(PREDICTIONS, votes())
     assert p.metadata.aggregator == "label-frequency"
     assert p.fingerprint == CALIBRATE().fingerprint
-    voted = plausibly.calibrate(PREDICTIONS, annotations(), aggregator="majority-vote")
+    voted = plausibly.calibrate(PREDICTIONS, votes(), aggregator="majority-vote")
     assert voted.fingerprint != p.fingerprint
-    assert plausibly.calibrate(PREDICTIONS[:30], annotations(20), only_common=True).n == 20
+    assert plausibly.calibrate(PREDICTIONS[:30], votes(20), only_common=True).n == 20
 
 
 def test_the_group_is_a_coordinate_of_the_predictions() -> None:
@@ -73,66 +74,49 @@ def with_site(gap: object) -> xr.DataArray:
 MONDRIAN = {"name": "mondrian", "by": "site"}
 FORGETFUL = changed(Mean, combine=lambda self, p, held_out: p.each().min(axis=0))
 NO_RISK = PREDICTIONS.assign_coords(risk=("label", [np.nan, 1.0, 2.0, 3.0]))
-RESAMPLED = {"name": "bootstrap", "draws": 2}
-REFUSED: list[tuple[Callable[[], object], tuple[str, ...]]] = [
-    (partial(CALIBRATE, calibrator="majority-vote", draws=3), ("component-parameter", "draws")),
-    (partial(CALIBRATE, calibrator="monte-carlo", draws=0), ("component-parameter", "draws")),
+DRAWN = {"calibrator": "monte-carlo", "draws": 3}
+PAC_ALL: dict[str, object] = {"name": "pac", "held_out": 1.0}
+NO_DELTA: dict[str, object] = {"name": "ecdf", "delta": 0.0}
+LARGE_DELTA: dict[str, object] = {"name": "ecdf", "band": "one-sided", "delta": 0.6}
+OTHER_LABELS = ANSWERS.assign_coords(label=["a", *LABELS[1:]])
+GAP = ("coordinate-empty", "1 of 40 examples", 'hint fill "site" in, or leave these examples out')
+REFUSED: list[tuple[dict[str, Any], tuple[str, ...]]] = [  # Any: arguments of `calibrate`
+    ({"calibrator": "majority-vote", "draws": 3}, ("component-parameter", "draws")),
+    ({"calibrator": "monte-carlo", "draws": 0}, ("component-parameter", "draws")),
     (
-        lambda: plausibly.calibrate(
-            PREDICTIONS,
-            plausibly.aggregate(annotations(), RESAMPLED),
-            calibrator="monte-carlo",
-            draws=3,
-        ),
+        {"plausibilities": plausibly.aggregate(votes(), RESAMPLED), **DRAWN},
         ("draws-too-many", "3 draws from 2 resampled"),
     ),
-    (lambda: plausibly.calibrate(PREDICTIONS[:30], ANSWERS), ("examples-differ",)),
+    ({"predictions": PREDICTIONS[:30]}, ("examples-differ",)),
+    ({"plausibilities": OTHER_LABELS}, ("labels-differ",)),
+    ({"aggregator": "label-frequency"}, ("aggregator-unused",)),
     (
-        lambda: plausibly.calibrate(PREDICTIONS, ANSWERS.assign_coords(label=["a", *LABELS[1:]])),
-        ("labels-differ",),
-    ),
-    (partial(CALIBRATE, aggregator="label-frequency"), ("aggregator-unused",)),
-    (
-        partial(CALIBRATE, combiner="held-out-rank", cluster="site"),
+        {"combiner": "held-out-rank", "cluster": "site"},
         ("coordinate-missing", '"site"', "found patient"),
     ),
-    (lambda: plausibly.calibrate(*world(1), combiner="held-out-rank"), ("calibration-empty",)),
     (
-        partial(CALIBRATE, combiner={"name": "pac", "held_out": 1.0}),
-        ("component-parameter", "held_out"),
+        {"predictions": PREDICTIONS[:1], "only_common": True, "combiner": "held-out-rank"},
+        ("calibration-empty",),
     ),
+    ({"combiner": PAC_ALL}, ("component-parameter", "held_out")),
+    ({"combiner": NO_DELTA}, ("component-parameter", "delta")),
+    ({"combiner": LARGE_DELTA}, ("component-parameter", "one-sided")),
+    *(({"predictions": with_site(gap), "calibrator": MONDRIAN}, GAP) for gap in (np.nan, None, "")),
     (
-        partial(CALIBRATE, combiner={"name": "ecdf", "delta": 0.0}),
-        ("component-parameter", "delta"),
-    ),
-    (
-        partial(CALIBRATE, combiner={"name": "ecdf", "band": "one-sided", "delta": 0.6}),
-        ("component-parameter", "one-sided"),
-    ),
-    *(
-        (
-            lambda gap=gap: plausibly.calibrate(with_site(gap), ANSWERS, calibrator=MONDRIAN),
-            (
-                "coordinate-empty",
-                "1 of 40 examples",
-                'hint fill "site" in, or leave these examples out with sel(example=...)',
-            ),
-        )
-        for gap in (np.nan, None, "")
-    ),
-    (
-        lambda: plausibly.calibrate(NO_RISK, ANSWERS, calibrator={"name": "risk", "by": "risk"}),
+        {"predictions": NO_RISK, "calibrator": {"name": "risk", "by": "risk"}},
         ("coordinate-empty", '1 of 4 labels have no "risk"'),
     ),
 ]
 
 
-@pytest.mark.parametrize(("call", "pieces"), REFUSED)
+@pytest.mark.parametrize(("arguments", "pieces"), REFUSED)
 def test_what_cannot_be_calibrated_is_refused(
-    call: Callable[[], object], pieces: tuple[str, ...]
+    arguments: dict[str, Any],  # Any: as above
+    pieces: tuple[str, ...],
 ) -> None:
+    given = {"predictions": PREDICTIONS, "plausibilities": ANSWERS, **arguments}
     with refused(*pieces):
-        call()
+        plausibly.calibrate(given.pop("predictions"), given.pop("plausibilities"), **given)
 
 
 def test_combiners_that_do_not_get_what_they_need_say_so() -> None:

@@ -33,6 +33,7 @@ from plausibly.errors import ComponentError, InputError
 CALIBRATED = plausibly.calibrate(*world(40), combiner="held-out-rank")
 PREDICTIONS = world(40)[0]
 Change = Callable[[xr.Dataset], xr.Dataset]
+Component = str | dict[str, object]
 Forge = Callable[[Path], object]
 
 
@@ -262,7 +263,7 @@ def unlike_denominators(dataset: xr.Dataset) -> xr.Dataset:
     return dataset.assign(denominator=("calibration_example", values))
 
 
-FAULTS: dict[str, tuple[object, int, Change]] = {
+FAULTS: dict[str, tuple[Component, int, Change]] = {
     "denominators": ("average", 4000, unlike_denominators),
     **{
         name: ({"name": "pac", "bound": "binomial"}, 40, change)

@@ -85,10 +85,7 @@ def test_what_is_random_is_named(
             PREDICTIONS, ANSWERS, calibrator=calibrator, combiner=combiner, score=score
         )
         on_average = predictor.guarantee("0.3").on_average
-        if combiner != "pac":
-            assert [part for part in EVERY if part in on_average] == expected
-        else:
-            assert (UNIFORMS in on_average) is (UNIFORMS in expected)
+        assert [part for part in EVERY if part in on_average] == expected
 
 
 def test_the_worth_of_weights_is_noted_for_each_group() -> None:

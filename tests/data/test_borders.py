@@ -1,4 +1,4 @@
-"""Which arrays cross the border, in which form, and what each refusal says."""
+"""Which arrays cross the border, dense and sparse, in which form, and what each refusal says."""
 
 from __future__ import annotations
 
@@ -9,9 +9,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from numpy.typing import ArrayLike, DTypeLike
+from hypothesis import given, strategies as st
+from hypothesis.extra import numpy as hnp
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from plausibly.data.plausibilities import check_plausibilities
+from plausibly.data.plausibilities import (
+    check_plausibilities,
+    check_sparse_form,
+    to_dense,
+    to_sparse,
+)
 from plausibly.data.validate import check_predictions
 from refusals import refused, warned
 from tables import labelled
@@ -86,36 +93,15 @@ def test_names_become_text_and_other_coordinates_stay(check: Check, labels: obje
 
 
 FORMS: list[tuple[Callable[[xr.DataArray], object], str, str]] = [
-    (
-        lambda a: a.values,
-        "array-unlabelled",
-        "found ndarray hint xarray.DataArray(values, "
-        'dims=("example", "label"), coords={{"example": ids, "label": labels}}',
-    ),
-    (
-        lambda a: a.rename(label="class"),
-        "dims-differ",
-        'found no label hint {source}.rename({{"class": "label"}})',
-    ),
-    (
-        lambda a: a.expand_dims("augmentation"),
-        "dims-differ",
-        "take one entry of each other dim: {source}.isel(augmentation=0)",
-    ),
-    (
-        lambda a: a.isel(example=0, drop=True),
-        "dims-differ",
-        "found no example hint {source}.expand_dims(example=[...])",
-    ),
+    (lambda a: a.values, "array-unlabelled", "found ndarray"),
+    (lambda a: a.rename(label="class"), "dims-differ", 'rename({"class": "label"})'),
+    (lambda a: a.expand_dims("augmentation"), "dims-differ", "isel(augmentation=0)"),
+    (lambda a: a.isel(example=0, drop=True), "dims-differ", "expand_dims(example=[...])"),
     (lambda a: a.drop_vars("example"), "examples-unnamed", "assign_coords(example=[...])"),
-    (lambda a: a.drop_vars("label"), "labels-unnamed", "hint {source}.assign_coords(label=[...])"),
+    (lambda a: a.drop_vars("label"), "labels-unnamed", "assign_coords(label=[...])"),
     (lambda a: a.assign_coords(example=["a", "a"]), "example-twice", "found 1 row too many"),
-    (
-        lambda a: a.assign_coords(label=np.array([1, "1"], object)),
-        "label-twice",
-        '{source} name "1" in columns 1 and 2',
-    ),
-    (lambda a: a.astype(str), "numbers-expected", "hint {source}.astype(float)"),
+    (lambda a: a.assign_coords(label=np.array([1, "1"], object)), "label-twice", 'name "1" in'),
+    (lambda a: a.astype(str), "numbers-expected", "astype(float)"),
     (lambda a: a * 1j, "numbers-expected", "found dtype complex128"),
     (lambda a: a.isel(example=[]), "array-empty", "found 0 examples, 2 labels"),
 ]
@@ -126,8 +112,7 @@ FORMS: list[tuple[Callable[[xr.DataArray], object], str, str]] = [
 def test_an_array_of_another_form_is_refused(
     check: Check, change: Callable[[xr.DataArray], object], name: str, piece: str
 ) -> None:
-    source = check.__name__.removeprefix("check_")
-    with refused(name, piece.format(source=source)):
+    with refused(name, check.__name__.removeprefix("check_"), piece):
         check(change(array(np.eye(2))))
 
 
@@ -156,12 +141,7 @@ LOGITS = array([[-3.0, 8.0], [1.0, 1.0]])
         (array([[-11.2, 9.7]]), None, "probabilities-negative", "-11.2 to 9.7, which look like lo"),
         (array([[-0.001, 1.001]]), None, "probabilities-negative", "which look like logits"),
         (array([[-0.001, 0.999]]), None, "probabilities-negative", "found -0.001 to 0.999 hint"),
-        (
-            array([[0.23, 0.5]] * 2),
-            None,
-            "rows-do-not-sum",
-            'add its column, normalise=True, or scale="independent"',
-        ),
+        (array([[0.23, 0.5]] * 2), None, "rows-do-not-sum", "add its column, normalise=True, or"),
         (array([[50.0, 50.0]]), None, "rows-do-not-sum", "hint normalise=True"),
         (EACH + 0.2, "independent", "probabilities-above-one", "found 0.2 to 1.1"),
         (LOGITS, "independent", "probabilities-negative", ""),
@@ -245,3 +225,97 @@ def test_an_exact_denominator_stays(dtype: DTypeLike) -> None:
 def test_a_denominator_that_does_not_hold_goes(given: xr.DataArray) -> None:
     assert "denominator" in given.coords
     assert "denominator" not in check_plausibilities(given).coords
+
+
+def plausibilities(values: NDArray[np.floating]) -> xr.DataArray:
+    n, labels = values.shape
+    return labelled(
+        values,
+        "e",
+        [f"k{k}" for k in range(labels)],
+        denominator=np.arange(1, n + 1),
+        risk=("label", np.arange(labels)),
+        patient=[f"p{i // 2}" for i in range(n)],
+        name="plausibilities",
+        attrs={"left_out": '{"skipped": 2}'},
+    )
+
+
+DENSE = plausibilities(np.array([[0.5, 0, 0.5], [0, 1, 0], [0.25, 0.5, 0.25]]))
+SPARSE = to_sparse(DENSE)
+
+
+@given(
+    hnp.arrays(
+        st.sampled_from([np.float32, np.float64]),
+        hnp.array_shapes(min_dims=2, max_dims=2, max_side=6),
+        elements=st.sampled_from([0.0, 0.0, 0.25, 1.0, 1e-30]),
+    )
+)
+def test_the_dense_form_comes_back_bit_by_bit(values: NDArray[np.floating]) -> None:
+    dense = plausibilities(values)
+    sparse = to_sparse(dense)
+    back = to_dense(sparse)
+    xr.testing.assert_identical(back, dense)
+    assert back.dtype == sparse["weight"].dtype == dense.dtype
+    xr.testing.assert_identical(to_sparse(back), sparse)
+    assert sparse.sizes["slot"] == max(1, int((values > 0).sum(axis=1).max()))
+
+
+def test_the_form_in_any_order() -> None:
+    assert SPARSE["weight"].dims == SPARSE["label"].dims == ("example", "slot")
+    assert SPARSE["label"].dtype == np.int32
+    assert SPARSE["label"].values.tolist() == [[0, 2, -1], [1, -1, -1], [0, 1, 2]]
+    assert SPARSE["weight"].values.tolist() == [[0.5, 0.5, 0], [1, 0, 0], [0.25, 0.5, 0.25]]
+    assert SPARSE["label_name"].values.tolist() == ["k0", "k1", "k2"]
+    assert SPARSE["denominator"].dims == ("example",)
+    assert SPARSE["risk"].dims == ("label_name",)
+    xr.testing.assert_identical(to_dense(SPARSE.transpose()), DENSE)
+    xr.testing.assert_identical(to_sparse(DENSE.transpose()), SPARSE)
+    xr.testing.assert_identical(check_sparse_form(SPARSE.transpose()), SPARSE)
+    xr.testing.assert_identical(to_dense(SPARSE.isel(example=[2, 0])), DENSE.isel(example=[2, 0]))
+    counted = DENSE.assign_coords(denominator=("example", [2, 1, 4]))
+    xr.testing.assert_identical(check_plausibilities(to_sparse(counted)), counted)
+
+
+def changed(name: str, place: tuple[int, int], value: float) -> Callable[[xr.Dataset], xr.Dataset]:
+    def change(sparse: xr.Dataset) -> xr.Dataset:
+        values = sparse[name].values.copy()
+        values[place] = value
+        return sparse.assign({name: (("example", "slot"), values)})
+
+    return change
+
+
+UNUSED = changed("label", (0, 0), -1), changed("weight", (0, 0), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("change", "name", "piece"),
+    [
+        (changed("label", (0, 1), 3), "sparse-invalid", "codes out of range in 1 example (e0)"),
+        (changed("label", (1, 1), -2), "sparse-invalid", "codes out of range in 1 example (e1)"),
+        (changed("weight", (0, 1), 0.0), "sparse-invalid", "unfit weights in 1 example (e0)"),
+        (changed("weight", (0, 1), np.nan), "sparse-invalid", "unfit weights in 1 example (e0)"),
+        (changed("weight", (1, 2), 0.5), "sparse-invalid", "unfit weights in 1 example (e1)"),
+        (changed("label", (2, 1), 0), "sparse-invalid", "codes out of order in 1 example (e2)"),
+        (changed("label", (2, 0), 2), "sparse-invalid", "codes out of order in 1 example (e2)"),
+        (lambda s: UNUSED[1](UNUSED[0](s)), "sparse-invalid", "hint plausibly.to_sparse(lam)"),
+        (lambda s: s.drop_vars("label_name"), "sparse-invalid", "label_name is missing"),
+        (lambda s: s.rename(slot="place"), "sparse-invalid", "weight has other dims"),
+        (lambda s: s.assign(label=s["label"].astype(float)), "sparse-invalid", "the types differ"),
+        (lambda s: s.assign_coords(label_name=["k0", "k0", "k1"]), "label-twice", 'name "k0" in'),
+    ],
+)
+def test_another_form_is_refused(
+    change: Callable[[xr.Dataset], xr.Dataset], name: str, piece: str
+) -> None:
+    for read in (to_dense, check_sparse_form):
+        with refused(name, piece):
+            read(change(SPARSE))
+
+
+@pytest.mark.parametrize("bad", [-0.5, np.nan])
+def test_what_cannot_be_sparse_is_refused(bad: float) -> None:
+    with refused("sparse-invalid", "an entry is negative or not a number"):
+        to_sparse(plausibilities(np.array([[1.5, bad]])))

@@ -15,7 +15,13 @@ from hypothesis import given, strategies as st
 import plausibly
 from plausibly import registry
 from plausibly.data import names, states
-from plausibly.data.annotations import AnnotationTable, build_table, not_counted, rebuilt
+from plausibly.data.annotations import (
+    AnnotationTable,
+    build_table,
+    is_intact,
+    not_counted,
+    rebuilt,
+)
 from plausibly.data.states import read_left_out
 from plausibly.io.responses import Duplicates, Response, ResponseOptions
 from plausibly.protocols import ANNOTATION
@@ -41,14 +47,9 @@ def gathered(
     responses: Sequence[Response],
     kind: str = "single-label",
     labels: Sequence[str] | None = None,
-    *,
-    offered: Sequence[str] | None = None,
-    anonymous: bool = True,
     **options: Any,  # Any: options of the reader
 ) -> AnnotationTable:
-    return Options(**options).gathered(
-        kind, responses, labels, source="f.json", offered=offered, anonymous=anonymous
-    )
+    return Options(**options).gathered(kind, responses, labels, source="f.json", anonymous=True)
 
 
 def test_a_table_is_as_its_kind_builds_it() -> None:
@@ -70,27 +71,6 @@ def test_a_table_is_as_its_kind_builds_it() -> None:
     assert table["annotator"].values.tolist() == ["a", "z"]
 
 
-@pytest.mark.parametrize(
-    ("labels", "offered", "expected", "declared"),
-    [
-        (None, None, ["cat"], 0),
-        (None, ["dog", "cat"], ["dog", "cat"], 1),
-        (["cat", "newt"], ["dog", "cat"], ["cat", "newt"], 1),
-    ],
-)
-def test_labels_that_the_file_offers_are_declared_unless_the_user_declares(
-    labels: list[str] | None, offered: list[str] | None, expected: list[str], declared: int
-) -> None:
-    table = gathered([response("1", "a", "cat")], labels=labels, offered=offered)
-    assert table["label"].values.tolist() == expected
-    assert table.attrs[names.LABELS_DECLARED] == declared
-
-
-TWICE = [
-    response("1", "a", "cat", time=2.0, place="line 2"),
-    response("1", "a", "dog", time=1.0, place="line 3"),
-    response("1", "b", "dog", time=1.0, place="line 4"),
-]
 BESIDE = [
     response("1", "a", "cat", state="rejected"),
     response("1", "a", "dog"),
@@ -100,36 +80,16 @@ BESIDE = [
     response("3", None, "cat"),
     response("3", None, "cat"),
 ]
-COUNTED: list[tuple[list[Response], dict[str, Any], list[float], dict[str, int]]] = [
-    (TWICE, {"duplicates": "latest"}, [1 / 2, 1 / 2], {"earlier answers": 1}),
-    (TWICE, {"duplicates": "all"}, [1 / 3, 2 / 3], {}),
-    (TWICE, {"duplicates": "fractional"}, [1 / 4, 3 / 4], {}),
-    (
-        BESIDE,
-        {"labels": ["cat", "dog"]},
-        [0, 1],
-        {
-            "skipped": 1,
-            "no answer beside an answer by the same annotator": 1,
-            "the same again": 1,
-        },
-    ),
-]
 
 
-@pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning")
-@pytest.mark.parametrize(("responses", "options", "shares", "left_out"), COUNTED)
-def test_what_counts_by_states_and_duplicates(
-    responses: list[Response],
-    options: dict[str, Any],  # Any: options of the reader
-    shares: list[float],
-    left_out: dict[str, int],
-) -> None:
-    table = gathered(responses, **options)
-    assert np.allclose(plausibly.aggregate(table).values[0], shares)
-    assert not_counted(table) == left_out
-    repeated = options.get("duplicates")
-    assert table.attrs.get(names.REPEATED) == (None if repeated == "latest" else repeated)
+def test_answers_beside_others_that_do_not_count() -> None:
+    table = gathered(BESIDE, labels=["cat", "dog"])
+    assert plausibly.aggregate(table).values.tolist() == [[0, 1], [1, 0], [1, 0]]
+    assert not_counted(table) == {
+        "skipped": 1,
+        "no answer beside an answer by the same annotator": 1,
+        "the same again": 1,
+    }
     registry.resolve(ANNOTATION, "single-label").validate(table)
 
 
@@ -234,6 +194,7 @@ def test_states_are_counted_selected_joined_and_shown_as_words() -> None:
     assert not_counted(table_of_states("label-set")) == {"rejected": 1, "empty": 1}
     assert not_counted(rebuilt(table.drop_vars(names.RESPONSE_STATE))) == {"skipped": 2}
     assert table[names.RESPONSE_STATE].dtype == np.int8
+    assert not is_intact(table.assign({names.RESPONSE_STATE: table[names.RESPONSE_STATE] + 1}))
     x, y = (plausibly.select_annotations(table, example=name) for name in "xy")
     xr.testing.assert_identical(plausibly.concat_annotations([y, x]), table)
     stateless = rebuilt(x.drop_vars(names.RESPONSE_STATE))

@@ -45,24 +45,24 @@ def test_joining_what_was_cut_gives_it_back(records: lr.Records, data: st.DataOb
     examples = whole["example"].values.tolist()
     side = data.draw(st.lists(st.integers(0, 2), min_size=len(examples), max_size=len(examples)))
     chosen = [[e for e, s in zip(examples, side, strict=True) if s == part] for part in (2, 0, 1)]
-    parts = [select_annotations(whole, example=some) for some in chosen]
+    parts = [select_annotations(whole, example=names) for names in chosen]
     xr.testing.assert_identical(concat_annotations(parts), whole)
     known = [record for record in records if record[1] is not None]
     if known:
         whole = table_from_records("mine", known, lr.LABELS, ranked, blocks=True)
         annotators = whole["annotator"].values.tolist()
-        some = data.draw(st.lists(st.sampled_from(annotators), unique=True))
-        others = [name for name in annotators if name not in some]
-        parts = [select_annotations(whole, annotator=names) for names in (some, others)]
+        first = data.draw(st.lists(st.sampled_from(annotators), unique=True))
+        rest = [name for name in annotators if name not in first]
+        parts = [select_annotations(whole, annotator=names) for names in (first, rest)]
         xr.testing.assert_identical(concat_annotations(parts), whole)
 
 
 @given(lr.records(lr.single_labels), lr.records(lr.single_labels, unknown=False))
 @settings(max_examples=40)
-def test_responses_to_the_same_example_add(one: lr.Records, other: lr.Records) -> None:
-    other = [(e, f"{q}'", answer) for e, q, answer in other]
-    joined = concat_annotations([built(one, lr.LABELS), built(other, lr.LABELS)])
-    xr.testing.assert_identical(joined, built(one + other, lr.LABELS))
+def test_responses_to_the_same_example_add(first: lr.Records, second: lr.Records) -> None:
+    second = [(e, f"{q}'", answer) for e, q, answer in second]
+    joined = concat_annotations([built(first, lr.LABELS), built(second, lr.LABELS)])
+    xr.testing.assert_identical(joined, built(first + second, lr.LABELS))
 
 
 def test_select_carries_every_variable(table: AnnotationTable) -> None:
@@ -112,7 +112,7 @@ def test_select_carries_every_variable(table: AnnotationTable) -> None:
         (name for name in ("c1", "c3")),
     ],
 )
-def test_ways_to_say_which(table: AnnotationTable, chosen: object) -> None:
+def test_ways_to_name_what_is_selected(table: AnnotationTable, chosen: object) -> None:
     before = table.copy(deep=True)
     part = select_annotations(table, example=chosen)
     assert part["example"].values.tolist() == ["c1", "c3"]
@@ -131,32 +131,32 @@ def test_arrays_become_frames_of_a_row_per_example() -> None:
     assert frame.index.names == ["alpha", "example"]
     assert list(frame.columns) == ["cat", "dog"]
     assert (frame.to_numpy().reshape(sets.shape) == sets.values).all()
-    lam = xr.DataArray([[0.25, 0.75], [1.0, 0.0]], coords=sets[0].drop_vars("alpha").coords)
-    expected = to_frame(lam)
+    shares = xr.DataArray([[0.25, 0.75], [1.0, 0.0]], coords=sets[0].drop_vars("alpha").coords)
+    expected = to_frame(shares)
     assert expected.loc["x"].to_dict() == {"cat": 0.25, "dog": 0.75}
-    assert to_frame(plausibly.to_sparse(lam)).equals(expected)
+    assert to_frame(plausibly.to_sparse(shares)).equals(expected)
     with refused("dims-differ", "found example"):
-        to_frame(lam.isel(label=0))
+        to_frame(shares.isel(label=0))
 
 
 OTHER = xr.DataArray([True], coords={"example": ["other"]})
 
 
 @pytest.mark.parametrize(
-    ("how", "name", "found"),
+    ("selection", "name", "found"),
     [
         ({"example": ["c1", "C3 ", "zz"]}, "examples-unknown", "found C3 , zz"),
-        ({"annotator": "nobody"}, "annotators-unknown", "found nobody"),
+        ({"annotator": "t"}, "annotators-unknown", "found t"),
         ({"example": OTHER}, "examples-unknown", "found other"),
         ({"example": ["c1", "c2", "c1"]}, "example-twice", "found 1 row too many"),
         ({"example": [True, False]}, "mask-length", "found 2"),
     ],
 )
 def test_what_cannot_be_selected_is_named(
-    table: AnnotationTable, how: dict[str, object], name: str, found: str
+    table: AnnotationTable, selection: dict[str, object], name: str, found: str
 ) -> None:
     with refused(name, found):
-        select_annotations(table, **how)
+        select_annotations(table, **selection)
 
 
 def test_answered_names_those_with_an_answer_that_counts() -> None:
@@ -166,23 +166,23 @@ def test_answered_names_those_with_an_answer_that_counts() -> None:
     part = select_annotations(table, example=answered(table))
     assert part["example"].values.tolist() == ["e", "g"]
     answered_rows(part, frozenset({"single-label"}))
-    got = "found 0 (1 skipped by all, 0 never assigned)"
-    with refused("example-unanswered", "votes.csv: 1 of 3 examples", got) as caught:
+    pieces = ("votes.csv: 1 of 3 examples", "found 0 (1 skipped by all, 0 never assigned)")
+    with refused("example-unanswered", *pieces) as caught:
         answered_rows(table, frozenset({"single-label"}), source="votes.csv")
     assert caught.value.details == {"examples": ["f"], "skipped": 1, "never": 0}
 
 
 def test_labels_are_united_in_order_and_names_sorted() -> None:
-    one = built([("e9", "r", "b")], ["z", "b"])
-    other = built([("e10", "q", "a")], ["a", "z"])
-    joined = concat_annotations([one, other])
+    first = built([("e9", "r", "b")], ["z", "b"])
+    second = built([("e10", "q", "a")], ["a", "z"])
+    joined = concat_annotations([first, second])
     assert joined["label"].values.tolist() == ["z", "b", "a"]
     assert joined["example"].values.tolist() == ["e10", "e9"]
     assert joined["annotator"].values.tolist() == ["q", "r"]
-    assert rows(joined) == sorted(rows(one) + rows(other))
-    counted = [rebuilt(part, left_out={"drafts": 2}) for part in (one, other)]
+    assert rows(joined) == sorted(rows(first) + rows(second))
+    counted = [rebuilt(part, left_out={"drafts": 2}) for part in (first, second)]
     assert concat_annotations(counted).attrs["left_out"] == '{"drafts": 4}'
-    assert concat_annotations([one, built([("x", "r", "b")])]).attrs["labels_declared"] == 0
+    assert concat_annotations([first, built([("x", "r", "b")])]).attrs["labels_declared"] == 0
 
 
 def test_a_table_without_weights_joins_one_with_weights(table: AnnotationTable) -> None:
@@ -220,10 +220,10 @@ def test_tables_that_cannot_be_joined(
 def test_joins_without_a_table_or_with_a_response_in_two() -> None:
     with refused("annotations-empty", "there is no annotation table to join"):
         concat_annotations([])
-    one: lr.Records = [(e, "w", "a") for e in ("t1", "t2", "t3", "t4")]
-    other: lr.Records = [(e, "w", "b") for e in ("t2", "t3", "t4", "t5")]
+    first: lr.Records = [(e, "w", "a") for e in ("t1", "t2", "t3", "t4")]
+    second: lr.Records = [(e, "w", "b") for e in ("t2", "t3", "t4", "t5")]
     with refused("response-twice", "found 3 responses in more than one table"):
-        concat_annotations([built([*one, ("t1", None, "a")]), built([*other, ("t2", "v", "a")])])
+        concat_annotations([built([*first, ("t1", None, "a")]), built([*second, ("t2", "v", "a")])])
 
 
 def test_variables_over_other_dims_are_joined_where_they_are_equal(table: AnnotationTable) -> None:

@@ -49,11 +49,11 @@ def test_blocks_divide_the_rows_and_hold_few_cells(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         cut(patch, cells, number)
-        found = list(row_blocks(shape))
-        assert map_blocks(lambda rows: rows, shape) == found
-    assert [place for rows in found for place in range(shape[0])[rows]] == list(range(shape[0]))
+        parts = list(row_blocks(shape))
+        assert map_blocks(lambda rows: rows, shape) == parts
+    assert [place for rows in parts for place in range(shape[0])[rows]] == list(range(shape[0]))
     width = int(np.prod(shape[1:]))
-    sizes = [rows.stop - rows.start for rows in found]
+    sizes = [rows.stop - rows.start for rows in parts]
     assert all(size == 1 or size * width <= cells for size in sizes)
 
 
@@ -106,24 +106,24 @@ def test_blocks_and_threads_change_no_bit(
     generator = np.random.default_rng(labels)
     masses = generator.random((EXAMPLES, labels)) * (generator.random((EXAMPLES, labels)) < share)
     masses[np.arange(EXAMPLES), generator.integers(0, labels, EXAMPLES)] = 0.3
-    lam: Floats = (masses / masses.sum(axis=1, keepdims=True)).astype(dtype)
-    sparse = Dense(lam).above_zero()
-    sets = np.random.default_rng(1).random(lam.shape) < 0.4
+    shares: Floats = (masses / masses.sum(axis=1, keepdims=True)).astype(dtype)
+    sparse = Dense(shares).above_zero()
+    sets = np.random.default_rng(1).random(shares.shape) < 0.4
     uniforms = np.random.default_rng(2).random((EXAMPLES, 5))
     pool = np.sort(np.random.default_rng(3).random(2_000).astype(dtype))
     queries = np.random.default_rng(4).random((EXAMPLES, 120)).astype(dtype)
     kernels: list[Callable[[], NDArray[np.generic]]] = [
-        lambda: aggregated(sets, lam),
+        lambda: aggregated(sets, shares),
         lambda: aggregated(sets, sparse),
         lambda: sizes(sets),
-        lambda: draw_labels(lam, uniforms),
+        lambda: draw_labels(shares, uniforms),
         lambda: draw_labels(sparse, uniforms),
-        lambda: largest(lam),
+        lambda: largest(shares),
         lambda: Ranks(pool).of(queries, "left"),
-        lambda: by_places(lam, None, lambda found, _: found.below),
+        lambda: by_places(shares, None, lambda found, _: found.below),
     ]
     whole = [kernel().tobytes() for kernel in kernels]
-    assert whole[5] == lam.max(axis=1).tobytes()
+    assert whole[5] == shares.max(axis=1).tobytes()
     for cells, number in ((1, 2), (999, 7)):
         cut(monkeypatch, cells, number)
         assert [kernel().tobytes() for kernel in kernels] == whole

@@ -62,21 +62,21 @@ def test_counts_come_back_exactly(rows: list[list[int]], dtype: str) -> None:
     assert exact_units(np.array([[0.5, 0.25]]), np.array([4])) is None  # the total is missed
     counts = np.array(rows) + np.array([1, 0, 0])
     totals = counts.sum(axis=1)
-    lam = (counts / totals[:, None]).astype(dtype)
-    units = exact_units(lam, totals)
+    shares = (counts / totals[:, None]).astype(dtype)
+    units = exact_units(shares, totals)
     assert units is not None
     np.testing.assert_array_equal(units, counts)
     assert (
-        exact_units(lam, totals + 1) is None
+        exact_units(shares, totals + 1) is None
         or (counts * (totals + 1)[:, None] % totals[:, None] == 0).all()
     )
 
 
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=6))
 def test_float_masses_are_rounded_up(row: list[float]) -> None:
-    lam = np.array([row])
-    assert float_bits(len(lam)) == FLOAT_BITS
-    units, one = raised_units(lam, FLOAT_BITS), 2**FLOAT_BITS
+    shares = np.array([row])
+    assert float_bits(len(shares)) == FLOAT_BITS
+    units, one = raised_units(shares, FLOAT_BITS), 2**FLOAT_BITS
     for value, unit in zip(row, units[0], strict=True):
         assert Fraction(value) <= Fraction(int(unit), one) < Fraction(value) + Fraction(1, one)
 

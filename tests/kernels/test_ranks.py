@@ -145,8 +145,8 @@ def test_few_and_many_labels(
 
 @pytest.mark.parametrize("dtype", [bool, np.float32, np.float64, np.int64])
 def test_at_every_threshold_a_hull_is_the_hull_of_the_set(dtype: type) -> None:
-    values: Floats | Ints = np.random.default_rng(0).integers(-4, 5, (40, 7))
-    values = (values > 0) if dtype is bool else values.astype(dtype)
+    integers = np.random.default_rng(0).integers(-4, 5, (40, 7))
+    values: Floats | Ints = (integers > 0 if dtype is bool else integers).astype(dtype)
     result = hull(values)
     assert result.dtype == dtype
     assert (result >= values).all()

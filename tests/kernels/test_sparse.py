@@ -23,7 +23,8 @@ def rows(draw: st.DrawFn) -> Floats:
     values[values.max(axis=1) == 0, -1] = 1
     # Sums above 1 count as 1, and would all be alike.
     values /= values.sum(axis=1, keepdims=True)
-    return values.astype(draw(st.sampled_from([np.float32, np.float64])))
+    result: Floats = values.astype(draw(st.sampled_from([np.float32, np.float64])))
+    return result
 
 
 @given(rows(), st.integers(0, 2**32 - 1))

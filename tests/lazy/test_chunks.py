@@ -194,24 +194,19 @@ def test_bits_of_measures_in_any_chunks(
 def test_mistakes_in_names_are_refused_before_reading(sets: xr.DataArray) -> None:
     inside, answers = Reads(sets, 5), Reads(NEW_ANSWERS, 4)
     gnu = answers.array.assign_coords(label=[*LABELS[:3], "gnu"])
+    evaluate = partial(plausibly.evaluate, inside.array)
     calls: list[tuple[Callable[[], object], tuple[str, ...]]] = [
         (
             lambda: plausibly.evaluate(sets.chunk(label=2), NEW_ANSWERS),
             ("label-axis-split", "found 2 + 2", 'hint sets.chunk({"label": -1})'),
         ),
         (
-            lambda: plausibly.evaluate(inside.array, NEW_ANSWERS.chunk(label=2)),
+            partial(evaluate, NEW_ANSWERS.chunk(label=2)),
             ("label-axis-split", "plausibilities: the Dask array cuts"),
         ),
-        (
-            lambda: plausibly.evaluate(inside.array, answers.array[1:]),
-            ("examples-differ", "plausibilities lack 1 example"),
-        ),
-        (lambda: plausibly.evaluate(inside.array, gnu), ("labels-differ",)),
-        (
-            lambda: plausibly.evaluate(inside.array, answers.array, by="place"),
-            ("coordinate-missing",),
-        ),
+        (partial(evaluate, answers.array[1:]), ("examples-differ", "ities lack 1 example")),
+        (partial(evaluate, gnu), ("labels-differ",)),
+        (partial(evaluate, answers.array, by="place"), ("coordinate-missing",)),
     ]
     for call, pieces in calls:
         with refused(*pieces):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -44,9 +45,9 @@ def test_calibrate_predict_and_evaluate_on_two_workers(
     client: Any,  # Any: as above
 ) -> None:
     assert len(client.ncores()) == 2
-    components = {"calibrator": "monte-carlo", "combiner": "ecdf"}
-    whole = plausibly.calibrate(CAL, ANSWERS, **components)
-    predictor = plausibly.calibrate(CAL.chunk(example=15), ANSWERS.chunk(example=15), **components)
+    calibrate = partial(plausibly.calibrate, calibrator="monte-carlo", combiner="ecdf")
+    whole = calibrate(CAL, ANSWERS)
+    predictor = calibrate(CAL.chunk(example=15), ANSWERS.chunk(example=15))
     assert predictor.fingerprint == whole.fingerprint
     sets, lazy = whole.predict(NEW, 0.3), predictor.predict(NEW.chunk(example=20), 0.3)
     assert lazy.compute().identical(sets)

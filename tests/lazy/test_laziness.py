@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import dask.array as da
 import numpy as np
 import pytest
 import xarray as xr
+from dask.local import get_sync
 
 import plausibly
 from lazy_world import LABELS, plausibilities, predictions
@@ -70,38 +72,38 @@ def changed(array: xr.DataArray, place: tuple[int, ...], value: float) -> xr.Dat
 
 VIEWS = xr.concat([CAL, CAL], dim="augmentation").assign_coords(augmentation=["a", "b"])
 SPLIT = ("label-axis-split", "found 1 + 1 + 1 + 1", 'hint predictions.chunk({"label": -1})')
+SPLIT_NEW = NEW.chunk(example=5, label=1)
+NAN = changed(NEW, (6, 2), np.nan).chunk(example=5)
+DOUBLED = changed(CAL, (11, 0), 2.0).chunk(example=5)
+DOUBLED_ANSWERS = changed(ANSWERS, (4, 0), 2.0).chunk(example=4)
+DOUBLED_NEW = changed(plausibilities(NEW), (6, 0), 2.0)
+SETS = plausibly.calibrate(CAL, ANSWERS).predict(NEW, 0.3)
+CALIBRATE = partial(plausibly.calibrate, CAL.chunk(example=5), ANSWERS)
+AUGMENTED = partial(plausibly.calibrate, VIEWS.chunk(example=5), ANSWERS)
 REFUSED: list[tuple[Callable[[ConformalPredictor], object], tuple[str, ...]]] = [
-    (lambda p: p.predict(NEW.chunk(example=5, label=1), 0.3), SPLIT),
-    (lambda p: p.p_values(NEW.chunk(example=5, label=1)), SPLIT),
+    (lambda p: p.predict(SPLIT_NEW, 0.3), SPLIT),
+    (lambda p: p.p_values(SPLIT_NEW), SPLIT),
     (lambda p: plausibly.calibrate(CAL.chunk(label=1), ANSWERS), SPLIT),
+    (lambda p: AUGMENTED(calibrator="augmentation"), ("chunks-unfit", "found augmentation,")),
+    (lambda p: CALIBRATE(calibrator=_Greedy()), ("scores-in-chunks", "hint predictions.load()")),
     (
-        lambda p: plausibly.calibrate(VIEWS.chunk(example=5), ANSWERS, calibrator="augmentation"),
-        ("chunks-unfit", "found augmentation, example, label"),
-    ),
-    (
-        lambda p: plausibly.calibrate(CAL.chunk(example=5), ANSWERS, calibrator=_Greedy()),
-        ("scores-in-chunks", "hint predictions.load(), where they fit into memory"),
-    ),
-    (
-        lambda p: p.predict(changed(NEW, (6, 2), np.nan).chunk(example=5), 0.3).compute(),
+        lambda p: p.predict(NAN, 0.3).compute(),
         ("numbers-not-finite", "predictions, t5 to t9, NaN in 1 row (t6)"),
     ),
-    (
-        lambda p: plausibly.calibrate(changed(CAL, (11, 0), 2.0).chunk(example=5), ANSWERS),
-        ("rows-do-not-sum", "predictions, e10 to e11: 1 of 2 rows"),
-    ),
-    (
-        lambda p: plausibly.calibrate(CAL, changed(ANSWERS, (4, 0), 2.0).chunk(example=4)),
-        ("rows-do-not-sum", "plausibilities, e4 to e7: 1 of 4 rows"),
-    ),
     *(
-        (
-            lambda p, cut=cut: plausibly.evaluate(
-                p.predict(NEW, 0.3), changed(plausibilities(NEW), (6, 0), 2.0).chunk(example=cut)
+        (call, ("rows-do-not-sum", where))
+        for call, where in (
+            (lambda p: plausibly.calibrate(DOUBLED, ANSWERS), "predictions, e10 to e11: 1 of 2"),
+            (lambda p: plausibly.calibrate(CAL, DOUBLED_ANSWERS), "plausibilities, e4 to e7: 1 of"),
+            (
+                lambda p: plausibly.evaluate(SETS, DOUBLED_NEW.chunk(example=4)),
+                "plausibilities, t4 to t7: 1 of",
             ),
-            ("rows-do-not-sum", f"{where}: 1 of"),
+            (
+                lambda p: plausibly.evaluate(SETS, DOUBLED_NEW.chunk(example=12)),
+                "plausibilities: 1 of",
+            ),
         )
-        for cut, where in ((4, "plausibilities, t4 to t7"), (12, "plausibilities"))
     ),
 ]
 
@@ -165,11 +167,11 @@ def test_tasks_do_not_grow_with_the_number_of_chunks(tmp_path: Path) -> None:
     cloudpickle = import_module("cloudpickle")
     sizes: list[list[int]] = []
 
-    def scheduler(graph: Any, keys: object, **options: object) -> object:  # Any: it has no hints
+    def scheduler(graph: Any, keys: Any, **options: object) -> object:  # Any: without hints
         tasks = dict(graph.__dask_graph__())
         # The largest is what all chunks share, and travels once.
         sizes[-1].append(sorted(len(cloudpickle.dumps(task)) for task in tasks.values())[-2])
-        return dask.get(tasks, keys, **options)
+        return get_sync(tasks, keys, **options)
 
     for n in (200, 2000):
         whole = predictions(n).assign_coords(example=[f"e{place:06d}" for place in range(n)])

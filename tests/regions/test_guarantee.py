@@ -215,8 +215,8 @@ def test_the_grid_holds_the_simplex_and_no_other_point(labels: int, parts: int) 
 
 def test_a_label_of_plausibility_zero_counts_nothing() -> None:
     scores = np.array([[-np.inf, 1.0, 2.0]])
-    lam = np.array([[0.0, 0.5, 0.5], [0.5, 0.5, 0.0]])
-    np.testing.assert_array_equal(simplex.expected_scores(scores, lam), [1.5, -np.inf])
+    vectors = np.array([[0.0, 0.5, 0.5], [0.5, 0.5, 0.0]])
+    np.testing.assert_array_equal(simplex.expected_scores(scores, vectors), [1.5, -np.inf])
     assert simplex.simplex_maximum(scores, 1.5).tolist() == [[0.0, 0.5, 1.0]]
     assert simplex.simplex_minimum(scores, 1.5).tolist() == [[0.0, 0.0, 0.5]]
     assert simplex.plausible_above(scores, 1.5, Fraction(1, 10)).tolist() == [[False, True, True]]
@@ -235,18 +235,18 @@ def test_scores_that_are_all_minus_infinity_warn_of_nothing(tau: float) -> None:
 
 def test_rows_that_sum_to_one_nearly_score_like_rows_that_do() -> None:
     scores = np.array([[3.0, 5.0]])
-    lam = np.array([[0.25, 0.75]])
-    exact = simplex.expected_scores(scores, lam)
-    np.testing.assert_allclose(simplex.expected_scores(scores, lam * (1 - 1e-6)), exact, 1e-15)
+    vectors = np.array([[0.25, 0.75]])
+    exact = simplex.expected_scores(scores, vectors)
+    np.testing.assert_allclose(simplex.expected_scores(scores, vectors * (1 - 1e-6)), exact, 1e-15)
 
 
 def test_rounding_bounds_the_error_of_expected_scores() -> None:
     rng = np.random.default_rng(0)
     scores = rng.normal(size=(50, 40))
-    lam = rng.dirichlet(np.ones(40), 50)
-    computed = simplex.expected_scores(scores, lam)
+    vectors = rng.dirichlet(np.ones(40), 50)
+    computed = simplex.expected_scores(scores, vectors)
     bound = simplex.rounding(scores)[:, 0]
-    for row, weights, value, error in zip(scores, lam, computed, bound, strict=True):
+    for row, weights, value, error in zip(scores, vectors, computed, bound, strict=True):
         parts = [Fraction(float(weight)) for weight in weights]
         pairs = zip(parts, row, strict=True)
         exact = sum((w * Fraction(float(s)) for w, s in pairs), Fraction(0)) / sum(parts)

@@ -1,4 +1,4 @@
-"""Regions as users meet them: names, dims, alphas, messages, pictures."""
+"""Regions as users meet them: names, dims, alphas, messages, pictures, figures of their page."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ import xarray as xr
 
 import plausibly
 from conformal_world import LABELS, world
+from exact_realdata import load
+from methods_page import tables
 from plausibly import plots
 from plausibly.conformal.regions import PlausibilityRegion
 from plausibly.guarantee import Guarantee
+from plausibly.kernels.random import Keys, hash_names
 from plausibly.plugin import Floats, ScoreFunction
 from refusals import refused, warned
 
@@ -209,3 +212,45 @@ def test_regions_of_few_labels_are_drawn(labels: int, tmp_path: Path) -> None:
     own = figure.Figure().subplots(1, 2)
     assert drawn(labels, [0.1], own[1]) is own[1]
     assert not own[0].lines
+
+
+DATA = ("crema_d", "lidc_malignancy", "chaosnli_snli")
+
+
+@pytest.fixture(scope="module")
+def page(project: Path) -> Path:
+    return project / "docs" / "regions.md"
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("name", DATA)
+def test_figures_are_measured(shared: Path, page: Path, name: str) -> None:
+    rows = tables(page)[1][1:]
+    assert [row[0].split("`")[1] for row in rows] == list(DATA)
+    predictions, answers = load(shared, name)
+    hashes = hash_names(predictions["example"].values)
+    measured = []
+    for number in range(10):
+        uniform = Keys(0, f"s{number}").uniform(hashes)[:, 0]
+        test = uniform < np.median(uniform)
+        halves = predictions[~test], answers[~test]
+        new, vectors = predictions[test], answers[test]
+        region = plausibly.calibrate_region(*halves)
+        direct = plausibly.calibrate(
+            *halves, calibrator={"name": "mass-coverage", "leave_out": 0.1}
+        )
+        sets = region.label_sets(new, 0.1)
+        assert float(((sets * vectors).sum("label") >= 0.9 - 1e-9).mean()) >= 0.99
+        measured.append(
+            [
+                float(region.contains(new, vectors, 0.1).mean()),
+                float(sets.sum("label").mean()),
+                float(direct.predict(new, 0.1).sum("label").mean()),
+                float(region.vote_sets(new, 0.1).sum("label").mean()),
+            ]
+        )
+    covered, *sizes = np.mean(measured, axis=0)
+    assert abs(covered - 0.9) < 0.01
+    row = next(row for row in rows if name in row[0])
+    assert row[1:] == [f"{covered:.3f}", *(f"{size:.2f}" for size in sizes)]
+    assert f"{len(answers['label'])} labels" in row[0]

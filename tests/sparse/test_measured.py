@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -39,7 +40,7 @@ ONE = SETS.isel(alpha=0, drop=True)
 # As many examples, of which five are others.
 SHIFTED = SETS.assign_coords(example=[f"case {row + 5}" for row in range(EXAMPLES)])
 Answers = xr.DataArray | xr.Dataset
-Measure = Callable[[Answers], xr.Dataset | xr.DataArray]
+Measure = Callable[[Answers], xr.Dataset]
 
 
 def augmented(model: xr.DataArray) -> xr.DataArray:
@@ -52,15 +53,19 @@ def tuned(answers: Answers) -> xr.Dataset:
     return result.candidates.assign_attrs(score=result.score, on=result.tuned_on)
 
 
+def evaluated(answers: Answers, ties: coverage.Ties) -> xr.Dataset:
+    return plausibly.evaluate(
+        SETS, answers, ties=ties, true_label="truth", by="patient", cluster="patient"
+    ).data
+
+
+def ranked(answers: Answers, score: str) -> xr.Dataset:
+    p = plausibly.joint_rank(augmented(MODEL), answers, augmented(NEW), score=score)
+    return p.to_dataset(name="p")
+
+
 MEASURES: dict[str, Measure] = {
-    **{
-        f"ties {ties}": lambda answers, ties=ties: (
-            plausibly.evaluate(
-                SETS, answers, ties=ties, true_label="truth", by="patient", cluster="patient"
-            ).data
-        )
-        for ties in coverage.TIES
-    },
+    **{f"ties {ties}": partial(evaluated, ties=ties) for ties in coverage.TIES},
     "one alpha": lambda answers: plausibly.evaluate(ONE, answers, true_label="truth").data,
     "a coordinate of the plausibilities": lambda answers: (
         plausibly.evaluate(SETS, answers, by="site", cluster="site").data
@@ -78,12 +83,7 @@ MEASURES: dict[str, Measure] = {
     ),
     "uniformity": lambda answers: p_value_uniformity(PREDICTOR, MODEL, answers, cluster="patient"),
     "tuning": tuned,
-    **{
-        f"joint rank, {score}": lambda answers, score=score: plausibly.joint_rank(
-            augmented(MODEL), answers, augmented(NEW), score=score
-        )
-        for score in ("probability", "aps")
-    },
+    **{f"joint rank, {score}": partial(ranked, score=score) for score in ("probability", "aps")},
 }
 
 

@@ -70,6 +70,9 @@ def test_calibration_prediction_and_evaluation(sparse: xr.Dataset) -> None:
     for calibrator in CALIBRATORS:
         with at_most(48):
             predictor = plausibly.calibrate(model, sparse, calibrator=calibrator)
+    table = mentions("single-label", ROWS, LABELS)
+    with at_most(48):
+        predictor = plausibly.calibrate(model, table)
     with at_most(48):
         sets = predictor.predict(predictions("new"), 0.3)
         plausibly.evaluate(sets, new, ties="fractional")

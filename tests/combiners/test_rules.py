@@ -1,4 +1,4 @@
-"""Each rule is what its paper says: closed forms, tests at a level, constants, scipy."""
+"""Each rule is what its paper says: closed forms, tests at a level, scipy, enumeration."""
 
 from __future__ import annotations
 
@@ -11,11 +11,20 @@ import pytest
 import scipy.stats
 from hypothesis import given, strategies as st
 
+import plausibly
+from exact_bags import Bag, Law, Outcome, PValuesOf, calibration_of, excess, law_of, voted_outcomes
+from exact_checks import SHAPES, bags
+from exact_product import p_values, pools_of
+from plausibly.calibration.pools import Pools
+from plausibly.calibration.pvalues import PValues
+from plausibly.calibration.scores import CalibrationScores
 from plausibly.plugin import COMBINER, CalibrationSummary, Claim, resolve
+from plausibly.protocols import PValueCombiner
 from plausibly_builtins.combiners.independent import Fisher, Stouffer
 from plausibly_builtins.combiners.merging import Cauchy, harmonic_factor
+from tables import labelled, shares
 
-from .designs import calibration_with, combiner
+from .designs import CLAIMING, MERGING, NONE, calibration_with, combiner
 
 N = 59
 RANKS = st.lists(st.integers(1, N + 1), min_size=1, max_size=7)
@@ -132,3 +141,133 @@ def test_one_of_the_draws_of_a_smoothed_average_is_the_tie_itself() -> None:
     rule = resolve(COMBINER, {"name": "average", "smoothed": True})
     stated = rule.guarantee(Claim(), CalibrationSummary(n=20, m=4), Fraction(1, 10))
     assert stated.needed == 7  # 3/4 / (n + 1) <= 1/10
+
+
+RULES = [*MERGING, "average", "twice-average", "maximum"]
+
+
+def test_two_equal_views_give_twice_the_p_value() -> None:
+    """The harmonic mean of copies is the copy: products of numerators must not pass 64 bits."""
+    rng = np.random.default_rng(0)
+    values = rng.dirichlet(np.ones(3), 200)
+    answers = labelled(rng.multinomial(3, values[:100]) / 3)
+    views = np.stack([values, values])
+    one = plausibly.calibrate(labelled(values[:100]), answers)
+    two = plausibly.calibrate(
+        labelled(views[:, :100]),
+        answers,
+        calibrator={"name": "augmentation", "scores": "separate"},
+        combiner="harmonic",
+    )
+    alone = one.p_values(labelled(values[100:], "new ")).values
+    doubled = two.p_values(labelled(views[:, 100:], "new ")).values
+    assert two.pools.each[0].total > 2**40
+    np.testing.assert_allclose(doubled, np.minimum(1.0, 2 * alone), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_totals_near_the_limit_of_64_bits(name: str) -> None:
+    """Eight replicates, apart, with masses whose sum over them passes 2^63."""
+    rng, m, n = np.random.default_rng(1), 8, 40
+    # Their least common multiple is next to 2^56.
+    units = 2**28 - np.arange(n) % 2
+    scores, new = rng.random((m, n)), rng.random((m, 25))
+    large = Pools(
+        CalibrationScores(
+            scores=scores,
+            units=units,
+            row=np.arange(n),
+            denominator=units,
+            augmentation="separate",
+        )
+    )
+    component = combiner(name)
+    result = component.combine(PValues.of(large, new), None)
+    # The same scores with masses of one, each replicate compared with its own.
+    small = Pools(CalibrationScores(scores=scores))
+    p_values = np.stack(
+        [pool.numerators(row) / pool.total for pool, row in zip(small.each, new, strict=True)]
+    )
+    mean = p_values.mean(axis=0)
+    expected = {
+        "average": mean,
+        "twice-average": np.minimum(1, 2 * mean),
+        "maximum": p_values.max(axis=0),
+    }.get(name)
+    if expected is None:
+        expected = component.merge(p_values)  # type: ignore[attr-defined]  # has it
+    np.testing.assert_allclose(result, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", [*RULES, *NONE])
+@pytest.mark.parametrize("draws", [1, 2, 5])
+def test_a_new_example_of_weight_zero_has_p_values_of_zero(name: str, draws: int) -> None:
+    """Below all atoms it is 0, and nothing is NaN or warned of."""
+    rng = np.random.default_rng(2)
+    values = rng.dirichlet(np.ones(3), 60)
+    inner = {"name": "monte-carlo", "draws": draws}
+    predictor = plausibly.calibrate(
+        labelled(values, w=rng.uniform(0.5, 2, 60)),
+        shares(rng.multinomial(3, values), counted=False),
+        calibrator={"name": "weighted", "by": "w", "inner": inner},
+        combiner=name,
+        allow_no_guarantee=True,
+    )
+    with np.errstate(all="raise"):
+        new = labelled([[0.0, 0.0, 1.0], [0.0, 0.5, 0.5]], "new ", w=[0.0, 1.0])
+        p_values = predictor.p_values(new).values
+    assert np.isfinite(p_values).all()
+    assert p_values[0, 0] == 0 < p_values[1, 0]
+    assert p_values[0, 2] == 1
+
+
+def test_the_least_p_value_is_above_zero() -> None:
+    """Also where the rule's own number is smaller than any double."""
+    assert Fisher().merge(np.full((400, 1), 1e-5)).item() > 0
+
+
+ROUNDING = Fraction(1, 10**12)
+"""p-values with e in them are doubles; a rule that is wrong is off by far more."""
+
+OTHERWISE: dict[str, object] = {"name": "e-value", "power": 0.5, "floor": 0.01}
+
+
+def product_p(rule: PValueCombiner) -> PValuesOf:
+    def p_values_of(bag: Bag, outcome: Outcome) -> list[Fraction]:
+        pools = pools_of(calibration_of(bag, outcome))
+        values = p_values(rule, pools, outcome.held, bag.scores[outcome.test])
+        return [Fraction(float(p)) for p in values]
+
+    return p_values_of
+
+
+def worst(like: str | dict[str, object], count: int = 4) -> Fraction:
+    """Return the largest P(p <= alpha) - alpha over all bags and attained alphas."""
+    rule = combiner(like)
+    return max(
+        excess(law_of(bag, product_p(rule), m))
+        for size, labels, m in SHAPES
+        for bag in bags((size, labels, 51), count)
+    )
+
+
+@pytest.mark.parametrize("like", [*CLAIMING, OTHERWISE], ids=str)
+def test_drawn_labels(like: str | dict[str, object]) -> None:
+    assert worst(like) <= ROUNDING
+
+
+@pytest.mark.parametrize("like", ["fisher", "stouffer"])
+def test_what_has_no_guarantee_misses_too_often(like: str) -> None:
+    assert worst(like) > Fraction(1, 100)
+
+
+@pytest.mark.parametrize("like", [*CLAIMING, OTHERWISE, *NONE], ids=str)
+def test_votes(like: str | dict[str, object]) -> None:
+    """One replicate; there the rules without a guarantee have one."""
+    rule = combiner(like)
+    for bag in bags((5, 2, 52), 30):
+        law: Law = {}
+        for chance, calibration, score in voted_outcomes(bag):
+            (p,) = p_values(rule, pools_of(calibration), [], [score]).tolist()
+            law[Fraction(p)] = law.get(Fraction(p), Fraction(0)) + chance
+        assert excess(law) <= ROUNDING

@@ -1,0 +1,206 @@
+"""Sparse plausibilities: aggregated, calibrated and written, they are the dense ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import attrs
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+from plausibly import to_dense, to_sparse
+from plausibly.conformal.predictor import ConformalPredictor
+from plausibly.io.plausibilities import read_plausibilities, write_plausibilities
+from plausibly.plugin import AGGREGATOR, Aggregator, Keys, answered_rows, resolve
+from refusals import refused
+from sparse_world import label_names, mentions, plausibilities, predictions, shuffled
+
+PAIRS = [
+    ("single-label", "label-frequency"),
+    ("partial-ranking", "inverse-rank"),
+    ("single-label", "inverse-rank"),
+    ("partial-ranking", "borda"),
+    ("label-set", "label-set"),
+    ("single-label", "label-set"),
+    ("soft-label", "soft-label"),
+    ("single-label", "majority-vote"),
+    ("single-label", "worker-agreement"),
+]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("kind", "name"), PAIRS)
+def test_sparse_is_dense_to_the_bit(kind: str, name: str, weighted: bool) -> None:
+    table = mentions(kind, 60, 90, weighted=weighted)
+    native = resolve(AGGREGATOR, name).aggregate_sparse(table, Keys(0)) is not None
+    assert native is (name not in ("majority-vote", "worker-agreement"))
+    dense = plausibly.aggregate(table, name)
+    sparse = plausibly.aggregate(table, name, sparse=True)
+    assert to_dense(sparse).identical(dense)
+    assert sparse.identical(to_sparse(dense))
+    assert sparse.sizes["slot"] <= 5
+
+
+def test_unanswered_examples_are_dropped_and_counted() -> None:
+    answers = [(f"case {row}", "r0", f"label {row}" if row % 4 else None) for row in range(20)]
+    table = plausibly.build_annotations("single-label", answers, labels=label_names(40))
+    with refused("example-unanswered"):
+        plausibly.aggregate(table, sparse=True)
+    sparse = plausibly.aggregate(table, unanswered="drop", sparse=True)
+    assert sparse.sizes["example"] == 15
+    assert to_dense(sparse).identical(plausibly.aggregate(table, unanswered="drop"))
+
+
+def test_labels_above_others_give_on_what_they_have() -> None:
+    parents = ["label 39" if code < 5 else "" for code in range(40)]
+    table = mentions("single-label", 12, 40, parents=parents)
+    sparse = plausibly.aggregate(table, "spread", sparse=True)
+    assert "label 39" not in sparse.label_name
+    assert to_dense(sparse).identical(plausibly.aggregate(table, "spread"))
+
+
+def test_draws_have_no_sparse_form() -> None:
+    with refused("sparse-draws", "hint sparse=False"):
+        plausibly.aggregate(mentions("single-label", 6, 40), "bootstrap", draws=3, sparse=True)
+
+
+@attrs.frozen(kw_only=True)
+class OnlySparse(Aggregator):
+    """An aggregator of a plugin that returns the sparse form, its weights moved."""
+
+    accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
+    shift: float = 0.0
+
+    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> Any:  # Any: sparse, dense later
+        return self.aggregate_sparse(annotations, keys)
+
+    def aggregate_sparse(self, annotations: xr.Dataset, keys: Keys) -> xr.Dataset:
+        rows = answered_rows(annotations, self.accepts)
+        sparse = rows.sparse_shares(rows.weight[rows.response], rows.votes)
+        return sparse.assign(weight=sparse["weight"] + self.shift * (sparse["label"] >= 0))
+
+
+def test_a_plugin_may_return_the_sparse_form_which_is_checked_too() -> None:
+    table = mentions("single-label", 10, 50)
+    dense = plausibly.aggregate(table).drop_vars("denominator")
+    assert plausibly.aggregate(table, OnlySparse()).identical(dense)
+    assert plausibly.aggregate(table, OnlySparse(), sparse=True).identical(to_sparse(dense))
+    rows = "found plausibilities: 10 of 10 rows sum to 1.2 (case 0, case 1,"
+    with refused("component-failed", rows):
+        plausibly.aggregate(table, OnlySparse(shift=0.1), sparse=True)
+
+
+pytestmark = pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
+
+LABELS, EXAMPLES = 40, 60
+MODEL, NEW = predictions(EXAMPLES, LABELS), predictions(9, LABELS, seed=5, start=1000)
+DENSE = plausibilities(EXAMPLES, LABELS)
+
+
+def calibrate(
+    answers: xr.DataArray | xr.Dataset, calibrator: str = "expected"
+) -> ConformalPredictor:
+    return plausibly.calibrate(MODEL, answers, calibrator=calibrator)
+
+
+@pytest.mark.parametrize("calibrator", ["expected", "monte-carlo", "mass-coverage"])
+def test_inputs_are_read_and_never_written(calibrator: str) -> None:
+    dense = DENSE.isel(label=np.random.default_rng(3).permutation(LABELS))
+    sparse = shuffled(to_sparse(dense))
+    before = sparse.copy(deep=True)
+    for name in ("weight", "label"):
+        sparse[name].values.flags.writeable = False
+    expected = calibrate(DENSE, calibrator)
+    predictor = calibrate(sparse, calibrator)
+    assert sparse.identical(before)
+    assert predictor.fingerprint == expected.fingerprint
+    assert predictor.p_values(NEW).identical(expected.p_values(NEW))
+
+
+@pytest.mark.parametrize("kind", ["single-label", "partial-ranking", "label-set", "soft-label"])
+def test_annotations_of_many_labels(kind: str) -> None:
+    table = mentions(kind, EXAMPLES, LABELS)
+    direct, dense = calibrate(table), calibrate(plausibly.aggregate(table))
+    np.testing.assert_array_equal(direct.p_values(NEW).values, dense.p_values(NEW).values)
+
+
+def test_refusals_are_those_of_dense_plausibilities() -> None:
+    # A label above others may have nothing, and is named where it has.
+    wide = DENSE.drop_vars(["denominator", "risk"]).pad(label=(0, 1), constant_values=0)
+    names = [*DENSE.label.values, "above"]
+    wide = wide.assign_coords(label=names, parent=("label", ["above"] * 3 + [""] * (LABELS - 2)))
+    assert calibrate(shuffled(to_sparse(wide))).fingerprint == calibrate(wide).fingerprint
+    above = wide.copy(deep=True)
+    above[7] = np.eye(LABELS + 1)[LABELS]
+    fewer_labels = (DENSE[:, 1:] / DENSE[:, 1:].sum("label")).fillna(1 / (LABELS - 1))
+    for name, wrong in (
+        ("parents-named", above),
+        ("labels-differ", fewer_labels),
+        ("examples-differ", DENSE[1:]),
+    ):
+        texts = []
+        for form in (to_sparse(wrong), wrong):
+            with pytest.raises(plausibly.InputError) as caught:
+                calibrate(form)
+            assert caught.value.name == name
+            texts.append(str(caught.value))
+        assert texts[0] == texts[1]
+
+
+def test_other_programs_read_the_arrays(tmp_path: Path) -> None:
+    sparse = plausibly.aggregate(mentions("single-label", 6, 50), sparse=True)
+    for name in ("lam.npz", "lam.nc"):
+        plausibly.write_plausibilities(sparse, tmp_path / name)
+    arrays = np.load(tmp_path / "lam.npz")
+    assert set(arrays) == {"weight", "label", "examples", "labels", "denominator", "site", "about"}
+    np.testing.assert_array_equal(arrays["label"], sparse["label"].values)
+    with xr.open_dataset(tmp_path / "lam.nc", engine="scipy") as dataset:
+        assert dataset["weight"].dims == ("example", "slot")
+
+
+@pytest.mark.parametrize("ending", [".npz", ".nc"])
+def test_files_are_far_smaller_than_the_dense_array(tmp_path: Path, ending: str) -> None:
+    sparse = plausibly.aggregate(mentions("single-label", 500, 20_000), sparse=True)
+    path = tmp_path / f"lam{ending}"
+    plausibly.write_plausibilities(sparse, path)
+    assert path.stat().st_size < 2_000_000 < 500 * 20_000 * 8
+    assert plausibly.read_plausibilities(path, sparse=True).identical(sparse)
+
+
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "lam.npz"
+    plausibly.write_plausibilities(to_sparse(plausibilities(4, 40)), path)
+    arrays = dict(np.load(path))
+    arrays["weight"] = arrays["weight"] / 2
+    np.savez(path, **arrays)
+    with refused("rows-do-not-sum", "lam.npz: 4 of 4 rows sum to 0.5 (case 0, case"):
+        plausibly.read_plausibilities(path, sparse=True)
+    np.savez(path, **arrays | {"label": arrays["label"][:, :-1]})
+    with refused("file-damaged"):
+        plausibly.read_plausibilities(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "labels", "sparse"),
+    [
+        ("a.npz", "sparse", 6, True),
+        ("a.nc", "sparse", 6, True),
+        ("a.npz", "wide", 45, False),
+        ("a.csv", "wide", 45, False),
+        ("a.csv", "long", 33, True),
+        ("a.csv", "long", 32, False),
+    ],
+)
+def test_the_form_that_takes_less(
+    tmp_path: Path, name: str, form: str, labels: int, sparse: bool
+) -> None:
+    dense, path = plausibilities(20, labels), tmp_path / name
+    given = to_sparse(dense) if form == "sparse" else dense
+    write_plausibilities(given, path, form="long" if form == "long" else "wide")
+    result = read_plausibilities(path, sparse=None)
+    assert isinstance(result, xr.Dataset) == sparse
+    as_dense = plausibly.to_dense(result) if isinstance(result, xr.Dataset) else result
+    assert as_dense.equals(read_plausibilities(path))
