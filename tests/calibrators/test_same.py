@@ -144,7 +144,7 @@ def test_rows_forms_chunks_and_files_of_a_calibration(
     model, answers = shuffled(model_of(name), ["example"]), shuffled(answers)
     turned = calibrated(name, combiner, score, model=model, answers=answers)
     assert turned.fingerprint == straight.fingerprint
-    assert turned.predict(new, ALPHAS).equals(straight.predict(new, ALPHAS))
+    assert turned.predict(new, ALPHAS).identical(straight.predict(new, ALPHAS))
     sparse = plausibly.to_sparse(answers)
     others = [calibrated(name, combiner, score, model=model, answers=sparse)]
     if name not in VIEWS:
@@ -154,6 +154,26 @@ def test_rows_forms_chunks_and_files_of_a_calibration(
     others.append(plausibly.load_predictor(tmp_path / "predictor.nc"))
     for other in others:
         assert_same(turned, other, new)
+
+
+def test_sizes_of_groups_of_labels_do_not_depend_on_rows() -> None:
+    generator = np.random.default_rng(0)
+    totals = generator.choice([3, 7, 9], 200)
+    shares = np.stack([generator.multinomial(total, [0.5, 0.3, 0.2]) / total for total in totals])
+    coords = {"example": [f"e{row}" for row in range(200)], "label": ["a", "b", "c"]}
+    answers = xr.DataArray(shares, coords, ("example", "label"))
+    answers = answers.assign_coords(denominator=("example", totals))
+    sizes = {
+        plausibly.calibrate(
+            answers.drop_vars("denominator")[rows],
+            answers[rows],
+            calibrator=inside("mondrian", "label"),
+        )
+        .guarantee("0.3")
+        .groups
+        for rows in (slice(None), slice(None, None, -1))
+    }
+    assert len(sizes) == 1
 
 
 @EACH

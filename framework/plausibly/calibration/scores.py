@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from plausibly.errors import IncompatibleComponents
 from plausibly.guarantee import BY_LABEL, Claim, converter
+from plausibly.kernels.sums import ordered_sum
 from plausibly.kernels.types import Floats, Ints, unwritable
 from plausibly.type_hints import fits, spelled
 
@@ -208,7 +209,7 @@ class CalibrationScores:
             rows = np.unique(np.stack([self.group, row]), axis=1)
             return [float(count) for count in np.bincount(rows[0], minlength=size)]
         each = (units / denominator[row]).astype(np.float64)
-        return [float(mass) for mass in np.bincount(self.group, weights=each, minlength=size)]
+        return [float(mass) for mass in ordered_sum(self.group, each, size)]
 
     def of_group(self, code: int) -> CalibrationScores:
         """Return the atoms of one group, with the examples that have any there."""
