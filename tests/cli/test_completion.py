@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from cli_world import World
-from plausibly.cli import completion
 from plausibly.cli.app import app
 
 SHELLS = ("bash", "zsh", "fish")
@@ -94,11 +91,6 @@ def test_nothing_is_offered_where_nothing_is_known(world: World) -> None:
         assert offered(words) == []
 
 
-def test_a_registry_that_fails_is_no_message(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(completion, "_registry", None)
-    assert offered("calibrate --score p") == []
-
-
 def test_no_heavy_library_is_imported() -> None:
     code = (
         "import sys\n"
@@ -113,33 +105,3 @@ def test_no_heavy_library_is_imported() -> None:
     )
     assert done.stdout == "probability\n"
     assert done.stderr.splitlines()[-1] == "[]"
-
-
-def test_the_script_of_a_shell_and_where_it_is_installed(tmp_path: Path) -> None:
-    """The shell is named here, as which one runs the tests is not known; the home is ours."""
-    env = {"HOME": str(tmp_path), "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
-    bash = shutil.which("bash")
-    command = Path(sys.executable).with_name("plausibly")
-    if bash is None or not command.exists():
-        pytest.skip("needs bash, and the installed command")
-    found = os.environ | env
-    shown = subprocess.run(
-        [command, "--show-completion", "bash"],
-        capture_output=True,
-        text=True,
-        env=found,
-        check=True,
-    )
-    assert "_PLAUSIBLY_COMPLETE=complete_bash" in shown.stdout
-    assert list(tmp_path.iterdir()) == []
-    script = tmp_path / "script.sh"
-    script.write_text(
-        f'{shown.stdout}\nPATH="{command.parent}:$PATH"\n'
-        "COMP_WORDS=(plausibly calibrate --combiner held)\nCOMP_CWORD=3\n"
-        '_plausibly_completion plausibly\necho "${COMPREPLY[@]}"\n',
-        encoding="utf-8",
-    )
-    ran = subprocess.run(
-        [bash, "--norc", script], capture_output=True, text=True, env=found, check=True
-    )
-    assert ran.stdout == "held-out-rank\n"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cli_world import World, done, refused, run
+from cli_world import World, done, run
 
 
 def written() -> dict[str, Any]:  # Any: what TOML holds
@@ -36,31 +36,3 @@ def test_commands_run_with_the_file_alone(world: World, files: str) -> None:
     # The predictor remembers the columns, so that the file is not needed for it.
     done(f"predict -p {tables['new']['predictions']} --config none -o again.csv")
     assert Path("again.csv").read_bytes() == Path("sets.csv").read_bytes()
-
-
-def test_existing_and_unrecognised_files(world: World) -> None:
-    world.write("notes.txt", "hello\n")
-    refused("init notes.txt", "files-unrecognised", "notes.txt")
-    refused("init missing.csv", "file-missing", "missing.csv")
-    world.write("labels.txt", "cat\ndog\nfox\n")
-    world.edit("votes.csv", "c00,w0,cat", "c00,w0,cat\nc00,w0,dog")
-    found = run("init", "--dry-run", "--json").document
-    assert found["not_used"] == ["notes.txt", "votes.csv (response-twice)"]
-    assert found["recognised"]["labels"] == "labels.txt: 3 labels"
-    assert not world.path("plausibly.toml").exists()
-    world.write("plausibly.toml", "seed = 3\n")
-    refused("init", "output-exists", "plausibly.toml")
-    assert written() == {"seed": 3}
-
-
-def test_logits_of_some_examples_with_known_labels(world: World) -> None:
-    for name in ("new.csv", "new_votes.csv", "new_patients.csv"):
-        world.path(name).unlink()
-    lines = world.path("probabilities.csv").read_text("utf-8").replace("0.", "-0.").splitlines()
-    world.write("probabilities.csv", "\n".join(lines[:20]) + "\n")
-    done("init")
-    tables = written()
-    assert tables["predictions"]["scale"] == "logit"
-    assert tables["examples"]["only_common"] is True
-    assert "new" not in tables
-    done("calibrate")

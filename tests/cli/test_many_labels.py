@@ -93,8 +93,8 @@ def test_forms_by_default() -> None:
         write_votes(3, labels)
         assert typed(f"aggregate {words} --json", *OF_VOTES).document["form"] == form
     sparse = f"aggregate {' '.join(OF_VOTES)} --form sparse -o"
-    refused(f"{sparse} lam.csv", "option-unfit", "found .csv hint -o lam.npz, or --form long")
-    refused(f"{sparse} lam.npz {DRAWN}", "option-unfit", "found draws hint --form wide")
+    refused(f"{sparse} lam.csv", "option-unfit", ".csv file", "-o lam.npz, or --form long")
+    refused(f"{sparse} lam.npz {DRAWN}", "option-unfit", "for draws", "hint --form wide")
 
 
 @pytest.mark.usefixtures("small")

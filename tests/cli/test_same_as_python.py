@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import typing
+
 import numpy as np
 import pytest
 import xarray as xr
 
 import plausibly
-from cli_world import CALIBRATE, EVALUATE, World, typed
-from plausibly.io import read_plausibilities, read_sets
+from cli_world import CALIBRATE, EVALUATE, World, done, refused, typed
+from plausibly.config.load import key
+from plausibly.data.validate import SCALES
+from plausibly.evaluation.intervals import METHODS as INTERVALS
+from plausibly.io import read_sets
+from plausibly.kernels.coverage import TIES
 
 METHODS: dict[str, dict[str, object]] = {
     "": {},
@@ -49,14 +55,6 @@ def test_the_way_of_the_data(world: World, flags: str) -> None:
             assert result["aggregated_coverage"][end] == expected
 
 
-def test_aggregate_writes_what_python_gives(world: World) -> None:
-    lam = plausibly.aggregate(plausibly.read_annotations("votes.csv"))
-    assert typed("aggregate -a votes.csv -o lam.csv").code == 0
-    found = read_plausibilities("lam.csv")
-    np.testing.assert_array_equal(found.values, lam.values)
-    np.testing.assert_array_equal(found["denominator"].values, lam["denominator"].values)
-
-
 def test_inline_tables_are_components_and_names_may_be_left_out(world: World) -> None:
     table = '{name = "ecdf", delta = 0.5, held_out = 0.4, band = "one-sided"}'
     drawn = ("--calibrator", '{name = "monte-carlo", draws = 3}')
@@ -88,20 +86,130 @@ def test_examples_name_the_rows_of_a_file_without_names(world: World) -> None:
     assert bare["fingerprint"] == named["fingerprint"]
 
 
-def test_the_scale_of_the_predictor_is_the_default(world: World) -> None:
-    for name in ("probabilities", "new"):
-        array = plausibly.read_predictions(f"{name}.csv")
-        np.savez(
-            f"{name}.npz",
-            predictions=np.log(array.values) + 1,
-            examples=array["example"].values,
-            labels=array["label"].values,
-        )
-    words = "-a votes.csv -p probabilities.npz --set predictions.scale=logit -o predictor.nc"
-    assert typed(f"calibrate {words}").code == 0
-    ran = typed("predict predictor.nc -p new.npz -o sets.csv --json")
-    assert ran.document["predictions"]["scale"] == "logit"
-    expected = plausibly.load_predictor("predictor.nc").predict(
-        plausibly.read_predictions("new.npz", scale="logit"), "0.1"
+def fingerprint(line: str) -> str:
+    """Return the fingerprint of the predictor that a command makes."""
+    ran = typed(line, "--json")
+    assert ran.code == 0, ran.err
+    return str(ran.document["fingerprint"])
+
+
+@pytest.mark.parametrize(
+    ("path", "choices"),
+    [
+        ("predictions.scale", SCALES),
+        ("evaluation.ties", TIES),
+        ("evaluation.interval", INTERVALS),
+    ],
+)
+def test_choices_are_those_of_the_library(path: str, choices: typing.Iterable[str]) -> None:
+    assert typing.get_args(key(path).arms[0]) == tuple(choices)
+
+
+# ---- names in files
+
+HEAD, OTHER = "task,worker,label", "item,rater,answer"
+TABLE = '{example = "item", annotator = "rater", label = "answer"}'
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "option"),
+    [
+        ("votes.csv", HEAD, OTHER, "--columns example=item,annotator=rater,label=answer"),
+        ("votes.csv", HEAD, OTHER, f"--columns '{TABLE}'"),
+        ("votes.csv", HEAD, OTHER, f"--reader '{{name = \"long-table\", columns = {TABLE}}}'"),
+        ("probabilities.csv", "example,", "case,", "--set predictions.example=case"),
+        ("votes.csv", "dog", "hound", "--set labels.rename=hound=dog"),
+        ("probabilities.csv", "dog", "hound", "--set labels.rename=hound=dog"),
+        ("votes.csv", "dog", "d=g", '--set labels.rename=\'{"d=g" = "dog"}\''),
+        # Quotes keep a blank in a header, too.
+        ("votes.csv", "dog", '"dog "', "--set labels.strip=true"),
+        ("probabilities.csv", "dog", '"dog "', "--set labels.strip=true"),
+    ],
+)
+def test_names_of_other_files(world: World, file: str, old: str, new: str, option: str) -> None:
+    expected = fingerprint(CALIBRATE)
+    world.replace(file, old, new)
+    ran = typed(CALIBRATE)
+    assert ran.code == 2
+    assert option != "--set labels.strip=true" or "--set labels.strip=true, or --set" in ran.err
+    assert fingerprint(f"{CALIBRATE} {option}") == expected
+
+
+@pytest.mark.parametrize("option", ["--set labels.strip=true", "--set 'labels.rename=dog =dog'"])
+def test_answers_of_a_label_with_and_without_a_blank_are_merged(world: World, option: str) -> None:
+    expected = fingerprint(CALIBRATE)
+    world.replace("votes.csv", "dog", "dog ", 2)
+    ran = typed(f"{CALIBRATE} {option}")
+    assert ran.code == 0, ran.err
+    assert "names-alike" not in ran.err
+    assert '2 (2 as "dog ")' in ran.text
+    assert fingerprint(f"{CALIBRATE} {option}") == expected
+
+
+def test_normalise_and_scale(world: World) -> None:
+    array = plausibly.read_predictions("probabilities.csv")
+    np.savez("twice.npz", predictions=array.values * 2, examples=array.example, labels=array.label)
+    lam = plausibly.aggregate(plausibly.read_annotations("votes.csv"))
+    words = CALIBRATE.replace("probabilities.csv", "twice.npz")
+    assert "--set predictions.normalise=true" in typed(words).err
+    for option, predictions in (
+        ("normalise=true", plausibly.read_predictions("twice.npz", normalise=True)),
+        ("scale=any", plausibly.read_predictions("twice.npz", scale="any")),
+    ):
+        expected = plausibly.calibrate(predictions, lam).fingerprint
+        assert fingerprint(f"{words} --set predictions.{option}") == expected
+
+
+# ---- what is left out
+
+
+def test_a_dry_run_reads_no_chunk(world: World) -> None:
+    pytest.importorskip("dask")
+    np.save("p.npy", plausibly.read_predictions("probabilities.csv").values)
+    world.write("labels.txt", "cat\ndog\nfox\n")
+    files = "-a votes.csv -p p.npy -e patients.csv --labels labels.txt -o p.nc --dry-run"
+    line = f"calibrate {files} --set compute.chunks=7 --set compute.scheduler=local"
+    assert "would do     read 30 examples, 7 at a time, and calibrate\n" in done(line).out
+    refused(f"{line} --calibrator expcted", "component-unknown", 'no calibrator "expcted"')
+
+
+@pytest.mark.parametrize("ending", ["csv", "nc"])
+def test_a_table_stands_for_the_export(world: World, ending: str) -> None:
+    done("convert", "-a", "votes.csv", "-o", f"table.{ending}")
+    there = plausibly.read_annotations(f"table.{ending}")
+    here = plausibly.read_annotations("votes.csv")
+    assert there.attrs["reader"] == "annotation-table"
+    assert there.attrs["source"] == f"table.{ending}"
+    assert there.assign_attrs(here.attrs).identical(here)
+
+
+def test_labels_and_columns_are_those_of_the_user(world: World) -> None:
+    world.write("labels.txt", "fox\nowl\ndog\ncat\n")
+    world.edit("votes.csv", "task,worker,label", "item,who,dx")
+    words = "convert -a votes.csv --columns example=item,annotator=who,label=dx --labels labels.txt"
+    done(words, "-o", "table.csv")
+    table = plausibly.read_annotations("table.csv")
+    assert table["label"].values.tolist() == ["fox", "owl", "dog", "cat"]
+    assert table.attrs["labels_declared"] == 1
+
+
+def test_draws_stand_for_the_annotations(world: World) -> None:
+    draws = typed("aggregate -a votes.csv --aggregator bootstrap -o draws.parquet --json")
+    assert draws.document["draws"] == 10
+    table = plausibly.read_annotations("votes.csv")
+    xr.testing.assert_identical(
+        plausibly.read_plausibilities("draws.parquet"), plausibly.aggregate(table, "bootstrap")
     )
-    np.testing.assert_array_equal(read_sets("sets.csv").values, expected.values)
+    words = "-p probabilities.csv -o predictor.nc --calibrator monte-carlo --json"
+    drawn = typed("calibrate --plausibilities draws.parquet", *words.split()).document
+    direct = typed("calibrate -a votes.csv --aggregator bootstrap", *words.split()).document
+    assert drawn["fingerprint"] == direct["fingerprint"]
+    assert drawn["plausibilities"]["draws"] == 10
+    study = (
+        'alphas = [0.2]\n[plausibilities]\npath = "draws.parquet"\n'
+        '[predictions]\npath = "probabilities.csv"\n[examples]\npath = "patients.csv"\n'
+        "[[methods]]\n[splits]\ncount = 2\n"
+    )
+    world.write("study.toml", study)
+    ran = typed("run study.toml --json --no-report")
+    assert ran.code == 0, ran.err

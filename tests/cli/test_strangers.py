@@ -19,8 +19,7 @@ from cli_world import Terminal, World, run, typed
 from plausibly import progress, registry
 from plausibly.errors import InputError, PlausiblyWarning, visible
 from plausibly.kernels.types import Floats
-from plausibly.plugin import READER, SCORE, Reader, Registrar, ScoreFunction
-from plausibly.registry.entries import Source
+from plausibly.plugin import READER, SCORE, Reader, ScoreFunction
 
 STEERS = "\x1b[31mred\u202e\u200b\t"
 SHOWN = "\\x1b[31mred\\u202e\\u200b\\t"
@@ -112,16 +111,6 @@ def test_a_slow_reader_is_named_on_a_terminal(
         monkeypatch.setattr(sys, "stderr", stream)
         plausibly.read_annotations("votes.csv")
         assert ("reader slow looks at votes.csv" in stream.getvalue()) == named
-
-
-def test_names_of_many_components_are_compared_once() -> None:
-    registrar = Registrar(Source("many"))
-    begun = time.process_time()
-    for number in range(10_000):
-        registrar.add(SCORE, f"score-{number}", Loud)
-    assert time.process_time() - begun < 2
-    with pytest.raises(InputError, match="name-clash"):
-        registrar.add(SCORE, "score-7", Loud)
 
 
 # ---- names that steer a terminal

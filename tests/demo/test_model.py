@@ -78,13 +78,6 @@ def test_features_of_a_fold_do_not_scale_the_others_of_its_model() -> None:
     assert (predict(features, lam)[same] == predict(far, lam)[same]).all()
 
 
-def test_the_order_of_rows_does_not_matter() -> None:
-    features, lam = world()
-    order = np.random.default_rng(0).permutation(len(lam))
-    turned = predict(features[order], lam[order]).sel(example=lam.example)
-    np.testing.assert_allclose(turned, predict(features, lam), atol=1e-4)
-
-
 def test_a_label_that_no_fold_saw_has_probability_nought() -> None:
     features, lam = world()
     fold = folds(features)

@@ -41,11 +41,6 @@ def test_measures_of_a_hollow_block() -> None:
     assert_allclose(geometry(block, PIXEL, STEP), expected, rtol=1e-12)
 
 
-def test_a_contour_without_an_inside_counts_as_one_pixel() -> None:
-    line = Contour(False, 0.0, np.array([[0.0, 0.0], [4.0, 0.0]]))
-    assert geometry([line], PIXEL, STEP)[0] == pytest.approx(np.log(PIXEL**2 * STEP))
-
-
 def source(folder: Path, marks: Marks) -> Path:
     """Return a wheel whose database holds these marks."""
     base = sqlite3.connect(":memory:")

@@ -13,7 +13,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from plausibly.data import names
 from plausibly.demo import subjects
 from plausibly.demo.subjects import TOY_LABELS, Nodules, Toy, load_nodules, make_toy
-from plausibly.errors import InputError
 
 
 @pytest.fixture(scope="module")
@@ -40,12 +39,6 @@ def test_the_figures_that_the_demo_prints(nodules: Nodules) -> None:
     assert len(set(nodules.features["patient"].to_numpy())) == 689
     assert round(float(np.mean(most == readers)), 2) == 0.14
     assert round(float(np.mean((counts == most[:, None]).sum(axis=1) > 1)), 2) == 0.20
-
-
-def test_compactness_is_volume_over_cubed_diameter(nodules: Nodules) -> None:
-    features = nodules.features.to_dataset("feature")
-    expected = features["log_volume_mm3"] - 3 * features["log_max_inplane_diameter_mm"]
-    assert_allclose(features["log_compactness"], expected, rtol=0, atol=0.0025)
 
 
 @pytest.mark.realdata
@@ -118,21 +111,8 @@ def test_points_have_the_moments_of_their_label(made: Toy) -> None:
         assert abs(len(mine) / len(points) - share) < 4 * np.sqrt(share * (1 - share) / len(points))
 
 
-def test_the_model_is_good_and_wrong(made: Toy) -> None:
-    model, lam = made.predictions.to_numpy(), made.plausibilities.to_numpy()
-    assert_allclose(model.sum(axis=1), 1, rtol=1e-12)
-    assert np.mean(model.argmax(axis=1) == lam.argmax(axis=1)) > 0.9
-    assert np.abs(model - lam).mean() > 0.01
-
-
 def test_an_example_does_not_depend_on_how_many_there_are() -> None:
     few, many = make_toy(5), make_toy(50)
     for name in ("predictions", "plausibilities", "true_label", "points"):
         assert_array_equal(getattr(few, name), getattr(many, name)[:5])
         assert_array_equal(getattr(few, name)["example"], getattr(many, name)["example"][:5])
-
-
-def test_a_toy_without_examples_is_refused() -> None:
-    with pytest.raises(InputError) as caught:
-        make_toy(0)
-    assert (caught.value.name, caught.value.hint) == ("option-range", "examples=2000")

@@ -151,23 +151,6 @@ def test_readers_are_asked_for_by_names_and_options_that_they_have() -> None:
         )
 
 
-def test_what_is_printed_takes_the_place_of_what_was_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(
-        "<!-- file: a.txt -->\n\n```text\nhello\n```\n\n```console\n$ cat a.txt\n?\n```\n\n"
-        "```python\nprint(1 + 1)\n```\n\n```text\n3\n```\n",
-        encoding="utf-8",
-    )
-    monkeypatch.chdir(tmp_path)
-    found = run_pages.run(page)
-    assert [one.right for one in found] == [False, False]
-    new = run_pages.renewed(page.read_text(encoding="utf-8"), found)
-    assert "$ cat a.txt\nhello\n```" in new
-    assert new.endswith("```text\n2\n```\n")
-
-
 PUBLIC = "with the public file"
 
 

@@ -104,20 +104,6 @@ def test_the_blocks_of_python_print_what_the_page_shows(
             assert (out == "") == ("print(" not in found[place].body)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_blocks_are_cut_run_or_output(name: str) -> None:
-    found = blocks(name)
-    for before, block in zip([None, *found], found, strict=False):
-        if block.mark == "cut" or (block.mark == "file" and name in RUN):
-            continue
-        assert block.mark == ""
-        assert name in RUN
-        assert block.language in ("python", "console", "text")
-        if block.language == "text":
-            assert before is not None
-            assert before.language == "python"
-
-
 PAGE = {path.stem: cut_docs.page(path.name) for path in sorted(PAGES.glob("*.md"))}
 OF_KIND = {
     **dict.fromkeys(("annotation", "reader"), PAGE["format"]),
@@ -148,3 +134,17 @@ def test_what_an_author_can_import_is_listed() -> None:
     listed = set(re.findall(r"`(\w+)`", table))
     protocols = {kind.protocol.__name__ for kind in KINDS}
     assert {*dir(plugin), *dir(readers)} - listed == protocols
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_blocks_are_cut_run_or_output(name: str) -> None:
+    found = blocks(name)
+    for before, block in zip([None, *found], found, strict=False):
+        if block.mark == "cut" or (block.mark == "file" and name in RUN):
+            continue
+        assert block.mark == ""
+        assert name in RUN
+        assert block.language in ("python", "console", "text")
+        if block.language == "text":
+            assert before is not None
+            assert before.language == "python"

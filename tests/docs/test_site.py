@@ -1,9 +1,12 @@
-"""The site as a whole: links lead somewhere, every page is in a menu, words are spelled one way."""
+"""Pages have links that lead somewhere, menus and tables; public names have docstrings."""
 
 from __future__ import annotations
 
+import inspect
 import re
+from importlib import import_module
 from pathlib import Path
+from types import FunctionType
 
 import pytest
 
@@ -48,3 +51,42 @@ def test_pictures_are_those_of_their_sources(picture: str) -> None:
     assert drawn == draw_docs.DRAWN[picture](), "python scripts/draw_docs.py --write"
     assert "http://www.w3.org/2000/svg" in drawn
     assert drawn.count("http") == 1  # nothing from elsewhere
+
+
+MODULES = (
+    "plausibly",
+    "plausibly.annotators",
+    "plausibly.evaluation",
+    "plausibly.huggingface",
+    "plausibly.io",
+    "plausibly.planning",
+    "plausibly.plots",
+    "plausibly.plugin",
+    "plausibly.plugin.readers",
+    "plausibly.sklearn",
+    "plausibly.testing",
+    "plausibly.torch",
+)
+
+
+def undocumented(value: type | FunctionType) -> list[str]:
+    """Return what lacks a docstring; a method may inherit that of the one that it overrides."""
+    lacking = [] if value.__doc__ else [value.__qualname__]
+    for member, part in vars(value).items() if inspect.isclass(value) else ():
+        code = inspect.isfunction(getattr(part, "fget", part))
+        if code and not member.startswith("_") and not inspect.getdoc(getattr(value, member)):
+            lacking.append(f"{value.__qualname__}.{member}")
+    return lacking
+
+
+def test_every_public_name_has_a_docstring() -> None:
+    seen, missing = 0, []
+    for module in map(import_module, MODULES):
+        for public in (each for each in dir(module) if not each.startswith("_")):
+            value = getattr(module, public)
+            ours = getattr(value, "__module__", "").startswith("plausibly")
+            if ours and (inspect.isfunction(value) or inspect.isclass(value)):
+                seen += 1
+                missing += [f"{module.__name__}: {one}" for one in undocumented(value)]
+    assert seen > 200
+    assert missing == []

@@ -188,4 +188,4 @@ def test_the_study_of_the_reference_is_right(
     (tmp_path / "study.toml").write_text(text, encoding="utf-8")
     ran = run("config", "check", "study.toml")
     assert (ran.code, ran.err) == (0, "")
-    assert "study.toml: 1 method, alphas 0.1 and 0.05" in ran.out
+    assert "study.toml: 1 method, alpha 0.1, 0.05" in ran.out

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from plausibly.paper.page import Claim, close, mean_spread
+from plausibly.paper.figure import close, mean_spread
 
-from .runs import PLAIN, SPLITS, made
+from .runs import PLAIN, made
 
 # Parts that a handful of splits cannot decide: spreads, and means of few.
 UNDECIDED = {
@@ -102,24 +102,9 @@ def test_a_verdict_follows_the_numbers(name: str) -> None:
     assert other.measured != one.claim.measured
 
 
-def test_a_line_says_all() -> None:
-    claim = Claim(says="sets cover", measured="0.900", parts={"one": True, "other": False})
-    assert claim.line("toy") == "toy: held: no: not other. Claim: sets cover. Measured: 0.900."
-    good = Claim(says="sets cover", measured="0.900", parts={"one": True})
-    assert (good.held, good.verdict) == (True, "yes")
-
-
 def test_numbers_in_claims() -> None:
     assert close(0.909, 0.9)
     assert not close(0.9101, 0.9)
     values = np.array([0.9, 0.92])
     assert mean_spread(values) == "0.910 (spread 0.014)"  # sd with one degree of freedom less
     assert mean_spread(values[:1]) == "0.900"
-
-
-def test_the_gap_of_the_toy_is_large() -> None:
-    voted, drawn = made("majority-vote-undercovers").numbers, made("monte-carlo").numbers
-    assert voted.sizes["split"] == SPLITS
-    gap = float(drawn["true_coverage"].mean() - voted["true_coverage"].mean())
-    assert gap > 0.1
-    assert float(drawn["set_size"].mean()) > float(voted["set_size"].mean())

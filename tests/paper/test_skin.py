@@ -41,11 +41,7 @@ def test_files_are_read_case_by_case(folder: Path) -> None:
     written = np.loadtxt(folder / skin.PREDICTIONS[0])
     assert np.allclose(data.predictions.sel(example="7").values, written[7], atol=1e-3)
     assert np.allclose(data.predictions.values.sum(axis=1), 1, atol=1e-12)
-    assert data.about.endswith("dermatology_predictions0.txt")
     assert not data.simulated
-
-
-def test_the_first_file_of_predictions_that_is_there(folder: Path) -> None:
     (folder / skin.PREDICTIONS[0]).rename(folder / skin.PREDICTIONS[2])
     assert skin.read(folder).about.endswith(skin.PREDICTIONS[2])
 
@@ -62,23 +58,21 @@ def test_what_is_missing_is_named(folder: Path, tmp_path: Path) -> None:
     assert nowhere.hint.endswith("derm=... (--derm FOLDER)")
 
 
-def test_another_shape_is_refused(folder: Path) -> None:
-    path = folder / skin.PREDICTIONS[0]
-    np.savetxt(path, np.full((10, CONDITIONS), 1 / CONDITIONS), fmt="%.3e")
-    shape = refused(folder, "derm-shape")
-    assert shape.expected == f"{CASES} rows (cases) of {CONDITIONS} numbers (conditions)"
-    assert shape.found == f"10 rows of {CONDITIONS}"
-    path.write_text("", encoding="utf-8")
-    assert refused(folder, "derm-shape").found.startswith("0 rows")
-
-
-def test_rows_that_are_no_probabilities_are_named(folder: Path) -> None:
-    path = folder / skin.PREDICTIONS[0]
-    values = np.loadtxt(path)
-    values[[3, 8]] = -values[[3, 8]]
-    np.savetxt(path, values, fmt="%.3e")
-    wrong = refused(folder, "derm-numbers")
-    assert (wrong.found, wrong.details) == ("rows 4, 9", {"rows": ["4", "9"]})
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [
+        (np.full((10, CONDITIONS), 1 / CONDITIONS), f"10 rows of {CONDITIONS}"),
+        (np.empty((0, 1)), "0 rows of"),
+        (-np.full((CASES, CONDITIONS), 1 / CONDITIONS), "no distribution in rows 1, 2, 3"),
+    ],
+)
+def test_predictions_that_do_not_fit_are_refused(
+    folder: Path, rows: np.ndarray, found: str
+) -> None:
+    np.savetxt(folder / skin.PREDICTIONS[0], rows, fmt="%.3e")
+    error = refused(folder, "derm-numbers")
+    assert error.expected == f"{CASES} rows (cases) of {CONDITIONS} numbers (conditions)"
+    assert error.found.startswith(found)
 
 
 def test_made_up_predictions_depend_on_the_seed_and_the_case(folder: Path) -> None:

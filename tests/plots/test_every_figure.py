@@ -1,10 +1,12 @@
-"""What holds of every figure: axes in and out, nothing global, inputs unchanged, legible."""
+"""What holds of every figure: axes in and out, nothing global, legible, with an example."""
 
 from __future__ import annotations
 
+import doctest
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +15,12 @@ import xarray as xr
 from hypothesis import given, strategies as st
 from matplotlib.figure import Figure
 
+import plausibly
 from plausibly import plots
-from plausibly.errors import InputError, MissingExtra
+from plausibly.errors import InputError, MissingExtra, PlausiblyWarning
 from plausibly.plots import reading, style
 from plausibly.plots.style import shown_name, shown_names
-from plots_world import FIGURES, draw, laid_out, made, outside, overlapping, parts, texts
+from plots_world import FIGURES, draw, laid_out, made, outside, overlapping, parts, texts, world
 
 ALL = pytest.mark.parametrize(("figure", "kind"), FIGURES)
 
@@ -84,8 +87,6 @@ def test_marks_differ_without_colour_and_colours_to_any_eye() -> None:
 
 
 def test_the_alpha_that_is_asked_for() -> None:
-    assert "alpha 0.2\n" in draw("coverage", "evaluation").get_title("left")
-    assert "alpha 0.1\n" in draw("coverage", "evaluation", alpha=0.1).get_title("left")
     one = made("evaluation").isel(alpha=1)
     assert "alpha 0.1\n" in plots.coverage(one).get_title("left")
     with pytest.raises(InputError) as caught:
@@ -103,15 +104,6 @@ def test_other_results_are_refused_with_what_has_the_figure(figure: str) -> None
             getattr(plots, figure)(wrong)
         assert caught.value.name == "figure-unsuitable"
         assert "plausibly." in caught.value.expected
-
-
-def test_the_refusal_says_what_to_call() -> None:
-    with pytest.raises(InputError) as caught:
-        plots.strata(made("uniformity"))
-    assert caught.value.name == "figure-unsuitable"
-    assert "by=ByRange(...)" in caught.value.expected
-    assert caught.value.found.endswith("which has the figure uniformity, p_values")
-    assert caught.value.hint == "plausibly.plots.strata(plausibly.evaluate(sets, plausibilities))"
 
 
 def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,3 +163,40 @@ def test_the_table_lists_every_figure_with_what_it_is_of(project: Path) -> None:
         for kind in kinds:
             maker = reading.KINDS[kind][0].partition("(")[0].rpartition(".")[2]
             assert maker in listed[figure], figure
+
+
+LABELS = ("benign", "unsure", "malignant")
+
+
+@pytest.fixture(scope="module")
+def known() -> dict[str, object]:
+    predictions, plausibilities = world(120, LABELS)
+    predictions = (predictions + 0.001) / 1.003
+    predictor = plausibly.calibrate(predictions[:60], plausibilities[:60])
+    names, drawn = predictions.example.values[60:].tolist(), np.random.default_rng(0)
+    votes = [(name, who, str(drawn.choice(LABELS))) for name in names for who in ("ana", "ben")]
+    annotations = plausibly.build_annotations("single-label", votes, LABELS)
+    return {
+        "plausibly": plausibly,
+        "plots": plots,
+        "predictor": predictor,
+        "predictions": predictions[60:],
+        "plausibilities": plausibilities[60:],
+        "annotations": annotations,
+        "sets": predictor.predict(predictions[60:], [0.2, 0.1]),
+        "risk": dict(zip(LABELS, ("low", "low", "high"), strict=True)),
+    }
+
+
+@pytest.mark.parametrize("figure", dir(plots))
+def test_the_example_runs(
+    figure: str, known: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (example,) = doctest.DocTestFinder(recurse=False).find(
+        getattr(plots, figure), figure, globs=dict(known)
+    )
+    assert example.examples
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PlausiblyWarning)
+        assert doctest.DocTestRunner().run(example).failed == 0

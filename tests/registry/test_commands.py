@@ -130,7 +130,7 @@ failed at check  combiner house:house-min: expected combine(p, held_out), found
 failed at registration  pairs (pairs-reader 0.1): No module named 'polars'
 disabled  chatty (chatty-plugin 0.2): PLAUSIBLY_DISABLE_PLUGINS names chatty
 ready  empty (nothing-yet 0.2): it registers nothing
-7 components of 7 plugins, 2 failed, 1 disabled:  plausibly plugins check house pairs
+7 components of 7 plugins, 2 failed, 1 disabled:  plausibly plugins check
 """
 CHECK = """\
 FAILED  house-rules 1.3   combiner house:house-min, member combine: expected
@@ -159,7 +159,7 @@ parameters  prior  a number; default 1.0
             rounds  an integer; default 10
             ties  "first" or "random"; default "first"
             names  a list, each text; default []
-use         --aggregator '{name = "thesis:pl", prior = 1.0, rounds = 10}'
+use         --aggregator thesis:pl
 
 aggregator  tempered of thesis (thesis-pl 0.2)
 state       ready

@@ -1,8 +1,6 @@
-"""The numbers of a report are those of the sets, counted here in plain arrays and loops."""
+"""The numbers of a report are those of the sets, also of unusual data."""
 
 from __future__ import annotations
-
-import json
 
 import attrs
 import numpy as np
@@ -13,6 +11,7 @@ from plausibly.evaluation import coverage_by
 from plausibly.evaluation.result import outwards
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.kernels.random import hash_names
+from plausibly.report import sections
 from plausibly.report.model import ReportData
 from plausibly.report.write import build
 from report_world import LABELS, Made, compared, of_compared, of_new, parted, subject_of, world
@@ -62,7 +61,7 @@ def test_sets_and_figures_are_those_of_the_predictor(made: Made, report: ReportD
         assert view.vote.aggregated.mean == pytest.approx(covered.mean())
         for shown_as, name in (
             (view.vote.aggregated, "aggregated_coverage"),
-            (dict(view.vote.voted)["first"], "majority_vote_coverage"),
+            (view.vote.voted, "majority_vote_coverage"),
             (view.vote.size, "set_size"),
         ):
             mean, low, high = (float(found[f"{name}_{end}"]) for end in ("mean", "low", "high"))
@@ -160,27 +159,6 @@ def test_splits_are_those_of_the_study(made: Made, study: ReportData) -> None:
     assert study.view(2, 0).splits is None  # the reference was no part of the study
 
 
-def test_votes_are_compared_with_everything_that_was_said(study: ReportData) -> None:
-    everyone, voted = study.view(0, 1).vote, study.view(2, 1).vote
-    assert everyone.sentence == (
-        f"These sets contain {everyone.aggregated.mean:.0%} of the annotators' answers, with "
-        f"{everyone.size.mean:.2f} labels per set. Calibrated on the majority vote, they would "
-        f"contain {voted.aggregated.mean:.0%}, with {voted.size.mean:.2f}."
-    )
-    assert voted.sentence.endswith("of their majority votes.")
-
-
-def test_the_file_holds_the_same_numbers(report: ReportData) -> None:
-    data = json.loads(report.to_text())
-    assert data["format"] == 1
-    assert data["cases"]["names"] == list(report.cases.names)
-    view = data["views"][0]
-    assert view["vote"]["aggregated"]["mean"] == pytest.approx(
-        report.view(0, 0).vote.aggregated.mean, abs=5e-6
-    )
-    assert view["verdict"]["guarantee"]["level"] == 0.8
-
-
 ALONG = ["dog", "owl", "cat", "fox"]
 
 
@@ -207,3 +185,73 @@ def test_of_a_study_only_the_order_of_the_labels_changes(made: Made, study: Repo
     for at, (first, second) in enumerate(zip(one.views, study.views, strict=True)):
         assert sets_of(one, at) == sets_of(study, at)
         assert first.verdict.sentence == second.verdict.sentence
+
+
+def test_many_labels_leave_bars_out_and_say_so() -> None:
+    labels = [f"label {k:03d}" for k in range(419)]
+    report = of_new(world(45, labels=labels), alphas=("0.2",))
+    cases = report.cases
+    assert max(map(len, cases.listed)) <= 30
+    assert all(
+        len(listed) + left == 419 for listed, left in zip(cases.listed, cases.unlisted, strict=True)
+    )
+    assert cases.unlisted_words.startswith("Bars show the labels with a plausibility, in a set, or")
+    # What is said or in a set is there before anything else.
+    for listed, bits, size, answers in zip(
+        cases.listed, cases.sets[0], cases.size[0], cases.answers, strict=True
+    ):
+        assert {block[0] for _, (block,), _ in answers} <= set(listed)
+        assert bits.bit_count() <= size
+        if len(listed) < 30:
+            assert bits.bit_count() == size
+    assert len(report.disagreement.labels) <= 20
+    assert "labels with the most disagreement are shown" in report.disagreement.note
+
+
+def test_more_examples_than_a_report_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sections, "MOST", 1000)
+    report = of_new(world(1530, annotators=("ann", "bob")))  # 30 calibrate
+    cases = report.cases
+    assert cases.total == 1500
+    assert 1000 <= cases.shown <= 1010
+    assert cases.shown_sentence.startswith(f"{cases.shown:,} of 1,500 examples are shown: 1,000")
+    chosen = "chosen by a hash of their names (random seed 0) and so by no result"
+    assert chosen in cases.shown_sentence
+    assert list(cases.names) == sorted(cases.names)
+    # Figures are of all examples.
+    assert sum(bar.count for bar in report.view(0, 0).sizes.bars) == 1500
+    for view in report.views:
+        assert len(view.surprising.cases) == 10
+
+
+def test_fewer_are_shown_where_they_would_not_fit() -> None:
+    made = world(400)
+    model, lam = made.predictions, made.plausibilities
+    predictor = plausibly.calibrate(model[:50], lam[:50])
+    subject = subject_of(predictor, model[50:], lam[50:], [0.2], made.annotations)
+    outcomes = sections.Outcomes(subject)
+    whole = sections.cases(outcomes)
+    few = sections.cases(outcomes, budget=len(whole.to_text()) // 3)
+    assert len(few.to_text()) <= len(whole.to_text()) // 3
+    assert set(few.names) < set(whole.names)
+    assert "as many as fit into a file of 5 MB" in few.shown_sentence
+
+
+def test_risk_is_shown_and_what_dangerous_is_left_out() -> None:
+    made = world(80)
+    risk = ("label", ["low", "high", "medium", "low"])
+    report = of_new(attrs.evolve(made, predictions=made.predictions.assign_coords(risk=risk)))
+    assert [(label.risk, label.severity) for label in report.labels] == [
+        ("low", 0),
+        ("high", 2),
+        ("medium", 1),
+        ("low", 0),
+    ]
+    lam = made.plausibilities.values[30:]
+    severity = np.array([0, 2, 1, 0])
+    for at, (listed, bits) in enumerate(
+        zip(report.cases.listed, report.cases.sets[0], strict=True)
+    ):
+        inside = {label for j, label in enumerate(listed) if bits >> j & 1}
+        left = [severity[k] for k in range(4) if lam[at, k] > 0 and k not in inside]
+        assert report.cases.severity_missed[0][at] == max(left, default=-1)

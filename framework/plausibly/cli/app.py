@@ -223,7 +223,6 @@ class Commands(TyperGroup):
         self.commands = named
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # Any: as above
-        """Return a command; None where there is none of this name."""
         if cmd_name in self.commands and self.commands[cmd_name] is None:
             self.commands[cmd_name] = made(cmd_name)
         return self.commands.get(cmd_name)

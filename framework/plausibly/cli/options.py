@@ -121,7 +121,6 @@ def check_required(flags: Iterable[Flag], loaded: Draft, name: str) -> None:
 
 
 def unfit(option: str, why: str, *, expected: str, hint: str, found: str = "") -> InputError:
-    """Return the error about an option that would change nothing."""
     return InputError(
         "option-unfit",
         f"{option} has no meaning {why}",
@@ -133,7 +132,6 @@ def unfit(option: str, why: str, *, expected: str, hint: str, found: str = "") -
 
 
 def typed_as(loaded: Draft, key: str) -> str:
-    """Return what was typed to set a key: its flag, or ``--set`` with the key."""
     source = loaded.typed[key][0]
     return f"--set {key}" if source == "--set" else source
 
@@ -186,7 +184,6 @@ def load_settings(
     *,
     reads: bool,
 ) -> Draft:
-    """Return the settings file, flags and ``--set`` merged; print which file was read."""
     from plausibly.calibration.alphas import read_alphas
     from plausibly.study.prepare import settings_file
 

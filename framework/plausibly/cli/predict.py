@@ -82,7 +82,6 @@ def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> No
             read=files,
             rows=rows,
             would=f"make {planned}{whole}",
-            memory=None if chunks is not None else dry.memory_of(model.predictions, sets),
             write=dict.fromkeys([out, beside]),
         )
         return

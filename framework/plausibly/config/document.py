@@ -75,7 +75,6 @@ class Document:
 
     @cached_property
     def lines(self) -> dict[str, int]:
-        """The line of each key, table and item of a list, by its path."""
         return lines_of(self.text)
 
 
@@ -107,8 +106,7 @@ def parse(text: str, name: str, path: FilePath | None = None) -> Document:
     return Document(name=name, tables=tables, path=path, text=text)
 
 
-Note = Callable[[str], str]
-"""Returns the comment beside a value, by its path; empty for none."""
+Note = Callable[[str], str]  # returns the comment beside a value, by its path; empty for none
 
 
 def toml_text(tables: Mapping[str, object], note: Note | None = None) -> str:
@@ -117,7 +115,6 @@ def toml_text(tables: Mapping[str, object], note: Note | None = None) -> str:
 
 
 def values_of(tables: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    """Yield the path and the value of everything that has a line of its own."""
     for _, above, table in _sections(tables):
         for path, value in _leaves(table, ()):
             yield path_text((*above, *path)), value

@@ -69,7 +69,6 @@ def _rewritten(hint: str, write: Callable[[str, object, bool], str | None]) -> s
 
 
 def as_keys(hint: str) -> str:
-    """Return a hint with keys of a settings file instead of arguments."""
     last = ""
 
     def write(name: str, value: object, beside: bool) -> str | None:

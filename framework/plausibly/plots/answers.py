@@ -30,16 +30,14 @@ def disagreement(result: xr.Dataset, *, most: int = MOST, axes: Axes | None = No
     """Draw how often two annotators answer with each pair of labels.
 
     Per 100 answers with the label of a row, how many answers of others have the label of the
-    column. The diagonal, framed, is agreement.
+    column. The diagonal, framed, is agreement. `result` is from
+    `plausibly.annotators.label_disagreement`.
 
     Parameters
     ----------
-    result : Dataset
-        From `plausibly.annotators.label_disagreement`.
     most : int
         Number of labels shown: those with the most disagreement, where there are more. Rows then
         do not sum to 100, and the figure states how many labels there are.
-    axes : as for `coverage`
 
     Examples
     --------
@@ -77,22 +75,15 @@ def confusion(
     """Draw the confusion matrix of an annotator, as an aggregator estimates it.
 
     Rows are estimated true labels, columns answers, per 100. The diagonal, framed, is correct.
+    `result` is from `plausibly.reliability` by an aggregator that estimates whole tables, such as
+    ``dawid-skene``.
 
     Parameters
     ----------
-    result : Dataset
-        From `plausibly.reliability` by an aggregator that estimates whole tables, such as
-        ``dawid-skene``.
     annotator : str, optional
         By default the least reliable one.
     most : int
         Number of labels shown: those with the largest errors, where there are more.
-    axes : as for `coverage`
-
-    Raises
-    ------
-    InputError
-        ``annotator-unknown``.
 
     Examples
     --------
@@ -138,13 +129,7 @@ def sensitivity(
     """Draw the coverage of sets by the aggregator that calibrates and the one that evaluates.
 
     Mean coverage of all answers over the splits; more than 0.01 below 1 - alpha is coloured and
-    marked. The guarantee is about the diagonal, framed.
-
-    Parameters
-    ----------
-    result : Dataset
-        From `plausibly.sensitivity`.
-    alpha, axes : as for `coverage`
+    marked. The guarantee is about the diagonal, framed. `result` is from `plausibly.sensitivity`.
 
     Examples
     --------
@@ -252,13 +237,8 @@ def agreement(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     """Draw how much annotators agree, by every measure that fits their answers.
 
     A row per measure with its interval; squares are corrected for chance, where 0 is agreement by
-    chance. Measures without a value are left out, as are entropy and ties.
-
-    Parameters
-    ----------
-    result : Dataset
-        From `plausibly.agreement`.
-    axes : as for `coverage`
+    chance. Measures without a value are left out, as are entropy and ties. `result` is from
+    `plausibly.agreement`.
 
     Examples
     --------
@@ -297,17 +277,15 @@ def annotators(
 ) -> Axes:
     """Draw the agreement or reliability of each annotator, the lowest first.
 
-    A row per annotator, with the number of answers.
+    A row per annotator, with the number of answers. `result` is from `plausibly.agreement`:
+    agreement with others, beside the agreement of the others on the same examples. From
+    `plausibly.reliability`: the estimated share of correct answers.
 
     Parameters
     ----------
-    result : Dataset
-        From `plausibly.agreement`: agreement with others, beside the agreement of the others on
-        the same examples. From `plausibly.reliability`: the estimated share of correct answers.
     most : int
         Number of annotators shown: those that agree least compared with the others, or are least
         reliable. The figure states how many there are.
-    axes : as for `coverage`
 
     Examples
     --------
@@ -349,7 +327,6 @@ def annotators(
 
 
 def _worth(result: xr.Dataset, most: int, axes: Axes | None) -> Axes:
-    """Draw the share of correct answers of each annotator, as an aggregator estimates it."""
     weight, there = result[names.WEIGHT].values.astype(np.float64), result.sizes[names.ANNOTATOR]
     # The order of the printed table: NaN last, ties by name.
     order = np.lexsort((result[names.ANNOTATOR].values.astype(np.str_), weight))[:most]

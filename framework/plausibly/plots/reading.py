@@ -63,7 +63,6 @@ FIGURES: Mapping[str, tuple[str, ...]] = {
 
 
 def kinds_of(result: object) -> list[str]:
-    """Return the kinds of result that a Dataset is: mostly one, or none."""
     if not isinstance(result, xr.Dataset):
         return []
     return [
@@ -80,6 +79,20 @@ def figures_of(result: object) -> list[str]:
     ]
 
 
+def unsuitable(
+    figure: str, what: str, *, expected: str, found: str, hint: str, **details: object
+) -> InputError:
+    return InputError(
+        "figure-unsuitable",
+        f"figure {figure} cannot be drawn of {what}",
+        expected=expected,
+        found=found,
+        hint=hint,
+        source=f"figure {figure}",
+        details=details,
+    )
+
+
 def check(result: object, figure: str) -> str:
     """Return the kind of result as which a Dataset is drawn."""
     result_kinds = kinds_of(result)
@@ -94,14 +107,13 @@ def check(result: object, figure: str) -> str:
             f"variables {listed(map(str, result.data_vars))}" if len(result) else "no variable"
         )
     others = figures_of(result)
-    raise InputError(
-        "figure-unsuitable",
-        f"figure {figure} cannot be drawn of this {type(result).__name__}",
+    raise unsuitable(
+        figure,
+        f"this {type(result).__name__}",
         expected=f"what {makers} returns",
         found=found_text + (f", which has the figure {listed(others, most=20)}" if others else ""),
         hint=f"plausibly.plots.{figure}({calls[0]})",
-        source=f"figure {figure}",
-        details={"figures": others},
+        figures=others,
     )
 
 
@@ -167,7 +179,6 @@ def on_what(result: xr.Dataset, *, examples: int | None = None, lines: str = "li
 
 
 def dashed(result: xr.Dataset) -> str:
-    """Return the note on the dashed line."""
     level = wanted(result)
     return "" if level is None else f"dashed: {decimal(level, 2)}, as wanted"
 

@@ -164,7 +164,6 @@ def luminance(red: float, green: float, blue: float) -> float:
 
 
 def axes_of(axes: Axes | None, figure: str, *, width: float = 6.4, height: float = 4.0) -> Axes:
-    """Return the axes, or those of a new figure."""
     if axes is not None:
         return axes
     figures = require("matplotlib.figure", extra="plots", source=f"plausibly.plots.{figure}")
@@ -190,7 +189,6 @@ def picture(figure: Any, form: str, *, text: str = "path") -> bytes:  # Any: as 
 
 
 def tidy(axes: Axes, *, x: str, y: str, title: str = "", grid: str = "y") -> None:
-    """Name the axes, and remove the spines at the top and right."""
     ink = tone(axes)
     axes.set_xlabel(x)
     axes.set_ylabel(y)
@@ -227,7 +225,6 @@ def bars(
 
 
 def curve(axes: Axes, x: Numbers, y: Numbers, look: Look, label: str, **others: object) -> None:
-    """Draw a line with a mark at each value."""
     stroke = {"color": look.colour, "linestyle": look.line, "marker": look.marker, "markersize": 5}
     axes.plot(x, y, label=label, **stroke | others)
 
@@ -241,7 +238,6 @@ def ascending(
 
 
 def edges(values: Sequence[Floats], *, bins: int = 40) -> Floats:
-    """Return bin edges that all these values share."""
     together = np.concatenate([np.ravel(array) for array in values])
     low, high = float(together.min()), float(together.max())
     margin = max((high - low) * 0.02, 1e-3)
@@ -308,7 +304,6 @@ def dot(result: xr.Dataset, quantity: str, name: str, look: Look, note: str = ""
 
 
 def height(dots: Sequence[Dot]) -> float:
-    """Height of a figure of these rows, in inches."""
     lines = max((name.count("\n") + 1 for name in _row_names(dots)), default=1)
     return 1.3 + max(0.42, 0.18 * lines) * max(2, len(dots))
 

@@ -1,0 +1,289 @@
+"""Exit codes, streams, documents, progress, and the forms in which commands print."""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import os
+import subprocess
+import sys
+import time
+import warnings
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cli_world import CALIBRATE, EVALUATE, PREDICT, Ran, Terminal, World, done, run, typed
+from plausibly.cli import layout, output
+from plausibly.cli.guarantee import guarantee_text
+from plausibly.cli.output import Output
+from plausibly.guarantee import Guarantee
+from plausibly.study import reading
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "name", "what"),
+    [
+        (ZeroDivisionError("by  0"), 1, "unexpected", "ZeroDivisionError: by 0"),
+        (KeyboardInterrupt(), 130, "interrupted", "plausibly calibrate was stopped"),
+    ],
+)
+def test_unforeseen_errors_and_interruptions(
+    world: World,
+    monkeypatch: pytest.MonkeyPatch,
+    raised: BaseException,
+    code: int,
+    name: str,
+    what: str,
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise raised
+
+    monkeypatch.setattr(reading, "read_predictions", broken)
+    ran = typed(CALIBRATE)
+    assert (ran.code, ran.out) == (code, "")
+    assert ran.err.startswith(f"error {name}: {what}\n")
+    error = typed(CALIBRATE, "--json").document["error"]
+    assert (error["name"], error["exit"]) == (name, code)
+    debug = typed(CALIBRATE, "--debug")
+    assert debug.code == code
+    assert debug.err.startswith("Traceback (most recent call last):")
+    assert debug.err.endswith(ran.err)
+
+
+# ---- json and quiet
+
+
+def test_warnings_are_in_the_document_and_on_stderr_once(world: World) -> None:
+    ran = typed(CALIBRATE, "--alpha", "0.01", "--json")
+    assert ran.err.startswith("warning guarantee-vacuous")
+    (warning,) = ran.document["warnings"]
+    assert (warning["name"], warning["found"]) == ("guarantee-vacuous", "30")
+    assert ran.document["guarantees"][0]["threshold"] == "-inf"
+    # Reading, thresholds and guarantees all look at alpha.
+    assert typed(CALIBRATE, "--alpha", "0.6").err.count("warning alpha-large") == 1
+
+
+def test_errors_are_in_the_document(world: World) -> None:
+    world.edit("votes.csv", "c03,w0,dog", "c03,w0,bird")
+    for line, name in ((CALIBRATE, "labels-differ"), ("calibrate --alhpa 0.1", "usage")):
+        ran = typed(line, "--json")
+        assert (ran.code, ran.document["command"]) == (2, "calibrate")
+        error = ran.document["error"]
+        fields = ("name", "what", "source", "expected", "found", "hint", "details", "exit")
+        assert (error["name"], tuple(error)) == (name, fields)
+        assert ran.err.startswith(f"error {name}: {error['what'][:20]}")
+    assert "did you mean --alpha?" in error["hint"]
+
+
+@pytest.mark.parametrize("command", [CALIBRATE, PREDICT, EVALUATE, "plugins list"])
+def test_json_is_one_document_without_nan_and_quiet_is_silent(sets: World, command: str) -> None:
+    def refused(constant: str) -> None:
+        pytest.fail(f"{constant} is no JSON")
+
+    ran = typed(command, "--json")
+    document = json.loads(ran.out, parse_constant=refused)
+    assert document["command"] in ("plugins list", command.split()[0])
+    assert (ran.code, ran.err, document["warnings"]) == (0, "", [])
+    written = sets.path(command.split()[-1])
+    if command in (CALIBRATE, PREDICT):
+        written.unlink()
+    assert typed(command, "--quiet") == Ran(0, "", "")
+    assert written.exists() == (command != "plugins list")
+
+
+def test_quiet_keeps_errors_but_no_warnings(world: World) -> None:
+    assert typed(CALIBRATE, "--alpha", "0.01", "--quiet") == Ran(0, "", "")
+    ran = typed("calibrate -a no.csv -p probabilities.csv -o x.nc --quiet")
+    assert ran.code == 2
+    assert ran.err.startswith('error file-missing: annotations "no.csv"')
+    ran = typed(CALIBRATE, "--alpha", "0.01", "--quiet", "--json")
+    assert ran.err == ""
+    assert ran.document["warnings"][0]["name"] == "guarantee-vacuous"
+
+
+def test_guarantees_of_other_combiners() -> None:
+    alpha = Fraction(1, 10)
+    nothing = Guarantee(alpha=alpha, level=None, reason="no proof")
+    assert guarantee_text(nothing) == "alpha 0.1: no guarantee; no proof."
+    other = Guarantee(
+        alpha=alpha,
+        level=1 - alpha,
+        covers="the worst label",
+        assumption=None,
+        conditions=("all is well",),
+        reason="",
+    )
+    assert "contains the worst label with probability at least 0.90" in guarantee_text(other)
+    assert guarantee_text(other).endswith(", if all is well.")
+
+
+def test_sizes_of_many_labels_are_ranges(world: World) -> None:
+    labels = [f"k{number:02d}" for number in range(60)]
+    world.write("labels.txt", "\n".join(labels) + "\n")
+    rows, votes = [f"example,{','.join(labels)}"], ["task,worker,label"]
+    for number in range(20):
+        flat = ["0.01"] * 60
+        flat[number] = "0.41"
+        rows.append(f"e{number},{','.join(flat)}")
+        votes.append(f"e{number},w,k{number + 20 if number % 2 else number:02d}")
+    world.write("many.csv", "\n".join(rows) + "\n")
+    world.write("votes.csv", "\n".join(votes) + "\n")
+    typed("calibrate -a votes.csv -p many.csv --labels labels.txt -o predictor.nc")
+    text = done("predict predictor.nc -p many.csv -o sets.csv --alpha 0.3").text
+    assert "alpha 0.3: 100% with 51 to 60 labels, none empty; 60.00 labels per set" in text
+    assert "note 20 of 20 examples calibrated this predictor; they cannot test it" in text
+
+
+def test_without_a_command_help_is_printed() -> None:
+    assert run() == run("--help")
+    group = run("plugins")
+    assert (group.code, group.out.strip()) == (0, run("plugins", "--help").out.strip())
+
+
+# ---- documents and streams
+
+
+def test_documents_hold_what_json_can(capsys: pytest.CaptureFixture[str]) -> None:
+    output = Output("study", json=True)
+    infinite = float("inf")
+    output.document |= {
+        "numbers": [np.float64("nan"), infinite, -infinite, np.int64(1), 0.5],
+        "path": Path("a") / "b",
+        "table": {1: ("x", None, True)},
+    }
+    assert output.run(lambda: None) == 0
+    assert capsys.readouterr().out == (
+        '{\n  "command": "study",\n  "numbers": [\n    null,\n    "inf",\n    "-inf",\n    1,\n'
+        '    0.5\n  ],\n  "path": "a/b",\n  "table": {\n    "1": [\n      "x",\n      null,\n'
+        '      true\n    ]\n  },\n  "warnings": []\n}\n'
+    )
+
+
+def test_warnings_of_others_go_where_they_always_go() -> None:
+    def body() -> None:
+        warnings.warn("not ours", RuntimeWarning, stacklevel=1)
+
+    with pytest.warns(RuntimeWarning, match="not ours"):
+        assert Output("study").run(body) == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("json", [False, True])
+def test_a_full_disk_behind_stdout(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], json: bool
+) -> None:
+    with Path("/dev/full").open("w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        output = Output("study", json=json)
+        output.document["n"] = 1
+        assert output.run(lambda: output.show("text")) == 2
+        monkeypatch.undo()
+    shown = capsys.readouterr().err
+    assert shown.startswith("error output-unwritable: ")
+    assert '  found     "no space left on device"\n' in shown
+
+
+HEAVY = ("numpy", "xarray", "rich", "attrs", "attr", "pluggy", "cattrs", "scipy", "pandas")
+SETTINGS = {"attrs", "attr", "cattrs", "pluggy"}
+
+
+def python(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run Python in another process, with its streams piped."""
+    env = {**os.environ, "PYTHONIOENCODING": "utf-8", **environment}
+    return subprocess.run(
+        [sys.executable, *words], env=env, capture_output=True, encoding="utf-8", timeout=120
+    )
+
+
+IMPORTED = f"""
+import sys
+from plausibly.cli.app import main
+code = main()
+print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)
+sys.exit(code)
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "allowed"),
+    [
+        ("--version", set()),
+        ("demo --help", set()),
+        ("plugins list --help", set()),
+        ("calibrate --help", SETTINGS),
+        ("evaluate --help", SETTINGS),
+        ("plugins list", set(HEAVY) - {"numpy", "xarray"}),
+    ],
+)
+def test_help_and_lists_import_nothing_heavy(words: str, allowed: set[str]) -> None:
+    ran = python("-c", IMPORTED, *words.split())
+    assert ran.returncode == 0
+    assert ran.stdout
+    assert set(ast.literal_eval(ran.stderr)) <= allowed
+
+
+def test_python_m_plausibly_is_the_command(world: World) -> None:
+    ran = python("-m", "plausibly", *CALIBRATE.split())
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout == typed(CALIBRATE).out
+    assert "\x1b" not in ran.stdout
+    ran = python("-m", "plausibly", "calibrate", "-a", "x.csv")
+    assert ran.returncode == 2
+    assert ran.stderr.startswith("error usage: plausibly calibrate: missing option")
+    script = Path(sys.executable).with_name("plausibly")
+    named = subprocess.run([script, "--version"], capture_output=True, encoding="utf-8", timeout=60)
+    assert named.stdout == python("-m", "plausibly", "--version").stdout
+
+
+def test_a_reader_that_closed_the_pipe_is_no_error(world: World) -> None:
+    words = ["aggregate", "-a", "votes.csv", "-o", "lam.csv", "--json"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "plausibly", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    shown = process.stderr.read()
+    process.stderr.close()
+    assert (process.wait(timeout=60), shown) == (0, "")
+    assert world.path("lam.csv").exists()
+
+
+# ---- terminals
+
+
+@pytest.mark.parametrize("case", ["slow", "quick", "quiet", "piped"])
+def test_progress_is_shown_on_a_terminal_after_a_while(
+    monkeypatch: pytest.MonkeyPatch, case: str
+) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setattr(output, "PATIENCE", 60.0 if case == "quick" else 0.01)
+    stream = io.StringIO() if case == "piped" else Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    with output.Output("predict", quiet=case == "quiet").working("reading votes.csv") as tick:
+        tick(3, 7)
+        for _ in range(200 if case == "slow" else 2):
+            if "reading votes.csv" in stream.getvalue():
+                break
+            time.sleep(0.05)
+        tick(5, 7)
+    if case == "slow":
+        assert "reading votes.csv" in stream.getvalue()
+        assert "3/7" in stream.getvalue()
+    else:
+        assert stream.getvalue() == ""
+
+
+def test_commands_can_be_pasted() -> None:
+    lines = layout.command_line(["plausibly", "predict", "my predictor.nc", "-p", "a b.csv"])
+    assert lines == ["plausibly predict 'my predictor.nc' -p 'a b.csv'"]
+    long = "x" * 40 + ".csv"
+    lines = layout.command_line(["plausibly", "evaluate", long, "-a", long, "--json"], indent=6)
+    assert lines == [f"plausibly evaluate {long} -a \\", f"  {long} --json"]

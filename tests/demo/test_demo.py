@@ -1,0 +1,202 @@
+"""The demo: its study, figure and files, and the command."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+import plausibly
+from cli_world import run
+from plausibly.demo import study, subjects
+from plausibly.errors import InputError
+from plausibly.plots import sets
+from plots_world import laid_out
+
+from .runs import result, subject
+
+NAMES: tuple[subjects.Name, ...] = ("nodules", "toy")
+
+
+def test_the_toy_knows_its_truth() -> None:
+    found = subject("toy")
+    assert found.true_label is not None
+    unsure = float((found.plausibilities.max("label") < 0.8).mean())
+    assert f"no label has 0.8 of it for {100 * unsure:.0f}% of the points" in found.about
+    # A label that is drawn from the posterior is covered as often as the posterior.
+    measured = result("toy").study
+    for method in study.EVERY:
+        one = measured.sel({"method": method})
+        assert float(one.true_coverage.mean()) == pytest.approx(
+            float(one.aggregated_coverage.mean()), abs=0.02
+        )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_sets_are_those_of_the_first_split(name: subjects.Name) -> None:
+    found = result(name)
+    data = found.subject
+    measured = found.study.sel({"method": study.EXPECTED}).isel(split=0, alpha=0)
+    lam = data.plausibilities.sel(example=found.sets.example)
+    assert found.sets.sizes["example"] == int(measured.n_test)
+    assert float((found.sets * lam).sum("label").mean()) == pytest.approx(
+        float(measured.aggregated_coverage)
+    )
+    assert float(found.sets.sum("label").mean()) == pytest.approx(float(measured.set_size))
+    assert found.sets.attrs["calibration_overlap"] == 0
+    if data.true_label is not None:
+        true = data.true_label.sel(example=found.sets.example)
+        covered = plausibly.evaluate(found.sets, lam, true_label=true).data.true_coverage_mean
+        assert float(covered) == pytest.approx(float(measured.true_coverage))
+    if data.cluster is not None:
+        tested = set(found.sets[data.cluster].values)
+        calibrates = ~data.predictions.example.isin(found.sets.example)
+        assert not tested & set(data.predictions[data.cluster].values[calibrates.values])
+
+
+def test_the_meaning_compares_sizes() -> None:
+    found = result("toy")
+    for voted, expected, words in (
+        (1.32, 1.74, "0.4 more"),
+        (1.74, 1.32, "0.4 fewer"),
+        (1.74, 1.78, "as many"),
+        (1.0, 11.5, "10.5 more"),
+    ):
+        size = found.study["set_size"].copy()
+        size.loc[{"method": study.VOTED}] = voted
+        size.loc[{"method": study.EXPECTED}] = expected
+        changed = attrs.evolve(found, study=found.study.assign(set_size=size))
+        assert f", with {words} labels per set. " in study.meaning(changed)
+
+
+def test_nodules_come_as_counted_votes(tmp_path: Path) -> None:
+    data = subject("nodules")
+    data.plausibilities.values.flags.writeable = False
+    assert study.write_data(data, tmp_path) == ["votes.csv", "probabilities.csv", "patients.csv"]
+    votes = plausibly.read_annotations(tmp_path / "votes.csv", reader="counts")
+    assert votes.attrs["reader"] == "counts"
+    lam = plausibly.aggregate(votes).sel(example=data.plausibilities.example)
+    assert (lam.values == data.plausibilities.values).all()
+    assert (lam.denominator.values == data.plausibilities.denominator.values).all()
+    predictions = plausibly.read_predictions(tmp_path / "probabilities.csv")
+    assert list(predictions.label.values) == list(data.predictions.label.values)
+    assert (predictions.values == data.predictions.values).all()
+    patients = plausibly.read_examples(tmp_path / "patients.csv")
+    assert list(patients.patient.values) == list(data.predictions.patient.values)
+    assert list(patients.example.values) == list(data.predictions.example.values)
+
+
+def test_what_a_user_may_have_edited_is_never_replaced(tmp_path: Path) -> None:
+    data = subject("toy")
+
+    def written(splits: int) -> None:
+        study.write_data(data, tmp_path)
+        study.write_study_file(data, tmp_path, splits=splits, seed=1)
+
+    written(5)
+    written(9)  # an older study file that nobody edited is no hindrance
+    for name in (study.PLAUSIBILITIES, study.PREDICTIONS, study.STUDY):
+        path = tmp_path / name
+        whole = path.read_bytes()
+        path.write_bytes(whole + b"# mine\n")
+        with pytest.raises(InputError) as refused:
+            written(9)
+        assert refused.value.name == "output-occupied"
+        assert path.read_bytes() == whole + b"# mine\n"
+        path.write_bytes(whole)
+
+
+NAMES: tuple[subjects.Name, ...] = ("nodules", "toy")
+
+
+@cache
+def drawn(name: subjects.Name) -> Any:  # Any: a Figure of matplotlib, which types do not see
+    """Return the figure, laid out as it is saved."""
+    return laid_out(study.draw(result(name)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rows_are_those_of_the_table(name: subjects.Name) -> None:
+    coverage, sizes = drawn(name).axes
+    rows = [" ".join(text.get_text().split()) for text in coverage.get_yticklabels()]
+    assert rows == list(study.EVERY)
+    low, high = coverage.get_ylim()
+    assert low > high  # the first method on top, as in the table
+    assert coverage.get_xlabel().startswith("aggregated coverage")
+    assert sizes.get_xlabel().startswith("labels per set")
+    assert "1,378 nodules" in drawn("nodules")._suptitle.get_text()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_guaranteed_has_its_own_mark(name: subjects.Name) -> None:
+    coverage = drawn(name).axes[0]
+    marks = [
+        (line.get_marker(), line.get_color())
+        for line in coverage.lines
+        if line.get_marker() not in ("None", None, "")
+    ]
+    styles = [sets.GUARANTEED] * 6
+    styles[2] = sets.NOTHING
+    if name == "nodules":
+        # One nodule of each held-out patient: a guarantee on patients, and none on this mean.
+        styles[4:] = sets.NOTHING, sets.VACUOUS
+    assert marks == [(style["marker"], style["color"]) for style in styles]
+    explained = [text.get_text() for text in coverage.get_legend().get_texts()]
+    assert ("mean, vacuous: every set contains all labels" in explained) == (name == "nodules")
+
+
+SPLITS = 3
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("data", ["nodules", "toy"])
+def test_the_study_of_the_file_is_that_of_the_demo(data: str, in_a_folder: Path) -> None:
+    found = run("demo", "--splits", str(SPLITS), "-o", "out", "--data", data, "--json").document
+    assert found["next"] == "plausibly run out/study.toml"
+    following = run("run", "out/study.toml", "--json").document
+    for ours, theirs in zip(found["methods"], following["methods"], strict=True):
+        assert ours["name"] == theirs["name"]
+        for measure in ("aggregated_coverage", "set_size"):
+            assert ours[measure] == pytest.approx(theirs["results"][0][measure])
+    names = {Path(name).name for name in found["written"]}
+    assert {path.name for path in (in_a_folder / "out").iterdir()} == {*names, "study"}
+
+
+BLOCKED = """\
+import sys
+for name in ("sklearn", "matplotlib", "pyarrow", "netCDF4", "zarr"):
+    sys.modules[name] = None
+from plausibly.cli.app import main
+sys.argv = "plausibly demo --splits 1 -o out --data toy".split()
+sys.exit(main())
+"""
+
+
+def test_the_toy_needs_no_extra(in_a_folder: Path) -> None:
+    ran = subprocess.run([sys.executable, "-c", BLOCKED], capture_output=True, encoding="utf-8")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "and data; no coverage.png without" in " ".join(ran.stdout.split())
+    assert not (in_a_folder / "out" / "coverage.png").exists()
+
+
+@pytest.mark.parametrize("missing", ["sklearn.linear_model", "matplotlib.figure"])
+def test_the_nodules_say_what_they_need(
+    missing: str, in_a_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
+    ran = run("demo", "-o", "out")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("error extra-missing: ")
+    hint = 'hint pip install "plausibly[demo]"; or plausibly demo --data toy, which needs no extra'
+    assert hint in " ".join(ran.err.split())
+    assert not (in_a_folder / "out").exists()
