@@ -381,9 +381,10 @@ def test_the_info_of_the_installation(world: Plugins, monkeypatch: pytest.Monkey
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     monkeypatch.setenv(VARIABLE, "thesis,chatty")
     first, *rest = plain(run("info")).splitlines()
+    document = run("info", "--json").document
     assert first == (
         f"plausibly {plausibly.__version__} · Python {platform.python_version()} · "
-        f"{info.threads()} threads · predictor format {FORMAT}"
+        f"{document['threads']} threads · predictor format {FORMAT}"
     )
     assert rest[0].startswith("core         attrs ")
     assert rest[-3:] == [
@@ -391,7 +392,6 @@ def test_the_info_of_the_installation(world: Plugins, monkeypatch: pytest.Monkey
         "environment  PLAUSIBLY_DISABLE_PLUGINS=thesis,chatty, OMP_NUM_THREADS=3",
         f"python       {sys.executable}",
     ]
-    document = run("info", "--json").document
     wanted = {
         "version": plausibly.__version__,
         "plugins": {"ready": 3, "failed": 2, "disabled": 2},
@@ -404,7 +404,8 @@ def test_the_info_of_the_installation(world: Plugins, monkeypatch: pytest.Monkey
     assert (extras["demo"], "all" in extras) == (True, False)
     assert core["numpy"] == metadata.version("numpy")
     assert {"xarray", "pluggy", "attrs"} <= set(core)
-    yes, no = " ".join(rest).split("extras       yes: ")[1].split("plugins")[0].split(" no:  ")
+    listed = " ".join(rest).split("extras       ")[1].split("plugins")[0]
+    yes, no = listed.split("; not installed: ")
     for words, installed in ((yes, True), (no, False)):
         assert words.split() == ([name for name in extras if extras[name] is installed] or ["none"])
     assert run("info", "--quiet").out == ""
