@@ -118,10 +118,8 @@ def meaning(result: Result) -> str:
     """Return the sentences below the table: missed answers, set sizes, and the condition."""
     subject = result.subject
     voted, expected = (figures(result.study, name) for name in (VOTED, EXPECTED))
-    difference = f"{expected['set_size'] - voted['set_size']:+.1f}"
-    more = f"{difference[1:]} {'more' if difference[0] == '+' else 'fewer'} labels per set"
-    if not float(difference):
-        more = "as many labels per set"
+    difference = expected["set_size"] - voted["set_size"]
+    more = f"{abs(difference):.1f} {'fewer' if difference < 0 else 'more'} labels per set"
     left, hidden = (
         [percent(1 - means[name]) for means in (voted, expected) if name in means]
         for name in ("aggregated_coverage", "true_coverage")

@@ -330,29 +330,25 @@ def _worth(result: xr.Dataset, most: int, axes: Axes | None) -> Axes:
     weight, there = result[names.WEIGHT].values.astype(np.float64), result.sizes[names.ANNOTATOR]
     # The order of the printed table: NaN last, ties by name.
     order = np.lexsort((result[names.ANNOTATOR].values.astype(np.str_), weight))[:most]
-    shown = each(result.isel({names.ANNOTATOR: order}), names.ANNOTATOR)
-    notes = [str(annotator[NOTE].item()) if NOTE in annotator else "" for annotator in shown]
-    axes = style.axes_of(axes, "annotators", height=1.3 + 0.44 * max(2, len(order)))
-    lines = style.shown_names([annotator[names.ANNOTATOR].item() for annotator in shown])
-    for row, (annotator, note) in enumerate(zip(shown, notes, strict=True)):
-        mean, look = float(annotator[names.WEIGHT]), _LOW if note else _PLAIN
-        if not np.isnan(mean):
-            axes.plot([0, mean], [row, row], color=look.colour, linewidth=2, zorder=1)
-            style.mark(axes, mean, row, look)
-        style.number(axes, row, decimal(mean, 2))
-        lines[row] += f"\n{float(annotator[RESPONSES]):,.0f} responses"
-        if note:
-            lines[row] += f"; {style.shown_name(note, width=34, lines=1)}"
-    style.name_rows(axes, lines)
-    top = float(np.nanmax(weight, initial=1.0))
-    axes.set_xlim(0, top * 1.02)
+    rows = []
+    for annotator in each(result.isel({names.ANNOTATOR: order}), names.ANNOTATOR):
+        remark = str(annotator[NOTE].item()) if NOTE in annotator else ""
+        name, mean = str(annotator[names.ANNOTATOR].item()), float(annotator[names.WEIGHT])
+        note = f"{float(annotator[RESPONSES]):,.0f} responses"
+        if remark:
+            note += f"; {style.shown_name(remark, width=34, lines=1)}"
+        look = _LOW if remark else _PLAIN
+        rows.append(Dot(name=name, mean=mean, low=0.0, high=mean, look=look, note=note))
+    axes = style.axes_of(axes, "annotators", height=style.height(rows))
+    style.draw_dots(axes, rows)
+    axes.set_xlim(0, 1.02 * float(np.nanmax(weight, initial=1.0)))
     style.tidy_rows(axes, "estimated share of correct answers")
     style.heading(
         axes,
         "Reliability of each annotator",
         "" if len(order) < there else several(there, "annotator"),
         f"by {result.attrs['aggregator']}" if "aggregator" in result.attrs else "",
-        "diamonds: see the note" if any(notes) else "",
+        "diamonds: see the note" if any(row.look is _LOW for row in rows) else "",
         reading.some_of(len(order), there, "annotator", "the least reliable"),
     )
     return axes
