@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cli_world import CALIBRATE, EVALUATE, PREDICT, Ran, Terminal, World, done, run, typed
+from cli_world import CALIBRATE, EVALUATE, PREDICT, Ran, Terminal, World, done, refused, run, typed
 from plausibly.cli import layout, output
 from plausibly.cli.guarantee import guarantee_text
 from plausibly.cli.output import Output
@@ -287,3 +287,20 @@ def test_commands_can_be_pasted() -> None:
     long = "x" * 40 + ".csv"
     lines = layout.command_line(["plausibly", "evaluate", long, "-a", long, "--json"], indent=6)
     assert lines == [f"plausibly evaluate {long} -a \\", f"  {long} --json"]
+
+
+def test_one_value_is_one_table(world: World) -> None:
+    combiner = '{name = "ecdf"}\nscore = 3'
+    refused(f"{CALIBRATE} --combiner '{combiner}'", "option-malformed", "--combiner")
+
+
+def test_outputs_that_are_files_of_others(sets: World) -> None:
+    sets.write("export.json", '[{"id": 1}]')
+    refused(f"{PREDICT} -o export.csv", "output-occupied", "export.json", "-o export-sets.csv")
+    assert sets.path("export.json").read_text() == '[{"id": 1}]'
+    done(PREDICT)  # our own guarantee may be replaced
+    sets.path("sets.json").unlink()
+    sets.path("sets.json").mkdir()
+    old = sets.path("sets.csv").read_bytes()
+    assert typed(f"{PREDICT} --alpha 0.3").code == 2
+    assert sets.path("sets.csv").read_bytes() == old

@@ -1,9 +1,11 @@
-"""The settings file of a folder, flags and ``--set``: what is read, and what wins."""
+"""Settings files: what commands read, what wins, and what init writes."""
 
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -79,3 +81,30 @@ def test_report_and_evaluate_take_the_predictor_of_the_file(world: World) -> Non
     assert typed("evaluate --json").document["p_values"] == by_flags["p_values"]
     assert typed("report -o r.html").code == 0
     assert world.path("r.html").exists()
+
+
+def written() -> dict[str, Any]:  # Any: what TOML holds
+    return tomllib.loads(Path("plausibly.toml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("files", ["example", "made"])
+def test_commands_run_with_the_file_alone(world: World, files: str) -> None:
+    if files == "made":
+        for path in world.folder.glob("*.csv"):
+            text = path.read_text("utf-8").replace("task,worker,label", "image,rater,answer")
+            world.write(path.name, text.replace("example,", "image,", 1))
+        world.path("votes.csv").rename("marks.csv")
+    else:
+        for path in world.folder.glob("*.csv"):
+            path.unlink()
+        done("example")
+    assert 'check the 2 lines marked "guess"' in done("init").text
+    tables = written()
+    assert set(tables["new"]) == {"predictions", "annotations", "examples"}
+    assert tables["examples"]["cluster"] == "patient"
+    assert "site" in tables["evaluation"]["by"]
+    for step in ("agreement", "aggregate", "calibrate", "predict", "evaluate", "report -o r.html"):
+        assert run(*step.split()).code == 0
+    # The predictor remembers the columns, so that the file is not needed for it.
+    done(f"predict -p {tables['new']['predictions']} --config none -o again.csv")
+    assert Path("again.csv").read_bytes() == Path("sets.csv").read_bytes()
