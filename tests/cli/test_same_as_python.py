@@ -173,26 +173,6 @@ def test_a_dry_run_reads_no_chunk(world: World) -> None:
     refused(f"{line} --calibrator expcted", "component-unknown", 'no calibrator "expcted"')
 
 
-@pytest.mark.parametrize("ending", ["csv", "nc"])
-def test_a_table_stands_for_the_export(world: World, ending: str) -> None:
-    done("convert", "-a", "votes.csv", "-o", f"table.{ending}")
-    there = plausibly.read_annotations(f"table.{ending}")
-    here = plausibly.read_annotations("votes.csv")
-    assert there.attrs["reader"] == "annotation-table"
-    assert there.attrs["source"] == f"table.{ending}"
-    assert there.assign_attrs(here.attrs).identical(here)
-
-
-def test_labels_and_columns_are_those_of_the_user(world: World) -> None:
-    world.write("labels.txt", "fox\nowl\ndog\ncat\n")
-    world.edit("votes.csv", "task,worker,label", "item,who,dx")
-    words = "convert -a votes.csv --columns example=item,annotator=who,label=dx --labels labels.txt"
-    done(words, "-o", "table.csv")
-    table = plausibly.read_annotations("table.csv")
-    assert table["label"].values.tolist() == ["fox", "owl", "dog", "cat"]
-    assert table.attrs["labels_declared"] == 1
-
-
 def test_draws_stand_for_the_annotations(world: World) -> None:
     draws = typed("aggregate -a votes.csv --aggregator bootstrap -o draws.parquet --json")
     assert draws.document["draws"] == 10

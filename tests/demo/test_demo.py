@@ -29,20 +29,6 @@ from .runs import result, subject
 NAMES: tuple[subjects.Name, ...] = ("nodules", "toy")
 
 
-def test_the_toy_knows_its_truth() -> None:
-    found = subject("toy")
-    assert found.true_label is not None
-    unsure = float((found.plausibilities.max("label") < 0.8).mean())
-    assert f"no label has 0.8 of it for {100 * unsure:.0f}% of the points" in found.about
-    # A label that is drawn from the posterior is covered as often as the posterior.
-    measured = result("toy").study
-    for method in study.EVERY:
-        one = measured.sel({"method": method})
-        assert float(one.true_coverage.mean()) == pytest.approx(
-            float(one.aggregated_coverage.mean()), abs=0.02
-        )
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_the_sets_are_those_of_the_first_split(name: subjects.Name) -> None:
     found = result(name)
@@ -123,18 +109,6 @@ NAMES: tuple[subjects.Name, ...] = ("nodules", "toy")
 def drawn(name: subjects.Name) -> Any:  # Any: a Figure of matplotlib, which types do not see
     """Return the figure, laid out as it is saved."""
     return laid_out(study.draw(result(name)))
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_rows_are_those_of_the_table(name: subjects.Name) -> None:
-    coverage, sizes = drawn(name).axes
-    rows = [" ".join(text.get_text().split()) for text in coverage.get_yticklabels()]
-    assert rows == list(study.EVERY)
-    low, high = coverage.get_ylim()
-    assert low > high  # the first method on top, as in the table
-    assert coverage.get_xlabel().startswith("aggregated coverage")
-    assert sizes.get_xlabel().startswith("labels per set")
-    assert "1,378 nodules" in drawn("nodules")._suptitle.get_text()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -241,16 +215,6 @@ predict = partial(out_of_fold, cluster="patient", folds=FOLDS, keys=KEYS)
 
 def folds(features: xr.DataArray) -> NDArray[np.int64]:
     return group_folds(features.patient.values.astype(str), FOLDS, KEYS).astype(np.int64)
-
-
-def test_predictions_follow_plausibilities() -> None:
-    features, lam = world()
-    found = predict(features, lam)
-    assert found.dims == ("example", "label")
-    assert found.attrs == {"scale": "probability"}
-    assert found.patient.equals(features.patient)
-    np.testing.assert_allclose(found.sum("label"), 1)
-    assert float((found.argmax("label") == lam.argmax("label")).mean()) > 0.7
 
 
 def test_what_a_fold_says_does_not_reach_its_own_predictions() -> None:

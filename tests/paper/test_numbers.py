@@ -111,14 +111,6 @@ def test_the_table_states_the_papers_levels_and_ours() -> None:
     assert extra.tolist() == [toy.ECDF, "held-out-rank", "pac"]
 
 
-def test_the_p_values_of_the_first_figure_are_thresholded_scores() -> None:
-    numbers = made("toy").numbers
-    assert int(numbers["cells_that_differ"].sum()) == 0
-    by_score = numbers["score"].values >= float(numbers["threshold"])
-    assert np.array_equal(by_score, numbers["p_value"].values > numbers.attrs["alpha"])
-    assert np.array_equal(by_score, numbers["in_set"].values)
-
-
 def test_seeds_and_nothing_else_change_the_numbers() -> None:
     figure = made("ecdf").entry.load()
     first, second, other = (figure.measure(splits=2, seed=seed) for seed in (5, 5, 6))

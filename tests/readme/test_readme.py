@@ -17,7 +17,7 @@ from cli_world import run
 from plausibly.demo import study, subjects
 from plausibly.errors import PlausiblyWarning
 from plausibly.io import with_coordinates
-from readme_world import blocks, commands, indented, links, rows
+from readme_world import blocks, commands, indented, rows
 
 
 @pytest.fixture(scope="session")
@@ -121,13 +121,6 @@ def test_extras_are_those_of_the_package(project: Path) -> None:
             assert set(re.split(r"[\[\],]", everything)) - {"plausibly", ""} == every
         else:
             assert set(brings.split(", ")) == packages
-
-
-def test_links_lead_somewhere(readme: str, project: Path) -> None:
-    local = [link for link in links(readme) if not link.startswith("https://")]
-    assert {"docs/architecture.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE"} <= set(local)
-    for link in local:
-        assert (project / link).is_file(), link
 
 
 SPLITS, SEED = 100, 1

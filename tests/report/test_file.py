@@ -56,17 +56,6 @@ def page(made: Made, tmp_path_factory: pytest.TempPathFactory) -> str:
     return found
 
 
-def test_it_says_what_it_is(made: Made, tmp_path: Path) -> None:
-    found = written(made, tmp_path / "report.html", words={"example": "scan"})
-    size = (tmp_path / "report.html").stat().st_size
-    assert found.size == size
-    assert (
-        repr(found) == f"{tmp_path / 'report.html'}  {size / 1e6:.1f} MB, 30 scans, opens offline"
-    )
-    assert Path(found) == tmp_path / "report.html"
-    assert "<a href=" in found._repr_html_()
-
-
 def test_without_scripts_figures_are_images_in_the_page(page: str) -> None:
     image = r'<img class="drawn" alt="([^"]+)" src="data:image/svg\+xml;base64,([^"]+)">'
     found = re.findall(image, page)
