@@ -85,8 +85,6 @@ _WRONG_USAGE: type[Exception] = next(
 
 
 class Grouped(TyperCommand):
-    """A command whose options stand in groups."""
-
     groups: Mapping[str, list[str]] = {}
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # Any: Typer exports no types
@@ -232,7 +230,6 @@ class Commands(TyperGroup):
         formatter.write(f"\n  {_HELP}\n")
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # Any: as above
-        """Write what each command is for, without importing one, then the options."""
         lines = [""]
         for title, group in GROUPS.items():
             titles = [title, *[""] * (len(group) - 1)]

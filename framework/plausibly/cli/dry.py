@@ -64,7 +64,6 @@ def show(
 
 
 def check_free(path: Path, *, expected: str, found: str, hint: str) -> None:
-    """Raise ``output-exists`` where there is something already."""
     if path.exists() or path.is_symlink():
         raise InputError(
             "output-exists",

@@ -112,7 +112,6 @@ def of_new(predictor: ConformalPredictor) -> tuple[str, ...]:
 
 
 def needed_of_new(predictor: ConformalPredictor) -> str:
-    """Return in words what is read of a new example beside one row of predictions."""
     parts = []
     if coordinates := of_new(predictor):
         parts.append(f"{' and '.join(map(quoted, coordinates))} of every new example (-e)")

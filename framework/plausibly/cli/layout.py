@@ -112,7 +112,6 @@ def fields(rows: Iterable[Row]) -> str:
 
 
 def wrapped(text: str, width: int = WIDTH, *, indent: int = 0) -> list[str]:
-    """Return text in lines that break at spaces, from the second on indented."""
     return textwrap.wrap(
         text,
         width,
@@ -148,7 +147,6 @@ def _value(value: object) -> str:
 
 
 def choices(made: Iterable[Choice]) -> str:
-    """Return what was chosen: first by the user, then for the user."""
     chosen: list[str] = []
     defaults: list[str] = []
     for title, value, by_default in made:
@@ -160,7 +158,6 @@ def choices(made: Iterable[Choice]) -> str:
 
 
 def counts(by_reason: Mapping[str, int]) -> str:
-    """Return counts by reason in words: ``37 without a response, 3 bad rows``."""
     return ", ".join(f"{counted(count)} {reason}" for reason, count in by_reason.items())
 
 

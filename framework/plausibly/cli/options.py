@@ -38,7 +38,6 @@ class Flag:
         return self.long.lstrip("-").replace("-", "_").lower()
 
     def needed(self) -> Flag:
-        """Return the flag of a command that cannot do without the key."""
         return attrs.evolve(self, required=True)
 
     def option(self) -> Any:  # Any: as Typer declares it
@@ -111,7 +110,6 @@ def out(path: str, metavar: str = "FILE", about: str = "") -> Flag:
 
 
 def check_required(flags: Iterable[Flag], loaded: Draft, name: str) -> None:
-    """Raise ``usage`` where a key that the command needs is not set."""
     command = f"plausibly {name}"
     for flag in flags:
         if flag.required and not loaded.has(flag.key):
@@ -167,7 +165,6 @@ def found_without_flags(loaded: Draft, *keys: str) -> bool:
 
 
 def inputs(groups: Mapping[str, tuple[Flag, ...]], loaded: Draft) -> dict[str, Path]:
-    """Return the files that a command reads, by their flags."""
     files = {
         flag.names.split()[-1]: attrgetter(flag.key)(loaded.settings)
         for flag in itertools.chain.from_iterable(groups.values())

@@ -43,8 +43,6 @@ _HINTS = {
 
 
 class CheckFailed(InputError):
-    """A check that the user asked for did not pass; the work is done."""
-
     exit_code = EXIT_CHECK
 
 
@@ -74,7 +72,6 @@ class Output:
         self.show(layout.fields(rows))
 
     def flush(self) -> None:
-        """Print the warnings since the last time, on stderr."""
         waiting, self._waiting = self._waiting, []
         for warning in waiting:
             if not self.quiet:

@@ -250,7 +250,6 @@ def _component(row: Row, entry: Entry, place: str, parameters: Sequence[About], 
 
 
 def _use(name: str, kind: str, parameters: Sequence[About]) -> str:
-    """Return how the component is written on the command line."""
     required = [f"{parameter.name} = ..." for parameter in parameters if parameter.required]
     table = "{" + ", ".join([f'name = "{name}"', *required]) + "}"
     return f"--{kind} {shlex.quote(table if required else name)}"

@@ -107,7 +107,6 @@ def check_kind(kind: str, *, hint: str) -> None:
 
 
 def check_name(name: str, kind: str, registry: Registry) -> None:
-    """Raise ``plugin-name`` where a name is none, or ``plugin-name-taken`` where it is in use."""
     from plausibly.registry.entries import normalised
 
     module = name.replace("-", "_")

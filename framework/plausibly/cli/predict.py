@@ -137,7 +137,6 @@ def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> No
 
 
 def _sizes(counts: Sequence[int]) -> str:
-    """Return the shares of sets by size in words, larger sizes in ranges."""
     words = {1: "one label", 2: "two", 3: "three"}
     largest = len(counts) - 1
     edges = range(1, largest) if largest <= _MOST_SIZES else [e for e in _EDGES if e < largest]

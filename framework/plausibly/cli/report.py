@@ -120,7 +120,6 @@ def report(
 
 
 def _check_source(study: Path | None, loaded: Draft) -> None:
-    """Raise where it is not clear what to report, or an option would change nothing."""
     new, predictor = loaded.settings.new, loaded.settings.output.predictor
     complete = new.predictions and (new.annotations or new.plausibilities)
     unclear = not complete

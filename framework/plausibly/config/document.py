@@ -30,7 +30,6 @@ def path_text(parts: Sequence[str | int]) -> str:
 
 
 def paths_of(value: object, above: Path = ()) -> Iterator[Path]:
-    """Yield the path of plain data and of everything in it."""
     yield above
     if isinstance(value, Mapping):
         for key, item in value.items():
@@ -66,8 +65,6 @@ def lines_of(text: str) -> dict[str, int]:
 
 @attrs.frozen(kw_only=True)
 class Document:
-    """The tables of a settings file, and its text."""
-
     name: str
     tables: Mapping[str, object]
     path: FilePath | None = None

@@ -88,7 +88,6 @@ class Draft:
         )
 
     def has(self, key: str) -> bool:
-        """Return whether a key was set, by the file, a flag or --set."""
         return key in map(path_text, paths_of(self.tables))
 
     def text(self, table: str, key: str) -> str | None:
@@ -240,8 +239,6 @@ def study_mistakes(draft: Draft) -> list[Mistake]:
 
 @attrs.frozen(kw_only=True)
 class Key:
-    """Type, default and meaning of a key."""
-
     type: object = object
     default: object = None
     help: str = ""
@@ -385,7 +382,6 @@ def _decimal(text: str) -> object:
 
 
 def toml_value(text: str) -> object:
-    """Return a TOML value; anything else is text."""
     try:
         tables = tomllib.loads(f"value = {text}")
     except tomllib.TOMLDecodeError:
@@ -490,7 +486,6 @@ def located(
     lines: Mapping[str, int],
     typed: Mapping[str, tuple[str, object]] | None = None,
 ) -> list[Located]:
-    """Return mistakes with flag or line, in file order; those without a line last."""
     places = []
     for mistake in mistakes:
         under = (
@@ -509,8 +504,6 @@ def _nearest(path: str, known: Mapping[str, T]) -> T | None:
 
 
 class SettingsError(InputError):
-    """Settings with mistakes: ``config-key``."""
-
     def listing(self) -> str:
         """Return one line per mistake under the name of the file, in 80 columns."""
         mistakes = cast("list[dict[str, object]]", self.details["mistakes"])

@@ -90,7 +90,6 @@ _RATE = "a number between 0 and 1"
 
 
 def read_alphas(value: object) -> tuple[Decimal, ...]:
-    """Return miscoverage rates exactly as typed."""
     if not isinstance(value, list | tuple):
         instead = _unquoted(value)
         raise Wrong(f"a list, each {_RATE}", value, None if instead is None else [instead])
@@ -415,7 +414,6 @@ class Evaluation:
 
     @property
     def columns(self) -> tuple[str, ...] | None:
-        """Single columns among `by`."""
         if self.by is None:
             return None
         return tuple(dict.fromkeys(n for n in self.by if n not in NO_COLUMNS and ":" not in n))
@@ -573,7 +571,6 @@ class Settings:
 
     @property
     def chosen_method(self) -> Method:
-        """The method of `calibrate`: `method`, else the first of `methods`."""
         return self.method or (self.methods[0] if self.methods else Method())
 
     def on_new_examples(self) -> Settings:

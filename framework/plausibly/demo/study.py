@@ -115,7 +115,6 @@ def table(result: Result) -> list[str]:
 
 
 def meaning(result: Result) -> str:
-    """Return the sentences below the table: missed answers, set sizes, and the condition."""
     subject = result.subject
     voted, expected = (figures(result.study, name) for name in (VOTED, EXPECTED))
     difference = expected["set_size"] - voted["set_size"]
@@ -144,7 +143,6 @@ def meaning(result: Result) -> str:
 
 
 def study_text(subject: Subject, splits: int, seed: int, methods: Mapping[str, MethodTable]) -> str:
-    """Return the study file of a demo, whose results are those of the demo."""
     answers = answers_file(subject)
     source: dict[str, object] = {"plausibilities": {"path": answers}}
     if answers == VOTES:
@@ -244,7 +242,6 @@ def first_sets(subject: Subject, seed: int) -> xr.DataArray:
 
 
 def write_data(subject: Subject, folder: Path) -> list[str]:
-    """Write predictions, the annotators' answers, and the groups of the examples."""
     plausibilities, model = subject.plausibilities, subject.predictions
     answers = answers_file(subject)
     tables = {PREDICTIONS: model.to_pandas()}
@@ -264,12 +261,10 @@ def write_data(subject: Subject, folder: Path) -> list[str]:
 
 
 def answers_file(subject: Subject) -> str:
-    """Return the name of the file of the annotators' answers."""
     return VOTES if names.DENOMINATOR in subject.plausibilities.coords else PLAUSIBILITIES
 
 
 def write_result(result: Result, folder: Path, *, figure: bool) -> list[str]:
-    """Write the prediction sets of the first split, their guarantee, and the figure."""
     if figure:
         content = picture(draw(result), "png")
         with replacing(folder / FIGURE) as part:

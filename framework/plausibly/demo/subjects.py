@@ -73,8 +73,6 @@ Reals = NDArray[np.float64]
 
 @attrs.frozen(kw_only=True, eq=False)
 class Toy:
-    """The toy with its true posterior, labels and points."""
-
     predictions: xr.DataArray
     plausibilities: xr.DataArray
     true_label: xr.DataArray
@@ -130,7 +128,6 @@ def posterior(points: Reals, means: Reals, sigmas: Reals, weights: Reals) -> Rea
 
 
 def fit(labels: NDArray[np.intp], points: Reals) -> tuple[Reals, float, Reals]:
-    """Return means, the pooled variance and shares of the labels: a linear discriminant."""
     counts = np.bincount(labels, minlength=len(TOY_LABELS))
     members = np.eye(len(TOY_LABELS))[labels]
     means = members.T @ points / counts[:, None]
@@ -154,7 +151,6 @@ def out_of_fold(
     folds: int = FOLDS,
     keys: Keys,
 ) -> xr.DataArray:
-    """Return out-of-fold predictions of a multinomial logistic regression."""
     linear = fitting()
     fold = group_folds(features[cluster].values.astype(np.str_), folds, keys)
     shares: NDArray[np.float64] = plausibilities.values
@@ -199,8 +195,6 @@ _TIE = 1e-9  # rounding of shares of votes
 
 @attrs.frozen(kw_only=True, eq=False)
 class Judged:
-    """A model's predictions of examples, with the annotators' answers."""
-
     predictions: xr.DataArray
     plausibilities: xr.DataArray
     cluster: str | None = None
@@ -219,8 +213,6 @@ class Judged:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Subject(Judged):
-    """Data of the demo, with the model and the words of its result."""
-
     fitted: str
     examples: str
     answers: str

@@ -86,7 +86,6 @@ def ordered(
     noise: float = 0.5,
     decimals: int | None = None,
 ) -> World:
-    """Return ordered labels: votes and a noisy model around a centre on the line."""
     centre, place = random.uniform(0, labels - 1, (size, 1)), np.arange(labels)
     answers = np.exp(-1.1 * abs(place - centre))
     model = np.exp(-1.3 * abs(place - centre) + random.normal(0, noise, (size, labels)))
@@ -124,7 +123,6 @@ BOUND, COUNT = "bound", "calibration_examples"
 
 
 def certified(study: Study) -> xr.Dataset:
-    """Return missed mass and set size of calibrated predictors, (bound, examples, repetition)."""
     data, alpha = ordered_data(study.seed), read_alpha(study.alpha)
     measured = np.zeros((2, len(BOUNDS), len(SIZES), study.splits))
     for repeat in range(study.splits):

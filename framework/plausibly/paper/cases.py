@@ -98,7 +98,6 @@ def _sets_of_one_split(study: Study, methods: tuple[str, ...]) -> tuple[Bools, B
 
 
 def by_example(study: Study) -> xr.Dataset:
-    """Return majority-vote, tied and aggregated coverage and largest plausibility, (example,)."""
     rows, sets = _sets_of_one_split(study, tuple(METHODS))
     plausibilities = study.data.plausibilities.values[rows]
     covered = [coverage.aggregated(method_sets, plausibilities) for method_sets in sets]
@@ -119,7 +118,6 @@ def by_example(study: Study) -> xr.Dataset:
 
 
 def draw_by_example(numbers: xr.Dataset) -> Drawing:
-    """Return curves over the examples, each sorted on its own, by calibration and by coverage."""
     drawn = figure.new_page(9, 6.4)
     above, below = drawn.subplots(2, 1, sharex=True)
     aggregated = numbers["aggregated"]
@@ -264,7 +262,6 @@ def standard(alpha: Fraction, n: int, draws: int) -> Fraction:
 
 
 def by_rank(study: Study) -> xr.Dataset:
-    """Return coverage and set size by both ranks, (rule, draw, split)."""
     alpha = read_alpha(study.alpha)
 
     def measure(number: int, rows: Bools) -> Floats:

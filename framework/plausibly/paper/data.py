@@ -54,8 +54,6 @@ _SPREAD = 0.2
 
 @attrs.frozen(kw_only=True, eq=False)
 class Toy(Data):
-    """The toy of section 2.2."""
-
     points: xr.DataArray
 
 
@@ -85,7 +83,6 @@ def toy_data(points: int, seed: int) -> Toy:
 
 @cache
 def nodules(seed: int) -> Data:
-    """Return the rated lung nodules that come with plausibly, with out-of-fold predictions."""
     subject = subjects.load("nodules", seed)
     return Data(
         name="nodules",
@@ -141,7 +138,6 @@ _SHARP, _NOISE, _COMMON = 1.0, 2.0, 0.2
 
 
 def read(folder: Path, *, simulate: bool = False, seed: int = 1) -> Data:
-    """Return plausibilities by inverse rank, and predictions, of the skin case."""
     public = f"{ANNOTATIONS}, {CONDITIONS} and {PREDICTIONS[0]}, which are public"
     hint = "name the folder that holds them: derm=... (--derm FOLDER)"
     annotations = _first(folder, [ANNOTATIONS], public, hint)
@@ -212,7 +208,6 @@ def _numbers(path: Path, shape: tuple[int, ...]) -> Floats:
 
 
 def _simulated(plausibilities: xr.DataArray, seed: int) -> Floats:
-    """Return made-up probabilities: blurred plausibilities with noise of each case's own."""
     values: NDArray[np.float64] = plausibilities.values
     hashes = hash_names(plausibilities[names.EXAMPLE].values)
     uniform = Keys(seed, "reproduce/derm").uniform(hashes, 2 * values.shape[1])

@@ -87,7 +87,6 @@ def mean_spread(values: Floats) -> str:
 
 
 def write_numbers(numbers: xr.Dataset, path: Path) -> None:
-    """Write every variable of a Dataset as rows of quantity, coordinates and value."""
     simulated = " (simulated predictions)" if numbers.attrs.get("simulated") else ""
     data = f"{numbers.attrs.get('data', '')}{simulated}"
     with replacing(path) as part, part.open("w", encoding="utf-8", newline="") as file:
@@ -148,7 +147,6 @@ def key_above(page: Drawing, panel: Axes, columns: int) -> None:
 
 
 def finish(page: Drawing, title: str, numbers: xr.Dataset) -> Drawing:
-    """Write title and foot of a picture: data, number of splits, alpha and seed."""
     known = numbers.attrs
     parts = [str(known["about"])] if "about" in known else []
     if "splits" in known:
@@ -190,7 +188,6 @@ def draw_columns(
     covered: Sequence[Measure] = COVERED,
     sizes: Sequence[Measure] = SIZES,
 ) -> Drawing:
-    """Return histograms over splits: coverage above, set size below."""
     page = new_page(max(_WIDTH * len(columns), _LEAST), _HEIGHT)
     panels = page.subplots(2, len(columns), sharex="row", sharey="row", squeeze=False)
     limits = [
@@ -222,8 +219,6 @@ def monte_carlo(draws: int = DRAWS, **others: str) -> MethodTable:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Study:
-    """Random splits of a figure's data."""
-
     source: Callable[[], Data]
     alpha: AlphaLike
     splits: int = 100
@@ -281,7 +276,6 @@ class Study:
         return {name: float(values.mean()) for name, values in measures.items()}
 
     def compared(self, methods: Mapping[str, MethodTable]) -> xr.Dataset:
-        """Return measures and levels of several methods on random halves, (method, split)."""
         study = compare(
             self.data.predictions,
             self.data.plausibilities,

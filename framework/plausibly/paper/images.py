@@ -56,7 +56,6 @@ Digits: TypeAlias = tuple[Images, Ints]  # images with their digits
 
 @cache
 def load() -> tuple[Digits, Digits]:
-    """Return the digits that classifiers are fitted to, and those of the study."""
     dataset = require("sklearn.datasets", extra="demo", source=SOURCE).load_digits()
     images: Images = np.asarray(dataset.images, dtype=np.float64) / 16
     digits, half = np.asarray(dataset.target, dtype=np.int64), len(images) // 2
@@ -110,7 +109,6 @@ class Overlaid(Data):
 
 @cache
 def overlaid(seed: int) -> Overlaid:
-    """Return the images of the study with predictions of classifiers that saw other digits."""
     train, study = load()
     seen, known = _compose(train, TRAINING, Keys(seed, "reproduce/overlaid/train"))
     images, holds = _compose(study, IMAGES, Keys(seed, "reproduce/overlaid/study"))
@@ -142,7 +140,6 @@ def _compose(source: Digits, count: int, keys: Keys) -> tuple[Images, Bools]:
 
 
 def label_sets(study: Study) -> xr.Dataset:
-    """Return coverage over splits, and details of the test images of one split."""
     data, method = overlaid(study.seed), monte_carlo()
     over = study.compared({"": method}).isel({METHOD: 0}, drop=True)
     rows = study.rows(0)
@@ -224,15 +221,12 @@ _COVERED, _SIZES = (
 
 @attrs.frozen(kw_only=True, eq=False)
 class Augmented(Data):
-    """Originals with their digits, and predictions of originals and augmentations."""
-
     every: xr.DataArray
     accuracy: tuple[float, float]
 
 
 @cache
 def augmented(seed: int) -> Augmented:
-    """Return predictions for every image of a classifier that was fitted to other originals."""
     train, (originals, digits) = load()
     model = _fitted(*train)
     count = len(originals)
@@ -260,7 +254,6 @@ def augmented(seed: int) -> Augmented:
 
 
 def augmentation(study: Study) -> xr.Dataset:
-    """Return coverage and set size on originals and augmentations, (images per example, split)."""
     data = augmented(study.seed)
     known = data.plausibilities.values > 0
     measures = [name for name, _, _ in (*_COVERED, *_SIZES)]

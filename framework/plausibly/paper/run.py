@@ -203,7 +203,6 @@ def check_asked(
     derm: Path | str | None = None,
     own: bool = False,
 ) -> list[Entry]:
-    """Return the figures of these names, before anything is measured."""
     candidates = (entry for entry in ENTRIES if entry.own or not own)
     known = {entry.name: entry for entry in candidates if derm is not None or not entry.derm}
     entries: list[Entry] = []

@@ -170,7 +170,6 @@ _COVERED = (
 
 
 def gap(method: MethodTable, study: Study) -> xr.Dataset:
-    """Return coverage and set size when calibrated in one way, (split,)."""
     return study.compared({"": method}).isel({METHOD: 0}, drop=True)
 
 
@@ -227,7 +226,6 @@ _MIDDLE = (5, 95)
 
 
 def variability(study: Study) -> xr.Dataset:
-    """Return aggregated coverage by label draws (draws, repetition) and by splits."""
     splits, first = range(study.splits), study.rows(0)
     total = (len(COUNTS) + len(FRACTIONS) * len(OVER_SPLITS)) * study.splits
     steps = count(1)
@@ -324,7 +322,6 @@ _LOOKS = {"averaged": style.VOTED, "corrected": style.AGGREGATED}
 
 
 def averages(study: Study) -> xr.Dataset:
-    """Return p-values of `COUNT` tests, and how often they are at most each level."""
     hashes = hash_names(f"p{i}" for i in range(2 * COUNT))
     uniform = Keys(study.seed, "reproduce/ecdf").uniform(hashes, TESTS)
     averaged = np.concatenate([uniform, uniform], axis=1).mean(axis=1)

@@ -65,7 +65,6 @@ def disagreement(result: xr.Dataset, *, most: int = MOST, axes: Axes | None = No
 
 
 def _most(wrong: NDArray[np.float64], most: int) -> NDArray[np.intp]:
-    """Return the places of the labels that are shown, in their order: the worst ones."""
     return np.sort(np.argsort(-np.nan_to_num(wrong), kind="stable")[:most])
 
 

@@ -94,7 +94,6 @@ def unsuitable(
 
 
 def check(result: object, figure: str) -> str:
-    """Return the kind of result as which a Dataset is drawn."""
     result_kinds = kinds_of(result)
     for kind in FIGURES[figure]:
         if kind in result_kinds:
@@ -118,13 +117,11 @@ def check(result: object, figure: str) -> str:
 
 
 def opened(result: xr.Dataset | Result, figure: str, alpha: float | None) -> tuple[str, xr.Dataset]:
-    """Return the kind of result as which a Dataset is drawn, and its part at one alpha."""
     data = data_of(result)
     return check(data, figure), at_alpha(data, alpha)
 
 
 def at_alpha(result: xr.Dataset, alpha: float | None) -> xr.Dataset:
-    """Return the part of a result at one alpha, by default the first."""
     if names.ALPHA not in result.coords:
         return result
     there = np.atleast_1d(result[names.ALPHA].values).astype(np.float64)
@@ -155,7 +152,6 @@ def with_alpha(title: str, result: xr.Dataset) -> str:
 
 
 def guaranteed(result: xr.Dataset) -> str:
-    """Return the guarantee of these sets as text, empty where there is none."""
     alpha = alpha_of(result)
     for guarantee in guarantees_of(result.attrs):
         if alpha is not None and abs(float(guarantee.alpha) - alpha) < 1e-9:
@@ -165,7 +161,6 @@ def guaranteed(result: xr.Dataset) -> str:
 
 
 def on_what(result: xr.Dataset, *, examples: int | None = None, lines: str = "lines") -> str:
-    """Return the number of examples of a figure, and the meaning of its lines."""
     if examples is None:
         examples = int(result["n"] if "n" in result else result.attrs["n"])
     text = several(examples, "example")
@@ -188,5 +183,4 @@ def per_cent(value: Hashable) -> str:
 
 
 def some_of(shown: int, there: int, noun: str, which: str) -> str:
-    """Return the note on which are shown, empty where all are."""
     return "" if shown >= there else f"{counted(shown)} of {several(there, noun)}: {which}"

@@ -132,7 +132,6 @@ def _outline(points: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _frame(axes: Axes, corners: NDArray[np.float64], labels: Sequence[str]) -> None:
-    """Draw the edges of the simplex, lines of equal plausibility, and the names of the labels."""
     middle = corners.mean(axis=0)
     for i in range(len(labels)):
         for j in range(i):

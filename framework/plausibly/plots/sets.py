@@ -77,7 +77,6 @@ def _legend_of(rows: Sequence[xr.Dataset], ink: str) -> list[object]:
 
 
 def _mark_of(method: xr.Dataset) -> Mapping[str, Any]:  # Any: arguments of matplotlib
-    """Return the mark of a method: without a guarantee, with one, or with a vacuous one."""
     if bool(method["vacuous"].all()):
         return VACUOUS
     return NOTHING if np.isnan(method["guaranteed_level"]) else GUARANTEED
@@ -483,7 +482,6 @@ def sizes(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None =
 
 
 def _counted(size: Ints, labels: int) -> tuple[list[str], Ints]:
-    """Return names and counts of sizes from the least to the largest, of many in ranges."""
     if labels <= SINGLE_SIZES:
         return list(map(str, range(labels + 1))), np.bincount(size, minlength=labels + 1)
     begins = [begin for begin in RANGES_FROM if begin <= max(int(size.max()), 1)]

@@ -54,13 +54,11 @@ from plausibly.text import percent
 
 
 def interval(result: xr.Dataset, name: str) -> Interval:
-    """Return NAME_mean, NAME_low and NAME_high of a result without dims."""
     mean, low, high = figures(result, name)
     return Interval(*map(number, (mean, *outwards(low, high))))
 
 
 def measured_text(estimate: Interval) -> str:
-    """Return ``0.901 (0.897 to 0.905)``."""
     if estimate.mean is None:
         return "-"
     if estimate.low is None or estimate.high is None:
@@ -360,7 +358,6 @@ def verdict(
 def _headline(
     subject: Subject, evaluation: xr.Dataset, guarantee: Guarantee, judged: Judgement
 ) -> tuple[str, str]:
-    """Return what the sets contain with their size, and what was measured and is guaranteed."""
     words, size = subject.words, interval(evaluation, SET_SIZE).mean or 0
     answers = covered = interval(evaluation, AGGREGATED)
     if judged.stands == "vacuous":
@@ -405,7 +402,6 @@ def _headline(
 def _standing(
     subject: Subject, evaluation: xr.Dataset, guarantee: Guarantee, judged: Judgement
 ) -> list[Finding]:
-    """Return how what was measured compares with the guarantee, and what is not guaranteed."""
     words, findings = subject.words, []
     every_answer = "Calibrate on all answers (calibrator expected)."
     if judged.stands == "vacuous":
@@ -438,7 +434,6 @@ def _standing(
 
 
 def _percent(estimate: Interval) -> str:
-    """Return a mean in whole percent: ``90%``; near 0 and 100 with a decimal."""
     if estimate.mean is None:
         return "none"
     rounded = round(estimate.mean, 2 if 0.005 <= estimate.mean < 0.995 else 3)
@@ -607,7 +602,6 @@ _LIKENESSES = ("agreement", "others", "vote", "says_share", "says_others")
 
 
 def _annotators(data: xr.Dataset, shown: Sequence[str], place: NDArray[np.int64]) -> list[Section]:
-    """Return a row per annotator with answers: those who differ first, then by likeness."""
     label = dict(zip(name_texts(data[names.LABEL].values), place.tolist(), strict=True))
     rows = [
         Section(

@@ -209,7 +209,6 @@ def _matched(
 
 
 def _along_order(array: xr.DataArray, source: xr.DataArray | None = None) -> xr.DataArray:
-    """Return an array with its labels in their order, if it, or another, has one."""
     order = labels_along_order([array if source is None else source])
     return array if order is None else array.sel({names.LABEL: order})
 
@@ -336,7 +335,6 @@ def _overlap_check(method: MethodSets, words: Words) -> Check:
 
 
 def _shift_checks(method: MethodSets, words: Words) -> list[Check]:
-    """Return whether the largest scores are like those of calibration, where these are kept."""
     tested = method.tested[0]
     if tested.predictor.reference is None or tested.predictor.pools.calibration.claim.weights:
         return []
@@ -530,7 +528,6 @@ def default_title(file: str) -> str:
 
 
 def words_of(words: Mapping[str, str] | None, hint: str = 'words={"example": "nodule"}') -> Words:
-    """Return the words for examples and annotators; plurals end in s where none is stated."""
     words = words or {}
     known = [field.name for field in attrs.fields(Words)]
     for key in words:

@@ -54,8 +54,6 @@ Answer: TypeAlias = tuple[int, tuple[tuple[int, ...], ...], float]
 
 @attrs.frozen(kw_only=True)
 class Options:
-    """Choices that change what a report shows, and no figure; and where the data come from."""
-
     title: str = ""
     words: Words = attrs.field(factory=Words)
     text: str = ""
@@ -183,7 +181,6 @@ class Subject(Reported):
         return Keys(self.seed).child("report").uniform(hash_names(known))[:, 0]
 
     def _shown(self, name: str) -> list[str] | None:
-        """Return the texts of a coordinate of the examples, None without a name."""
         if not name:
             return None
         if name not in coordinates(self.predictions):
@@ -236,7 +233,6 @@ class Subject(Reported):
 
 
 def _numbered(noun: str, keys: NDArray[np.float64]) -> list[str]:
-    """Return names that reveal nothing: a noun with a number, in the order of the keys."""
     place = np.argsort(np.argsort(keys, kind="stable"), kind="stable")
     width = len(str(len(keys)))
     return [f"{noun} {number + 1:0{width}}" for number in place.tolist()]

@@ -45,7 +45,6 @@ def _static_figure(section: str, alt: str, axes: Axes) -> Section:
 
 
 def render(data: ReportData) -> str:
-    """Return the page: one HTML document that asks for no other file."""
     jinja = require("jinja2", extra="report", source="the report")
     environment = jinja.Environment(
         loader=jinja.FileSystemLoader(PAGE),
