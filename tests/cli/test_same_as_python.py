@@ -10,14 +10,14 @@ import pytest
 import xarray as xr
 
 import plausibly
-from cli_world import CALIBRATE, EVALUATE, World, done, refused, run, typed
+from cli_calibrators import VIEWS, make
+from cli_world import CALIBRATE, EVALUATE, Ran, World, done, refused, run, typed
 from memory import at_most
 from plausibly.config.load import key
 from plausibly.data.validate import SCALES
 from plausibly.evaluation.intervals import METHODS as INTERVALS
 from plausibly.io import read_plausibilities, read_sets
 from plausibly.kernels.coverage import TIES
-from plausibly.kernels.sparse import Sparse
 
 METHODS: dict[str, dict[str, object]] = {
     "": {},
@@ -282,26 +282,67 @@ def test_forms_by_default() -> None:
     refused(f"{sparse} lam.npz {DRAWN}", "option-unfit", "for draws", "hint --form wide")
 
 
-@pytest.mark.usefixtures("small")
-def test_every_measure_without_the_dense_form(monkeypatch: pytest.MonkeyPatch) -> None:
-    def dense(_: Sparse) -> None:
-        raise AssertionError("the dense form was made")
+FILES = "-a votes.csv -e patients.csv -o p.nc"
+MONDRIAN = '{name = "mondrian", by = "site"}'
+WEIGHTED = '{name = "weighted", by = "weight"}'
+KNOWN = "predict p.nc -o s.csv -p new.csv -e new_patients.csv"
 
-    risks = "".join(f"label {k},{k % 3}\n" for k in range(50))
-    Path("risk.csv").write_text(f"label,risk\n{risks}", encoding="utf-8")
-    done("aggregate", *OF_VOTES, "-o", "lam.csv")
-    done("aggregate", *OF_VOTES, "-o", "lam.nc", "--form", "sparse")
-    plain = "evaluate sets.csv --by label --by ambiguity -p p.npz --predictor predictor.nc --json"
-    more = f"{plain} --set evaluation.risk=risk --labels risk.csv"
-    with monkeypatch.context() as patch:
-        patch.setattr(Sparse, "dense", dense)
-        for answers in (OF_VOTES, ("--plausibilities", "lam.nc")):
-            assert run("calibrate", *answers, "-p", "p.npz", "-o", "predictor.nc").code == 0
-            assert typed("predict predictor.nc -p p.npz -o sets.csv").code == 0
-            assert typed("evaluate sets.csv", *answers).code == 0
-        assert run("aggregate", *OF_VOTES, "-o", "lam.nc", "--form", "wide").code == 1  # fails
-    sparse = typed(more, "-a", "votes.csv").document
-    wide = typed(more, "--plausibilities", "lam.csv").document
-    for part in ("results", "by_label", "by_entropy", "by_risk", "by_predicted_entropy"):
-        assert sparse[part] == wide[part], part
-    assert sparse["p_values"] == wide["p_values"]
+
+@pytest.fixture
+def weighted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.chdir(tmp_path)
+    return make(tmp_path)
+
+
+def calibrated(calibrator: str, model: str = "-p probabilities.csv") -> Ran:
+    ran = typed(f"calibrate {FILES} {model} --json", "--calibrator", calibrator)
+    assert ran.code == 0, ran.err
+    return ran
+
+
+def test_thresholds_by_group(weighted: World) -> None:
+    found = calibrated(MONDRIAN).document
+    assert found["asks_of_new"] == ["site"]
+    (guarantee,) = found["guarantees"]
+    expected = plausibly.load_predictor("p.nc").threshold(0.1)
+    assert guarantee["threshold_by"] == "site"
+    assert guarantee["threshold"] == {
+        site: float(expected.sel(site=site)) for site in ("north", "south")
+    }
+    document = typed(f"{KNOWN} --json").document
+    assert document["results"][0]["threshold"] == guarantee["threshold"]
+    plain = calibrated("expected").document["guarantees"][0]
+    assert (plain["threshold_by"], plain["threshold"]) == (None, pytest.approx(0.2))
+
+
+def test_augmentations_with_one_mean_score_and_pooled(weighted: World) -> None:
+    seen = "-p views.csv --set predictions.augmentation=view"
+    calibrated("augmentation", seen)
+    told = typed("predict p.nc -o s.csv -p new_views.csv --json").document
+    predictor = plausibly.load_predictor("p.nc")
+    sets = predictor.predict(plausibly.read_predictions("new_views.csv", augmentation="view"), 0.1)
+    assert told["results"][0]["threshold"] == float(predictor.threshold(0.1))
+    assert told["results"][0]["mean_size"] == float(sets.sum("label").mean())
+    assert told["predictions"]["augmentations"] == list(VIEWS)
+    calibrated('{name = "augmentation", scores = "pooled"}', seen)
+    assert typed("predict p.nc -o s.csv -p new.csv").code == 0
+
+
+# ---- examples unlike those of calibration
+
+
+def test_a_shift_is_warned_of_unless_weights_correct_for_it(weighted: World) -> None:
+    rows = "".join(f"s{number},0.98,0.01,0.01\n" for number in range(200))
+    weighted.write("sure.csv", f"example,cat,dog,fox\n{rows}")
+    known = "".join(f"s{number},1\n" for number in range(200))
+    weighted.write("known.csv", f"example,weight\n{known}")
+    calibrated("expected")
+    assert "shift-suspected" not in typed("predict p.nc -p new.csv -o s.csv").err
+    ran = typed("predict p.nc -p sure.csv -o s.csv")
+    assert ran.code == 0
+    old = plausibly.read_predictions("probabilities.csv").max("label").values
+    gap = max(float((old <= t).mean()) for t in np.unique(old[old < 0.98]))
+    assert f"shift-suspected: sure.csv scores unlike calibration (KS {gap:.2f})" in ran.err
+    calibrated(WEIGHTED)
+    ran = typed("predict p.nc -p sure.csv -e known.csv -o s.csv")
+    assert (ran.code, "shift-suspected" in ran.err) == (0, False)

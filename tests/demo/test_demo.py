@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import warnings
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -19,12 +20,27 @@ import plausibly
 from cli_world import run
 from plausibly.demo import study, subjects
 from plausibly.demo.subjects import group_folds, out_of_fold
-from plausibly.errors import InputError
+from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.kernels.random import Keys
 from plausibly.plots import sets
 from plots_world import laid_out
 
-from .runs import result, subject
+SEED = 1
+
+
+@cache
+def subject(name: subjects.Name) -> subjects.Subject:
+    """Return the data of a demo."""
+    return subjects.load(name, SEED)
+
+
+@cache
+def result(name: subjects.Name, splits: int = 3) -> study.Result:
+    """Return a demo that has run, without what it warned of."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PlausiblyWarning)
+        return study.run(subject(name), splits=splits, seed=SEED, methods=study.EVERY)
+
 
 NAMES: tuple[subjects.Name, ...] = ("nodules", "toy")
 
