@@ -8,7 +8,6 @@ import warnings
 from pathlib import Path
 
 import attrs
-import pandas as pd
 import pytest
 import xarray as xr
 
@@ -62,20 +61,6 @@ def test_the_python_block_runs_and_covers(
     coverage = float((inside * answers).sum("label").mean())
     assert f" {coverage:.3f} " in printed.removeprefix(guarantee)
     assert f" {float(sets.sum('label').mean()):.2f}\n" in printed
-
-
-def test_prose_about_python_holds(folder: Path) -> None:
-    predictor = plausibly.calibrate(
-        plausibly.read_predictions("probabilities.csv"), plausibly.read_annotations("votes.csv")
-    )
-    new = plausibly.read_predictions("new_probabilities.csv")
-    assert predictor.predict(new, [0.1, 0.05]).sizes["alpha"] == 2
-    sets = predictor.predict(new, 0.1)
-    assert predictor.predict(new[::-1, ::-1], 0.1).reindex_like(new).equals(sets)
-    frame = pd.read_csv("new_probabilities.csv", index_col="example")
-    assert predictor.predict(plausibly.read_predictions(frame), 0.1).equals(sets)
-    predictor.save("predictor.nc")
-    assert plausibly.load_predictor("predictor.nc").predict(new, 0.1).equals(sets)
 
 
 def test_the_files_shown_are_those_of_the_example(readme: str, folder: Path) -> None:

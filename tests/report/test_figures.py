@@ -182,16 +182,6 @@ def test_ordered_labels_of_a_predictor_are_those_of_sorted_columns(made: Made) -
     assert pages[0].to_text() == pages[1].to_text()
 
 
-def test_of_a_study_only_the_order_of_the_labels_changes(made: Made, study: ReportData) -> None:
-    one = of_compared(ordered(made))
-    assert [label.name for label in one.labels] == ALONG
-    assert [label.name for label in study.labels] == [*LABELS]
-    assert one.cases.missed == study.cases.missed
-    for at, (first, second) in enumerate(zip(one.views, study.views, strict=True)):
-        assert sets_of(one, at) == sets_of(study, at)
-        assert first.verdict.sentence == second.verdict.sentence
-
-
 def test_many_labels_leave_bars_out_and_say_so() -> None:
     labels = [f"label {k:03d}" for k in range(419)]
     report = of_new(world(45, labels=labels), alphas=("0.2",))

@@ -1,9 +1,10 @@
-"""The file: the same bytes for the same data, whole or as it was, and never more than text."""
+"""The file: the same bytes for the same data, whole or as it was; and its command."""
 
 from __future__ import annotations
 
 import base64
 import re
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -12,9 +13,11 @@ import numpy as np
 import pytest
 
 import plausibly
+from cli_world import World, make, run
 from plausibly.errors import InputError
 from plausibly.report.write import Report, render
 from report_world import METHODS, Made, compared, embedded, of_new, table, world
+from study_world import WHOLE
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -180,3 +183,128 @@ def test_arguments_that_mean_nothing_are_refused(made: Made, tmp_path: Path) -> 
         assert caught.value.name == name
         assert hint in caught.value.hint
     assert not list(tmp_path.iterdir())
+
+
+KEYS = """
+[report]
+title = "Animals & others"
+words = { example = "picture" }
+text = "diagnosis"
+anonymous = false
+"""
+
+ON_NEW = "--predictor predictor.nc -p new.csv -a new_votes.csv -e new_patients.csv"
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.chdir(tmp_path)
+    desk = make(tmp_path)
+    desk.write("study.toml", WHOLE.replace("count = 6", "count = 1") + KEYS)
+    return desk
+
+
+@pytest.fixture
+def predictor(desk: World) -> Path:
+    done = run("calibrate", "-a", "votes.csv", "-p", "probabilities.csv", "-o", "predictor.nc")
+    assert done.code == 0
+    return desk.path("predictor.nc")
+
+
+def test_a_study_ends_with_its_report_and_gives_it_again(desk: World) -> None:
+    told = run("run", "study.toml", "--json")
+    assert told.code == 0
+    report = told.document["report"]
+    assert report["path"] == "out/report.html"
+    assert report["title"] == "Animals & others"
+    assert [view["method"] for view in report["views"]][:2] == ["everyone", "everyone"]
+    severities = {one["severity"] for view in report["views"] for one in view["findings"]}
+    assert severities <= {"broken", "vacuous", "weak", "kept"}
+    first = desk.path("out/report.html").read_bytes()
+    for source in ("out", "study.toml"):
+        again = run("report", source, "-o", "again.html")
+        assert (again.code, again.err) == (0, "")
+        assert desk.path("again.html").read_bytes() == first
+    # The study in the page is the one that gives it.
+    data = embedded(first.decode())
+    assert data["provenance"]["command"] == "plausibly run resolved.toml"
+    assert data["provenance"]["study"] == desk.path("out/resolved.toml").read_text()
+    assert data["words"]["examples"] == "pictures"
+    assert data["cases"]["text"][0] == "cat"
+    assert data["cases"]["annotators"] == ["w0", "w1", "w2"]
+    assert [column["name"] for column in data["groups"]] == ["site"]
+    # Sets of the first split's test half are those of sets.csv.
+    sets = plausibly.io.read_sets("out/sets.csv")
+    names = data["cases"]["names"]
+    labels = [label["name"] for label in data["labels"]]
+    for example in sets["example"].values:
+        at = names.index(str(example))
+        bits, listed = data["cases"]["sets"][0][at], data["cases"]["listed"][at]
+        inside = {labels[label] for j, label in enumerate(listed) if bits >> j & 1}
+        row = sets.isel(alpha=0).sel(example=example)
+        assert inside == {str(label) for label in row["label"].values[row.values]}
+    assert run("report", "out", "-o", "study.html", "--anonymous").code == 0
+    page = desk.path("study.html").read_text("utf-8")
+    known = ("probabilities.csv", "votes.csv", '"c00"', '"w0"')
+    assert not [name for name in known if name in page]
+
+
+def test_what_changed_since_is_not_reported(desk: World) -> None:
+    unfinished = run("report", "study.toml").err
+    assert unfinished.startswith("error study-unfinished: ")
+    assert unfinished.endswith("  hint      plausibly run study.toml\n")
+    assert run("run", "study.toml", "--no-report").code == 0
+    assert not desk.path("out/report.html").exists()
+    desk.edit("study.toml", "seed = 1", "seed = 2")
+    other = run("report", "study.toml").err
+    assert other.startswith("error study-changed: the results in out are of another study\n")
+    assert "  hint      plausibly run study.toml, " in other
+    desk.edit("votes.csv", "c00,w0,cat", "c00,w0,fox")
+    changed = run("report", "out")
+    assert changed.code == 2
+    assert changed.err.startswith("error study-changed: the results in out are of other data\n")
+    assert not desk.path("report.html").exists()
+
+
+def test_without_the_extra_a_study_runs_and_a_report_says_what_to_install(
+    desk: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    ran = run("run", "study.toml")
+    assert ran.code == 0
+    assert "warning report-none: the study has no report: the report needs jinja2" in ran.err
+    assert not desk.path("out/report.html").exists()
+    refused = run("report", "out")
+    assert refused.code == 2
+    assert "error extra-missing: the report needs jinja2, which is not installed" in refused.err
+
+
+def test_a_report_that_fails_undoes_no_study(desk: World) -> None:
+    desk.edit("study.toml", 'text = "diagnosis"', 'thumbnail = "diagnosis"')
+    told = run("run", "study.toml", "--json")
+    assert told.code == 0
+    assert told.document["report"] is None
+    (warning,) = [one for one in told.document["warnings"] if one["name"] == "report-none"]
+    assert warning["what"] == 'the study has no report: no picture can be read from "cat"'
+    assert desk.path("out/results.nc").exists()
+
+
+def test_a_predictor_on_new_examples(desk: World, predictor: Path) -> None:
+    told = run("report", *ON_NEW.split(), "--alpha", "0.25", "-o", "new.html")
+    assert (told.code, told.err) == (0, "")
+    assert told.out.startswith("verdict  The sets contain ")
+    assert told.out.endswith("next     open new.html\n")
+    data = embedded(desk.path("new.html").read_text("utf-8"))
+    assert data["provenance"]["command"] == (
+        "plausibly report --predictor predictor.nc -o new.html -a new_votes.csv -p new.csv "
+        "-e new_patients.csv --alpha 0.25"
+    )
+    sets = plausibly.load_predictor(predictor).predict(plausibly.read_predictions("new.csv"), 0.25)
+    lam = plausibly.aggregate(plausibly.read_annotations("new_votes.csv"))
+    found = plausibly.evaluate(sets, lam).data
+    mean = data["views"][0]["vote"]["aggregated"]["mean"]
+    assert mean == pytest.approx(float(found["aggregated_coverage_mean"]), abs=5e-6)
+    # The command that the page names gives it again.
+    again = run(*data["provenance"]["command"].split()[1:])
+    assert again.code == 0
+    assert embedded(desk.path("new.html").read_text("utf-8")) == data

@@ -123,14 +123,6 @@ def test_plain_rows_get_what_labelled_ones_get(
             assert f'"{"weight" if "weights" in name else "site"}"' in refused.value.expected
 
 
-@pytest.mark.parametrize("scale", ["logit", "any"])
-def test_scales(scale: str, new: xr.DataArray, tmp_path: Path) -> None:
-    lam = rows(40)
-    logits = lam.copy(data=np.log(lam.values)).assign_attrs(scale=scale)
-    predictor = plausibly.calibrate(logits, lam.drop_vars("site").drop_attrs(), score="probability")
-    compare(predictor, new.copy(data=np.log(new.values)).assign_attrs(scale=scale), tmp_path)
-
-
 @pytest.mark.parametrize("score", ["aps", "raps"])
 def test_randomised_scores_take_their_uniforms(score: str, new: xr.DataArray) -> None:
     predictor = calibrated(score={"name": score, "randomised": True})
