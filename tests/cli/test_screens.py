@@ -39,7 +39,8 @@ def act(world: World, action: str, *words: str) -> list[str]:
     elif action == "show":
         return [*world.path(words[0]).read_text("utf-8").rstrip().splitlines(), ""]
     else:
-        {"edit": world.edit, "replace": world.replace, "write": world.write}[action](*words)
+        assert action in {"edit", "replace", "write"}
+        getattr(world, action)(*words)
     return []
 
 

@@ -349,9 +349,6 @@ def test_what_a_user_may_have_edited_is_never_replaced(tmp_path: Path) -> None:
         path.write_bytes(whole)
 
 
-NAMES: tuple[subjects.Name, ...] = ("nodules", "toy")
-
-
 @cache
 def drawn(name: subjects.Name) -> Any:  # Any: a Figure of matplotlib, which types do not see
     """Return the figure, laid out as it is saved."""
