@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NewType
+from typing import Any, Literal, NewType, TypeAlias
 
 import attrs
 import numpy as np
@@ -133,21 +133,25 @@ MANY: dict[str, object] = {
     "anything": {"a": [1]},
     "objects": "7",
 }
-TABLES: tuple[tuple[Callable[..., object], dict[Any, object]], ...] = (
+Table: TypeAlias = tuple[Callable[..., object], dict[Any, object]]
+
+
+def each(kind: Callable[..., object], key: str, *values: object) -> list[Table]:
+    return [(kind, {key: value}) for value in values]
+
+
+TABLES: tuple[Table, ...] = (
     (Plain, {"whole": np.int64(3), "number": np.float32(0.5)}),
-    *(
-        (Plain, {key: value})
-        for key, value in (
-            *(("whole", value) for value in ("7", "ten", True, [7])),
-            *(("number", "0.1"), ("text", 7), ("text", {}), ("path", b"x")),
-            *(("switch", 1), ("switch", "True")),
-        )
-    ),
+    *each(Plain, "whole", "7", "ten", True, [7]),
+    *each(Plain, "number", "0.1"),
+    *each(Plain, "text", 7, {}),
+    *each(Plain, "path", b"x"),
+    *each(Plain, "switch", 1, "True"),
     (Plain, {"whole": "7", "nmber": 0.5, "text": 3, "colour": 1}),
     (Many, MANY),
-    *((Many, {"names": value}) for value in ("ab", ["a", 1], {"a": 1})),
-    *((Many, {"pair": value}) for value in (["a"], ["a", "b"])),
-    *((Many, {"aliases": value}) for value in (["a"], {"a": 1}, {1: "a"})),
+    *each(Many, "names", "ab", ["a", 1], {"a": 1}),
+    *each(Many, "pair", ["a"], ["a", "b"]),
+    *each(Many, "aliases", ["a"], {"a": 1}, {1: "a"}),
     (Many, {"bare": 1, "levels": {"a": [1, "2"]}}),
     (Choice, {"ties": "random", "by": 1, "band": 0.5, "maybe": 3, "where": "x", "wide": 3.5}),
     (Choice, {"maybe": None, "wide": 3, "deep": [1, 2], "band": "auto", "by": "all"}),

@@ -236,7 +236,8 @@ OPTIONS: dict[tuple[str, str], tuple[dict[str, object], ...]] = {
 
 
 def numbers(values: object) -> str:
-    return " ".join(f"{value:.6g}" for value in np.ma.asarray(values).filled(np.nan).ravel())
+    flat: list[float] = np.ma.asarray(values).filled(np.nan).ravel().tolist()
+    return " ".join(f"{value:.6g}" for value in flat)
 
 
 def described(axes: Axes) -> Iterator[str]:
