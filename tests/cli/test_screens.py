@@ -26,6 +26,7 @@ VARIES = {
     r"\d+(\.\d+)? [kM]?B\b": "SIZE",
     r"\b\d+\.\d+ s\b": "TIME",
     r"\b\d+\.\d+\.\d+\S*": "VERSION",
+    r"environment\s+of\s+\S+": "environment of PYTHON",
 }
 
 
