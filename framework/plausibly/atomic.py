@@ -41,6 +41,14 @@ def unwritable(path: Path, reason: OSError | ValueError) -> InputError:
     )
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it; raise ``output-unwritable`` where this is not possible."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as reason:
+        raise unwritable(folder, reason) from reason
+
+
 def check_writable(path: Path | str, *, below: bool = False) -> None:
     """Raise what `replacing` would raise, as far as can be known without writing anything."""
     target = Path(path)

@@ -47,6 +47,8 @@ TYPED = (
     "evaluate sets.csv -a new_votes.csv -e new_patients.csv --true-label diagnosis"
     " --fail-under 0.99",
     "evaluate sets.csv -a votes.csv",
+    "evaluate sets.csv -a new_votes.csv --by set-size --by label -p new.csv"
+    " --predictor predictor.nc",
     "agreement -a votes.csv",
     "sensitivity -a votes.csv -p probabilities.csv --aggregator label-frequency"
     " --aggregator majority-vote --splits 4",

@@ -1,9 +1,11 @@
-"""Commands are there, are documented, and what messages tell people to type exists."""
+"""Commands are there and documented, complete in shells, and messages name options that exist."""
 
 from __future__ import annotations
 
 import ast
+import csv
 import importlib
+import os
 import pkgutil
 import re
 import subprocess
@@ -13,11 +15,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import command_line
 import plausibly.cli
-from cli_world import run, typed
-from plausibly.cli.app import GROUPS, PROJECT, SUMMARIES, made
+from cli_world import World, done, refused, run, typed
+from plausibly.cli.app import GROUPS, PROJECT, SUMMARIES, app, made
+from plausibly.cli.example import FILES
 from plausibly.config import hints
 
 LISTED = """
@@ -139,3 +143,144 @@ def test_flags_in_messages_exist() -> None:
         *("--alpha", "--all", "--kind", "--upgrade"),
         *("--anonymous", "--examples"),
     }
+
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+def asked(words: str, shell: str = "bash") -> dict[str, str]:
+    """Return the environment in which a shell asks for what may follow."""
+    return {
+        "_PLAUSIBLY_COMPLETE": f"complete_{shell}",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split(" ")) - 1),
+        "_TYPER_COMPLETE_ARGS": words,
+        "_TYPER_COMPLETE_FISH_ACTION": "get-args",
+    }
+
+
+def offered(words: str) -> list[str]:
+    """Return what is offered for the last of the words, in this process."""
+    result = CliRunner().invoke(app, [], env=asked(f"plausibly {words}"), prog_name="plausibly")
+    assert (result.exit_code, result.stderr) == (0, "")
+    return [line for line in result.stdout.splitlines() if line]
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_each_shell_gets_its_answer(shell: str) -> None:
+    words = "plausibly calibrate --calibrator mon"
+    result = CliRunner().invoke(app, [], env=asked(words, shell), prog_name="plausibly")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "monte-carlo" in result.stdout
+    assert "mondrian" in result.stdout
+    assert "expected" not in result.stdout
+    if shell != "bash":
+        assert "draw labels from the plausibilities" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("cal", ["calibrate"]),
+        ("plugins ", ["list", "info", "check", "new"]),
+        ("calibrate --combiner held", ["held-out-rank"]),
+        ("calibrate --score prob", ["probability"]),
+        ("calibrate --aggregator pl", ["plackett-luce"]),
+        ("sensitivity --aggregator label-f", ["label-frequency"]),
+        ("aggregate --reader long", ["long-table"]),
+        ("aggregate --form s", ["sparse"]),
+        ("plugins new --kind comb", ["combiner"]),
+        ("plugins info monte", ["monte-carlo"]),
+        ("plugins check soft", ["soft-label", "soft-label"]),
+        ("--disable-plugin crowd-k", ["crowd-kit"]),
+        ("reproduce maj", ["majority-vote-undercovers"]),
+        ("demo --data t", ["toy"]),
+        ("aggregate --dry", ["--dry-run"]),
+    ],
+)
+def test_values(words: str, expected: list[str]) -> None:
+    found = offered(words)
+    assert set(expected) <= set(found)
+    assert all(value.startswith(words.split(" ")[-1]) for value in found)
+
+
+def test_columns_of_a_table_that_was_named(world: World) -> None:
+    assert offered("evaluate -e patients.csv --cluster pa") == ["patient"]
+    assert offered("evaluate sets.csv -e patients.csv --by s") == ["site"]
+    assert offered("evaluate sets.csv --examples patients.csv --true-label d") == ["diagnosis"]
+    world.write("t.tsv", '\ufeffexample\t"the site"\tward\n1\t2\t3\n')
+    assert offered("agreement -e t.tsv --by ") == ["example", "the site", "ward"]
+
+
+def test_nothing_is_offered_where_nothing_is_known(world: World) -> None:
+    world.path("binary.csv").write_bytes(b"\xff\xfe\x00")
+    for words in (
+        "evaluate --cluster ",
+        "evaluate -e nowhere.csv --cluster ",
+        "evaluate -e binary.csv --cluster ",
+        "evaluate -e patients.parquet --cluster ",
+        'calibrate --score {name="',
+    ):
+        assert offered(words) == []
+
+
+def test_no_heavy_library_is_imported() -> None:
+    code = (
+        "import sys\n"
+        "sys.argv = ['plausibly']\n"
+        "from plausibly.cli.start import main\n"
+        "try: main()\n"
+        "finally: print([m for m in ('numpy', 'xarray') if m in sys.modules], file=sys.stderr)"
+    )
+    found = os.environ | asked("plausibly calibrate --score prob")
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=found, check=True
+    )
+    assert done.stdout == "probability\n"
+    assert done.stderr.splitlines()[-1] == "[]"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def rows(name: str) -> list[dict[str, str]]:
+    with Path(name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_files_are_as_the_pages_describe_them() -> None:
+    done("example one/two")
+    assert sorted(path.name for path in Path("one/two").iterdir()) == sorted(FILES)
+    done("example")
+    names = [{row["example"] for row in rows(f"{part}examples.csv")} for part in ("", "new_")]
+    patients = [{row["patient"] for row in rows(f"{part}examples.csv")} for part in ("", "new_")]
+    assert [len(known) for known in (*names, *patients)] == [300, 200, 171, 114]
+    assert not names[0] & names[1]
+    assert not patients[0] & patients[1]
+    for part, known in zip(("", "new_"), names, strict=True):
+        assert {row["example"] for row in rows(f"{part}votes.csv")} == known
+        assert {row["example"] for row in rows(f"{part}probabilities.csv")} == known
+    for name, coverage in (("expected", 0.903), ("majority-vote", 0.847)):
+        done(f"calibrate -a votes.csv -p probabilities.csv --calibrator {name} -o {name}.nc")
+        done(f"predict {name}.nc -p new_probabilities.csv --alpha 0.1 -o {name}.csv")
+        (found,) = done(f"evaluate {name}.csv -a new_votes.csv --json").document["results"]
+        assert found["aggregated_coverage"]["mean"] == pytest.approx(coverage, abs=5e-4)
+
+
+def test_files_that_are_there_stay_and_nothing_else_is_written(folder: Path) -> None:
+    Path("new_votes.csv").write_text("mine\n", encoding="utf-8")
+    refused("example", "output-exists", "new_votes.csv")
+    assert [path.name for path in folder.iterdir()] == ["new_votes.csv"]
+    assert Path("new_votes.csv").read_text(encoding="utf-8") == "mine\n"
+    Path("taken").write_text("", encoding="utf-8")
+    refused("example taken/below", "output-unwritable")
+
+
+@pytest.mark.realdata
+def test_the_files_are_those_of_the_shared_folder(shared: Path) -> None:
+    done("example")
+    for name in FILES:
+        assert Path(name).read_bytes() == (shared / "example" / name).read_bytes()

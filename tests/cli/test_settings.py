@@ -1,13 +1,15 @@
-"""The settings file of a folder, flags and ``--set``: what is read, and what wins."""
+"""Settings files: what commands read, what wins, and what init writes."""
 
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from cli_world import CALIBRATE, EVALUATE, PREDICT, World, done, refused, run, typed
+from cli_world import CALIBRATE, EVALUATE, PREDICT, World, done, run, typed
 
 FILE = """\
 alphas = [0.25]
@@ -44,24 +46,8 @@ def test_commands_run_without_arguments_where_the_file_says_all(world: World) ->
     assert (found["settings"], found["results"]) == ("plausibly.toml", measured)
 
 
-def test_what_is_typed_wins_over_the_file(world: World) -> None:
-    world.write("plausibly.toml", FILE)
-    done("calibrate")
-    for words, expected in (
-        ("", ["3/4"]),
-        ("--alpha 0.1,0.15", ["9/10", "17/20"]),
-        ("--set alphas=[0.1]", ["9/10"]),
-    ):
-        assert typed(f"predict {words}").code == 0
-        assert levels() == expected
-    refused("predict --alpha 0.1 --set alphas=[0.2]", "option-unfit", "--alpha", "--set alphas")
-    refused("predict --set alphas=[0.2] --set alphas=[0.3]", "option-unfit", "--set alphas")
-
-
 def test_another_file_or_none(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.write("plausibly.toml", FILE)
-    assert run("calibrate", "--config", "none").code == 2
-    assert run("calibrate", "--config", "missing.toml").code == 2
     world.write("other.toml", FILE.replace("0.25", "0.15"))
     done("calibrate --config other.toml")
     done("predict --config other.toml")
@@ -87,38 +73,6 @@ def test_any_key_is_set_to_a_toml_value_or_to_text(world: World) -> None:
     assert world.path("predictor.nc").read_bytes() == first
 
 
-def test_a_slip_in_a_key_is_answered_with_the_right_one(world: World) -> None:
-    for text, right in (
-        ("anotations.path=x", "annotations"),
-        ("annotations.colums.annotator=x", "annotations.columns"),
-        ("seeds=1", "seed"),
-    ):
-        ran = refused(f"{CALIBRATE} --set {text}", "config-key")
-        assert right in ran.err.partition("\n  hint ")[2].split()
-    world.write("plausibly.toml", FILE.replace("[evaluation]\nby", "[evaluation]\nbye"))
-    refused("calibrate", "config-key", "plausibly.toml line 11", "evaluation.bye is no key")
-    world.write("plausibly.toml", FILE.replace("[evaluation]", "[evaluaton]"))
-    refused("calibrate", "config-key", "evaluaton is no key", "hint write [evaluation]")
-
-
-def test_keys_of_other_commands_are_checked_and_ignored(world: World) -> None:
-    world.write("plausibly.toml", f"{FILE}[report]\ntitle = 'Sets'\n[plan]\nwithin = 0.02\n")
-    done("calibrate")
-    world.edit("plausibly.toml", "within = 0.02", "within = 'narrow'")
-    refused("calibrate", "config-key", "plan.within")
-
-
-def test_a_predictor_remembers_how_its_predictions_were_read(world: World) -> None:
-    for name in ("probabilities.csv", "new.csv"):
-        world.edit(name, "example,", "scan,")
-    done(f"{CALIBRATE} --set predictions.example=scan")
-    done(PREDICT)
-    for column, words in (("scan", "--set predictions.example=case"), ("example", "")):
-        world.edit("new.csv", "scan," if words else "case,", "case," if words else "example,")
-        ran = typed(f"{PREDICT} {words}")
-        assert (ran.code, "warning reading-differs" in ran.err) == (0, True), column
-
-
 def test_report_and_evaluate_take_the_predictor_of_the_file(world: World) -> None:
     done(CALIBRATE)
     done(PREDICT)
@@ -127,3 +81,30 @@ def test_report_and_evaluate_take_the_predictor_of_the_file(world: World) -> Non
     assert typed("evaluate --json").document["p_values"] == by_flags["p_values"]
     assert typed("report -o r.html").code == 0
     assert world.path("r.html").exists()
+
+
+def written() -> dict[str, Any]:  # Any: what TOML holds
+    return tomllib.loads(Path("plausibly.toml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("files", ["example", "made"])
+def test_commands_run_with_the_file_alone(world: World, files: str) -> None:
+    if files == "made":
+        for path in world.folder.glob("*.csv"):
+            text = path.read_text("utf-8").replace("task,worker,label", "image,rater,answer")
+            world.write(path.name, text.replace("example,", "image,", 1))
+        world.path("votes.csv").rename("marks.csv")
+    else:
+        for path in world.folder.glob("*.csv"):
+            path.unlink()
+        done("example")
+    assert 'check the 2 lines marked "guess"' in done("init").text
+    tables = written()
+    assert set(tables["new"]) == {"predictions", "annotations", "examples"}
+    assert tables["examples"]["cluster"] == "patient"
+    assert "site" in tables["evaluation"]["by"]
+    for step in ("agreement", "aggregate", "calibrate", "predict", "evaluate", "report -o r.html"):
+        assert run(*step.split()).code == 0
+    # The predictor remembers the columns, so that the file is not needed for it.
+    done(f"predict -p {tables['new']['predictions']} --config none -o again.csv")
+    assert Path("again.csv").read_bytes() == Path("sets.csv").read_bytes()

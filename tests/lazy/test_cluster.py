@@ -6,7 +6,6 @@ import os
 import signal
 from collections.abc import Iterator
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ import cli_world
 import plausibly
 from cli_world import done
 from lazy_world import plausibilities, predictions
-from plausibly.cli.chunks import counting
 from plausibly.io import write_plausibilities
 from plausibly.kernels.types import Floats
 
@@ -102,18 +100,3 @@ def test_a_command_computes_with_a_scheduler(
     )
     # The default of what is computed later stays.
     assert CAL.chunk(example=15).identical(CAL.chunk(example=15).compute())
-
-
-@pytest.mark.usefixtures("client")
-def test_progress_counts_the_chunks_that_are_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plausibly.cli.chunks._EVERY", 0.02)
-    ticks: list[tuple[int, int]] = []
-    with counting(15, lambda done, total: ticks.append((done, total))):
-        plausibly.calibrate(CAL.chunk(example=15), ANSWERS)
-    done, total = ticks[-1]
-    assert done == total >= 3
-    assert all(before[0] <= after[0] for before, after in pairwise(ticks))
-    ticks.clear()
-    with counting(None, lambda done, total: ticks.append((done, total))):
-        plausibly.calibrate(CAL.chunk(example=15), ANSWERS)
-    assert ticks == []

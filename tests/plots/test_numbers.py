@@ -169,7 +169,7 @@ def test_thresholds() -> None:
     with pytest.raises(InputError) as caught:
         plots.threshold(predictor.threshold(0.1))
     assert (caught.value.name, caught.value.hint) == (
-        "thresholds-malformed",
+        "figure-unsuitable",
         "plausibly.plots.threshold(predictor.threshold([0.05, 0.1, 0.2]))",
     )
 
@@ -271,13 +271,14 @@ def test_an_example_that_is_not_there() -> None:
     with pytest.raises(InputError) as caught:
         plots.example(lam, name="nobody")
     assert (caught.value.name, caught.value.hint) == ("example-unknown", 'name="case 60"')
-    with pytest.raises(InputError, match="nothing to draw of an example"):
+    with pytest.raises(InputError) as caught:
         plots.example()
+    assert caught.value.name == "figure-unsuitable"
     with pytest.raises(InputError) as caught:
         plots.example(lam[0].drop_vars("example"))
     assert (caught.value.name, caught.value.hint) == (
-        "examples-unnamed",
-        'pass the whole array, and name="..."',
+        "figure-unsuitable",
+        'plausibly.plots.example(plausibilities, predictions, sets, name="...")',
     )
 
 

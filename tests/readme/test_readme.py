@@ -1,20 +1,22 @@
-"""The README: its commands, its Python, its tables and its files, run on the files of `example`."""
+"""The README: its commands, Python, tables, files and first screen, on the files of `example`."""
 
 from __future__ import annotations
 
 import re
 import tomllib
-from inspect import signature
+import warnings
 from pathlib import Path
 
-import pandas as pd
+import attrs
 import pytest
 import xarray as xr
 
 import plausibly
 from cli_world import run
+from plausibly.demo import study, subjects
+from plausibly.errors import PlausiblyWarning
 from plausibly.io import with_coordinates
-from readme_world import blocks, commands, links, rows
+from readme_world import blocks, commands, indented, rows
 
 
 @pytest.fixture(scope="session")
@@ -61,20 +63,6 @@ def test_the_python_block_runs_and_covers(
     assert f" {float(sets.sum('label').mean()):.2f}\n" in printed
 
 
-def test_prose_about_python_holds(folder: Path) -> None:
-    predictor = plausibly.calibrate(
-        plausibly.read_predictions("probabilities.csv"), plausibly.read_annotations("votes.csv")
-    )
-    new = plausibly.read_predictions("new_probabilities.csv")
-    assert predictor.predict(new, [0.1, 0.05]).sizes["alpha"] == 2
-    sets = predictor.predict(new, 0.1)
-    assert predictor.predict(new[::-1, ::-1], 0.1).reindex_like(new).equals(sets)
-    frame = pd.read_csv("new_probabilities.csv", index_col="example")
-    assert predictor.predict(plausibly.read_predictions(frame), 0.1).equals(sets)
-    predictor.save("predictor.nc")
-    assert plausibly.load_predictor("predictor.nc").predict(new, 0.1).equals(sets)
-
-
 def test_the_files_shown_are_those_of_the_example(readme: str, folder: Path) -> None:
     shown = next(block for block in blocks(readme, "text") if block.startswith("example,"))
     columns = [re.split(r" {2,}", line) for line in shown.splitlines()]
@@ -104,17 +92,6 @@ def test_the_table_of_methods_states_what_they_guarantee(readme: str, folder: Pa
         assert (guarantee.per != "") == ("in each group" in claimed)
 
 
-def test_the_first_choice_is_the_default(readme: str) -> None:
-    # The README calls expected with average the first choice: it is the default of both.
-    first = rows(readme, "calibrator")[0]
-    assert [cell.strip("`") for cell in first[:2]] == ["expected", "average"]
-    parameters = signature(plausibly.calibrate).parameters
-    assert [parameters[kind].default for kind in ("calibrator", "combiner")] == [
-        "expected",
-        "average",
-    ]
-
-
 def test_extras_are_those_of_the_package(project: Path) -> None:
     package = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))
     declared = package["project"]["optional-dependencies"]
@@ -131,8 +108,58 @@ def test_extras_are_those_of_the_package(project: Path) -> None:
             assert set(brings.split(", ")) == packages
 
 
-def test_links_lead_somewhere(readme: str, project: Path) -> None:
-    local = [link for link in links(readme) if not link.startswith("https://")]
-    assert {"docs/architecture.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE"} <= set(local)
-    for link in local:
-        assert (project / link).is_file(), link
+SPLITS, SEED = 100, 1
+
+# Aggregated coverage and set size, computed independently on these ratings with another model fit
+# and splits by nodule.
+KNOWN = {
+    study.VOTED: (0.857, 2.22),
+    "10 drawn answers (monte-carlo)": (0.900, 2.52),
+    "10 drawn, maximum": (0.913, 2.63),
+    "10 drawn, ecdf": (1.0, 5.0),
+    study.EXPECTED: (0.899, 2.51),
+}
+
+
+@pytest.mark.slow
+def test_the_first_screen_is_what_the_demo_finds(project: Path) -> None:
+    readme = (project / "README.md").read_text(encoding="utf-8")
+    first_screen = readme.partition("\n## ")[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PlausiblyWarning)
+        found = study.run(
+            subjects.load("nodules", SEED), splits=SPLITS, seed=SEED, methods=study.EVERY
+        )
+
+    short = attrs.evolve(found, study=found.study.sel({"method": list(study.METHODS)}))
+    assert "\n".join(study.table(short)) in indented(first_screen)
+
+    prose = " ".join(first_screen.split())
+    voted = study.figures(found.study, study.VOTED)
+    expected = study.figures(found.study, study.EXPECTED)
+    numbers = re.search(
+        r"On ([\d,]+) lung nodules, graded by three or four radiologists each, the "
+        r"resulting (\d+)% sets contain the majority vote for (\d+)% of the nodules, but only "
+        r"(\d+)% of the radiologists' answers\. Calibrated on all answers, they contain (\d+)%\.",
+        prose,
+    )
+    assert numbers is not None
+    assert [int(number.replace(",", "")) for number in numbers.groups()] == [
+        len(found.subject),
+        100 - round(100 * float(study.ALPHA)),
+        round(100 * voted["majority_vote_coverage"]),
+        round(100 * voted["aggregated_coverage"]),
+        round(100 * expected["aggregated_coverage"]),
+    ]
+
+    for name, (coverage, size) in KNOWN.items():
+        one = study.figures(found.study, name)
+        assert one["aggregated_coverage"] == pytest.approx(coverage, abs=0.005), name
+        assert one["set_size"] == pytest.approx(size, abs=0.03), name
+    # The rank among one nodule of each of 172 held-out patients is a guarantee on new patients.
+    ranked = found.study.sel({"method": "10 drawn, held-out-rank"})
+    assert float(ranked["cluster_coverage"].mean()) == pytest.approx(156 / 173, abs=0.005)
+    means = found.study["aggregated_coverage"].mean("split")[:, 0]
+    below = (means < 0.98 * (1 - means["alpha"])) & found.study["guaranteed_level"][:, 0].isnull()
+    assert [str(name) for name in below["method"][below].values] == [study.VOTED]
+    assert bool(found.study.sel({"method": "10 drawn, ecdf"})["vacuous"].all())

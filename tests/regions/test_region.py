@@ -175,11 +175,11 @@ REFUSED: list[tuple[Callable[[], object], tuple[str, ...]]] = [
     ),
     (
         lambda: plots.region(REGION, NEW, 0.1),
-        ("examples-several", 'found 12 hint predictions.sel(example=["NAME"])'),
+        ("figure-unsuitable", "found 12 examples of"),
     ),
     (
         lambda: plots.region(wide(), NEW[:1].reindex(label=EIGHT, fill_value=0), 0.1),
-        ("region-undrawable", "found 8"),
+        ("figure-unsuitable", "found 1 example of 8 labels"),
     ),
 ]
 

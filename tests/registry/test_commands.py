@@ -130,7 +130,7 @@ failed at check  combiner house:house-min: expected combine(p, held_out), found
 failed at registration  pairs (pairs-reader 0.1): No module named 'polars'
 disabled  chatty (chatty-plugin 0.2): PLAUSIBLY_DISABLE_PLUGINS names chatty
 ready  empty (nothing-yet 0.2): it registers nothing
-7 components of 7 plugins, 2 failed, 1 disabled:  plausibly plugins check house pairs
+7 components of 7 plugins, 2 failed, 1 disabled:  plausibly plugins check
 """
 CHECK = """\
 FAILED  house-rules 1.3   combiner house:house-min, member combine: expected
@@ -159,7 +159,7 @@ parameters  prior  a number; default 1.0
             rounds  an integer; default 10
             ties  "first" or "random"; default "first"
             names  a list, each text; default []
-use         --aggregator '{name = "thesis:pl", prior = 1.0, rounds = 10}'
+use         --aggregator thesis:pl
 
 aggregator  tempered of thesis (thesis-pl 0.2)
 state       ready
@@ -381,9 +381,10 @@ def test_the_info_of_the_installation(world: Plugins, monkeypatch: pytest.Monkey
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     monkeypatch.setenv(VARIABLE, "thesis,chatty")
     first, *rest = plain(run("info")).splitlines()
+    document = run("info", "--json").document
     assert first == (
         f"plausibly {plausibly.__version__} · Python {platform.python_version()} · "
-        f"{info.threads()} threads · predictor format {FORMAT}"
+        f"{document['threads']} threads · predictor format {FORMAT}"
     )
     assert rest[0].startswith("core         attrs ")
     assert rest[-3:] == [
@@ -391,7 +392,6 @@ def test_the_info_of_the_installation(world: Plugins, monkeypatch: pytest.Monkey
         "environment  PLAUSIBLY_DISABLE_PLUGINS=thesis,chatty, OMP_NUM_THREADS=3",
         f"python       {sys.executable}",
     ]
-    document = run("info", "--json").document
     wanted = {
         "version": plausibly.__version__,
         "plugins": {"ready": 3, "failed": 2, "disabled": 2},
@@ -404,7 +404,8 @@ def test_the_info_of_the_installation(world: Plugins, monkeypatch: pytest.Monkey
     assert (extras["demo"], "all" in extras) == (True, False)
     assert core["numpy"] == metadata.version("numpy")
     assert {"xarray", "pluggy", "attrs"} <= set(core)
-    yes, no = " ".join(rest).split("extras       yes: ")[1].split("plugins")[0].split(" no:  ")
+    listed = " ".join(rest).split("extras       ")[1].split("plugins")[0]
+    yes, no = listed.split("; not installed: ")
     for words, installed in ((yes, True), (no, False)):
         assert words.split() == ([name for name in extras if extras[name] is installed] or ["none"])
     assert run("info", "--quiet").out == ""

@@ -62,7 +62,7 @@ def test_sets_and_figures_are_those_of_the_predictor(made: Made, report: ReportD
         assert view.vote.aggregated.mean == pytest.approx(covered.mean())
         for shown_as, name in (
             (view.vote.aggregated, "aggregated_coverage"),
-            (dict(view.vote.voted)["first"], "majority_vote_coverage"),
+            (view.vote.voted, "majority_vote_coverage"),
             (view.vote.size, "set_size"),
         ):
             mean, low, high = (float(found[f"{name}_{end}"]) for end in ("mean", "low", "high"))

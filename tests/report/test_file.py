@@ -192,7 +192,7 @@ def test_pictures_that_cannot_be_put_in(
     Path("large").write_bytes(b"GIF89a" + bytes(70_000))
     Path("other").write_bytes(b"<svg onload=alert(1)>")
     for file, name in (
-        ("large", "thumbnail-large"),
+        ("large", "thumbnail-unreadable"),
         ("other", "thumbnail-unreadable"),
         ("missing", "thumbnail-unreadable"),
     ):

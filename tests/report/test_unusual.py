@@ -12,7 +12,7 @@ import pytest
 import plausibly
 from plausibly.report import sections
 from plausibly.report.write import build
-from report_world import of_compared, of_new, subject_of, table, world
+from report_world import of_compared, of_new, subject_of, world
 
 
 def test_one_example() -> None:
@@ -143,16 +143,3 @@ def test_risk_is_shown_and_what_dangerous_is_left_out() -> None:
         inside = {label for j, label in enumerate(listed) if bits >> j & 1}
         left = [severity[k] for k in range(4) if lam[at, k] > 0 and k not in inside]
         assert report.cases.severity_missed[0][at] == max(left, default=-1)
-
-
-def test_tied_votes_have_every_policy() -> None:
-    made = world(60)
-    votes = [*made.votes]
-    for at in range(30, 40):
-        votes = [vote for vote in votes if vote[0] != f"e{at:05d}"]
-        votes += [(f"e{at:05d}", "ann", "cat"), (f"e{at:05d}", "bob", "dog")]
-    tied = attrs.evolve(made, annotations=table(votes, ["cat", "dog", "fox", "owl"]), votes=votes)
-    report = of_new(tied)
-    found = dict(report.view(0, 0).vote.voted)
-    assert list(found) == ["first", "fractional", "any", "all"]
-    assert (found["all"].mean or 0) <= (found["fractional"].mean or 0) <= (found["any"].mean or 0)

@@ -77,7 +77,7 @@ def test_a_guarantee_that_is_not_kept_is_called_so(made: Made) -> None:
     verdict = report.view(0, 0).verdict
     assert ", below the guaranteed 0.90" in verdict.sentence
     assert verdict.findings[0].name == "guarantee-broken"
-    assert report.view(0, 0).weak.sentence.startswith("Coverage is below the guarantee in ")
+    assert "Below the guarantee: sex f" in report.view(0, 0).weak.sentence
 
 
 def test_votes_guarantee_nothing_of_what_experts_say(made: Made) -> None:

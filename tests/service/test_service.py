@@ -97,45 +97,30 @@ def compare(predictor: ConformalPredictor, test: xr.DataArray, folder: Path) -> 
     np.testing.assert_array_equal(values, before)
 
 
+MADE: dict[str, dict[str, Any]] = {  # Any: names and tables of components
+    **{f"score {name}": {"score": name} for name in SCORES},
+    **{f"combiner {name}": {"combiner": name} for name in COMBINERS},
+    **{f"calibrator {name}": {"calibrator": table} for name, table in ALL.items()},
+}
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(
-    "components", [*({"score": one} for one in SCORES), *({"combiner": one} for one in COMBINERS)]
-)
-def test_scores_and_combiners(
-    components: dict[str, Any],  # Any: the name of a score or a combiner
-    dtype: str,
-    new: xr.DataArray,
-    tmp_path: Path,
+@pytest.mark.parametrize("name", MADE)
+def test_plain_rows_get_what_labelled_ones_get(
+    name: str, dtype: str, new: xr.DataArray, tmp_path: Path
 ) -> None:
-    predictor = calibrated(**components, dtype=dtype)
+    predictor = calibrated(**MADE[name], dtype=dtype)
     assert predictor.pools.dtype == dtype
-    compare(predictor, new, tmp_path)
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("calibrator", ALL)
-def test_calibrators(calibrator: str, dtype: str, new: xr.DataArray, tmp_path: Path) -> None:
-    predictor = calibrated(calibrator=ALL[calibrator], dtype=dtype)
     if predictor.needs_only_scores:
         compare(predictor, new, tmp_path)
         return
-    reads = "weight" if "weights" in calibrator else "site"
-    file = tmp_path / "p.nc"
-    predictor.save(file)
-    for one in (predictor, plausibly.load_predictor(file, array_only=True)):
+    predictor.save(tmp_path / "p.nc")
+    for one in (predictor, plausibly.load_predictor(tmp_path / "p.nc", array_only=True)):
         for ask in (one.p_values_array, lambda values, one=one: one.predict_array(values, "0.3")):
             with pytest.raises(IncompatibleComponents) as refused:
                 ask(new.values)
             assert refused.value.name == "array-not-enough"
-            assert f'"{reads}"' in refused.value.expected
-
-
-@pytest.mark.parametrize("scale", ["logit", "any"])
-def test_scales(scale: str, new: xr.DataArray, tmp_path: Path) -> None:
-    lam = rows(40)
-    logits = lam.copy(data=np.log(lam.values)).assign_attrs(scale=scale)
-    predictor = plausibly.calibrate(logits, lam.drop_vars("site").drop_attrs(), score="probability")
-    compare(predictor, new.copy(data=np.log(new.values)).assign_attrs(scale=scale), tmp_path)
+            assert f'"{"weight" if "weights" in name else "site"}"' in refused.value.expected
 
 
 @pytest.mark.parametrize("score", ["aps", "raps"])
@@ -239,16 +224,6 @@ def test_a_fraction_that_equals_a_float_stands_for_itself() -> None:
             np.testing.assert_array_equal(kept, fresh.predict(new, alpha).values[0])
 
 
-def test_what_is_no_alpha_is_refused_each_time() -> None:
-    predictor = calibrated()
-    predictor.predict_array(np.full(3, 0.3), "0.1")
-    for bad in (1, True, "1", 0, -0.1, "ten"):
-        for _ in range(2):
-            with pytest.raises(InputError) as refused:
-                predictor.predict_array(np.full(3, 0.3), bad)
-            assert refused.value.name == "alpha-range"
-
-
 def test_warnings_are_said_once_an_alpha() -> None:
     predictor = calibrated(calibrator={"name": "majority-vote"})
     row = np.full(3, 0.3)
@@ -290,11 +265,9 @@ print(json.dumps([sorted(loaded & {"xarray", "pandas", "dask", "zarr"}), answers
 def test_neither_xarray_nor_pandas_is_imported(tmp_path: Path) -> None:
     test = rows(6, prefix="new", seed=4)
     np.save(tmp_path / "rows.npy", test.values)
-    made = {f"score {one}": calibrated(score=one) for one in SCORES}
-    made |= {f"combiner {one}": calibrated(combiner=one) for one in COMBINERS}
-    made |= {name: calibrated(calibrator=table) for name, table in ALL.items()}
     expected = {}
-    for name, predictor in made.items():
+    for name, components in MADE.items():
+        predictor = calibrated(**components)
         predictor.save(tmp_path / f"{name}.nc")
         said: list[object] = [list(predictor.labels), predictor.fingerprint]
         said.append(predictor.guarantee("0.3").to_json())

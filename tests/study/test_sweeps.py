@@ -64,8 +64,8 @@ def test_the_keys_are_the_arguments_of_compare(world: World) -> None:
 def test_tables_on_the_screen_and_as_data(world: World) -> None:
     ran = run("run", "study.toml", "--no-report")
     assert (
-        "study 4 random splits, 50% of the examples and of each site to test; 10 and 15 "
-        "calibration examples (n); 1 and 5 draws (m); seed 1"
+        "study 4 random splits, 50% of the examples and of each site to test; 10, 15 "
+        "calibration examples (n); 1, 5 draws (m); seed 1"
     ) in ran.text
     _, _, table = ran.out.partition("\nmethod ")
     rows = table.partition("\nVerdict")[0].splitlines()[1:]

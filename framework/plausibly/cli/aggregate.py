@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal
 
 from plausibly.cli import dry, layout, options
 from plausibly.cli.output import Output
 from plausibly.config.load import Draft
-from plausibly.errors import InputError
 from plausibly.text import percent
-
-if TYPE_CHECKING:
-    import xarray as xr
-
-
-Form: TypeAlias = Literal["wide", "long", "sparse"]
 
 FLAGS = {
     "Files": (
@@ -31,8 +24,7 @@ FLAGS = {
     ),
 }
 
-MANY_LABELS = 1_000
-"""Up to here a number for each label is what is written unless something else is asked for."""
+MANY_LABELS = 1_000  # up to here, a number for each label is written by default
 
 
 def aggregate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> None:
@@ -44,11 +36,14 @@ def aggregate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     plausibly aggregate -a rankings.json --labels labels.txt -o out.npz
     plausibly aggregate -a votes.csv --aggregator bootstrap -o draws.parquet
     """
+    import xarray as xr
+
     from plausibly.data import names
     from plausibly.data.names import several
-    from plausibly.data.plausibilities import Plausibilities
+    from plausibly.data.plausibilities import Plausibilities, to_dense, to_sparse
     from plausibly.data.states import read_left_out
     from plausibly.io import write_plausibilities
+    from plausibly.io.datasets import ARRAY_ENDINGS
     from plausibly.io.plausibilities import check_output
     from plausibly.kernels.coverage import tie_counts
     from plausibly.study.reading import check_renames, read_answers
@@ -60,7 +55,22 @@ def aggregate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
         answers = read_answers(settings)
     plausibilities, label_texts = answers.plausibilities, answers.labels
     check_renames(settings.labels, answers)
-    formed, form = _formed(plausibilities, len(label_texts), out, settings.output.form)
+    drawn, as_array = names.DRAW in plausibilities.dims, out.suffix.lower() in ARRAY_ENDINGS
+    form = settings.output.form or "wide"
+    if settings.output.form is None and len(label_texts) > MANY_LABELS:
+        form = "long" if not as_array else "wide" if drawn else "sparse"
+    if form == "sparse" and (drawn or not as_array):
+        raise options.unfit(
+            "--form sparse",
+            "for draws" if drawn else f"in a {out.suffix} file",
+            expected=f"one row per example, and the ending {' or '.join(ARRAY_ENDINGS)}",
+            hint="--form wide" if drawn else f"-o {out.with_suffix('.npz')}, or --form long",
+        )
+    formed = plausibilities
+    if isinstance(plausibilities, xr.DataArray):
+        formed = to_sparse(plausibilities) if form == "sparse" else plausibilities
+    elif form == "wide":
+        formed = to_dense(plausibilities)
     kept: Literal["wide", "long"] = "long" if form == "long" else "wide"
     check_output(out, kept)
     if not dry_run:
@@ -87,9 +97,9 @@ def aggregate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
         "form": form,
         **({} if dry_run else {"saved": out}),
     }
-    drawn = ";" if draws is None else f", {several(draws, 'draw')} of each; in their mean"
+    each = ";" if draws is None else f", {several(draws, 'draw')} of each; in their mean"
     kind = f" (the default for {answers.facts['kind']})" if answers.by_default else ""
-    shape = f"{several(examples, 'example')}, {several(len(label_texts), 'label')}{drawn}"
+    shape = f"{several(examples, 'example')}, {several(len(label_texts), 'label')}{each}"
     measured = f"{shares[0]} have one certain label, {shares[1]} a tie for the first place"
     rows: list[layout.Row] = [
         (answers.what, answers.text),
@@ -101,43 +111,10 @@ def aggregate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     how = ways.get(form, "")
     if dry_run:
         would = f"write these plausibilities{how}"
-        dry.show(
-            output, read=files, rows=rows, would=would, memory=plausibilities.nbytes, write=[out]
-        )
+        dry.show(output, read=files, rows=rows, would=would, write=[out])
         return
     following = ["plausibly", "calibrate", "--plausibilities", out, "-p", "PREDICTIONS"]
     following += ["-o", "predictor.nc"]
     rows.append(("saved", f"{out} ({layout.size(out)}{how})"))
     rows.append(("next", layout.command_line(following, indent=16)))
     output.rows(rows)
-
-
-def _formed(
-    plausibilities: xr.DataArray | xr.Dataset, labels: int, out: Path, form: Form | None
-) -> tuple[xr.DataArray | xr.Dataset, Form]:
-    """Return plausibilities as they are to be written; many labels without what is 0."""
-    import xarray as xr
-
-    from plausibly.data.names import DRAW
-    from plausibly.data.plausibilities import to_dense, to_sparse
-    from plausibly.io.datasets import ARRAY_ENDINGS
-
-    drawn, can_be_sparse = DRAW in plausibilities.dims, out.suffix.lower() in ARRAY_ENDINGS
-    if form is None and labels > MANY_LABELS:
-        form = "long" if not can_be_sparse else "wide" if drawn else "sparse"
-    if form == "sparse" and (drawn or not can_be_sparse):
-        what, found, hint = "draws of plausibilities are not sparse", "draws", "--form wide"
-        if not drawn:
-            what, found = "plausibilities are not sparse in this format", out.suffix
-            hint = f"-o {out.with_suffix('.npz')}, or --form long"
-        raise InputError(
-            "option-unfit",
-            f"{out.name}: {what}",
-            expected=f"one row per example, and the ending {' or '.join(ARRAY_ENDINGS)}",
-            found=found,
-            hint=hint,
-            source="--form",
-        )
-    if isinstance(plausibilities, xr.DataArray):
-        return to_sparse(plausibilities) if form == "sparse" else plausibilities, form or "wide"
-    return to_dense(plausibilities) if form in (None, "wide") else plausibilities, form or "wide"

@@ -85,8 +85,6 @@ _WRONG_USAGE: type[Exception] = next(
 
 
 class Grouped(TyperCommand):
-    """A command whose options stand in groups."""
-
     groups: Mapping[str, list[str]] = {}
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # Any: Typer exports no types
@@ -223,7 +221,6 @@ class Commands(TyperGroup):
         self.commands = named
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # Any: as above
-        """Return a command; None where there is none of this name."""
         if cmd_name in self.commands and self.commands[cmd_name] is None:
             self.commands[cmd_name] = made(cmd_name)
         return self.commands.get(cmd_name)
@@ -233,7 +230,6 @@ class Commands(TyperGroup):
         formatter.write(f"\n  {_HELP}\n")
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # Any: as above
-        """Write what each command is for, without importing one, then the options."""
         lines = [""]
         for title, group in GROUPS.items():
             titles = [title, *[""] * (len(group) - 1)]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import attrs
 
 from plausibly.cli import chunks as chunking, dry, layout, options
@@ -50,10 +48,10 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
 
     options.check_answers(loaded)
     settings, files = loaded.settings, options.inputs(FLAGS, loaded)
-    out, chunks, names = (
+    out, names, chunks = (
         settings.output.predictor,
-        settings.compute.chunks,
         settings.output.keep_names,
+        settings.compute.chunks,
     )
     alphas = [str(alpha) for alpha in settings.alphas]
     dry.check_output(out, files)
@@ -101,8 +99,8 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
     ]
     method += answers.chosen
     seed, summary = settings.seed, predictor.summary
-    drawn = summary.m > 1 or summary.n_held_out or predictor.score.randomised
-    if seed or drawn or _has_draws(calibrator):
+    drawn = "draws" in repr(calibrator) or summary.n_held_out or predictor.score.randomised
+    if seed or drawn or summary.m > 1:
         method.append(("seed", seed, seed == 0))
     output.document["method"] = {title: table for title, table, _ in method}
     if dry_run:
@@ -112,7 +110,6 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
             read=files,
             rows=[*rows, ("method", layout.choices(method))],
             would=f"save a predictor of {examples}, {labels}",
-            memory=dry.memory_of(predictions, plausibilities),
             write=[out],
         )
         return
@@ -146,11 +143,4 @@ def calibrate(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> 
             ("saved", f"{out} ({layout.size(out)}; {kept})"),
             ("next", layout.command_line(command, indent=16)),
         ]
-    )
-
-
-def _has_draws(table: Mapping[str, object]) -> bool:
-    """Return whether a calibrator draws labels, or one inside it does."""
-    return "draws" in table or any(
-        _has_draws(value) for value in table.values() if isinstance(value, Mapping)
     )

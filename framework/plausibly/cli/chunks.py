@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from threading import Event, Thread
-from typing import Any
 
 from plausibly.cli.options import unfit
 from plausibly.cli.output import Tick
 from plausibly.config.settings import Compute
 from plausibly.errors import InputError
-
-_EVERY = 0.5  # seconds between two questions to a scheduler
 
 
 @contextlib.contextmanager
@@ -61,17 +57,12 @@ def computing(compute: Compute, *, dry_run: bool = False) -> Iterator[None]:
 
 @contextlib.contextmanager
 def counting(chunks: int | None, tick: Tick) -> Iterator[None]:
-    """Tell of every task that is finished, and of how many there are."""
+    """Count the tasks that threads of this process have finished, and all of them."""
     if chunks is None:
         yield
         return
     from plausibly.extras import require
 
-    scheduler = require("dask.base", extra="dask", source="compute.chunks").get_scheduler()
-    if (client := getattr(scheduler, "__self__", None)) is not None:
-        with _counting_there(client, tick):
-            yield
-        return
     callbacks = require("dask.callbacks", extra="dask", source="compute.chunks")
 
     def after(_key: object, _result: object, _graph: object, state: object, _by: object) -> None:
@@ -81,38 +72,3 @@ def counting(chunks: int | None, tick: Tick) -> Iterator[None]:
 
     with callbacks.Callback(posttask=after):
         yield
-
-
-@contextlib.contextmanager
-def _counting_there(client: Any, tick: Tick) -> Iterator[None]:  # Any: of a package without hints
-    """Ask a Dask scheduler now and then how many tasks its processes have finished."""
-
-    def counts(dask_scheduler: Any) -> tuple[int, int]:  # Any: as above
-        # Sent as it is: the scheduler need not have plausibly.
-        kinds = [prefix.state_counts for prefix in dask_scheduler.task_prefixes.values()]
-        return sum(prefix["memory"] for prefix in kinds), sum(prefix["waiting"] for prefix in kinds)
-
-    def tell() -> None:
-        # A scheduler that does not answer costs the count alone: the computation fails as well.
-        with contextlib.suppress(Exception):
-            done, total = client.run_on_scheduler(counts)
-            if not before:
-                before.extend((done, total))
-            elif total > before[1]:
-                tick(done - before[0], total - before[1])
-
-    def repeat() -> None:
-        while not over.wait(_EVERY):
-            tell()
-
-    before: list[int] = []
-    tell()
-    over = Event()
-    thread = Thread(target=repeat, daemon=True)
-    thread.start()
-    try:
-        yield
-        tell()
-    finally:
-        over.set()
-        thread.join()

@@ -34,7 +34,6 @@ def offering(values: Callable[[], Iterable[tuple[str, str]]]) -> Offer:
 
 
 def components(kind: str) -> Offer:
-    """Return what offers the components of a kind that can be used here."""
     return offering(lambda: _components(kind))
 
 

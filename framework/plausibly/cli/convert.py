@@ -49,7 +49,7 @@ def convert(
     rows: list[layout.Row] = [("annotations", summary_of(table, path.name))]
     if dry_run:
         would = "write every response as one table"
-        dry.show(output, read=files, rows=rows, would=would, memory=table.nbytes, write=[out])
+        dry.show(output, read=files, rows=rows, would=would, write=[out])
         return
     with output.working(f"writing {out.name}"):
         write_annotations(table, out)

@@ -45,6 +45,7 @@ def demo(
     plausibly demo --data toy
     plausibly demo --all --splits 20 -o demo-out --json
     """
+    from plausibly.atomic import make_folder
     from plausibly.demo import study
     from plausibly.demo.subjects import load
     from plausibly.evaluation.study import Study
@@ -67,7 +68,7 @@ def demo(
         )
         return
 
-    study.make_folder(out)
+    make_folder(out)
     with output.working("fitting a model"):
         subject = load(data, seed)
     inputs = study.write_data(subject, out)

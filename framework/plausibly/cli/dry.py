@@ -28,7 +28,6 @@ def show(
     read: Mapping[str, Path | None],
     rows: Iterable[layout.Row] = (),
     would: str,
-    memory: int | None = None,
     write: Iterable[Path] = (),
     into: Path | None = None,
 ) -> None:
@@ -43,41 +42,28 @@ def show(
             flag: {"path": path, "bytes": layout.bytes_of(path)} for flag, path in inputs.items()
         },
         "would": would,
-        "memory_bytes": memory,
         "would_write": [
             {"path": path, "replaces_bytes": layout.bytes_of(path) if path.exists() else None}
             for path in outputs
         ],
     }
-    # Many files of one folder are named together.
-    together = len(outputs) > 2 and len({path.parent for path in outputs}) == 1
     places = [
-        f"{path.name if together else path} "
-        f"({f'in place of {layout.size(path)}' if path.exists() else 'new'})"
+        f"{path} ({f'in place of {layout.size(path)}' if path.exists() else 'new'})"
         for path in outputs
     ]
-    text = f"{outputs[0].parent}/: {', '.join(places)}" if together else "; ".join(places)
     output.rows(
         [
             ("dry run", "what can be checked is right; nothing was written"),
             ("read", "; ".join(f"{f} {p} ({layout.size(p)})" for f, p in inputs.items())),
             *rows,
             ("would do", would),
-            ("memory", "" if memory is None else f"about {layout.size(memory)} of arrays"),
-            ("would write", text),
+            ("would write", "; ".join(places)),
             ("next", "the same without --dry-run"),
         ]
     )
 
 
-def memory_of(predictions: object, *others: object) -> int:
-    """Return about how many bytes predictions, their scores and other arrays take."""
-    sizes = [int(getattr(array, "nbytes", 0)) for array in (predictions, *others)]
-    return 2 * sizes[0] + sum(sizes[1:])
-
-
 def check_free(path: Path, *, expected: str, found: str, hint: str) -> None:
-    """Raise ``output-exists`` where there is something already."""
     if path.exists() or path.is_symlink():
         raise InputError(
             "output-exists",

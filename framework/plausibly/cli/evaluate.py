@@ -66,6 +66,8 @@ def evaluate(output: Output, loaded: Draft) -> None:
     from plausibly.study import reading
 
     options.check_answers(loaded, new=True)
+    if loaded.settings.evaluation.risk is not None:
+        options.check_required([options.LABELS.needed()], loaded, "evaluate")
     settings = loaded.settings.on_new_examples()
     path, chunks, measure = settings.output.sets, settings.compute.chunks, settings.evaluation
     with output.working("reading files"):
@@ -88,13 +90,7 @@ def evaluate(output: Output, loaded: Draft) -> None:
             predictions = model.predictions
             reading.check_renames(settings.labels, model)
         elif "output.predictor" in loaded.typed:
-            raise options.unfit(
-                "--predictor",
-                "without the predictions of the sets",
-                expected="-p beside --predictor",
-                found="--predictor alone",
-                hint="-p FILE, from which SETS were predicted",
-            )
+            options.check_required([options.NEW_PREDICTIONS.needed()], loaded, "evaluate")
     with output.working("evaluating") as tick, chunking.counting(chunks, tick):
         evaluation = evaluated(
             sets,
@@ -170,9 +166,8 @@ def _parts(
     from functools import partial
 
     from plausibly.cli.guarantee import of_new
-    from plausibly.data.names import EXAMPLE, LABEL, quoted
+    from plausibly.data.names import EXAMPLE, LABEL
     from plausibly.data.plausibilities import Plausibilities
-    from plausibly.errors import InputError
     from plausibly.evaluation import groups
     from plausibly.evaluation.ambiguity import entropy
     from plausibly.evaluation.inputs import example_values
@@ -207,16 +202,7 @@ def _parts(
         elif name in (measure.columns or ())[1:]:
             values = groups.ByCoordinate(name, crossed=1, at_least=1)
             yield f"by_{name}", grouped(by=values), groups.SUBGROUP, _SUBGROUPS
-    if measure.risk is not None:
-        if settings.labels.path is None:
-            raise InputError(
-                "risk-missing",
-                f"no table of labels says their {quoted(measure.risk)}",
-                expected="--labels FILE with columns label and risk",
-                found=f"evaluation.risk = {measure.risk} alone",
-                hint=f"--labels labels.csv --set evaluation.risk={measure.risk}",
-                source="evaluation.risk",
-            )
+    if measure.risk is not None and settings.labels.path is not None:
         levels = label_coordinate(measure.risk, [read_labels(settings.labels.path)])
         by_risk = grouped(by=groups.ByRisk(levels)).assign_attrs(risk=measure.risk)
         yield "by_risk", by_risk, LEVEL, ("risk",)

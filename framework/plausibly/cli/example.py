@@ -42,7 +42,7 @@ def example(
     """
     from importlib.resources import files
 
-    from plausibly.atomic import check_writable, replacing, unwritable
+    from plausibly.atomic import check_writable, make_folder, replacing
 
     for name in FILES:
         dry.check_free(
@@ -57,10 +57,7 @@ def example(
         dry.show(output, read={}, rows=rows, would="copy six files", write=paths, into=folder)
         return
     check_writable(folder / FILES[0], below=True)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as reason:
-        raise unwritable(folder, reason) from reason
+    make_folder(folder)
     source = files("plausibly.demo") / "data" / "example"
     for name in FILES:
         with replacing(folder / name) as part:

@@ -17,7 +17,6 @@ from plausibly.guarantee import BY_LABEL, NEW_LABEL, Guarantee, bounded
 def guarantee_rows(
     predictor: ConformalPredictor, alphas: Sequence[AlphaLike], title: str, prefix: str = ""
 ) -> list[tuple[str, str]]:
-    """Return what a predictor guarantees at each alpha, and each note on it once."""
     guarantees = [predictor.guarantee(alpha) for alpha in alphas]
     notes = dict.fromkeys(note for guarantee in guarantees for note in guarantee.notes)
     rows = [(title, f"{prefix}{guarantee_text(guarantee, predictor)}") for guarantee in guarantees]
@@ -25,7 +24,6 @@ def guarantee_rows(
 
 
 def guarantee_text(guarantee: Guarantee, predictor: ConformalPredictor | None = None) -> str:
-    """Return what sets at one alpha guarantee, in words."""
     alpha, bound = f"alpha {float(guarantee.alpha):g}", guarantee.bound()
     if guarantee.level is None:
         return f"{alpha}: no guarantee; {guarantee.reason}."
@@ -88,7 +86,6 @@ def _needs(guarantee: Guarantee, needed: str, predictor: ConformalPredictor | No
 
 # Any: one number, numbers by group, or None
 def thresholds(predictor: ConformalPredictor, alphas: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the smallest score in a set at each alpha, as data."""
     by = predictor.pools.calibration.claim.by or None
     try:
         array = predictor.threshold(list(alphas))
@@ -115,7 +112,6 @@ def of_new(predictor: ConformalPredictor) -> tuple[str, ...]:
 
 
 def needed_of_new(predictor: ConformalPredictor) -> str:
-    """Return in words what is read of a new example beside one row of predictions."""
     parts = []
     if coordinates := of_new(predictor):
         parts.append(f"{' and '.join(map(quoted, coordinates))} of every new example (-e)")

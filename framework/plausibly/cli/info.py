@@ -8,10 +8,7 @@ import platform
 import re
 import sys
 
-from plausibly.cli import layout
 from plausibly.cli.output import Output
-
-_ROOM = layout.WIDTH - len("environment  ")
 
 VARIABLES = (
     "PLAUSIBLY_DISABLE_PLUGINS",
@@ -37,21 +34,23 @@ def info(output: Output) -> None:
 
     named = [name for name in extras_of("plausibly") if name != "all"]
     extras = {name: not missing("plausibly", name) for name in named}
-    made = registry.default()
-    broken = {failure.source for failure in made.failures()}
+    known = registry.default()
+    broken = {failure.source for failure in known.failures()}
     plugins = {
-        "ready": len(set(made.plugins()) - broken),
+        "ready": len(set(known.plugins()) - broken),
         "failed": len(broken),
-        "disabled": len(made.disabled()),
+        "disabled": len(known.disabled()),
     }
     core = {name: version(name) for name in requirements("plausibly")}
     environment = {name: os.environ[name] for name in VARIABLES if os.environ.get(name)}
-    ours, python = version("plausibly"), platform.python_version()
+    threads = os.cpu_count() or 1
+    if sys.platform == "linux":
+        threads = len(os.sched_getaffinity(0))
+    facts = {"version": version("plausibly"), "python": platform.python_version()}
     output.document |= {
-        "version": ours,
-        "python": python,
+        **facts,
         "interpreter": sys.executable,
-        "threads": threads(),
+        "threads": threads,
         "predictor_format": FORMAT,
         "core": core,
         "extras": extras,
@@ -59,27 +58,22 @@ def info(output: Output) -> None:
         "environment": environment,
     }
     output.show(
-        f"plausibly {ours} · Python {python} · {threads()} threads · predictor format {FORMAT}"
+        f"plausibly {facts['version']} · Python {facts['python']} · {threads} threads · "
+        f"predictor format {FORMAT}"
     )
-    # A version is never parted from its name.
-    text = ", ".join(f"{name}\N{NO-BREAK SPACE}{installed}" for name, installed in core.items())
-    lines = [line.replace("\N{NO-BREAK SPACE}", " ") for line in layout.wrapped(text, _ROOM)]
+    present, lacking = (
+        " ".join(name for name, there in extras.items() if there is state) or "none"
+        for state in (True, False)
+    )
     output.rows(
         [
-            ("core", lines or ["none"]),
-            ("extras", _there(extras)),
+            ("core", ", ".join(f"{name} {installed}" for name, installed in core.items())),
+            ("extras", f"{present}; not installed: {lacking}"),
             ("plugins", ", ".join(f"{count} {state}" for state, count in plugins.items())),
             ("environment", ", ".join(f"{n}={v}" for n, v in environment.items()) or "nothing set"),
             ("python", [sys.executable]),
         ]
     )
-
-
-def version(distribution: str) -> str:
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return "missing"
 
 
 def requirements(distribution: str) -> list[str]:
@@ -92,16 +86,8 @@ def requirements(distribution: str) -> list[str]:
     return sorted(name[0] for name in names if name)
 
 
-def threads() -> int:
-    if sys.platform == "linux":
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def _there(extras: dict[str, bool]) -> list[str]:
-    """Return the extras that are there and those that are not, each from the start of a line."""
-    lines = []
-    for answer, state in (("yes", True), ("no", False)):
-        names = " ".join(name for name, present in extras.items() if present is state) or "none"
-        lines += layout.wrapped(f"{answer + ':':5}{names}", _ROOM, indent=5)
-    return lines
+def version(distribution: str) -> str:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return "missing"

@@ -71,7 +71,7 @@ def init(
     with replacing(target) as part:
         part.write_text(text, encoding="utf-8", newline="\n")
     output.document["saved"] = target
-    lines = "line" if len(guesses) == 1 else several(len(guesses), "line")
+    lines = several(len(guesses), "line")
     check = f': please check the {lines} marked "guess"' if guesses else ""
     both = {"annotations", "predictions"} <= recognition.tables.keys()
     following = f"plausibly {'calibrate' if both else 'aggregate'}"

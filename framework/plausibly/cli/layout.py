@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import contextlib
 import io
 import os
@@ -11,7 +10,7 @@ import shlex
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias, cast
 
@@ -23,33 +22,8 @@ Row: TypeAlias = "tuple[str, str | list[str]]"
 Choice: TypeAlias = "tuple[str, Mapping[str, object] | int, bool]"
 """A title, the component or number, and whether it is the default."""
 
-WIDTH = 80
-"""Columns without a terminal: files and pipes get the same text everywhere."""
-
+WIDTH = 80  # columns without a terminal: files and pipes get the same text everywhere
 _NARROWEST, _WIDEST = 40, 120  # with longer lines, text is hard to read
-
-_PLAIN = {
-    "\u2026": "...",  # ellipsis
-    "\u2717": "x",  # ballot cross
-    "\u2713": "ok",  # check mark
-    "\u00b1": "+-",  # plus or minus
-    "\u00b7": "-",  # middle dot
-    "\u00d7": "x",  # times
-    "\u2265": ">=",
-    "\u2264": "<=",
-    "\u2013": "-",  # dashes
-    "\u2014": "-",
-    "\u2018": "'",  # quotes
-    "\u2019": "'",
-    "\u201c": '"',
-    "\u201d": '"',
-    "\u2192": "->",
-}
-_ERRORS = "plausibly"
-
-_NUMBER = re.compile(r"[-+]?\.?\d")
-_MEASURED = re.compile(r"[-+]?\d*\.\d|\d+%$")
-_CELLS = re.compile(r" {2,}")
 
 
 class Aside:
@@ -63,12 +37,10 @@ class Aside:
 
 
 def aside() -> contextlib.AbstractContextManager[object]:
-    """Return a context in which only what is written to `results` reaches standard output."""
     return contextlib.redirect_stdout(cast("TextIO", Aside(results())))
 
 
 def results() -> TextIO:
-    """Return where results go: standard output, also while components run."""
     return sys.stdout.results if isinstance(sys.stdout, Aside) else sys.stdout
 
 
@@ -102,26 +74,17 @@ def narrowed(text: str, width: int) -> str:
 
 
 def tolerate() -> None:
-    """Print another character where a terminal lacks one; nothing where a stream is closed."""
-    codecs.register_error(_ERRORS, _others)
+    """Print a question mark where a terminal lacks a character; nothing to a closed stream."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             # Without a place of its own, what is printed would go into the next file opened.
             setattr(sys, name, io.TextIOWrapper(io.FileIO(os.devnull, "w"), encoding="utf-8"))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors=_ERRORS)
-
-
-def _others(error: UnicodeError) -> tuple[str, int]:
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    letters = error.object[error.start : error.end]
-    return "".join(_PLAIN.get(letter, "?") for letter in letters), error.end
+            stream.reconfigure(errors="replace")
 
 
 def print_styled(text: str, stream: TextIO) -> None:
-    """Print text with its titles, heads of tables and marks in bold and colours."""
     from rich.console import Console
     from rich.text import Text
 
@@ -131,26 +94,8 @@ def print_styled(text: str, stream: TextIO) -> None:
     styled.highlight_regex(r"(?m)^warning [a-z-]+", "bold yellow")
     styled.highlight_regex(r"(?m)^next +(?P<cyan>\S.*)$")
     styled.highlight_regex(r"(?P<red>✗|^FAILED\b)|(?P<yellow>(?<!-)\bvacuous\b)")
-    # Rows of the tables of plugins.
-    styled.highlight_regex(r"(?m)(?P<red>^.*  failed$)|(?P<yellow>^.*  (?:needs|no) extra$)")
-    styled.highlight_regex(r"(?m)(?P<dim>^.*  disabled$)")
-    for start, end in _heads(text):
-        styled.stylize("bold", start, end)
     console = Console(file=stream, highlight=False, force_terminal=True)
     console.print(styled, soft_wrap=True)
-
-
-def _heads(text: str) -> list[tuple[int, int]]:
-    """Return where the heads of tables are: cells of words above cells of numbers."""
-    lines = text.split("\n")
-    heads, start = [], 0
-    for line, below in zip(lines, [*lines[1:], ""], strict=True):
-        cells, under = _CELLS.split(line.strip()), _CELLS.split(below.strip())
-        named = len(cells) > 2 and not any(map(_MEASURED.match, cells))
-        if named and sum(_NUMBER.match(cell) is not None for cell in under) > 1:
-            heads.append((start, start + len(line)))
-        start += len(line) + 1
-    return heads
 
 
 def fields(rows: Iterable[Row]) -> str:
@@ -167,7 +112,6 @@ def fields(rows: Iterable[Row]) -> str:
 
 
 def wrapped(text: str, width: int = WIDTH, *, indent: int = 0) -> list[str]:
-    """Return text in lines that break at spaces, from the second on indented."""
     return textwrap.wrap(
         text,
         width,
@@ -179,23 +123,10 @@ def wrapped(text: str, width: int = WIDTH, *, indent: int = 0) -> list[str]:
 
 
 def command_line(words: Iterable[object], *, indent: int = 0) -> list[str]:
-    """Return a command that can be pasted, broken before an option where it is too long."""
-    parts: list[str] = []
-    for word in words:
-        text = shlex.quote(str(word))
-        option = bool(parts) and parts[-1].startswith("-") and " " not in parts[-1]
-        if option and not text.startswith("-"):
-            parts[-1] += f" {text}"
-        else:
-            parts.append(text)
-    lines = [parts[0]]
-    for part in parts[1:]:
-        if indent + len(lines[-1]) + 1 + len(part) + 2 <= columns():
-            lines[-1] += f" {part}"
-        else:
-            lines[-1] += " \\"
-            lines.append(f"  {part}")
-    return lines
+    """Return a command that can be pasted, in several lines where it is too long."""
+    text = " ".join(shlex.quote(str(word)).replace(" ", "\0") for word in words)
+    lines = [line.replace("\0", " ") for line in wrapped(text, columns() - indent - 2, indent=2)]
+    return [*(f"{line} \\" for line in lines[:-1]), lines[-1]]
 
 
 def component(table: Mapping[str, object]) -> str:
@@ -216,7 +147,6 @@ def _value(value: object) -> str:
 
 
 def choices(made: Iterable[Choice]) -> str:
-    """Return what was chosen: first by the user, then for the user."""
     chosen: list[str] = []
     defaults: list[str] = []
     for title, value, by_default in made:
@@ -228,7 +158,6 @@ def choices(made: Iterable[Choice]) -> str:
 
 
 def counts(by_reason: Mapping[str, int]) -> str:
-    """Return counts by reason in words: ``37 without a response, 3 bad rows``."""
     return ", ".join(f"{counted(count)} {reason}" for reason, count in by_reason.items())
 
 
@@ -237,19 +166,8 @@ def bytes_of(path: Path) -> int:
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
-def size(of: Path | int) -> str:
-    """Return the size of a file or folder, or a number of bytes, as text."""
-    total = of if isinstance(of, int) else bytes_of(of)
+def size(path: Path) -> str:
+    total = bytes_of(path)
     if total < 1e5:
         return f"{total / 1e3:.1f} kB"
     return f"{total / 1e9:.1f} GB" if total >= 1e9 else f"{total / 1e6:.1f} MB"
-
-
-def aligned(table: Sequence[Sequence[str]]) -> str:
-    """Return a table as text whose columns start below each other."""
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    lines = (
-        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True))
-        for row in table
-    )
-    return "\n".join(line.rstrip() for line in lines)

@@ -38,7 +38,6 @@ class Flag:
         return self.long.lstrip("-").replace("-", "_").lower()
 
     def needed(self) -> Flag:
-        """Return the flag of a command that cannot do without the key."""
         return attrs.evolve(self, required=True)
 
     def option(self) -> Any:  # Any: as Typer declares it
@@ -111,7 +110,6 @@ def out(path: str, metavar: str = "FILE", about: str = "") -> Flag:
 
 
 def check_required(flags: Iterable[Flag], loaded: Draft, name: str) -> None:
-    """Raise ``usage`` where a key that the command needs is not set."""
     command = f"plausibly {name}"
     for flag in flags:
         if flag.required and not loaded.has(flag.key):
@@ -121,7 +119,6 @@ def check_required(flags: Iterable[Flag], loaded: Draft, name: str) -> None:
 
 
 def unfit(option: str, why: str, *, expected: str, hint: str, found: str = "") -> InputError:
-    """Return the error about an option that would change nothing."""
     return InputError(
         "option-unfit",
         f"{option} has no meaning {why}",
@@ -133,7 +130,6 @@ def unfit(option: str, why: str, *, expected: str, hint: str, found: str = "") -
 
 
 def typed_as(loaded: Draft, key: str) -> str:
-    """Return what was typed to set a key: its flag, or ``--set`` with the key."""
     source = loaded.typed[key][0]
     return f"--set {key}" if source == "--set" else source
 
@@ -169,7 +165,6 @@ def found_without_flags(loaded: Draft, *keys: str) -> bool:
 
 
 def inputs(groups: Mapping[str, tuple[Flag, ...]], loaded: Draft) -> dict[str, Path]:
-    """Return the files that a command reads, by their flags."""
     files = {
         flag.names.split()[-1]: attrgetter(flag.key)(loaded.settings)
         for flag in itertools.chain.from_iterable(groups.values())
@@ -186,7 +181,6 @@ def load_settings(
     *,
     reads: bool,
 ) -> Draft:
-    """Return the settings file, flags and ``--set`` merged; print which file was read."""
     from plausibly.calibration.alphas import read_alphas
     from plausibly.study.prepare import settings_file
 

@@ -30,11 +30,8 @@ from plausibly.errors import (
     visible,
 )
 
-PATIENCE = 2.0
-"""Seconds without progress on a layout."""
-
-Tick: TypeAlias = Callable[[int, int], None]
-"""Called with the number of finished steps, and of all."""
+PATIENCE = 2.0  # seconds without progress on a layout
+Tick: TypeAlias = Callable[[int, int], None]  # called with the number of finished steps, and of all
 
 
 _HINTS = {
@@ -46,8 +43,6 @@ _HINTS = {
 
 
 class CheckFailed(InputError):
-    """A check that the user asked for did not pass; the work is done."""
-
     exit_code = EXIT_CHECK
 
 
@@ -57,8 +52,6 @@ class Interrupted(InputError):
 
 @dataclass(eq=False)
 class Output:
-    """Streams to which a command prints."""
-
     command: str
     json: bool = False
     quiet: bool = False
@@ -79,7 +72,6 @@ class Output:
         self.show(layout.fields(rows))
 
     def flush(self) -> None:
-        """Print the warnings since the last time, on stderr."""
         waiting, self._waiting = self._waiting, []
         for warning in waiting:
             if not self.quiet:
@@ -170,7 +162,6 @@ class Output:
         return code
 
     def _in_options(self, message: InputError | PlausiblyWarning) -> None:
-        """Write the hint of a message with options that the command has."""
         from plausibly.config.hints import as_options
 
         message.hint = as_options(_HINTS.get(message.name, message.hint), self.flags, self.command)

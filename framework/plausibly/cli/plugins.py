@@ -75,35 +75,29 @@ def _listed(rows: Sequence[Row]) -> str:
 
 def _print_reasons(output: Output, rows: Sequence[Row]) -> None:
     """Print why components are not ready: once for those of one plugin that lack the same."""
-    alike = Counter((row.source, row.words, row.reason) for row in rows)
-    reasons: dict[str, None] = {}
+    alike = Counter((row.source, row.words, row.reason) for row in rows if row.reason)
     for row in rows:
-        if row.reason:
-            whole = row.entry is None or row.state == "disabled"
-            source = str(row.source) if whole else f"{row.kind} {row.source.plugin}:{row.name}"
-            several = alike[row.source, row.words, row.reason]
-            if row.state == "needs extra" and several > 1:
-                source = f"{plural(several, 'component')} of {row.source.plugin}"
-            lines = layout.wrapped(f"{row.words}  {source}: {row.reason}", indent=2)
-            reasons["\n".join(lines)] = None
-    for text in reasons:
-        output.show(text)
+        if count := alike.pop((row.source, row.words, row.reason), 0):
+            source = f"{row.kind} {row.source.plugin}:{row.name}"
+            if row.entry is None or row.state == "disabled":
+                source = str(row.source)
+            elif count > 1:
+                source = f"{plural(count, 'component')} of {row.source.plugin}"
+            text = f"{row.words}  {source}: {row.reason}"
+            output.show("\n".join(layout.wrapped(text, indent=2)))
 
 
 def _print_counts(output: Output, rows: Sequence[Row]) -> None:
     components = sum(1 for row in rows if row.kind and row.state in ("ready", "needs extra"))
     failed, disabled = (
-        list(dict.fromkeys(row.source for row in rows if row.state == state))
-        for state in ("failed", "disabled")
+        len({row.source for row in rows if row.state == state}) for state in ("failed", "disabled")
     )
     plugins = plural(len({row.source for row in rows}), "plugin")
-    text = f"{plural(components, 'component')} of {plugins}, "
-    text += f"{counted(len(failed)) if failed else 'none'} failed"
-    text += f", {counted(len(disabled))} disabled" * bool(disabled)
-    if failed:
-        named = " ".join(source.plugin for source in failed) if len(failed) < 4 else ""
-        text += f":  plausibly plugins check {named}".rstrip()
-    output.show(text)
+    text = (
+        f"{plural(components, 'component')} of {plugins}, {counted(failed) if failed else 'none'}"
+    )
+    text += f" failed{f', {counted(disabled)} disabled' if disabled else ''}"
+    output.show(f"{text}:  plausibly plugins check" if failed else text)
 
 
 def plural(number: int, noun: str) -> str:
@@ -124,7 +118,6 @@ def component_as_data(row: Row) -> dict[str, object]:
 
 
 def plugin_as_data(source: Source, rows: Sequence[Row]) -> dict[str, object]:
-    """Return a plugin with what is known of it as a whole."""
     state: dict[str, object] = {"state": "ready", "stage": "", "reason": ""}
     for row in rows:
         if row.source == source and (row.entry is None or row.state == "disabled"):
@@ -134,7 +127,6 @@ def plugin_as_data(source: Source, rows: Sequence[Row]) -> dict[str, object]:
 
 
 def metadata_of(source: Source) -> dict[str, str]:
-    """Return the summary and the address in the metadata of a distribution."""
     import importlib.metadata
 
     try:
@@ -232,7 +224,6 @@ def _state(row: Row) -> str:
 
 
 def _component(row: Row, entry: Entry, place: str, parameters: Sequence[About], why: str) -> str:
-    """Return a component with its parameters, one below the other."""
     from plausibly.registry.listing import first_sentence
 
     summary = row.summary
@@ -259,20 +250,9 @@ def _component(row: Row, entry: Entry, place: str, parameters: Sequence[About], 
 
 
 def _use(name: str, kind: str, parameters: Sequence[About]) -> str:
-    """Return how the component is written on the command line, with its defaults."""
-
-    def flag(pairs: Sequence[str]) -> str:
-        return f"--{kind} {shlex.quote('{' + ', '.join(pairs) + '}')}"
-
-    table = [
-        f'name = "{name}"',
-        *(f"{parameter.name} = ..." for parameter in parameters if parameter.required),
-    ]
-    for parameter in parameters:
-        further = [*table, f"{parameter.name} = {parameter.default}"]
-        if parameter.default not in ("", "none") and len(flag(further)) <= _ROOM:
-            table = further
-    return flag(table) if len(table) > 1 else f"--{kind} {shlex.quote(name)}"
+    required = [f"{parameter.name} = ..." for parameter in parameters if parameter.required]
+    table = "{" + ", ".join([f'name = "{name}"', *required]) + "}"
+    return f"--{kind} {shlex.quote(table if required else name)}"
 
 
 def check(
@@ -351,7 +331,6 @@ def check(
 
 
 def _lines(row: Row, width: int) -> str:
-    """Return the result as text: a line per problem, then what to do."""
     title = {"ok": "ok", "failed": "FAILED", "needs extra": "EXTRA"}[row.state]
     head = f"{title:<8}{row.source.where:<{width}}  "
     lines: list[str] = []

@@ -30,12 +30,12 @@ from plausibly.errors import InputError
 if TYPE_CHECKING:
     from plausibly.registry import Registry
 
-LONGEST = 30
-"""Characters of a name: with more, lines of the templates would pass 100 columns."""
+LONGEST = 30  # characters of a name: with more, lines of the templates would pass 100 columns
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-_OURS = frozenset({"plausibly", "plausibly-builtins", "plausibly-plugin"})
-_FOLDERS = frozenset({"build", "dist", "docs", "tests"})
+_TAKEN = frozenset(
+    ("plausibly", "plausibly-builtins", "plausibly-plugin", "build", "dist", "docs", "tests")
+)
 _SUFFIX = ".txt"
 
 
@@ -47,9 +47,9 @@ def new(
         typer.Argument(metavar="NAME", help="Of the distribution, the plugin and the component."),
     ],
     kind: Annotated[
-        str | None,
+        str,
         completion.kind_option("annotation, reader, aggregator, score, calibrator or combiner."),
-    ] = None,
+    ],
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", metavar="FOLDER", help="Folder to write [default: NAME]."),
@@ -61,18 +61,9 @@ def new(
     plausibly plugins new thesis-pl --kind aggregator
     plausibly plugins new pairs --kind annotation -o ~/code/pairs
     """
-    from plausibly.protocols import KINDS
     from plausibly.registry import default
     from plausibly.registry.entries import an
 
-    if kind is None:
-        raise InputError(
-            "kind-missing",
-            "a new plugin needs a kind of component",
-            expected=f"one of {', '.join(choice.name for choice in KINDS)}",
-            hint="--kind aggregator, or another of them",
-            source="--kind",
-        )
     check_kind(kind, hint="--kind aggregator")
     check_name(name, kind, default())
     place = Path(name) if out is None else out
@@ -100,7 +91,6 @@ def new(
 
 
 def check_kind(kind: str, *, hint: str) -> None:
-    """Raise ``kind-unknown`` unless there is such a kind of component."""
     from plausibly.protocols import KINDS
 
     names = [known.name for known in KINDS]
@@ -117,7 +107,6 @@ def check_kind(kind: str, *, hint: str) -> None:
 
 
 def check_name(name: str, kind: str, registry: Registry) -> None:
-    """Raise ``plugin-name`` where a name is none, or ``plugin-name-taken`` where it is in use."""
     from plausibly.registry.entries import normalised
 
     module = name.replace("-", "_")
@@ -134,29 +123,15 @@ def check_name(name: str, kind: str, registry: Registry) -> None:
             hint=f"plausibly plugins new {plain or 'my-plugin'} --kind {kind}",
             source=name,
         )
-    holders = [
-        *(
-            f"the plugin {s}"
-            for s in registry.plugins()
-            if s.builtin and normalised(s.plugin) == name
-        ),
-        *(f"the {e.kind}" for e in registry.entries() if e.source.builtin and e.name == name),
-    ]
-    holders = [f"{holder} that comes with plausibly" for holder in holders]
-    if name in _OURS:
-        holders.append("plausibly itself")
-    if module in sys.stdlib_module_names:
-        holders.append(f"the module {module} of Python")
-    if name in _FOLDERS:
-        holders.append(f"the folder {name}/ of the distribution")
+    ours = {normalised(source.plugin) for source in registry.plugins() if source.builtin}
+    ours |= {entry.name for entry in registry.entries() if entry.source.builtin}
     spec = PathFinder.find_spec(module)
     # A folder without code, such as one in the current folder, is no module.
-    if spec is not None and spec.loader is not None and spec.origin is not None:
-        holders.append(f"an installed module: {spec.origin}")
-    if holders:
+    installed = spec is not None and spec.loader is not None and spec.origin is not None
+    if installed or name in ours | _TAKEN or module in sys.stdlib_module_names:
         raise InputError(
             "plugin-name-taken",
-            f'the name "{name}" is taken by {holders[0]}',
+            f'the name "{name}" is taken by plausibly, Python or an installed module',
             expected="a name of its own for the distribution, its module and its component",
             found=f'"{name}", with the module {module}',
             hint=f"another name, such as my-{name[: LONGEST - 3].rstrip('-')}",
@@ -187,9 +162,11 @@ def rendered(name: str, kind: str) -> dict[str, str]:
         "version": version("plausibly"),
     }
     texts["package/py.typed"] = ""
+    # The two that explain the plugin come first, its tests last.
+    paths = sorted(texts, key=lambda path: (path.startswith("tests/"), "/" in path, path.lower()))
     return {
         path.replace("package/", f"{module}/", 1): Template(texts[path]).substitute(values)
-        for path in sorted(texts, key=_rank)
+        for path in paths
     }
 
 
@@ -200,11 +177,6 @@ def _texts(folder: Traversable, prefix: str) -> Iterator[tuple[str, str]]:
         elif item.name.endswith(_SUFFIX):
             path = f"{prefix}{item.name.removesuffix(_SUFFIX)}"
             yield path, item.read_text(encoding="utf-8")
-
-
-def _rank(path: str) -> tuple[bool, bool, str]:
-    """Return the place of a file: the two that explain it come first, the tests last."""
-    return path.startswith("tests/"), "/" in path, path.lower()
 
 
 def _component(name: str, kind: str, texts: Mapping[str, str]) -> str:

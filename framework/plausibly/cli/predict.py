@@ -82,7 +82,6 @@ def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> No
             read=files,
             rows=rows,
             would=f"make {planned}{whole}",
-            memory=None if chunks is not None else dry.memory_of(model.predictions, sets),
             write=dict.fromkeys([out, beside]),
         )
         return
@@ -138,7 +137,6 @@ def predict(output: Output, loaded: Draft, *, dry_run: dry.DryRun = False) -> No
 
 
 def _sizes(counts: Sequence[int]) -> str:
-    """Return the shares of sets by size in words, larger sizes in ranges."""
     words = {1: "one label", 2: "two", 3: "three"}
     largest = len(counts) - 1
     edges = range(1, largest) if largest <= _MOST_SIZES else [e for e in _EDGES if e < largest]

@@ -71,7 +71,7 @@ def report(
     from plausibly.data.names import EXAMPLE, several
     from plausibly.extras import require
     from plausibly.report import sources
-    from plausibly.report.write import write_subject
+    from plausibly.report.write import build, write_subject
 
     require("jinja2", extra="report", source="the report")
     _check_source(study, loaded)
@@ -96,6 +96,7 @@ def report(
                 *finished, chosen, examples=examples, labels=labels, by=by
             )
     if dry_run:
+        build(subject)  # raises what the real run raises
         would = f"a report on {several(subject.predictions.sizes[EXAMPLE], 'example')}"
         dry.show(output, read=read, would=would, write=[out])
         return
@@ -119,24 +120,24 @@ def report(
 
 
 def _check_source(study: Path | None, loaded: Draft) -> None:
-    """Raise where it is not clear what to report, or an option would change nothing."""
+    new, predictor = loaded.settings.new, loaded.settings.output.predictor
+    complete = new.predictions and (new.annotations or new.plausibilities)
+    unclear = not complete
+    if study is not None:
+        no_study = study.is_file() and study.suffix.lower() != ".toml"
+        unclear = no_study or "output.predictor" in loaded.typed
+    if unclear:
+        of_predictor = f"plausibly report --predictor {predictor} -p new.csv -a new_votes.csv"
+        raise InputError(
+            "report-source",
+            "it is not clear what to report",
+            expected="a folder or file of a study, or --predictor with -p and -a",
+            found="a part of the second, or nothing" if study is None else f"{study}, or both",
+            hint=f"plausibly report out, or {of_predictor}",
+        )
     if study is None:
-        new = loaded.settings.new
-        predicted, answered = new.predictions, new.annotations or new.plausibilities
-        if not (predicted or answered or loaded.has("output.predictor")):
-            raise _unclear("nothing to report", "neither", "plausibly report out")
-        if not (predicted and answered):
-            path = loaded.settings.output.predictor
-            hint = f"plausibly report --predictor {path} -p new.csv -a new_votes.csv"
-            lacking = f"no {'-a' if predicted else '-p'}"
-            raise _unclear("a predictor alone is no report", lacking, hint)
         options.check_answers(loaded, new=True)
         return
-    if "output.predictor" in loaded.typed:
-        raise _unclear("two things to report", "both", "leave one out")
-    if study.is_file() and study.suffix.lower() != ".toml":
-        hint = "plausibly report --predictor PREDICTOR -p NEW -a VOTES"
-        raise _unclear(f"{study.name} is no study", study.name, hint)
     for key in loaded.typed:
         if key not in OF_STUDY:
             flag = options.typed_as(loaded, key)
@@ -148,11 +149,6 @@ def _check_source(study: Path | None, loaded: Draft) -> None:
             )
 
 
-def _unclear(what: str, found: str, hint: str) -> InputError:
-    expected = "a folder or file of a study, or --predictor with -p and -a"
-    return InputError("report-source", what, expected=expected, found=found, hint=hint)
-
-
 def _options(
     settings: Settings,
     command: str,
@@ -160,7 +156,6 @@ def _options(
     aggregator: str = "",
     title: str = "",
 ) -> Options:
-    """Return what the report shows besides its figures."""
     from plausibly.report import sources
     from plausibly.report.subject import Options
 
@@ -179,7 +174,6 @@ def _options(
 
 
 def _of_predictor(output: Output, loaded: Draft, settings: Settings) -> Subject:
-    """Return the subject of the report of a predictor on new examples."""
     from plausibly.conformal.load import load_predictor
     from plausibly.evaluation import inputs
     from plausibly.report import sources
@@ -220,7 +214,6 @@ def _of_predictor(output: Output, loaded: Draft, settings: Settings) -> Subject:
 
 
 def after_run(output: Output, result: StudyResult) -> Path:
-    """Write the report of a study that has just run, into its folder."""
     from plausibly.extras import require
     from plausibly.report import REPORT, sources
     from plausibly.report.subject import Options
@@ -260,7 +253,6 @@ _FINDING = ("severity", "name", "sentence", "action")
 
 
 def _facts(data: ReportData) -> dict[str, object]:
-    """Return the first card of a report as data."""
     views = [
         {
             "method": data.methods[view.method].name,

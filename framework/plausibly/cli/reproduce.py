@@ -10,7 +10,6 @@ import typer
 from plausibly.cli import completion, dry, layout, options
 from plausibly.cli.output import Output
 from plausibly.config.load import Draft
-from plausibly.errors import InputError
 
 if TYPE_CHECKING:
     from plausibly.paper.run import Reproduced
@@ -78,12 +77,12 @@ def reproduce(
     """
     from plausibly.data.names import several
     from plausibly.data.plausibilities import is_sparse, to_dense
-    from plausibly.paper import page
+    from plausibly.paper.figure import new_page
     from plausibly.paper.run import CLAIMS, ENTRIES, check_asked, reproduce as reproduced
     from plausibly.study.reading import read_both
 
-    if list_:
-        output.document["figures"] = [
+    if list_ or not figures:
+        listing = [
             {
                 "name": entry.name,
                 "paper": entry.paper,
@@ -93,23 +92,16 @@ def reproduce(
             }
             for entry in ENTRIES
         ]
-        table = [("figure", "section", "shows"), *((e.name, e.paper, e.shows) for e in ENTRIES)]
+        output.document["figures"] = listing
+        lines = [f"{e.name:<27}{e.paper:<11}{e.shows}" for e in ENTRIES]
         with_data = ", ".join(entry.name for entry in ENTRIES if entry.own)
-        output.show(layout.aligned(table))
-        output.show("\n" + layout.fields([("own data", f"with -p and -a: {with_data}")]))
+        output.show("\n".join([f"{'figure':<27}{'section':<11}shows", *lines, ""]))
+        output.rows([("own data", f"with -p and -a: {with_data}")])
         return
-    if not figures:
-        raise InputError(
-            "figure-missing",
-            "no figure is named",
-            expected="a figure, or all",
-            hint="plausibly reproduce --list shows them; plausibly reproduce all makes them",
-        )
-    settings = loaded.settings
-    own = settings.predictions.path is not None
-    flags = [source for source, _ in loaded.typed.values()]
+    settings, own = loaded.settings, bool(loaded.typed)
     data: dict[str, Any] = {}  # Any: each argument has its own type
     if own:
+        options.check_required([options.PREDICTIONS.needed()], loaded, "reproduce")
         options.check_answers(loaded)
         with output.working("reading files"):
             _, answers, predictions, plausibilities, _ = read_both(settings)
@@ -121,24 +113,9 @@ def reproduce(
             "cluster": settings.examples.cluster,
             "name": answers.source,
         }
-    elif flags:
-        raise options.unfit(
-            flags[0],
-            "without predictions of yours",
-            expected="predictions (-p), and annotations (-a) or plausibilities",
-            found=", ".join(flags),
-            hint="-p probabilities.csv, or leave it out",
-        )
-    shown: dict[str, Any] = {  # Any: as above
-        "splits": splits,
-        "form": form,
-        "alpha": alpha,
-        "derm": derm,
-        "simulate": simulate,
-    }
     if dry_run:
-        entries = check_asked(figures, own=own, **shown)
-        page.new_page(1, 1)  # raises where an extra is missing
+        entries = check_asked(figures, splits=splits, alpha=alpha, derm=derm, own=own)
+        new_page(1, 1)  # raises where an extra is missing
         files = [f"{entry.name}.{end}" for entry in entries for end in (form, "csv")]
         output.document["figures"] = [{"name": e.name, "shows": e.shows} for e in entries]
         dry.show(
@@ -146,37 +123,51 @@ def reproduce(
             read={**options.inputs(FLAGS, loaded), "--derm": derm},
             rows=[("figures", ", ".join(entry.name for entry in entries))],
             would=f"make {several(len(entries), 'figure')}, over {splits} splits each",
-            memory=dry.memory_of(*data.values()) if own else None,
             write=[out / name for name in [*dict.fromkeys(files), CLAIMS]],
             into=out,
         )
         return
-    made: list[dict[str, object]] = []
 
     def show(figure: Reproduced) -> None:
         claim = figure.claim
         rows = [(figure.name, f"held: {claim.verdict}")]
         output.rows([*rows, ("  claim", claim.says), ("  measured", claim.measured)])
-        made.append(
+
+    shown: dict[str, Any] = {  # Any: as above
+        "splits": splits,
+        "form": form,
+        "alpha": alpha,
+        "derm": derm,
+        "simulate": simulate,
+    }
+    with output.working("making figures") as tick:
+        made = reproduced(
+            figures,
+            out,
+            told=show,
+            progress=lambda _, done, total: tick(done, total),
+            seed=seed,
+            **data,
+            **shown,
+        )
+    output.document |= {
+        "folder": out,
+        "figures": [
             {
                 "name": figure.name,
                 "paper": figure.entry.paper,
-                "claim": claim.says,
-                "measured": claim.measured,
-                "held": claim.held,
-                "not": [part for part, held in claim.parts.items() if not held],
+                "claim": figure.claim.says,
+                "measured": figure.claim.measured,
+                "held": figure.claim.held,
+                "not": [part for part, held in figure.claim.parts.items() if not held],
                 "files": list(figure.written),
             }
-        )
-
-    with output.working("making figures") as tick:
-
-        def progress(_: str, done: int, of: int) -> None:
-            tick(done, of)
-
-        reproduced(figures, out, told=show, progress=progress, seed=seed, **data, **shown)
-    held = sum(bool(figure["held"]) for figure in made)
-    output.document |= {"folder": out, "figures": made, "seed": seed, **shown}
+            for figure in made
+        ],
+        "seed": seed,
+        **shown,
+    }
+    held = sum(figure.claim.held for figure in made)
     rows = [("held", f"{held} of {len(made)} claims")]
     rows.append(("saved", f"{out}/: a picture and a CSV each, and claims.txt"))
     output.show("\n" + layout.fields(rows))

@@ -11,7 +11,7 @@ import typer
 from plausibly.cli import dry, options
 from plausibly.cli.output import Interrupted, Output
 from plausibly.config.load import NAME, Draft, load
-from plausibly.errors import InputError, MissingExtra, counted, warn
+from plausibly.errors import InputError, counted, warn
 
 if TYPE_CHECKING:
     from plausibly.evaluation.checkpoint import Checkpoint
@@ -28,8 +28,7 @@ Study = Annotated[
 UNFINISHED = "unfinished"
 """Folder below that of the results where finished splits are kept until there are results."""
 
-PATIENCE = 2.0
-"""Seconds of work that are repeated rather than kept."""
+PATIENCE = 2.0  # seconds of work that are repeated rather than kept
 
 
 def run(
@@ -75,13 +74,11 @@ def run(
     if dry_run:
         rows.append(("assumptions", words.assumptions_text(ready)))
         splits, (what, answers) = settings.splits, settings.answers
-        kept = ""
-        if finished := checkpoint.finished(splits.count):
-            discarded = " would be discarded" if fresh else ""
-            kept = f" ({counted(finished)} kept from an interrupted run{discarded})"
+        if finished := 0 if fresh else checkpoint.finished(splits.count):
+            rows.append(("kept", f"{counted(finished)} splits, from an interrupted run"))
         methods = len(settings.methods)
         times = len(splits.sizes or (0,)) * len(splits.draws or (0,)) * methods * splits.count
-        planned = f"{several(splits.count, 'split')}{kept} of {several(methods, 'method')}"
+        planned = f"{several(splits.count, 'split')} of {several(methods, 'method')}"
         reported = not no_report and can_report()
         dry.show(
             output,
@@ -94,7 +91,6 @@ def run(
             },
             rows=rows,
             would=f"calibrate and measure {several(times, 'time')}: {planned}",
-            memory=processes * dry.memory_of(ready.predictions, ready.plausibilities),
             write=[*([folder / REPORT] if reported else []), *targets_of(ready)],
             into=folder,
         )
@@ -108,13 +104,11 @@ def run(
     checkpoint.discard()
     output.document |= words.after(result, written)
     output.show("\n".join(["", *Compared(result.compared).lines(), ""]))
-    report, instead = None, ""
+    report = None
     if not no_report:
         output.document["report"] = None
         try:
             report = after_run(output, result)
-        except MissingExtra as missing:
-            instead = missing.hint
         except InputError as error:
             # The study is done and written: what is wrong with its report alone undoes none of it.
             warn(
@@ -127,7 +121,7 @@ def run(
                 details={"error": error.name},
             )
     output.document["written"] = [*([] if report is None else [report]), *written]
-    output.rows(words.outcome(result, written, report=report, instead=instead))
+    output.rows(words.outcome(result, written, report))
 
 
 def _finished(

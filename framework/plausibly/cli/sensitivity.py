@@ -103,8 +103,7 @@ def sensitivity(
         count = len(components)
         times = f"{splits:,} splits by {count} aggregators (one split was tried)"
         would = f"calibrate {splits * count:,} times: {times}"
-        memory = dry.memory_of(model.predictions, *[model.predictions] * count)
-        dry.show(output, read=files, rows=rows, would=would, memory=memory)
+        dry.show(output, read=files, rows=rows, would=would)
         return
     output.document |= result.to_json()
     output.show(f"{layout.fields(rows)}\n\n" + "\n".join(result.lines()))

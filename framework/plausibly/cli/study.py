@@ -31,7 +31,7 @@ def blocks(ready: Prepared) -> list[layout.Row]:
     study, model, table = ready.study, ready.predictions, ready.annotations
     what, path = study.answers
     source = path.name if path else ""
-    rates = f"alpha{'s' * (len(study.alphas) > 1)} {_listed(study.alphas)}"
+    rates = f"alpha {', '.join(map(str, study.alphas))}"
     examples, labels = model.sizes[names.EXAMPLE], model.sizes[names.LABEL]
     text = f"{source}: {several(examples, 'example')}, {several(labels, 'label')}"
     predicted = study.predictions.path.name if study.predictions.path else ""
@@ -54,27 +54,19 @@ def assumptions_text(ready: Prepared) -> str:
 
 
 def design(ready: Prepared) -> str:
-    """Return what is done to measure the calibrations."""
     splits, cluster = ready.study.splits, ready.study.examples.cluster
     by = f" by {cluster}" if cluster else ""
     strata = f" and of each {splits.stratify}" if splits.stratify else ""
     share = f"{100 * splits.test:g}% of the examples{strata} to test"
     parts = [f"{several(splits.count, 'random split')}{by}, {share}"]
     if splits.sizes:
-        parts.append(f"{_listed(map(counted, splits.sizes))} calibration examples (n)")
+        parts.append(f"{', '.join(map(counted, splits.sizes))} calibration examples (n)")
     if splits.draws:
-        parts.append(f"{_listed(map(counted, splits.draws))} draws (m)")
+        parts.append(f"{', '.join(map(counted, splits.draws))} draws (m)")
     return "; ".join([*parts, f"seed {ready.study.seed}"])
 
 
-def _listed(items: Iterable[object]) -> str:
-    """Return items as people list them: ``50, 100 and 200``."""
-    *most, last = map(str, items)
-    return f"{', '.join(most)} and {last}" if most else last
-
-
 def before(ready: Prepared) -> dict[str, object]:
-    """Return the same as data."""
     study, model = ready.study, ready.predictions
     what, path = study.answers
     facts: dict[str, object] = {"file": path}
@@ -89,13 +81,7 @@ def before(ready: Prepared) -> dict[str, object]:
     }
 
 
-def outcome(
-    result: StudyResult,
-    written: Sequence[Path],
-    *,
-    report: Path | None = None,
-    instead: str = "",
-) -> list[layout.Row]:
+def outcome(result: StudyResult, written: Sequence[Path], report: Path | None) -> list[layout.Row]:
     """Return what is guaranteed, where it is weak, what was written, and how to go on."""
     study, method = result.prepared.study, result.first
     rows: list[layout.Row] = [
@@ -126,15 +112,12 @@ def outcome(
         ("needs", needed_of_new(result.predictor)),
         ("next" if report is None else "predict", layout.command_line(command, indent=13)),
     ]
-    if instead:
-        rows.append(("report", f"{instead}, for a report of this study"))
     if report is not None:
         rows.append(("next", layout.command_line(["open", report], indent=13)))
     return rows
 
 
 def after(result: StudyResult, written: Sequence[Path]) -> dict[str, object]:
-    """Return the same as data."""
     compared, predictor = result.compared, result.predictor
     alphas = result.prepared.study.alphas
     return {
@@ -172,7 +155,6 @@ COVERAGES = (AGGREGATED, "majority_vote_coverage", "true_coverage")
 
 
 def means(result: xr.Dataset, measures: Iterable[str]) -> dict[str, object]:
-    """Return the means over splits at one alpha, None for measures that are not there."""
     return {
         **{name: result[name].mean().item() if name in result else None for name in measures},
         "spread": result[AGGREGATED].std(ddof=1).item() if result.sizes[SPLIT] > 1 else None,

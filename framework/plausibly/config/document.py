@@ -30,7 +30,6 @@ def path_text(parts: Sequence[str | int]) -> str:
 
 
 def paths_of(value: object, above: Path = ()) -> Iterator[Path]:
-    """Yield the path of plain data and of everything in it."""
     yield above
     if isinstance(value, Mapping):
         for key, item in value.items():
@@ -66,8 +65,6 @@ def lines_of(text: str) -> dict[str, int]:
 
 @attrs.frozen(kw_only=True)
 class Document:
-    """The tables of a settings file, and its text."""
-
     name: str
     tables: Mapping[str, object]
     path: FilePath | None = None
@@ -75,7 +72,6 @@ class Document:
 
     @cached_property
     def lines(self) -> dict[str, int]:
-        """The line of each key, table and item of a list, by its path."""
         return lines_of(self.text)
 
 
@@ -107,8 +103,7 @@ def parse(text: str, name: str, path: FilePath | None = None) -> Document:
     return Document(name=name, tables=tables, path=path, text=text)
 
 
-Note = Callable[[str], str]
-"""Returns the comment beside a value, by its path; empty for none."""
+Note = Callable[[str], str]  # returns the comment beside a value, by its path; empty for none
 
 
 def toml_text(tables: Mapping[str, object], note: Note | None = None) -> str:
@@ -117,7 +112,6 @@ def toml_text(tables: Mapping[str, object], note: Note | None = None) -> str:
 
 
 def values_of(tables: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    """Yield the path and the value of everything that has a line of its own."""
     for _, above, table in _sections(tables):
         for path, value in _leaves(table, ()):
             yield path_text((*above, *path)), value

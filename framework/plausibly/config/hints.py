@@ -69,7 +69,6 @@ def _rewritten(hint: str, write: Callable[[str, object, bool], str | None]) -> s
 
 
 def as_keys(hint: str) -> str:
-    """Return a hint with keys of a settings file instead of arguments."""
     last = ""
 
     def write(name: str, value: object, beside: bool) -> str | None:
@@ -87,7 +86,6 @@ def as_keys(hint: str) -> str:
 
 
 def as_options(hint: str, flags: Collection[str], command: str = "") -> str:
-    """Return a hint with flags, and ``--set`` for what the command has no flag for."""
     hint = _COORDINATE.sub("--examples examples.csv with such a column", hint)
 
     def write(name: str, value: object, beside: bool) -> str | None:

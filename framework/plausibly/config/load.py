@@ -30,13 +30,11 @@ from plausibly.config.settings import (
 from plausibly.errors import InputError, counted, render, visible
 from plausibly.protocols import KINDS, Kind
 from plausibly.registry.listing import helps
-from plausibly.registry.mistakes import Mistake, Mistakes, described, unknown_key, written
+from plausibly.registry.mistakes import Mistake, Mistakes, unknown_key
 from plausibly.registry.parameters import Parameter, Strict, below, is_union, parameters_of
 
-_WITH_PATH = ("annotations", "plausibilities", "predictions", "examples", "labels")
 _NONE = "none"
-NAME = "plausibly.toml"
-"""The settings file of a folder."""
+NAME = "plausibly.toml"  # the settings file of a folder
 
 
 @attrs.frozen(kw_only=True)
@@ -59,7 +57,6 @@ class Draft:
         return Settings(**cast("dict[str, Any]", dict(self.parts)))  # Any: each was checked
 
     def check(self) -> Settings:
-        """Return the settings; raise `SettingsError` with every mistake."""
         if self.mistakes:
             raise self.error(self.mistakes)
         return self.settings
@@ -70,15 +67,12 @@ class Draft:
         line = "" if first.line is None else f" line {counted(first.line)}"
         where = first.where if first.flag else f"{source}{line}: {mistake.path}"
         more = f" (mistake 1 of {counted(count)}, all are listed)" if count > 1 else ""
-        expected, found = mistake.expected, mistake.found
-        if not (expected and found):
-            rule, _, found = mistake.text.rpartition(", found ")
-            expected = rule.removeprefix("must be ").removeprefix("expected ")
         wrong = {_NONE: "is required", mistake.path.rpartition(".")[2]: "is no key"}
-        what, found = f"{where} {wrong.get(found, 'is not valid')}", f"{found}{more}"
-        if not expected:
+        what = f"{where} {wrong.get(mistake.found, 'is not valid')}"
+        expected, found = mistake.expected, f"{mistake.found}{more}"
+        if not (mistake.expected and mistake.found):
             separator = ": " if first.flag or mistake.path else ""
-            what, found = f"{where}{separator}{mistake.text}{more}", ""
+            what, expected, found = f"{where}{separator}{mistake.text}{more}", "", ""
         listed = [
             {"path": place.mistake.path, "line": place.line, "text": place.text, "hint": place.hint}
             for place in places
@@ -94,7 +88,6 @@ class Draft:
         )
 
     def has(self, key: str) -> bool:
-        """Return whether a key was set, by the file, a flag or --set."""
         return key in map(path_text, paths_of(self.tables))
 
     def text(self, table: str, key: str) -> str | None:
@@ -109,7 +102,6 @@ def draft(
     document: Document | None = None,
     typed: Mapping[str, tuple[str, object]] | None = None,
 ) -> Draft:
-    """Return the settings of tables, and what is wrong with them."""
     document = document or Document(name="the settings", tables=tables)
     parameters = {p.name: p for p in parameters_of(Settings, typed=True)}
     mistakes = [_unknown(key, tables[key], parameters) for key in tables if key not in parameters]
@@ -127,10 +119,6 @@ def draft(
             continue
         value = tables[name] if name == "alphas" else _floats(tables[name])
         with below(name, mistakes), without_plugins(disabled):
-            if name in _WITH_PATH and isinstance(value, str):
-                advice = f"write [{name}], and below it path = {written(value)}"
-                text = f"expected a table, found {described(value)}"
-                raise Mistakes([Mistake("", text, advice=advice)])
             part = own[name](value) if name in own else strict.value(parameters[name], value)
             parts[name] = part
             disabled = getattr(part, "disable", disabled)
@@ -251,8 +239,6 @@ def study_mistakes(draft: Draft) -> list[Mistake]:
 
 @attrs.frozen(kw_only=True)
 class Key:
-    """Type, default and meaning of a key."""
-
     type: object = object
     default: object = None
     help: str = ""
@@ -367,8 +353,6 @@ def typed_value(path: str, value: object, source: str, *, absolute: bool = False
     typed = f"--set {path}=" if source == "--set" else f"{source} "
     if path == "alphas":
         return [_decimal(text) for text in split(value)]
-    if path == "evaluation.fail_under":
-        return share(str(value), typed)
     if known.kind is not None:
         component = component_value(str(value), typed)
         if path.count(".") == 1:
@@ -398,7 +382,6 @@ def _decimal(text: str) -> object:
 
 
 def toml_value(text: str) -> object:
-    """Return a TOML value; anything else is text."""
     try:
         tables = tomllib.loads(f"value = {text}")
     except tomllib.TOMLDecodeError:
@@ -431,24 +414,6 @@ def mapping(value: object, typed: str, example: str) -> dict[str, str]:
                 raise malformed(typed, text, example, f'no NAME=NAME in "{part}"', example)
             pairs[name] = item
     return pairs
-
-
-def share(text: str, typed: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 1:
-        meant = f"{value / 100:g}" if 1 < value <= 100 else "0.89"
-        raise InputError(
-            "option-range",
-            f"{typed}{text} is not a share",
-            expected="a number from 0 to 1",
-            found=text,
-            hint=f"{typed}{meant}",
-            source=typed.rstrip(" ="),
-        )
-    return value
 
 
 def _inline(text: str, typed: str, example: str) -> dict[str, Any]:  # Any: whatever TOML holds
@@ -498,7 +463,6 @@ class Located:
 
     @property
     def where(self) -> str:
-        """The flag that was typed, else the path of the key."""
         path = self.mistake.path
         return f"--set {path}" if self.flag == "--set" else self.flag or path
 
@@ -522,7 +486,6 @@ def located(
     lines: Mapping[str, int],
     typed: Mapping[str, tuple[str, object]] | None = None,
 ) -> list[Located]:
-    """Return mistakes with flag or line, in file order; those without a line last."""
     places = []
     for mistake in mistakes:
         under = (
@@ -541,8 +504,6 @@ def _nearest(path: str, known: Mapping[str, T]) -> T | None:
 
 
 class SettingsError(InputError):
-    """Settings with mistakes: ``config-key``."""
-
     def listing(self) -> str:
         """Return one line per mistake under the name of the file, in 80 columns."""
         mistakes = cast("list[dict[str, object]]", self.details["mistakes"])

@@ -73,7 +73,6 @@ def _annotations(part: Annotations) -> dict[str, object]:
 
 # Any: each kind has its own Protocol
 def component_table(kind: Kind[Any], component: object) -> dict[str, object]:
-    """Return name and parameters of a component."""
     table = registry.default().describe(kind, component)
     again = registry.default().describe(kind, registry.resolve(kind, without_unset(table)))
     # Compared as text, where a number that is none is equal to itself.

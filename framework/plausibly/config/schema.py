@@ -66,7 +66,6 @@ def schema() -> Schema:
 
 
 def _object(target: Callable[..., object]) -> Schema:
-    """Return the schema of a table with a key for each parameter."""
     parameters = parameters_of(target, typed=True)
     meanings = helps(target)
     return {

@@ -90,7 +90,6 @@ _RATE = "a number between 0 and 1"
 
 
 def read_alphas(value: object) -> tuple[Decimal, ...]:
-    """Return miscoverage rates exactly as typed."""
     if not isinstance(value, list | tuple):
         instead = _unquoted(value)
         raise Wrong(f"a list, each {_RATE}", value, None if instead is None else [instead])
@@ -100,7 +99,18 @@ def read_alphas(value: object) -> tuple[Decimal, ...]:
     alphas: list[Decimal] = []
     for number, item in enumerate(value):
         with below(number, mistakes):
-            alpha = _alpha(item)
+            if isinstance(item, bool) or not isinstance(item, int | float | Decimal):
+                raise Wrong(_RATE, item, _unquoted(item))
+            alpha = Decimal(str(item))
+            if not (alpha.is_finite() and 0 < alpha < 1):
+                advice = ""
+                if alpha.is_finite() and 1 < alpha < 100:
+                    # From 50 on it is more likely the share that is covered.
+                    missed = alpha if alpha < 50 else 100 - alpha
+                    advice = f"{(100 - missed).normalize():f}% is {(missed / 100).normalize():f}"
+                text = f"expected {_RATE}, found {item}"
+                mistake = Mistake("", text, advice=advice, expected=_RATE, found=str(item))
+                raise Mistakes([mistake])
             if alpha in alphas:
                 raise Mistakes([Mistake("", f"{alpha} is there already", advice="leave it out")])
             alphas.append(alpha)
@@ -109,27 +119,12 @@ def read_alphas(value: object) -> tuple[Decimal, ...]:
     return tuple(alphas)
 
 
-def _alpha(value: object) -> Decimal:
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        raise Wrong(_RATE, value, _unquoted(value))
-    alpha = Decimal(str(value))
-    if alpha.is_finite() and 0 < alpha < 1:
-        return alpha
-    advice = ""
-    if alpha.is_finite() and 1 < alpha < 100:
-        # From 50 on it is more likely the share that is covered than the share that is missed.
-        missed = alpha if alpha < 50 else 100 - alpha
-        advice = f"{(100 - missed).normalize():f}% is {(missed / 100).normalize():f}"
-    text = f"expected {_RATE}, found {value}"
-    raise Mistakes([Mistake("", text, advice=advice, expected=_RATE, found=str(value))])
-
-
 def _unquoted(value: object) -> object:
     try:
         alpha = Decimal(str(value).strip())
+        return alpha if 0 < alpha < 1 else None
     except ArithmeticError:
         return None
-    return alpha if alpha.is_finite() and 0 < alpha < 1 else None
 
 
 def read_annotations(strict: Strict, value: object) -> Annotations:
@@ -391,8 +386,7 @@ class New:
     examples: Path | None = None
 
 
-NO_COLUMNS = ("label", "set-size", "ambiguity")
-"""Measures by which every set can be grouped."""
+NO_COLUMNS = ("label", "set-size", "ambiguity")  # measures by which every set can be grouped
 
 
 @attrs.frozen(kw_only=True, field_transformer=_keys)
@@ -414,11 +408,12 @@ class Evaluation:
     interval: Literal["auto", "wilson", "t", "betting"] = "auto"
     at_least: int = attrs.field(default=20, validator=validators.ge(1))
     risk: str | None = None
-    fail_under: float | None = None
+    fail_under: float | None = attrs.field(
+        default=None, validator=validators.optional([validators.ge(0.0), validators.le(1.0)])
+    )
 
     @property
     def columns(self) -> tuple[str, ...] | None:
-        """Single columns among `by`."""
         if self.by is None:
             return None
         return tuple(dict.fromkeys(n for n in self.by if n not in NO_COLUMNS and ":" not in n))
@@ -576,7 +571,6 @@ class Settings:
 
     @property
     def chosen_method(self) -> Method:
-        """The method of `calibrate`: `method`, else the first of `methods`."""
         return self.method or (self.methods[0] if self.methods else Method())
 
     def on_new_examples(self) -> Settings:

@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 
 from plausibly import plots
-from plausibly.atomic import check_ours, replacing, unwritable
+from plausibly.atomic import check_ours, replacing
 from plausibly.config.document import toml_text
 from plausibly.conformal.calibrate import calibrate
 from plausibly.data import names
@@ -74,8 +74,6 @@ _SETS = f"{percent(1 - float(ALPHA))} sets"
 
 @attrs.frozen(kw_only=True, eq=False)
 class Result:
-    """A demo that has run."""
-
     subject: Subject
     study: xr.Dataset
     sets: xr.DataArray
@@ -85,7 +83,6 @@ _MEASURES = ("aggregated_coverage", "majority_vote_coverage", "true_coverage", "
 
 
 def figures(study: xr.Dataset, method: str) -> dict[str, float]:
-    """Return means over the splits of one method, and the level that is guaranteed."""
     part = study.sel({METHOD: method}).isel({names.ALPHA: 0})
     known = (name for name in (*_MEASURES, "guaranteed_level") if name in part)
     return {name: float(part[name].mean()) for name in known}
@@ -97,12 +94,10 @@ def _halves(subject: Subject, splits: int) -> str:
 
 
 def design(subject: Subject, splits: int) -> str:
-    """Return the line that describes the study before it runs."""
     return f"{subject.fitted}, {_halves(subject, splits)}, alpha {ALPHA}"
 
 
 def table(result: Result) -> list[str]:
-    """Return coverage, set size and guarantee of the methods."""
     lines = [
         f"{_SETS + ' calibrated on':<31}{'all answers':>11}{'majority vote':>15}{'labels':>9}"
         f"{'guarantee':>11}",
@@ -120,13 +115,10 @@ def table(result: Result) -> list[str]:
 
 
 def meaning(result: Result) -> str:
-    """Return the sentences below the table: missed answers, set sizes, and the condition."""
     subject = result.subject
     voted, expected = (figures(result.study, name) for name in (VOTED, EXPECTED))
-    difference = f"{expected['set_size'] - voted['set_size']:+.1f}"
-    more = f"{difference[1:]} {'more' if difference[0] == '+' else 'fewer'} labels per set"
-    if not float(difference):
-        more = "as many labels per set"
+    difference = expected["set_size"] - voted["set_size"]
+    more = f"{abs(difference):.1f} {'fewer' if difference < 0 else 'more'} labels per set"
     left, hidden = (
         [percent(1 - means[name]) for means in (voted, expected) if name in means]
         for name in ("aggregated_coverage", "true_coverage")
@@ -151,7 +143,6 @@ def meaning(result: Result) -> str:
 
 
 def study_text(subject: Subject, splits: int, seed: int, methods: Mapping[str, MethodTable]) -> str:
-    """Return the study file of a demo, whose results are those of the demo."""
     answers = answers_file(subject)
     source: dict[str, object] = {"plausibilities": {"path": answers}}
     if answers == VOTES:
@@ -202,7 +193,6 @@ def drawing() -> ModuleType:
 
 
 def draw(result: Result) -> Any:  # Any: a Figure of matplotlib, which may not be installed
-    """Return the figures of coverage and set size side by side, a row per method."""
     drawn = drawing().Figure(figsize=(12, 5.4), layout="constrained")
     first, second = drawn.subplots(1, 2)
     plots.coverage(result.study, axes=first)
@@ -223,7 +213,6 @@ def run(
     methods: Mapping[str, MethodTable] = METHODS,
     progress: Progress | None = None,
 ) -> Result:
-    """Return the demo's study."""
     study = compare(
         subject.predictions,
         subject.plausibilities,
@@ -252,15 +241,7 @@ def first_sets(subject: Subject, seed: int) -> xr.DataArray:
     return predictor.predict(subject.predictions[test], ALPHA)
 
 
-def make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as reason:
-        raise unwritable(folder, reason) from reason
-
-
 def write_data(subject: Subject, folder: Path) -> list[str]:
-    """Write predictions, the annotators' answers, and the groups of the examples."""
     plausibilities, model = subject.plausibilities, subject.predictions
     answers = answers_file(subject)
     tables = {PREDICTIONS: model.to_pandas()}
@@ -280,12 +261,10 @@ def write_data(subject: Subject, folder: Path) -> list[str]:
 
 
 def answers_file(subject: Subject) -> str:
-    """Return the name of the file of the annotators' answers."""
     return VOTES if names.DENOMINATOR in subject.plausibilities.coords else PLAUSIBILITIES
 
 
 def write_result(result: Result, folder: Path, *, figure: bool) -> list[str]:
-    """Write the prediction sets of the first split, their guarantee, and the figure."""
     if figure:
         content = picture(draw(result), "png")
         with replacing(folder / FIGURE) as part:

@@ -18,7 +18,7 @@ from plausibly.conformal.aggregate import aggregate
 from plausibly.data import names
 from plausibly.data.names import text_array
 from plausibly.data.records import Record
-from plausibly.errors import InputError, counted
+from plausibly.errors import counted
 from plausibly.extras import require
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Hashes, Ints
@@ -34,8 +34,6 @@ LIDC_LABELS = ("1", "2", "3", "4", "5")
 
 @attrs.frozen(kw_only=True, eq=False)
 class Nodules:
-    """The ratings of the nodules, and their features."""
-
     annotations: xr.Dataset
     features: xr.DataArray
 
@@ -75,8 +73,6 @@ Reals = NDArray[np.float64]
 
 @attrs.frozen(kw_only=True, eq=False)
 class Toy:
-    """The toy with its true posterior, labels and points."""
-
     predictions: xr.DataArray
     plausibilities: xr.DataArray
     true_label: xr.DataArray
@@ -85,15 +81,6 @@ class Toy:
 
 def make_toy(examples: int = 2000, *, seed: int = 1) -> Toy:
     """Return `examples` drawn examples; the first ones do not depend on how many there are."""
-    if examples < 1:
-        raise InputError(
-            "option-range",
-            f"the toy cannot have {counted(examples)} examples",
-            expected="1 or more",
-            found=counted(examples),
-            hint="examples=2000",
-            source="the toy",
-        )
     keys = Keys(seed, "toy")
     example = text_array([f"x{i}" for i in range(1, examples + 1)])
     training = hash_names(f"t{i}" for i in range(1, TRAINING + 1))
@@ -141,7 +128,6 @@ def posterior(points: Reals, means: Reals, sigmas: Reals, weights: Reals) -> Rea
 
 
 def fit(labels: NDArray[np.intp], points: Reals) -> tuple[Reals, float, Reals]:
-    """Return means, the pooled variance and shares of the labels: a linear discriminant."""
     counts = np.bincount(labels, minlength=len(TOY_LABELS))
     members = np.eye(len(TOY_LABELS))[labels]
     means = members.T @ points / counts[:, None]
@@ -150,8 +136,7 @@ def fit(labels: NDArray[np.intp], points: Reals) -> tuple[Reals, float, Reals]:
 
 
 FOLDS = 10
-_TOLERANCE = 1e-6
-"""Tolerance of the fit, so small that every platform prints the same figures."""
+_TOLERANCE = 1e-6  # tolerance of the fit, so small that every platform prints the same figures
 
 
 def fitting() -> ModuleType:
@@ -166,7 +151,6 @@ def out_of_fold(
     folds: int = FOLDS,
     keys: Keys,
 ) -> xr.DataArray:
-    """Return out-of-fold predictions of a multinomial logistic regression."""
     linear = fitting()
     fold = group_folds(features[cluster].values.astype(np.str_), folds, keys)
     shares: NDArray[np.float64] = plausibilities.values
@@ -206,14 +190,11 @@ Name: TypeAlias = Literal["nodules", "toy"]
 
 _POINTS = 3000  # enough for every method that is compared to be not vacuous
 _SURE = 0.8
-_TIE = 1e-9
-"""Rounding of shares of votes."""
+_TIE = 1e-9  # rounding of shares of votes
 
 
 @attrs.frozen(kw_only=True, eq=False)
 class Judged:
-    """A model's predictions of examples, with the annotators' answers."""
-
     predictions: xr.DataArray
     plausibilities: xr.DataArray
     cluster: str | None = None
@@ -232,8 +213,6 @@ class Judged:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Subject(Judged):
-    """Data of the demo, with the model and the words of its result."""
-
     fitted: str
     examples: str
     answers: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 
 import attrs
 import numpy as np
@@ -20,12 +20,21 @@ from plausibly.evaluation.design import MethodTable
 from plausibly.evaluation.inputs import HOLES
 from plausibly.evaluation.result import decimal
 from plausibly.kernels.types import Floats, Ints
-from plausibly.paper import page
+from plausibly.paper import figure
 from plausibly.paper.data import Data
-from plausibly.paper.figure import METHOD, REPEAT, SPLIT, Figure, Study
-from plausibly.paper.page import CLOSE, Claim, Drawing, framed, mean_spread
+from plausibly.paper.figure import (
+    CLOSE,
+    METHOD,
+    REPEAT,
+    SPLIT,
+    Claim,
+    Drawing,
+    Figure,
+    Study,
+    framed,
+    mean_spread,
+)
 from plausibly.plots import style
-from plausibly.text import percent
 
 ALPHA = "0.1"
 
@@ -38,7 +47,6 @@ class World:
     counts: Ints
 
     def missed(self, threshold: float) -> float:
-        """Return the exact mean missed mass at a threshold."""
         return float(self.counts[self.scores < threshold].sum() / self.counts.sum())
 
     def sample(self, n: int, random: np.random.Generator) -> World:
@@ -47,7 +55,6 @@ class World:
         return World(self.scores[chosen], self.counts[chosen])
 
     def arrays(self) -> tuple[xr.DataArray, xr.DataArray]:
-        """Return predictions and plausibilities."""
         examples, labels = self.scores.shape
         total = self.counts.sum(axis=1)
         coords = {
@@ -63,7 +70,6 @@ class World:
         )
 
     def threshold(self, bound: str, *, alpha: Fraction, delta: float, seed: int) -> float:
-        """Return the threshold of these calibration examples with combiner `pac`."""
         combiner = {"name": "pac", "bound": bound, "delta": delta}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PlausiblyWarning)  # few examples may give every label
@@ -80,7 +86,6 @@ def ordered(
     noise: float = 0.5,
     decimals: int | None = None,
 ) -> World:
-    """Return ordered labels: votes and a noisy model around a centre on the line."""
     centre, place = random.uniform(0, labels - 1, (size, 1)), np.arange(labels)
     answers = np.exp(-1.1 * abs(place - centre))
     model = np.exp(-1.3 * abs(place - centre) + random.normal(0, noise, (size, labels)))
@@ -118,7 +123,6 @@ BOUND, COUNT = "bound", "calibration_examples"
 
 
 def certified(study: Study) -> xr.Dataset:
-    """Return missed mass and set size of calibrated predictors, (bound, examples, repetition)."""
     data, alpha = ordered_data(study.seed), read_alpha(study.alpha)
     measured = np.zeros((2, len(BOUNDS), len(SIZES), study.splits))
     for repeat in range(study.splits):
@@ -140,13 +144,12 @@ def certified(study: Study) -> xr.Dataset:
 
 
 def _failures(numbers: xr.Dataset) -> xr.DataArray:
-    """Return the share of calibrations whose missed mass is above alpha."""
     failed: xr.DataArray = numbers["missed_mass"] > numbers.attrs[names.ALPHA]
     return failed.mean(REPEAT)
 
 
 def draw_certified(numbers: xr.Dataset) -> Drawing:
-    drawn = page.new_page(9, 4)
+    drawn = figure.new_page(9, 4)
     panels = drawn.subplots(1, 2)
     curves = (_failures(numbers), numbers["set_size"].mean(REPEAT))
     for panel, array in zip(panels, curves, strict=True):
@@ -161,7 +164,7 @@ def draw_certified(numbers: xr.Dataset) -> Drawing:
     framed(panels[0], x, "share of calibrations", "missed mass above alpha", room=0.4, columns=2)
     framed(panels[1], x, "mean set size (labels)", "labels per set", key="upper right")
     title = "A guarantee for this predictor, by bound (pac)"
-    return page.finish(drawn, title, numbers)
+    return figure.finish(drawn, title, numbers)
 
 
 def claim_certified(numbers: xr.Dataset, level: float) -> Claim:
@@ -202,20 +205,8 @@ SCORES: dict[str, MethodTable] = {
 
 
 def _holes(numbers: xr.Dataset) -> dict[str, float]:
-    """Return the share of sets with holes, by score."""
     shares = numbers[HOLES].mean(SPLIT)
     return {str(share[METHOD].values): float(share) for share in shares}
-
-
-def draw_whole(numbers: xr.Dataset) -> Drawing:
-    columns = {
-        f"{name}: {percent(holes)} with holes": numbers.sel({METHOD: name})
-        for name, holes in _holes(numbers).items()
-    }
-    covered = (("aggregated_coverage", "", style.AGGREGATED),)
-    return page.draw_columns(
-        columns, "Ordered labels: sets without holes (ordinal)", numbers, covered=covered
-    )
 
 
 def claim_whole(numbers: xr.Dataset, level: float) -> Claim:
@@ -241,4 +232,14 @@ def claim_whole(numbers: xr.Dataset, level: float) -> Claim:
     )
 
 
-ORDINAL = Figure(ordered_data, ALPHA, lambda study: study.compared(SCORES), draw_whole, claim_whole)
+ORDINAL = Figure(
+    ordered_data,
+    ALPHA,
+    lambda study: study.compared(SCORES),
+    partial(
+        figure.draw_methods,
+        "Ordered labels: sets without holes (ordinal)",
+        covered=figure.ANSWERS,
+    ),
+    claim_whole,
+)

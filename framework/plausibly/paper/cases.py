@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 from itertools import product
 
 import attrs
@@ -20,14 +21,27 @@ from plausibly.data import names
 from plausibly.data.names import name_texts, several, text_array
 from plausibly.evaluation.design import MethodTable
 from plausibly.evaluation.result import decimal
+from plausibly.evaluation.uniformity import DRAWN, OF, VOTED as OF_VOTES, p_value_uniformity
 from plausibly.kernels import coverage
 from plausibly.kernels.types import Bools, Floats
 from plausibly.palette import INK, VERMILION
-from plausibly.paper import page
-from plausibly.paper.data import nodules
-from plausibly.paper.figure import DRAWS, METHOD, SPLIT, Figure, Study, monte_carlo
-from plausibly.paper.page import CLOSE, Claim, Drawing, close, framed, mean_spread
-from plausibly.plots import examples, style
+from plausibly.paper import figure
+from plausibly.paper.data import nodules, toy_data
+from plausibly.paper.figure import (
+    CLOSE,
+    DRAWS,
+    METHOD,
+    SPLIT,
+    Claim,
+    Drawing,
+    Figure,
+    Study,
+    close,
+    framed,
+    mean_spread,
+    monte_carlo,
+)
+from plausibly.plots import examples, sets, style
 from plausibly.plots.style import Look, ascending
 
 ALPHA, STRICTER = "0.27", "0.1"
@@ -39,12 +53,6 @@ METHODS: dict[str, MethodTable] = {
     "expected": {"calibrator": "expected"},
 }
 COMPARED = (VOTED, MONTE_CARLO)
-
-
-def draw_by_method(numbers: xr.Dataset) -> Drawing:
-    columns = {name: numbers.sel({METHOD: name}) for name in name_texts(numbers[METHOD].values)}
-    title = "Coverage and set size by what the sets are calibrated on"
-    return page.draw_columns(columns, title, numbers)
 
 
 def claim_by_method(numbers: xr.Dataset, level: float) -> Claim:
@@ -70,7 +78,11 @@ def claim_by_method(numbers: xr.Dataset, level: float) -> Claim:
 
 
 COVERAGE = Figure(
-    nodules, ALPHA, lambda study: study.compared(METHODS), draw_by_method, claim_by_method
+    nodules,
+    ALPHA,
+    lambda study: study.compared(METHODS),
+    partial(figure.draw_methods, "Coverage and set size by what the sets are calibrated on"),
+    claim_by_method,
 )
 COVERAGE_STRICT = attrs.evolve(COVERAGE, alpha=STRICTER)
 
@@ -86,7 +98,6 @@ def _sets_of_one_split(study: Study, methods: tuple[str, ...]) -> tuple[Bools, B
 
 
 def by_example(study: Study) -> xr.Dataset:
-    """Return majority-vote, tied and aggregated coverage and largest plausibility, (example,)."""
     rows, sets = _sets_of_one_split(study, tuple(METHODS))
     plausibilities = study.data.plausibilities.values[rows]
     covered = [coverage.aggregated(method_sets, plausibilities) for method_sets in sets]
@@ -107,8 +118,7 @@ def by_example(study: Study) -> xr.Dataset:
 
 
 def draw_by_example(numbers: xr.Dataset) -> Drawing:
-    """Return curves over the examples, each sorted on its own, by calibration and by coverage."""
-    drawn = page.new_page(9, 6.4)
+    drawn = figure.new_page(9, 6.4)
     above, below = drawn.subplots(2, 1, sharex=True)
     aggregated = numbers["aggregated"]
     places = np.arange(1, numbers.sizes[names.EXAMPLE] + 1)
@@ -117,7 +127,7 @@ def draw_by_example(numbers: xr.Dataset) -> Drawing:
         (above, numbers["tied"], style.TRUE, "majority vote, credit 1/L for L tied"),
         (above, aggregated[0], style.AGGREGATED, "plausibilities (aggregated)"),
     ]
-    for covered, look in zip(aggregated, page.METHOD_LOOKS, strict=False):
+    for covered, look in zip(aggregated, figure.METHOD_LOOKS, strict=False):
         curves.append((below, covered, look, str(covered[METHOD].values)))
     for panel, array, look, name in curves:
         ascending(panel, array.values, look, f"{name}, mean {array.values.mean():.3f}", places)
@@ -128,7 +138,7 @@ def draw_by_example(numbers: xr.Dataset) -> Drawing:
         framed(panel, "", "realised coverage (share)", title, key="lower right")
         panel.set(xlim=(0, len(places)), ylim=(-0.03, 1.03))
     below.set_xlabel("test examples, sorted for each curve alone")
-    return page.finish(drawn, "What sets cover of each test example, one split", numbers)
+    return figure.finish(drawn, "What sets cover of each test example, one split", numbers)
 
 
 def claim_by_example(numbers: xr.Dataset, level: float) -> Claim:
@@ -198,9 +208,8 @@ def ambiguous(study: Study) -> xr.Dataset:
 
 
 def draw_ambiguous(numbers: xr.Dataset) -> Drawing:
-    """Return bars of some examples, with marks for the labels that are in each set."""
     count = numbers.sizes["shown"]
-    drawn = page.new_page(11, 3.2 * ((count + 1) // 2) + 0.6)
+    drawn = figure.new_page(11, 3.2 * ((count + 1) // 2) + 0.6)
     panels = np.atleast_1d(drawn.subplots((count + 1) // 2, min(2, count))).ravel()
     for place, panel in enumerate(panels):
         if place >= count:
@@ -218,8 +227,8 @@ def draw_ambiguous(numbers: xr.Dataset) -> Drawing:
         title = f"{name}: majority vote {before:.2f}, Monte Carlo {after:.2f}"
         labels, model = name_texts(example[names.LABEL].values), example["prediction"].values
         examples.draw_bars(panel, labels, plausibilities, model, marks, width=_WIDTH, title=title)
-    page.key_above(drawn, panels[0], 4)
-    return page.finish(drawn, "Ambiguous examples, and what two sets hold of them", numbers)
+    figure.key_above(drawn, panels[0], 4)
+    return figure.finish(drawn, "Ambiguous examples, and what two sets hold of them", numbers)
 
 
 def claim_ambiguous(numbers: xr.Dataset, level: float) -> Claim:
@@ -253,7 +262,6 @@ def standard(alpha: Fraction, n: int, draws: int) -> Fraction:
 
 
 def by_rank(study: Study) -> xr.Dataset:
-    """Return coverage and set size by both ranks, (rule, draw, split)."""
     alpha = read_alpha(study.alpha)
 
     def measure(number: int, rows: Bools) -> Floats:
@@ -278,7 +286,7 @@ def draw_by_rank(numbers: xr.Dataset) -> Drawing:
         for count in COUNTS
         for rule in RULES
     }
-    return page.draw_columns(columns, "The standard quantile on drawn labels", numbers)
+    return figure.draw_columns(columns, "The standard quantile on drawn labels", numbers)
 
 
 def claim_by_rank(numbers: xr.Dataset, level: float) -> Claim:
@@ -299,3 +307,84 @@ def claim_by_rank(numbers: xr.Dataset, level: float) -> Claim:
 
 
 NAIVE = Figure(nodules, ALPHA, by_rank, draw_by_rank, claim_by_rank)
+
+BINS = 20
+BIN = "bin"
+_CRITICAL = 1.63  # Kolmogorov's distance times the root of n, at the level 0.01
+
+
+def uniformity(study: Study) -> xr.Dataset:
+    """Return shares of p-values by bin, (method, of, bin), and distances, (method, of)."""
+    data, rows = study.data, study.rows(0)
+    parts = []
+    for place, name in enumerate(COMPARED):
+        result = p_value_uniformity(
+            study.calibrated(rows, METHODS[name], seed=study.seed),
+            data.predictions[rows],
+            data.plausibilities[rows],
+            true_label=None if data.true_label is None else data.true_label[rows],
+            seed=study.seed,
+        )
+        counts = [np.histogram(p, bins=BINS, range=(0, 1))[0] for p in result["p_value"].values]
+        parts.append(
+            xr.Dataset(
+                {
+                    "share": ((OF, BIN), np.array(counts) / result["p_value"].shape[1]),
+                    "distance_from_uniform": (OF, result["ks"].values),
+                    "critical_distance": (OF, _CRITICAL / np.sqrt(result["effective"].values)),
+                },
+                coords={OF: result[OF].values, BIN: (np.arange(BINS) + 0.5) / BINS},
+            )
+        )
+        study.tick(place + 1, len(COMPARED))
+    numbers = xr.concat(parts, dim=METHOD, join="exact")
+    numbers = numbers.assign_coords({METHOD: text_array(COMPARED)})
+    facts = study.facts(splits=1)
+    del facts["alpha"]  # p-values have none
+    return numbers.assign_attrs(facts)
+
+
+def draw_uniformity(numbers: xr.Dataset) -> Drawing:
+    kinds = [str(name) for name in numbers[OF].values]
+    drawn = figure.new_page(9, 2.2 * len(kinds) + 0.8)
+    panels = drawn.subplots(len(kinds), len(COMPARED), sharex=True, sharey=True)
+    for column, method in enumerate(COMPARED):
+        for row, kind in enumerate(kinds):
+            panel, part = panels[row, column], numbers.sel({METHOD: method, OF: kind})
+            heights, off = part["share"].values * BINS, float(part["distance_from_uniform"])
+            label = f"p-values of {kind} labels, distance {off:.3f}"
+            look = sets.OF_LABELS[kind]
+            style.bars(panel, numbers[BIN].values, heights, 0.95 / BINS, look, label)
+            style.dashed(panel, 1, "uniform", axis="y")
+            x, y = "p-value" if row == len(kinds) - 1 else "", "" if column else "density"
+            framed(panel, x, y, "" if row else f"calibrated: {method}", key="")
+    style.headroom(panels[0, 0], 0.35)
+    for panel in panels.ravel():
+        style.legend(panel, place="upper left", columns=2)
+    return figure.finish(drawn, "p-values are uniform for what was calibrated on", numbers)
+
+
+def claim_uniformity(numbers: xr.Dataset, level: float) -> Claim:
+    limit = float(numbers["critical_distance"].max())
+    distances = numbers["distance_from_uniform"]
+    off = {name: distances.sel({METHOD: name}).to_series().to_dict() for name in COMPARED}
+    texts = []
+    for method, by_kind in off.items():
+        each = ", ".join(f"{kind} labels {decimal(far)}" for kind, far in by_kind.items())
+        texts.append(f"calibrated {method}: {each}")
+    return Claim(
+        says="p-values of majority votes are uniform when votes calibrate and skewed with Monte "
+        "Carlo, those of drawn labels the other way round",
+        measured=f"distances from uniform, {'; '.join(texts)}; 0.01 level {decimal(limit)}",
+        parts={
+            "uniform of votes": off[VOTED][OF_VOTES] <= limit,
+            "skewed of drawn labels": off[VOTED][DRAWN] > limit,
+            "uniform of drawn labels": off[MONTE_CARLO][DRAWN] <= limit,
+            "skewed of votes": off[MONTE_CARLO][OF_VOTES] > limit,
+        },
+    )
+
+
+UNIFORMITY = Figure(
+    partial(toy_data, 20_000), "0.05", uniformity, draw_uniformity, claim_uniformity
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -54,10 +54,7 @@ _SPREAD = 0.2
 
 @attrs.frozen(kw_only=True, eq=False)
 class Toy(Data):
-    """The toy of section 2.2: points in the plane, and the probabilities of a network at any."""
-
     points: xr.DataArray
-    probabilities: Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 
 @cache
@@ -71,26 +68,21 @@ def toy_data(points: int, seed: int) -> Toy:
     )
     with one_thread():
         network.fit((where - 0.5) / _SPREAD, labels)
-
-    def probabilities(points: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(network.predict_proba((points - 0.5) / _SPREAD), dtype=np.float64)
-
     drawn = subjects.make_toy(points, seed=seed)
+    predicted = network.predict_proba((drawn.points.values - 0.5) / _SPREAD)
     return Toy(
         name="toy",
         about=f"toy: {counted(points)} points of three Gaussians with their true posterior, a "
         f"perceptron fitted to {counted(TRAINING)} others",
-        predictions=drawn.predictions.copy(data=probabilities(drawn.points.values)),
+        predictions=drawn.predictions.copy(data=np.asarray(predicted, dtype=np.float64)),
         plausibilities=drawn.plausibilities,
         true_label=drawn.true_label,
         points=drawn.points,
-        probabilities=probabilities,
     )
 
 
 @cache
 def nodules(seed: int) -> Data:
-    """Return the rated lung nodules that come with plausibly, with out-of-fold predictions."""
     subject = subjects.load("nodules", seed)
     return Data(
         name="nodules",
@@ -116,7 +108,6 @@ def own_data(
     cluster: str | None = None,
     name: str = "yours",
 ) -> Data:
-    """Return a user's data, checked and matched by name."""
     model = validate.check_predictions(predictions)
     labels = name_texts(model[names.LABEL].values)
     matched = align.match_labels(
@@ -140,15 +131,13 @@ ANNOTATIONS = "dermatology_selectors.json"
 CONDITIONS = "dermatology_conditions.txt"
 PREDICTIONS = tuple(f"dermatology_predictions{number}.txt" for number in range(4))
 
-_ROUNDED = 0.02
-"""Tolerance of the sum of a row of four-digit probabilities."""
+_ROUNDED = 0.02  # tolerance of the sum of a row of four-digit probabilities
 
 # A made-up model that puts the majority vote among its first three in about 72% of the cases.
 _SHARP, _NOISE, _COMMON = 1.0, 2.0, 0.2
 
 
 def read(folder: Path, *, simulate: bool = False, seed: int = 1) -> Data:
-    """Return plausibilities by inverse rank, and predictions, of the skin case."""
     public = f"{ANNOTATIONS}, {CONDITIONS} and {PREDICTIONS[0]}, which are public"
     hint = "name the folder that holds them: derm=... (--derm FOLDER)"
     annotations = _first(folder, [ANNOTATIONS], public, hint)
@@ -191,10 +180,10 @@ def _first(folder: Path, wanted: Sequence[str], expected: str, hint: str) -> Pat
 def _numbers(path: Path, shape: tuple[int, ...]) -> Floats:
     """Return the probabilities of a file, rows divided by their sums, which text has rounded."""
 
-    def unfit(name: str, what: str, found: str, **details: object) -> InputError:
+    def unfit(found: str, **details: object) -> InputError:
         return InputError(
-            name,
-            f"{path.name} {what}",
+            "derm-numbers",
+            f"{path.name} is no table of probabilities",
             expected=f"{counted(shape[0])} rows (cases) of {shape[1]} numbers (conditions)",
             found=found,
             hint="copy it again; annotations, conditions and predictions are of one release",
@@ -207,22 +196,18 @@ def _numbers(path: Path, shape: tuple[int, ...]) -> Floats:
             warnings.simplefilter("ignore", UserWarning)  # an empty file has the wrong shape, too
             values: NDArray[np.float64] = np.loadtxt(path, dtype=np.float64, ndmin=2)
     except ValueError as reason:
-        text = f'"{" ".join(str(reason).split())[:60]}"'
-        raise unfit("derm-numbers", "is no table of numbers", text) from reason
+        raise unfit(f'"{" ".join(str(reason).split())[:60]}"') from reason
     if values.shape != shape:
-        found = f"{counted(values.shape[0])} rows of {values.shape[1]}"
-        raise unfit("derm-shape", "has another shape than the annotations", found)
+        raise unfit(f"{counted(values.shape[0])} rows of {values.shape[1]}")
     sums = values.sum(axis=1)
     wrong = ~((values >= 0).all(axis=1) & (np.abs(sums - 1) <= _ROUNDED))
     if wrong.any():
         rows = [str(row + 1) for row in np.flatnonzero(wrong)]
-        what = f"row {rows[0]} is not a distribution"
-        raise unfit("derm-numbers", what, f"rows {listed(rows)}", rows=rows)
+        raise unfit(f"no distribution in rows {listed(rows)}", rows=rows)
     return np.asarray(values / sums[:, None])
 
 
 def _simulated(plausibilities: xr.DataArray, seed: int) -> Floats:
-    """Return made-up probabilities: blurred plausibilities with noise of each case's own."""
     values: NDArray[np.float64] = plausibilities.values
     hashes = hash_names(plausibilities[names.EXAMPLE].values)
     uniform = Keys(seed, "reproduce/derm").uniform(hashes, 2 * values.shape[1])

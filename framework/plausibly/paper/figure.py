@@ -1,28 +1,38 @@
-"""Figures of the paper: numbers over random splits of data, pictures and claims."""
+"""Figures of the paper: numbers over random splits of data, claims, pictures and tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import csv
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
 
 import attrs
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
+from plausibly.atomic import replacing
 from plausibly.calibration.alphas import AlphaLike
 from plausibly.conformal.calibrate import calibrate
 from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
+from plausibly.data.names import name_texts, several
 from plausibly.evaluation.design import MethodTable
 from plausibly.evaluation.inputs import HOLES
+from plausibly.evaluation.result import decimal
 from plausibly.evaluation.splits import split, split_keys
 from plausibly.evaluation.study import compare
+from plausibly.extras import require
 from plausibly.kernels import coverage
 from plausibly.kernels.random import hash_names
 from plausibly.kernels.types import Bools, Floats
-from plausibly.paper.data import Data
-from plausibly.paper.page import Claim, Drawing, wanted
+from plausibly.palette import BLUE, GREEN, INK, PURPLE, VERMILION
+from plausibly.paper.data import SOURCE, Data
+from plausibly.plots import style
+from plausibly.plots.style import Axes, Look
 from plausibly.progress import Tick
 
 TEST = 0.5
@@ -36,6 +46,172 @@ MEASURES = (
     HOLES,
 )
 
+Drawing: TypeAlias = Any  # Any: a Figure of matplotlib, which may not be installed
+Form: TypeAlias = Literal["png", "svg"]
+
+CLOSE = 0.01  # largest distance from a level of a mean coverage that counts as equal
+
+
+@attrs.frozen(kw_only=True)
+class Claim:
+    """A statement of the paper, with the numbers of a figure that hold or refute it."""
+
+    says: str
+    measured: str
+    parts: Mapping[str, bool]
+
+    @property
+    def held(self) -> bool:
+        return all(self.parts.values())
+
+    @property
+    def verdict(self) -> str:
+        wrong = [part for part, held in self.parts.items() if not held]
+        return f"no: not {', not '.join(wrong)}" if wrong else "yes"
+
+    def line(self, figure: str) -> str:
+        return f"{figure}: held: {self.verdict}. Claim: {self.says}. Measured: {self.measured}."
+
+
+def wanted(numbers: xr.Dataset) -> float:
+    return float(1 - numbers.attrs.get(names.ALPHA, np.nan))
+
+
+def close(values: Floats | float, level: float) -> bool:
+    return abs(float(np.mean(values)) - level) <= CLOSE
+
+
+def mean_spread(values: Floats) -> str:
+    spread = f" (spread {decimal(float(np.std(values, ddof=1)))})" if np.size(values) > 1 else ""
+    return f"{decimal(float(np.mean(values)))}{spread}"
+
+
+def write_numbers(numbers: xr.Dataset, path: Path) -> None:
+    simulated = " (simulated predictions)" if numbers.attrs.get("simulated") else ""
+    data = f"{numbers.attrs.get('data', '')}{simulated}"
+    with replacing(path) as part, part.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["data", "quantity", *numbers.dims, "value"])
+        for name, variable in numbers.data_vars.items():
+            places = product(*(numbers[dim].values.tolist() for dim in variable.dims))
+            values = variable.values
+            each = (values.astype(int) if values.dtype == bool else values).ravel().tolist()
+            for place, value in zip(places, each, strict=True):
+                at = dict(zip(variable.dims, place, strict=True))
+                writer.writerow([data, name, *(at.get(dim, "") for dim in numbers.dims), value])
+
+
+SIMULATED_PREDICTIONS = "SIMULATED PREDICTIONS: no model made these numbers"
+
+METHOD_LOOKS: tuple[Look, ...] = (
+    Look(colour=VERMILION, line="--"),
+    Look(colour=BLUE),
+    Look(colour=PURPLE, line=":"),
+    Look(colour=GREEN, line="-."),
+)
+"""Looks of curves by calibration, on majority votes first."""
+
+
+def new_page(width: float, height: float) -> Drawing:
+    figures = require("matplotlib.figure", extra="demo", source=SOURCE)
+    return figures.Figure(figsize=(width, height), layout="constrained")
+
+
+def framed(
+    panel: Axes,
+    x: str,
+    y: str,
+    title: str = "",
+    *,
+    grid: str = "y",
+    level: float | None = None,
+    room: float = 0,
+    key: str = "upper left",
+    columns: int = 1,
+) -> None:
+    """Add the level wanted, names of axes, room at the top, and a legend."""
+    if level is not None:
+        style.dashed(panel, level)
+    style.tidy(panel, x=x, y=y, title=title, grid=grid)
+    if room:
+        style.headroom(panel, room)
+    if key:
+        style.legend(panel, place=key, columns=columns)
+
+
+def key_above(page: Drawing, panel: Axes, columns: int) -> None:
+    """Put the legend of one panel above the page, each label once."""
+    once = dict(zip(*reversed(panel.get_legend_handles_labels()), strict=True))
+    where = {"loc": "outside upper right", "ncols": columns}
+    page.legend(once.values(), once.keys(), fontsize=style.SMALL, frameon=False, **where)
+
+
+def finish(page: Drawing, title: str, numbers: xr.Dataset) -> Drawing:
+    known = numbers.attrs
+    parts = [str(known["about"])] if "about" in known else []
+    if "splits" in known:
+        count = int(known["splits"])
+        parts.append("one random split" if count == 1 else several(count, "random split"))
+    parts += [f"{key} {known[key]}" for key in ("alpha", "seed") if key in known]
+    left, colour = {"x": 0.01, "ha": "left"}, INK
+    if known.get("simulated"):
+        title, colour = f"{title}\n{SIMULATED_PREDICTIONS}", VERMILION
+    page.suptitle(title, fontweight="bold", fontsize=11, color=colour, **left)
+    page.supxlabel("; ".join(parts), fontsize=style.SMALL, color=INK, **left)
+    return page
+
+
+Measure: TypeAlias = tuple[str, str, Look]
+COVERED = (
+    ("majority_vote_coverage", "majority vote, ", style.VOTED),
+    ("aggregated_coverage", "aggregated, ", style.AGGREGATED),
+)
+ANSWERS = (("aggregated_coverage", "", style.AGGREGATED),)
+SIZES = (("set_size", "", style.SIZE),)
+_WIDTH, _LEAST, _HEIGHT = 3, 8, 5.6
+
+
+def draw_methods(
+    title: str, numbers: xr.Dataset, *, covered: Sequence[Measure] = COVERED
+) -> Drawing:
+    """Return histograms over splits, a column per method."""
+    methods = name_texts(numbers[METHOD].values)
+    columns = {name: numbers.sel({METHOD: name}) for name in methods}
+    return draw_columns(columns, title, numbers, covered=covered)
+
+
+def draw_columns(
+    columns: Mapping[str, xr.Dataset],
+    title: str,
+    numbers: xr.Dataset,
+    *,
+    covered: Sequence[Measure] = COVERED,
+    sizes: Sequence[Measure] = SIZES,
+) -> Drawing:
+    page = new_page(max(_WIDTH * len(columns), _LEAST), _HEIGHT)
+    panels = page.subplots(2, len(columns), sharex="row", sharey="row", squeeze=False)
+    limits = [
+        style.edges([column[name].values for column in columns.values() for name, _, _ in measures])
+        for measures in (covered, sizes)
+    ]
+    for place, (name, column) in enumerate(columns.items()):
+        y = "" if place else "splits"
+        for panel, measures, bins, digits in zip(
+            panels[:, place], (covered, sizes), limits, (3, 2), strict=True
+        ):
+            for measure, prefix, look in measures:
+                values = column[measure].values
+                label = f"{prefix}mean {values.mean():.{digits}f}"
+                style.histogram(panel, values, bins, look, label)
+        framed(panels[0, place], "coverage (share)", y, name, level=wanted(numbers), key="")
+        framed(panels[1, place], "mean set size (labels)", y, key="")
+    style.headroom(panels[0, 0], 0.5)
+    style.headroom(panels[1, 0], 0.15 + 0.12 * len(sizes))
+    for above, below in panels.T:
+        style.legend(above, place="upper left")
+        style.legend(below, place="upper right")
+    return finish(page, title, numbers)
+
 
 def monte_carlo(draws: int = DRAWS, **others: str) -> MethodTable:
     return {"calibrator": "monte-carlo", "draws": draws, **others}
@@ -43,8 +219,6 @@ def monte_carlo(draws: int = DRAWS, **others: str) -> MethodTable:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Study:
-    """Random splits of a figure's data."""
-
     source: Callable[[], Data]
     alpha: AlphaLike
     splits: int = 100
@@ -81,7 +255,6 @@ class Study:
         seed: int,
         plausibilities: xr.DataArray | None = None,
     ) -> ConformalPredictor:
-        """Return a predictor that is calibrated on all but the test examples."""
         call: Callable[..., ConformalPredictor] = calibrate  # it checks each argument by name
         known = self.data.plausibilities if plausibilities is None else plausibilities
         model = self.data.predictions[~rows]
@@ -90,7 +263,6 @@ class Study:
     def measured(
         self, predictor: ConformalPredictor, rows: Bools, alpha: AlphaLike | None = None
     ) -> dict[str, float]:
-        """Return mean coverages and mean set size of test examples."""
         alpha = self.alpha if alpha is None else alpha
         sets = predictor.predict_array(self.data.predictions.values[rows], alpha)
         shares = self.data.plausibilities.values[rows]
@@ -104,7 +276,6 @@ class Study:
         return {name: float(values.mean()) for name, values in measures.items()}
 
     def compared(self, methods: Mapping[str, MethodTable]) -> xr.Dataset:
-        """Return measures and levels of several methods on random halves, (method, split)."""
         study = compare(
             self.data.predictions,
             self.data.plausibilities,

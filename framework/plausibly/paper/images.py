@@ -23,11 +23,21 @@ from plausibly.extras import require
 from plausibly.kernels import coverage
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Ints
-from plausibly.palette import BLUE, GREY, INK, VERMILION
-from plausibly.paper import page
+from plausibly.palette import INK
+from plausibly.paper import figure
 from plausibly.paper.data import SOURCE, Data, one_thread
-from plausibly.paper.figure import METHOD, SPLIT, Figure, Study, monte_carlo
-from plausibly.paper.page import Claim, Drawing, close, framed, mean_spread
+from plausibly.paper.figure import (
+    METHOD,
+    SPLIT,
+    Claim,
+    Drawing,
+    Figure,
+    Study,
+    close,
+    framed,
+    mean_spread,
+    monte_carlo,
+)
 from plausibly.plots import style
 from plausibly.plots.style import SMALL, histogram
 from plausibly.protocols import ANNOTATION
@@ -36,19 +46,16 @@ ALPHA = "0.1"
 Images = NDArray[np.float64]
 SIDE = 8
 LABELS = tuple(map(str, range(10)))
-UNIFORMS = 3 + 2 * SIDE * SIDE
-"""Number of uniforms that `perturbed` takes per image."""
+UNIFORMS = 3 + 2 * SIDE * SIDE  # number of uniforms that `perturbed` takes per image
 
 _TURN, _SHIFT, _NOISE = 10.0, 0.5, 0.1
 """Largest rotation in degrees, largest shift in pixels, standard deviation of the noise."""
 
-Digits: TypeAlias = tuple[Images, Ints]
-"""Images with their digits."""
+Digits: TypeAlias = tuple[Images, Ints]  # images with their digits
 
 
 @cache
 def load() -> tuple[Digits, Digits]:
-    """Return the digits that classifiers are fitted to, and those of the study."""
     dataset = require("sklearn.datasets", extra="demo", source=SOURCE).load_digits()
     images: Images = np.asarray(dataset.images, dtype=np.float64) / 16
     digits, half = np.asarray(dataset.target, dtype=np.int64), len(images) // 2
@@ -56,7 +63,6 @@ def load() -> tuple[Digits, Digits]:
 
 
 def perturbed(images: Images, uniform: NDArray[np.float64]) -> Images:
-    """Return each image rotated, shifted and with noise."""
     angle = np.deg2rad(_TURN * (2 * uniform[:, 0] - 1))
     shift = _SHIFT * (2 * uniform[:, 1:3] - 1)
     radius, turn = uniform[:, 3:].reshape(len(images), 2, SIDE, SIDE).swapaxes(0, 1)
@@ -94,18 +100,15 @@ def _cells(
 TRAINING = 3000
 IMAGES = 2000
 SINGLE = 0.25
-SHOWN = 2
 
 
 @attrs.frozen(kw_only=True, eq=False)
 class Overlaid(Data):
-    images: Images
     holds: Bools
 
 
 @cache
 def overlaid(seed: int) -> Overlaid:
-    """Return the images of the study with predictions of classifiers that saw other digits."""
     train, study = load()
     seen, known = _compose(train, TRAINING, Keys(seed, "reproduce/overlaid/train"))
     images, holds = _compose(study, IMAGES, Keys(seed, "reproduce/overlaid/study"))
@@ -122,7 +125,6 @@ def overlaid(seed: int) -> Overlaid:
         f"fitted to {counted(TRAINING)} others",
         predictions=_cells(np.stack(values, axis=1), examples, scale="independent"),
         plausibilities=plausibilities.sel({names.EXAMPLE: examples}),
-        images=images,
         holds=holds,
     )
 
@@ -138,45 +140,31 @@ def _compose(source: Digits, count: int, keys: Keys) -> tuple[Images, Bools]:
 
 
 def label_sets(study: Study) -> xr.Dataset:
-    """Return coverage over splits, and details of the test images of one split."""
     data, method = overlaid(study.seed), monte_carlo()
     over = study.compared({"": method}).isel({METHOD: 0}, drop=True)
     rows = study.rows(0)
-    test, plausibilities = data.predictions[rows], data.plausibilities.values[rows]
+    test = data.predictions[rows]
     predictor = study.calibrated(rows, method, seed=study.seed)
     sets = predictor.predict_array(test.values, study.alpha)
-    covered, counts = coverage.aggregated(sets, plausibilities), data.holds[rows].sum(axis=1)
+    covered = coverage.aggregated(sets, data.plausibilities.values[rows])
     base = coverage.aggregated(data.predictions.values >= 0.5, data.plausibilities.values)
-    # Of two digits, the first image covered in part and the first wholly; else any two images.
-    partly = np.flatnonzero((counts == 2) & (covered > 0) & (covered < 1))
-    wholly = np.flatnonzero((counts == 2) & (covered >= 1))
-    few = np.array([*partly[:1], *wholly[:1], 0, 1])[:SHOWN]
     return xr.Dataset(
         {
             "aggregated_coverage": over["aggregated_coverage"].variable,
             "set_size": over["set_size"].variable,
             "coverage_at_one_half": ((), float(base.mean())),
             "realised": (names.EXAMPLE, covered),
-            "labels": (names.EXAMPLE, counts),
+            "labels": (names.EXAMPLE, data.holds[rows].sum(axis=1)),
             "size": (names.EXAMPLE, coverage.sizes(sets)),
-            "shown_image": (("shown", "row", "column"), data.images[rows][few]),
-            "shown_holds": (("shown", names.LABEL), data.holds[rows][few]),
-            "p_value": (("shown", names.LABEL), predictor.p_values(test[few]).values),
         },
-        coords={
-            SPLIT: over[SPLIT],
-            names.EXAMPLE: test[names.EXAMPLE].values,
-            names.LABEL: test[names.LABEL].values,
-            "shown": test[names.EXAMPLE].values[few],
-        },
+        coords={SPLIT: over[SPLIT], names.EXAMPLE: test[names.EXAMPLE].values},
     )
 
 
 def draw_label_sets(numbers: xr.Dataset) -> Drawing:
-    drawn = page.new_page(11, 6.4)
-    above, below = drawn.subfigures(2, 1)
-    first, second, third = above.subplots(1, 3)
-    values, level = numbers["aggregated_coverage"].values, page.wanted(numbers)
+    drawn = figure.new_page(11, 3.6)
+    first, second, third = drawn.subplots(1, 3)
+    values, level = numbers["aggregated_coverage"].values, figure.wanted(numbers)
     edges = style.edges([values, np.array([level])], bins=25)
     label = f"aggregated, mean {values.mean():.3f}"
     histogram(first, values, edges, style.AGGREGATED, label)
@@ -196,23 +184,7 @@ def draw_label_sets(numbers: xr.Dataset) -> Drawing:
     title = f"one split: mean set size {sizes.mean():.2f}"
     framed(third, "labels in a set", "test images", title, key="")
     third.set_xticks(range(0, 11, 2))
-    panels = below.subplots(1, 2 * SHOWN, width_ratios=(1, 2) * SHOWN)
-    for place in range(SHOWN):
-        image, (picture, panel) = numbers.isel(shown=place), panels[2 * place : 2 * place + 2]
-        picture.imshow(image["shown_image"].values, cmap="gray_r")
-        picture.set(xticks=[], yticks=[])
-        holds, p = image["shown_holds"].values, image["p_value"].values
-        held = " and ".join(np.array(LABELS)[holds])
-        picture.set_title(f"holds {held}", fontsize=10, loc="left", color=INK)
-        # P-values of the digits: those that the image holds in full colour.
-        digits, alpha = np.arange(len(p)), float(numbers.attrs[names.ALPHA])
-        panel.bar(digits[holds], p[holds], color=BLUE, label="in the image")
-        panel.bar(digits[~holds], p[~holds], color="white", edgecolor=GREY, label="not in it")
-        line = {"color": VERMILION, "linestyle": "--", "linewidth": 1.2}
-        panel.axhline(alpha, label=f"alpha {alpha:g}", **line)
-        panel.set_xticks(digits, LABELS)
-        framed(panel, "digit", "p-value", "in the set: p-value above alpha", room=0.35, columns=3)
-    return page.finish(drawn, "Label sets: 90% of the mass, not of every image", numbers)
+    return figure.finish(drawn, "Label sets: 90% of the mass, not of every image", numbers)
 
 
 def claim_label_sets(numbers: xr.Dataset, level: float) -> Claim:
@@ -249,15 +221,12 @@ _COVERED, _SIZES = (
 
 @attrs.frozen(kw_only=True, eq=False)
 class Augmented(Data):
-    """Originals with their digits, and predictions of originals and augmentations."""
-
     every: xr.DataArray
     accuracy: tuple[float, float]
 
 
 @cache
 def augmented(seed: int) -> Augmented:
-    """Return predictions for every image of a classifier that was fitted to other originals."""
     train, (originals, digits) = load()
     model = _fitted(*train)
     count = len(originals)
@@ -285,7 +254,6 @@ def augmented(seed: int) -> Augmented:
 
 
 def augmentation(study: Study) -> xr.Dataset:
-    """Return coverage and set size on originals and augmentations, (images per example, split)."""
     data = augmented(study.seed)
     known = data.plausibilities.values > 0
     measures = [name for name, _, _ in (*_COVERED, *_SIZES)]
@@ -321,7 +289,7 @@ def draw_augmentation(numbers: xr.Dataset) -> Drawing:
         for count, more in zip(COUNTS, extra, strict=True)
     }
     title = "Calibrated on augmented images too"
-    return page.draw_columns(columns, title, numbers, covered=_COVERED, sizes=_SIZES)
+    return figure.draw_columns(columns, title, numbers, covered=_COVERED, sizes=_SIZES)
 
 
 def claim_augmentation(numbers: xr.Dataset, level: float) -> Claim:

@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING
 import attrs
 import xarray as xr
 
-from plausibly.atomic import replacing
+from plausibly.atomic import make_folder, replacing
 from plausibly.calibration.alphas import AlphaLike, read_alpha
-from plausibly.demo.study import make_folder
 from plausibly.errors import InputError, listed
 from plausibly.evaluation.splits import check_count
-from plausibly.paper import page
 from plausibly.paper.data import own_data, read
-from plausibly.paper.page import Claim, Drawing, write_numbers
+from plausibly.paper.figure import Claim, Drawing, Form, new_page, write_numbers
 from plausibly.plots import style
 
 if TYPE_CHECKING:
@@ -28,17 +26,20 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Entry:
-    """A figure by name; `own`: a user's data can make it."""
+    """A figure by name, with module and name of its `Figure`."""
 
     name: str
     paper: str
     shows: str
     home: str
-    own: bool = False
+
+    @property
+    def own(self) -> bool:
+        """Whether a user's data can make it."""
+        return self.name in _OWN
 
     @property
     def derm(self) -> bool:
-        """Whether it is of the skin case."""
         return self.name.startswith("derm-")
 
     def load(self) -> Figure:
@@ -50,40 +51,20 @@ class Entry:
 ENTRIES = (
     Entry("toy", "2.1", "the toy, scores and p-values of two points", "toy:TOY"),
     Entry(
-        "majority-vote-undercovers",
-        "2.2",
-        "calibrated on votes, true labels missed",
-        "toy:VOTED",
-        own=True,
+        "majority-vote-undercovers", "2.2", "calibrated on votes, true labels missed", "toy:VOTED"
     ),
-    Entry(
-        "monte-carlo",
-        "3.2",
-        "calibrated on drawn labels, the gap closes",
-        "toy:MONTE_CARLO",
-        own=True,
-    ),
-    Entry("variability", "3.2", "spread over draws, m, calibration size", "toy:VARYING", own=True),
-    Entry("ecdf", "3.4", "averaged and corrected p-values, the band", "pvalues:P_VALUES"),
-    Entry("ecdf-coverage", "3.4", "coverage with and without the correction", "pvalues:COVERAGE"),
-    Entry(
-        "realised",
-        "4.1 and C",
-        "coverage example by example, with ties",
-        "cases:REALISED",
-        own=True,
-    ),
-    Entry("coverage", "4.1", "coverage and set size by calibration", "cases:COVERAGE", own=True),
-    Entry(
-        "examples", "4.1 and C", "plausibilities of examples and their sets", "cases:BARS", own=True
-    ),
+    Entry("monte-carlo", "3.2", "calibrated on drawn labels, the gap closes", "toy:MONTE_CARLO"),
+    Entry("variability", "3.2", "spread over draws, m, calibration size", "toy:VARYING"),
+    Entry("ecdf", "3.4", "averaged and corrected p-values, the band", "toy:P_VALUES"),
+    Entry("ecdf-coverage", "3.4", "coverage with and without the correction", "toy:COVERAGE"),
+    Entry("realised", "4.1 and C", "coverage example by example, with ties", "cases:REALISED"),
+    Entry("coverage", "4.1", "coverage and set size by calibration", "cases:COVERAGE"),
+    Entry("examples", "4.1 and C", "plausibilities of examples and their sets", "cases:BARS"),
     Entry("multi-label", "4.2", "overlaid digits, covered in part or wholly", "images:MULTI_LABEL"),
     Entry("augmentation", "4.3", "calibrated on augmented images too", "images:AUGMENTATION"),
-    Entry("naive-quantile", "C", "the standard quantile on drawn labels", "cases:NAIVE", own=True),
-    Entry(
-        "p-values", "C", "p-values of votes, drawn and true labels", "pvalues:UNIFORMITY", own=True
-    ),
-    Entry("procedures", "3.5", "the table of procedures, measured", "procedures:TABLE", own=True),
+    Entry("naive-quantile", "C", "the standard quantile on drawn labels", "cases:NAIVE"),
+    Entry("p-values", "C", "p-values of votes, drawn and true labels", "cases:UNIFORMITY"),
+    Entry("procedures", "3.5", "the table of procedures, measured", "toy:TABLE"),
     Entry("pac", "beyond", "one certified predictor, by bound", "beyond:PAC"),
     Entry("ordinal", "beyond", "ordered labels: sets without holes", "beyond:ORDINAL"),
     Entry("derm-realised", "4.1 and C", "skin: coverage case by case", "cases:REALISED"),
@@ -91,25 +72,23 @@ ENTRIES = (
     Entry("derm-examples", "4.1 and C", "skin: plausibilities and sets", "cases:BARS"),
     Entry("derm-variability", "C", "skin: spread over m", "toy:VARYING_SKIN"),
     Entry("derm-naive-quantile", "C", "skin: the standard quantile", "cases:NAIVE"),
-    Entry("derm-p-values", "C", "skin: p-values by calibration", "pvalues:UNIFORMITY"),
-    Entry(
-        "derm-coverage-strict",
-        "C",
-        "skin: coverage at alpha 0.1",
-        "cases:COVERAGE_STRICT",
-    ),
+    Entry("derm-p-values", "C", "skin: p-values by calibration", "cases:UNIFORMITY"),
+    Entry("derm-coverage-strict", "C", "skin: coverage at alpha 0.1", "cases:COVERAGE_STRICT"),
     Entry("derm-examples-strict", "C", "skin: sets at alpha 0.1", "cases:BARS_STRICT"),
+)
+_OWN = frozenset(
+    (
+        *("majority-vote-undercovers", "monte-carlo", "variability", "realised"),
+        *("coverage", "examples", "naive-quantile", "p-values", "procedures"),
+    )
 )
 
 
 CLAIMS = "claims.txt"
-FORMS: tuple[page.Form, ...] = ("png", "svg")
 
 
 @attrs.frozen(kw_only=True, eq=False)
 class Reproduced:
-    """A figure that was made."""
-
     entry: Entry
     numbers: xr.Dataset
     claim: Claim
@@ -132,7 +111,7 @@ def reproduce(
     *,
     splits: int = 100,
     seed: int = 1,
-    form: page.Form = "png",
+    form: Form = "png",
     alpha: AlphaLike | None = None,
     derm: Path | str | None = None,
     simulate: bool = False,
@@ -150,31 +129,21 @@ def reproduce(
     figures : str or sequence of str
         Names, as ``plausibly reproduce --list`` prints them, or ``"all"``.
     out : Path or str, optional
-        Folder for a picture and a CSV of the numbers per figure, and for ``claims.txt``; without it
-        nothing is written.
-    splits : int
-        Number of random splits, or of repetitions.
-    seed : int
-        Random seed.
-    form : {"png", "svg"}
-        Format of the pictures.
+        Folder for a picture (`form` png or svg) and a CSV of the numbers per figure, and for
+        ``claims.txt``; without it nothing is written.
+    splits, seed : int
+        Number of random splits, or of repetitions, and the random seed.
     alpha : number or text, optional
         Miscoverage rate in place of each figure's own.
     derm : Path or str, optional
-        Folder of the skin case, see `plausibly.paper.data`; ``"all"`` then has its figures
-        too.
-    simulate : bool
-        Whether to simulate the predictions of the skin case; pictures and tables say so.
+        Folder of the skin case, see `plausibly.paper.data`; ``"all"`` then has its figures too.
+        With `simulate` its predictions are simulated; pictures and tables say so.
     predictions, plausibilities : DataArray, (example, label), optional
-        Data in place of each figure's own, for the figures that can be made from any.
-    cluster : str, optional
-        Coordinate of these examples whose groups stay on one side of a split.
-    name : str
-        Name of these data.
-    told : callable, optional
-        Called with each figure when it is finished.
-    progress : callable, optional
-        Called with the name of a figure, and the number of finished steps and of all.
+        Data in place of each figure's own, called `name`, for the figures that can be made from
+        any; examples of one `cluster`, a coordinate, stay on one side of a split.
+    told, progress : callable, optional
+        Called with each figure when it is finished; with the name of a figure, and the number of
+        finished steps and of all.
 
     Returns
     -------
@@ -184,9 +153,7 @@ def reproduce(
     Raises
     ------
     InputError
-        ``figure-unknown``, ``figure-own``, ``option-range``, ``option-unknown``,
-        ``figure-derm``, ``figure-simulate``, ``figure-data`` where one of predictions and
-        plausibilities is missing, ``output-unwritable``, and what is wrong with either data.
+        ``figure-unknown``, ``figure-data``, and mistakes in the data.
     MissingExtra
         ``extra-missing`` without scikit-learn, or matplotlib where pictures are written.
 
@@ -208,13 +175,11 @@ def reproduce(
             source=missing,
         )
     own = data is not None
-    entries = check_asked(
-        figures, splits=splits, form=form, alpha=alpha, derm=derm, simulate=simulate, own=own
-    )
+    entries = check_asked(figures, splits=splits, alpha=alpha, derm=derm, own=own)
     if derm is not None and any(entry.derm for entry in entries):
         skin = read(Path(derm), simulate=simulate, seed=seed)
     if out is not None:
-        page.new_page(1, 1)  # a missing library is an error before anything is measured
+        new_page(1, 1)  # a missing library is an error before anything is measured
         make_folder(Path(out))
     made = []
     for entry in entries:
@@ -234,71 +199,36 @@ def check_asked(
     figures: str | Sequence[str],
     *,
     splits: int = 100,
-    form: page.Form = "png",
     alpha: AlphaLike | None = None,
     derm: Path | str | None = None,
-    simulate: bool = False,
     own: bool = False,
 ) -> list[Entry]:
-    """Return the figures of these names, before anything is measured."""
-    known = {entry.name: entry for entry in ENTRIES}
+    candidates = (entry for entry in ENTRIES if entry.own or not own)
+    known = {entry.name: entry for entry in candidates if derm is not None or not entry.derm}
     entries: list[Entry] = []
     for name in [figures] if isinstance(figures, str) else figures:
-        if name == "all":
-            candidates = (entry for entry in ENTRIES if entry.own or not own)
-            entries += [entry for entry in candidates if derm is not None or not entry.derm]
-            continue
-        if name not in known:
-            close = get_close_matches(name, known, n=1)
+        if name != "all" and name not in known:
+            hint = "plausibly reproduce --list"
+            if name.startswith("derm-"):
+                hint = f"plausibly reproduce {name} --derm FOLDER"
+            elif close := get_close_matches(name, known, n=1):
+                hint = f'did you mean "{close[0]}"?'
             raise InputError(
                 "figure-unknown",
-                f'there is no figure "{name}"',
-                expected="a figure of plausibly reproduce --list, or all",
+                f'no figure "{name}" can be made of {"your" if own else "these"} data',
+                expected=f"all, or one of {listed(known, most=20)}",
                 found=name,
-                hint=f'did you mean "{close[0]}"?' if close else "plausibly reproduce --list",
+                hint=hint,
                 source=name,
             )
-        entry = known[name]
-        if entry.derm and derm is None:
-            raise InputError(
-                "figure-derm",
-                f"figure {name} needs the folder of the skin case",
-                expected="its annotations and predictions, which are public",
-                hint=f"plausibly reproduce {name} --derm FOLDER",
-                source=name,
-            )
-        if own and not entry.own:
-            raise InputError(
-                "figure-own",
-                f"figure {name} has data of its own",
-                expected=f"one of {listed((e.name for e in ENTRIES if e.own), most=20)}",
-                found="predictions of yours",
-                hint="leave your data out, or name one of these",
-                source=name,
-            )
-        entries.append(entry)
+        entries += known.values() if name == "all" else [known[name]]
     check_count("splits", splits, usual=100)
-    if form not in FORMS:
-        raise InputError(
-            "option-unknown",
-            f"pictures cannot be written as {form!r}",
-            expected="png or svg",
-            found=repr(form),
-            hint='form="png"',
-        )
-    if simulate and derm is None:
-        raise InputError(
-            "figure-simulate",
-            "there is nothing to simulate predictions for",
-            expected="the folder of the skin case",
-            hint="derm=... (--derm FOLDER), or leave simulate out",
-        )
     if alpha is not None:
         read_alpha(alpha)
     return list(dict.fromkeys(entries))
 
 
-def _write(reproduced: Reproduced, folder: Path, form: page.Form) -> tuple[str, str]:
+def _write(reproduced: Reproduced, folder: Path, form: Form) -> tuple[str, str]:
     """Write picture, numbers, and the line of ``claims.txt``, which stand in paper order."""
     picture, table, claims = f"{reproduced.name}.{form}", f"{reproduced.name}.csv", folder / CLAIMS
     with replacing(folder / picture) as part:

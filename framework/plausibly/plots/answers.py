@@ -30,16 +30,14 @@ def disagreement(result: xr.Dataset, *, most: int = MOST, axes: Axes | None = No
     """Draw how often two annotators answer with each pair of labels.
 
     Per 100 answers with the label of a row, how many answers of others have the label of the
-    column. The diagonal, framed, is agreement.
+    column. The diagonal, framed, is agreement. `result` is from
+    `plausibly.annotators.label_disagreement`.
 
     Parameters
     ----------
-    result : Dataset
-        From `plausibly.annotators.label_disagreement`.
     most : int
         Number of labels shown: those with the most disagreement, where there are more. Rows then
         do not sum to 100, and the figure states how many labels there are.
-    axes : as for `coverage`
 
     Examples
     --------
@@ -67,7 +65,6 @@ def disagreement(result: xr.Dataset, *, most: int = MOST, axes: Axes | None = No
 
 
 def _most(wrong: NDArray[np.float64], most: int) -> NDArray[np.intp]:
-    """Return the places of the labels that are shown, in their order: the worst ones."""
     return np.sort(np.argsort(-np.nan_to_num(wrong), kind="stable")[:most])
 
 
@@ -77,22 +74,15 @@ def confusion(
     """Draw the confusion matrix of an annotator, as an aggregator estimates it.
 
     Rows are estimated true labels, columns answers, per 100. The diagonal, framed, is correct.
+    `result` is from `plausibly.reliability` by an aggregator that estimates whole tables, such as
+    ``dawid-skene``.
 
     Parameters
     ----------
-    result : Dataset
-        From `plausibly.reliability` by an aggregator that estimates whole tables, such as
-        ``dawid-skene``.
     annotator : str, optional
         By default the least reliable one.
     most : int
         Number of labels shown: those with the largest errors, where there are more.
-    axes : as for `coverage`
-
-    Raises
-    ------
-    InputError
-        ``annotator-unknown``.
 
     Examples
     --------
@@ -138,13 +128,7 @@ def sensitivity(
     """Draw the coverage of sets by the aggregator that calibrates and the one that evaluates.
 
     Mean coverage of all answers over the splits; more than 0.01 below 1 - alpha is coloured and
-    marked. The guarantee is about the diagonal, framed.
-
-    Parameters
-    ----------
-    result : Dataset
-        From `plausibly.sensitivity`.
-    alpha, axes : as for `coverage`
+    marked. The guarantee is about the diagonal, framed. `result` is from `plausibly.sensitivity`.
 
     Examples
     --------
@@ -252,13 +236,8 @@ def agreement(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     """Draw how much annotators agree, by every measure that fits their answers.
 
     A row per measure with its interval; squares are corrected for chance, where 0 is agreement by
-    chance. Measures without a value are left out, as are entropy and ties.
-
-    Parameters
-    ----------
-    result : Dataset
-        From `plausibly.agreement`.
-    axes : as for `coverage`
+    chance. Measures without a value are left out, as are entropy and ties. `result` is from
+    `plausibly.agreement`.
 
     Examples
     --------
@@ -297,17 +276,15 @@ def annotators(
 ) -> Axes:
     """Draw the agreement or reliability of each annotator, the lowest first.
 
-    A row per annotator, with the number of answers.
+    A row per annotator, with the number of answers. `result` is from `plausibly.agreement`:
+    agreement with others, beside the agreement of the others on the same examples. From
+    `plausibly.reliability`: the estimated share of correct answers.
 
     Parameters
     ----------
-    result : Dataset
-        From `plausibly.agreement`: agreement with others, beside the agreement of the others on
-        the same examples. From `plausibly.reliability`: the estimated share of correct answers.
     most : int
         Number of annotators shown: those that agree least compared with the others, or are least
         reliable. The figure states how many there are.
-    axes : as for `coverage`
 
     Examples
     --------
@@ -349,33 +326,28 @@ def annotators(
 
 
 def _worth(result: xr.Dataset, most: int, axes: Axes | None) -> Axes:
-    """Draw the share of correct answers of each annotator, as an aggregator estimates it."""
     weight, there = result[names.WEIGHT].values.astype(np.float64), result.sizes[names.ANNOTATOR]
     # The order of the printed table: NaN last, ties by name.
     order = np.lexsort((result[names.ANNOTATOR].values.astype(np.str_), weight))[:most]
-    shown = each(result.isel({names.ANNOTATOR: order}), names.ANNOTATOR)
-    notes = [str(annotator[NOTE].item()) if NOTE in annotator else "" for annotator in shown]
-    axes = style.axes_of(axes, "annotators", height=1.3 + 0.44 * max(2, len(order)))
-    lines = style.shown_names([annotator[names.ANNOTATOR].item() for annotator in shown])
-    for row, (annotator, note) in enumerate(zip(shown, notes, strict=True)):
-        mean, look = float(annotator[names.WEIGHT]), _LOW if note else _PLAIN
-        if not np.isnan(mean):
-            axes.plot([0, mean], [row, row], color=look.colour, linewidth=2, zorder=1)
-            style.mark(axes, mean, row, look)
-        style.number(axes, row, decimal(mean, 2))
-        lines[row] += f"\n{float(annotator[RESPONSES]):,.0f} responses"
-        if note:
-            lines[row] += f"; {style.shown_name(note, width=34, lines=1)}"
-    style.name_rows(axes, lines)
-    top = float(np.nanmax(weight, initial=1.0))
-    axes.set_xlim(0, top * 1.02)
+    rows = []
+    for annotator in each(result.isel({names.ANNOTATOR: order}), names.ANNOTATOR):
+        remark = str(annotator[NOTE].item()) if NOTE in annotator else ""
+        name, mean = str(annotator[names.ANNOTATOR].item()), float(annotator[names.WEIGHT])
+        note = f"{float(annotator[RESPONSES]):,.0f} responses"
+        if remark:
+            note += f"; {style.shown_name(remark, width=34, lines=1)}"
+        look = _LOW if remark else _PLAIN
+        rows.append(Dot(name=name, mean=mean, low=0.0, high=mean, look=look, note=note))
+    axes = style.axes_of(axes, "annotators", height=style.height(rows))
+    style.draw_dots(axes, rows)
+    axes.set_xlim(0, 1.02 * float(np.nanmax(weight, initial=1.0)))
     style.tidy_rows(axes, "estimated share of correct answers")
     style.heading(
         axes,
         "Reliability of each annotator",
         "" if len(order) < there else several(there, "annotator"),
         f"by {result.attrs['aggregator']}" if "aggregator" in result.attrs else "",
-        "diamonds: see the note" if any(notes) else "",
+        "diamonds: see the note" if any(row.look is _LOW for row in rows) else "",
         reading.some_of(len(order), there, "annotator", "the least reliable"),
     )
     return axes

@@ -18,6 +18,8 @@ from plausibly.plots import reading, style
 from plausibly.plots.style import Axes, Look
 
 MOST = 12
+_EXAMPLE = "plausibilities, predictions or sets with the dim example"
+_CALL = 'plausibly.plots.example(plausibilities, predictions, sets, name="...")'
 _FIRST_MARK = 1.06
 _STEP = 0.07
 
@@ -52,13 +54,6 @@ def example(
     most : int
         Number of labels shown. Where there are more: those in a set, then by plausibility, then
         by prediction; the figure states the plausibility of the others.
-    axes : as for `coverage`
-
-    Raises
-    ------
-    InputError
-        ``example-nothing`` where there is nothing to draw, ``examples-unnamed``,
-        ``example-unknown``.
 
     Examples
     --------
@@ -73,13 +68,7 @@ def example(
             rows[key] = _row(array, key, name)
             name = str(rows[key][names.EXAMPLE].values)
     if not rows:
-        raise InputError(
-            "example-nothing",
-            "there is nothing to draw of an example",
-            expected="plausibilities, predictions or sets",
-            found="none of them",
-            hint="plausibly.plots.example(plausibilities, predictions, sets)",
-        )
+        raise reading.unsuitable("example", "nothing", expected=_EXAMPLE, found="none", hint=_CALL)
     order = labels_along_order(list(rows.values()))
     labels = order or name_texts(next(iter(rows.values()))[names.LABEL].values)
     rows = {
@@ -154,14 +143,8 @@ def draw_bars(
 def _row(array: xr.DataArray, source: str, name: str | None) -> xr.DataArray:
     """Return one example of an array, or the first one, which may be taken out of it already."""
     if names.EXAMPLE not in {*array.dims, *array.coords}:
-        raise InputError(
-            "examples-unnamed",
-            f"{source} have no example",
-            expected="the dim example, or one example by name",
-            found=f"the dims {listed(map(str, array.dims)) or 'none'}",
-            hint='pass the whole array, and name="..."',
-            source=source,
-        )
+        found = f"the dims {listed(map(str, array.dims)) or 'none'}"
+        raise reading.unsuitable("example", source, expected=_EXAMPLE, found=found, hint=_CALL)
     whole = array if names.EXAMPLE in array.dims else array.expand_dims(names.EXAMPLE)
     known = name_texts(whole[names.EXAMPLE].values)
     place = 0 if name is None else known.index(name) if name in known else None

@@ -63,7 +63,6 @@ FIGURES: Mapping[str, tuple[str, ...]] = {
 
 
 def kinds_of(result: object) -> list[str]:
-    """Return the kinds of result that a Dataset is: mostly one, or none."""
     if not isinstance(result, xr.Dataset):
         return []
     return [
@@ -80,8 +79,21 @@ def figures_of(result: object) -> list[str]:
     ]
 
 
+def unsuitable(
+    figure: str, what: str, *, expected: str, found: str, hint: str, **details: object
+) -> InputError:
+    return InputError(
+        "figure-unsuitable",
+        f"figure {figure} cannot be drawn of {what}",
+        expected=expected,
+        found=found,
+        hint=hint,
+        source=f"figure {figure}",
+        details=details,
+    )
+
+
 def check(result: object, figure: str) -> str:
-    """Return the kind of result as which a Dataset is drawn."""
     result_kinds = kinds_of(result)
     for kind in FIGURES[figure]:
         if kind in result_kinds:
@@ -94,25 +106,22 @@ def check(result: object, figure: str) -> str:
             f"variables {listed(map(str, result.data_vars))}" if len(result) else "no variable"
         )
     others = figures_of(result)
-    raise InputError(
-        "figure-unsuitable",
-        f"figure {figure} cannot be drawn of this {type(result).__name__}",
+    raise unsuitable(
+        figure,
+        f"this {type(result).__name__}",
         expected=f"what {makers} returns",
         found=found_text + (f", which has the figure {listed(others, most=20)}" if others else ""),
         hint=f"plausibly.plots.{figure}({calls[0]})",
-        source=f"figure {figure}",
-        details={"figures": others},
+        figures=others,
     )
 
 
 def opened(result: xr.Dataset | Result, figure: str, alpha: float | None) -> tuple[str, xr.Dataset]:
-    """Return the kind of result as which a Dataset is drawn, and its part at one alpha."""
     data = data_of(result)
     return check(data, figure), at_alpha(data, alpha)
 
 
 def at_alpha(result: xr.Dataset, alpha: float | None) -> xr.Dataset:
-    """Return the part of a result at one alpha, by default the first."""
     if names.ALPHA not in result.coords:
         return result
     there = np.atleast_1d(result[names.ALPHA].values).astype(np.float64)
@@ -143,7 +152,6 @@ def with_alpha(title: str, result: xr.Dataset) -> str:
 
 
 def guaranteed(result: xr.Dataset) -> str:
-    """Return the guarantee of these sets as text, empty where there is none."""
     alpha = alpha_of(result)
     for guarantee in guarantees_of(result.attrs):
         if alpha is not None and abs(float(guarantee.alpha) - alpha) < 1e-9:
@@ -153,7 +161,6 @@ def guaranteed(result: xr.Dataset) -> str:
 
 
 def on_what(result: xr.Dataset, *, examples: int | None = None, lines: str = "lines") -> str:
-    """Return the number of examples of a figure, and the meaning of its lines."""
     if examples is None:
         examples = int(result["n"] if "n" in result else result.attrs["n"])
     text = several(examples, "example")
@@ -167,7 +174,6 @@ def on_what(result: xr.Dataset, *, examples: int | None = None, lines: str = "li
 
 
 def dashed(result: xr.Dataset) -> str:
-    """Return the note on the dashed line."""
     level = wanted(result)
     return "" if level is None else f"dashed: {decimal(level, 2)}, as wanted"
 
@@ -177,5 +183,4 @@ def per_cent(value: Hashable) -> str:
 
 
 def some_of(shown: int, there: int, noun: str, which: str) -> str:
-    """Return the note on which are shown, empty where all are."""
     return "" if shown >= there else f"{counted(shown)} of {several(there, noun)}: {which}"

@@ -14,10 +14,9 @@ from plausibly.calibration.alphas import Alphas, read_alphas
 from plausibly.conformal.regions import PlausibilityRegion
 from plausibly.data import names
 from plausibly.data.names import several
-from plausibly.errors import InputError, counted
 from plausibly.kernels.types import Floats
 from plausibly.palette import BLUE, INK, VERMILION
-from plausibly.plots import style
+from plausibly.plots import reading, style
 from plausibly.plots.style import Axes
 
 # Marks differ in shape as well as in colour.
@@ -57,12 +56,6 @@ def region(
     alpha : number, text, or a sequence of them
     plausibilities : DataArray, (example, label), optional
         The annotators' answers on it, to be marked.
-    axes : as for `coverage`
-
-    Raises
-    ------
-    InputError
-        ``region-undrawable`` for other numbers of labels; ``examples-several``.
 
     Examples
     --------
@@ -71,23 +64,13 @@ def region(
     """
     labels = region.labels
     new, every = region.read(predictions)
-    if len(every) != 1:
-        raise InputError(
-            "examples-several",
-            f"one region is drawn at a time, and there are {counted(len(every))} examples",
-            expected="one example",
-            found=counted(len(every)),
-            hint='predictions.sel(example=["NAME"])',
-            source="predictions",
-        )
-    if len(labels) not in _CORNERS:
-        raise InputError(
-            "region-undrawable",
-            f"a simplex of {several(len(labels), 'label')} has no picture",
-            expected="2, 3 or 4 labels",
-            found=counted(len(labels)),
-            hint="bounds(), the range of the plausibility of each label",
-            source="region",
+    if len(every) != 1 or len(labels) not in _CORNERS:
+        raise reading.unsuitable(
+            "region",
+            "these predictions",
+            expected="one example of 2, 3 or 4 labels",
+            found=f"{several(len(every), 'example')} of {several(len(labels), 'label')}",
+            hint='predictions.sel(example=["NAME"]); of more labels, bounds() has the ranges',
         )
     axes = style.axes_of(axes, "region", width=6, height=1.8 if len(labels) == 2 else 5.4)
     marks: dict[str, Floats] = {}
@@ -149,7 +132,6 @@ def _outline(points: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _frame(axes: Axes, corners: NDArray[np.float64], labels: Sequence[str]) -> None:
-    """Draw the edges of the simplex, lines of equal plausibility, and the names of the labels."""
     middle = corners.mean(axis=0)
     for i in range(len(labels)):
         for j in range(i):

@@ -12,7 +12,7 @@ import xarray as xr
 
 from plausibly.data import names
 from plausibly.data.names import several
-from plausibly.errors import InputError, counted, listed
+from plausibly.errors import counted, listed
 from plausibly.evaluation.evaluate import QUANTITIES
 from plausibly.evaluation.groups import RANGES_FROM, SINGLE_SIZES
 from plausibly.evaluation.intervals import AMBIGUITY
@@ -63,7 +63,6 @@ def _draw_rows(axes: Axes, rows: Sequence[xr.Dataset], measure: str, form: str, 
 
 
 def _legend_of(rows: Sequence[xr.Dataset], ink: str) -> list[object]:
-    """Return the entries of a legend: the marks that occur, and the line."""
     lines = require("matplotlib.lines", extra="plots", source="a figure")
     there = [_mark_of(method) for method in rows]
     marks = {"no guarantee": NOTHING, "guaranteed": GUARANTEED}
@@ -78,7 +77,6 @@ def _legend_of(rows: Sequence[xr.Dataset], ink: str) -> list[object]:
 
 
 def _mark_of(method: xr.Dataset) -> Mapping[str, Any]:  # Any: arguments of matplotlib
-    """Return the mark of a method: without a guarantee, with one, or with a vacuous one."""
     if bool(method["vacuous"].all()):
         return VACUOUS
     return NOTHING if np.isnan(method["guaranteed_level"]) else GUARANTEED
@@ -131,7 +129,6 @@ def _intervals(
     *notes: str,
     x: str = "aggregated coverage (share)",
 ) -> Axes:
-    """Draw a row per part with its interval, beside 1 - alpha."""
     axes = style.axes_of(axes, figure, height=style.height(rows))
     style.draw_shares(axes, rows, x, reading.wanted(plane))
     style.heading(axes, reading.with_alpha(title, plane), on, reading.dashed(plane), *notes)
@@ -172,14 +169,9 @@ def _draw_study(plane: xr.Dataset, measure: str, axes: Axes | None, figure: str)
 def alphas(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     """Draw the coverage at every alpha, beside 1 - alpha.
 
-    Measured coverage with its interval; of a study the coverage of all answers, with the middle
-    90% of the splits. Below the diagonal coverage is less than 1 - alpha.
-
-    Parameters
-    ----------
-    result : Dataset
-        From `plausibly.evaluate` or `plausibly.compare`, at several alphas.
-    axes : as for `coverage`
+    Measured coverage with its interval; of a study the coverage of all answers, with the middle 90%
+    of the splits. Below the diagonal coverage is less than 1 - alpha. `result` is from
+    `plausibly.evaluate` or `plausibly.compare`, at several alphas.
 
     Examples
     --------
@@ -236,25 +228,18 @@ def threshold(thresholds: xr.DataArray, *, axes: Axes | None = None) -> Axes:
     ----------
     thresholds : DataArray, ([group or label,] alpha)
         From ``predictor.threshold([0.01, 0.02, ...])``.
-    axes : as for `coverage`
-
-    Raises
-    ------
-    InputError
-        ``thresholds-malformed``.
 
     Examples
     --------
     >>> axes = plots.threshold(predictor.threshold([0.05, 0.1, 0.2]))
     """
     if names.ALPHA not in thresholds.dims or thresholds.ndim > 2:
-        raise InputError(
-            "thresholds-malformed",
-            "these are no thresholds at several alphas",
-            expected="a DataArray over alpha, one curve for each group or label at most",
+        raise reading.unsuitable(
+            "threshold",
+            "these thresholds",
+            expected="a DataArray over alpha, and group or label at most",
             found=f"one over {listed(thresholds.dims) or 'no dim'}",
             hint="plausibly.plots.threshold(predictor.threshold([0.05, 0.1, 0.2]))",
-            source="thresholds",
         )
     by = next((str(dim) for dim in thresholds.dims if dim != names.ALPHA), None)
     ordered = thresholds.sortby(names.ALPHA).transpose(..., names.ALPHA)
@@ -288,13 +273,7 @@ def planning(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     """Draw the range of the coverage of one calibration, by its number of examples.
 
     Two lines per number of draws enclose the stated share of calibrations; crosses are sizes at
-    which every set contains all labels.
-
-    Parameters
-    ----------
-    result : Dataset
-        From `plausibly.plan`.
-    alpha, axes : as for `coverage`
+    which every set contains all labels. `result` is from `plausibly.plan`.
 
     Examples
     --------
@@ -356,13 +335,7 @@ def realised(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     """Draw the coverage of each example, sorted, beside the ambiguity of the examples.
 
     Each curve is sorted separately: a place on the axis is a share of the examples, not one
-    example.
-
-    Parameters
-    ----------
-    result : Dataset
-        From `plausibly.evaluation.sorted_coverage`, or from `plausibly.evaluate`.
-    alpha, axes : as for `coverage`
+    example. `result` is from `plausibly.evaluation.sorted_coverage`, or from `plausibly.evaluate`.
 
     References
     ----------
@@ -398,13 +371,8 @@ def uniformity(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     """Draw the distribution functions of p-values beside the uniform one.
 
     Above the diagonal there are more small p-values than guaranteed: sets cover less. In 95 of 100
-    cases chance alone stays within the grey band.
-
-    Parameters
-    ----------
-    result : Dataset
-        From `plausibly.evaluation.p_value_uniformity`.
-    axes : as for `coverage`
+    cases chance alone stays within the grey band. `result` is from
+    `plausibly.evaluation.p_value_uniformity`.
 
     Examples
     --------
@@ -436,15 +404,12 @@ def p_values(result: xr.Dataset, *, bins: int = BINS, axes: Axes | None = None) 
     """Draw histograms of the p-values of majority votes, drawn and true labels.
 
     As densities: every bar of uniform p-values has the height 1. An excess at the left means that
-    sets cover less than guaranteed.
+    sets cover less than guaranteed. `result` is from `plausibly.evaluation.p_value_uniformity`.
 
     Parameters
     ----------
-    result : Dataset
-        From `plausibly.evaluation.p_value_uniformity`.
     bins : int
         Number of bins, of equal width from 0 to 1.
-    axes : as for `coverage`
 
     References
     ----------
@@ -480,13 +445,9 @@ def _tested(axes: Axes, title: str, result: xr.Dataset) -> Axes:
 def sizes(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
     """Draw the sizes of the sets.
 
-    Parameters
-    ----------
-    result : Dataset
-        From `plausibly.evaluate` or ``coverage_by(..., by="set-size")``: a bar per size, in
-        examples; many sizes in ranges. From `plausibly.compare`: a row per method, with a dot per
-        split.
-    alpha, axes : as for `coverage`
+    `result` is from `plausibly.evaluate` or ``coverage_by(..., by="set-size")``: a bar per size, in
+    examples; many sizes in ranges. From `plausibly.compare`: a row per method, with a dot per
+    split.
 
     Examples
     --------
@@ -521,7 +482,6 @@ def sizes(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None =
 
 
 def _counted(size: Ints, labels: int) -> tuple[list[str], Ints]:
-    """Return names and counts of sizes from the least to the largest, of many in ranges."""
     if labels <= SINGLE_SIZES:
         return list(map(str, range(labels + 1))), np.bincount(size, minlength=labels + 1)
     begins = [begin for begin in RANGES_FROM if begin <= max(int(size.max()), 1)]
@@ -545,14 +505,9 @@ _BY_STRATUM = {
 def strata(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
     """Draw coverage in strata of the examples.
 
-    A row per stratum, with its number of examples and its interval.
-
-    Parameters
-    ----------
-    result : Dataset
-        From `plausibly.evaluate` (strata of the largest plausibility), from
-        `plausibly.evaluation.coverage_by` with ``ByRange`` or ``"set-size"``.
-    alpha, axes : as for `coverage`
+    A row per stratum, with its number of examples and its interval. `result` is from
+    `plausibly.evaluate` (strata of the largest plausibility), from
+    `plausibly.evaluation.coverage_by` with ``ByRange`` or ``"set-size"``.
 
     Examples
     --------
@@ -571,16 +526,14 @@ def groups(
 ) -> Axes:
     """Draw coverage in groups or subgroups, the lowest first.
 
-    A row per group, with its number of examples and its interval.
+    A row per group, with its number of examples and its interval. `result` is from
+    ``plausibly.evaluate(..., by=...)`` or `plausibly.evaluation.coverage_by`.
 
     Parameters
     ----------
-    result : Dataset
-        From ``plausibly.evaluate(..., by=...)`` or `plausibly.evaluation.coverage_by`.
     most : int
         Number of groups shown: those whose interval ends lowest, so that a group is not shown for
         having few examples. The figure states how many there are.
-    alpha, axes : as for `coverage`
 
     Examples
     --------
@@ -612,16 +565,13 @@ def labels(
     """Draw the coverage of each label: the share of its plausibility that is in the sets.
 
     A row per label, with its interval, its plausibility (1 per example) and the number of examples
-    with any.
+    with any. `result` is from `plausibly.evaluation.coverage_by` with ``by="label"``.
 
     Parameters
     ----------
-    result : Dataset
-        From `plausibly.evaluation.coverage_by` with ``by="label"``.
     most : int
         Number of labels shown: the most plausible ones, in the order of the result where all are.
         The figure states the plausibility of the others.
-    alpha, axes : as for `coverage`
 
     Examples
     --------
@@ -648,13 +598,8 @@ def labels(
 def risk(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
     """Draw the share of the plausibility of each level of risk that the sets leave out.
 
-    A row per level, the last one on top, with its interval.
-
-    Parameters
-    ----------
-    result : Dataset
-        From `plausibly.evaluation.coverage_by` with ``ByRisk``.
-    alpha, axes : as for `coverage`
+    A row per level, the last one on top, with its interval. `result` is from
+    `plausibly.evaluation.coverage_by` with ``ByRisk``.
 
     Examples
     --------

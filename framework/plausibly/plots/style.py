@@ -31,7 +31,6 @@ _LETTER = 0.53  # mean width of a letter, in units of the size of the font
 
 
 def shown_name(name: object, *, width: int = WIDTH, lines: int = LINES) -> str:
-    """Return a name on few short lines, its middle left out where it is long."""
     text = " ".join(str(name).split())
     text = "".join(UNREADABLE if unicodedata.category(c)[0] == "C" else c for c in text)
     text = text or '""'
@@ -57,7 +56,6 @@ def shown_names(names: Sequence[object], *, width: int = WIDTH, lines: int = LIN
 
 
 def heading(axes: Axes, title: str, *notes: str) -> None:
-    """Write the title of a figure and its notes below."""
     text = axes.set_title(title, loc="left", fontsize=10, color=tone(axes).ink)
     text.set_parse_math(False)
     room = max(24, int(width_of(axes) * 72 / (text.get_fontsize() * _LETTER)))
@@ -77,7 +75,6 @@ def width_of(axes: Axes) -> float:
 
 
 def name_rows(axes: Axes, names: Sequence[str]) -> None:
-    """Name the rows of a figure from the top down."""
     lines = max((name.count("\n") + 1 for name in names), default=1)
     row = axes.bbox.height / axes.figure.dpi / max(1, len(names))
     size = min(TEXT_SIZE, max(_LEAST, row * 72 / (lines * _LEADING)))
@@ -146,7 +143,6 @@ _ON_DARK = Tone(ink="0.93", paper="#000000", grid="0.3", muted="0.7")
 
 
 def tone(axes: Axes) -> Tone:
-    """Return the greys that are readable on the background of these axes."""
     colours = require("matplotlib.colors", extra="plots", source="a figure")
     for part in (axes, axes.figure):
         *rgb, cover = colours.to_rgba(part.get_facecolor())
@@ -164,7 +160,6 @@ def luminance(red: float, green: float, blue: float) -> float:
 
 
 def axes_of(axes: Axes | None, figure: str, *, width: float = 6.4, height: float = 4.0) -> Axes:
-    """Return the axes, or those of a new figure."""
     if axes is not None:
         return axes
     figures = require("matplotlib.figure", extra="plots", source=f"plausibly.plots.{figure}")
@@ -190,7 +185,6 @@ def picture(figure: Any, form: str, *, text: str = "path") -> bytes:  # Any: as 
 
 
 def tidy(axes: Axes, *, x: str, y: str, title: str = "", grid: str = "y") -> None:
-    """Name the axes, and remove the spines at the top and right."""
     ink = tone(axes)
     axes.set_xlabel(x)
     axes.set_ylabel(y)
@@ -227,7 +221,6 @@ def bars(
 
 
 def curve(axes: Axes, x: Numbers, y: Numbers, look: Look, label: str, **others: object) -> None:
-    """Draw a line with a mark at each value."""
     stroke = {"color": look.colour, "linestyle": look.line, "marker": look.marker, "markersize": 5}
     axes.plot(x, y, label=label, **stroke | others)
 
@@ -241,7 +234,6 @@ def ascending(
 
 
 def edges(values: Sequence[Floats], *, bins: int = 40) -> Floats:
-    """Return bin edges that all these values share."""
     together = np.concatenate([np.ravel(array) for array in values])
     low, high = float(together.min()), float(together.max())
     margin = max((high - low) * 0.02, 1e-3)
@@ -308,7 +300,6 @@ def dot(result: xr.Dataset, quantity: str, name: str, look: Look, note: str = ""
 
 
 def height(dots: Sequence[Dot]) -> float:
-    """Height of a figure of these rows, in inches."""
     lines = max((name.count("\n") + 1 for name in _row_names(dots)), default=1)
     return 1.3 + max(0.42, 0.18 * lines) * max(2, len(dots))
 
@@ -324,14 +315,12 @@ def mark(axes: Axes, place: float, row: int, look: Look, **others: object) -> No
 
 
 def number(axes: Axes, row: int, text: str) -> None:
-    """Write the number of a row to its right."""
     size, ink = SMALL + 1, tone(axes).ink
     where = {"xycoords": _BESIDE, "va": "center", "annotation_clip": False}
     axes.annotate(text, (1.01, row), fontsize=size, color=ink, **where)
 
 
 def draw_dots(axes: Axes, dots: Sequence[Dot]) -> None:
-    """Draw a row per point, the first on top, with its mean in numbers."""
     muted = {"va": "center", "fontsize": SMALL, "color": tone(axes).muted}
     ends = np.array([[dot.low, dot.high, dot.mean] for dot in dots], dtype=np.float64)
     for row, dot in enumerate(dots):
@@ -349,12 +338,10 @@ def draw_dots(axes: Axes, dots: Sequence[Dot]) -> None:
 
 
 def lowest(values: Floats) -> float:
-    """Return the smallest number, 0 where there is none."""
     return float(np.nanmin(values)) if np.isfinite(values).any() else 0.0
 
 
 def draw_shares(axes: Axes, dots: Sequence[Dot], x: str, wanted: float | None) -> None:
-    """Draw shares of examples or plausibility, beside the level wanted."""
     draw_dots(axes, dots)
     if wanted is not None:
         low, high = axes.get_xlim()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-REPORT = "report.html"
-"""Default name of the file."""
+REPORT = "report.html"  # default name of the file
 
 
 def can_report() -> bool:

@@ -31,7 +31,6 @@ class Words:
 
     @property
     def of_annotators(self) -> str:
-        """The possessive: ``annotators'``."""
         return self.annotators + ("'" if self.annotators.endswith("s") else "'s")
 
 
@@ -54,8 +53,6 @@ class Check:
 
 @attrs.frozen
 class Finding:
-    """A sentence of the verdict, and what to do about it."""
-
     severity: str
     name: str
     sentence: str

@@ -21,7 +21,6 @@ from plausibly.errors import InputError, PlausiblyWarning, counted
 from plausibly.evaluation import inputs
 from plausibly.evaluation.evaluate import Judgement, evaluate, judgement, stratum_of
 from plausibly.evaluation.groups import ByCoordinate, coverage_by, sorted_coverage
-from plausibly.evaluation.inputs import prepare
 from plausibly.evaluation.intervals import AMBIGUITY, COVERAGE
 from plausibly.evaluation.result import (
     AGGREGATED,
@@ -37,7 +36,7 @@ from plausibly.evaluation.risk import in_order
 from plausibly.evaluation.study import DRAWS, METHOD, SIZE
 from plausibly.evaluation.uniformity import DRAWN, OF, TRUE, VOTED, p_value_uniformity
 from plausibly.guarantee import BY_LABEL, Guarantee, bounded
-from plausibly.kernels.coverage import Ties, row_sums
+from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.types import Bools, Floats, Ints
 from plausibly.report.model import (
     BROKEN,
@@ -55,13 +54,11 @@ from plausibly.text import percent
 
 
 def interval(result: xr.Dataset, name: str) -> Interval:
-    """Return NAME_mean, NAME_low and NAME_high of a result without dims."""
     mean, low, high = figures(result, name)
     return Interval(*map(number, (mean, *outwards(low, high))))
 
 
 def measured_text(estimate: Interval) -> str:
-    """Return ``0.901 (0.897 to 0.905)``."""
     if estimate.mean is None:
         return "-"
     if estimate.low is None or estimate.high is None:
@@ -78,15 +75,12 @@ def thousandths(values: ArrayLike) -> list[int]:
     return whole.ravel().tolist()
 
 
-POLICIES: tuple[Ties, ...] = ("first", "fractional", "any", "all")
-AT_LEAST = 20
-"""Examples of the smallest group that is shown."""
+AT_LEAST = 20  # examples of the smallest group that is shown
 
 
 @attrs.frozen(kw_only=True, eq=False)
 class Measured:
     evaluation: xr.Dataset
-    votes: Mapping[str, xr.Dataset]
     sizes: xr.Dataset
     realised: xr.Dataset
     groups: xr.Dataset | None
@@ -109,13 +103,6 @@ def measured(subject: Subject, method: MethodSets) -> list[Measured]:
             cluster=subject.cluster,
             seed=subject.seed,
         ).data
-        votes: dict[str, xr.Dataset] = {str(subject.ties): evaluation}
-        if evaluation.attrs["tied_share"]:  # else every policy gives the same
-            prepared = prepare(sets, plausibility, cluster=subject.cluster, seed=subject.seed)
-            for policy in POLICIES:
-                if policy not in votes:
-                    outcomes = prepared.outcomes(prepared.measured(policy))
-                    votes[policy] = prepared.averaging.overall(outcomes)
         groups, why = _by_group(subject, sets)
         sizes = coverage_by(
             sets, plausibility, by="set-size", cluster=subject.cluster, seed=subject.seed
@@ -124,7 +111,6 @@ def measured(subject: Subject, method: MethodSets) -> list[Measured]:
     return [
         Measured(
             evaluation=evaluation.isel(at),
-            votes={policy: result.isel(at) for policy, result in votes.items()},
             sizes=sizes.isel(at),
             realised=realised.isel(at),
             groups=None if groups is None else groups.isel(at),
@@ -168,20 +154,14 @@ def group_values(subject: Subject) -> dict[str, tuple[tuple[int, int], ...]]:
     return by_title
 
 
-BUDGET = 4_300_000
-"""Bytes of the examples at most, so that a report stays below 5 MB."""
-
-SURPRISING = 10
-"""Examples that are named as surprising, by method and alpha."""
-
-MOST = 10_000
-"""Examples that a report shows at most."""
+BUDGET = 4_300_000  # bytes of the examples at most, so that a report stays below 5 MB
+SURPRISING = 10  # examples that are named as surprising, by method and alpha
+MOST = 10_000  # examples that a report shows at most
 
 LISTED = 30
 """Labels of one example that a report shows at most: as many bits as a set has in a report."""
 
-HIGHEST = 5
-"""Labels with the highest scores, which are shown in any case."""
+HIGHEST = 5  # labels with the highest scores, which are shown in any case
 
 
 class Outcomes:
@@ -206,13 +186,11 @@ class Outcomes:
         self.missed = [row_sums(np.where(inside, 0.0, self.plausibility)) for inside in self.inside]
 
     def most_missed(self, view: int) -> list[int]:
-        """Return the examples of which a view leaves out most, most first."""
         missed = self.missed[view]
         order = np.lexsort((self.subject.order, -missed))[:SURPRISING]
         return [int(row) for row in order if missed[row] > 0]
 
     def worst_of(self, which: Bools) -> list[int]:
-        """Return the highest severity among labels, (example,): `which` (example, label)."""
         worst: list[int] = np.where(which, self.severity, -1).max(axis=1).tolist()
         return worst
 
@@ -318,7 +296,6 @@ def _listed(plausibility: Floats, inside: Bools, scores: Floats) -> Ints:
 
 
 def _prediction(subject: Subject) -> tuple[NDArray[np.float64] | None, str]:
-    """Return the model's value of every label from 0 to 1, and its meaning."""
     values = subject.predictions.values.astype(np.float64)
     scale = str(subject.predictions.attrs.get(names.SCALE, "probability"))
     if scale == "logit":
@@ -354,7 +331,7 @@ def verdict(
             # Copies flatter figures by their share alone.
             severity = "weak" if check.name == "examples-alike" else "broken"
             findings.append(Finding(severity, check.name, check.words))
-    findings += _weak_strata(words, weak) + _weak_groups(subject, weak, guarantee)
+    findings += weak_findings(subject, weak, guarantee)
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     if findings[0].severity == "broken" and findings[0].name != "guarantee-broken":
         sentence = f"{findings[0].sentence} {sentence}"
@@ -381,7 +358,6 @@ def verdict(
 def _headline(
     subject: Subject, evaluation: xr.Dataset, guarantee: Guarantee, judged: Judgement
 ) -> tuple[str, str]:
-    """Return what the sets contain with their size, and what was measured and is guaranteed."""
     words, size = subject.words, interval(evaluation, SET_SIZE).mean or 0
     answers = covered = interval(evaluation, AGGREGATED)
     if judged.stands == "vacuous":
@@ -426,7 +402,6 @@ def _headline(
 def _standing(
     subject: Subject, evaluation: xr.Dataset, guarantee: Guarantee, judged: Judgement
 ) -> list[Finding]:
-    """Return how what was measured compares with the guarantee, and what is not guaranteed."""
     words, findings = subject.words, []
     every_answer = "Calibrate on all answers (calibrator expected)."
     if judged.stands == "vacuous":
@@ -459,45 +434,35 @@ def _standing(
 
 
 def _percent(estimate: Interval) -> str:
-    """Return a mean in whole percent: ``90%``; near 0 and 100 with a decimal."""
     if estimate.mean is None:
         return "none"
     rounded = round(estimate.mean, 2 if 0.005 <= estimate.mean < 0.995 else 3)
     return f"{100 * rounded:.1f}".removesuffix(".0") + "%"
 
 
-def _weak_strata(words: Words, weak: Section) -> list[Finding]:
-    """Return the level of agreement whose coverage is clearly below the guarantee, the lowest."""
-    clear = [
-        (part.covered.mean, place, part)
-        for place, part in enumerate(weak.parts)
-        if part.kind == "ambiguity" and part.clear
-    ]
-    if not clear:
-        return []
-    mean, place, part = min(clear)
-    where = f"where {words.annotators} disagree most" if part.stratum == 0 else f"at {part.title}"
-    return [
-        Finding(
-            "weak",
-            "stratum-weak",
-            f"Lowest {where}: {decimal(mean)} ({several(part.n, words.example)}).",
-            "Show these sets to a person; do not act on a single label there.",
-            place,
+def weak_findings(subject: Subject, weak: Section, guarantee: Guarantee) -> list[Finding]:
+    """Return the lowest level of agreement and the groups that are clearly below the guarantee.
+
+    Where no group is, the lowest one if there are too few examples to tell.
+    """
+    words, findings = subject.words, []
+    low = [(at, part) for at, part in enumerate(weak.parts) if part.clear]
+    strata = [(at, part) for at, part in low if part.kind == "ambiguity"]
+    clear = [(at, part) for at, part in low if part.kind != "ambiguity"][:NAMED]
+    if strata:
+        at, part = min(strata, key=lambda stratum: stratum[1].covered.mean)
+        where = f"at {part.title}"
+        if part.stratum == 0:
+            where = f"where {words.annotators} disagree most"
+        sentence = (
+            f"Lowest {where}: {decimal(part.covered.mean)} ({several(part.n, words.example)})."
         )
-    ]
-
-
-def _weak_groups(subject: Subject, weak: Section, guarantee: Guarantee) -> list[Finding]:
-    """Return the groups below the guarantee, or the lowest group where too few can tell."""
-    clear = [
-        (at, part) for at, part in enumerate(weak.parts) if part.clear and part.kind != "ambiguity"
-    ][:NAMED]
+        action = "Show these sets to a person; do not act on a single label there."
+        findings.append(Finding("weak", "stratum-weak", sentence, action, at))
     groups = [(at, part) for at, part in enumerate(weak.parts) if part.kind == "group"]
-    findings = []
     lowest = min(groups, key=lambda group: group[1].covered.mean or 0.0, default=None)
     for at, part in clear or ([lowest] if lowest else []):
-        covered, n = part.covered, several(part.n, subject.words.example)
+        covered, n = part.covered, several(part.n, words.example)
         columns = " and ".join(subject.by[column] for column, _ in part.where)
         values = " and ".join(subject.coded[column][0][value] for column, value in part.where)
         apart = f"calibrate by {columns} (mondrian)"
@@ -517,17 +482,15 @@ def _weak_groups(subject: Subject, weak: Section, guarantee: Guarantee) -> list[
             sentence = (
                 f"Lowest {columns}: {values}, {decimal(covered.mean)} ({n}, too few to tell)."
             )
-            action = f"Annotate more {subject.words.examples} of {values}, then {apart}."
+            action = f"Annotate more {words.examples} of {values}, then {apart}."
         findings.append(Finding("weak", "group-weak", sentence, action, at))
     return findings
 
 
-MOST_LABELS = 20
-"""Rows of the heat map at most."""
+MOST_LABELS = 20  # rows of the heat map at most
 
 RESAMPLES = 1000
-MANY = 20_000
-"""Examples from which there are fewer resamples, since each of them adds less."""
+MANY = 20_000  # examples from which there are fewer resamples, since each of them adds less
 
 FEW_RESAMPLES = 200
 
@@ -622,7 +585,6 @@ def _cells(answers: Answers, place: NDArray[np.int64]) -> list[Section]:
 def _heat_labels(
     cells: Sequence[Section], labels: int, words: Words
 ) -> tuple[tuple[int, ...], str]:
-    """Return the labels of the heat map, and what it counts."""
     met = np.zeros((2, labels))  # other labels, then the same
     for cell in cells:
         met[int(cell.a == cell.b), [cell.a, cell.b]] += cell.pairs
@@ -640,7 +602,6 @@ _LIKENESSES = ("agreement", "others", "vote", "says_share", "says_others")
 
 
 def _annotators(data: xr.Dataset, shown: Sequence[str], place: NDArray[np.int64]) -> list[Section]:
-    """Return a row per annotator with answers: those who differ first, then by likeness."""
     label = dict(zip(name_texts(data[names.LABEL].values), place.tolist(), strict=True))
     rows = [
         Section(
@@ -659,7 +620,6 @@ def _annotators(data: xr.Dataset, shown: Sequence[str], place: NDArray[np.int64]
 
 
 def _who(measures: Agreement, shown: Sequence[str], words: Words) -> str:
-    """Return which annotators agree less with the others than chance explains."""
     agreements = measures["annotator_agreement"].values
     if not len(shown) or np.isnan(agreements).all():
         return " ".join(measures.annotator_lines())
@@ -674,14 +634,12 @@ def _who(measures: Agreement, shown: Sequence[str], words: Words) -> str:
 
 
 BINS = 20
-SUSPECT = 0.001
-"""p-value below which a check is broken: reports make many checks."""
+SUSPECT = 0.001  # p-value below which a check is broken: reports make many checks
 
 _LABELS = {DRAWN: "drawn answers", VOTED: "the majority vote", TRUE: "the true label"}
 
 
 def uniformity(subject: Subject) -> list[Section]:
-    """Return how p-values of each method are distributed, where they can be measured."""
     tests: list[Section] = []
     for place, method in enumerate(subject.methods):
         tested = method.tested[0]
@@ -726,7 +684,6 @@ def p_value_text(value: float) -> str:
 
 
 def method_checks(subject: Subject, place: int, tests: Sequence[Section]) -> list[Check]:
-    """Return the checks of one method: those of the examples, and of its p-values."""
     title = f"p-values of {subject.methods[place].name} are no smaller than guaranteed"
     own = (test for test in tests if test.method == place and test.guaranteed)
     state = {True: HELD, False: BROKEN}
@@ -769,11 +726,8 @@ def _not_examined(method: MethodSets) -> str:
     return f"P-values of {method.name} are not examined: {reason}."
 
 
-PLACES = 200
-"""Points of a curve over all examples."""
-
-MOST_PARTS = 60
-"""Groups that are shown: those that are covered least."""
+PLACES = 200  # points of a curve over all examples
+MOST_PARTS = 60  # groups that are shown: those that are covered least
 
 
 def level_of(guarantee: Guarantee) -> float | None:
@@ -785,13 +739,10 @@ def level_of(guarantee: Guarantee) -> float | None:
 def vote(subject: Subject, results: Measured, voted: Measured | None) -> Section:
     evaluation, words = results.evaluation, subject.words
     answers, size = interval(evaluation, AGGREGATED), interval(evaluation, SET_SIZE)
-    votes = tuple(
-        (policy, interval(result, "majority_vote_coverage"))
-        for policy, result in results.votes.items()
-    )
+    votes = interval(evaluation, "majority_vote_coverage")
     sentence = (
         f"These sets contain {measured_text(answers)} of the {words.of_annotators} answers, and "
-        f"{measured_text(votes[0][1])} of their majority votes."
+        f"{measured_text(votes)} of their majority votes."
     )
     if voted is not None:
         voted_evaluation = voted.evaluation
@@ -860,13 +811,16 @@ def weak(
             note += f"; the {MOST_PARTS} with the lowest coverage are shown"
         groups = groups[:MOST_PARTS]
         note += ". Those by agreement hold for each alone."
-    return Section(
-        sentence=_weak_sentence(subject, strata, groups, level),
-        level=level,
-        parts=(*strata, *groups),
-        note=note,
-        nothing=results.no_groups,
-    )
+    section = Section(level=level, parts=(*strata, *groups), note=note, nothing=results.no_groups)
+    findings = weak_findings(subject, section, guarantee)
+    sentences = [f"{finding.sentence} {finding.action}" for finding in findings]
+    if level is None:
+        known = [part for part in section.parts if part.covered.mean is not None]
+        lowest = min(known, key=lambda part: part.covered.mean or 0.0)
+        sentences = [f"Lowest coverage: {lowest.title}, {measured_text(lowest.covered)}."]
+    even = "No group and no level of agreement is shown to be below the guarantee."
+    section.sentence = " ".join(sentences) or even
+    return section
 
 
 def _part(
@@ -889,44 +843,6 @@ def _part(
         where=where,
         stratum=stratum,
     )
-
-
-def _weak_sentence(
-    subject: Subject, strata: list[Part], groups: list[Part], level: float | None
-) -> str:
-    words = subject.words
-    every = [part for part in (*strata, *groups) if part.covered.mean is not None]
-    if not every:
-        return f"There is no {words.example} to measure."
-    if level is None:
-        lowest = min(every, key=lambda part: part.covered.mean or 0.0)
-        return (
-            f"Nothing is guaranteed for the {words.of_annotators} answers. Lowest coverage: "
-            f"{lowest.title}, {measured_text(lowest.covered)}."
-        )
-    clear = [part for part in groups if part.clear]
-    if clear:
-        return (
-            f"Coverage is below the guarantee in {counted(len(clear))} of "
-            f"{several(len(groups), 'group')}; lowest: {clear[0].title}, "
-            f"{decimal(clear[0].covered.mean or 0)}."
-        )
-    start = ""
-    if groups:
-        lowest = min(groups, key=lambda part: part.covered.mean or 0.0)
-        start = (
-            f"No group is shown to be below {decimal(level, 2)} (lowest: {lowest.title}, "
-            f"{measured_text(lowest.covered)}). "
-        )
-    split = next((part for part in strata if part.clear), None)
-    if split is not None:
-        return (
-            f"{start}Where {words.annotators} disagree ({split.title}), coverage is "
-            f"{measured_text(split.covered)}. Whether a new {words.example} is one of these cannot "
-            "be told in advance."
-        )
-    even = f"Coverage is below the guarantee at no level of agreement of the {words.annotators}."
-    return start.rstrip() or even
 
 
 def sizes(subject: Subject, results: Measured) -> Section:
@@ -952,7 +868,6 @@ def sizes(subject: Subject, results: Measured) -> Section:
 
 
 def surprising(outcomes: Outcomes, view: int, shown: Sequence[int]) -> Section:
-    """Return the examples with the largest share left out, as places among the rows shown."""
     words, n = outcomes.subject.words, outcomes.subject.n
     rows, missed = outcomes.most_missed(view), outcomes.missed[view]
     text = f"Every set contains all answers to its {words.example}."

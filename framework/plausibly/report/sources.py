@@ -199,7 +199,6 @@ def _subject(
 def _matched(
     predictions: xr.DataArray, plausibilities: xr.DataArray, *, only_common: bool = False
 ) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return both for the same examples and labels, in the order of the names."""
     labels = name_texts(predictions[names.LABEL].values)
     matched = align.match_labels(
         plausibilities, labels, source="plausibilities", other="predictions"
@@ -210,15 +209,12 @@ def _matched(
 
 
 def _along_order(array: xr.DataArray, source: xr.DataArray | None = None) -> xr.DataArray:
-    """Return an array with its labels in their order, if it, or another, has one."""
     order = labels_along_order([array if source is None else source])
     return array if order is None else array.sel({names.LABEL: order})
 
 
 @attrs.frozen(kw_only=True, eq=False)
 class Compared(Reported):
-    """A study, from a file or from `plausibly.compare`."""
-
     methods: Mapping[str, Mapping[str, object]]
 
 
@@ -280,7 +276,6 @@ def _sets(
 
 
 def _split_checks(study: Compared, half: Bools, words: Words) -> list[Check]:
-    """Return whether examples belong together or are copies, across the halves."""
     examples, model, checks, values = words.examples, study.predictions, [], None
     if study.cluster is None:
         for owner in owners(model):
@@ -325,7 +320,6 @@ def _split_checks(study: Compared, half: Bools, words: Words) -> list[Check]:
 
 
 def _overlap_check(method: MethodSets, words: Words) -> Check:
-    """Return whether the examples of the report calibrated the predictor that is reported."""
     title = f"no {words.example} here calibrated the predictor"
     overlap, n = int(method.sets.attrs[OVERLAP]), method.sets.sizes[names.EXAMPLE]
     predictor = method.tested[0].predictor
@@ -341,7 +335,6 @@ def _overlap_check(method: MethodSets, words: Words) -> Check:
 
 
 def _shift_checks(method: MethodSets, words: Words) -> list[Check]:
-    """Return whether the largest scores are like those of calibration, where these are kept."""
     tested = method.tested[0]
     if tested.predictor.reference is None or tested.predictor.pools.calibration.claim.weights:
         return []
@@ -374,7 +367,6 @@ def data(
     annotations: xr.Dataset | Path | str | None,
     plausibilities: Data | None,
 ) -> tuple[xr.DataArray, xr.Dataset | None, xr.DataArray]:
-    """Return predictions, the annotation table where there is one, and plausibilities."""
     answers = annotations if plausibilities is None else plausibilities
     needed = {"predictions": predictions, "annotations or plausibilities": answers}
     for name, value in needed.items():
@@ -399,7 +391,6 @@ def compared_results(
     methods: Methods | None,
     by: Sequence[str] | None,
 ) -> Compared:
-    """Return the result of `plausibly.compare` with its data, examples by name."""
     tables: dict[str, dict[str, object]] = json.loads(str(result.attrs["methods"]))
     texts = [str(value) for parameters in tables.values() for value in parameters.values()]
     lacking = methods is None and any("(" in text for text in texts)
@@ -439,7 +430,6 @@ def compared_results(
 
 
 def finished(path: Path) -> tuple[Prepared, xr.Dataset]:
-    """Return a study that ran and its results, from the folder of these or from its file."""
     ready = None if path.is_dir() else prepare(path)
     folder = path if ready is None else ready.study.output.folder
     lacking = [name for name in (RESULTS, RESOLVED, PREDICTOR) if not (folder / name).exists()]
@@ -489,7 +479,6 @@ def study_subject(
     labels: Table = None,
     by: Sequence[str] | None = None,
 ) -> Subject:
-    """Return the subject of a report on a study that ran."""
     study, written = ready.study, ready.study.report
     (what, answers), aggregator = study.answers, study.annotations.aggregator
     anonymous = options.anonymous or written.anonymous
@@ -539,7 +528,6 @@ def default_title(file: str) -> str:
 
 
 def words_of(words: Mapping[str, str] | None, hint: str = 'words={"example": "nodule"}') -> Words:
-    """Return the words for examples and annotators; plurals end in s where none is stated."""
     words = words or {}
     known = [field.name for field in attrs.fields(Words)]
     for key in words:

@@ -6,6 +6,7 @@ import base64
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
@@ -31,18 +32,10 @@ from plausibly.kernels.types import Floats, Ints
 from plausibly.report.model import Check, Words
 from plausibly.study.prepare import MOST_GROUPS, coordinates, groups_of, owners
 
-LARGEST = 64_000
-"""Bytes of a picture: a file of 5 MB then holds some dozens of the largest."""
-
-MOST_CHARACTERS = 500
-"""Characters of a text that are shown of an example."""
-
-CROSSED = 2
-"""Coordinates that a group is made of at most."""
-
-MOST_CROSSED = 6
-"""Coordinates from which groups are not crossed: each interval would pay for all of them."""
-
+LARGEST = 64_000  # bytes of a picture: a file of 5 MB then holds some dozens of the largest
+MOST_CHARACTERS = 500  # of a text of an example
+CROSSED = 2  # coordinates of a group at most
+MOST_CROSSED = 6  # coordinates that are crossed at most: each interval pays for all of them
 RISK = "risk"
 
 _KINDS: Mapping[str, bytes] = {
@@ -61,8 +54,6 @@ Answer: TypeAlias = tuple[int, tuple[tuple[int, ...], ...], float]
 
 @attrs.frozen(kw_only=True)
 class Options:
-    """Choices that change what a report shows, and no figure; and where the data come from."""
-
     title: str = ""
     words: Words = attrs.field(factory=Words)
     text: str = ""
@@ -77,8 +68,6 @@ class Options:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Tested:
-    """A predictor and the examples that it never saw."""
-
     predictor: ConformalPredictor
     predictions: xr.DataArray
 
@@ -121,17 +110,9 @@ class Subject(Reported):
     source: str
     checks: Sequence[Check]
     options: Options
-    risk: Mapping[str, object] = attrs.field(init=False)
-    by: Sequence[str] = attrs.field(init=False)
-    coded: Sequence[tuple[list[str], Ints]] = attrs.field(init=False)
-    text: Sequence[str] | None = attrs.field(init=False)
-    thumbnail: Sequence[str] | None = attrs.field(init=False)
-    order: NDArray[np.float64] = attrs.field(init=False)
-    example_names: Sequence[str] = attrs.field(init=False)
-    annotator_names: Sequence[str] = attrs.field(init=False)
 
-    @risk.default
-    def _risk(self) -> Mapping[str, object]:
+    @cached_property
+    def risk(self) -> Mapping[str, object]:
         for array in (self.predictions, self.plausibilities):
             if RISK in array.coords and array[RISK].dims == (names.LABEL,):
                 levels = label_coordinate(RISK, [array]).items()
@@ -140,8 +121,8 @@ class Subject(Reported):
                 }
         return {}
 
-    @by.default
-    def _by(self) -> Sequence[str]:
+    @cached_property
+    def by(self) -> Sequence[str]:
         there = coordinates(self.predictions)
         if self.groups is not None:
             return list(self.groups)
@@ -156,40 +137,40 @@ class Subject(Reported):
             and 1 < groups_of(self.predictions, name).groups <= MOST_GROUPS
         ]
 
-    @coded.default
-    def _coded(self) -> Sequence[tuple[list[str], Ints]]:
-        """Return of each of these coordinates the values, and their codes (example,)."""
+    @cached_property
+    def coded(self) -> Sequence[tuple[list[str], Ints]]:
+        """Values of each of these coordinates, and their codes (example,)."""
         columns = [codes_of(example_values(name, (self.predictions,))) for name in self.by]
         return [(name_texts(values), codes) for values, codes in columns]
 
-    @text.default
-    def _text(self) -> Sequence[str] | None:
+    @cached_property
+    def text(self) -> Sequence[str] | None:
         shown = self._shown(self.options.text)
         return shown and [
             text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 1].rstrip()}…"
             for text in shown
         ]
 
-    @thumbnail.default
-    def _thumbnail(self) -> Sequence[str] | None:
+    @cached_property
+    def thumbnail(self) -> Sequence[str] | None:
         column = self.options.thumbnail
         shown = self._shown(column)
         return shown and [_picture(path, self.options.folder, column) for path in shown]
 
-    @order.default
-    def _order(self) -> NDArray[np.float64]:
-        """Return a number per example that depends on its name and the random seed alone."""
+    @cached_property
+    def order(self) -> NDArray[np.float64]:
+        """A number per example that depends on its name and the random seed alone."""
         return self._keys(self.predictions[names.EXAMPLE].values)
 
-    @example_names.default
-    def _example_names(self) -> Sequence[str]:
+    @cached_property
+    def example_names(self) -> Sequence[str]:
         if self.options.anonymous:
             return _numbered(self.words.example, self.order)
         return name_texts(self.predictions[names.EXAMPLE].values)
 
-    @annotator_names.default
-    def _annotator_names(self) -> Sequence[str]:
-        """Return what annotators are called, in the order of the annotation table."""
+    @cached_property
+    def annotator_names(self) -> Sequence[str]:
+        """Names of the annotators as shown, in the order of the annotation table."""
         table = self.annotations
         known = [] if table is None else name_texts(table.indexes[names.ANNOTATOR])
         if self.options.anonymous:
@@ -200,7 +181,6 @@ class Subject(Reported):
         return Keys(self.seed).child("report").uniform(hash_names(known))[:, 0]
 
     def _shown(self, name: str) -> list[str] | None:
-        """Return the texts of a coordinate of the examples, None without a name."""
         if not name:
             return None
         if name not in coordinates(self.predictions):
@@ -253,14 +233,12 @@ class Subject(Reported):
 
 
 def _numbered(noun: str, keys: NDArray[np.float64]) -> list[str]:
-    """Return names that reveal nothing: a noun with a number, in the order of the keys."""
     place = np.argsort(np.argsort(keys, kind="stable"), kind="stable")
     width = len(str(len(keys)))
     return [f"{noun} {number + 1:0{width}}" for number in place.tolist()]
 
 
 def with_tables(predictions: xr.DataArray, examples: Table, labels: Table) -> xr.DataArray:
-    """Return predictions with what is known of their examples and labels."""
     for table, dim in ((examples, names.EXAMPLE), (labels, names.LABEL)):
         if table is not None:
             predictions = with_coordinates(predictions, table_from(table, dim))
@@ -278,22 +256,15 @@ def _picture(path: str, folder: Path, column: str) -> str:
         problem = (getattr(reason, "strerror", None) or str(reason)).lower()
     begins = (kind for kind, start in _KINDS.items() if re.match(start, content, re.DOTALL))
     kind = next(begins, "")
-    if not kind:
+    if not kind or len(content) > LARGEST:
+        found = f"{counted(len(content))} bytes" if kind else f"bytes that begin {content[:8]!r}"
         raise InputError(
             "thumbnail-unreadable",
             f'no picture can be read from "{path}"',
-            expected="the path of a PNG, JPEG, GIF or WebP file, relative to the table of examples",
-            found=problem or f"bytes that begin {content[:8]!r}",
+            expected=f"a PNG, JPEG, GIF or WebP file of at most {counted(LARGEST)} bytes, by its "
+            "path relative to the table of examples",
+            found=problem or found,
             hint=f"fix the column {column}, or leave thumbnail out",
-            source=path,
-        )
-    if len(content) > LARGEST:
-        raise InputError(
-            "thumbnail-large",
-            f'the picture "{path}" is too large for a report',
-            expected=f"at most {counted(LARGEST)} bytes, such as 96 x 96 pixels",
-            found=counted(len(content)),
-            hint=f"make small copies, and name them in the column {column}",
             source=path,
         )
     return f"data:{kind};base64,{base64.b64encode(content).decode('ascii')}"

@@ -45,7 +45,6 @@ def _static_figure(section: str, alt: str, axes: Axes) -> Section:
 
 
 def render(data: ReportData) -> str:
-    """Return the page: one HTML document that asks for no other file."""
     jinja = require("jinja2", extra="report", source="the report")
     environment = jinja.Environment(
         loader=jinja.FileSystemLoader(PAGE),
@@ -146,7 +145,6 @@ NAMED = (
 
 
 def _provenance(subject: Subject) -> Section:
-    """Return section 8; of an anonymous report without what contains names of files."""
     options, words = subject.options, subject.words
     note = (ANONYMOUS if options.anonymous else NAMED).format(
         examples=words.examples, annotators=words.annotators
@@ -238,6 +236,10 @@ def write_report(
 ) -> Report:
     """Write a report: one HTML file that needs no other file and no network.
 
+    The same data give the same file, byte for byte, in any order of their rows. For a study, every
+    example has a set: random halves of the examples, as in the first split, are calibrated on each
+    other. It needs the extra ``report``.
+
     Parameters
     ----------
     source : StudyResult, Dataset, ConformalPredictor, Path or str
@@ -246,54 +248,32 @@ def write_report(
         `annotations` or `plausibilities`. Or a predictor, or its file, with new ones of these.
     path : Path or str
         File of the report. An older report is replaced once the new one is complete.
-    predictions : DataArray, Path or str, optional
-        Predictions of new examples, or those that were compared.
-    annotations : Dataset, Path or str, optional
-        The annotators' answers on them.
-    plausibilities : DataArray, Dataset, Path or str, optional
-        Instead of annotations, or their aggregate by a method of your own.
+    predictions, annotations, plausibilities : DataArray, Dataset, Path or str, optional
+        Predictions of new examples, or those that were compared, and the annotators' answers on
+        them; plausibilities instead of annotations, or their aggregate by a method of your own.
     methods : mapping or sequence, optional
         With the result of `compare`: its methods, where some have parameters.
-    alphas : number or text, or a sequence of them, optional
-        With a predictor; 0.1 by default.
     examples, labels : Dataset, Path or str, optional
         Tables with more columns of the examples, such as the site, a text or a picture, and of the
         labels, such as their ``risk``; matched by name.
     by : str or sequence of str, optional
         Coordinates whose groups, and combinations of groups, are compared. By default all with at
         most 30 values.
-    cluster, true_label : str, optional
-        With a predictor: coordinates of clusters of examples, and of true labels.
-    ties, seed, only_common
-        With a predictor, see `plausibly.evaluate`.
-    title : str
-        Heading; by default made from the name of a file.
+    alphas, cluster, true_label, ties, seed, only_common
+        With a predictor, see `plausibly.evaluate`; alpha 0.1 by default.
+    title, words
+        Heading, and words for examples and annotators:
+        ``{"example": "nodule", "annotator": "reader"}``.
     text, thumbnail : str
         Coordinates of the examples with a text to show, and with the path of a small picture.
     anonymous : bool
         Replace the names of examples and annotators by numbers, and leave out those of files.
-    words : mapping of str to str, optional
-        Words for examples and annotators: ``{"example": "nodule", "annotator": "reader"}``.
-
-    Returns
-    -------
-    Report
-        Prints as ``report.html  2.1 MB, 3,000 examples, opens offline``.
 
     Raises
     ------
-    MissingExtra
-        ``extra-missing`` without Jinja: ``pip install "plausibly[report]"``.
     InputError
         ``report-argument`` where an argument is missing, or means nothing for this source;
-        ``study-unfinished`` and ``study-changed``; ``output-unwritable``; and mistakes in the data.
-        An older report then stays as it was.
-
-    Notes
-    -----
-    The same data give the same file, byte for byte, in any order of their rows. For a study, every
-    example has a set: random halves of the examples, as in the first split, are calibrated on each
-    other.
+        ``study-unfinished`` and ``study-changed``; and mistakes in the data.
     """
     require("jinja2", extra="report", source="the report")
     options = Options(

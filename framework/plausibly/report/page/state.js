@@ -7,7 +7,6 @@ const TIDY = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" }
 const state = {
   method: 0,
   alpha: 0,
-  ties: "first",
   query: "",
   label: -1,
   picks: new Map(), // by kind of chart: the filter that was clicked

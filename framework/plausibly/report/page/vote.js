@@ -1,10 +1,5 @@
 // 2: coverage of all answers and of the majority vote, and the coverage of single cases in order.
 
-const TIES = {
-  first: "the first tied label", random: "a random tied label", fractional: "a share of each tied label",
-  any: "any tied label", all: "all tied labels",
-};
-
 const interval = ({ mean, low, high }) => (low === null ? share(mean) : `${share(mean)} (${share(low)} to ${share(high)})`);
 
 /** Returns a bar from zero with its interval. */
@@ -20,8 +15,6 @@ function axis() {
     make("span", { style: { left: width(tick) } }, share(tick, tick % 0.5 ? 2 : 1))))));
 }
 
-const votedOf = (vote) => (vote.voted.find(([policy]) => policy === state.ties) || vote.voted[0])[1];
-
 function methodBars(method, code) {
   const { vote, verdict } = DATA.views[code * DATA.alphas.length + state.alpha];
   const line = (style, label, title, value) => make("div.line", {}, make("span.label.small", {}, label),
@@ -31,24 +24,15 @@ function methodBars(method, code) {
     make("p", { title: method.about }, make("b", {}, named(method.name)), method.reference && " (to compare)", make("span.soft.small", {},
       ` ${share(vote.size.mean, 2)} labels per set · guarantee ${verdict.guarantee.shown}`)),
     line("said", "all answers", "all answers", vote.aggregated),
-    line("voted", "majority vote", "majority vote", votedOf(vote)),
+    line("voted", "majority vote", "majority vote", vote.voted),
     vote.true && line("score", "true label", "true label", vote.true));
-}
-
-function tiesSwitch(policies) {
-  const select = make("select", { id: "ties", onchange: () => { state.ties = select.value; drawVote(); byId("ties").focus(); } },
-    policies.map((policy) => make("option", { value: policy, selected: policy === state.ties }, TIES[policy] || policy)));
-  return make("label.ties", {}, make("span", {}, "a tied majority vote is covered by"), select);
 }
 
 function drawVote() {
   const { vote } = view();
-  const policies = vote.voted.map(([policy]) => policy);
-  if (!policies.includes(state.ties)) [state.ties] = policies;
   const at = (code) => DATA.views[code * DATA.alphas.length + state.alpha];
   fill(byId("vote-body"),
     make("p.says", {}, vote.sentence),
-    policies.length > 1 && tiesSwitch(policies),
     figure({
       of: `Mean of ${examples(CASES.total)} with 95% intervals`,
       legend: [["said", "all answers"], ["voted", "majority vote"], ["guarantee", `1 − alpha, ${share(1 - alphaValue(), 2)}`]],
@@ -57,7 +41,7 @@ function drawVote() {
         caption: "Coverage and size by method",
         head: ["method", "all answers", "majority vote", "labels per set", "empty", "one label", "guarantee"],
         rows: DATA.methods.map((method, code) => [
-          named(method.name), interval(at(code).vote.aggregated), interval(votedOf(at(code).vote)), interval(at(code).vote.size),
+          named(method.name), interval(at(code).vote.aggregated), interval(at(code).vote.voted), interval(at(code).vote.size),
           share(at(code).vote.share_empty), share(at(code).vote.share_single), at(code).verdict.guarantee.shown]),
       },
     }));

@@ -1,0 +1,465 @@
+"""Exit codes, streams, documents, progress; components that print or exit, and odd paths."""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import os
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import ClassVar, Literal
+
+import attrs
+import numpy as np
+import pytest
+import xarray as xr
+
+import plausibly
+from cli_world import CALIBRATE, EVALUATE, PREDICT, Ran, Terminal, World, done, refused, run, typed
+from plausibly import progress, registry
+from plausibly.cli import layout, output
+from plausibly.cli.guarantee import guarantee_text
+from plausibly.cli.output import Output
+from plausibly.errors import InputError, PlausiblyWarning, visible
+from plausibly.guarantee import Guarantee
+from plausibly.kernels.types import Floats
+from plausibly.plugin import READER, SCORE, Reader, ScoreFunction
+from plausibly.study import reading
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "name", "what"),
+    [
+        (ZeroDivisionError("by  0"), 1, "unexpected", "ZeroDivisionError: by 0"),
+        (KeyboardInterrupt(), 130, "interrupted", "plausibly calibrate was stopped"),
+    ],
+)
+def test_unforeseen_errors_and_interruptions(
+    world: World,
+    monkeypatch: pytest.MonkeyPatch,
+    raised: BaseException,
+    code: int,
+    name: str,
+    what: str,
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise raised
+
+    monkeypatch.setattr(reading, "read_predictions", broken)
+    ran = typed(CALIBRATE)
+    assert (ran.code, ran.out) == (code, "")
+    assert ran.err.startswith(f"error {name}: {what}\n")
+    error = typed(CALIBRATE, "--json").document["error"]
+    assert (error["name"], error["exit"]) == (name, code)
+    debug = typed(CALIBRATE, "--debug")
+    assert debug.code == code
+    assert debug.err.startswith("Traceback (most recent call last):")
+    assert debug.err.endswith(ran.err)
+
+
+# ---- json and quiet
+
+
+def test_warnings_are_in_the_document_and_on_stderr_once(world: World) -> None:
+    ran = typed(CALIBRATE, "--alpha", "0.01", "--json")
+    assert ran.err.startswith("warning guarantee-vacuous")
+    (warning,) = ran.document["warnings"]
+    assert (warning["name"], warning["found"]) == ("guarantee-vacuous", "30")
+    assert ran.document["guarantees"][0]["threshold"] == "-inf"
+    # Reading, thresholds and guarantees all look at alpha.
+    assert typed(CALIBRATE, "--alpha", "0.6").err.count("warning alpha-large") == 1
+
+
+def test_errors_are_in_the_document(world: World) -> None:
+    world.edit("votes.csv", "c03,w0,dog", "c03,w0,bird")
+    for line, name in ((CALIBRATE, "labels-differ"), ("calibrate --alhpa 0.1", "usage")):
+        ran = typed(line, "--json")
+        assert (ran.code, ran.document["command"]) == (2, "calibrate")
+        error = ran.document["error"]
+        fields = ("name", "what", "source", "expected", "found", "hint", "details", "exit")
+        assert (error["name"], tuple(error)) == (name, fields)
+        assert ran.err.startswith(f"error {name}: {error['what'][:20]}")
+    assert "did you mean --alpha?" in error["hint"]
+
+
+@pytest.mark.parametrize("command", [CALIBRATE, PREDICT, EVALUATE, "plugins list"])
+def test_json_is_one_document_without_nan_and_quiet_is_silent(sets: World, command: str) -> None:
+    def refused(constant: str) -> None:
+        pytest.fail(f"{constant} is no JSON")
+
+    ran = typed(command, "--json")
+    document = json.loads(ran.out, parse_constant=refused)
+    assert document["command"] in ("plugins list", command.split()[0])
+    assert (ran.code, ran.err, document["warnings"]) == (0, "", [])
+    written = sets.path(command.split()[-1])
+    if command in (CALIBRATE, PREDICT):
+        written.unlink()
+    assert typed(command, "--quiet") == Ran(0, "", "")
+    assert written.exists() == (command != "plugins list")
+
+
+def test_quiet_keeps_errors_but_no_warnings(world: World) -> None:
+    assert typed(CALIBRATE, "--alpha", "0.01", "--quiet") == Ran(0, "", "")
+    ran = typed("calibrate -a no.csv -p probabilities.csv -o x.nc --quiet")
+    assert ran.code == 2
+    assert ran.err.startswith('error file-missing: annotations "no.csv"')
+    ran = typed(CALIBRATE, "--alpha", "0.01", "--quiet", "--json")
+    assert ran.err == ""
+    assert ran.document["warnings"][0]["name"] == "guarantee-vacuous"
+
+
+def test_guarantees_of_other_combiners() -> None:
+    alpha = Fraction(1, 10)
+    nothing = Guarantee(alpha=alpha, level=None, reason="no proof")
+    assert guarantee_text(nothing) == "alpha 0.1: no guarantee; no proof."
+    other = Guarantee(
+        alpha=alpha,
+        level=1 - alpha,
+        covers="the worst label",
+        assumption=None,
+        conditions=("all is well",),
+        reason="",
+    )
+    assert "contains the worst label with probability at least 0.90" in guarantee_text(other)
+    assert guarantee_text(other).endswith(", if all is well.")
+
+
+def test_sizes_of_many_labels_are_ranges(world: World) -> None:
+    labels = [f"k{number:02d}" for number in range(60)]
+    world.write("labels.txt", "\n".join(labels) + "\n")
+    rows, votes = [f"example,{','.join(labels)}"], ["task,worker,label"]
+    for number in range(20):
+        flat = ["0.01"] * 60
+        flat[number] = "0.41"
+        rows.append(f"e{number},{','.join(flat)}")
+        votes.append(f"e{number},w,k{number + 20 if number % 2 else number:02d}")
+    world.write("many.csv", "\n".join(rows) + "\n")
+    world.write("votes.csv", "\n".join(votes) + "\n")
+    typed("calibrate -a votes.csv -p many.csv --labels labels.txt -o predictor.nc")
+    text = done("predict predictor.nc -p many.csv -o sets.csv --alpha 0.3").text
+    assert "alpha 0.3: 100% with 51 to 60 labels, none empty; 60.00 labels per set" in text
+    assert "note 20 of 20 examples calibrated this predictor; they cannot test it" in text
+
+
+def test_without_a_command_help_is_printed() -> None:
+    assert run() == run("--help")
+    group = run("plugins")
+    assert (group.code, group.out.strip()) == (0, run("plugins", "--help").out.strip())
+
+
+# ---- documents and streams
+
+
+def test_documents_hold_what_json_can(capsys: pytest.CaptureFixture[str]) -> None:
+    output = Output("study", json=True)
+    infinite = float("inf")
+    output.document |= {
+        "numbers": [np.float64("nan"), infinite, -infinite, np.int64(1), 0.5],
+        "path": Path("a") / "b",
+        "table": {1: ("x", None, True)},
+    }
+    assert output.run(lambda: None) == 0
+    assert capsys.readouterr().out == (
+        '{\n  "command": "study",\n  "numbers": [\n    null,\n    "inf",\n    "-inf",\n    1,\n'
+        '    0.5\n  ],\n  "path": "a/b",\n  "table": {\n    "1": [\n      "x",\n      null,\n'
+        '      true\n    ]\n  },\n  "warnings": []\n}\n'
+    )
+
+
+def test_warnings_of_others_go_where_they_always_go() -> None:
+    def body() -> None:
+        warnings.warn("not ours", RuntimeWarning, stacklevel=1)
+
+    with pytest.warns(RuntimeWarning, match="not ours"):
+        assert Output("study").run(body) == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("json", [False, True])
+def test_a_full_disk_behind_stdout(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], json: bool
+) -> None:
+    with Path("/dev/full").open("w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        output = Output("study", json=json)
+        output.document["n"] = 1
+        assert output.run(lambda: output.show("text")) == 2
+        monkeypatch.undo()
+    shown = capsys.readouterr().err
+    assert shown.startswith("error output-unwritable: ")
+    assert '  found     "no space left on device"\n' in shown
+
+
+HEAVY = ("numpy", "xarray", "rich", "attrs", "attr", "pluggy", "cattrs", "scipy", "pandas")
+SETTINGS = {"attrs", "attr", "cattrs", "pluggy"}
+
+
+def python(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run Python in another process, with its streams piped."""
+    env = {**os.environ, "PYTHONIOENCODING": "utf-8", **environment}
+    return subprocess.run(
+        [sys.executable, *words], env=env, capture_output=True, encoding="utf-8", timeout=120
+    )
+
+
+IMPORTED = f"""
+import sys
+from plausibly.cli.app import main
+code = main()
+print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)
+sys.exit(code)
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "allowed"),
+    [
+        ("--version", set()),
+        ("demo --help", set()),
+        ("plugins list --help", set()),
+        ("calibrate --help", SETTINGS),
+        ("evaluate --help", SETTINGS),
+        ("plugins list", set(HEAVY) - {"numpy", "xarray"}),
+    ],
+)
+def test_help_and_lists_import_nothing_heavy(words: str, allowed: set[str]) -> None:
+    ran = python("-c", IMPORTED, *words.split())
+    assert ran.returncode == 0
+    assert ran.stdout
+    assert set(ast.literal_eval(ran.stderr)) <= allowed
+
+
+def test_python_m_plausibly_is_the_command(world: World) -> None:
+    ran = python("-m", "plausibly", *CALIBRATE.split())
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout == typed(CALIBRATE).out
+    assert "\x1b" not in ran.stdout
+    ran = python("-m", "plausibly", "calibrate", "-a", "x.csv")
+    assert ran.returncode == 2
+    assert ran.stderr.startswith("error usage: plausibly calibrate: missing option")
+    script = Path(sys.executable).with_name("plausibly")
+    named = subprocess.run([script, "--version"], capture_output=True, encoding="utf-8", timeout=60)
+    assert named.stdout == python("-m", "plausibly", "--version").stdout
+
+
+def test_a_reader_that_closed_the_pipe_is_no_error(world: World) -> None:
+    words = ["aggregate", "-a", "votes.csv", "-o", "lam.csv", "--json"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "plausibly", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    shown = process.stderr.read()
+    process.stderr.close()
+    assert (process.wait(timeout=60), shown) == (0, "")
+    assert world.path("lam.csv").exists()
+
+
+# ---- terminals
+
+
+@pytest.mark.parametrize("case", ["slow", "quick", "quiet", "piped"])
+def test_progress_is_shown_on_a_terminal_after_a_while(
+    monkeypatch: pytest.MonkeyPatch, case: str
+) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setattr(output, "PATIENCE", 60.0 if case == "quick" else 0.01)
+    stream = io.StringIO() if case == "piped" else Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    with output.Output("predict", quiet=case == "quiet").working("reading votes.csv") as tick:
+        tick(3, 7)
+        for _ in range(200 if case == "slow" else 2):
+            if "reading votes.csv" in stream.getvalue():
+                break
+            time.sleep(0.05)
+        tick(5, 7)
+    if case == "slow":
+        assert "reading votes.csv" in stream.getvalue()
+        assert "3/7" in stream.getvalue()
+    else:
+        assert stream.getvalue() == ""
+
+
+def test_commands_can_be_pasted() -> None:
+    lines = layout.command_line(["plausibly", "predict", "my predictor.nc", "-p", "a b.csv"])
+    assert lines == ["plausibly predict 'my predictor.nc' -p 'a b.csv'"]
+    long = "x" * 40 + ".csv"
+    lines = layout.command_line(["plausibly", "evaluate", long, "-a", long, "--json"], indent=6)
+    assert lines == [f"plausibly evaluate {long} -a \\", f"  {long} --json"]
+
+
+def test_one_value_is_one_table(world: World) -> None:
+    combiner = '{name = "ecdf"}\nscore = 3'
+    refused(f"{CALIBRATE} --combiner '{combiner}'", "option-malformed", "--combiner")
+
+
+def test_outputs_that_are_files_of_others(sets: World) -> None:
+    sets.write("export.json", '[{"id": 1}]')
+    refused(f"{PREDICT} -o export.csv", "output-occupied", "export.json", "-o export-sets.csv")
+    assert sets.path("export.json").read_text() == '[{"id": 1}]'
+    done(PREDICT)  # our own guarantee may be replaced
+    sets.path("sets.json").unlink()
+    sets.path("sets.json").mkdir()
+    old = sets.path("sets.csv").read_bytes()
+    assert typed(f"{PREDICT} --alpha 0.3").code == 2
+    assert sets.path("sets.csv").read_bytes() == old
+
+
+STEERS = "\x1b[31mred\u202e\u200b\t"
+SHOWN = "\\x1b[31mred\\u202e\\u200b\\t"
+FILES = ("-a", "votes.csv", "-p", "probabilities.csv")
+
+
+@pytest.fixture(autouse=True)
+def fresh_registry() -> Iterator[None]:
+    registry.default.cache_clear()
+    yield
+    registry.default.cache_clear()
+
+
+@attrs.frozen(kw_only=True)
+class Loud(ScoreFunction):
+    """A score that prints, and may exit."""
+
+    exits: bool = False
+    randomised: ClassVar[bool] = False
+    reads: ClassVar[Literal["probability", "log-probability"]] = "probability"
+
+    def score(self, probabilities: Floats, uniform: Floats | None) -> Floats:
+        print("a word of mine")  # noqa: T201  # what the test is about
+        if self.exits:
+            raise SystemExit(3)
+        return probabilities
+
+
+@attrs.frozen
+class Slow(Reader):
+    """A reader that takes its time to say no, or exits."""
+
+    exits: bool = False
+
+    def recognises(self, path: Path, head: bytes) -> bool:
+        if self.exits:
+            raise SystemExit(3)
+        time.sleep(0.5)
+        return False
+
+    def read(self, path: Path, labels: Sequence[str] | None) -> xr.Dataset:
+        raise NotImplementedError
+
+
+# ---- what components print, and how they end
+
+
+def test_what_a_component_prints_is_no_result_and_its_exit_a_failure(world: World) -> None:
+    plausibly.register(SCORE, "loud", Loud)
+    ran = run("calibrate", *FILES, "--score", "loud", "-o", "p.nc", "--json")
+    assert ran.code == 0
+    assert ran.document["command"] == "calibrate"
+    assert "a word of mine" in ran.err
+    assert "a word of mine" not in run("calibrate", *FILES, "--score", "loud", "-o", "q.nc").out
+    ran = run("calibrate", *FILES, "--score", '{ name = "loud", exits = true }', "-o", "x.nc")
+    assert ran.code in (1, 2)
+    assert "SystemExit" in ran.err
+    assert not world.path("x.nc").exists()
+
+
+def test_a_class_that_exits_when_it_is_made_is_named(world: World) -> None:
+    @attrs.frozen
+    class Exits(Loud):
+        def __attrs_post_init__(self) -> None:
+            raise SystemExit(3)
+
+    plausibly.register(SCORE, "exits", Exits)
+    ran = run("calibrate", *FILES, "--score", "exits", "-o", "p.nc")
+    assert (ran.code, ran.err.splitlines()[0].split(":")[0]) == (2, "error component-parameter")
+    assert 'score "exits"' in ran.err
+    assert "SystemExit" in ran.err
+
+
+def test_a_reader_that_exits_is_named_and_the_others_asked(world: World) -> None:
+    plausibly.register(READER, "exits", lambda: Slow(exits=True))
+    with pytest.warns(PlausiblyWarning, match="reader-failed") as heard:
+        assert plausibly.read_annotations("votes.csv").sizes["example"] == 30
+    (message,) = [one.message for one in heard]
+    assert isinstance(message, PlausiblyWarning)
+    assert (message.source, message.found) == ("Slow", "SystemExit: 3")
+
+
+def test_a_slow_reader_is_named_on_a_terminal(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plausibly.register(READER, "slow", Slow)
+    monkeypatch.setattr(progress, "PATIENCE", 0.1)
+    for stream, named in ((Terminal(), True), (io.StringIO(), False)):
+        monkeypatch.setattr(sys, "stderr", stream)
+        plausibly.read_annotations("votes.csv")
+        assert ("reader slow looks at votes.csv" in stream.getvalue()) == named
+
+
+# ---- names that steer a terminal
+
+
+def test_names_are_visible_and_documents_exact(world: World) -> None:
+    world.edit("votes.csv", "cat", f'"cat{STEERS}"')
+    table = typed("agreement -a votes.csv")
+    assert SHOWN in table.out
+    document = typed("agreement -a votes.csv --json")
+    assert repr(STEERS)[1:-1] in str(document.document)
+    error = typed("agreement -a", f"{STEERS}.csv")
+    assert f'"{SHOWN}.csv"' in error.err
+    for text in (table.out, error.err):
+        assert not {"\x1b", "\u202e", "\u200b", "\t"} & set(text)
+    assert STEERS in typed("agreement -a", f"{STEERS}.csv", "--json").document["error"]["what"]
+
+
+def test_messages_in_python_are_visible_and_what_is_no_control_stays() -> None:
+    error = InputError("rows-do-not-sum", f"row {STEERS}", found=STEERS, hint=STEERS)
+    assert str(error).count(SHOWN) == 3
+    assert error.found == STEERS
+    for text in ("two\nlines", "naïve 猫", "👩\u200d🔬", "\u0645\u06cc\u200c\u062e"):
+        assert visible(text) == text
+
+
+# ---- streams and paths
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
+def test_a_closed_output_stops_nothing(world: World) -> None:
+    command = f'"{sys.executable}" -m plausibly aggregate -a votes.csv -o lam.csv >&-'
+    ran = subprocess.run(command, shell=True, capture_output=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert world.path("lam.csv").read_text().startswith("example,")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
+def test_without_docstrings_and_without_a_place_for_errors() -> None:
+    command = f'PYTHONOPTIMIZE=2 "{sys.executable}" -m plausibly config schema 2>&-'
+    ran = subprocess.run(command, shell=True, capture_output=True, check=False)
+    assert (ran.returncode, ran.stdout[:1]) == (0, b"{")
+
+
+@pytest.mark.parametrize("out", [".", "", "..", "x" * 300 + ".csv"])
+def test_outputs_that_are_no_file(sets: World, out: str) -> None:
+    for command in ("aggregate -a votes.csv", "predict predictor.nc -p new.csv"):
+        ran = typed(f"{command} --json", "-o", out)
+        assert (ran.code, ran.document["error"]["name"]) == (2, "output-unwritable")
+
+
+@pytest.mark.parametrize("path", ["x" * 5000, "/dev/zero"])
+def test_inputs_that_are_no_file(world: World, path: str) -> None:
+    if not (len(path) > 255 or Path(path).exists()):
+        pytest.skip("no such device")
+    for command in ("agreement --json -a", "calibrate --json -a votes.csv -p"):
+        ran = typed(command, path)
+        assert (ran.code, ran.document["error"]["name"]) == (2, "file-unreadable")
