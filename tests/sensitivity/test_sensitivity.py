@@ -15,7 +15,7 @@ from cli_world import make, run
 from eval_said import check, said
 from plausibly.data.states import read_left_out
 from plausibly.errors import InputError
-from plausibly.evaluation.sensitivity import sensitivity
+from plausibly.evaluation.aggregators import sensitivity
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.kernels.random import hash_names
 from plausibly.plugin import ANNOTATION, resolve

@@ -58,7 +58,7 @@ def evaluate(output: Output, loaded: Draft) -> None:
     from plausibly.conformal.load import load_predictor
     from plausibly.data.names import ALPHA
     from plausibly.errors import PlausiblyWarning
-    from plausibly.evaluation.evaluate import evaluate as evaluated
+    from plausibly.evaluation.evaluation import evaluate as evaluated
     from plausibly.evaluation.groups import describe_coverage
     from plausibly.evaluation.result import AGGREGATED, decimal, ends, figures, part_rows, planes
     from plausibly.evaluation.uniformity import describe_uniformity

@@ -16,7 +16,7 @@ from plausibly.data.names import name_text, name_texts, text_array
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation import inputs
 from plausibly.evaluation.ambiguity import largest
-from plausibly.evaluation.evaluate import STRATA_FROM, merged
+from plausibly.evaluation.evaluation import STRATA_FROM, merged
 from plausibly.evaluation.inputs import EvaluationInputs, prepare
 from plausibly.evaluation.intervals import IntervalMethod, groups_of
 from plausibly.evaluation.result import (

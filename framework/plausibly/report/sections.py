@@ -19,7 +19,7 @@ from plausibly.data import names
 from plausibly.data.names import name_texts, positions, quoted, several
 from plausibly.errors import InputError, PlausiblyWarning, counted
 from plausibly.evaluation import inputs
-from plausibly.evaluation.evaluate import Judgement, evaluate, judgement, stratum_of
+from plausibly.evaluation.evaluation import Judgement, evaluate, judgement, stratum_of
 from plausibly.evaluation.groups import ByCoordinate, coverage_by, sorted_coverage
 from plausibly.evaluation.inputs import prepare
 from plausibly.evaluation.intervals import AMBIGUITY, COVERAGE
