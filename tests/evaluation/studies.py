@@ -110,12 +110,14 @@ def sites(examples: int = 60) -> tuple[xr.DataArray, xr.DataArray]:
     return predictions.assign_coords(site=("example", site)), lam
 
 
-def heard(call: Callable[[], xr.Dataset]) -> tuple[xr.Dataset, list[str]]:
+def with_warnings(call: Callable[[], xr.Dataset]) -> tuple[xr.Dataset, list[str]]:
     """Return a study, and what it warned of, with the details."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         study = call()
-    return study, [f"{one.message}\n{getattr(one.message, 'details', None)}" for one in caught]
+    return study, [
+        f"{warning.message}\n{getattr(warning.message, 'details', None)}" for warning in caught
+    ]
 
 
 @pytest.fixture

@@ -50,18 +50,6 @@ def test_every_row_is_what_fractions_say(
             )
 
 
-def test_float32_is_summed_in_float64() -> None:
-    lam = np.full((1, 4096), 1 / 4096 + 2e-8, dtype=np.float32)
-    sets = np.ones((1, 4096), dtype=bool)
-    sets[0, 2048:] = False
-    assert coverage.aggregated(sets, lam)[0] == 2048 * float(lam[0, 0])
-
-
-def test_a_row_that_sums_to_more_than_one_is_covered_wholly() -> None:
-    lam = np.array([[0.1] * 3 + [0.7 + 1e-9]])
-    assert coverage.aggregated(np.ones((1, 4), dtype=bool), lam).tolist() == [1.0]
-
-
 @pytest.mark.parametrize("labels", [3, 8, 100, 419])
 def test_a_row_alone_is_the_row_in_a_batch(labels: int) -> None:
     rng = np.random.default_rng(labels)
@@ -78,18 +66,3 @@ def test_a_row_alone_is_the_row_in_a_batch(labels: int) -> None:
             one = coverage.majority_vote(sets[alone], lam[alone], ties)
             assert one == coverage.majority_vote(sets, lam, ties)[row]
     assert np.array_equal(coverage.sizes(sets), sets.sum(axis=1))
-
-
-def test_a_random_vote_is_drawn_evenly_and_belongs_to_its_uniform() -> None:
-    lam = np.full((3000, 3), 1 / 3)
-    sets = np.zeros((3000, 3), dtype=bool)
-    sets[:, 1] = True
-    uniform = (np.arange(3000) + 0.5) / 3000
-    held = coverage.majority_vote(sets, lam, "random", uniform)
-    assert held.sum() == 1000
-    assert held[1000:2000].all()
-
-
-def test_a_random_vote_without_uniforms_is_refused() -> None:
-    with pytest.raises(ValueError, match="one uniform per example"):
-        coverage.majority_vote(np.ones((1, 2), dtype=bool), np.ones((1, 2)) / 2, "random")

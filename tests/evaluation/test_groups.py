@@ -11,13 +11,12 @@ from hypothesis import given, settings, strategies as st
 from scipy.stats import entropy as reference
 
 from eval_said import check, said
-from plausibly import evaluate, to_sparse
+from plausibly import evaluate
 from plausibly.evaluation import (
     ByCoordinate,
     ByLabel,
     ByRange,
     ByRisk,
-    BySetSize,
     coverage_by,
     describe_coverage,
     entropy,
@@ -54,21 +53,13 @@ def test_shares_are_what_fractions_say() -> None:
 def test_a_label_that_nobody_named_has_no_share() -> None:
     rest = LAM[:, 1:].values + 0.1
     values = np.concatenate([np.zeros((120, 1)), rest / rest.sum(axis=1, keepdims=True)], axis=1)
-    found = coverage_by(SETS, LAM.copy(data=values), by=ByLabel(simultaneous=True)).sel(label="l0")
+    lam = LAM.copy(data=values)
+    together = coverage_by(SETS, lam, by=ByLabel(simultaneous=True))
+    found = together.sel(label="l0")
     assert (float(found["mass"]), int(found["examples"])) == (0, 0)
-    assert np.isnan(found["covered_mean"])
-    assert np.isnan(found["covered_low"])
+    assert np.isnan([found["covered_mean"], found["covered_low"]]).all()
     assert not np.isnan(found["in_sets_mean"])
-
-
-def test_simultaneous_intervals_are_wider() -> None:
-    alone, together = (
-        coverage_by(SETS, LAM, by=ByLabel(simultaneous=simultaneous))
-        for simultaneous in (False, True)
-    )
-    assert (together["covered_low"] < alone["covered_low"]).all()
-    assert (together["covered_high"] > alone["covered_high"]).all()
-    bonferroni = coverage_by(SETS, LAM, by="label", confidence=1 - 0.05 / 4)
+    bonferroni = coverage_by(SETS, lam, by="label", confidence=1 - 0.05 / 3)
     np.testing.assert_allclose(together["covered_low"], bonferroni["covered_low"])
 
 
@@ -128,13 +119,6 @@ def test_quantiles_keep_equal_numbers_together(parts: int, numbers: list[int]) -
         assert count == sum(low <= number < high for number in numbers)
 
 
-def test_halves_of_different_numbers_are_halves() -> None:
-    found = coverage_by(SETS, LAM, by=ByRange("patient"))
-    assert found["count"].values.tolist() == [60, 60]
-    shares = coverage_by(SETS, LAM, by=ByRange("patient", quantiles=[0.25, 0.5]))
-    assert shares["count"].values.tolist() == [30, 30, 60]
-
-
 def test_a_number_a_hair_below_an_edge_is_on_it() -> None:
     values = xr.DataArray(
         np.full(120, 0.1 + 0.7), dims="example", coords={"example": SETS["example"]}
@@ -172,8 +156,6 @@ def test_many_labels_make_ranges_of_sizes() -> None:
         one = found.isel(size=row)
         inside = (sizes >= int(one["size_from"])) & (sizes <= int(one["size_to"]))
         assert one["count"] == inside.sum()
-    asked = coverage_by(sets, lam, by=BySetSize([1, 16]))
-    assert asked["size"].values.tolist() == ["0", "1-15", "16-30"]
 
 
 NO_NAMES = xr.DataArray(np.zeros(120), dims="example", name="doubt")
@@ -181,15 +163,6 @@ SOME = xr.DataArray(np.zeros(119), dims="example", coords={"example": SETS["exam
 NAN = xr.DataArray(
     np.r_[np.nan, np.zeros(119)], dims="example", coords={"example": SETS["example"]}
 )
-
-
-def test_entropy_has_the_same_bits_for_labels_in_any_order() -> None:
-    _, lam = case(labels=11, votes=7)
-    logits = xr.apply_ufunc(np.log, lam + 0.1).assign_attrs(scale="logit")
-    order = [3, 0, 10, 1, 8, 2, 9, 5, 4, 7, 6]
-    for array in (lam, logits):
-        np.testing.assert_array_equal(entropy(array), entropy(array[:, order]))
-    np.testing.assert_array_equal(entropy(lam), entropy(to_sparse(lam[:, order])))
 
 
 def test_values_and_their_crossings_are_evaluations_of_their_examples() -> None:
@@ -213,9 +186,7 @@ def test_values_and_their_crossings_are_evaluations_of_their_examples() -> None:
             assert float(one[figure]) == pytest.approx(float(alone[figure]), rel=1e-12)
 
 
-def test_one_coordinate_or_no_crossings() -> None:
-    one = coverage_by(SETS, LAM, by="site")
-    assert one["subgroup"].values.tolist() == ["site north", "site south"]
+def test_coordinates_are_crossed_up_to_a_depth() -> None:
     flat = coverage_by(SETS, LAM, by=ByCoordinate("site", "sex", crossed=1))
     assert flat.sizes["subgroup"] == 4
     three = SETS.assign_coords(old=("example", np.arange(120) % 2 == 0))
@@ -317,18 +288,11 @@ def test_numbers_ascend_and_have_a_mean_loss() -> None:
     assert float(mean) == pytest.approx(float(loss.mean()))
 
 
-def test_levels_come_as_a_mapping_an_array_or_a_coordinate_of_either_side() -> None:
-    named = coverage_by(SETS, LAM, by=ByRisk(WORDS))
-    array = xr.DataArray(
-        [*WORDS.values(), "unheard"], dims="label", coords={"label": [*WORDS, "other"]}
-    )
-    bare = SETS.drop_vars("risk")
+def test_levels_come_as_a_mapping_or_a_coordinate_of_either_side() -> None:
+    named = coverage_by(SETS, LAM, by=ByRisk({**WORDS, "other": "low"}))
     other_side = LAM.assign_coords(risk=("label", list(WORDS.values())))
-    for found in (
-        coverage_by(SETS, LAM, by=ByRisk(array)),
-        coverage_by(bare, other_side, by=ByRisk()),
-    ):
-        xr.testing.assert_equal(named, found)
+    of_labels = coverage_by(SETS.drop_vars("risk"), other_side, by=ByRisk())
+    xr.testing.assert_equal(named, of_labels)
 
 
 @pytest.mark.parametrize(
@@ -366,7 +330,7 @@ def test_many_labels_show_those_that_are_covered_least() -> None:
     assert [line.split()[0] for line in lines[1:-1]] == [f"l{place}" for place in order]
 
 
-def test_risks_that_are_numbers_have_a_loss() -> None:
+def test_the_mean_loss_is_printed_and_plain_data() -> None:
     found = coverage_by(SETS, LAM, by=ByRisk("cost"))
     last = describe_coverage(found)[-1]
     mean, low, high = (float(found[f"risk_missed_{end}"]) for end in ("mean", "low", "high"))

@@ -74,11 +74,6 @@ def label_disagreement(answers: xr.DataArray | xr.Dataset) -> xr.Dataset:
         (label, other): to how many examples both are named. Attributes: `n` examples, `compared` of
         them, and `pairs`, of what: ``answers`` or ``draws``.
 
-    Raises
-    ------
-    InputError
-        ``pairs-none`` where no example has two answers, and what is wrong with the input.
-
     Notes
     -----
     With d_i answers to example i, of which c_ik say k, a pair is any two of them, and examples with
@@ -562,17 +557,6 @@ def agreement(
         ``group``: `group_examples`, and `group_value`, ``*_low``, ``*_high``, ``*_reason`` by
         measure.
 
-    Raises
-    ------
-    InputError
-        ``agreement-kind``, ``weights-fractional``, ``order-unfit``, ``order-incomplete``,
-        ``depth-unfit``, ``option-range``, and what is wrong with the table or a coordinate.
-
-    Warns
-    -----
-    PlausiblyWarning
-        ``annotator-repeats`` where one annotator answers an example several times;
-        ``order-partial`` where the coordinate ``order`` lacks labels that answers name.
 
     Notes
     -----

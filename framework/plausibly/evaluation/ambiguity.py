@@ -31,12 +31,6 @@ def entropy(array: xr.DataArray | xr.Dataset) -> xr.DataArray:
     DataArray of float64, (example,)
         Named ``entropy``, with the coordinates of the examples; from 0, where one label has
         everything, to log K.
-
-    Raises
-    ------
-    InputError
-        What is wrong with the array; ``entropy-of-scores`` for predictions whose rows are no
-        distributions over labels (scale ``any`` or ``independent``).
     """
     table = _distributions(array)
     entropies = np.empty(len(table.examples))

@@ -79,11 +79,6 @@ def monte_carlo_error(
         first-order ``sqrt(V_w / (m n))``, V_w the mean over calibration examples of
         ``L (1 - L)``, L the plausibility that sets leave out.
 
-    Raises
-    ------
-    InputError
-        ``draws-malformed``, ``option-range``; as `plausibly.calibrate`.
-
     Notes
     -----
     ``sd`` is about the draws alone: from one set of calibration examples to another coverage varies
@@ -226,12 +221,6 @@ def leave_one_annotator_out(
         `overall_mean`, ``*_low``, ``*_high`` and `others_overall_mean`, over examples;
         `example_covered`, (example, alpha), the mean over the annotators of one example, NaN where
         none of them was left out.
-
-    Raises
-    ------
-    InputError
-        ``annotators-unknown`` where no response has a known annotator, or where one is named that
-        is not there; ``option-range``; what calibration says.
 
     Notes
     -----

@@ -85,11 +85,6 @@ def coverage_by(
     -------
     Dataset
         Along one dim, see the grouper.
-
-    Raises
-    ------
-    InputError
-        As `evaluate`, and as the grouper says.
     """
     named: dict[object, Grouper] = {"label": ByLabel(), "set-size": BySetSize()}
     if isinstance(by, str) and by == "ambiguity":
@@ -156,17 +151,12 @@ class ByLabel(Grouper):
 class BySetSize(Grouper):
     """Group by the number of labels in the set, which is known of a new example.
 
-    Parameters
-    ----------
-    starts : sequence of int, optional
-        Where ranges of sizes begin, ascending. By default each size on its own, and from 13 labels
-        on ranges from 0, 1, 2, 3, 4, 6, 11, 21, 51, 101, 201, 501 and 1,001 labels.
-
     Notes
     -----
     Over the dim ``size`` (text, with ``size_from`` and ``size_to``, both inside): `count` of sets,
     and `aggregated_coverage` and `majority_vote_coverage` as ``*_mean``, ``*_low`` and ``*_high``,
-    all ``(size[, alpha])``. Raises ``edges-malformed``.
+    all ``(size[, alpha])``. Each size stands on its own; with 13 labels or more, sizes stand in
+    ranges from 0, 1, 2, 3, 4, 6, 11, 21, 51, 101, 201, 501 and 1,001 labels.
 
     References
     ----------
@@ -174,17 +164,10 @@ class BySetSize(Grouper):
     2021: size-stratified coverage.
     """
 
-    starts: Sequence[int] | None = None
-
     def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
         most = len(prepared.labels)
         usual = range(most + 1) if most <= SINGLE_SIZES else RANGES_FROM
         begins = [begin for begin in usual if begin <= most]
-        if self.starts is not None:
-            starts = _ascending(self.starts, "starts")
-            if any(start != int(start) or not 0 <= start <= most for start in starts):
-                raise _malformed("starts", f"whole numbers from 0 to {most}", listed(self.starts))
-            begins = sorted({0, *map(int, starts)})
         last = [*(begin - 1 for begin in begins[1:]), most]
         titles = [str(a) if a == b else f"{a}-{b}" for a, b in zip(begins, last, strict=True)]
         outcomes = prepared.outcomes(prepared.measured(ties))
@@ -215,17 +198,15 @@ class ByRange(Grouper):
         (known of a new example).
     edges : sequence of float, optional
         Where ranges begin, ascending: n edges make n + 1 ranges, each with its lower edge.
-    quantiles : int or sequence of float, optional
-        Instead of edges: into how many parts of equally many examples, or the shares at which to
-        cut. Equal numbers stay together, so parts can differ, and there can be fewer of them.
-        Halves by default.
+    quantiles : int, optional
+        Instead of edges: into how many parts of equally many examples, 2 by default. Equal numbers
+        stay together, so parts can differ, and there can be fewer of them.
 
     Notes
     -----
     Over the dim ``stratum`` (text, with the numbers ``stratum_from`` and ``stratum_to``): `count`
     of examples, and `aggregated_coverage`, `majority_vote_coverage` and `set_size`, each as
-    ``*_mean``, ``*_low`` and ``*_high``, ``(stratum[, alpha])``. Raises ``edges-malformed`` and
-    ``strata-of-text``.
+    ``*_mean``, ``*_low`` and ``*_high``, ``(stratum[, alpha])``.
 
     Intervals are of each range on its own, not of all together, and edges that were chosen after
     looking at the coverage make the weak ranges look weaker than they are.
@@ -233,7 +214,7 @@ class ByRange(Grouper):
 
     of: str | xr.DataArray
     edges: Sequence[float] | None = attrs.field(default=None, kw_only=True)
-    quantiles: int | Sequence[float] | None = attrs.field(default=None, kw_only=True)
+    quantiles: int | None = attrs.field(default=None, kw_only=True)
 
     def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
         name = self.of if isinstance(self.of, str) else self.of.name
@@ -252,18 +233,15 @@ class ByRange(Grouper):
         if self.edges is not None:
             if self.quantiles is not None:
                 raise _malformed("edges and quantiles", "one of them", "both")
-            cuts = _ascending(self.edges, "edges")
+            cuts = [float(edge) for edge in self.edges]
+            if any(not a < b for a, b in pairwise(cuts)) or not np.isfinite(cuts).all():
+                raise _malformed("edges", "numbers in ascending order, each once", listed(cuts))
         else:
             parts = 2 if self.quantiles is None else self.quantiles
-            if not isinstance(parts, int):
-                shares = _ascending(parts, "quantiles")
-                if shares and not 0 < shares[0] <= shares[-1] < 1:
-                    raise _malformed("quantiles", "shares between 0 and 1", listed(parts))
-            elif parts < 1:
+            if parts < 1:
                 raise _malformed("quantiles", "a number of strata from 1 on", str(parts))
-            else:
-                shares = [place / parts for place in range(1, parts)]
             # Numbers that occur, not between them: each stratum holds the number it begins with.
+            shares = [place / parts for place in range(1, parts)]
             numbers = np.unique(np.quantile(values, shares, method="higher"))
             cuts = numbers[numbers > values.min()].tolist()
         codes = np.digitize(values + _SLACK * max(1.0, float(np.abs(values).max())), cuts)
@@ -307,8 +285,7 @@ class ByCoordinate(Grouper):
     `count` of examples, `aggregated_coverage` and `set_size` as ``*_mean``, ``*_low`` and
     ``*_high``, ``(subgroup[, alpha])``. Over alpha: `weakest`, the name of the group whose interval
     ends lowest, so that a group is not weakest for having few examples. Attributes: `compared`, the
-    number of groups, `left_out_subgroups`, and `note` on what comparing many does. Raises
-    ``subgroups-none`` where nothing is left, and ``subgroups-malformed``.
+    number of groups, `left_out_subgroups`, and `note` on what comparing many does.
 
     Each interval has confidence ``1 - (1 - confidence) / compared``, so that all of them hold
     together. An interval that ends below the guaranteed level shows a group that is covered less;
@@ -386,7 +363,7 @@ class ByRisk(Grouper):
 
     Parameters
     ----------
-    risk : str, mapping or DataArray, (label,)
+    risk : str or mapping
         A coordinate of the labels, or levels by label: words such as low, medium and high, or
         numbers. Every label of the sets needs one.
     order : sequence, optional
@@ -400,8 +377,7 @@ class ByRisk(Grouper):
     plausibility outside the sets, ``sum_i lambda_i(L - C_i) / sum_i lambda_i(L)``, as ``*_mean``,
     ``*_low`` and ``*_high``, ``(level[, alpha])``. Where levels are numbers also `risk_missed`,
     ``*_mean``, ``*_low``, ``*_high`` ([alpha]): the mean over examples of
-    ``sum_k r_k lambda_ik 1[k not in C_i]``, the loss that the calibrator ``risk`` controls. Raises
-    ``risk-missing`` and ``risk-unknown``.
+    ``sum_k r_k lambda_ik 1[k not in C_i]``, the loss that the calibrator ``risk`` controls.
     """
 
     risk: Risk = "risk"
@@ -455,13 +431,6 @@ class ByRisk(Grouper):
         return result.assign(averaging.variables("risk_missed", lost))
 
 
-def _ascending(numbers: Sequence[float], what: str) -> list[float]:
-    values = [float(number) for number in numbers]
-    if any(not a < b for a, b in pairwise(values)) or not np.isfinite(values).all():
-        raise _malformed(what, "numbers in ascending order, each once", listed(numbers))
-    return values
-
-
 def _malformed(what: str, expected: str, found: str) -> InputError:
     return InputError(
         "edges-malformed",
@@ -497,11 +466,6 @@ def sorted_coverage(
         ``sum_k lambda_ik 1[k in C_i]``; `majority_vote_coverage`, a step function, where a tied
         vote is its first label; `tied_coverage`, where each of L tied labels has credit 1/L; and
         `largest_plausibility`, (share). The attribute `tied_share` is the share of tied votes.
-
-    Raises
-    ------
-    InputError
-        As `evaluate`.
 
     References
     ----------

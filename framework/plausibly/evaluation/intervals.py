@@ -88,11 +88,6 @@ def interval(
         Inside [0, top], and never of width zero: where the outcomes show no spread, or there is
         only one cluster, the interval is the Kullback-Leibler bound for bounded outcomes.
 
-    Raises
-    ------
-    InputError
-        ``option-unknown`` and ``option-range``.
-
     Notes
     -----
     With weights w (1 where there are none) the mean is the ratio ``R = sum w y / W``, W = sum w.

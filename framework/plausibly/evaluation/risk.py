@@ -16,7 +16,7 @@ from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation.inputs import meant
 
 LEVEL = "level"
-Risk: TypeAlias = "str | Mapping[str, object] | xr.DataArray"
+Risk: TypeAlias = str | Mapping[str, object]
 """Levels of the labels: a coordinate over label, or levels by the name of the label."""
 _WORDS = (
     "none, negligible, very low, low, minor, mild, moderate, medium, intermediate, elevated, "
@@ -31,18 +31,6 @@ def levels_of(
     """Return the level of each label, in the order of the labels."""
     if isinstance(risk, str):
         table = label_coordinate(risk, arrays)
-    elif isinstance(risk, xr.DataArray):
-        if risk.dims != (names.LABEL,) or names.LABEL not in risk.coords:
-            raise InputError(
-                "risk-missing",
-                "the risk levels are not named by label",
-                expected="a DataArray over label, with names, or a mapping of labels to levels",
-                found=f"dims {listed(map(str, risk.dims)) or 'none'}",
-                hint='risk={"melanoma": "high", ...}, or the name of a coordinate over label',
-                source="risk",
-            )
-        there = name_texts(risk[names.LABEL].values)
-        table = dict(zip(there, risk.values.tolist(), strict=True))
     else:
         table = {name_text(label): level for label, level in risk.items()}
     lacking = [label for label in labels if is_missing(table.get(label)) or table[label] == ""]

@@ -65,11 +65,6 @@ def worst_slab_coverage(
         features; `direction` v, (feature[, alpha]), of length 1, and `centre` and `scale` of the
         features; `in_slab` and `searched`, (example[, alpha]).
 
-    Raises
-    ------
-    InputError
-        As `evaluate`; ``features-malformed``, ``features-missing``, ``option-range``.
-
     Notes
     -----
     ``min over v, a, b of the coverage of {i: a <= v . z_i <= b}`` with at least `least` of the
