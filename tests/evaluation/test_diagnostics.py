@@ -86,13 +86,10 @@ def test_rows_in_any_order_and_groups_on_one_side() -> None:
         monte_carlo_error(predictions, lam, draws=(2,), seeds=2, cluster="patient")
         for predictions, lam in (
             (PREDICTIONS, LAM),
-            (PREDICTIONS[order, ::-1], LAM[order[::-1]].transpose()),
+            (PREDICTIONS[order], LAM[order[::-1], ::-1].transpose()),
         )
     )
-    for name in first:
-        if name not in ("threshold", "coverage", "set_size"):
-            continue
-        np.testing.assert_allclose(first[f"expected_{name}"], second[f"expected_{name}"])
+    xr.testing.assert_allclose(first, second, rtol=1e-12)
     assert first.attrs["n_test"] == second.attrs["n_test"]
 
 
@@ -153,7 +150,15 @@ def by_hand(
 @pytest.mark.parametrize("folds", [2, 3])
 def test_what_is_measured_is_what_can_be_done_by_hand(folds: int) -> None:
     predictions, records = world()
-    found = leave_one_annotator_out(predictions, table(records), alphas=[0.2, 0.4], folds=folds)
+    ticks: list[int] = []
+    found = leave_one_annotator_out(
+        predictions,
+        table(records),
+        alphas=[0.2, 0.4],
+        folds=folds,
+        progress=lambda done, of: ticks.append(done),
+    )
+    assert ticks == [1, 2, 3, 4]
     assert found["annotator"].values.tolist() == ["w0", "w1", "w2", "w3"]
     part = _parts(predictions, folds)
     covered: dict[str, list[float]] = {}
@@ -251,19 +256,6 @@ def test_rankings_are_aggregated_alone_and_together() -> None:
 
 SMALL, RECORDS = world(20)
 NOBODY = table([(example, None, answer) for example, _, answer in RECORDS])
-
-
-def test_progress_and_inputs() -> None:
-    predictions, records = world()
-    annotations = table(records)
-    before = (predictions.copy(deep=True), annotations.copy(deep=True))
-    ticks: list[tuple[int, int]] = []
-    leave_one_annotator_out(
-        predictions, annotations, progress=lambda done, of: ticks.append((done, of))
-    )
-    assert ticks == [(1, 4), (2, 4), (3, 4), (4, 4)]
-    xr.testing.assert_identical(predictions, before[0])
-    xr.testing.assert_identical(annotations, before[1])
 
 
 def test_only_common_examples() -> None:
