@@ -26,12 +26,6 @@ PSYCHIATRIC = """
 """
 """Fleiss 1971: 30 patients, 6 psychiatrists, 5 diagnoses."""
 
-FOURTEEN = (
-    "0 0 0 0 14|0 2 6 4 2|0 0 3 5 6|0 3 9 2 0|2 2 8 1 1|7 7 0 0 0|3 2 6 3 0|2 5 3 2 2|6 5 2 1 0|"
-    "0 2 2 3 7"
-)
-"""Ten subjects, 14 annotators, 5 labels; kappa 0.210."""
-
 FOUR_CODERS = """
 1 2 3 3 2 1 4 1 2 . . .
 1 2 3 3 2 2 4 1 2 5 . 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ import plausibly
 from eval_said import check, said
 from plausibly.annotators import average_overlap
 from plausibly.annotators.answers import Resampling
-from plausibly.errors import InputError
+from plausibly.evaluation.result import decimal
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.plugin import build_table
 
@@ -53,6 +54,21 @@ def records_of(answers: list[list[object]]) -> Records:
 
 def value(found: xr.Dataset, measure: str) -> float:
     return float(found["value"].sel(measure=measure))
+
+
+def figures(annotations: xr.Dataset, measures: str, **options: Any) -> str:  # Any: of agreement
+    """Return some measures of a table, as they are printed, or why there is none."""
+    result = plausibly.agreement(annotations, resamples=0, **options).data
+    known = result.set_index(measure="measure").sel(measure=measures.split())
+    pairs = zip(known["value"].values, known["reason"].values, strict=True)
+    return "; ".join(str(reason) or decimal(float(number)) for number, reason in pairs)
+
+
+def answers(text: str, kind: str = "single-label") -> xr.Dataset:
+    """Return a table of answers such as ``e:x:ab``: example, annotator, letters of labels."""
+    rows = [tuple(word.split(":")) for word in text.split()]
+    records = [(e, w, said if kind == "single-label" else list(said)) for e, w, said in rows]
+    return table(records, LABELS, kind)
 
 
 def same(found: xr.Dataset, measure: str, expected: Number | None) -> None:
@@ -98,22 +114,6 @@ def test_label_sets_by_definition(answers: list[list[object]]) -> None:
     same(found, "krippendorff-nominal", alpha(units, nominal))
 
 
-def test_krippendorff_published_example() -> None:
-    found = plausibly.agreement(table(coders(FOUR_CODERS)), order=list("12345")).data
-    assert value(found, "krippendorff-nominal") == pytest.approx(0.743, abs=5e-4)
-    assert value(found, "krippendorff-ordinal") == pytest.approx(0.815, abs=5e-4)
-    assert found.attrs["compared"] == 11  # the last unit has one value
-
-
-def test_fleiss_1971() -> None:
-    found = plausibly.agreement(counted_table(PSYCHIATRIC), resamples=0).data
-    assert found["label_answers"].values.tolist() == [26, 26, 30, 55, 43]
-    assert value(found, "fleiss-kappa") == pytest.approx(0.430, abs=5e-4)
-    assert found["label_kappa"].values == pytest.approx(
-        [0.245, 0.245, 0.520, 0.471, 0.566], abs=6e-4
-    )
-
-
 def test_votes_and_counts_say_the_same() -> None:
     counts = [[3, 1, 0], [0, 2, 2], [5, 0, 0], [1, 1, 1]]
     votes = [
@@ -131,45 +131,6 @@ def test_votes_and_counts_say_the_same() -> None:
         np.testing.assert_array_equal(one[name].values, other[name].values)
 
 
-def test_none_is_no_label() -> None:
-    """[1, 1, 2], [1, 1, None], [None, 1, 2]: full agreement."""
-    records = coders("1 1 2\n1 1 .\n. 1 2")
-    skipped = [*records, ("u02", "c1", None), ("u00", "c2", None)]
-    for given_records in (records, skipped):
-        found = plausibly.agreement(table(given_records)).data
-        assert value(found, "krippendorff-nominal") == 1.0
-
-
-def test_an_example_with_one_answer_is_left_out() -> None:
-    records = coders("yes yes yes\nno no .\n. no .")
-    found = plausibly.agreement(table(records)).data
-    assert value(found, "krippendorff-nominal") == pytest.approx(-1 / 3, abs=1e-4)
-    assert found["example_answers"].values.tolist() == [2, 3, 1]
-
-
-def test_expected_disagreement_of_none() -> None:
-    """(c1, 1, 1), (c2, 1, 1), (c1, 2, 2): nobody can disagree; a reason instead of a crash."""
-    found = plausibly.agreement(table([("1", "c1", "1"), ("1", "c2", "1"), ("2", "c1", "2")])).data
-    for name in ("krippendorff-nominal", "fleiss-kappa"):
-        assert math.isnan(value(found, name))
-        assert found["reason"].sel(measure=name).item() == (
-            "all 2 answers are the same: there is no disagreement that chance could explain"
-        )
-    assert value(found, "percent") == 1.0
-
-
-def test_one_value_everywhere_in_every_kind() -> None:
-    sets = [(f"e{i}", w, ["a", "b"]) for i in range(3) for w in "xy"]
-    rankings = [(f"e{i}", w, ["a", "b"]) for i in range(3) for w in "xy"]
-    for kind, records in (("label-set", sets), ("partial-ranking", rankings)):
-        found = plausibly.agreement(table(records, LABELS, kind)).data
-        for name, reason in zip(found["measure"].values, found["reason"].values, strict=True):
-            if name.startswith("krippendorff"):
-                assert math.isnan(value(found, str(name)))
-                assert reason.startswith("all 6 answers are the same")
-        assert value(found, "percent") == value(found, "unanimous") == 1.0
-
-
 def test_one_odd_answer_among_many_gives_zero_and_is_explained() -> None:
     """Five annotators, one 1 among 3s: alpha near 0 is right; agreement stands beside it."""
     rows = ["3 3 3 3 3"] * 4 + ["3 3 3 3 1"]
@@ -178,18 +139,6 @@ def test_one_odd_answer_among_many_gives_zero_and_is_explained() -> None:
     assert value(found, "percent") == pytest.approx(0.92)
     text = str(plausibly.annotators.Agreement(found))
     assert "agreement by chance is frequent" in " ".join(text.split())
-
-
-def test_one_annotator_is_no_pair() -> None:
-    found = plausibly.agreement(table(coders("1 2 3 1")), order=["1", "2", "3"]).data
-    assert np.isnan(found["value"].values).all()
-    assert np.isnan(found["low"].values).all()
-    assert set(found["reason"].values) <= {
-        "no example has answers of two annotators",
-        "no example has two answers",
-    }
-    assert np.isnan(found["annotator_agreement"].values).all()
-    assert found["annotator_answers"].values.tolist() == [4]
 
 
 def test_an_annotator_without_answer_is_kept() -> None:
@@ -212,13 +161,9 @@ def test_an_annotator_without_answer_is_kept() -> None:
 
 def test_too_many_different_sets_have_no_alpha_by_distance(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plausibly.annotators.measures.MOST_VALUES", 2)
-    rows = [["a"], ["b"], ["a", "b"]]
-    records: Records = [("e", f"w{q}", said) for q, said in enumerate(rows)]
-    found = plausibly.agreement(table(records, LABELS, "label-set")).data
-    one = found.sel(measure="krippendorff-jaccard")
-    assert math.isnan(float(one["value"]))
-    assert one["reason"].item() == ("more than 2 different answers: their distances are too many")
-    assert value(found, "jaccard") == pytest.approx(1 / 3)
+    sets = answers("e:x:a e:y:b e:z:ab", "label-set")
+    reason = "more than 2 different answers: their distances are too many"
+    assert figures(sets, "krippendorff-jaccard jaccard") == f"{reason}; 0.333"
 
 
 @st.composite
@@ -270,53 +215,20 @@ def test_the_table_says_the_same_as_pairs(answers: list[list[list[list[str]]]], 
     same(found, "krippendorff-overlap", alpha(answers, partial))
 
 
-def test_strict_rankings_by_hand() -> None:
-    # overlaps at 1, 2, 3: 0, 1/2 * 2, 2/3 -> (0 + 1 + 2/3) / 3
-    assert average_overlap("abc", "bad", 10, depth=3, normalise=False) == pytest.approx(5 / 9)
-    assert average_overlap("abc", "bad", 10) == pytest.approx(5 / 9)
-    assert average_overlap("abc", "abc", 3, depth=6) == 1.0  # no more places than labels
-    assert average_overlap([], "abc", 3) == 0.0
-
-
-def test_ties_by_hand() -> None:
-    # {a, b} > c: at 1 each half, at 2 both; with a > b > c: 1/2, 1, 1
-    got = average_overlap([["a", "b"], "c"], "abc", 3, normalise=False)
-    assert got == pytest.approx((0.5 + 1 + 1) / 3)
-
-
-def test_where_unlisted_labels_are_unknown_they_have_no_place() -> None:
-    records = [("e", "x", ["a"]), ("e", "y", ["b"])]
-    ann = table(records, LABELS, "partial-ranking")
-    excluded = plausibly.agreement(ann, depth=2).data
-    assert float(excluded["value"].sel(measure="average-overlap")) > 0
-    unknown = plausibly.plugin.build_table(
-        "partial-ranking",
-        examples=["e"],
-        annotators=["x", "y"],
-        labels=LABELS,
-        response_example=[0, 0],
-        response_annotator=[0, 1],
-        mention_response=[0, 1],
-        mention_label=[0, 1],
-        mention_block=[1, 1],
-        unlisted="unknown",
-    )
-    found = plausibly.agreement(unknown, depth=2).data
-    assert float(found["value"].sel(measure="average-overlap")) == 0.0
-
-
-def test_first_choice_is_a_drawn_label() -> None:
-    records = [
-        ("e", "x", [["a", "b"]]),
-        ("e", "y", [["a"], "b"]),
-        ("f", "x", ["a"]),
-        ("f", "y", ["c"]),
-    ]
-    found = plausibly.agreement(table(records, LABELS, "partial-ranking")).data
-    assert float(found["value"].sel(measure="first-choice")) == pytest.approx(0.25)
-
-
+KRIPPENDORFF, FLEISS = table(coders(FOUR_CODERS)), counted_table(PSYCHIATRIC)
 GRADES = table(coders("low high mid\nlow mid high"))
+UNLISTED_UNKNOWN = build_table(
+    "partial-ranking",
+    examples=["e"],
+    annotators=["x", "y"],
+    labels=LABELS,
+    response_example=[0, 0],
+    response_annotator=[0, 1],
+    mention_response=[0, 1],
+    mention_label=[0, 1],
+    mention_block=[1, 1],
+    unlisted="unknown",
+)
 SOFT = table([("e", "w", {"a": 1.0})], kind="soft-label")
 LAM = xr.DataArray(
     np.full((2, 1, 2), 0.5),
@@ -339,12 +251,6 @@ def weighted(weight: float) -> xr.Dataset:
     )
 
 
-def test_a_table_that_was_cut_is_refused() -> None:
-    with pytest.raises(InputError) as caught:
-        plausibly.agreement(GRADES.isel(example=[0]))
-    assert caught.value.name == "table-detached"
-
-
 def test_the_order_of_a_label_table_is_used() -> None:
     order = {"high": 2, "low": 0, "mid": 1}
     ann = GRADES.assign_coords(order=("label", [order[k] for k in GRADES["label"].values]))
@@ -354,14 +260,6 @@ def test_the_order_of_a_label_table_is_used() -> None:
     same = plausibly.agreement(GRADES, order=["low", "mid", "high"]).data
     xr.testing.assert_equal(found.drop_vars("order", errors="ignore"), same)
     assert "krippendorff-ordinal" not in plausibly.agreement(GRADES)["measure"].values
-
-
-def test_labels_of_the_order_that_nobody_says_are_steps_too() -> None:
-    few = table(coders("1 3\n3 1"))
-    found = plausibly.agreement(few, order=["1", "2", "3"]).data
-    assert float(found["value"].sel(measure="neighbouring")) == 0.0
-    found = plausibly.agreement(few, order=["1", "3"]).data
-    assert float(found["value"].sel(measure="neighbouring")) == 1.0
 
 
 WORLDS, ANSWERS = 500, 4

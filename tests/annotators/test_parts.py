@@ -85,35 +85,6 @@ def test_one_who_says_one_label_too_much_is_noted() -> None:
     assert float(odd["annotator_says_others"]) < 0.45
 
 
-def test_unknown_annotators_are_others_and_never_left_out() -> None:
-    records: Records = [
-        ("e", None, "a"),
-        ("e", None, "a"),
-        ("e", "w", "b"),
-        ("f", None, "a"),
-        ("f", None, "a"),
-    ]
-    found = plausibly.agreement(table(records, LABELS)).data
-    vote = found.sel(measure="left-out-vote")
-    assert float(vote["value"]) == 0.0  # w alone, on e alone
-    assert found["annotator"].values.tolist() == ["w"]
-    assert math.isnan(float(found["annotator_others"][0])) is False
-    nobody = plausibly.agreement(table([r for r in records if r[1] is None], LABELS)).data
-    vote = nobody.sel(measure="left-out-vote")
-    assert math.isnan(float(vote["value"]))
-    assert vote["reason"].item() == "no example with two answers says who gave one of them"
-
-
-def test_the_vote_of_the_others_in_parts() -> None:
-    """Without x the others tie between a and b: half; without y or z one of a and b is alone."""
-    found = plausibly.agreement(
-        table([("e", "x", "a"), ("e", "y", "a"), ("e", "z", "b")], LABELS)
-    ).data
-    by = {str(k): float(found["annotator_vote"].sel(annotator=k)) for k in "xyz"}
-    assert by == {"x": 0.5, "y": 0.5, "z": 0.0}
-    assert float(found["value"].sel(measure="left-out-vote")) == pytest.approx(1 / 3)
-
-
 def test_if_one_says_k_another_does_too() -> None:
     """An answer is drawn, then another one to the same example, as in the coincidences."""
     rows = ["a a b b", "a b b c", "a a . c"]
@@ -123,16 +94,6 @@ def test_if_one_says_k_another_does_too() -> None:
         named = sum(unit.count(label) for unit in units)
         both = sum(u.count(label) * (u.count(label) - 1) / (len(u) - 1) for u in units)
         assert float(found["label_again"].sel(label=label)) == pytest.approx(both / named)
-
-
-def test_ties_unanimity_and_entropy() -> None:
-    rows = ["a a a a", "a b b b", ". . a c"]
-    found = plausibly.agreement(table(coders("\n".join(rows)), LABELS), resamples=0).data
-    value = {str(m): float(found["value"].sel(measure=m)) for m in ("unanimous", "tied", "entropy")}
-    third = -(2 / 3 * math.log(2 / 3) + 1 / 3 * math.log(1 / 3))
-    assert value["unanimous"] == 0.25
-    assert value["tied"] == 0.5
-    assert value["entropy"] == pytest.approx((0 + math.log(2) + third + math.log(3)) / 4)
 
 
 def shuffled(records: Records, seed: int) -> Records:
@@ -152,16 +113,6 @@ def test_nothing_depends_on_the_order_of_rows(kind: str) -> None:
         other = plausibly.agreement(table(shuffled(records, seed), LABELS, kind), resamples=50).data
         aligned = other.sel(example=one["example"], annotator=one["annotator"])
         xr.testing.assert_identical(aligned, one)
-
-
-def test_intervals_are_keyed_by_name_and_seed() -> None:
-    ann = table(world(30), LABELS)
-    one, again, other = (
-        plausibly.agreement(ann, seed=seed, resamples=80).data for seed in (1, 1, 2)
-    )
-    xr.testing.assert_identical(one, again)
-    assert not np.array_equal(one["low"].values, other["low"].values)
-    np.testing.assert_array_equal(one["value"].values, other["value"].values)
 
 
 def test_clusters_that_repeat_themselves_count_once() -> None:
@@ -224,6 +175,12 @@ def drawn(draws: list[list[list[float]]]) -> xr.DataArray:
     )
 
 
+VOTES = table([("e", "x", "a"), ("e", "y", "a"), ("e", "z", "b")], LABELS)
+UNKNOWN = table(
+    [(e, None, "a") for e in "eeff"] + [("e", "w", "b")],
+    LABELS,
+)
+RISK = {"a": "low", "b": "low", "c": "high"}
 FOUR = drawn(
     [
         [[0.6, 0.3, 0.1], [0.5, 0.5, 0.0]],
@@ -237,14 +194,6 @@ PREDICTED = xr.DataArray(
     dims=("example", "label"),
     coords={"example": ["e0", "e1"], "label": LABELS},
 )
-
-
-def test_certainty_by_hand() -> None:
-    found = annotation_certainty(FOUR)
-    np.testing.assert_allclose(found["first"].values, [[0.75, 0.25, 0], [0.25, 0.5, 0.25]])
-    np.testing.assert_allclose(found["certainty"].values, [0.75, 0.5])
-    assert float(found["mean"]) == pytest.approx(0.625)
-    assert float(found["low"]) < 0.625 < float(found["high"])
 
 
 @pytest.mark.parametrize("labels", [3, 100])
@@ -279,31 +228,6 @@ def test_ties_do_not_depend_on_the_order_of_labels_or_on_rounding() -> None:
             np.testing.assert_array_equal(first[name].values, again[name].values)
 
 
-def test_certainty_of_a_level() -> None:
-    risk = {"a": "low", "b": "low", "c": "high"}
-    found = annotation_certainty(FOUR, risk=risk)
-    assert found["level"].values.tolist() == ["low", "high"]
-    np.testing.assert_allclose(found["first_level"].values, [[1.0, 0.0], [0.75, 0.25]])
-    np.testing.assert_allclose(found["level_certainty"].values, [1.0, 0.75])
-    assert float(found["level_mean"]) == pytest.approx(0.875)
-    two = annotation_certainty(FOUR, top=2, risk=risk)
-    np.testing.assert_allclose(two["level_certainty"].values, [0.75, 0.75])
-
-
-def test_accuracy_by_hand() -> None:
-    found = uncertainty_adjusted_accuracy(
-        PREDICTED, FOUR, top=[1, 2], risk={"a": 1, "b": 1, "c": 2}
-    )
-    # e0: the model says b, which is first in 1 of 4; e1: a and b are tied, half of .25 + .5
-    np.testing.assert_allclose(found["example_accuracy"].values, [[0.25, 1.0], [0.375, 0.75]])
-    np.testing.assert_allclose(found["accuracy_mean"].values, [0.3125, 0.875])
-    np.testing.assert_allclose(found["draw_accuracy"].values[:, 0], [0.25, 0.25, 0.5, 0.25])
-    # the mean plausibilities are (.5, .35, .15) and (.3, .475, .225): a and b
-    np.testing.assert_allclose(found["majority-vote"].values, [0.25, 1.0])
-    np.testing.assert_allclose(found["level_mass"].values, [1.75, 0.25])
-    np.testing.assert_allclose(found["level_accuracy"].values, [[0.625 / 1.75, 1.0], [0.0, 0.0]])
-
-
 @given(st.integers(0, 10_000))
 def test_it_is_the_mean_over_draws(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -331,16 +255,6 @@ def test_nothing_depends_on_the_order_of_rows_and_labels() -> None:
     certain, again = annotation_certainty(lam, top=2), annotation_certainty(turned, top=2)
     np.testing.assert_array_equal(certain["certainty"].values, again["certainty"].values[::-1])
     assert float(certain["mean"]) == float(again["mean"])
-
-
-def test_responses_that_all_say_the_same_are_certain() -> None:
-    records = [("e", w, "a") for w in "xyz"] + [
-        ("f", w, s) for w, s in zip("xyz", "abc", strict=True)
-    ]
-    lam = plausibly.aggregate(table(records, LABELS), {"name": "bootstrap", "draws": 60})
-    certain = annotation_certainty(lam)["certainty"]
-    assert float(certain.sel(example="e")) == 1.0
-    assert float(certain.sel(example="f")) < 0.7
 
 
 MANY = 20_000
