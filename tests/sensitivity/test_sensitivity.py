@@ -183,8 +183,12 @@ def test_drawn_plausibilities_are_judged_by_their_mean(
     assert (by_draw["sets_changed"] == 0).all()
 
 
-def test_groups_stay_on_one_side(world: tuple[xr.DataArray, xr.Dataset]) -> None:
-    found = sensitivity(*world, NAMES[:2], splits=2, cluster="patient").data
+def test_clusters_stay_on_one_side(world: tuple[xr.DataArray, xr.Dataset]) -> None:
+    steps: list[tuple[int, int]] = []
+    found = sensitivity(
+        *world, NAMES[:2], splits=2, cluster="patient", progress=lambda *step: steps.append(step)
+    ).data
+    assert steps == [(1, 2), (2, 2)]
     alone = sensitivity(*world, NAMES[:2], splits=2).data
     assert found.attrs["cluster"] == "patient"
     assert not np.allclose(found["set_size"], alone["set_size"])
@@ -210,12 +214,6 @@ def test_examples_that_one_side_has(world: tuple[xr.DataArray, xr.Dataset]) -> N
         sensitivity(fewer, votes, NAMES[:2], splits=1)
     found = sensitivity(fewer, votes, NAMES[:2], splits=1, only_common=True).data
     assert found.attrs["n"] == 100
-
-
-def test_progress_is_told(world: tuple[xr.DataArray, xr.Dataset]) -> None:
-    told: list[tuple[int, int]] = []
-    sensitivity(*world, NAMES[:2], splits=3, progress=lambda done, of: told.append((done, of)))
-    assert told == [(1, 3), (2, 3), (3, 3)]
 
 
 BASE = ("sensitivity", "-a", "votes.csv", "-p", "probabilities.csv", "--aggregator")
@@ -245,24 +243,17 @@ def test_for_programs() -> None:
     }
 
 
-def test_coordinates_and_another_reference() -> None:
-    words = ("--splits", "2", "--alpha", "0.2", "-e", "patients.csv", "--cluster", "patient")
-    ran = run(*THREE, *words, "--reference", "majority-vote")
+def test_six_aggregators_take_two_tables_and_the_reference_is_named() -> None:
+    tables = [f'{{name = "weighted-vote", others = {weight}.0}}' for weight in range(2, 6)]
+    more = [word for table in tables for word in ("--aggregator", table)]
+    words = ("--splits", "1", "-e", "patients.csv", "--cluster", "patient")
+    names = ("label-frequency", "--aggregator", "one-coin", "--reference", "one-coin")
+    ran = run(*BASE, *names, *more, *words)
     assert ran.code == 0, ran.err
-    assert "the sets of majority-vote cover" in " ".join(ran.out.split())
-
-
-def test_six_aggregators_take_two_tables() -> None:
-    more = [word for k in range(2, 6) for word in ("--aggregator", _weighted(k))]
-    ran = run(*BASE, "label-frequency", "--aggregator", "one-coin", *more, "--splits", "1")
-    assert ran.code == 0, ran.err
+    assert "the sets of one-coin cover" in " ".join(ran.out.split())
     assert ran.out.count("coverage, evaluated with") == 2
     assert max(map(len, ran.out.splitlines())) <= 80
     assert not [line for line in ran.out.splitlines() if line != line.rstrip()]
-
-
-def _weighted(others: int) -> str:
-    return f'{{name = "weighted-vote", others = {others}.0}}'
 
 
 @said(__file__)

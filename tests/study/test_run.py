@@ -19,7 +19,7 @@ from plausibly.io import read_sets
 from plausibly.kernels.random import hash_names
 from plausibly.protocols import Calibrator
 from plausibly.study import StudyResult, prepare, run_study, write_study
-from study_world import SMALLEST, WHOLE, study, tables, written
+from study_world import WHOLE, tables, written
 
 METHODS: dict[str, dict[str, object] | Calibrator] = {
     "everyone": {
@@ -112,14 +112,6 @@ def test_sets_are_those_of_the_first_split_and_the_predictor_saw_all(world: Worl
     saved = plausibly.load_predictor("out/predictor.nc")
     assert saved.fingerprint == everything.fingerprint == result.predictor.fingerprint
     assert (saved.n, saved.metadata.aggregator) == (30, "label-frequency")
-
-
-def test_a_seed_that_no_32_bits_hold_is_kept_as_text(world: World) -> None:
-    world.write("study.toml", f"seed = {10**30}\n{SMALLEST}[splits]\ncount = 1\n")
-    write_study(ran("study.toml"))
-    stored = xr.load_dataset("plausibly-out/results.nc", engine="scipy")
-    assert stored.attrs["seed"] == str(10**30)
-    assert study(world.path("plausibly-out/resolved.toml").read_text()).seed == 10**30
 
 
 def test_nothing_else_has_a_part_in_the_results(world: World) -> None:

@@ -95,17 +95,3 @@ def test_the_sets_are_of_the_stratified_split(world: World) -> None:
     hashes = hash_names(ready["example"].values)
     test = split(hashes, split_keys(1, 0), strata=ready["site"].values)
     assert result.sets["example"].values.tolist() == ready["example"].values[test].tolist()
-
-
-def test_sizes_and_strata_that_no_split_has(world: World) -> None:
-    world.edit("study.toml", "[10, 15]", "[10, 16]")
-    told = run("run", "study.toml")
-    assert told.code == 2
-    assert "error option-range: split 0 has no 16 calibration examples\n" in told.err
-    world.edit("study.toml", "sizes = [10, 16]", "")
-    world.edit("study.toml", 'patients.csv"\n', 'patients.csv"\ncluster = "patient"\n')
-    world.edit("study.toml", '"site"', '"diagnosis"')
-    told = run("run", "study.toml")
-    assert told.code == 2
-    assert 'values of "patient" lie in several strata of' in told.err
-    assert not world.path("out").exists()

@@ -45,8 +45,3 @@ def test_one_split_by_hand(data: tuple[xr.DataArray, xr.DataArray]) -> None:
         expected = float((sets * lam[test]).sum("label").mean())
         measured = found["aggregated_coverage"].sel({"method": name}).item()
         assert measured == pytest.approx(expected)
-
-
-def test_other_calibrators_do_not_read_views(data: tuple[xr.DataArray, xr.DataArray]) -> None:
-    with pytest.raises(plausibly.errors.InputError, match="augmentations-unread"):
-        plausibly.compare(*data, ["expected"], splits=1)
