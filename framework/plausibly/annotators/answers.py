@@ -94,15 +94,6 @@ class Answers:
                 source="annotations",
                 details={"examples": [str(name) for name in dict.fromkeys(where)]},
             )
-        if rows.weight.sum() >= 2.0**31:
-            raise InputError(
-                "answers-many",
-                f"annotations stand for {counted(int(rows.weight.sum()))} answers",
-                expected="fewer than 2,147,483,648, so that pairs can be counted exactly",
-                found=counted(int(rows.weight.sum())),
-                hint="plausibly.select_annotations(ann, example=...) some of the examples",
-                source="annotations",
-            )
         examples = name_texts(table.indexes[names.EXAMPLE])
         hashes = hash_names(examples)
         place = np.lexsort((np.array(examples, dtype=np.str_), hashes))

@@ -34,6 +34,7 @@ from plausibly.evaluation.result import (
     wrapped,
 )
 from plausibly.evaluation.risk import LEVEL, Risk, in_order, levels_of
+from plausibly.evaluation.splits import check_count, out_of_range
 from plausibly.kernels.blocks import row_blocks
 from plausibly.kernels.coverage import Ties, row_sums
 from plausibly.kernels.types import Ints
@@ -45,6 +46,7 @@ MULTIPLICITY = (
     "the intervals hold for all subgroups together (Bonferroni); the mean of the subgroup that is "
     "covered least is the least of many, and so lower than what it will be on new examples"
 )
+_HALVES = "edges=[0.5, 0.8], or quantiles=2 for halves"
 _SLACK = 1e-9  # Tolerance below an edge: sums of decimals may end just under it.
 
 
@@ -232,14 +234,14 @@ class ByRange(Grouper):
         values = numbers.astype(np.float64)
         if self.edges is not None:
             if self.quantiles is not None:
-                raise _malformed("edges and quantiles", "one of them", "both")
+                raise out_of_range("edges", "both", expected="edges or quantiles", hint=_HALVES)
             cuts = [float(edge) for edge in self.edges]
             if any(not a < b for a, b in pairwise(cuts)) or not np.isfinite(cuts).all():
-                raise _malformed("edges", "numbers in ascending order, each once", listed(cuts))
+                expected = "numbers in ascending order, each once"
+                raise out_of_range("edges", listed(cuts), expected=expected, hint=_HALVES)
         else:
             parts = 2 if self.quantiles is None else self.quantiles
-            if parts < 1:
-                raise _malformed("quantiles", "a number of strata from 1 on", str(parts))
+            check_count("quantiles", parts, usual=2)
             # Numbers that occur, not between them: each stratum holds the number it begins with.
             shares = [place / parts for place in range(1, parts)]
             numbers = np.unique(np.quantile(values, shares, method="higher"))
@@ -302,16 +304,12 @@ class ByCoordinate(Grouper):
         self.__attrs_init__(coordinates, crossed, at_least)
 
     def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
-        wanted, least = list(self.coordinates), min(self.crossed, self.at_least)
-        unclear = not wanted or len(set(wanted)) < len(wanted)
-        if unclear or least < 1:
-            raise InputError(
-                "subgroups-malformed",
-                "these are no subgroups of the examples",
-                expected="coordinates, each once, with crossed and at_least from 1 on",
-                found=listed(wanted) or "none" if unclear else str(least),
-                hint="different coordinates, with crossed=2 and at_least=20",
-            )
+        wanted = list(self.coordinates)
+        check_count("crossed", self.crossed, usual=2)
+        check_count("at_least", self.at_least, usual=20)
+        if not wanted or len(set(wanted)) < len(wanted):
+            expected = "one coordinate of the examples or more, each once"
+            raise out_of_range("by", listed(wanted) or "none", expected=expected, hint='by="site"')
         clusters = prepared.averaging.clusters
         coded = {name: inputs.codes_of(prepared.coordinate(name)) for name in wanted}
         kept: list[tuple[str, int, Ints]] = []
@@ -429,17 +427,6 @@ class ByRisk(Grouper):
         most = max(float(risks.max()), np.finfo(np.float64).tiny)
         lost = [averaging.interval(loss, top=most) for loss in losses]
         return result.assign(averaging.variables("risk_missed", lost))
-
-
-def _malformed(what: str, expected: str, found: str) -> InputError:
-    return InputError(
-        "edges-malformed",
-        f"{what} make no strata",
-        expected=expected,
-        found=found,
-        hint="edges=[0.5, 0.8], or quantiles=2 for halves",
-        source=what,
-    )
 
 
 SHARE = "share"

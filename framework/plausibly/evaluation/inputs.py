@@ -227,24 +227,17 @@ def example_values(
 ) -> NDArray[np.generic]:
     """Return a coordinate of the examples, from the first array that has it."""
     name: object = coordinate
-    if not isinstance(name, str):
-        raise InputError(
-            "coordinate-missing",
-            "a coordinate of the examples is chosen by its name",
-            expected="text",
-            found=type(name).__name__,
-            hint='sets.assign_coords({"site": ("example", values)}), and then "site"',
-        )
-    for array in arrays:
-        if coordinate in array.coords and array[coordinate].dims == (names.EXAMPLE,):
-            return _filled(array[coordinate], "coordinate", coordinate)
+    text = name if isinstance(name, str) else type(name).__name__
+    for array in arrays if isinstance(name, str) else ():
+        if text in array.coords and array[text].dims == (names.EXAMPLE,):
+            return _filled(array[text], "coordinate", text)
     there = sorted(coordinates_over(names.EXAMPLE, arrays))
     raise InputError(
         "coordinate-missing",
-        f'the examples have no coordinate "{coordinate}"',
-        expected="a coordinate over example",
+        f'the examples have no coordinate "{text}"',
+        expected="the name of a coordinate over example",
         found=listed(there) or "none",
-        hint=meant(coordinate, there) or "assign_coords, or a table of examples",
+        hint=meant(text, there) or "assign_coords, or a table of examples",
         details={"coordinates": there},
     )
 

@@ -58,8 +58,8 @@ def record_warnings(
         else:
             nearest = (k for k in type(message).__mro__ if _KINDS.get(k.__name__) is k)
             kind, text = next(nearest).__name__, str(message)
-        place = {"filename": warning.filename, "line": warning.lineno}
-        recorded.append(Recorded(kind=kind, text=text, fields=fields, **place, **where))
+        where |= {"filename": warning.filename, "line": warning.lineno}
+        recorded.append(Recorded(kind=kind, text=text, fields=fields, **where))
 
 
 def _plain(value: object) -> object:

@@ -41,8 +41,7 @@ from plausibly.evaluation.splits import (
     check_count,
     check_share,
     check_strata,
-    is_whole,
-    out_of_range,
+    read_numbers,
 )
 from plausibly.io import arrays
 from plausibly.kernels.coverage import Ties
@@ -231,7 +230,10 @@ def compare(
     check_share("test", test, 0.5)
     check_count("splits", splits, usual=100)
     check_count("processes", processes, usual=2)
-    numbers = read_numbers("draws", draws), read_numbers("sizes", sizes)
+    numbers = [
+        None if chosen is None else read_numbers(name, chosen)
+        for name, chosen in (("draws", draws), ("sizes", sizes))
+    ]
     model = Predictions.from_xarray(predictions).array
     model, plausibilities = inputs.matched(model, inputs.as_plausibilities(plausibilities))
     labels = name_texts(model[names.LABEL].values)
@@ -341,21 +343,6 @@ def compare(
     if strata is not None:
         study.attrs |= {"stratify": stratum, "strata": len(np.unique(strata))}
     return Study(study)
-
-
-def read_numbers(argument: str, value: int | Sequence[int] | None) -> tuple[int, ...] | None:
-    """Return one number or several, each once."""
-    if value is None:
-        return None
-    numbers = np.asarray(value, dtype=object).ravel().tolist()
-    wrong = listed(repr(entry) for entry in numbers if not is_whole(entry))
-    twice = sorted({entry for entry in numbers if numbers.count(entry) > 1}) if not wrong else []
-    if wrong or twice or not numbers:
-        wrong = f"{listed(twice)} more than once" if twice else wrong or "none"
-        expected = "whole numbers from 1 on, each once"
-        hint = "draws=[1, 5, 10]" if argument == "draws" else "sizes=[50, 100, 200]"
-        raise out_of_range(argument, wrong, expected=expected, hint=hint)
-    return tuple(map(int, numbers))
 
 
 def load_study(path: str | Path) -> Study:
