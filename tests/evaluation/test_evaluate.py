@@ -13,7 +13,7 @@ import plausibly
 from eval_said import check, said
 from plausibly.annotators import Agreement
 from plausibly.evaluation import Evaluation, Sensitivity, Study, evaluate, interval
-from plausibly.evaluation.design import Methods, read_methods
+from plausibly.evaluation.design import read_methods
 from plausibly.guarantee import Guarantee
 from plausibly.kernels.coverage import TIES, Ties
 from plausibly.planning import Plan
@@ -115,29 +115,6 @@ def test_clusters_may_be_a_coordinate_of_the_plausibilities() -> None:
     xr.testing.assert_identical(found, of_sets)
 
 
-def test_strata_follow_the_largest_plausibility() -> None:
-    rows = [[0.4, 0.3, 0.3], [0.5, 0.5, 0], [0.7 + 0.1, 0.2, 0], [0.1 + 0.7, 0.2, 0], [1, 0, 0]]
-    rows += [[0.79, 0.21, 0]]
-    coords = {"example": list("abcdef"), "label": ["x", "y", "z"]}
-    lam = xr.DataArray(rows, dims=("example", "label"), coords=coords)
-    sets = xr.DataArray(np.ones((6, 3), dtype=bool), dims=lam.dims, coords=coords)
-    found = evaluate(sets, lam).data
-    assert found["ambiguity"].values.tolist() == ["below 0.5", "0.5 to 0.8", "0.8 and above"]
-    assert found["stratum_n"].values.tolist() == [1, 2, 3]
-    assert found["stratum_aggregated_coverage_mean"].values.tolist() == [1, 1, 1]
-    assert (found["stratum_aggregated_coverage_low"] < 1).all()
-    assert found["largest_plausibility"].values[4] == 1
-
-
-def test_other_seeds_draw_other_votes() -> None:
-    sets, lam = oracle.case(200, 3, votes=2)
-    one, two = (
-        evaluate(sets, lam, ties="random", seed=seed)["majority_vote_coverage"] for seed in (0, 1)
-    )
-    assert (one != two).any()
-    xr.testing.assert_identical(one, evaluate(sets, lam, ties="random")["majority_vote_coverage"])
-
-
 def test_true_labels_are_looked_up_by_name() -> None:
     sets, lam = oracle.case(12, 3)
     names = ["unknown here", *lam["example"].values[::-1]]
@@ -165,13 +142,6 @@ def test_sets_carry_their_guarantee_into_the_result() -> None:
     assert json.loads(found.attrs["left_out"]) == {"without a response": 2}
 
 
-def test_only_common_examples_counted_on_both_sides() -> None:
-    sets, lam = oracle.case(10, 3)
-    found = evaluate(sets[2:], lam[:9], only_common=True).data
-    assert found["n"] == 7
-    assert sorted(json.loads(found.attrs["left_out"]).values()) == [1, 2]
-
-
 SETS, LAM = oracle.case(10, 3)
 TAGGED = SETS.assign_coords(
     site=("example", ["a"] * 9 + [""]),
@@ -179,36 +149,25 @@ TAGGED = SETS.assign_coords(
     letter=("example", ["L1", *"bcdefghij"]),
     n=("example", ["x"] * 10),
 )
+COORDS = {"example": list("abcdef"), "label": ["x", "y", "z"]}
+ROWS = [[0.4, 0.3, 0.3], [0.5, 0.5, 0], [0.7 + 0.1, 0.2, 0], [0.1 + 0.7, 0.2, 0], [1, 0, 0]]
+CLEAR = xr.DataArray([*ROWS, [0.79, 0.21, 0]], dims=("example", "label"), coords=COORDS)
+EVERY = CLEAR.copy(data=np.ones((6, 3))).astype(bool)
+TWO_VOTES = oracle.case(200, 3, votes=2)
+
+
+def voted(seed: int) -> list[float]:
+    """Return whether each set has the majority vote, ties being drawn."""
+    result = evaluate(*TWO_VOTES, ties="random", seed=seed)
+    covered: list[float] = result["majority_vote_coverage"].values.tolist()
+    return covered
+
+
+def named(*methods: dict[str, object] | str) -> list[str]:
+    return list(read_methods(methods))
+
+
 SOME_TRUE = xr.DataArray(["l1"] * 8, dims="example", coords={"example": LAM["example"][:8]})
-
-
-def test_methods_are_named_after_their_components() -> None:
-    methods: Methods = [
-        "majority-vote",
-        {},
-        {"calibrator": {"name": "monte-carlo", "draws": 3}, "combiner": "average"},
-        {"combiner": {"name": "ecdf", "delta": 0.01}, "calibrator": "monte-carlo"},
-        {"calibrator": "monte-carlo", "score": "log-probability", "draws": 2},
-        {"name": "mine", "calibrator": "monte-carlo"},
-    ]
-    found = read_methods(methods)
-    assert list(found) == [
-        "majority-vote",
-        "expected",
-        "monte-carlo(draws=3), average",
-        "monte-carlo, ecdf(delta=0.01)",
-        "monte-carlo, log-probability",
-        "mine",
-    ]
-    assert found["monte-carlo, log-probability"].table() == {
-        "calibrator": "monte-carlo",
-        "score": "log-probability",
-        "combiner": "average",
-        "draws": 2,
-    }
-    by_name = read_methods({"a": {}, "b": {"calibrator": "majority-vote"}, "c": "majority-vote"})
-    assert list(by_name) == ["a", "b", "c"]
-    assert by_name["b"] == by_name["c"]
 
 
 def votes() -> xr.Dataset:

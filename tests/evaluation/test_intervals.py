@@ -10,6 +10,7 @@ from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 from scipy import special, stats
 
+from eval_said import check, said
 from plausibly.evaluation.intervals import METHODS, IntervalMethod, interval
 from plausibly.evaluation.result import ends
 from plausibly.kernels.types import Ints
@@ -161,26 +162,6 @@ def test_few_misses_do_not_make_an_interval_short(truth: float, size: int, wides
     assert width < widest
 
 
-def test_ten_misses_have_their_own_spread() -> None:
-    for end in (0.0, 1.0):
-        nine, ten = (np.append(np.full(90, end), np.full(k, 0.5)) for k in (9, 10))
-        assert interval(nine) == interval(nine, method="wilson")
-        assert interval(ten) == interval(ten, method="t")
-
-
-def test_what_rests_on_few_clusters_is_rough() -> None:
-    rng = np.random.default_rng(1)
-    spread, sure = rng.random(120), np.append(np.ones(110), np.full(10, 0.5))
-    assert interval(spread, clusters=np.arange(120) // 15).rough
-    assert not interval(spread, clusters=np.arange(120) // 10).rough
-    assert interval(sure, clusters=np.arange(120) // 10).rough
-    assert not interval(sure).rough
-
-
-def test_no_values_no_figures() -> None:
-    assert all(math.isnan(x) for x in (lambda i: (i.mean, i.low, i.high))(interval(np.array([]))))
-
-
 def betting_by_loops(values: list[float], miss: float, grid: int) -> tuple[float, float]:
     """Hedged capital on a grid of means, from the definition."""
     kept = []
@@ -208,16 +189,6 @@ def test_betting_is_the_hedged_capital() -> None:
     found = interval(values, method="betting")
     assert found.low == pytest.approx(low, abs=1 / 2000)
     assert found.high == pytest.approx(high, abs=1 / 2000)
-
-
-def test_betting_with_clusters_bets_on_their_means() -> None:
-    values, clusters = np.array([1.0, 0.5, 0.25, 0.75, 1.0, 1.0]), np.array([7, 7, 3, 3, 5, 5])
-    means = np.array([0.75, 0.5, 1.0])  # in the order of first appearance
-    found, expected = (
-        interval(values, clusters=clusters, method="betting"),
-        interval(means, method="betting"),
-    )
-    assert found == expected
 
 
 def held(
@@ -300,3 +271,15 @@ def test_ninety_five_of_a_hundred_intervals_hold_the_ratio(
     method: IntervalMethod, binary: bool, clusters: Ints | None
 ) -> None:
     assert _covers(method, binary, clusters) >= (0.95 if method == "betting" else 0.92)
+
+
+RANDOM = np.random.default_rng(1).random(120)
+NEARLY = np.append(np.ones(110), np.full(10, 0.5))
+PLACES = np.arange(120)
+MISSED = [np.append(np.full(90, end), np.full(k, 0.5)) for end in (0.0, 1.0) for k in (9, 10)]
+SIX, THREE = np.array([1.0, 0.5, 0.25, 0.75, 1.0, 1.0]), np.array([7, 7, 3, 3, 5, 5])
+
+
+@said(__file__)
+def test_intervals_of_special_cases(call: str, text: str) -> None:
+    check(call, text, globals())

@@ -13,7 +13,6 @@ import plausibly
 from eval_said import check, said
 from plausibly.evaluation import Evaluation, Sensitivity, Study, evaluate
 from plausibly.evaluation.intervals import interval
-from plausibly.evaluation.result import decimal
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.guarantee import Guarantee, Target
 from plausibly.kernels.random import hash_names
@@ -137,13 +136,6 @@ def test_the_same_as_plain_data() -> None:
     ]
     assert one["guarantee"]["level"] == "4/5"
     assert one["verdict"].startswith("At or above the guarantee: 0.80 on average")
-
-
-def test_decimals() -> None:
-    values = (0.0, 0.5, -0.25, 0.9996, 1.0, -1.0, -0.0001, float("nan"))
-    shown = "0.000 0.500 -0.250 1.000 1.000 -1.000 0.000 -"
-    assert " ".join(map(decimal, values)) == shown
-    assert decimal(0.671, 2) == "0.67"
 
 
 def test_a_rough_interval_is_marked_where_it_stands() -> None:
