@@ -253,14 +253,6 @@ def read_files(draft: Draft) -> Read:
         keys = ("annotations.path = ", "predictions.path = ")
         if swapped := files_swapped(annotated, predicted, keys):
             read.problems[:] = [("annotations.path", swapped)]
-    for table in ("labels", "examples", "predictions", "annotations", "plausibilities"):
-        typed = draft.text(table, "path")
-        # Its table may be wrong in another way as well.
-        if table not in draft.parts and typed is not None:
-            file = draft.folder / typed
-            if not file.is_dir():
-                with read.noting(f"{table}.path"):
-                    files.existing(file, table)
     return read
 
 
