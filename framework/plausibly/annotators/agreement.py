@@ -76,10 +76,9 @@ def label_disagreement(answers: xr.DataArray | xr.Dataset) -> xr.Dataset:
 
     Notes
     -----
-    With d_i answers to example i, of which c_ik say k, a pair is any two of them, and examples with
-    one answer are left out: ``mean_i c_ik (c_il - 1[k = l]) / (d_i (d_i - 1))``. Of plausibilities
-    both labels are drawn, ``mean_i lambda_ik lambda_il``: an answer then also meets itself, so that
-    few answers behind the plausibilities look more agreed than they are.
+    With d_i answers to example i, of which c_ik say k, and without examples of one answer,
+    ``mean_i c_ik (c_il - 1[k = l]) / (d_i (d_i - 1))``; of plausibilities
+    ``mean_i lambda_ik lambda_il``, so that few answers behind them look more agreed than they are.
     """
     if is_annotations(answers) and answers.attrs.get(names.KIND) == SINGLE:
         single = Answers.of(answers)
@@ -298,13 +297,7 @@ def measure_titles(kind: str) -> dict[str, str]:
 
 
 def describe_certainty(certainty: xr.Dataset) -> list[str]:
-    """Return in words how certain the most plausible label is.
-
-    Parameters
-    ----------
-    certainty : Dataset
-        From `plausibly.annotators.annotation_certainty`.
-    """
+    """Return in words what `annotation_certainty` measured."""
     titles = {"": "certainty of the most plausible label", "level_": "of its level"}
     there = [prefix for prefix in titles if f"{prefix}mean" in certainty]
     lines = [
@@ -561,11 +554,9 @@ def agreement(
     Notes
     -----
     Measures of pairs are over examples with two answers or more. Intervals are BCa over resamples
-    of the examples, with Student's t for few: what other examples of the same kind, answered alike,
-    would give. There is none where all resamples agree alike, as where all annotators agree.
-    An annotator is low where the mean difference to the others of the same examples is more
-    standard errors below 0 than chance gives one annotator in twenty tables, and ten answers or
-    more were compared.
+    of the examples, with Student's t for few; there is none where all resamples agree alike. An
+    annotator is low where the mean difference to the others of the same examples is more standard
+    errors below 0 than chance gives one annotator in twenty tables, of ten answers or more.
 
     References
     ----------

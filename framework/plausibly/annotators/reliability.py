@@ -53,12 +53,10 @@ def reliability(
 ) -> ReliabilityTable:
     """Return what each annotator is worth, as an aggregator estimates it.
 
-    Examples without an answer say nothing of annotators, and are left out.
-
     Parameters
     ----------
     annotations : Dataset
-        An annotation table, from `read_annotations` or an annotation kind.
+        An annotation table; examples without an answer are left out.
     aggregator : str, mapping or Aggregator
         One that estimates annotators, such as ``dawid-skene``, ``one-coin`` or
         ``worker-agreement``: it has a method ``reliability(annotations)``.

@@ -49,11 +49,6 @@ def largest(array: xr.DataArray | xr.Dataset) -> xr.DataArray:
     ----------
     array : DataArray or Dataset, (example, label)
         As in `entropy`.
-
-    Returns
-    -------
-    DataArray of float64, (example,)
-        Named ``largest``.
     """
     table = _distributions(array)
     values = table.stored.weight.max(axis=1)

@@ -128,18 +128,10 @@ class Evaluation(Result):
     def verdict(self) -> str:
         """Return one paragraph per alpha: whether the sets cover what is guaranteed.
 
-        Notes
-        -----
-        The interval decides: below the level, around it, or at or above it. It is about more
-        examples for this predictor; the guarantee of most methods is about the average over
-        calibrations. An interval below the level is therefore compared with how coverage varies
-        between calibrations of that size: twice ``sqrt(alpha (1 - alpha) / n)``, the first-order
-        bound for one draw per example.
-
-        A guarantee for each site or label is checked in each, with its own n and with intervals
-        and spread that hold for all of them together: for a site, where it is what `by` names. One
-        for a new patient is checked by the mean over patients of the means within, where patients
-        are known.
+        The interval decides: below the level, around it, or at or above it. One below the level is
+        compared with how coverage varies between calibrations of that size: twice ``sqrt(alpha
+        (1 - alpha) / n)``. A guarantee for each site (where it is what `by` names) or label is
+        checked in each, and one for a new patient by the mean over patients of the means within.
         """
         return "\n".join(_verdict(plane) for plane in planes(self.data))
 

@@ -29,15 +29,10 @@ _FEW = 10  # examples or clusters, below which their spread says too little
 
 @attrs.frozen
 class Interval:
-    """A mean with its confidence interval.
+    """A mean with its confidence interval, NaN where there is no value.
 
-    Attributes
-    ----------
-    mean, low, high : float
-        NaN where there is no value.
-    rough : bool
-        Whether fewer than ten clusters (in effect) stand behind it, or behind what differs from
-        0 or 1: it may then hold the truth less often than it says.
+    It is `rough` where fewer than ten clusters (in effect) stand behind it, or behind what differs
+    from 0 or 1: it may then hold the truth less often than it says.
     """
 
     mean: float
@@ -63,19 +58,16 @@ def interval(
     values : ndarray of float64, (example,)
         Outcomes, such as the coverage of each example.
     weights : ndarray of float64, (example,), optional
-        In [0, 1], such as the plausibility of one label: the mean is ``sum w y / sum w``, an
-        estimate of ``E[w y] / E[w]``. Examples of weight 0 say nothing.
+        In [0, 1], such as the plausibility of one label: the mean is ``sum w y / sum w``.
     clusters : ndarray of int, (example,), optional
         Code of the cluster (a patient, say) of each example: outcomes of one cluster may be alike.
     method : {"auto", "wilson", "t", "betting"}
-        ``"wilson"`` is exact in kind for 0/1 outcomes and conservative for fractional ones.
-        ``"t"`` uses the spread of the outcomes. ``"betting"`` holds for every sample size; it
-        reads the outcomes in the order given, which must not depend on them, and with clusters it
-        is about the mean of the clusters' means, widened where needed to hold the reported mean.
-        ``"auto"`` is Wilson where all outcomes, or all but those of fewer than ten examples
-        (clusters), are 0 or `top`; t otherwise.
+        ``"wilson"`` is for 0/1 outcomes, and conservative for fractional ones. ``"t"`` uses the
+        spread of the outcomes. ``"betting"`` holds for every sample size; it reads the outcomes in
+        their order, which must not depend on them, and with clusters it is about the mean of the
+        clusters' means, widened where needed to hold the reported mean. ``"auto"`` is Wilson where
+        all outcomes, or all but those of fewer than ten examples (clusters), are 0 or `top`.
     confidence : float
-        Between 0 and 1.
     top : float
         Largest possible outcome: 1 for a coverage, the number of labels for a set size.
     among : int
@@ -90,16 +82,10 @@ def interval(
 
     Notes
     -----
-    With weights w (1 where there are none) the mean is the ratio ``R = sum w y / W``, W = sum w.
-    Its variance is that of the jackknife over clusters g (CR3), ``sum_g (d_g / (1 - W_g / W))^2 /
-    W^2`` with residual sums ``d_g = sum_{i in g} w_i (y_i - R)``, with Kish's degrees of freedom,
-    ``W^2 / sum_g W_g^2 - 1``. Wilson's interval has the effective number of examples
-    ``R (1 - R)`` over that variance, at most ``W^2 / sum w^2`` (Kish 1965). Examples that stand
-    alone and weigh the same have Student's t and Wilson's interval as they are known.
-
-    With few clusters, or outcomes that are nearly all 0 or `top`, no interval of a useful width
-    reaches its confidence: 95% intervals of 20 clusters of 1 or 60 examples hold a truth of
-    0.96 in about 90% of cases. Such an interval is `rough`.
+    The variance of the mean is that of the jackknife over clusters g (CR3), ``sum_g (d_g /
+    (1 - W_g / W))^2 / W^2`` with residual sums d_g and weights W_g, with Kish's degrees of freedom,
+    ``W^2 / sum_g W_g^2 - 1``. Wilson's interval has the effective number of examples ``R (1 - R)``
+    over that variance, at most ``W^2 / sum w^2`` (Kish 1965), for the mean R.
     """
     check_method(method, confidence)
     if weights is not None:

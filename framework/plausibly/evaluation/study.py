@@ -60,13 +60,7 @@ class Study(Result):
     """Several methods on the same random splits, from `plausibly.compare`: prints its table."""
 
     def save(self, path: str | Path) -> None:
-        """Write the study as netCDF-3, whole or not at all.
-
-        Parameters
-        ----------
-        path : str or Path
-            netCDF-3 has no 64-bit integers: counts are stored in 32 bits, a longer seed as text.
-        """
+        """Write the study as netCDF-3, whole or not at all; a seed of more than 32 bits as text."""
         _check(self.data, "this Dataset")
         attributes = {
             name: str(value) if isinstance(value, int) and value not in _INT32 else value
@@ -187,9 +181,8 @@ def compare(
         every value has the share `test` of its examples on the test side, but for one example. With
         `cluster` all examples of a cluster must have the same value, and shares are approximate.
     draws : int or sequence of int, optional
-        Numbers of draws, along a dim ``draws``: in the place of the parameter ``draws`` of each
-        calibrator that has one, also inside another. Methods without one are calibrated once, and
-        are the same along it: see the coordinate ``uses_draws``.
+        Numbers of draws, along a dim ``draws``, of each calibrator that draws, also inside another.
+        Other methods are the same along it: see the coordinate ``uses_draws``.
     sizes : int or sequence of int, optional
         Numbers of calibration examples, along a dim ``size``: subsets of the calibration side, by
         the keys of their names, each part of every larger one; whole clusters, as long as they fit.
@@ -205,8 +198,8 @@ def compare(
         A folder where each finished split is kept. The same study, or one of more splits, goes on
         from there, also after it was killed; any other study is refused.
     progress : bool or callable, optional
-        True for a bar on a terminal or in a notebook, silent elsewhere. A function is called with
-        the number of finished splits, and of all; first with those that `checkpoint` had, if any.
+        True for a bar on a terminal or in a notebook. A function is called with the number of
+        finished splits, and of all.
 
     Returns
     -------
@@ -346,17 +339,7 @@ def compare(
 
 
 def load_study(path: str | Path) -> Study:
-    """Read a study from the file of `Study.save`, or from ``results.nc`` of ``plausibly run``.
-
-    Parameters
-    ----------
-    path : str or Path
-
-    Returns
-    -------
-    Study
-        As `plausibly.compare` returned it, with the same types.
-    """
+    """Read a study from the file of `Study.save`, or from ``results.nc`` of ``plausibly run``."""
     path = Path(path)
     study = arrays.load(path, "study").drop_encoding()
     _check(study, path.name)

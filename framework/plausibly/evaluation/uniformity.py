@@ -46,7 +46,7 @@ def p_value_uniformity(
     predictor : ConformalPredictor
     predictions : DataArray, (example, label)
         Of examples that did not calibrate it.
-    plausibilities, true_label, only_common
+    plausibilities, true_label, only_common, interval_method, confidence
         See `plausibly.evaluate`.
     alphas : number or text, or a sequence of them
         At which to state the share of p-values that are not larger: what sets at alpha miss.
@@ -54,8 +54,6 @@ def p_value_uniformity(
         Coordinate of the examples, such as the patient: examples of one are alike, and count for
         less. Where the predictor guarantees for a new patient (``clustered``), each patient of the
         test counts for one, if the examples have that coordinate; else nothing is guaranteed.
-    interval_method, confidence
-        Of these shares, see `plausibly.evaluation.intervals.interval`.
     seed : int
         Of the label that is drawn from the plausibilities of each example, keyed by its name.
 
@@ -76,16 +74,11 @@ def p_value_uniformity(
 
     Notes
     -----
-    Conformal p-values are multiples of ``1 / (n + 1)`` or coarser, and an average of m of them is
-    not uniform at all: what is guaranteed is ``P(p <= t) <= t``. Only D+ speaks against that.
-    `p_super_uniform`, ``exp(-2 e D+^2)`` (Massart 1990), is valid for every such law. D- says how
-    much is given away. `p_uniform` is meant for scores without ties; a small one beside a large
-    `p_super_uniform` breaks no guarantee.
-
-    All p-values share one calibration set, so the tests compare two samples, with
-    ``e = 1 / (1 / n + 1 / h)`` (`effective`), n calibration and h test examples, h divided by the
-    design effect of the clusters. For one drawn label per calibration example that is the
-    two-sample test; more draws vary less, and the tests are then careful.
+    What is guaranteed is ``P(p <= t) <= t``, and only D+ speaks against that. `p_super_uniform`,
+    ``exp(-2 e D+^2)`` (Massart 1990), is valid for every such law. `p_uniform` is meant for scores
+    without ties; a small one beside a large `p_super_uniform` breaks no guarantee. All p-values
+    share one calibration set, so the tests compare two samples, with ``e = 1 / (1 / n + 1 / h)``
+    (`effective`), n calibration and h test examples, h divided by the design effect of clusters.
 
     References
     ----------

@@ -251,7 +251,7 @@ def plan(
     alpha : number, text, or a sequence of them
         Miscoverage rates; a sequence gives the result the dim ``alpha``.
     n : int or sequence of int, optional
-        Numbers of calibration examples to look at; by default doubled from 100 on.
+        Numbers of calibration examples; by default doubled from 100 on.
     draws : sequence of int or "expected", optional
         By default 1, 10 and expected; 1 alone without a pilot.
     within : float, optional
