@@ -282,6 +282,8 @@ def _means(
     hashes: Hashes, cluster: str | None, arrays: Sequence[xr.DataArray], confidence: float
 ) -> Callable[[Doubles], Interval]:
     """Return a function from numbers of examples to their mean with its interval."""
-    order, clusters = np.argsort(hashes, kind="stable"), inputs.cluster_codes(cluster, arrays)
-    averaging = Averaging(None if clusters is None else clusters[order], 0, "auto", confidence)
+    order, clusters = np.argsort(hashes, kind="stable"), None
+    if cluster is not None:
+        clusters = inputs.codes_of(inputs.example_values(cluster, arrays))[1][order]
+    averaging = Averaging(clusters, 0, "auto", confidence)
     return lambda values: averaging.interval(np.clip(values[order], 0.0, 1.0))

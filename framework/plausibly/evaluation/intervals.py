@@ -221,8 +221,8 @@ COVERAGE = {
 }
 """Measured coverage by target of the guarantee."""
 
+_SHARES = {"share_empty": 0, "share_singleton": 1}
 GUARANTEED, CELL = "guaranteed", "guaranteed_cell"
-_SHARES = (("share_empty", 0), ("share_singleton", 1))
 ROUGH = "rough"
 """True if few clusters stand behind an interval; where there are clusters."""
 
@@ -256,11 +256,6 @@ class Averaging:
     method: IntervalMethod
     confidence: float
 
-    @property
-    def ends(self) -> Sequence[str]:
-        """Figures of an interval."""
-        return ENDS if self.clusters is None else (*ENDS, ROUGH)
-
     def interval(
         self,
         values: Doubles,
@@ -284,7 +279,7 @@ class Averaging:
     def variables(self, name: str, nested: Sequence[object], dim: str | None = None) -> Variables:
         """Return variables of intervals by alpha, or by what is along `dim` and alpha."""
         dims = [names.ALPHA] if dim is None else [dim, names.ALPHA]
-        return variables(name, nested, dims, self.ends)
+        return variables(name, nested, dims, ENDS if self.clusters is None else (*ENDS, ROUGH))
 
     def overall(self, outcomes: Measures) -> xr.Dataset:
         """Return means of all examples, and shares of sets, (alpha,)."""
@@ -312,7 +307,7 @@ class Averaging:
                 for rows in groups
             ]
             columns |= self.variables(f"{prefix}{name}", each, dim)
-            for title, size in _SHARES if name == SET_SIZE else ():
+            for title, size in _SHARES.items() if name == SET_SIZE else ():
                 exact = values == size
                 shares = np.stack(
                     [exact[rows].sum(axis=0) / (len(rows) or math.nan) for rows in groups]

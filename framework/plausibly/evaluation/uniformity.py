@@ -96,13 +96,16 @@ def p_value_uniformity(
     p, known = named.array, predictor.hashes
     hashes = hash_names(p[names.EXAMPLE].values)
     overlap = 0 if known is None else int(np.isin(hashes, known).sum())
-    inputs.warn_of_overlap(overlap, len(hashes), source="the predictions", stacklevel=3)
+    if overlap:
+        inputs.warn_of_overlap(overlap, len(hashes), source="the predictions", stacklevel=3)
     uniform = Keys(seed).child("uniformity/drawn").uniform(hashes)
     stored, about = record.stored, (p, record.about)
     codes: dict[str, Ints] = {VOTED: stored.argmax(), DRAWN: draw_labels(stored, uniform)[0]}
     if true_label is not None:
         codes[TRUE] = inputs.true_codes(true_label, about, labels)
-    clusters = inputs.cluster_codes(cluster, about)
+    clusters = None
+    if cluster is not None:
+        clusters = inputs.codes_of(inputs.example_values(cluster, about))[1]
     wanted = np.stack(list(codes.values()))
     chosen, least = np.empty(wanted.shape), math.inf
     for rows, p_values in p_value_rows(predictor, p):
