@@ -11,9 +11,7 @@ from scipy.special import stdtrit
 
 from eval_said import check, said
 from plausibly import aggregate, calibrate, registry
-from plausibly.data import names
 from plausibly.data.select import select_annotations
-from plausibly.errors import InputError
 from plausibly.evaluation import interval, leave_one_annotator_out, monte_carlo_error
 from plausibly.evaluation.splits import split
 from plausibly.kernels.random import Keys, hash_names
@@ -255,15 +253,8 @@ def test_rankings_are_aggregated_alone_and_together() -> None:
 
 
 SMALL, RECORDS = world(20)
+SOME_VOTES = select_annotations(table(RECORDS), example=[f"e{i:03d}" for i in range(5, 20)])
 NOBODY = table([(example, None, answer) for example, _, answer in RECORDS])
-
-
-def test_only_common_examples() -> None:
-    part = select_annotations(table(RECORDS), example=[f"e{i:03d}" for i in range(5, 20)])
-    with pytest.raises(InputError, match="examples-differ"):
-        leave_one_annotator_out(SMALL, part)
-    found = leave_one_annotator_out(SMALL, part, alphas=0.3, only_common=True)
-    assert found.sizes[names.EXAMPLE] == 15
 
 
 @said(__file__)

@@ -13,7 +13,6 @@ from scipy.stats import ks_2samp
 from eval_said import check, said
 from plausibly import calibrate
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.errors import InputError
 from plausibly.evaluation import interval, p_value_uniformity
 from plausibly.evaluation.uniformity import distances
 
@@ -137,14 +136,6 @@ def test_nothing_depends_on_the_order_of_rows_or_labels() -> None:
 
 PREDICTIONS, LAM = oracle.world(100)
 CALIBRATED = calibrate(PREDICTIONS[:60], LAM[:60])
-
-
-def test_names_must_match() -> None:
-    predictor, predictions, lam = made()
-    with pytest.raises(InputError, match="examples-differ"):
-        p_value_uniformity(predictor, predictions[1:], lam)
-    found = p_value_uniformity(predictor, predictions[1:], lam, only_common=True)
-    assert found.attrs["n"] == 199
 
 
 @pytest.mark.parametrize(

@@ -94,12 +94,6 @@ def test_the_document(folder: Path) -> None:
     assert result["needed"][3] == {"combiner": "ecdf", "n": 496, "counts": "held-out examples"}
 
 
-def test_one_side_and_other_shares() -> None:
-    told = " ".join(shown("plan --within 0.01 --confidence 0.95 --set plan.one_sided=true").split())
-    assert "range of coverage in 19 of 20 calibrations" in told
-    assert told.startswith("Plan: 2,520 calibration examples for coverage 0.90 less 0.01")
-
-
 def test_options_reach_the_plan(folder: Path) -> None:
     told = shown(
         "plan -a votes.csv -p pilot.csv --draws 3,expected --answers 2 --set method.score=margin "

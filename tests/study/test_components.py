@@ -10,7 +10,7 @@ import pytest
 
 from cli_world import World
 from plausibly.conformal.load import load_predictor
-from plausibly.errors import ComponentError, InputError, MissingExtra
+from plausibly.errors import InputError, MissingExtra
 from plausibly.study import prepare, run, run_study, write_study
 from study_world import SMALLEST, Wrapped, rows, with_more_components
 
@@ -76,8 +76,6 @@ def test_a_file_that_needs_an_extra_is_said_alone_or_among_others(
     with pytest.raises(InputError) as caught:
         prepare("study.toml")
     assert " predictions.path: p.parquet needs pyarrow; pip install it\n" in str(caught.value)
-
-
 
 
 def test_paths_on_another_drive_are_absolute(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
