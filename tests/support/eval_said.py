@@ -19,7 +19,7 @@ from plausibly import annotators, evaluation
 from plausibly.errors import InputError, PlausiblyWarning
 
 LIBRARIES = {"np": np, "xr": xr, "plausibly": plausibly}
-OFFERED = {name: getattr(evaluation, name) for name in evaluation.__all__}
+OFFERED = {name: getattr(evaluation, name) for name in dir(evaluation)}
 NAMES = {**vars(annotators), **OFFERED, **LIBRARIES}
 
 
