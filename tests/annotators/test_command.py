@@ -54,10 +54,10 @@ def test_groups_clusters_and_certainty(world: World) -> None:
 
 def test_json_is_what_python_says(world: World) -> None:
     document = run("agreement", "-a", "votes.csv", "--json").document
-    found = plausibly.agreement(plausibly.read_annotations(world.path("votes.csv"))).data
+    result = plausibly.agreement(plausibly.read_annotations(world.path("votes.csv"))).data
     by_name = {row["measure"]: row for row in document["measures"]}
-    for name in found["measure"].values:
-        one = found.sel(measure=name)
+    for name in result["measure"].values:
+        one = result.sel(measure=name)
         assert by_name[name]["value"] == float(one["value"])
         assert by_name[name]["low"] == float(one["low"])
     assert [row["label"] for row in document["by_label"]] == ["cat", "dog", "fox"]
@@ -77,9 +77,9 @@ def test_a_file_without_annotators(world: World) -> None:
 
 
 def test_where_nothing_can_be_compared() -> None:
-    found = plausibly.agreement(table([("e", "x", "a"), ("f", "x", "b")])).data
-    assert Agreement(found).lines()[1] == ("None of 2 examples has answers of two annotators.")
-    assert "\n".join(Agreement(found).annotator_lines()) == (
+    result = plausibly.agreement(table([("e", "x", "a"), ("f", "x", "b")])).data
+    assert Agreement(result).lines()[1] == ("None of 2 examples has answers of two annotators.")
+    assert "\n".join(Agreement(result).annotator_lines()) == (
         "No annotator answered an example that another one answered, too."
     )
 

@@ -53,8 +53,8 @@ def records_of(answers: list[list[object]]) -> Records:
     return [(f"e{i}", f"w{j}", said) for i, row in enumerate(answers) for j, said in enumerate(row)]
 
 
-def value(found: xr.Dataset, measure: str) -> float:
-    return float(found["value"].sel(measure=measure))
+def value(result: xr.Dataset, measure: str) -> float:
+    return float(result["value"].sel(measure=measure))
 
 
 def figures(annotations: xr.Dataset, measures: str, **options: Any) -> str:  # Any: of agreement
@@ -72,13 +72,13 @@ def answers(text: str, kind: str = "single-label") -> xr.Dataset:
     return table(records, LABELS, kind)
 
 
-def same(found: xr.Dataset, measure: str, expected: Number | None) -> None:
-    got = value(found, measure)
+def same(result: xr.Dataset, measure: str, expected: Number | None) -> None:
+    actual = value(result, measure)
     if expected is None:
-        assert math.isnan(got)
-        assert str(found["reason"].sel(measure=measure).item())
+        assert math.isnan(actual)
+        assert str(result["reason"].sel(measure=measure).item())
     else:
-        assert got == pytest.approx(float(expected), abs=1e-9)
+        assert actual == pytest.approx(float(expected), abs=1e-9)
 
 
 @settings(max_examples=50)
@@ -87,17 +87,17 @@ def test_single_labels_by_definition(answers: list[list[object]]) -> None:
     records = records_of(answers)
     if not records:
         return
-    found = plausibly.agreement(table(records, LABELS), order=LABELS, resamples=0).data
+    result = plausibly.agreement(table(records, LABELS), order=LABELS, resamples=0).data
     units = list(by_example(records).values())
-    same(found, "percent", pair_mean(units, nominal))
-    same(found, "fleiss-kappa", fleiss(units))
-    same(found, "krippendorff-nominal", alpha(units, nominal))
-    same(found, "krippendorff-ordinal", alpha(units, ordinal(units, LABELS)))
+    same(result, "percent", pair_mean(units, nominal))
+    same(result, "fleiss-kappa", fleiss(units))
+    same(result, "krippendorff-nominal", alpha(units, nominal))
+    same(result, "krippendorff-ordinal", alpha(units, ordinal(units, LABELS)))
 
     def step(one: object, other: object) -> Fraction:
         return Fraction(int(abs(LABELS.index(str(one)) - LABELS.index(str(other))) > 1))
 
-    same(found, "neighbouring", pair_mean(units, step))
+    same(result, "neighbouring", pair_mean(units, step))
 
 
 @settings(max_examples=50)
@@ -106,13 +106,13 @@ def test_label_sets_by_definition(answers: list[list[object]]) -> None:
     records = records_of(answers)
     if not records:
         return
-    found = plausibly.agreement(table(records, LABELS, "label-set"), resamples=0).data
+    result = plausibly.agreement(table(records, LABELS, "label-set"), resamples=0).data
     units = list(by_example(records).values())
     for name, distance in (("jaccard", jaccard), ("masi", masi)):
-        same(found, name, pair_mean(units, distance))
-        same(found, f"krippendorff-{name}", alpha(units, distance))
-    same(found, "percent", pair_mean(units, nominal))
-    same(found, "krippendorff-nominal", alpha(units, nominal))
+        same(result, name, pair_mean(units, distance))
+        same(result, f"krippendorff-{name}", alpha(units, distance))
+    same(result, "percent", pair_mean(units, nominal))
+    same(result, "krippendorff-nominal", alpha(units, nominal))
 
 
 def test_votes_and_counts_say_the_same() -> None:
@@ -135,10 +135,10 @@ def test_votes_and_counts_say_the_same() -> None:
 def test_one_odd_answer_among_many_gives_zero_and_is_explained() -> None:
     """Five annotators, one 1 among 3s: alpha near 0 is right; agreement stands beside it."""
     rows = ["3 3 3 3 3"] * 4 + ["3 3 3 3 1"]
-    found = plausibly.agreement(table(coders("\n".join(rows)))).data
-    assert value(found, "krippendorff-nominal") == pytest.approx(0.0, abs=0.01)
-    assert value(found, "percent") == pytest.approx(0.92)
-    text = str(plausibly.annotators.Agreement(found))
+    result = plausibly.agreement(table(coders("\n".join(rows)))).data
+    assert value(result, "krippendorff-nominal") == pytest.approx(0.0, abs=0.01)
+    assert value(result, "percent") == pytest.approx(0.92)
+    text = str(plausibly.annotators.Agreement(result))
     assert "agreement by chance is frequent" in " ".join(text.split())
 
 
@@ -153,11 +153,11 @@ def test_an_annotator_without_answer_is_kept() -> None:
         mention_response=[0, 1, 2, 3],
         mention_label=[0, 0, 0, 1],
     )
-    found = plausibly.agreement(ann).data
-    assert found["annotator_answers"].sel(annotator="nobody") == 0
-    assert math.isnan(found["annotator_agreement"].sel(annotator="nobody"))
-    assert math.isnan(found["label_again"].sel(label="never"))
-    assert found["label_answers"].sel(label="never") == 0
+    result = plausibly.agreement(ann).data
+    assert result["annotator_answers"].sel(annotator="nobody") == 0
+    assert math.isnan(result["annotator_agreement"].sel(annotator="nobody"))
+    assert math.isnan(result["label_again"].sel(label="never"))
+    assert result["label_answers"].sel(label="never") == 0
 
 
 def test_too_many_different_sets_have_no_alpha_by_distance(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,7 +201,7 @@ def test_the_table_says_the_same_as_pairs(answers: list[list[list[list[str]]]], 
     records = [
         (f"e{i}", f"w{j}", said) for i, row in enumerate(answers) for j, said in enumerate(row)
     ]
-    found = plausibly.agreement(
+    result = plausibly.agreement(
         table(records, LABELS, "partial-ranking"), depth=depth, resamples=0
     ).data
 
@@ -211,9 +211,9 @@ def test_the_table_says_the_same_as_pairs(answers: list[list[list[list[str]]]], 
     def plain(one: list[list[str]], other: list[list[str]]) -> float:
         return 1 - average_overlap(one, other, LABELS, depth=depth, normalise=False)
 
-    same(found, "average-overlap", pair_mean(answers, plain))
-    same(found, "partial-average-overlap", pair_mean(answers, partial))
-    same(found, "krippendorff-overlap", alpha(answers, partial))
+    same(result, "average-overlap", pair_mean(answers, plain))
+    same(result, "partial-average-overlap", pair_mean(answers, partial))
+    same(result, "krippendorff-overlap", alpha(answers, partial))
 
 
 KRIPPENDORFF, FLEISS = table(coders(FOUR_CODERS)), counted_table(PSYCHIATRIC)
@@ -255,11 +255,11 @@ def weighted(weight: float) -> xr.Dataset:
 def test_the_order_of_a_label_table_is_used() -> None:
     order = {"high": 2, "low": 0, "mid": 1}
     ann = GRADES.assign_coords(order=("label", [order[k] for k in GRADES["label"].values]))
-    found = plausibly.agreement(ann).data
-    assert "krippendorff-ordinal" in found["measure"].values
-    assert found.attrs["order"] == '["low", "mid", "high"]'
+    result = plausibly.agreement(ann).data
+    assert "krippendorff-ordinal" in result["measure"].values
+    assert result.attrs["order"] == '["low", "mid", "high"]'
     same = plausibly.agreement(GRADES, order=["low", "mid", "high"]).data
-    xr.testing.assert_equal(found.drop_vars("order", errors="ignore"), same)
+    xr.testing.assert_equal(result.drop_vars("order", errors="ignore"), same)
     assert "krippendorff-ordinal" not in plausibly.agreement(GRADES)["measure"].values
 
 
@@ -267,7 +267,6 @@ WORLDS, ANSWERS = 500, 4
 
 
 def votes(worlds: int, n: int, seed: int) -> NDArray[np.int64]:
-    """Counts of three labels, of four answers each: (world, example, label)."""
     rng = np.random.default_rng(seed)
     shares = rng.dirichlet([0.5, 0.5, 0.3], (worlds, n))
     return rng.multinomial(ANSWERS, shares)
@@ -298,8 +297,8 @@ def test_they_cover_what_they_say(n: int) -> None:
     )
     times = np.concatenate(list(plan.times()), axis=1)
     truth = measures(votes(1, 100_000, seed=1), np.ones((100_000, 1)))
-    for found, true in zip(measures(votes(WORLDS, n, seed=n), times), truth, strict=True):
-        ends = np.array([plan.ends(row) for row in found])
+    for result, true in zip(measures(votes(WORLDS, n, seed=n), times), truth, strict=True):
+        ends = np.array([plan.ends(row) for row in result])
         assert np.isfinite(ends).all(axis=1).mean() > 0.99
         covered = np.mean((ends[:, 0] <= true[0, 0]) & (true[0, 0] <= ends[:, 1]))
         # Three standard errors of 500 worlds around 0.95 to 0.97; percentiles give 0.88 at 10.
@@ -312,7 +311,7 @@ def test_ordinal_alpha_of_each_resample_is_that_of_its_answers() -> None:
     names, order = [f"e{place}" for place in range(8)], ["1", "2", "3", "4"]
     answers = {name: rng.choice(order, 3, p=[0.5, 0.2, 0.2, 0.1]).tolist() for name in names}
     records = [(name, f"w{k}", said) for name in names for k, said in enumerate(answers[name])]
-    found = plausibly.agreement(table(records, order), order=order, resamples=20, seed=5).data
+    result = plausibly.agreement(table(records, order), order=order, resamples=20, seed=5).data
     hashes = hash_names(names)
     by_hash = [answers[names[place]] for place in np.argsort(hashes)]
     plan = Resampling(
@@ -326,16 +325,16 @@ def test_ordinal_alpha_of_each_resample_is_that_of_its_answers() -> None:
     for times in np.concatenate(list(plan.times()), axis=1).T.astype(int):
         drawn = [unit for unit, often in zip(by_hash, times, strict=True) for _ in range(often)]
         values.append(float(alpha(drawn, ordinal(drawn, order)) or np.nan))
-    one = found.sel(measure="krippendorff-ordinal")
+    one = result.sel(measure="krippendorff-ordinal")
     ends = float(one["low"]), float(one["high"])
     assert ends == pytest.approx(plan.ends(np.array(values)), abs=1e-9)
 
 
 def test_what_does_not_vary_has_no_interval() -> None:
     records = [(f"e{place}", by, "a" if place < 7 else "b") for place in range(9) for by in "xyz"]
-    found = plausibly.agreement(table(records), resamples=50).data.sel(measure="percent")
-    assert float(found["value"]) == 1
-    assert np.isnan([float(found["low"]), float(found["high"])]).all()
+    result = plausibly.agreement(table(records), resamples=50).data.sel(measure="percent")
+    assert float(result["value"]) == 1
+    assert np.isnan([float(result["low"]), float(result["high"])]).all()
 
 
 @said(__file__)
@@ -367,7 +366,7 @@ def nodules(shared: Path) -> xr.Dataset:
 
 @pytest.mark.realdata
 def test_lung_nodules(nodules: xr.Dataset) -> None:
-    found = plausibly.agreement(nodules, order=list("12345")).data
+    result = plausibly.agreement(nodules, order=list("12345")).data
     expected = {
         "percent": (0.385, 0.370, 0.401),
         "neighbouring": (0.787, None, None),
@@ -376,13 +375,13 @@ def test_lung_nodules(nodules: xr.Dataset) -> None:
         "fleiss-kappa": (0.193, 0.171, 0.217),
     }
     for name, (middle, low, high) in expected.items():
-        one = found.sel(measure=name)
+        one = result.sel(measure=name)
         assert float(one["value"]) == pytest.approx(middle, abs=5e-4)
         if low is not None:
             assert float(one["low"]) == pytest.approx(low, abs=5e-3)
             assert float(one["high"]) == pytest.approx(high, abs=5e-3)
-    again = [round(float(x), 2) for x in found["label_again"].values]
+    again = [round(float(x), 2) for x in result["label_again"].values]
     assert again == [0.67, 0.23, 0.42, 0.22, 0.41]
-    assert value(found, "unanimous") == pytest.approx(0.1415, abs=5e-5)
-    assert value(found, "tied") == pytest.approx(0.1981, abs=5e-5)
-    assert value(found, "entropy") == pytest.approx(0.6956, abs=5e-5)
+    assert value(result, "unanimous") == pytest.approx(0.1415, abs=5e-5)
+    assert value(result, "tied") == pytest.approx(0.1981, abs=5e-5)
+    assert value(result, "entropy") == pytest.approx(0.6956, abs=5e-5)

@@ -51,11 +51,11 @@ def test_annotators_by_hand(rows: list[list[str | None]]) -> None:
     ]
     if not records:
         return
-    found = plausibly.agreement(table(records, LABELS), resamples=0).data
+    result = plausibly.agreement(table(records, LABELS), resamples=0).data
     for q in range(1, 4):
-        if f"w{q}" not in found["annotator"].values:
+        if f"w{q}" not in result["annotator"].values:
             continue
-        mine = found.sel(annotator=f"w{q}")
+        mine = result.sel(annotator=f"w{q}")
         alike, among, votes = [], [], []
         for row in rows:
             others = [said for place, said in enumerate(row) if place != q and said is not None]
@@ -72,14 +72,14 @@ def test_annotators_by_hand(rows: list[list[str | None]]) -> None:
         assert int(mine["annotator_answers"]) == sum(row[q] is not None for row in rows)
         assert int(mine["annotator_compared"]) == len(alike)
         for name, values in (("agreement", alike), ("vote", votes), ("others", among)):
-            got = float(mine[f"annotator_{name}"])
-            assert got == pytest.approx(np.mean(values)) if values else math.isnan(got)
+            actual = float(mine[f"annotator_{name}"])
+            assert actual == pytest.approx(np.mean(values)) if values else math.isnan(actual)
 
 
 def test_one_who_says_one_label_too_much_is_noted() -> None:
-    found = plausibly.agreement(table(world(odd=True), LABELS), resamples=0).data
-    assert found["annotator_low"].values.tolist() == [False, False, False, False, True]
-    odd = found.sel(annotator="w4")
+    result = plausibly.agreement(table(world(odd=True), LABELS), resamples=0).data
+    assert result["annotator_low"].values.tolist() == [False, False, False, False, True]
+    odd = result.sel(annotator="w4")
     assert odd["annotator_says"].item() == "c"
     assert float(odd["annotator_says_share"]) == 1.0
     assert float(odd["annotator_says_others"]) < 0.45
@@ -88,12 +88,12 @@ def test_one_who_says_one_label_too_much_is_noted() -> None:
 def test_if_one_says_k_another_does_too() -> None:
     """An answer is drawn, then another one to the same example, as in the coincidences."""
     rows = ["a a b b", "a b b c", "a a . c"]
-    found = plausibly.agreement(table(coders("\n".join(rows)), LABELS), resamples=0).data
+    result = plausibly.agreement(table(coders("\n".join(rows)), LABELS), resamples=0).data
     units = ["aaa", "aba", "bb", "bcc"]
     for label in LABELS:
         named = sum(unit.count(label) for unit in units)
         both = sum(u.count(label) * (u.count(label) - 1) / (len(u) - 1) for u in units)
-        assert float(found["label_again"].sel(label=label)) == pytest.approx(both / named)
+        assert float(result["label_again"].sel(label=label)) == pytest.approx(both / named)
 
 
 def shuffled(records: Records, seed: int) -> Records:
@@ -127,8 +127,8 @@ def test_clusters_that_repeat_themselves_count_once() -> None:
     clustered = plausibly.agreement(ann, resamples=400, cluster="patient").data
     assert clustered.attrs["clusters"] == 40
 
-    def width(found: xr.Dataset) -> float:
-        one = found.sel(measure="percent")
+    def width(result: xr.Dataset) -> float:
+        one = result.sel(measure="percent")
         return float(one["high"] - one["low"])
 
     assert width(clustered) == pytest.approx(width(once), rel=0.15)
@@ -139,13 +139,13 @@ def test_groups_are_what_their_examples_alone_give() -> None:
     records = world(40)
     ann = table(records, LABELS)
     site = np.array(["north", "south"])[np.arange(40) % 2]
-    found = plausibly.agreement(
+    result = plausibly.agreement(
         ann.assign_coords(site=("example", site)), by="site", resamples=50
     ).data
     for group in ("north", "south"):
         part = plausibly.select_annotations(ann, example=ann["example"].values[site == group])
         alone = plausibly.agreement(part, resamples=0).data
-        mine = found.sel(group=group)
+        mine = result.sel(group=group)
         assert int(mine["group_examples"]) == 20
         np.testing.assert_allclose(mine["group_value"].values, alone["value"].values, atol=1e-12)
         low, value = mine["group_low"].values, mine["group_value"].values
@@ -207,9 +207,9 @@ def test_labels_without_mass_are_in_no_set(labels: int) -> None:
         coords={"example": ["e", "f"], "label": [f"k{place}" for place in range(labels)]},
     )
     risk = {f"k{place}": "low" if place < 2 else "high" for place in range(labels)}
-    found = annotation_certainty(lam, top=2, risk=risk)
-    assert found["certainty"].values.tolist() == [1.0, 0.5]
-    assert found["level_certainty"].values.tolist() == [1.0, 0.5]
+    result = annotation_certainty(lam, top=2, risk=risk)
+    assert result["certainty"].values.tolist() == [1.0, 0.5]
+    assert result["level_certainty"].values.tolist() == [1.0, 0.5]
 
 
 def test_ties_do_not_depend_on_the_order_of_labels_or_on_rounding() -> None:
@@ -235,12 +235,12 @@ def test_it_is_the_mean_over_draws(seed: int) -> None:
     model = xr.DataArray(
         rng.dirichlet([1, 1, 1], size=4), dims=("example", "label"), coords=lam.isel(draw=0).coords
     )
-    found = uncertainty_adjusted_accuracy(model, lam, top=2)
+    result = uncertainty_adjusted_accuracy(model, lam, top=2)
     first = lam.values.argmax(axis=-1)
     held = np.argsort(-model.values, axis=1)[:, :2]
     hits = (first[:, :, None] == held[None]).any(axis=-1)
-    np.testing.assert_allclose(found["example_accuracy"].values[:, 0], hits.mean(axis=0))
-    np.testing.assert_allclose(found["draw_accuracy"].values[:, 0], hits.mean(axis=1))
+    np.testing.assert_allclose(result["example_accuracy"].values[:, 0], hits.mean(axis=0))
+    np.testing.assert_allclose(result["draw_accuracy"].values[:, 0], hits.mean(axis=1))
 
 
 def test_nothing_depends_on_the_order_of_rows_and_labels() -> None:
@@ -274,20 +274,20 @@ def test_memory_goes_by_labels_that_are_named(kind: str) -> None:
     expected = plausibly.agreement(few, resamples=200).data
     tracemalloc.start()
     try:
-        found = plausibly.agreement(many, resamples=200).data
+        result = plausibly.agreement(many, resamples=200).data
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
     assert peak < 30e6  # (label, replicate) alone would be 42 million bytes
     for name in [str(name) for name in expected if str(name).startswith("label_")]:
-        mine = found[name].sel(label=named).values
+        mine = result[name].sel(label=named).values
         np.testing.assert_allclose(mine, expected[name].values, rtol=1e-12, err_msg=name)
-    others = found.drop_sel(label=named)
+    others = result.drop_sel(label=named)
     assert (others["label_answers"] == 0).all()
     assert (others["label_share"] == 0).all()
     assert np.isnan(others["label_again"]).all()
     if kind != "partial-ranking":  # there, labels that are not listed share the places left
-        np.testing.assert_allclose(found["value"].values, expected["value"].values, rtol=1e-12)
+        np.testing.assert_allclose(result["value"].values, expected["value"].values, rtol=1e-12)
 
 
 @said(__file__)

@@ -9,7 +9,6 @@ from .environments import PROJECT, SOURCES, Environment, build
 
 @pytest.fixture(scope="session")
 def good(tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    """Return an environment with plausibly and a plugin that works."""
     wheels = tmp_path_factory.mktemp("wheels")
     build(wheels, PROJECT, SOURCES / "pairs_reader")
     made = Environment.made(tmp_path_factory.mktemp("good"))

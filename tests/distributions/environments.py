@@ -30,7 +30,6 @@ for folder in folders:
 
 
 def build(out: Path, *folders: Path) -> list[Path]:
-    """Return the wheels of these source folders."""
     before = set(out.glob("*.whl"))
     _run([sys.executable, "-c", _BUILD, out, *folders], folder=PROJECT)
     made = sorted(set(out.glob("*.whl")) - before)
@@ -88,12 +87,10 @@ class Environment:
 
     @property
     def python(self) -> Path:
-        """Its interpreter."""
         names = {"base": str(self.folder), "platbase": str(self.folder)}
         return Path(sysconfig.get_path("scripts", "venv", vars=names)) / Path(sys.executable).name
 
     def install(self, wheels: Path, *words: str | Path) -> None:
-        """Install with pip from a folder of wheels; dependencies must be there."""
         offline = ["--no-index", "--disable-pip-version-check", "--quiet", "--find-links"]
         done = self.run("-m", "pip", "install", *offline, wheels, *words)
         assert done.code == 0, done.err
@@ -103,7 +100,6 @@ class Environment:
         *words: str | Path,
         folder: Path | None = None,
     ) -> Ran:
-        """Run its interpreter."""
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("PLAUSIBLY", "PYTHON"))}
         return _run(
             [self.python, *words],

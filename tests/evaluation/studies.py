@@ -23,12 +23,10 @@ from plausibly.evaluation.design import Design, Outcome
 
 
 def aggregated(inside: Sequence[bool], lam: Sequence[float]) -> Fraction:
-    """Plausibility inside a set, exactly."""
     return sum((Fraction(p) for p, held in zip(lam, inside, strict=True) if held), Fraction(0))
 
 
 def tied_labels(lam: Sequence[float]) -> list[int]:
-    """Labels that share the largest plausibility."""
     largest = max(lam)
     return [label for label, p in enumerate(lam) if p == largest]
 
@@ -178,7 +176,6 @@ def script(folder: Path, body: str, *, guarded: bool = True) -> Iterator[subproc
 
 
 def quiet(*arguments: object, **options: object) -> xr.Dataset:
-    """Return a study, whatever it warns of."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PlausiblyWarning)
         return compare(*arguments, **options).data  # type: ignore[arg-type]  # whatever a test asks for

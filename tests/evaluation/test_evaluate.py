@@ -159,7 +159,6 @@ TWO_VOTES = oracle.case(200, 3, votes=2)
 
 
 def voted(seed: int) -> list[float]:
-    """Return whether each set has the majority vote, ties being drawn."""
     result = evaluate(*TWO_VOTES, ties="random", seed=seed)
     covered: list[float] = result["majority_vote_coverage"].values.tolist()
     return covered
@@ -253,12 +252,9 @@ def test_every_row_is_what_fractions_say(
         assert coverage.sizes(sets)[place] == sum(inside)
         assert coverage.tie_counts(lam)[place] == len(oracle.tied_labels(row))
         for ties in TIES:
-            got = coverage.majority_vote(sets, lam, ties, uniform if ties == "random" else None)[
-                place
-            ]
-            assert got == float(oracle.majority_vote(inside, row, ties, float(uniform[place]))), (
-                ties
-            )
+            share = uniform if ties == "random" else None
+            actual = coverage.majority_vote(sets, lam, ties, share)[place]
+            assert actual == float(oracle.majority_vote(inside, row, ties, float(uniform[place])))
 
 
 @pytest.mark.parametrize("labels", [3, 8, 100, 419])

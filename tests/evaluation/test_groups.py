@@ -34,13 +34,13 @@ SETS, LAM = case()
 
 
 def test_shares_are_what_fractions_say() -> None:
-    found = coverage_by(SETS, LAM, by="label")
+    result = coverage_by(SETS, LAM, by="label")
     for label in LAM["label"].values:
         inside = SETS.sel(label=label).values.tolist()
         said = [Fraction(p) for p in LAM.sel(label=label).values.tolist()]
         mass = sum(said, Fraction(0))
         covered = sum((p for p, held in zip(said, inside, strict=True) if held), Fraction(0))
-        one = found.sel(label=label)
+        one = result.sel(label=label)
         assert float(one["mass"]) == pytest.approx(float(mass))
         assert float(one["covered_mean"]) == pytest.approx(float(covered / mass))
         assert one["examples"] == sum(p > 0 for p in said)
@@ -55,10 +55,10 @@ def test_a_label_that_nobody_named_has_no_share() -> None:
     values = np.concatenate([np.zeros((120, 1)), rest / rest.sum(axis=1, keepdims=True)], axis=1)
     lam = LAM.copy(data=values)
     together = coverage_by(SETS, lam, by=ByLabel(simultaneous=True))
-    found = together.sel(label="l0")
-    assert (float(found["mass"]), int(found["examples"])) == (0, 0)
-    assert np.isnan([found["covered_mean"], found["covered_low"]]).all()
-    assert not np.isnan(found["in_sets_mean"])
+    result = together.sel(label="l0")
+    assert (float(result["mass"]), int(result["examples"])) == (0, 0)
+    assert np.isnan([result["covered_mean"], result["covered_low"]]).all()
+    assert not np.isnan(result["in_sets_mean"])
     bonferroni = coverage_by(SETS, lam, by="label", confidence=1 - 0.05 / 3)
     np.testing.assert_allclose(together["covered_low"], bonferroni["covered_low"])
 
@@ -70,10 +70,14 @@ def table(rows: list[list[float]], **attrs: str) -> xr.DataArray:
 
 def test_entropy_is_that_of_the_books() -> None:
     _, lam = oracle.case(50, 5)
-    found = entropy(lam)
-    assert (found.dims, found.name, str(found.dtype)) == (("example",), "entropy", "float64")
-    np.testing.assert_allclose(found, reference(lam.values, axis=1), atol=1e-12)
-    assert (found >= 0).all()
+    result = entropy(lam)
+    assert (result.dims, result.name, str(result.dtype)) == (
+        ("example",),
+        "entropy",
+        "float64",
+    )
+    np.testing.assert_allclose(result, reference(lam.values, axis=1), atol=1e-12)
+    assert (result >= 0).all()
     np.testing.assert_array_equal(largest(lam), lam.max("label"))
 
 
@@ -88,48 +92,51 @@ def test_entropy_of_predictions_follows_their_scale() -> None:
 
 
 def test_strata_are_evaluations_of_their_examples() -> None:
-    found = coverage_by(SETS, LAM, by=ByRange(entropy(LAM), edges=[0.6, 1.1]), ties="fractional")
-    assert found["stratum"].values.tolist() == ["below 0.6", "0.6 to 1.1", "1.1 and more"]
-    assert found["stratum_from"].values.tolist() == [-np.inf, 0.6, 1.1]
-    assert found["stratum_to"].values.tolist() == [0.6, 1.1, np.inf]
-    assert int(found["count"].sum()) == 120
+    result = coverage_by(SETS, LAM, by=ByRange(entropy(LAM), edges=[0.6, 1.1]), ties="fractional")
+    assert result["stratum"].values.tolist() == ["below 0.6", "0.6 to 1.1", "1.1 and more"]
+    assert result["stratum_from"].values.tolist() == [-np.inf, 0.6, 1.1]
+    assert result["stratum_to"].values.tolist() == [0.6, 1.1, np.inf]
+    assert int(result["count"].sum()) == 120
     values = reference(LAM.values, axis=1)
     for place, mine in enumerate([values < 0.6, (values >= 0.6) & (values < 1.1), values >= 1.1]):
         alone = evaluate(SETS[mine], LAM[mine], ties="fractional").data
-        one = found.isel(stratum=place)
+        one = result.isel(stratum=place)
         assert one["count"] == mine.sum() > 0
         for quantity in ("aggregated_coverage", "majority_vote_coverage", "set_size"):
             for end in ("mean", "low", "high"):
                 assert float(one[f"{quantity}_{end}"]) == pytest.approx(
                     float(alone[f"{quantity}_{end}"]), rel=1e-12
                 )
-    assert (found.attrs["of"], found.attrs["n"]) == ("entropy", 120)
+    assert (result.attrs["of"], result.attrs["n"]) == ("entropy", 120)
 
 
 @settings(max_examples=20)
 @given(st.integers(2, 6), st.lists(st.integers(0, 5), min_size=120, max_size=120))
 def test_quantiles_keep_equal_numbers_together(parts: int, numbers: list[int]) -> None:
     values = xr.DataArray(numbers, dims="example", coords={"example": SETS["example"]}, name="x")
-    found = coverage_by(SETS, LAM, by=ByRange(values, quantiles=parts))
-    assert int(found["count"].sum()) == 120
-    assert (found["count"] > 0).all()
+    result = coverage_by(SETS, LAM, by=ByRange(values, quantiles=parts))
+    assert int(result["count"].sum()) == 120
+    assert (result["count"] > 0).all()
     for low, high, count in zip(
-        found["stratum_from"].values, found["stratum_to"].values, found["count"].values, strict=True
+        result["stratum_from"].values,
+        result["stratum_to"].values,
+        result["count"].values,
+        strict=True,
     ):
         assert count == sum(low <= number < high for number in numbers)
 
 
 def test_sizes_are_evaluations_of_their_sets() -> None:
     sets, lam = case(alphas=(0.1, 0.3))
-    found = coverage_by(sets, lam, by="set-size")
-    assert found["size"].values.tolist() == ["0", "1", "2", "3", "4"]
-    assert found["count"].dims == ("size", "alpha")
+    result = coverage_by(sets, lam, by="set-size")
+    assert result["size"].values.tolist() == ["0", "1", "2", "3", "4"]
+    assert result["count"].dims == ("size", "alpha")
     for alpha in (0.1, 0.3):
         plane = sets.sel(alpha=alpha)
         sizes = plane.sum("label")
         for size in range(5):
             mine = (sizes == size).values
-            one = found.sel(size=str(size), alpha=alpha)
+            one = result.sel(size=str(size), alpha=alpha)
             assert one["count"] == mine.sum()
             if mine.any():
                 alone = evaluate(plane[mine], lam[mine]).data
@@ -141,11 +148,11 @@ def test_sizes_are_evaluations_of_their_sets() -> None:
 
 def test_many_labels_make_ranges_of_sizes() -> None:
     sets, lam = oracle.case(40, 30)
-    found = coverage_by(sets, lam, by="set-size")
-    assert found["size"].values.tolist() == ["0", "1", "2", "3", "4-5", "6-10", "11-20", "21-30"]
+    result = coverage_by(sets, lam, by="set-size")
+    assert result["size"].values.tolist() == ["0", "1", "2", "3", "4-5", "6-10", "11-20", "21-30"]
     sizes = sets.sum("label").values
-    for row in range(found.sizes["size"]):
-        one = found.isel(size=row)
+    for row in range(result.sizes["size"]):
+        one = result.isel(size=row)
         inside = (sizes >= int(one["size_from"])) & (sizes <= int(one["size_to"]))
         assert one["count"] == inside.sum()
 
@@ -155,7 +162,6 @@ OLD = SETS.assign_coords(old=("example", np.arange(120) % 2 == 0))
 
 
 def levels(*of_labels: object, order: list[object] | None = None) -> list[object]:
-    """Return the levels of four labels in their order."""
     table = dict(zip(SETS["label"].values.tolist(), of_labels, strict=True))
     result = coverage_by(SETS, LAM, by=ByRisk(table, order=order))
     assert float(result["mass"].sum()) == pytest.approx(120)
@@ -171,13 +177,13 @@ NAN = xr.DataArray(
 
 
 def test_values_and_their_crossings_are_evaluations_of_their_examples() -> None:
-    found = coverage_by(SETS, LAM, by=ByCoordinate("site", "sex", at_least=1))
-    assert found["subgroup"].values.tolist() == [
+    result = coverage_by(SETS, LAM, by=ByCoordinate("site", "sex", at_least=1))
+    assert result["subgroup"].values.tolist() == [
         *("site north", "site south", "sex f", "sex m"),
         *("site north, sex f", "site north, sex m", "site south, sex f", "site south, sex m"),
     ]
-    assert found["depth"].values.tolist() == [1] * 4 + [2] * 4
-    assert (found.attrs["compared"], found.attrs["left_out_subgroups"]) == (8, 0)
+    assert result["depth"].values.tolist() == [1] * 4 + [2] * 4
+    assert (result.attrs["compared"], result.attrs["left_out_subgroups"]) == (8, 0)
     site, sex = SETS["site"].values, SETS["sex"].values
     for name, mine in {
         "site north": site == "north",
@@ -185,7 +191,7 @@ def test_values_and_their_crossings_are_evaluations_of_their_examples() -> None:
         "site south, sex f": (site == "south") & (sex == "f"),
     }.items():
         alone = evaluate(SETS[mine], LAM[mine], confidence=1 - 0.05 / 8, interval="wilson").data
-        one = found.sel(subgroup=name)
+        one = result.sel(subgroup=name)
         assert one["count"] == mine.sum()
         for figure in ("aggregated_coverage_mean", "aggregated_coverage_low", "set_size_high"):
             assert float(one[figure]) == pytest.approx(float(alone[figure]), rel=1e-12)
@@ -197,15 +203,15 @@ def test_the_weakest_is_the_one_whose_interval_ends_lowest() -> None:
     sets[few] = False
     sets[(SETS["site"].values == "north") & ~few, :2] = False
     sets = sets.assign_coords(ward=("example", np.where(few, "small", "large")))
-    found = coverage_by(sets, LAM, by=ByCoordinate("ward", "site", crossed=1, at_least=1))
-    order = found["aggregated_coverage_high"].values
-    assert found["weakest"].item() == found["subgroup"].values[int(np.argmin(order))]
+    result = coverage_by(sets, LAM, by=ByCoordinate("ward", "site", crossed=1, at_least=1))
+    order = result["aggregated_coverage_high"].values
+    assert result["weakest"].item() == result["subgroup"].values[int(np.argmin(order))]
     both = xr.concat(
         [sets, SETS.assign_coords(ward=sets["ward"])], xr.Variable("alpha", [0.1, 0.3])
     )
     together = coverage_by(both, LAM, by=ByCoordinate("ward", "site", crossed=1, at_least=1))
     assert together["weakest"].dims == ("alpha",)
-    assert together["weakest"].values[0] == found["weakest"].item()
+    assert together["weakest"].values[0] == result["weakest"].item()
 
 
 def test_all_intervals_hold_together_in_95_of_100_cases() -> None:
@@ -218,12 +224,12 @@ def test_all_intervals_hold_together_in_95_of_100_cases() -> None:
     for _ in range(40):
         values = np.stack([rng.random(1200) < 0.9, rng.random(1200) < 0.7], axis=1)
         sets = lam.copy(data=values).astype(bool).assign_coords(ward=("example", groups))
-        found = coverage_by(sets, lam, by="ward")
+        result = coverage_by(sets, lam, by="ward")
         truth = 0.6 * 0.9 + 0.4 * 0.7
         held += bool(
             (
-                (found["aggregated_coverage_low"] <= truth)
-                & (found["aggregated_coverage_high"] >= truth)
+                (result["aggregated_coverage_low"] <= truth)
+                & (result["aggregated_coverage_high"] >= truth)
             ).all()
         )
     assert held >= 38
@@ -231,10 +237,10 @@ def test_all_intervals_hold_together_in_95_of_100_cases() -> None:
 
 def test_large_subgroups_have_the_interval_of_their_spread() -> None:
     sets, lam = case(600)
-    found = coverage_by(sets, lam, by="site")
+    result = coverage_by(sets, lam, by="site")
     mine = sets["site"].values == "north"
     alone = evaluate(sets[mine], lam[mine], confidence=0.975, interval="t").data
-    one = found.sel(subgroup="site north")
+    one = result.sel(subgroup="site north")
     assert float(one["aggregated_coverage_low"]) == float(alone["aggregated_coverage_low"])
 
 
@@ -242,10 +248,10 @@ WORDS = {"l0": "low", "l1": "high", "l2": "medium", "l3": "low"}
 
 
 def test_missed_shares_are_what_loops_say() -> None:
-    found = coverage_by(SETS, LAM, by=ByRisk())
-    assert found["level"].values.tolist() == ["low", "medium", "high"]
-    assert found["labels"].values.tolist() == [2, 1, 1]
-    for level in found["level"].values:
+    result = coverage_by(SETS, LAM, by=ByRisk())
+    assert result["level"].values.tolist() == ["low", "medium", "high"]
+    assert result["labels"].values.tolist() == [2, 1, 1]
+    for level in result["level"].values:
         mine = [label for label, word in WORDS.items() if word == level]
         mass = missed = 0.0
         some = 0
@@ -255,23 +261,23 @@ def test_missed_shares_are_what_loops_say() -> None:
             mass += sum(here)
             missed += sum(p for p, lost in zip(here, out, strict=True) if lost)
             some += sum(here) > 0
-        one = found.sel(level=level)
+        one = result.sel(level=level)
         assert float(one["mass"]) == pytest.approx(mass)
         assert float(one["missed_mean"]) == pytest.approx(missed / mass)
         assert one["examples"] == some
         assert one["missed_low"] <= one["missed_mean"] <= one["missed_high"]
-    assert float(found["mass_share"].sum()) == pytest.approx(1)
-    assert "risk_missed_mean" not in found
+    assert float(result["mass_share"].sum()) == pytest.approx(1)
+    assert "risk_missed_mean" not in result
 
 
 def test_numbers_ascend_and_have_a_mean_loss() -> None:
-    found = coverage_by(SETS, LAM, by=ByRisk("cost"))
-    assert found["level"].values.tolist() == [0, 1, 2]
+    result = coverage_by(SETS, LAM, by=ByRisk("cost"))
+    assert result["level"].values.tolist() == [0, 1, 2]
     loss = ((LAM * SETS["cost"]) * ~SETS).sum("label").values
     alone = interval(loss, top=2.0)
-    assert float(found["risk_missed_mean"]) == pytest.approx(float(loss.mean()))
-    assert float(found["risk_missed_high"]) == pytest.approx(alone.high)
-    mean = (found["missed_mean"] * found["mass_share"] * found["level"]).sum("level")
+    assert float(result["risk_missed_mean"]) == pytest.approx(float(loss.mean()))
+    assert float(result["risk_missed_high"]) == pytest.approx(alone.high)
+    mean = (result["missed_mean"] * result["mass_share"] * result["level"]).sum("level")
     assert float(mean) == pytest.approx(float(loss.mean()))
 
 
@@ -287,21 +293,21 @@ def test_many_labels_show_those_that_are_covered_least() -> None:
     values = lam.values.copy()
     values[:, 1] += values[:, 0]
     values[:, 0] = 0
-    found = coverage_by(sets, lam.copy(data=values), by="label")
-    lines = describe_coverage(found)
+    result = coverage_by(sets, lam.copy(data=values), by="label")
+    lines = describe_coverage(result)
     assert lines[0].startswith("by label: 12 of 19  ")
     assert len(lines) == 1 + 12 + 1
     assert lines[-1] == "  1 labels without an answer"
-    order = np.argsort(found["covered_high"].values[1:], kind="stable")[:12] + 1
+    order = np.argsort(result["covered_high"].values[1:], kind="stable")[:12] + 1
     assert [line.split()[0] for line in lines[1:-1]] == [f"l{place}" for place in order]
 
 
 def test_the_mean_loss_is_printed_and_plain_data() -> None:
-    found = coverage_by(SETS, LAM, by=ByRisk("cost"))
-    last = describe_coverage(found)[-1]
-    mean, low, high = (float(found[f"risk_missed_{end}"]) for end in ("mean", "low", "high"))
+    result = coverage_by(SETS, LAM, by=ByRisk("cost"))
+    last = describe_coverage(result)[-1]
+    mean, low, high = (float(result[f"risk_missed_{end}"]) for end in ("mean", "low", "high"))
     assert last == f"mean risk per example: {decimal(mean)} ({ends(low, high)})"
-    assert part_rows(found, LEVEL)[0]["risk_missed"] == {
+    assert part_rows(result, LEVEL)[0]["risk_missed"] == {
         "mean": mean,
         "low": low,
         "high": high,
@@ -310,8 +316,8 @@ def test_the_mean_loss_is_printed_and_plain_data() -> None:
 
 def test_rows_as_data() -> None:
     sets, lam = case(alphas=(0.1, 0.3))
-    found = coverage_by(sets, lam, by="site")
-    rows = part_rows(found, SUBGROUP)
+    result = coverage_by(sets, lam, by="site")
+    rows = part_rows(result, SUBGROUP)
     assert [(row["alpha"], row["subgroup"]) for row in rows] == [
         (0.1, "site north"),
         (0.1, "site south"),
@@ -320,8 +326,8 @@ def test_rows_as_data() -> None:
     ]
     figures = rows[3]["aggregated_coverage"]
     assert isinstance(figures, dict)
-    assert figures["low"] == float(found["aggregated_coverage_low"].sel(alpha=0.3)[1])
-    assert rows[0]["weakest"] == found["weakest"].values[0]
+    assert figures["low"] == float(result["aggregated_coverage_low"].sel(alpha=0.3)[1])
+    assert rows[0]["weakest"] == result["weakest"].values[0]
     plain = xr.Dataset({"mean_age": 3.0, "x_mean": 2.0, "x_low": 1.0, "x_high": 4.0})
     assert part_rows(plain) == [{"mean_age": 3.0, "x": {"mean": 2.0, "low": 1.0, "high": 4.0}}]
 

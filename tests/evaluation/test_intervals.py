@@ -25,18 +25,18 @@ def binary(ones: int, size: int) -> NDArray[np.float64]:
 @pytest.mark.parametrize(("ones", "size"), [(90, 100), (1, 7), (0, 5), (12, 12), (3720, 3721)])
 def test_binary_outcomes_get_wilson(ones: int, size: int) -> None:
     expected = stats.binomtest(ones, size).proportion_ci(0.95, method="wilson")
-    found = interval(binary(ones, size))
-    assert found.mean == pytest.approx(ones / size)
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
-    assert found.low < found.high
+    result = interval(binary(ones, size))
+    assert result.mean == pytest.approx(ones / size)
+    assert (result.low, result.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
+    assert result.low < result.high
 
 
 def test_fractional_outcomes_get_t() -> None:
     values = np.random.default_rng(3).integers(0, 5, 40) / 4
     expected = stats.ttest_1samp(values, 0.5).confidence_interval(0.9)
-    found = interval(values, confidence=0.9)
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
-    assert interval(values, clusters=np.arange(40), confidence=0.9) == found
+    result = interval(values, confidence=0.9)
+    assert (result.low, result.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
+    assert interval(values, clusters=np.arange(40), confidence=0.9) == result
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -48,20 +48,20 @@ def test_clusters_are_left_out_one_at_a_time(weighted: bool) -> None:
         values.tolist(), clusters.tolist(), None if weights is None else weights.tolist()
     )
     reach = float(stats.t.ppf(0.975, freedom)) * error
-    found = interval(values, weights=weights, clusters=clusters)
-    assert (found.mean, found.low, found.high) == pytest.approx(
+    result = interval(values, weights=weights, clusters=clusters)
+    assert (result.mean, result.low, result.high) == pytest.approx(
         (mean, mean - reach, mean + reach), abs=1e-12
     )
 
 
 def test_wilson_with_clusters_has_the_effective_number_of_examples() -> None:
     values, clusters = np.repeat(binary(27, 30), 4), np.repeat(np.arange(30), 4)
-    found = interval(values, clusters=clusters)
+    result = interval(values, clusters=clusters)
     quantile, p, n = float(stats.t.ppf(0.975, 29)), 0.9, 30 * (29 / 30) ** 2  # the jackknife
     middle = (p + quantile**2 / (2 * n)) / (1 + quantile**2 / n)
     root = math.sqrt(p * (1 - p) / n + quantile**2 / (4 * n * n))
     reach = quantile * root / (1 + quantile**2 / n)
-    assert (found.low, found.high) == pytest.approx((middle - reach, middle + reach), abs=1e-12)
+    assert (result.low, result.high) == pytest.approx((middle - reach, middle + reach), abs=1e-12)
     sure = interval(np.ones(120), clusters=clusters)
     assert sure.low < interval(np.ones(120)).low
     assert sure.high == 1.0
@@ -73,12 +73,12 @@ def test_wilson_with_clusters_has_the_effective_number_of_examples() -> None:
 def test_equal_values_never_give_a_width_of_zero(
     value: float, size: int, method: IntervalMethod
 ) -> None:
-    found = interval(np.full(size, value), method=method)
-    assert found.low < found.high
-    assert 0.0 <= found.low <= value <= found.high <= 1.0
+    result = interval(np.full(size, value), method=method)
+    assert result.low < result.high
+    assert 0.0 <= result.low <= value <= result.high <= 1.0
     noise = np.resize([0.0, 1e-16, 3e-8], size)  # how float32 rows sum to 1 is not a spread
     noisy = interval(np.clip(value + noise, 0, 1), method=method)
-    assert noisy.high - noisy.low > 0.9 * (found.high - found.low)
+    assert noisy.high - noisy.low > 0.9 * (result.high - result.low)
 
 
 @pytest.mark.parametrize("size", [1, 5, 200])
@@ -93,8 +93,8 @@ def test_without_spread_the_bound_is_clopper_and_pearsons_at_the_ends(size: int)
 
 
 def test_without_spread_the_bound_solves_the_divergence() -> None:
-    found = interval(np.full(20, 0.75))
-    for end in (found.low, found.high):
+    result = interval(np.full(20, 0.75))
+    for end in (result.low, result.high):
         divergence = 0.75 * math.log(0.75 / end) + 0.25 * math.log(0.25 / (1 - end))
         assert 20 * divergence == pytest.approx(math.log(40), rel=1e-9)
 
@@ -116,16 +116,16 @@ def test_inside_the_possible_range_around_the_mean(
     values = np.array(twelfths) / 12
     clusters = np.arange(len(values)) // 3 if clustered else None
     mass = None if weights is None else np.array(weights[: len(values)])
-    found = interval(values, weights=mass, clusters=clusters, method=method, confidence=confidence)
+    result = interval(values, weights=mass, clusters=clusters, method=method, confidence=confidence)
     if mass is not None and mass.max() == 0:
-        assert math.isnan(found.mean)
+        assert math.isnan(result.mean)
         return
-    assert 0.0 <= found.low <= found.mean <= found.high <= 1.0
-    assert found.low < found.high
+    assert 0.0 <= result.low <= result.mean <= result.high <= 1.0
+    assert result.low < result.high
     larger = interval(
         6 * values, weights=mass, clusters=clusters, method=method, confidence=confidence, top=6
     )
-    scaled = (6 * found.mean, 6 * found.low, 6 * found.high)
+    scaled = (6 * result.mean, 6 * result.low, 6 * result.high)
     assert (larger.mean, larger.low, larger.high) == pytest.approx(scaled, abs=1e-6)
 
 
@@ -138,8 +138,8 @@ def test_clusters_of_very_different_sizes(clusters: int, repeats: int, binary: b
         inside = rng.beta(4 * truth, 4 - 4 * truth, clusters)[codes]
         votes = 1 if binary else 4
         values = rng.binomial(votes, inside) / votes
-        found = interval(values, clusters=codes)
-        hits += found.low <= truth <= found.high
+        result = interval(values, clusters=codes)
+        hits += result.low <= truth <= result.high
     assert hits / repeats >= 0.92 - 2 * math.sqrt(0.95 * 0.05 / repeats)
 
 
@@ -148,9 +148,9 @@ def test_few_misses_do_not_make_an_interval_short(truth: float, size: int, wides
     rng, repeats, hits, width = np.random.default_rng(size), 500, 0, 0.0
     for _ in range(repeats):
         missed = rng.random(size) < 2 * (1 - truth)
-        found = interval(1 - missed * rng.random(size))
-        hits += found.low <= truth <= found.high
-        width += (found.high - found.low) / repeats
+        result = interval(1 - missed * rng.random(size))
+        hits += result.low <= truth <= result.high
+        width += (result.high - result.low) / repeats
     assert hits / repeats >= 0.93
     assert width < widest
 
@@ -179,9 +179,9 @@ def betting_by_loops(values: list[float], miss: float, grid: int) -> tuple[float
 def test_betting_is_the_hedged_capital() -> None:
     values = np.random.default_rng(2).integers(0, 5, 40) / 4
     low, high = betting_by_loops(values.tolist(), 0.05, 2000)
-    found = interval(values, method="betting")
-    assert found.low == pytest.approx(low, abs=1 / 2000)
-    assert found.high == pytest.approx(high, abs=1 / 2000)
+    result = interval(values, method="betting")
+    assert result.low == pytest.approx(low, abs=1 / 2000)
+    assert result.high == pytest.approx(high, abs=1 / 2000)
 
 
 def test_printed_ends_enclose_the_interval() -> None:
@@ -207,8 +207,8 @@ def _covers(method: IntervalMethod, binary: bool, clusters: Ints | None, runs: i
         weights = x**3 * rng.random(80)
         chance = 1 - x / 3  # E[w y] / E[w] = (1/4 - 1/15) / (1/4)
         values = (rng.random(80) < chance).astype(float) if binary else chance
-        found = interval(values, weights=weights, clusters=clusters, method=method)
-        held += found.low <= 11 / 15 <= found.high
+        result = interval(values, weights=weights, clusters=clusters, method=method)
+        held += result.low <= 11 / 15 <= result.high
     return held / runs
 
 

@@ -50,7 +50,6 @@ APART[[0, 101]], APART[[50, 102]] = "a", "b"
 
 
 def rounded(decimals: int) -> list[tuple[str, str]]:
-    """Return the copies among numbers with so many decimals."""
     old = predictions(60, letter="c", decimals=decimals)
     new = predictions(60, letter="n", seed=1, decimals=decimals)
     return find_duplicates(old, copied(old, new, [1, 2]))
@@ -74,10 +73,10 @@ def test_shift_is_the_test_of_two_samples() -> None:
     rng = np.random.default_rng(0)
     old, new = rng.random(300), rng.random(200) ** 1.2
     books = ks_2samp(old, new, method="asymp")
-    found = shift_test(old, new)
-    assert found.distance == pytest.approx(books.statistic)
-    assert found.p_value == pytest.approx(books.pvalue, rel=0.3)
-    assert (found.calibration, found.new, found.suspected) == (300, 200, False)
+    result = shift_test(old, new)
+    assert result.distance == pytest.approx(books.statistic)
+    assert result.p_value == pytest.approx(books.pvalue, rel=0.3)
+    assert (result.calibration, result.new, result.suspected) == (300, 200, False)
     tied = shift_test(np.repeat([0.1, 0.2], 50), np.repeat([0.1, 0.2], [30, 70]))
     assert tied.distance == pytest.approx(0.2)
 

@@ -56,47 +56,47 @@ def weak(n: int, *, seed: int = 0, covered: float = 0.4) -> tuple[xr.DataArray, 
 
 def test_a_weak_slab_is_found_and_its_figure_is_honest() -> None:
     sets, lam, numbers = weak(4000)
-    found = worst_slab_coverage(sets, lam, numbers, directions=200)
-    assert float(found["aggregated_coverage_low"]) < 0.5
-    assert float(found["aggregated_coverage_high"]) > 0.4
-    assert float(found["others_mean"]) > 0.9
-    direction = found["direction"].sel(feature="x")
+    result = worst_slab_coverage(sets, lam, numbers, directions=200)
+    assert float(result["aggregated_coverage_low"]) < 0.5
+    assert float(result["aggregated_coverage_high"]) > 0.4
+    assert float(result["others_mean"]) > 0.9
+    direction = result["direction"].sel(feature="x")
     assert abs(float(direction)) > 0.9
-    assert 0.05 < float(found["slab_share"]) < 0.2
+    assert 0.05 < float(result["slab_share"]) < 0.2
 
 
 def test_where_nothing_is_weak_the_search_finds_something_and_the_rest_denies_it() -> None:
     above = 0
     for seed in range(20):
         sets, lam, numbers = weak(400, seed=seed, covered=0.95)
-        found = worst_slab_coverage(sets, lam, numbers, directions=100, seed=seed)
-        assert float(found["searched_coverage"]) < 0.93
-        above += bool(found["aggregated_coverage_high"] >= 0.95)
+        result = worst_slab_coverage(sets, lam, numbers, directions=100, seed=seed)
+        assert float(result["searched_coverage"]) < 0.93
+        above += bool(result["aggregated_coverage_high"] >= 0.95)
     assert above >= 17
 
 
 def test_what_is_reported_is_what_lies_in_the_slab() -> None:
-    found = worst_slab_coverage(SETS, LAM, FEATURES, directions=30, least=0.2)
-    table = FEATURES.sel(column=found["feature"].values)
+    result = worst_slab_coverage(SETS, LAM, FEATURES, directions=30, least=0.2)
+    table = FEATURES.sel(column=result["feature"].values)
     z = (table.values - table.values.mean(axis=0)) / table.values.std(axis=0)
-    np.testing.assert_allclose(found["centre"], table.values.mean(axis=0))
-    np.testing.assert_allclose(found["scale"], table.values.std(axis=0))
-    place = z @ found["direction"].values
-    assert np.linalg.norm(found["direction"]) == pytest.approx(1)
-    low, high = float(found["slab_from"]), float(found["slab_to"])
+    np.testing.assert_allclose(result["centre"], table.values.mean(axis=0))
+    np.testing.assert_allclose(result["scale"], table.values.std(axis=0))
+    place = z @ result["direction"].values
+    assert np.linalg.norm(result["direction"]) == pytest.approx(1)
+    low, high = float(result["slab_from"]), float(result["slab_to"])
     inside = (place >= low - 1e-9) & (place <= high + 1e-9)
-    np.testing.assert_array_equal(found["in_slab"], inside)
-    searched = found["searched"].values
+    np.testing.assert_array_equal(result["in_slab"], inside)
+    searched = result["searched"].values
     assert searched.sum() == 60
     assert (inside & searched).sum() >= 12
     covered = (LAM * SETS).sum("label").values
     mean = float(covered[inside & searched].mean())
-    assert float(found["searched_coverage"]) == pytest.approx(mean)
+    assert float(result["searched_coverage"]) == pytest.approx(mean)
     rest = interval(covered[inside & ~searched])
-    assert float(found["aggregated_coverage_mean"]) == pytest.approx(rest.mean)
-    assert float(found["aggregated_coverage_low"]) == pytest.approx(rest.low)
-    assert int(found["count"]) == (inside & ~searched).sum()
-    assert float(found["others_mean"]) == pytest.approx(covered[~inside & ~searched].mean())
+    assert float(result["aggregated_coverage_mean"]) == pytest.approx(rest.mean)
+    assert float(result["aggregated_coverage_low"]) == pytest.approx(rest.low)
+    assert int(result["count"]) == (inside & ~searched).sum()
+    assert float(result["others_mean"]) == pytest.approx(covered[~inside & ~searched].mean())
 
 
 @pytest.mark.parametrize(("values", "columns"), [(2, 2), (2, 6), (3, 3), (5, 4)])
@@ -113,13 +113,13 @@ def test_examples_on_the_border_of_a_slab_are_in_it(values: int, columns: int) -
             dims=("example", "column"),
             coords={"example": named, "column": [f"x{place}" for place in range(columns)]},
         )
-        found = worst_slab_coverage(sets, lam, few, directions=30, seed=seed)
-        inside, searched = found["in_slab"].values, found["searched"].values
+        result = worst_slab_coverage(sets, lam, few, directions=30, seed=seed)
+        inside, searched = result["in_slab"].values, result["searched"].values
         covered = (lam * sets).sum("label").values
         assert (inside & searched).sum() >= 4
         mean = covered[inside & searched].mean()
-        assert float(found["searched_coverage"]) == pytest.approx(mean, abs=1e-12)
-        assert int(found["count"]) == (inside & ~searched).sum()
+        assert float(result["searched_coverage"]) == pytest.approx(mean, abs=1e-12)
+        assert int(result["count"]) == (inside & ~searched).sum()
         # Examples with equal features are on one side of the border.
         _, alike = np.unique(few.values, axis=0, return_inverse=True)
         shares = np.bincount(alike.ravel(), inside) / np.bincount(alike.ravel())
@@ -137,8 +137,8 @@ def test_units_order_and_constants_of_features_do_not_matter() -> None:
 
 
 def test_clusters_stay_on_one_side() -> None:
-    found = worst_slab_coverage(SETS, LAM, FEATURES, directions=5, cluster="patient")
-    sides = found["searched"].values.reshape(60, 2)
+    result = worst_slab_coverage(SETS, LAM, FEATURES, directions=5, cluster="patient")
+    sides = result["searched"].values.reshape(60, 2)
     np.testing.assert_array_equal(sides[:, 0], sides[:, 1])
 
 

@@ -36,8 +36,8 @@ def test_splits_follow_names_not_rows() -> None:
 
 
 def test_splits_differ_between_numbers_and_seeds() -> None:
-    found = [split(HASHES, split_keys(seed, number)) for seed in (0, 1) for number in range(4)]
-    assert len({one.tobytes() for one in found}) == 8
+    result = [split(HASHES, split_keys(seed, number)) for seed in (0, 1) for number in range(4)]
+    assert len({one.tobytes() for one in result}) == 8
     seeds = {split_seed(seed, number) for seed in (0, 1) for number in range(4)}
     assert len(seeds) == 8
     assert all(seed >= 0 for seed in seeds)

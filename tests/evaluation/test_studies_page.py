@@ -19,7 +19,7 @@ _FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 def fences(project: Path) -> list[tuple[str, str]]:
     """Return language and text of each block, in order."""
     page = (project / "docs" / "studies.md").read_text(encoding="utf-8")
-    return [(found[0], found[1]) for found in _FENCE.findall(page)]
+    return [(result[0], result[1]) for result in _FENCE.findall(page)]
 
 
 @pytest.fixture

@@ -79,10 +79,10 @@ def test_every_cell_is_calibrate_predict_and_evaluate_on_a_subset() -> None:
                 **method,  # type: ignore[arg-type]  # names of components only
             )
             sets = predictor.predict(predictions[test], [0.1, 0.25])
-            found = evaluate(sets, lam[test], true_label=true).data
+            result = evaluate(sets, lam[test], true_label=true).data
             one = study.isel(method=place, split=number).sel(size=size, draws=draws)
             for measure in (*MEASURES, "true_coverage"):
-                mean = found[measure if measure == "share_empty" else f"{measure}_mean"]
+                mean = result[measure if measure == "share_empty" else f"{measure}_mean"]
                 np.testing.assert_allclose(one[measure], mean, rtol=1e-12)
 
 

@@ -61,8 +61,8 @@ def sure(examples: int = 400) -> xr.DataArray:
 
 def test_the_verdict_on_calibration_examples() -> None:
     with pytest.warns(match="calibrated their predictor"):
-        found = evaluate(judged(364, overlap=40), sure())
-    assert found.verdict().endswith("40 of the examples calibrated the predictor: no evidence.")
+        result = evaluate(judged(364, overlap=40), sure())
+    assert result.verdict().endswith("40 of the examples calibrated the predictor: no evidence.")
 
 
 def split_experts() -> tuple[xr.DataArray, xr.DataArray]:
@@ -117,8 +117,8 @@ def test_without_alpha_and_with_another_confidence() -> None:
 
 def test_the_same_as_plain_data() -> None:
     sets, lam = split_experts()
-    found = evaluate(sets.assign_attrs(left_out='{"x": 1}'), lam, by="site")
-    data = json.loads(json.dumps(found.to_json(), allow_nan=False))
+    result = evaluate(sets.assign_attrs(left_out='{"x": 1}'), lam, by="site")
+    data = json.loads(json.dumps(result.to_json(), allow_nan=False))
     assert (data["n"], data["ties"], data["left_out"]) == (400, "first", {"x": 1})
     (one,) = data["results"]
     assert one["alpha"] == 0.1
@@ -197,14 +197,14 @@ HELD = np.concatenate([np.arange(200) < 190, np.arange(200) < 190, np.arange(30)
 def test_a_guarantee_for_each_site_is_judged_in_each() -> None:
     sets, lam = certain(HELD, [0] * 430, site=SITES)
     large = {"north": 300, "south": 300, "west": 3000, "east": 60}
-    found = evaluate(guaranteed(sets, predictor(MONDRIAN, large)), lam, by="site").data
-    assert float(found["aggregated_coverage_mean"]) > 0.9
-    assert Evaluation(found).verdict() == (
+    result = evaluate(guaranteed(sets, predictor(MONDRIAN, large)), lam, by="site").data
+    assert float(result["aggregated_coverage_mean"]) > 0.9
+    assert Evaluation(result).verdict() == (
         'Below the guarantee for 1 of 3 values of "site" (lowest: west, 0.467, 0.272 to 0.672): '
         "0.80 on average, measured 0.916; these examples may differ from the calibration set; 1 "
         "without test examples."
     )
-    (cells,) = [one["guaranteed"] for one in Evaluation(found).to_json()["results"]]  # type: ignore[attr-defined]  # plain data
+    (cells,) = [one["guaranteed"] for one in Evaluation(result).to_json()["results"]]  # type: ignore[attr-defined]  # plain data
     west = interval(HELD[400:] * 1.0, among=3)
     assert [one["cell"] for one in cells] == ["east", "north", "south", "west"]
     assert cells[0]["n"] == 0
@@ -222,10 +222,10 @@ def test_a_guarantee_for_each_label_is_judged_by_the_mass_of_each() -> None:
     lam[-40:] = [0.5, 0.0, 0.5]
     sets[-40:] = [True, False, True]
     of = predictor({"name": "mondrian", "by": "label"}, {"x": 3000})
-    found = evaluate(guaranteed(sets, of), lam).data
-    assert found["guaranteed_n"].values.tolist() == [320, 60, 20]
-    assert found["guaranteed_mean"].values.tolist() == [1, 0.4, 1]
-    assert "for 1 of 3 labels (lowest: b, 0.400" in Evaluation(found).verdict()
+    result = evaluate(guaranteed(sets, of), lam).data
+    assert result["guaranteed_n"].values.tolist() == [320, 60, 20]
+    assert result["guaranteed_mean"].values.tolist() == [1, 0.4, 1]
+    assert "for 1 of 3 labels (lowest: b, 0.400" in Evaluation(result).verdict()
     turned = evaluate(guaranteed(sets[:, ::-1], of), lam).data
     counts = turned["guaranteed_n"].sel(guaranteed_cell=LABELS)
     assert counts.values.tolist() == [320, 60, 20]
@@ -239,13 +239,13 @@ OF_PATIENTS = np.concatenate([np.arange(100) < 45, np.ones(200)])
 def test_a_guarantee_for_new_patients_is_judged_by_patients(cluster: str | None) -> None:
     of = predictor({"name": "clustered", "by": "patient"}, {"x": 3000})
     sets, lam = certain(OF_PATIENTS, [0] * 300, patient=PATIENTS)
-    found = evaluate(guaranteed(sets, of), lam, cluster=cluster).data
-    assert float(found["aggregated_coverage_mean"]) > 0.8
-    assert float(found["guaranteed_mean"]) == pytest.approx(47 / 102)
+    result = evaluate(guaranteed(sets, of), lam, cluster=cluster).data
+    assert float(result["aggregated_coverage_mean"]) > 0.8
+    assert float(result["guaranteed_mean"]) == pytest.approx(47 / 102)
     alone = interval(np.append(OF_PATIENTS[:100], [1.0, 1.0]))
-    assert float(found["guaranteed_low"]) == pytest.approx(alone.low, abs=0.003)
+    assert float(result["guaranteed_low"]) == pytest.approx(alone.low, abs=0.003)
     assert (
-        Evaluation(found)
+        Evaluation(result)
         .verdict()
         .startswith('Below the guarantee: 0.80 of a new "patient" on average, measured 0.461')
     )
@@ -295,7 +295,7 @@ def test_aggregators_are_compared_by_the_mean_over_patients() -> None:
     model, _ = world_of_patients()
     votes = [(f"case {row}", f"w{k}", f"l{row * k % 3}") for row in range(120) for k in range(3)]
     table = resolve(ANNOTATION, "single-label").build(votes, ["l0", "l1", "l2"])
-    found = plausibly.sensitivity(
+    result = plausibly.sensitivity(
         model,
         table,
         ["label-frequency", "worker-agreement"],
@@ -304,10 +304,10 @@ def test_aggregators_are_compared_by_the_mean_over_patients() -> None:
         splits=2,
         cluster="patient",
     ).data
-    assert np.isnan(found["guaranteed_level"]).all()
-    assert not found["cluster_coverage"].equals(found["aggregated_coverage"])
-    shown = "\n".join(Sensitivity(found).lines())
-    mean = float(found["cluster_coverage"].mean("split")[0, 0, 0])
+    assert np.isnan(result["guaranteed_level"]).all()
+    assert not result["cluster_coverage"].equals(result["aggregated_coverage"])
+    shown = "\n".join(Sensitivity(result).lines())
+    mean = float(result["cluster_coverage"].mean("split")[0, 0, 0])
     assert "(mean of groups)" in shown
     assert f"{mean:.3f}" in shown
 
@@ -321,12 +321,12 @@ def evaluated(calibrator: str | dict[str, object], alpha: str | list[str] = "0.2
 
 def test_mass_coverage_is_measured_as_it_is_guaranteed() -> None:
     method: dict[str, object] = {"name": "mass-coverage", "leave_out": 0.25}
-    found = evaluated(method, ["0.2", "0.4"]).data
-    wanted = found.aggregated_coverage >= 0.75 - 1e-9
-    np.testing.assert_array_equal(found.mass_coverage.values, wanted.values)
+    result = evaluated(method, ["0.2", "0.4"]).data
+    wanted = result.aggregated_coverage >= 0.75 - 1e-9
+    np.testing.assert_array_equal(result.mass_coverage.values, wanted.values)
     means = wanted.mean("example").values
-    np.testing.assert_allclose(found.mass_coverage_mean.values, means, atol=1e-12)
-    assert (found.mass_coverage_low < found.mass_coverage_mean).all()
+    np.testing.assert_allclose(result.mass_coverage_mean.values, means, atol=1e-12)
+    assert (result.mass_coverage_low < result.mass_coverage_mean).all()
     one = evaluated(method)
     line = next(line for line in one.lines() if line.startswith("enough answers"))
     assert f"{float(one['mass_coverage_mean']):.3f}" in line
@@ -335,9 +335,9 @@ def test_mass_coverage_is_measured_as_it_is_guaranteed() -> None:
 
 @pytest.mark.parametrize("calibrator", ["expected", {"name": "risk", "by": "risk"}])
 def test_it_is_measured_where_it_is_guaranteed_only(calibrator: str | dict[str, object]) -> None:
-    found = evaluated(calibrator)
-    assert "mass_coverage" not in found.data
-    assert ("ByRisk measures it" in found.verdict()) == (calibrator != "expected")
+    result = evaluated(calibrator)
+    assert "mass_coverage" not in result.data
+    assert ("ByRisk measures it" in result.verdict()) == (calibrator != "expected")
 
 
 @said(__file__)

@@ -61,12 +61,10 @@ LAM = plausibly.aggregate(VOTES)
 def planned(
     predictions: xr.DataArray = PREDICTIONS, said: Argument = VOTES, **more: Argument
 ) -> xr.Dataset:
-    """Return a plan of the pilot, soon."""
     return plausibly.plan(predictions, said, **{"resamples": 10, "n": [100, 300], **more}).data
 
 
 def write(folder: Path, predictions: xr.DataArray, table: xr.Dataset) -> None:
-    """Write ``pilot.csv``, ``votes.csv`` and ``patients.csv``."""
     plain = predictions.drop_vars("patient").to_pandas().rename_axis("example")
     plain.to_csv(folder / "pilot.csv")
     votes = plausibly.to_frame(table)[["example", "annotator", "label"]]

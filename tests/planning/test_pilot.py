@@ -52,21 +52,21 @@ def missed_by_definition(alpha: float) -> np.ndarray[tuple[int], np.dtype[np.flo
 def test_variances_between_and_within_examples() -> None:
     missed = missed_by_definition(0.1)
     assert 0.09 < missed.mean() <= 0.1
-    found = made(CLUSTERS).shares(TENTH)
-    assert found.between == pytest.approx(missed.var(ddof=1), rel=1e-12)
-    assert found.within == pytest.approx((missed * (1 - missed)).mean(), rel=1e-12)
+    result = made(CLUSTERS).shares(TENTH)
+    assert result.between == pytest.approx(missed.var(ddof=1), rel=1e-12)
+    assert result.within == pytest.approx((missed * (1 - missed)).mean(), rel=1e-12)
     mean = missed.mean()
-    assert found.between * (1 - 1 / 200) + found.within == pytest.approx(
+    assert result.between * (1 - 1 / 200) + result.within == pytest.approx(
         mean * (1 - mean), rel=1e-12
     )
     off = missed - mean
     sums = np.array([off[code == CLUSTERS].sum() for code in range(CLUSTERS.max() + 1)])
     variance = len(sums) / (len(sums) - 1) * (sums**2).sum() / 200
-    assert found.design_effect == pytest.approx(variance / missed.var(ddof=1), rel=1e-12)
-    assert found.design_effect > 1.2
+    assert result.design_effect == pytest.approx(variance / missed.var(ddof=1), rel=1e-12)
+    assert result.design_effect > 1.2
     assert made().shares(TENTH).design_effect == 1.0
-    assert found.ratio(1) == pytest.approx(
-        1 + (found.design_effect - 1) * found.between / (found.between + found.within)
+    assert result.ratio(1) == pytest.approx(
+        1 + (result.design_effect - 1) * result.between / (result.between + result.within)
     )
 
 
@@ -98,12 +98,12 @@ def calibrated(examples: Ints, alpha: Fraction) -> float:
 @pytest.mark.parametrize("n", [9, 30, 150])
 def test_resamples_calibrate_as_calibrate_does(n: int) -> None:
     held = made()
-    found = held.resampled([TENTH, Fraction(1, 4)], n, [math.inf], 4, Keys(3))
+    result = held.resampled([TENTH, Fraction(1, 4)], n, [math.inf], 4, Keys(3))
     for number in range(4):
         stream = Keys(3).child(f"resample-{number}")
         examples = (stream.uniform(hash_names(["examples"]), n)[0] * 200).astype(np.int64)
         for row, alpha in enumerate((TENTH, Fraction(1, 4))):
-            assert found[row, 0, number] == pytest.approx(calibrated(examples, alpha), abs=1e-9)
+            assert result[row, 0, number] == pytest.approx(calibrated(examples, alpha), abs=1e-9)
 
 
 def test_drawn_labels_have_their_plausibilities() -> None:
@@ -151,13 +151,13 @@ def test_the_bootstrap_agrees_with_the_formula(clustered: bool) -> None:
     held = attrs.evolve(made(codes), predictions=predictions, plausibilities=Plausibilities.of(lam))
     shares = held.shares(TENTH)
     assert (shares.design_effect > 1.4) == clustered
-    found = held.resampled([TENTH], 600, [1, 10, math.inf], 300, Keys(1))[0]
+    result = held.resampled([TENTH], 600, [1, 10, math.inf], 300, Keys(1))[0]
     for place, m in enumerate((1, 10, math.inf)):
         law = Law.of(TENTH, np.array([600]), m, shares)
         # a spread of 300 is off by 4%, with clusters of several sizes by more
-        assert found[place].std() == pytest.approx(law.spread()[0], rel=0.17)
+        assert result[place].std() == pytest.approx(law.spread()[0], rel=0.17)
         assert (
-            abs(found[place].mean() - law.mean()[0]) < 4 * law.spread()[0] / math.sqrt(300) + 1e-3
+            abs(result[place].mean() - law.mean()[0]) < 4 * law.spread()[0] / math.sqrt(300) + 1e-3
         )
 
 

@@ -24,47 +24,47 @@ from .pilots import LAM, PREDICTIONS, VOTES, Argument, pilot, planned
 
 
 def test_the_bounds_are_those_of_the_law() -> None:
-    found = plausibly.plan(n=[5, 9, 100], confidence=0.8).data
-    assert found["n"].values.tolist() == [5, 9, 100]
-    assert found["vacuous"].values.tolist() == [True, False, False]
+    result = plausibly.plan(n=[5, 9, 100], confidence=0.8).data
+    assert result["n"].values.tolist() == [5, 9, 100]
+    assert result["vacuous"].values.tolist() == [True, False, False]
     law = Law.of(Fraction(1, 10), np.array([5, 9, 100]), 1)
-    bounds = found["coverage"].transpose("bound", "draws", "n").values[:, 0]
+    bounds = result["coverage"].transpose("bound", "draws", "n").values[:, 0]
     np.testing.assert_allclose(bounds, [law.quantile(0.1), law.quantile(0.9)], rtol=1e-12)
-    np.testing.assert_array_equal(found["spread"].values[:, 0], law.spread())
-    assert found["coverage"].sel(n=5).values.tolist() == [[1.0, 1.0]]
+    np.testing.assert_array_equal(result["spread"].values[:, 0], law.spread())
+    assert result["coverage"].sel(n=5).values.tolist() == [[1.0, 1.0]]
     assert plausibly.plan(n=7)["n"].values.tolist() == [7]
 
 
 def test_what_a_pilot_gives() -> None:
-    found = planned(within=0.02, cluster="patient")
-    assert dict(found.sizes) == {"n": 2, "draws": 3, "bound": 2, "combiner": 4, "responses": 4}
-    assert found["draws"].values.tolist() == [1, 10, math.inf]
-    assert found["responses"].values.tolist() == [1, 2, 3, 5]
-    assert float(found["alpha"]) == 0.1
+    result = planned(within=0.02, cluster="patient")
+    assert dict(result.sizes) == {"n": 2, "draws": 3, "bound": 2, "combiner": 4, "responses": 4}
+    assert result["draws"].values.tolist() == [1, 10, math.inf]
+    assert result["responses"].values.tolist() == [1, 2, 3, 5]
+    assert float(result["alpha"]) == 0.1
     options = {"confidence": 0.9, "one_sided": 0, "delta": 1e-4, "seed": 0, "resamples": 10}
     of_pilot = {"pilot_examples": 300, "score": "probability", "aggregator": "label-frequency"}
     clusters = {"cluster": "patient", "clusters": 40}
-    assert found.attrs == {**options, "within": 0.02, **of_pilot, **clusters}
-    spread = found["spread"]
+    assert result.attrs == {**options, "within": 0.02, **of_pilot, **clusters}
+    spread = result["spread"]
     assert (spread.diff("draws") < 0).all()
     assert (spread.diff("n") < 0).all()
-    needed = found["n_within"].values
+    needed = result["n_within"].values
     assert needed.tolist() == sorted(needed, reverse=True)
-    assert (found["coverage"].sel(bound="low") < found["coverage"].sel(bound="high")).all()
-    between, within = float(found["between"]), float(found["within_examples"])
-    effect = float(found["design_effect"])
+    assert (result["coverage"].sel(bound="low") < result["coverage"].sel(bound="high")).all()
+    between, within = float(result["between"]), float(result["within_examples"])
+    effect = float(result["design_effect"])
     for m in (1, 10, math.inf):
         sd = math.sqrt((effect * between + within / m) / 300)
         assert float(spread.sel(n=300, draws=m)) == pytest.approx(sd, rel=0.02)
 
 
 def test_plausibilities_alone_have_no_single_responses() -> None:
-    found = planned(said=LAM)
-    assert "responses" not in found.dims
-    assert found.attrs["aggregator"] == ""
+    result = planned(said=LAM)
+    assert "responses" not in result.dims
+    assert result.attrs["aggregator"] == ""
     whole = planned()
     for name in ("coverage", "between", "bootstrap_spread"):
-        np.testing.assert_array_equal(found[name].values, whole[name].values)
+        np.testing.assert_array_equal(result[name].values, whole[name].values)
 
 
 def test_the_caller_s_order_and_seed() -> None:
@@ -80,21 +80,21 @@ def test_the_caller_s_order_and_seed() -> None:
 
 
 def test_fewer_responses_spread_more() -> None:
-    found = planned(within=0.02, responses=[1, 2, 5], resamples=0)
-    assert found["responses_spread"].dims == ("responses", "n", "draws")
-    assert (found["responses_spread"].sel(draws=math.inf).diff("responses") < 0).all()
-    assert (found["responses_n_within"].sel(draws=math.inf).diff("responses") < 0).all()
+    result = planned(within=0.02, responses=[1, 2, 5], resamples=0)
+    assert result["responses_spread"].dims == ("responses", "n", "draws")
+    assert (result["responses_spread"].sel(draws=math.inf).diff("responses") < 0).all()
+    assert (result["responses_n_within"].sel(draws=math.inf).diff("responses") < 0).all()
     # one draw is one draw, from however many responses
-    assert (found["responses_n_within"].sel(draws=1) == found["n_within"].sel(draws=1)).all()
-    assert (found["responses_distance"].diff("responses") < 0).all()
+    assert (result["responses_n_within"].sel(draws=1) == result["n_within"].sel(draws=1)).all()
+    assert (result["responses_distance"].diff("responses") < 0).all()
     # One vote drawn from all differs from them by 1 - sum_k lambda_k^2 on average.
     exact = float((1 - (LAM**2).sum("label")).mean())
-    assert float(found["responses_distance"].sel(responses=1)) == pytest.approx(exact, abs=0.04)
-    last = found.sel(responses=5)
+    assert float(result["responses_distance"].sel(responses=1)) == pytest.approx(exact, abs=0.04)
+    last = result.sel(responses=5)
     assert float(last["responses_distance"]) == 0
-    np.testing.assert_allclose(last["responses_spread"], found["spread"], rtol=1e-12)
+    np.testing.assert_allclose(last["responses_spread"], result["spread"], rtol=1e-12)
     # one response per example: every draw is that one
-    single = found["responses_spread"].sel(responses=1)
+    single = result["responses_spread"].sel(responses=1)
     assert float(single.max("draws").sel(n=300) - single.min("draws").sel(n=300)) < 1e-12
 
 
@@ -135,10 +135,10 @@ def test_so_many_calibrations_are_within(draws: float) -> None:
     population, votes = pilot(20_000, 5, seed=9)
     lam = plausibly.aggregate(votes)
     first = {"example": slice(0, 2000)}
-    found = plausibly.plan(
+    result = plausibly.plan(
         population.isel(first), lam.isel(first), within=0.03, draws=[_draws(draws)], resamples=0
     ).data
-    n = int(found["n_within"][0])
+    n = int(result["n_within"][0])
     rest = np.arange(2000, 20_000)
     rng = np.random.default_rng(2)
     hits = []
@@ -186,19 +186,19 @@ def test_responses_that_would_leave_no_variation_are_left_out() -> None:
         dims=("example", "label"),
         coords={"example": [f"e{e}" for e in range(10)], "label": ["a", "b"]},
     )
-    found = planned(predictions, said)
-    assert float(found["between"]) == pytest.approx(0.2**2 / 10)
-    assert "responses" not in found.dims
+    result = planned(predictions, said)
+    assert float(result["between"]) == pytest.approx(0.2**2 / 10)
+    assert "responses" not in result.dims
     with pytest.raises(InputError, match="pilot-flat"):
         planned(predictions, said, responses=[1])
 
 
 def test_a_pilot_without_disagreement() -> None:
     with pytest.warns(PlausiblyWarning):
-        found = planned(said=ONE_EACH)
-    assert "responses" not in found.dims
+        result = planned(said=ONE_EACH)
+    assert "responses" not in result.dims
     for m in (10, math.inf):
-        np.testing.assert_allclose(found["spread"].sel(draws=m), found["spread"].sel(draws=1))
+        np.testing.assert_allclose(result["spread"].sel(draws=m), result["spread"].sel(draws=1))
 
 
 def test_the_alpha_of_a_small_pilot_can_be_typed() -> None:

@@ -39,8 +39,8 @@ def test_what_is_printed(folder: Path, call: str, text: str) -> None:
 
 
 def test_without_anything() -> None:
-    told = shown("plan --n 8 --n 50 --alpha 0.1 --alpha 0.05")
-    first, second = told.split("\n\n")
+    message = shown("plan --n 8 --n 50 --alpha 0.1 --alpha 0.05")
+    first, second = message.split("\n\n")
     assert first.splitlines()[2:5] == [
         "examples   range of coverage in 9 of 10 calibrations",
         "       8   all labels",
@@ -55,18 +55,18 @@ def test_without_anything() -> None:
 
 
 def test_a_pilot(folder: Path) -> None:
-    told = shown(
+    message = shown(
         "plan -a votes.csv -p pilot.csv -e patients.csv --cluster patient --within 0.03 "
         "--set plan.resamples=40"
     )
-    lines = told.splitlines()
+    lines = message.splitlines()
     start = next(row for row, line in enumerate(lines) if line.startswith("method  "))
     assert "label-frequency" in lines[start]
     assert lines[0].startswith("annotations  votes.csv (long-table): 300 examples, 5 annotators")
     assert lines[start - 1].startswith("predictions  pilot.csv: 300 ")
     predictions, table = pilot(300, 5)
-    found = plausibly.plan(predictions, table, within=0.03, cluster="patient", resamples=40)
-    assert lines[start + 1 :] == found.lines()
+    measured = plausibly.plan(predictions, table, within=0.03, cluster="patient", resamples=40)
+    assert lines[start + 1 :] == measured.lines()
 
 
 def test_the_document(folder: Path) -> None:
@@ -77,10 +77,10 @@ def test_the_document(folder: Path) -> None:
     assert ran.code == 0
     document = ran.document
     predictions, table = pilot(300, 5)
-    found = plausibly.plan(
+    measured = plausibly.plan(
         predictions, table, alpha=["0.1"], within=0.03, n=[100, 400], resamples=20
     )
-    same = json.loads(json.dumps(found.to_json()).replace("NaN", "null"))
+    same = json.loads(json.dumps(measured.to_json()).replace("NaN", "null"))
     assert {key: document[key] for key in same} == same
     assert document["annotations"]["responses"] == 1500
     (result,) = document["results"]
@@ -95,12 +95,12 @@ def test_the_document(folder: Path) -> None:
 
 
 def test_options_reach_the_plan(folder: Path) -> None:
-    told = shown(
+    message = shown(
         "plan -a votes.csv -p pilot.csv --draws 3,expected --answers 2 --set method.score=margin "
         "--n 200 --set plan.resamples=0 --set plan.delta=0.01 --set seed=4"
     )
-    assert "           3 draws           expected\n" in told
-    flat = " ".join(told.split())
+    assert "           3 draws           expected\n" in message
+    flat = " ".join(message.split())
     assert "Standard deviation at n = 200, by answers per example (expected): 0." in flat
     assert "49 (pac)" in flat
     assert "resamples of the pilot" not in flat
@@ -108,6 +108,6 @@ def test_options_reach_the_plan(folder: Path) -> None:
 
 def test_plausibilities_of_a_pilot(folder: Path) -> None:
     assert run("aggregate", "-a", "votes.csv", "-o", "lam.csv").code == 0
-    told = shown("plan --plausibilities lam.csv -p pilot.csv --n 100 --set plan.resamples=0")
-    assert "answers per example" not in told
-    assert told.startswith("plausibilities  lam.csv: plausibilities of 300 examples, 4 labels\n")
+    message = shown("plan --plausibilities lam.csv -p pilot.csv --n 100 --set plan.resamples=0")
+    assert "answers per example" not in message
+    assert message.startswith("plausibilities  lam.csv: plausibilities of 300 examples, 4 labels\n")

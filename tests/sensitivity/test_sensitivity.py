@@ -82,11 +82,11 @@ def test_it_is_what_calibrate_and_evaluate_say(
             np.testing.assert_allclose(here["sets_changed"], changed)
             for judge in NAMES:
                 lam = plausibly.aggregate(votes, judge).sel(example=new)
-                told = plausibly.evaluate(sets[name], lam).data
+                shown = plausibly.evaluate(sets[name], lam).data
                 by = here.sel(judged_by=judge)
                 for measure in MEASURES[:3]:
                     np.testing.assert_allclose(
-                        by[measure], told[f"{measure}_mean"], rtol=1e-12, err_msg=measure
+                        by[measure], shown[f"{measure}_mean"], rtol=1e-12, err_msg=measure
                     )
 
 
@@ -113,7 +113,6 @@ def test_two_names_for_one_aggregator(world: tuple[xr.DataArray, xr.Dataset]) ->
 
 
 def test_others_change_nothing(world: tuple[xr.DataArray, xr.Dataset], found: xr.Dataset) -> None:
-    """Nor do more splits, or the order of rows."""
     model, votes = world
     fewer = sensitivity(
         model.isel(example=slice(None, None, -1)), votes, NAMES[:2], alphas=[0.1], splits=3
@@ -175,8 +174,8 @@ def test_drawn_plausibilities_are_judged_by_their_mean(
     found = sensitivity(*world, {"once": "label-frequency", "four": draws}, splits=2, seed=3).data
     mean = plausibly.aggregate(world[1], draws, seed=3).mean("draw")
     apart = abs(plausibly.aggregate(world[1]) - mean).sum("label").mean() / 2
-    told = found["total_variation"].sel(calibrated_with="once", judged_by="four")
-    assert float(told) == pytest.approx(float(apart))
+    shown = found["total_variation"].sel(calibrated_with="once", judged_by="four")
+    assert float(shown) == pytest.approx(float(apart))
     by_draw = sensitivity(
         *world, {"once": draws, "four": draws}, splits=2, calibrator="monte-carlo", draws=4
     ).data

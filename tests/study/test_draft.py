@@ -34,14 +34,14 @@ OWN_READER = 'reader = {name = "long-table", '
 
 
 def test_every_table_of_a_study() -> None:
-    found = study(WHOLE)
-    names = [calibration.name for calibration in found.methods]
+    result = study(WHOLE)
+    names = [calibration.name for calibration in result.methods]
     assert names == ["everyone", "majority-vote", "monte-carlo(draws=4), maximum"]
-    assert found.alphas == (Decimal("0.1"), Decimal("0.25"))
-    assert found.splits == Splits(count=6)
-    assert found.examples == Examples(path=Path("patients.csv"), cluster="patient")
-    assert found.output == Output(folder=Path("out"))
-    assert (found.plugins, found.evaluation) == (Plugins(), Evaluation())
+    assert result.alphas == (Decimal("0.1"), Decimal("0.25"))
+    assert result.splits == Splits(count=6)
+    assert result.examples == Examples(path=Path("patients.csv"), cluster="patient")
+    assert result.output == Output(folder=Path("out"))
+    assert (result.plugins, result.evaluation) == (Plugins(), Evaluation())
     typed = study(f"alphas = [0.10, 1e-2, 0.29999999999999999]\n{SMALLEST}")
     assert [str(alpha) for alpha in typed.alphas] == ["0.10", "0.01", "0.29999999999999999"]
 
@@ -53,8 +53,8 @@ def test_parameters_of_the_reader_stand_beside_its_name_or_in_a_table_of_its_own
     assert beside == study(inside).annotations
     assert getattr(beside.reader, "missing", None) == ("?",)
     # Without a reader they wait for the one that recognises the file.
-    found = study(SMALLEST.replace("[pred", f"{columns}\n[pred")).annotations
-    assert found == Annotations(path=Path("votes.csv"), options={"columns": {"example": "t"}})
+    result = study(SMALLEST.replace("[pred", f"{columns}\n[pred")).annotations
+    assert result == Annotations(path=Path("votes.csv"), options={"columns": {"example": "t"}})
 
 
 MISTAKES = [  # in WHOLE: what is replaced, by what, line and path of the mistake, and a piece
@@ -111,13 +111,12 @@ MISTAKES = [  # in WHOLE: what is replaced, by what, line and path of the mistak
 @pytest.mark.parametrize(("old", "new", "place", "piece"), MISTAKES)
 def test_one_mistake(old: str, new: str, place: str, piece: str) -> None:
     assert old in WHOLE
-    (found,) = rows(WHOLE.replace(old, new, 1))
-    assert found.startswith(f"{place}: ")
-    assert piece in found
+    (result,) = rows(WHOLE.replace(old, new, 1))
+    assert result.startswith(f"{place}: ")
+    assert piece in result
 
 
 def test_mistakes_are_independent_of_each_other() -> None:
-    """Those of the examples are known when these are read."""
     places = [row.split(": ")[0] for row in rows(SIX_MISTAKES)]
     assert places == [
         "2 alphas[1]",
@@ -155,18 +154,18 @@ def test_paths_start_where_the_file_lies_and_other_values_stay() -> None:
     def below_folder(text: str) -> Settings:
         return load(parse(text, "study.toml", Path("folder/study.toml"))).check()
 
-    found = below_folder(WHOLE)
-    assert found.predictions.path == Path("folder/probabilities.csv")
-    assert found.output.folder == Path("folder/out")
-    assert found.examples.path == Path("folder/patients.csv")
-    assert found.examples.cluster == "patient"
+    result = below_folder(WHOLE)
+    assert result.predictions.path == Path("folder/probabilities.csv")
+    assert result.output.folder == Path("folder/out")
+    assert result.examples.path == Path("folder/patients.csv")
+    assert result.examples.cluster == "patient"
     absolute = Path.cwd() / "votes.csv"
     moved = below_folder(SMALLEST.replace("votes.csv", absolute.as_posix()))
     assert moved.annotations.path == absolute
 
 
 def test_several_mistakes_are_listed_and_the_first_is_an_error() -> None:
-    found = error(WHOLE.replace("count = 6", "count = 0").replace("seed", "sede"))
+    result = error(WHOLE.replace("count = 6", "count = 0").replace("seed", "sede"))
     several = """\
 study.toml: 2 mistakes, nothing was run
  line 1   sede: no such key; did you mean "seed"?
@@ -175,10 +174,10 @@ error config-key: study.toml line 1: sede is no key
   expected  seed
   found     sede (mistake 1 of 2, all are listed)
   hint      write seed = 1"""
-    assert str(found) == str(pickle.loads(pickle.dumps(found))) == several
+    assert str(result) == str(pickle.loads(pickle.dumps(result))) == several
     first = {"path": "sede", "line": 1, "text": 'sede: no such key; did you mean "seed"?'}
     second = {"path": "splits.count", "line": 25, "text": "splits.count: must be >= 1, found 0"}
-    assert found.details["mistakes"] == [
+    assert result.details["mistakes"] == [
         {**first, "hint": "write seed = 1"},
         {**second, "hint": ""},
     ]
@@ -211,12 +210,12 @@ TABLES = st.fixed_dictionaries(
 @given(TABLES)
 def test_any_tables_give_a_study_or_mistakes_below_their_keys(table: dict[str, object]) -> None:
     before = repr(table)
-    found = draft(table)
+    result = draft(table)
     assert repr(table) == before
-    wrong = {m.path.partition(".")[0].partition("[")[0] for m in found.mistakes}
+    wrong = {m.path.partition(".")[0].partition("[")[0] for m in result.mistakes}
     fields = {field.name for field in attrs.fields(Settings)}
-    assert set(found.parts) == {key for key in table if key in fields and key in found.parts}
-    assert {key for key in table if key not in found.parts} <= wrong
+    assert set(result.parts) == {key for key in table if key in fields and key in result.parts}
+    assert {key for key in table if key not in result.parts} <= wrong
     assert wrong <= set(table) | {"annotations", "predictions", "methods"}
 
 

@@ -28,7 +28,6 @@ FULL = OSError(28, "No space left on device")
 
 
 def full(*arguments: object, **options: object) -> None:
-    """Write nothing: the disk is full."""
     raise FULL
 
 
@@ -37,25 +36,25 @@ def names(folder: Path) -> list[str]:
 
 
 def test_nothing_is_half_written(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = result()
+    measured = result()
     before = names(world.folder)
     monkeypatch.setattr(ConformalPredictor, "save", full)
     with pytest.raises(InputError) as caught:
-        write_study(found)
+        write_study(measured)
     assert caught.value.what == "cannot write out"
     assert (caught.value.found, caught.value.hint) == ('"no space left on device"', "-o elsewhere")
     assert names(world.folder) == before
     world.path("deep").mkdir()
-    told = run("run", "study.toml", "-o", "deep/er/out")
-    assert told.code == 2
+    ran = run("run", "study.toml", "-o", "deep/er/out")
+    assert ran.code == 2
     assert names(world.path("deep")) == []
 
 
 def test_the_old_files_stay_where_new_ones_cannot_be_written(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = result()
-    write_study(found)
+    measured = result()
+    write_study(measured)
     world.write("out/mine.txt", "kept")
     first = written(world.path("out"))
     for owner, function in (
@@ -66,19 +65,19 @@ def test_the_old_files_stay_where_new_ones_cannot_be_written(
         with monkeypatch.context() as patch:
             patch.setattr(owner, function, full)
             with pytest.raises((InputError, OSError)):
-                write_study(found)
+                write_study(measured)
         assert written(world.path("out")) == first
     monkeypatch.setattr(ConformalPredictor, "save", full)
     with pytest.raises(InputError) as caught:
-        write_study(found)
+        write_study(measured)
     assert caught.value.hint == "-o elsewhere; all old files are as they were"
 
 
 def test_a_move_that_fails_half_way_is_taken_back(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = result()
-    write_study(found)
+    measured = result()
+    write_study(measured)
     for path in world.path("out").iterdir():
         path.write_bytes(path.read_bytes() + b" \n")
     world.path("out/sets.csv").unlink()
@@ -94,7 +93,7 @@ def test_a_move_that_fails_half_way_is_taken_back(
 
     monkeypatch.setattr(Path, "replace", stops)
     with pytest.raises(InputError, match="no space left"):
-        write_study(found)
+        write_study(measured)
     assert len(moved) > 3
     assert written(world.path("out")) == first
 
@@ -102,20 +101,20 @@ def test_a_move_that_fails_half_way_is_taken_back(
 def test_nothing_of_others_is_replaced(world: World) -> None:
     world.path("out/results.nc").mkdir(parents=True)
     world.write("out/results.nc/mine.txt", "kept")
-    told = run("run", "study.toml")
-    assert told.code == 2
-    assert "error output-occupied" in told.err
+    ran = run("run", "study.toml")
+    assert ran.code == 2
+    assert "error output-occupied" in ran.err
     assert names(world.path("out")) == ["mine.txt", "results.nc"]
     assert run("run", "study.toml", "-o", "done", "--no-report").code == 0
     world.edit("done/resolved.toml", "count = 6", "count = 6  # enough")
-    told = run("run", "done/resolved.toml")
-    assert told.code == 2
-    assert "output-is-input: done/resolved.toml would overwrite the study file\n" in told.err
+    ran = run("run", "done/resolved.toml")
+    assert ran.code == 2
+    assert "output-is-input: done/resolved.toml would overwrite the study file\n" in ran.err
     world.path("probabilities.csv").rename(world.path("sets.csv"))
     world.edit("study.toml", "probabilities.csv", "sets.csv")
-    told = run("run", "study.toml", "-o", ".")
-    assert told.code == 2
-    assert "output-is-input: sets.csv would overwrite what study.toml reads\n" in told.err
+    ran = run("run", "study.toml", "-o", ".")
+    assert ran.code == 2
+    assert "output-is-input: sets.csv would overwrite what study.toml reads\n" in ran.err
     assert not world.path("results.nc").exists()
 
 
@@ -207,13 +206,13 @@ def test_a_file_that_needs_an_extra_is_said_alone_or_among_others(
 
 def test_paths_on_another_drive_are_absolute(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.write("study.toml", f"{SMALLEST}[splits]\ncount = 1\n")
-    found = run_study("study.toml")
+    measured = run_study("study.toml")
 
     def elsewhere(*arguments: object) -> str:
         raise ValueError("path is on mount 'C:', start on mount 'D:'")
 
     monkeypatch.setattr(os.path, "relpath", elsewhere)
-    text = files.resolved_text(found.prepared, Path("plausibly-out"))
+    text = files.resolved_text(measured.prepared, Path("plausibly-out"))
     assert f'path = "{world.path("votes.csv").resolve().as_posix()}"' in text
 
 
@@ -221,7 +220,7 @@ def test_a_writer_that_cannot_is_about_the_folder_that_was_named(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.write("study.toml", f"{SMALLEST}[splits]\ncount = 1\n")
-    found = run_study("study.toml")
+    measured = run_study("study.toml")
 
     def refuses(_: object, path: Path) -> None:
         raise InputError(
@@ -230,7 +229,7 @@ def test_a_writer_that_cannot_is_about_the_folder_that_was_named(
 
     monkeypatch.setattr(files, "write_sets", refuses)
     with pytest.raises(InputError) as caught:
-        write_study(found)
+        write_study(measured)
     assert caught.value.what == "cannot write plausibly-out/sets.csv"
     assert (caught.value.found, caught.value.hint) == ('"full"', "-o elsewhere")
     assert not world.path("plausibly-out").exists()

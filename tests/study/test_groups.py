@@ -26,16 +26,14 @@ UNGROUPED = WHOLE.replace('cluster = "patient"\n', "")
 
 
 def ran(world: World, text: str) -> tuple[StudyResult, list[str]]:
-    """Return what a study gives, and what it warns of."""
     world.write("study.toml", text)
-    with warnings.catch_warnings(record=True) as heard:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = run_study("study.toml")
-    return result, [str(one.message) for one in heard]
+    return result, [str(one.message) for one in caught]
 
 
 def examples(**coordinates: list[object]) -> xr.DataArray:
-    """Return predictions of examples with these coordinates."""
     count = len(next(iter(coordinates.values())))
     return xr.DataArray(
         np.full((count, 2), 0.5),
@@ -49,18 +47,18 @@ def examples(**coordinates: list[object]) -> xr.DataArray:
 
 
 def test_patients_on_both_sides_or_with_several_examples_are_warned_of(world: World) -> None:
-    result, heard = ran(world, UNGROUPED)
+    result, caught = ran(world, UNGROUPED)
     patients = result.prepared.predictions["patient"].values
     test = np.isin(result.prepared.predictions["example"].values, result.sets["example"].values)
     both = set(patients[test]) & set(patients[~test])
-    (warned,) = heard
+    (warned,) = caught
     start = f"warning cluster-on-both-sides: {len(both)} patients are in calibration and in test\n"
     assert warned.startswith(start)
     assert f"  found     {2 * len(both)} of 30 examples shared\n" in warned
     assert warned.endswith('[examples] cluster = "patient"')
     assert "15 of 15 patients have several" in assumptions(result.prepared.predictions, None)
-    result, heard = ran(world, WHOLE)
-    assert [one.splitlines()[0] for one in heard] == [
+    result, caught = ran(world, WHOLE)
+    assert [one.splitlines()[0] for one in caught] == [
         "warning cluster-repeats: there are 30 examples of 15 patients"
     ]
     assert int(result.compared["n_test"].min()) % 2 == 0
@@ -69,8 +67,8 @@ def test_patients_on_both_sides_or_with_several_examples_are_warned_of(world: Wo
 def test_one_example_a_patient(world: World) -> None:
     text = WHOLE.replace('"patients.csv"', '"patients.csv"\none_per = "patient"')
     text = text.replace("[0.1, 0.25]", "[0.3, 0.25]")
-    result, heard = ran(world, text)
-    assert heard == []
+    result, caught = ran(world, text)
+    assert caught == []
     model = result.prepared.predictions
     assert sorted(model["patient"].values) == sorted(f"p{number}" for number in range(15))
     assert result.prepared.left_out == {"beside another of the same patient": 15}

@@ -21,7 +21,6 @@ def prepared(world: World, text: str) -> Prepared:
 
 
 def refused(world: World, text: str) -> str:
-    """Return what is wrong with a study, in one line."""
     world.write("study.toml", text)
     with pytest.raises(InputError) as caught:
         prepare("study.toml")
@@ -195,6 +194,6 @@ def test_the_table_of_examples_names_the_rows_of_a_file_without_names(world: Wor
 def test_components_of_disabled_plugins(world: World) -> None:
     text = WHOLE.replace('combiner = "maximum"', 'combiner = "ecdf"')
     assert prepared(world, text).study.plugins.disable == ()
-    found = refused(world, f'{text}[plugins]\ndisable = ["combiners"]\n')
-    assert "methods[2].combiner" in found
-    assert "disable" in found
+    result = refused(world, f'{text}[plugins]\ndisable = ["combiners"]\n')
+    assert "methods[2].combiner" in result
+    assert "disable" in result

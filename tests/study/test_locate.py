@@ -100,7 +100,7 @@ def test_a_key_stands_where_its_value_stands(table: dict[str, object]) -> None:
     marked = numbered(table, [0])
     assert isinstance(marked, dict)
     text = tomli_w.dumps(marked)
-    found = lines_of(text)
+    result = lines_of(text)
     for path in paths_of(marked):
         value: object = marked
         for part in path:
@@ -108,7 +108,7 @@ def test_a_key_stands_where_its_value_stands(table: dict[str, object]) -> None:
         if isinstance(value, dict | list):
             continue
         lines = [number for number, row in enumerate(text.split("\n"), 1) if str(value) in row]
-        assert [found[path_text(path)]] == lines
+        assert [result[path_text(path)]] == lines
 
 
 def test_other_ends_of_lines_and_keys_that_are_written_alike() -> None:

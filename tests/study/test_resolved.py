@@ -51,12 +51,10 @@ RATES = st.decimals("0.001", "0.999", places=5)
 
 
 def some(**keys: st.SearchStrategy[object]) -> st.SearchStrategy[dict[str, object]]:
-    """Return a strategy for tables that have some of these keys."""
     return st.fixed_dictionaries({}, optional=keys)
 
 
 def component(name: str, **keys: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
-    """Return a strategy for a component as a name or as a table."""
     table = some(**keys).map(lambda given: {"name": name, **given})
     return table | st.just(name)
 
@@ -94,7 +92,6 @@ RENAME = st.dictionaries(TEXT, TEXT, max_size=2)
 
 @st.composite
 def studies(draw: st.DrawFn) -> dict[str, object]:
-    """Draw the tables of a valid study."""
     calibrations = draw(CALIBRATIONS)
     names = draw(st.lists(TEXT, min_size=3, max_size=3, unique=True))
     annotations = st.fixed_dictionaries(
@@ -157,9 +154,9 @@ def components() -> Iterator[None]:
 @settings(max_examples=40)
 @given(studies())
 def test_a_resolved_study_is_the_same_study(given_tables: dict[str, object]) -> None:
-    found = draft(given_tables)
-    assert not found.mistakes
-    one = found.settings
+    result = draft(given_tables)
+    assert not result.mistakes
+    one = result.settings
     text = toml_text(without_unset(resolved(one)))
     again = draft(tables(text))
     assert not again.mistakes
@@ -180,7 +177,7 @@ def test_a_resolved_study_is_the_same_study(given_tables: dict[str, object]) -> 
 def test_any_value_on_one_line_is_read_again(value: object) -> None:
     text = value_text(value)
     assert "\n" not in text
-    found = tables(f"x = {text}")["x"]
+    result = tables(f"x = {text}")["x"]
 
     def plain(one: object) -> object:
         if isinstance(one, dict):
@@ -189,7 +186,7 @@ def test_any_value_on_one_line_is_read_again(value: object) -> None:
             return [plain(item) for item in one]
         return float(one) if isinstance(one, Decimal) else one
 
-    assert plain(found) == plain(value)
+    assert plain(result) == plain(value)
 
 
 def test_paths_inside_components_move_with_the_study() -> None:
@@ -253,9 +250,8 @@ def test_what_was_recognised_is_shown_with_its_parameters(world: World) -> None:
 
 
 def defaults(call: Callable[..., object]) -> dict[str, object]:
-    """Return the default of every argument that has one."""
-    found = inspect.signature(call).parameters.values()
-    return {p.name: p.default for p in found if p.default is not inspect.Parameter.empty}
+    result = inspect.signature(call).parameters.values()
+    return {p.name: p.default for p in result if p.default is not inspect.Parameter.empty}
 
 
 def test_defaults_of_a_study_are_those_of_the_functions() -> None:
@@ -280,14 +276,14 @@ def test_defaults_of_a_study_are_those_of_the_functions() -> None:
     assert keys.pop("count") == comparing["splits"]
     assert keys == {name: comparing[name] for name in keys}
     assert (evaluation.ties, evaluation.true_label) == (comparing["ties"], comparing["true_label"])
-    found = study(SMALLEST)
-    assert [float(alpha) for alpha in found.alphas] == list(comparing["alphas"])  # type: ignore[call-overload]  # a tuple
-    assert found.seed == comparing["seed"]
-    calibrating, one = defaults(plausibly.calibrate), found.methods[0]
+    result = study(SMALLEST)
+    assert [float(alpha) for alpha in result.alphas] == list(comparing["alphas"])  # type: ignore[call-overload]  # a tuple
+    assert result.seed == comparing["seed"]
+    calibrating, one = defaults(plausibly.calibrate), result.methods[0]
     assert registry.called(CALIBRATOR, one.calibrator) == calibrating["calibrator"]
     assert registry.called(SCORE, one.score) == calibrating["score"]
     assert registry.called(COMBINER, one.combiner) == calibrating["combiner"]
-    assert found.annotations.unanswered == defaults(plausibly.aggregate)["unanswered"]
+    assert result.annotations.unanswered == defaults(plausibly.aggregate)["unanswered"]
 
 
 def test_a_study_that_is_made_in_python_takes_names_tables_and_objects() -> None:
@@ -319,13 +315,12 @@ jsonschema: Any = import_module("jsonschema")
 @cache
 def validator() -> Any:  # Any: no types come with jsonschema
     """Return what validates; the same for all tests, after the components were added."""
-    found = schema()
-    jsonschema.Draft202012Validator.check_schema(found)
-    return jsonschema.Draft202012Validator(json.loads(json.dumps(found)))
+    result = schema()
+    jsonschema.Draft202012Validator.check_schema(result)
+    return jsonschema.Draft202012Validator(json.loads(json.dumps(result)))
 
 
 def refused(text: str) -> list[str]:
-    """Return the paths of what the schema refuses."""
     return sorted(error.json_path for error in validator().iter_errors(tomllib.loads(text)))
 
 
@@ -362,17 +357,17 @@ DESCRIBED = [one for one in MISTAKES if not re.search("NaN|is called", one[3])]
 @pytest.mark.parametrize(("old", "new", "place", "_"), DESCRIBED)
 def test_what_a_study_refuses_is_refused(old: str, new: str, place: str, _: str) -> None:
     path = f"$.{place.split()[1]}"
-    found = refused(WHOLE.replace(old, new, 1))
-    assert any(path.startswith(one) or one.startswith(path) for one in found)
+    result = refused(WHOLE.replace(old, new, 1))
+    assert any(path.startswith(one) or one.startswith(path) for one in result)
 
 
 def test_every_component_that_is_installed_is_in_it() -> None:
-    found = schema()["$defs"]
+    result = schema()["$defs"]
     for kind in KINDS:
         names = {entry.name for entry in registry.default().entries(kind)}
         if kind.name != "annotation":
-            assert names <= set(found[kind.name]["anyOf"][1]["properties"]["name"]["enum"])
-    assert "annotation" not in found
+            assert names <= set(result[kind.name]["anyOf"][1]["properties"]["name"]["enum"])
+    assert "annotation" not in result
 
 
 def test_a_component_that_cannot_be_loaded_takes_anything(
@@ -381,10 +376,10 @@ def test_a_component_that_cannot_be_loaded_takes_anything(
     with_more_components(monkeypatch)
     registry.register(CALIBRATOR, "lost", "no_such_module:Lost")
     registry.register(READER, "lost", "no_such_module:Lost")
-    found = jsonschema.Draft202012Validator(schema())
+    result = jsonschema.Draft202012Validator(schema())
     text = SMALLEST.replace("[pred", 'reader = "lost"\nwhatever = 1\n[pred')
     text += 'calibrator = {name = "lost", whatever = 1}\n'
-    assert not list(found.iter_errors(tomllib.loads(text)))
+    assert not list(result.iter_errors(tomllib.loads(text)))
 
 
 def test_the_command_prints_the_schema() -> None:

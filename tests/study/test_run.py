@@ -44,7 +44,6 @@ METHODS: dict[str, dict[str, object] | Calibrator] = {
 
 
 def ran(source: object) -> StudyResult:
-    """Return what a study gives, whatever it warns of."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PlausiblyWarning)
         return run_study(source)  # type: ignore[arg-type]  # whatever stands for a study
@@ -61,24 +60,24 @@ def inputs() -> tuple[xr.DataArray, xr.DataArray]:
 def test_the_same_as_data(world: World) -> None:
     strict = run("run", "study.toml", "-o", "elsewhere", "--json", "--strict", "--quiet")
     assert (strict.code, strict.err.startswith("error warnings-strict: ")) == (3, True)
-    told, result = strict.document, ran("study.toml")
-    assert told["study"]["output"] == {"folder": "elsewhere"}
-    assert told["annotations"]["reader"] == "long-table"
-    assert [method["name"] for method in told["methods"]] == list(METHODS)
-    for method, name in zip(told["methods"], METHODS, strict=True):
+    shown, result = strict.document, ran("study.toml")
+    assert shown["study"]["output"] == {"folder": "elsewhere"}
+    assert shown["annotations"]["reader"] == "long-table"
+    assert [method["name"] for method in shown["methods"]] == list(METHODS)
+    for method, name in zip(shown["methods"], METHODS, strict=True):
         for at, alpha in enumerate((0.1, 0.25)):
             here = result.compared.sel({"method": name, "alpha": alpha})
             figures = method["results"][at]
             assert figures["aggregated_coverage"] == float(here["aggregated_coverage"].mean())
             assert figures["set_size"] == float(here["set_size"].mean())
             assert figures["alpha"] == alpha
-    assert told["methods"][2]["calibrator"] == "monte-carlo(draws=4, systematic=False)"
-    assert told["methods"][1]["results"][0]["guaranteed"] is None
-    assert told["predictor"]["fingerprint"] == result.predictor.fingerprint
-    assert len(told["groups"]) == 10
-    assert told["written"][:2] == ["elsewhere/report.html", "elsewhere/results.nc"]
+    assert shown["methods"][2]["calibrator"] == "monte-carlo(draws=4, systematic=False)"
+    assert shown["methods"][1]["results"][0]["guaranteed"] is None
+    assert shown["predictor"]["fingerprint"] == result.predictor.fingerprint
+    assert len(shown["groups"]) == 10
+    assert shown["written"][:2] == ["elsewhere/report.html", "elsewhere/results.nc"]
     assert sorted(written(world.path("elsewhere"))) == sorted(
-        Path(name).name for name in told["written"]
+        Path(name).name for name in shown["written"]
     )
 
 
@@ -182,20 +181,20 @@ def test_an_interrupted_run_goes_on(
     world: World, stopping: Callable[[int | None], list[int]]
 ) -> None:
     stopping(4)
-    told = run("run", "study.toml", "--no-report")
-    assert told.code == 130
-    assert told.err.startswith("error interrupted: ")
-    assert "  found     4, which are kept in out/unfinished\n" in told.err
+    shown = run("run", "study.toml", "--no-report")
+    assert shown.code == 130
+    assert shown.err.startswith("error interrupted: ")
+    assert "  found     4, which are kept in out/unfinished\n" in shown.err
     assert sorted(path.name for path in world.path("out").iterdir()) == ["unfinished"]
     computed = stopping(None)
-    told = run("run", "study.toml", "--no-report")
-    assert told.code == 0
+    shown = run("run", "study.toml", "--no-report")
+    assert shown.code == 0
     assert computed == [4, 5]
-    assert "kept         4 of 6 splits, from an interrupted run\n\nStudy: 6 splits " in told.out
+    assert "kept         4 of 6 splits, from an interrupted run\n\nStudy: 6 splits " in shown.out
     resumed = written(world.path("out"))
     computed = stopping(None)
-    told = run("run", "study.toml", "-o", "whole", "--json", "--no-report")
-    assert told.document["kept"] == 0
+    shown = run("run", "study.toml", "-o", "whole", "--json", "--no-report")
+    assert shown.document["kept"] == 0
     assert computed == list(range(6))
     whole = written(world.path("whole"))
     assert list(resumed) == list(whole)
@@ -213,27 +212,27 @@ def test_another_study_and_a_fresh_run_start_anew(
     if not fresh:
         world.edit("study.toml", "seed = 1", "seed = 2")
     computed = stopping(None)
-    told = run("run", "study.toml", "--no-report", *["--fresh"] * fresh)
-    assert (told.code, computed) == (0, list(range(6)))
+    shown = run("run", "study.toml", "--no-report", *["--fresh"] * fresh)
+    assert (shown.code, computed) == (0, list(range(6)))
     reason = "nothing: the interrupted run was of another study (seed 2, was 1)\n"
-    assert (f"kept         {reason}" in told.out) is not fresh
+    assert (f"kept         {reason}" in shown.out) is not fresh
 
 
 def test_a_run_that_was_stopped_at_once_leaves_nothing(
     world: World, stopping: Callable[[int | None], list[int]]
 ) -> None:
     stopping(0)
-    told = run("run", "study.toml")
-    assert told.code == 130
-    assert "hint      run it again; every file is whole, or as it was\n" in told.err
+    shown = run("run", "study.toml")
+    assert shown.code == 130
+    assert "hint      run it again; every file is whole, or as it was\n" in shown.err
     assert not world.path("out").exists()
 
 
 def test_a_folder_of_that_name_is_not_touched(world: World) -> None:
     world.path("out/unfinished").mkdir(parents=True)
     world.write("out/unfinished/mine.txt", "kept")
-    told = run("run", "study.toml")
-    assert told.code == 2
-    assert "error checkpoint-unknown: out/unfinished is no folder of finished" in told.err
-    assert told.err.endswith("  hint      -o elsewhere, or move out/unfinished away\n")
+    shown = run("run", "study.toml")
+    assert shown.code == 2
+    assert "error checkpoint-unknown: out/unfinished is no folder of finished" in shown.err
+    assert shown.err.endswith("  hint      -o elsewhere, or move out/unfinished away\n")
     assert world.path("out/unfinished/mine.txt").read_text() == "kept"
