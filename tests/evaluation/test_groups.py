@@ -23,9 +23,8 @@ from plausibly.evaluation import (
     interval,
     largest,
 )
-from plausibly.evaluation.groups import SUBGROUP
+from plausibly.evaluation.groups import LEVEL, SUBGROUP
 from plausibly.evaluation.result import decimal, ends, part_rows
-from plausibly.evaluation.risk import LEVEL
 
 from . import studies as oracle
 from .parts import case

@@ -14,9 +14,9 @@ from plausibly.data.names import name_texts, text_array
 from plausibly.data.plausibilities import check_plausibilities, mean_over_draws
 from plausibly.errors import InputError
 from plausibly.evaluation import inputs, intervals
+from plausibly.evaluation.groups import LEVEL, Risk, in_order, levels_of
 from plausibly.evaluation.intervals import Averaging, Doubles, Interval
 from plausibly.evaluation.result import ENDS
-from plausibly.evaluation.risk import LEVEL, Risk, in_order, levels_of
 from plausibly.evaluation.splits import out_of_range
 from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.random import Keys, hash_names

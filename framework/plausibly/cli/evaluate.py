@@ -174,9 +174,8 @@ def _parts(
     from plausibly.data.plausibilities import Plausibilities
     from plausibly.errors import InputError
     from plausibly.evaluation import groups
-    from plausibly.evaluation.ambiguity import entropy
+    from plausibly.evaluation.groups import LEVEL, entropy, label_coordinate
     from plausibly.evaluation.inputs import example_values
-    from plausibly.evaluation.risk import LEVEL, label_coordinate
     from plausibly.evaluation.slab import worst_slab_coverage
     from plausibly.evaluation.uniformity import OF, p_value_uniformity
     from plausibly.io import read_labels

@@ -2,10 +2,6 @@ from plausibly.evaluation.aggregators import (
     Sensitivity as Sensitivity,
     sensitivity as sensitivity,
 )
-from plausibly.evaluation.ambiguity import (
-    entropy as entropy,
-    largest as largest,
-)
 from plausibly.evaluation.diagnostics import (
     leave_one_annotator_out as leave_one_annotator_out,
     monte_carlo_error as monte_carlo_error,
@@ -22,6 +18,8 @@ from plausibly.evaluation.groups import (
     BySetSize as BySetSize,
     coverage_by as coverage_by,
     describe_coverage as describe_coverage,
+    entropy as entropy,
+    largest as largest,
     sorted_coverage as sorted_coverage,
 )
 from plausibly.evaluation.intervals import (

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations, pairwise
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import attrs
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
-from plausibly.data import names
-from plausibly.data.names import name_text, name_texts, text_array
+from plausibly.calibration.coordinates import coordinates_over
+from plausibly.data import names, validate
+from plausibly.data.names import is_missing, name_text, name_texts, positions, quoted, text_array
+from plausibly.data.plausibilities import Plausibilities
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation import inputs
-from plausibly.evaluation.ambiguity import largest
 from plausibly.evaluation.evaluation import STRATA_FROM, merged
-from plausibly.evaluation.inputs import EvaluationInputs, prepare
+from plausibly.evaluation.inputs import EvaluationInputs, meant, prepare
 from plausibly.evaluation.intervals import IntervalMethod, groups_of
 from plausibly.evaluation.result import (
     AGGREGATED,
@@ -33,7 +35,6 @@ from plausibly.evaluation.result import (
     planes,
     wrapped,
 )
-from plausibly.evaluation.risk import LEVEL, Risk, in_order, levels_of
 from plausibly.evaluation.splits import check_count, out_of_range
 from plausibly.kernels.blocks import row_blocks
 from plausibly.kernels.coverage import Ties, row_sums
@@ -48,6 +49,87 @@ MULTIPLICITY = (
 )
 _HALVES = "edges=[0.5, 0.8], or quantiles=2 for halves"
 _SLACK = 1e-9  # Tolerance below an edge: sums of decimals may end just under it.
+
+
+LEVEL = "level"
+Risk: TypeAlias = str | Mapping[str, object]
+"""Levels of the labels: a coordinate over label, or levels by the name of the label."""
+_WORDS = (
+    "none, negligible, very low, low, minor, mild, moderate, medium, intermediate, elevated, "
+    "major, high, very high, serious, severe, critical, fatal"
+)
+"""Words for risk in ascending order: levels that are all among them come in this order."""
+
+
+def levels_of(
+    risk: Risk, labels: Sequence[str], arrays: Sequence[xr.DataArray | xr.Dataset]
+) -> list[object]:
+    """Return the level of each label, in the order of the labels."""
+    if isinstance(risk, str):
+        table = label_coordinate(risk, arrays)
+    else:
+        table = {name_text(label): level for label, level in risk.items()}
+    lacking = [label for label in labels if is_missing(table.get(label)) or table[label] == ""]
+    if lacking:
+        raise InputError(
+            "risk-missing",
+            f"{counted(len(lacking))} of {counted(len(labels))} labels have no risk level",
+            expected="a level for each label of the sets",
+            found=f"none for {listed(map(quoted, lacking))}",
+            hint="add them to the table of labels, or to the mapping",
+            source="risk",
+            details={"labels": lacking},
+        )
+    return [table[label] for label in labels]
+
+
+def label_coordinate(name: str, arrays: Sequence[xr.DataArray | xr.Dataset]) -> dict[str, object]:
+    """Return a coordinate of the labels, by label, from the first array that has it."""
+    for array in arrays:
+        if name in array.coords and array[name].dims == (names.LABEL,) and name != names.LABEL:
+            here = map(str, array[names.LABEL].values)
+            return dict(zip(here, array[name].values.tolist(), strict=True))
+    there = sorted(coordinates_over(names.LABEL, arrays))
+    raise InputError(
+        "risk-missing",
+        f'the labels have no coordinate "{name}"',
+        expected="a coordinate over label",
+        found=listed(there) or "none",
+        hint=meant(name, there) or "a table of labels that has it",
+        source="risk",
+        details={"coordinates": there},
+    )
+
+
+def in_order(
+    of_labels: Sequence[object], order: Sequence[object] | None
+) -> tuple[NDArray[np.generic], NDArray[np.intp]]:
+    """Return the levels from the least on, and the code of each label's level."""
+    numbers = all(isinstance(level, int | float) for level in of_labels)
+    if numbers and order is None:
+        return np.unique(np.array(of_labels), return_inverse=True)
+    texts = name_texts(of_labels)
+    known = sorted(set(texts))
+    if order is not None:
+        known_order = name_texts(order)
+        lost = [level for level in known if level not in known_order]
+        if lost:
+            raise InputError(
+                "risk-unknown",
+                f"labels have the risk level {quoted(lost[0])}, and the order does not",
+                expected=f"one of {listed(known_order)}",
+                found=listed(map(quoted, lost)),
+                hint="name every level in order=[...], from the least on",
+                source="risk",
+            )
+        known = [level for level in known_order if level in known]
+    else:
+        words = _WORDS.split(", ")
+        if all(level.casefold() in words for level in known):
+            known.sort(key=lambda level: words.index(level.casefold()))
+    values = dict(zip(texts, of_labels, strict=True))
+    levels = np.array([values[level] for level in known]) if numbers else text_array(known)
+    return levels, positions(known, texts)
 
 
 class Grouper(Protocol):
@@ -427,6 +509,87 @@ class ByRisk(Grouper):
         most = max(float(risks.max()), np.finfo(np.float64).tiny)
         lost = [averaging.interval(loss, top=most) for loss in losses]
         return result.assign(averaging.variables("risk_missed", lost))
+
+
+_NEARLY = 0.01  # distance from 1 that sums of rows in files may have
+_EXACTLY = 1e-6  # the same of plausibilities, which are not rescaled
+
+
+def entropy(array: xr.DataArray | xr.Dataset) -> xr.DataArray:
+    """Return how spread each distribution over labels is, ``-sum_k p_k log p_k``, in nats.
+
+    Parameters
+    ----------
+    array : DataArray or Dataset, (example, label)
+        Plausibilities, or predictions of scale ``probability`` or ``logit``; each row is divided by
+        its sum. Sparse plausibilities and annotation tables are read as in `evaluate`.
+
+    Returns
+    -------
+    DataArray of float64, (example,)
+        Named ``entropy``, with the coordinates of the examples; from 0, where one label has
+        everything, to log K.
+    """
+    table = _distributions(array)
+    entropies = np.empty(len(table.examples))
+    for rows in row_blocks(table.stored.shape):
+        values = table.stored.take(rows).dense().astype(np.float64)
+        shares = values / row_sums(values)[:, None]
+        logs = np.log(np.where(shares > 0, shares, 1.0))
+        entropies[rows] = row_sums(-(shares * logs), most=shares.shape[1])
+    return _of_examples(table, entropies, "entropy")
+
+
+def largest(array: xr.DataArray | xr.Dataset) -> xr.DataArray:
+    """Return the largest number of each row, such as the plausibility of the majority vote.
+
+    Parameters
+    ----------
+    array : DataArray or Dataset, (example, label)
+        As in `entropy`.
+    """
+    table = _distributions(array)
+    values = table.stored.weight.max(axis=1)
+    return _of_examples(table, values.astype(np.float64), "largest")
+
+
+def _distributions(array: xr.DataArray | xr.Dataset) -> Plausibilities:
+    """Return (example, label) rows that are distributions over labels."""
+    if isinstance(array, xr.Dataset) or names.SCALE not in array.attrs:
+        if (
+            isinstance(array, xr.DataArray)
+            and names.LABEL in array.dims
+            and array.dtype.kind == "f"
+        ):
+            # Rows of probabilities in files sum to nearly 1.
+            by_label = [[names.LABEL]]
+            sums = xr.apply_ufunc(row_sums, array, input_core_dims=by_label, dask="allowed")
+            apart = np.abs(sums - 1)
+            if bool((apart <= _NEARLY).all() & (apart > _EXACTLY).any()):
+                array = array / sums
+        return inputs.read_plausibilities(array)
+    table = validate.check_predictions(array)
+    scale = table.attrs[names.SCALE]
+    if scale == "logit":
+        odds = np.exp(table.values - table.values.max(axis=1, keepdims=True))
+        shares = odds / row_sums(odds, most=odds.shape[1])[:, None]
+        return Plausibilities.of(table.copy(data=shares))
+    if scale != "probability":
+        raise InputError(
+            "entropy-of-scores",
+            f"predictions of scale {scale} are no distributions over labels",
+            expected="scale probability or logit",
+            hint="another number of the examples: ByRange(DataArray over example)",
+            source="predictions",
+        )
+    return Plausibilities.of(table)
+
+
+def _of_examples(table: Plausibilities, values: NDArray[np.float64], name: str) -> xr.DataArray:
+    """Return numbers of the examples, under their names and coordinates."""
+    about = table.about.coords
+    coords = {called: item for called, item in about.items() if names.EXAMPLE in item.dims}
+    return xr.DataArray(values, dims=(names.EXAMPLE,), coords=coords, name=name)
 
 
 SHARE = "share"

@@ -20,7 +20,7 @@ from plausibly.data.names import name_texts, positions, quoted, several
 from plausibly.errors import InputError, PlausiblyWarning, counted
 from plausibly.evaluation import inputs
 from plausibly.evaluation.evaluation import Judgement, evaluate, judgement, stratum_of
-from plausibly.evaluation.groups import ByCoordinate, coverage_by, sorted_coverage
+from plausibly.evaluation.groups import ByCoordinate, coverage_by, in_order, sorted_coverage
 from plausibly.evaluation.inputs import prepare
 from plausibly.evaluation.intervals import AMBIGUITY, COVERAGE
 from plausibly.evaluation.result import (
@@ -33,7 +33,6 @@ from plausibly.evaluation.result import (
     number,
     outwards,
 )
-from plausibly.evaluation.risk import in_order
 from plausibly.evaluation.study import DRAWS, METHOD, SIZE
 from plausibly.evaluation.uniformity import DRAWN, OF, TRUE, VOTED, p_value_uniformity
 from plausibly.guarantee import BY_LABEL, Guarantee, bounded
