@@ -19,8 +19,7 @@ from plausibly.conformal.aggregate import aggregate
 from plausibly.data.plausibilities import Plausibilities
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Ints
-from plausibly.planning.law import Law, Shares, examples_needed, pool_rank
-from plausibly.planning.pilot import Pilot
+from plausibly.planning.pilot import Law, Pilot, Shares, examples_needed, pool_rank
 
 from .pilots import pilot
 

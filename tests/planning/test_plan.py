@@ -15,8 +15,7 @@ from eval_said import check, said
 from plausibly.data.annotations import rebuilt
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.kernels.random import Keys
-from plausibly.planning.law import Law
-from plausibly.planning.pilot import Responses
+from plausibly.planning.pilot import Law, Responses
 from plausibly.plugin import ANNOTATION, resolve
 from refusals import refused
 

@@ -187,28 +187,19 @@ class Agreement(Result):
                 text = "No annotator answered an example that another one answered, too."
             return wrapped(text)
         low = sorted(np.flatnonzero(data["annotator_low"].values).tolist(), key=agreed.__getitem__)
-        shown = low[:_MOST_ROWS]
-        # Answers and agreement of each, and a label that is named too often.
-        usual = decimal(float(np.nanmedian(agreed)), 2)
-        rows = each(data.isel({names.ANNOTATOR: shown}), names.ANNOTATOR)
-        texts = [str(row[names.ANNOTATOR].item()) for row in rows]
-        answers = [counted(int(row["annotator_answers"])) for row in rows]
-        wide, digits = max(map(len, texts), default=0), max(map(len, answers), default=0)
-        lines: list[str] = []
-        for name, number, row in zip(texts, answers, rows, strict=True):
-            text = f"{name:<{wide}}  {number:>{digits}} answers   "
-            text += f"{_LIKENESS[data.attrs['likeness']]} "
-            text += decimal(float(row["annotator_agreement"]), 2)
-            text += " " * 12 if lines else f" (usual {usual})"
+        shown, lines = low[:_MOST_ROWS], []
+        likeness = f"{_LIKENESS[data.attrs['likeness']]} {{}} (usual {{}})"
+        for row in each(data.isel({names.ANNOTATOR: shown}), names.ANNOTATOR):
+            name, number = str(row[names.ANNOTATOR].item()), int(row["annotator_answers"])
+            values = (float(row["annotator_agreement"]), float(np.nanmedian(agreed)))
+            text = likeness.format(*(decimal(value, 2) for value in values))
+            lines.append(f"{name}  {counted(number)} answers   {text}")
+            # A label that is named too often.
             share, others = (float(row[f"annotator_says_{end}"]) for end in ("share", "others"))
-            note = ""
             if share - others >= _OFTEN:
                 label = quoted(row["annotator_says"].item())
-                note = f"  says {label} to {percent(share)}, others {percent(others)}"
-            if note and len(text.rstrip()) + len(note) > 80:
-                lines += [text.rstrip(), f"{'':<{wide}}{note}"]
-            else:
-                lines.append(f"{text}{note}".rstrip())
+                shares = f"{percent(share)}, others {percent(others)}"
+                lines.append(f"{'':<{len(name)}}  says {label} to {shares}")
         rest = not_among(known.tolist(), shown)
         if rest:
             lowest, highest = float(agreed[rest].min()), float(agreed[rest].max())

@@ -20,8 +20,14 @@ from plausibly.evaluation.result import Result, decimal, each, planes, wrapped
 from plausibly.evaluation.splits import check_resamples, check_share, is_whole, out_of_range
 from plausibly.guarantee import bounded
 from plausibly.kernels.random import Keys
-from plausibly.planning.law import ONE_DRAW, Law, Shares, examples_needed, needed_by_combiner
-from plausibly.planning.pilot import read_pilot
+from plausibly.planning.pilot import (
+    ONE_DRAW,
+    Law,
+    Shares,
+    examples_needed,
+    needed_by_combiner,
+    read_pilot,
+)
 from plausibly.protocols import Aggregator, ComponentLike, PValueCombiner, ScoreFunction
 
 EXPECTED = "expected"
