@@ -22,7 +22,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
 
 
 @said(__file__)
-def test_what_is_printed(world: World, call: str, text: str) -> None:
+def test_each_command_prints_its_text(world: World, call: str, text: str) -> None:
     check(call, text, globals())
 
 
@@ -52,7 +52,7 @@ def test_groups_clusters_and_certainty(world: World) -> None:
     assert all(len(line) <= 80 for line in lines)
 
 
-def test_json_is_what_python_says(world: World) -> None:
+def test_json_equals_the_result_in_python(world: World) -> None:
     document = run("agreement", "-a", "votes.csv", "--json").document
     result = plausibly.agreement(plausibly.read_annotations(world.path("votes.csv"))).data
     by_name = {row["measure"]: row for row in document["measures"]}

@@ -115,7 +115,7 @@ def test_label_sets_by_definition(answers: list[list[object]]) -> None:
     same(result, "krippendorff-nominal", alpha(units, nominal))
 
 
-def test_votes_and_counts_say_the_same() -> None:
+def test_votes_and_counts_give_the_same_measures() -> None:
     counts = [[3, 1, 0], [0, 2, 2], [5, 0, 0], [1, 1, 1]]
     votes = [
         (f"e{row}", f"w{row}-{k}-{again}", str(k + 1))
@@ -180,7 +180,7 @@ def rankings(draw: st.DrawFn) -> list[list[str]]:
 
 
 @given(rankings(), rankings(), st.integers(1, 4))
-def test_it_is_the_mean_over_all_ways_to_break_ties(
+def test_average_overlap_is_the_mean_over_all_ways_to_break_ties(
     one: list[list[str]], other: list[list[str]], depth: int
 ) -> None:
     plain = average_overlap(one, other, LABELS, depth=depth, normalise=False)
@@ -197,7 +197,9 @@ def test_it_is_the_mean_over_all_ways_to_break_ties(
     st.lists(st.lists(rankings(), min_size=1, max_size=3), min_size=1, max_size=4),
     st.integers(1, 4),
 )
-def test_the_table_says_the_same_as_pairs(answers: list[list[list[list[str]]]], depth: int) -> None:
+def test_measures_of_rankings_equal_those_of_pairs(
+    answers: list[list[list[list[str]]]], depth: int
+) -> None:
     records = [
         (f"e{i}", f"w{j}", said) for i, row in enumerate(answers) for j, said in enumerate(row)
     ]
@@ -287,7 +289,7 @@ def measures(
 
 
 @pytest.mark.parametrize("n", [10, 50])
-def test_they_cover_what_they_say(n: int) -> None:
+def test_intervals_cover_at_their_confidence(n: int) -> None:
     plan = Resampling(
         hashes=np.sort(hash_names([f"e{place}" for place in range(n)])),
         of=np.arange(n),
@@ -330,7 +332,7 @@ def test_ordinal_alpha_of_each_resample_is_that_of_its_answers() -> None:
     assert ends == pytest.approx(plan.ends(np.array(values)), abs=1e-9)
 
 
-def test_what_does_not_vary_has_no_interval() -> None:
+def test_a_constant_measure_has_no_interval() -> None:
     records = [(f"e{place}", by, "a" if place < 7 else "b") for place in range(9) for by in "xyz"]
     result = plausibly.agreement(table(records), resamples=50).data.sel(measure="percent")
     assert float(result["value"]) == 1
@@ -338,7 +340,7 @@ def test_what_does_not_vary_has_no_interval() -> None:
 
 
 @said(__file__)
-def test_what_is_said(call: str, text: str) -> None:
+def test_each_call_gives_its_text(call: str, text: str) -> None:
     check(call, text, globals())
 
 

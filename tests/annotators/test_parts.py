@@ -76,7 +76,7 @@ def test_annotators_by_hand(rows: list[list[str | None]]) -> None:
             assert actual == pytest.approx(np.mean(values)) if values else math.isnan(actual)
 
 
-def test_one_who_says_one_label_too_much_is_noted() -> None:
+def test_an_annotator_with_one_label_too_often_is_noted() -> None:
     result = plausibly.agreement(table(world(odd=True), LABELS), resamples=0).data
     assert result["annotator_low"].values.tolist() == [False, False, False, False, True]
     odd = result.sel(annotator="w4")
@@ -85,7 +85,7 @@ def test_one_who_says_one_label_too_much_is_noted() -> None:
     assert float(odd["annotator_says_others"]) < 0.45
 
 
-def test_if_one_says_k_another_does_too() -> None:
+def test_a_second_answer_repeats_the_label_of_the_first() -> None:
     """An answer is drawn, then another one to the same example, as in the coincidences."""
     rows = ["a a b b", "a b b c", "a a . c"]
     result = plausibly.agreement(table(coders("\n".join(rows)), LABELS), resamples=0).data
@@ -229,7 +229,7 @@ def test_ties_do_not_depend_on_the_order_of_labels_or_on_rounding() -> None:
 
 
 @given(st.integers(0, 10_000))
-def test_it_is_the_mean_over_draws(seed: int) -> None:
+def test_accuracy_is_the_mean_over_draws(seed: int) -> None:
     rng = np.random.default_rng(seed)
     lam = drawn(rng.dirichlet([1, 1, 1], size=(5, 4)).tolist())
     model = xr.DataArray(
@@ -291,5 +291,5 @@ def test_memory_goes_by_labels_that_are_named(kind: str) -> None:
 
 
 @said(__file__)
-def test_what_is_said(call: str, text: str) -> None:
+def test_each_call_gives_its_text(call: str, text: str) -> None:
     check(call, text, globals())

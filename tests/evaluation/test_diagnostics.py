@@ -146,7 +146,7 @@ def by_hand(
 
 
 @pytest.mark.parametrize("folds", [2, 3])
-def test_what_is_measured_is_what_can_be_done_by_hand(folds: int) -> None:
+def test_left_out_annotators_are_measured_as_by_hand(folds: int) -> None:
     predictions, records = world()
     ticks: list[int] = []
     result = leave_one_annotator_out(
@@ -213,7 +213,7 @@ def test_unknown_annotators_count_among_the_others_and_are_not_left_out() -> Non
         np.testing.assert_array_equal(one[name], named[name].sel(annotator="w1"))
 
 
-def test_one_who_alone_answered_an_example_is_measured_there_without_others() -> None:
+def test_an_annotator_alone_on_an_example_is_measured_without_others() -> None:
     predictions, records = world()
     alone = [record for record in records if record[0] != "e000" or record[1] == "w0"]
     result = leave_one_annotator_out(predictions, table(alone))
@@ -258,5 +258,5 @@ NOBODY = table([(example, None, answer) for example, _, answer in RECORDS])
 
 
 @said(__file__)
-def test_what_is_said(call: str, text: str) -> None:
+def test_each_call_gives_its_text(call: str, text: str) -> None:
     check(call, text, globals())

@@ -35,7 +35,7 @@ def with_sites(sets: xr.DataArray) -> xr.DataArray:
 
 
 @pytest.mark.parametrize("ties", TIES)
-def test_every_example_is_what_fractions_say(ties: Ties) -> None:
+def test_every_example_equals_its_fractions(ties: Ties) -> None:
     sets, lam = oracle.case(60, 4, alphas=(0.1, 0.05))
     found = evaluate(with_sites(sets), lam, ties=ties, true_label="diagnosis", seed=3).data
     assert found["aggregated_coverage"].dims == ("example", "alpha")
@@ -216,7 +216,7 @@ def test_a_result_prints_at_most_25_lines_of_80_columns(alphas: list[float]) -> 
 
 
 @said(__file__)
-def test_what_is_said(call: str, text: str) -> None:
+def test_each_call_gives_its_text(call: str, text: str) -> None:
     check(call, text, globals())
 
 
@@ -238,7 +238,7 @@ TABLES = st.integers(1, 6).flatmap(
 
 @settings(max_examples=50)
 @given(TABLES, st.sampled_from([np.float32, np.float64]))
-def test_every_row_is_what_fractions_say(
+def test_every_row_equals_its_fractions(
     rows: list[tuple[list[int], list[bool], float]], dtype: type[np.float32 | np.float64]
 ) -> None:
     counts = np.array([row[0] for row in rows], dtype=dtype)

@@ -32,7 +32,7 @@ from .parts import case
 SETS, LAM = case()
 
 
-def test_shares_are_what_fractions_say() -> None:
+def test_shares_of_labels_equal_their_fractions() -> None:
     result = coverage_by(SETS, LAM, by="label")
     for label in LAM["label"].values:
         inside = SETS.sel(label=label).values.tolist()
@@ -49,7 +49,7 @@ def test_shares_are_what_fractions_say() -> None:
         assert float(one["covered_high"]) == pytest.approx(alone.high)
 
 
-def test_a_label_that_nobody_named_has_no_share() -> None:
+def test_a_label_without_answers_has_no_share() -> None:
     rest = LAM[:, 1:].values + 0.1
     values = np.concatenate([np.zeros((120, 1)), rest / rest.sum(axis=1, keepdims=True)], axis=1)
     lam = LAM.copy(data=values)
@@ -246,7 +246,7 @@ def test_large_subgroups_have_the_interval_of_their_spread() -> None:
 WORDS = {"l0": "low", "l1": "high", "l2": "medium", "l3": "low"}
 
 
-def test_missed_shares_are_what_loops_say() -> None:
+def test_missed_shares_equal_their_sums() -> None:
     result = coverage_by(SETS, LAM, by=ByRisk())
     assert result["level"].values.tolist() == ["low", "medium", "high"]
     assert result["labels"].values.tolist() == [2, 1, 1]
@@ -332,5 +332,5 @@ def test_rows_as_data() -> None:
 
 
 @said(__file__)
-def test_what_is_said(call: str, text: str) -> None:
+def test_each_call_gives_its_text(call: str, text: str) -> None:
     check(call, text, globals())

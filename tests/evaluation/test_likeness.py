@@ -117,5 +117,5 @@ def test_real_models_give_no_row_twice(shared: Path, data: str) -> None:
 
 
 @said(__file__)
-def test_what_is_said(call: str, text: str) -> None:
+def test_each_call_gives_its_text(call: str, text: str) -> None:
     check(call, text, globals())

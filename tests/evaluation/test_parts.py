@@ -64,7 +64,7 @@ def test_sparse_plausibilities_are_the_same(measure: Measure) -> None:
     xr.testing.assert_identical(first, second)
 
 
-def test_examples_that_calibrated_are_said_on_the_line_of_the_caller(measure: Measure) -> None:
+def test_the_warning_of_calibration_examples_names_the_line_of_the_caller(measure: Measure) -> None:
     sets, lam = case()
     with pytest.warns(PlausiblyWarning, match="7 of 120 examples of the prediction sets") as caught:
         measure(sets.assign_attrs(calibration_overlap=7), lam)

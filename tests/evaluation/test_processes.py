@@ -166,7 +166,7 @@ def test_processes_end_when_the_study_is_stopped(tmp_path: Path, number: signal.
     assert err.count("Traceback") == (number == signal.SIGINT)
 
 
-def test_a_script_that_is_not_guarded_is_told_so(tmp_path: Path) -> None:
+def test_a_script_without_a_guard_is_an_error_with_a_hint(tmp_path: Path) -> None:
     with script(tmp_path, "seconds = 0.0\n" + RUN, guarded=False) as running:
         _, err = running.communicate(timeout=60)
     assert running.returncode == 1
@@ -174,7 +174,7 @@ def test_a_script_that_is_not_guarded_is_told_so(tmp_path: Path) -> None:
     assert 'call compare below if __name__ == "__main__":' in err
 
 
-def test_warnings_are_errors_where_they_are_heard_again() -> None:
+def test_filters_turn_recorded_warnings_into_errors() -> None:
     predictions, lam = sites(20)
     with warnings.catch_warnings():
         warnings.simplefilter("error", FutureWarning)

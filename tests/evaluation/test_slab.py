@@ -65,7 +65,7 @@ def test_a_weak_slab_is_found_and_its_figure_is_honest() -> None:
     assert 0.05 < float(result["slab_share"]) < 0.2
 
 
-def test_where_nothing_is_weak_the_search_finds_something_and_the_rest_denies_it() -> None:
+def test_worst_slab_is_not_significant_when_coverage_is_uniform() -> None:
     above = 0
     for seed in range(20):
         sets, lam, numbers = weak(400, seed=seed, covered=0.95)
@@ -75,7 +75,7 @@ def test_where_nothing_is_weak_the_search_finds_something_and_the_rest_denies_it
     assert above >= 17
 
 
-def test_what_is_reported_is_what_lies_in_the_slab() -> None:
+def test_reported_figures_are_those_of_examples_in_the_slab() -> None:
     result = worst_slab_coverage(SETS, LAM, FEATURES, directions=30, least=0.2)
     table = FEATURES.sel(column=result["feature"].values)
     z = (table.values - table.values.mean(axis=0)) / table.values.std(axis=0)
@@ -147,5 +147,5 @@ GAPS = FEATURES.where(FEATURES["example"] != "e0003")
 
 
 @said(__file__)
-def test_the_text(call: str, text: str) -> None:
+def test_each_call_gives_its_text(call: str, text: str) -> None:
     check(call, text, globals())

@@ -96,5 +96,5 @@ def test_a_size_takes_large_groups_as_often_as_small_ones(strata: np.ndarray | N
 
 
 @said(__file__)
-def test_the_text(call: str, text: str) -> None:
+def test_each_call_gives_its_text(call: str, text: str) -> None:
     check(call, text, globals())

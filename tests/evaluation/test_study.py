@@ -86,7 +86,7 @@ def test_every_cell_is_calibrate_predict_and_evaluate_on_a_subset() -> None:
                 np.testing.assert_allclose(one[measure], mean, rtol=1e-12)
 
 
-def test_the_guarantees_stand_beside_the_figures() -> None:
+def test_a_study_states_its_guarantees_and_settings() -> None:
     predictions, lam = oracle.world(60)
     study = compare(predictions, lam, METHODS, alphas=[0.2, "0.4"], splits=2, seed=1).data
     assert study["method"].values.tolist() == [
@@ -128,7 +128,7 @@ def test_the_order_of_rows_labels_and_dims_does_not_matter() -> None:
     xr.testing.assert_identical(first, second)
 
 
-def test_what_splits_warn_of_is_issued_once_with_its_scope() -> None:
+def test_warnings_of_splits_are_issued_once_with_their_scope() -> None:
     predictions, lam = oracle.world(60)
     methods: Methods = [{"calibrator": "monte-carlo", "combiner": "ecdf"}, "expected"]
     with pytest.warns(PlausiblyWarning) as every:
@@ -210,7 +210,7 @@ THREE = [
 ]
 
 
-def test_dims_are_there_where_they_were_asked_for_and_change_no_cell() -> None:
+def test_dims_of_draws_and_sizes_change_no_cell() -> None:
     predictions, lam = sites(60)
     options: dict[str, object] = {"alphas": 0.2, "splits": 3, "cluster": "patient", "seed": 1}
     plain = quiet(predictions, lam, THREE, **options)

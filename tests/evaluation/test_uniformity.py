@@ -112,7 +112,7 @@ def test_examples_of_one_patient_count_for_less() -> None:
     assert float(alone["effective"]) == pytest.approx(400 / 3)
 
 
-def test_held_out_examples_are_what_p_values_are_ranked_among() -> None:
+def test_p_values_are_ranked_among_held_out_examples() -> None:
     predictions, lam = oracle.world(300)
     predictor = calibrate(
         predictions[:200], lam[:200], calibrator="monte-carlo", combiner="held-out-rank"
@@ -141,7 +141,7 @@ CALIBRATED = calibrate(PREDICTIONS[:60], LAM[:60])
 @pytest.mark.parametrize(
     "combiner", ["fisher", "ecdf", {"name": "pac", "bound": "held-out"}], ids=str
 )
-def test_what_is_no_guarantee_on_average_is_not_guaranteed(
+def test_a_guarantee_of_one_calibration_is_none_on_average(
     combiner: str | dict[str, object],
 ) -> None:
     p, lam = oracle.world(300)
@@ -173,5 +173,5 @@ def test_a_guarantee_for_new_patients_is_tested_on_patients() -> None:
 
 
 @said(__file__)
-def test_what_is_said(call: str, text: str) -> None:
+def test_each_call_gives_its_text(call: str, text: str) -> None:
     check(call, text, globals())

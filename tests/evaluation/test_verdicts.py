@@ -194,7 +194,7 @@ SITES = np.repeat(["north", "south", "west"], [200, 200, 30])
 HELD = np.concatenate([np.arange(200) < 190, np.arange(200) < 190, np.arange(30) < 14])
 
 
-def test_a_guarantee_for_each_site_is_judged_in_each() -> None:
+def test_a_guarantee_for_each_site_is_checked_in_each() -> None:
     sets, lam = certain(HELD, [0] * 430, site=SITES)
     large = {"north": 300, "south": 300, "west": 3000, "east": 60}
     result = evaluate(guaranteed(sets, predictor(MONDRIAN, large)), lam, by="site").data
@@ -216,7 +216,7 @@ def test_a_guarantee_for_each_site_is_judged_in_each() -> None:
     assert "guaranteed_mean" not in without.data
 
 
-def test_a_guarantee_for_each_label_is_judged_by_the_mass_of_each() -> None:
+def test_a_guarantee_for_each_label_is_checked_by_the_mass_of_each() -> None:
     held = np.concatenate([np.ones(300), np.arange(60) < 24, np.ones(40)])
     sets, lam = certain(held, [0] * 300 + [1] * 60 + [2] * 40)
     lam[-40:] = [0.5, 0.0, 0.5]
@@ -236,7 +236,7 @@ OF_PATIENTS = np.concatenate([np.arange(100) < 45, np.ones(200)])
 
 
 @pytest.mark.parametrize("cluster", [None, "patient"])
-def test_a_guarantee_for_new_patients_is_judged_by_patients(cluster: str | None) -> None:
+def test_a_guarantee_for_new_patients_is_checked_by_patients(cluster: str | None) -> None:
     of = predictor({"name": "clustered", "by": "patient"}, {"x": 3000})
     sets, lam = certain(OF_PATIENTS, [0] * 300, patient=PATIENTS)
     result = evaluate(guaranteed(sets, of), lam, cluster=cluster).data
@@ -334,12 +334,14 @@ def test_mass_coverage_is_measured_as_it_is_guaranteed() -> None:
 
 
 @pytest.mark.parametrize("calibrator", ["expected", {"name": "risk", "by": "risk"}])
-def test_it_is_measured_where_it_is_guaranteed_only(calibrator: str | dict[str, object]) -> None:
+def test_mass_coverage_is_measured_only_where_it_is_guaranteed(
+    calibrator: str | dict[str, object],
+) -> None:
     result = evaluated(calibrator)
     assert "mass_coverage" not in result.data
     assert ("ByRisk measures it" in result.verdict()) == (calibrator != "expected")
 
 
 @said(__file__)
-def test_what_is_said(call: str, text: str) -> None:
+def test_each_call_gives_its_text(call: str, text: str) -> None:
     check(call, text, globals())

@@ -187,7 +187,9 @@ def test_one_draw_is_the_beta_law(n: int, alpha: Fraction) -> None:
 
 
 @pytest.mark.parametrize(("draws", "most"), [(1, 0.02), (10, 0.03), (math.inf, 0.03)])
-def test_several_draws_are_close_to_what_calibrations_do(draws: float, most: float) -> None:
+def test_the_law_of_several_draws_is_close_to_simulated_calibrations(
+    draws: float, most: float
+) -> None:
     """Examples whose missed mass is 0, 1/2 or 1 at the threshold, for each with a chance."""
     rng = np.random.default_rng(1)
     n, repeats = 300, 4000
@@ -228,7 +230,7 @@ def test_several_draws_are_close_to_what_calibrations_do(draws: float, most: flo
     st.floats(0.2, 0.6),
     st.booleans(),
 )
-def test_from_n_on_it_is_enough(
+def test_every_n_from_the_smallest_on_is_enough(
     alpha: Fraction, draws: float, effect: float, atom: float, share: float, one_sided: bool
 ) -> None:
     width = share * float(alpha)

@@ -34,7 +34,7 @@ def test_the_bounds_are_those_of_the_law() -> None:
     assert plausibly.plan(n=7)["n"].values.tolist() == [7]
 
 
-def test_what_a_pilot_gives() -> None:
+def test_a_plan_with_a_pilot_has_every_part() -> None:
     result = planned(within=0.02, cluster="patient")
     assert dict(result.sizes) == {"n": 2, "draws": 3, "bound": 2, "combiner": 4, "responses": 4}
     assert result["draws"].values.tolist() == [1, 10, math.inf]
@@ -130,7 +130,7 @@ def test_votes_that_count_several_times_are_thinned_as_so_many() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("draws", [1, 10, math.inf])
-def test_so_many_calibrations_are_within(draws: float) -> None:
+def test_the_planned_share_of_calibrations_is_within(draws: float) -> None:
     population, votes = pilot(20_000, 5, seed=9)
     lam = plausibly.aggregate(votes)
     first = {"example": slice(0, 2000)}
@@ -206,5 +206,5 @@ def test_the_alpha_of_a_small_pilot_can_be_typed() -> None:
 
 
 @said(__file__)
-def test_what_is_said(call: str, text: str) -> None:
+def test_each_call_gives_its_text(call: str, text: str) -> None:
     check(call, text, globals())

@@ -34,7 +34,7 @@ def test_without_a_pilot() -> None:
 
 
 @said(__file__)
-def test_what_is_printed(folder: Path, call: str, text: str) -> None:
+def test_each_command_prints_its_text(folder: Path, call: str, text: str) -> None:
     check(call, text, globals())
 
 

@@ -60,7 +60,7 @@ def found(world: tuple[xr.DataArray, xr.Dataset]) -> xr.Dataset:
     return sensitivity(*world, NAMES, alphas=[0.1, "0.3"], splits=6).data
 
 
-def test_it_is_what_calibrate_and_evaluate_say(
+def test_sensitivity_equals_calibrate_and_evaluate(
     world: tuple[xr.DataArray, xr.Dataset], found: xr.Dataset
 ) -> None:
     model, votes = world
@@ -90,7 +90,7 @@ def test_it_is_what_calibrate_and_evaluate_say(
                     )
 
 
-def test_each_covers_as_it_judges_itself(found: xr.Dataset) -> None:
+def test_each_aggregator_covers_its_own_answers(found: xr.Dataset) -> None:
     mean = found["aggregated_coverage"].mean("split")
     for name in NAMES:
         own = mean.sel(calibrated_with=name, judged_by=name)
@@ -167,7 +167,7 @@ def test_first_labels_that_differ() -> None:
     assert notes == {"all": {}, "r alone": {"left_out": {"responses by excluded annotators": 1}}}
 
 
-def test_drawn_plausibilities_are_judged_by_their_mean(
+def test_drawn_plausibilities_are_evaluated_by_their_mean(
     world: tuple[xr.DataArray, xr.Dataset],
 ) -> None:
     draws: dict[str, Any] = {"name": "bootstrap", "draws": 4}
@@ -256,5 +256,5 @@ def test_six_aggregators_take_two_tables_and_the_reference_is_named() -> None:
 
 
 @said(__file__)
-def test_what_is_said(call: str, text: str) -> None:
+def test_each_call_gives_its_text(call: str, text: str) -> None:
     check(call, text, globals())

@@ -109,7 +109,9 @@ MISTAKES = [  # in WHOLE: what is replaced, by what, line and path of the mistak
 
 
 @pytest.mark.parametrize(("old", "new", "place", "piece"), MISTAKES)
-def test_one_mistake(old: str, new: str, place: str, piece: str) -> None:
+def test_each_mistake_has_its_line_path_and_hint(
+    old: str, new: str, place: str, piece: str
+) -> None:
     assert old in WHOLE
     (result,) = rows(WHOLE.replace(old, new, 1))
     assert result.startswith(f"{place}: ")
@@ -146,7 +148,7 @@ MISSING = {
 
 
 @pytest.mark.parametrize("text", MISSING)
-def test_what_must_be_there_and_what_cannot_be_there_together(text: str) -> None:
+def test_missing_and_conflicting_tables_are_mistakes(text: str) -> None:
     assert [row.partition(": ")[0] for row in rows(text)] == MISSING[text]
 
 

@@ -176,7 +176,7 @@ def test_files_of_components_start_where_the_study_file_lies(
     assert 'calibrator.file = "../w.bin"' in text
 
 
-def test_what_is_wrong_inside_nested_components_has_its_path(world: World) -> None:
+def test_mistakes_inside_nested_components_have_their_path(world: World) -> None:
     many = "many = [{ name = 'monte-carlo', draw = 1 }]"
     assert rows(f"{SMALLEST}calibrator = {{ name = 'wrapped', {many} }}\n") == [
         '6 methods[0].calibrator.many[0].draw: no such parameter; did you mean "draws"?'
@@ -188,7 +188,7 @@ def test_what_is_wrong_inside_nested_components_has_its_path(world: World) -> No
     ]
 
 
-def test_a_file_that_needs_an_extra_is_said_alone_or_among_others(
+def test_a_missing_extra_is_reported_alone_or_among_mistakes(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuses(*arguments: object, **options: object) -> None:

@@ -64,7 +64,7 @@ def test_patients_on_both_sides_or_with_several_examples_are_warned_of(world: Wo
     assert int(result.compared["n_test"].min()) % 2 == 0
 
 
-def test_one_example_a_patient(world: World) -> None:
+def test_one_example_per_patient_is_kept(world: World) -> None:
     text = WHOLE.replace('"patients.csv"', '"patients.csv"\none_per = "patient"')
     text = text.replace("[0.1, 0.25]", "[0.3, 0.25]")
     result, caught = ran(world, text)
@@ -106,12 +106,12 @@ OWNERS: dict[str, tuple[list[object], bool]] = {
 
 
 @pytest.mark.parametrize("name", OWNERS)
-def test_what_examples_belong_to_is_told_by_its_name(name: str) -> None:
+def test_coordinates_of_clusters_are_recognised_by_name(name: str) -> None:
     values, found = OWNERS[name]
     assert [one.name for one in owners(examples(**{name: values}))] == [name] * found
 
 
-def test_the_smaller_groups_are_asked_first() -> None:
+def test_the_smallest_clusters_come_first() -> None:
     made = examples(family=["f", "f", "f", "g"], patient=["a", "a", "b", "c"])
     assert [one.name for one in owners(made)] == ["patient", "family"]
     one = groups_of(made, "patient")

@@ -95,7 +95,7 @@ probabilities.csv: cat,dog,fox -> cat,dog,Fox | [labels] rename = { fox = "Fox" 
 
 
 @pytest.mark.parametrize("case", WRONG.strip().splitlines())
-def test_what_is_wrong_with_files_has_its_key_and_a_hint(world: World, case: str) -> None:
+def test_each_problem_of_a_file_has_its_key_and_a_hint(world: World, case: str) -> None:
     edits, *pieces = case.replace("~", "\n").split(" | ")
     text = WHOLE
     for edit in edits.split(" & "):

@@ -228,7 +228,7 @@ def test_origins_of_what_stands_in_tables_or_has_no_line() -> None:
     assert origins(attrs.evolve(document(WHOLE), text=""), {})("seed") == "in study.toml"
 
 
-def test_what_is_shown_is_the_same_study(world: World) -> None:
+def test_shown_settings_are_the_same_study(world: World) -> None:
     world.write("study.toml", WHOLE)
     world.write("shown.toml", run("config", "show", "study.toml").out)
     again = run("config", "show", "shown.toml", "--json").document
@@ -239,7 +239,7 @@ def test_what_is_shown_is_the_same_study(world: World) -> None:
     assert values["examples.one_per"] == (None, "not set")
 
 
-def test_what_was_recognised_is_shown_with_its_parameters(world: World) -> None:
+def test_a_recognised_reader_is_shown_with_its_parameters(world: World) -> None:
     world.write("study.toml", SMALLEST.replace("[pred", 'missing = ["?"]\n[pred'))
     out = run("config", "show", "study.toml").out
     assert re.search(r'^reader = "long-table" +# recognised$', out, re.M)
@@ -355,7 +355,7 @@ DESCRIBED = [one for one in MISTAKES if not re.search("NaN|is called", one[3])]
 
 
 @pytest.mark.parametrize(("old", "new", "place", "_"), DESCRIBED)
-def test_what_a_study_refuses_is_refused(old: str, new: str, place: str, _: str) -> None:
+def test_the_schema_refuses_the_mistakes_of_a_study(old: str, new: str, place: str, _: str) -> None:
     path = f"$.{place.split()[1]}"
     result = refused(WHOLE.replace(old, new, 1))
     assert any(path.startswith(one) or one.startswith(path) for one in result)
