@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 import xarray as xr
 from hypothesis import given, settings, strategies as st
+from numpy.typing import NDArray
 from scipy.stats import entropy as reference
 
 from eval_said import check, said
@@ -90,23 +92,52 @@ def test_entropy_of_predictions_follows_their_scale() -> None:
     np.testing.assert_allclose(entropy(rounded), entropy(rounded.drop_attrs()))
 
 
-def test_strata_are_evaluations_of_their_examples() -> None:
-    result = coverage_by(SETS, LAM, by=ByRange(entropy(LAM), edges=[0.6, 1.1]), ties="fractional")
-    assert result["stratum"].values.tolist() == ["below 0.6", "0.6 to 1.1", "1.1 and more"]
-    assert result["stratum_from"].values.tolist() == [-np.inf, 0.6, 1.1]
-    assert result["stratum_to"].values.tolist() == [0.6, 1.1, np.inf]
-    assert int(result["count"].sum()) == 120
-    values = reference(LAM.values, axis=1)
-    for place, mine in enumerate([values < 0.6, (values >= 0.6) & (values < 1.1), values >= 1.1]):
-        alone = evaluate(SETS[mine], LAM[mine], ties="fractional").data
-        one = result.isel(stratum=place)
-        assert one["count"] == mine.sum() > 0
+SITE, SEX, SIZES = SETS["site"].values, SETS["sex"].values, SETS.sum("label").values
+ENTROPY = reference(LAM.values, axis=1)
+BY_ENTROPY = ByRange(entropy(LAM), edges=[0.6, 1.1])
+BY_BOTH = ByCoordinate("site", "sex", at_least=1)
+NORTH = {"site north": case(600)[0]["site"].values == "north"}
+CROSSED = {
+    "site north": SITE == "north",
+    "sex m": SEX == "m",
+    "site south, sex f": (SITE == "south") & (SEX == "f"),
+}
+STRATA = {
+    "below 0.6": ENTROPY < 0.6,
+    "0.6 to 1.1": (ENTROPY >= 0.6) & (ENTROPY < 1.1),
+    "1.1 and more": ENTROPY >= 1.1,
+}
+
+
+@pytest.mark.parametrize(
+    ("by", "size", "groups", "options"),
+    [
+        (BY_ENTROPY, 120, STRATA, {}),
+        ("set-size", 120, {str(size): size == SIZES for size in range(5)}, {}),
+        (BY_BOTH, 120, CROSSED, {"confidence": 1 - 0.05 / 8, "interval": "wilson"}),
+        ("site", 600, NORTH, {"confidence": 0.975, "interval": "t"}),
+    ],
+    ids=["strata", "sizes", "crossed coordinates", "large groups"],
+)
+def test_groups_are_evaluations_of_their_members(
+    by: str | ByRange | ByCoordinate,
+    size: int,
+    groups: dict[str, NDArray[np.bool_]],
+    options: dict[str, Any],  # Any: of evaluate
+) -> None:
+    sets, lam = case(size)
+    result = coverage_by(sets, lam, by=by, ties="fractional")
+    (dim,) = result["aggregated_coverage_mean"].dims
+    for name, mine in groups.items():
+        group = result.sel({dim: name})
+        assert group["count"] == mine.sum()
+        alone = evaluate(sets[mine], lam[mine], ties="fractional", **options) if mine.any() else {}
         for quantity in ("aggregated_coverage", "majority_vote_coverage", "set_size"):
-            for end in ("mean", "low", "high"):
-                assert float(one[f"{quantity}_{end}"]) == pytest.approx(
-                    float(alone[f"{quantity}_{end}"]), rel=1e-12
-                )
-    assert (result.attrs["of"], result.attrs["n"]) == ("entropy", 120)
+            for figure in (f"{quantity}_{end}" for end in ("mean", "low", "high")):
+                if figure in group:
+                    expected = float(alone[figure]) if mine.any() else np.nan
+                    actual = float(group[figure])
+                    assert actual == pytest.approx(expected, rel=1e-12, nan_ok=True)
 
 
 @settings(max_examples=20)
@@ -123,26 +154,6 @@ def test_quantiles_keep_equal_numbers_together(parts: int, numbers: list[int]) -
         strict=True,
     ):
         assert count == sum(low <= number < high for number in numbers)
-
-
-def test_sizes_are_evaluations_of_their_sets() -> None:
-    sets, lam = case(alphas=(0.1, 0.3))
-    result = coverage_by(sets, lam, by="set-size")
-    assert result["size"].values.tolist() == ["0", "1", "2", "3", "4"]
-    assert result["count"].dims == ("size", "alpha")
-    for alpha in (0.1, 0.3):
-        plane = sets.sel(alpha=alpha)
-        sizes = plane.sum("label")
-        for size in range(5):
-            mine = (sizes == size).values
-            one = result.sel(size=str(size), alpha=alpha)
-            assert one["count"] == mine.sum()
-            if mine.any():
-                alone = evaluate(plane[mine], lam[mine]).data
-                for name in ("aggregated_coverage_low", "majority_vote_coverage_mean"):
-                    assert float(one[name]) == pytest.approx(float(alone[name]), rel=1e-12)
-            else:
-                assert np.isnan(one["aggregated_coverage_mean"])
 
 
 def test_many_labels_make_ranges_of_sizes() -> None:
@@ -173,27 +184,6 @@ SOME = xr.DataArray(np.zeros(119), dims="example", coords={"example": SETS["exam
 NAN = xr.DataArray(
     np.r_[np.nan, np.zeros(119)], dims="example", coords={"example": SETS["example"]}
 )
-
-
-def test_values_and_their_crossings_are_evaluations_of_their_examples() -> None:
-    result = coverage_by(SETS, LAM, by=ByCoordinate("site", "sex", at_least=1))
-    assert result["subgroup"].values.tolist() == [
-        *("site north", "site south", "sex f", "sex m"),
-        *("site north, sex f", "site north, sex m", "site south, sex f", "site south, sex m"),
-    ]
-    assert result["depth"].values.tolist() == [1] * 4 + [2] * 4
-    assert (result.attrs["compared"], result.attrs["left_out_subgroups"]) == (8, 0)
-    site, sex = SETS["site"].values, SETS["sex"].values
-    for name, mine in {
-        "site north": site == "north",
-        "sex m": sex == "m",
-        "site south, sex f": (site == "south") & (sex == "f"),
-    }.items():
-        alone = evaluate(SETS[mine], LAM[mine], confidence=1 - 0.05 / 8, interval="wilson").data
-        one = result.sel(subgroup=name)
-        assert one["count"] == mine.sum()
-        for figure in ("aggregated_coverage_mean", "aggregated_coverage_low", "set_size_high"):
-            assert float(one[figure]) == pytest.approx(float(alone[figure]), rel=1e-12)
 
 
 def test_the_weakest_is_the_one_whose_interval_ends_lowest() -> None:
@@ -232,15 +222,6 @@ def test_all_intervals_hold_together_in_95_of_100_cases() -> None:
             ).all()
         )
     assert held >= 38
-
-
-def test_large_subgroups_have_the_interval_of_their_spread() -> None:
-    sets, lam = case(600)
-    result = coverage_by(sets, lam, by="site")
-    mine = sets["site"].values == "north"
-    alone = evaluate(sets[mine], lam[mine], confidence=0.975, interval="t").data
-    one = result.sel(subgroup="site north")
-    assert float(one["aggregated_coverage_low"]) == float(alone["aggregated_coverage_low"])
 
 
 WORDS = {"l0": "low", "l1": "high", "l2": "medium", "l3": "low"}
