@@ -15,6 +15,7 @@ from scipy import stats
 
 import exact_realdata
 import plausibly
+from eval_said import check, said
 from plausibly.conformal.aggregate import aggregate
 from plausibly.data.plausibilities import Plausibilities
 from plausibly.kernels.random import Keys, hash_names
@@ -251,40 +252,12 @@ def test_the_rank_is_that_of_algorithm_1(n: int, draws: int, alpha: Fraction) ->
     assert max(pool_rank(alpha, n, draws), 0) == counts[0]
 
 
-def test_ranks_are_exact_where_floats_are_not() -> None:
-    # 0.29 * 100 is 28.999999999999996
-    assert pool_rank(Fraction("0.29"), 99, 1) == 29
-    law = Law.of(Fraction("0.29"), np.array([99]), 1)
-    assert law.mean()[0] == pytest.approx(0.71, rel=1e-12)
-    # at n = 9 and alpha .1 there is one rank, at n = 8 none
-    assert Law.of(TENTH, np.array([8, 9]), 1).vacuous.tolist() == [True, False]
-    # a denominator beyond 62 bits
-    tiny = Fraction(1, 3**45)
-    assert Law.of(tiny, np.array([10**6]), 1).vacuous.tolist() == [True]
-    assert Law.of(Fraction(3**45, 3**46), np.array([2]), 1).vacuous.tolist() == [False]
+EDGE = Law.of(TENTH, np.array([8, 9, 10]), math.inf, Shares(between=0.03, within=0.06, atom=0.4))
 
 
-def test_at_the_edge_of_saying_something() -> None:
-    shares = Shares(between=0.03, within=0.06, atom=0.4)
-    law = Law.of(TENTH, np.array([8, 9, 10]), math.inf, shares)
-    assert law.vacuous.tolist() == [True, False, False]
-    assert law.mean()[0] == 1
-    assert 0.9 < law.mean()[2] < law.mean()[1] < 1
-    assert (law.quantile(0.05)[1:] < 1).all()
-    assert law.within(TENTH, 0.05)[0] == 0
-    assert law.within(TENTH, 0.05, one_sided=True)[0] == 0
-
-
-@pytest.mark.parametrize(("alpha", "within"), [("0.01", 0.02), ("0.1", 0.2), ("0.05", 0.9)])
-@pytest.mark.parametrize("one_sided", [False, True])
-def test_enough_is_never_so_few_that_every_set_is_every_label(
-    alpha: str, within: float, *, one_sided: bool
-) -> None:
-    plan = plausibly.plan(alpha=alpha, within=within, confidence=0.9, one_sided=one_sided).data
-    needed = int(plan["needed"].sel(combiner="average"))
-    assert needed == math.ceil(1 / Fraction(alpha)) - 1
-    # All calibrations of so many are within so much: the law of n examples is close enough.
-    assert int(plan["n_within"].item()) == needed
+@said(__file__)
+def test_each_call_gives_its_text(call: str, text: str) -> None:
+    check(call, text, globals())
 
 
 # ---- real pilots
