@@ -80,6 +80,21 @@ class Evaluation(Result):
         """Mean number of labels per set, ([alpha])."""
         return self.data[f"{SET_SIZE}_mean"]
 
+    def summary(self) -> list[str]:
+        every = planes(self.data)
+        if len(every) == 1:
+            return self.lines()
+        shown = every[:MOST_GROUPS]
+        lines = [head_line("", self.data, "examples", "coverage", "set size")]
+        rows = [_figure(plane, AGGREGATED, f"alpha {alpha_of(plane):g}") for plane in shown]
+        lines += [line for figure in rows for line in figure.line()]
+        if any(figure.rough for figure in rows):
+            lines.append(f"* a rough interval: {ROUGHNESS}")
+        for plane in shown:
+            lines += wrapped(_verdict(plane, short=True), f"alpha {alpha_of(plane):g}")
+        rest = len(every) - len(shown)
+        return [*lines, *([f"{rest} more values of alpha in data"] if rest else [])]
+
     def block(self, plane: xr.Dataset) -> list[str]:
         alpha = alpha_of(plane)
         there = [quantity for quantity in QUANTITIES.items() if f"{quantity[0]}_mean" in plane]
@@ -437,7 +452,7 @@ def _guarantee(plane: xr.Dataset) -> Guarantee | None:
     return next((guarantee for guarantee in stated if float(guarantee.alpha) == alpha), None)
 
 
-def _verdict(plane: xr.Dataset) -> str:
+def _verdict(plane: xr.Dataset, *, short: bool = False) -> str:
     """Return how what was measured at one alpha compares with the guarantee."""
     guarantee = _guarantee(plane)
     answers = decimal(_figure(plane, AGGREGATED, "").mean)
@@ -473,7 +488,7 @@ def _verdict(plane: xr.Dataset) -> str:
         text += "."
         if guarantee.target == "majority-vote":
             text += f" The coverage of all answers, {answers}, is not guaranteed."
-        if guarantee.target == "aggregated" and not guarantee.by:
+        if guarantee.target == "aggregated" and not guarantee.by and not short:
             # Where the sets cover clearly less than the guaranteed average.
             level = float(guarantee.level)
             if "by" in plane.attrs:

@@ -28,6 +28,7 @@ from plausibly.evaluation.processes import outcomes
 from plausibly.evaluation.recorded import Recorded, issue, record_warnings
 from plausibly.evaluation.result import (
     AGGREGATED,
+    MOST_LINES,
     SET_SIZE,
     Result,
     decimal,
@@ -87,6 +88,18 @@ class Study(Result):
         return {**self.attrs, "splits": self.data.sizes[SPLIT], "results": results}
 
     def lines(self) -> list[str]:
+        head, tables, verdict = self._parts()
+        return [head, *tables, *verdict]
+
+    def summary(self) -> list[str]:
+        head, tables, verdict = self._parts()
+        room = MOST_LINES - 1 - len(verdict)
+        if len(tables) > room:
+            tables = [*tables[: room - 1], f"({len(tables) - room + 1} more: .lines())"]
+        return [head, *tables, *verdict]
+
+    def _parts(self) -> tuple[str, list[str], list[str]]:
+        """Return the head, the tables, and which methods cover too little at the first alpha."""
         known, alphas = self.data.attrs, planes(self.data)
         rates = [f"alpha {float(plane[names.ALPHA]):g}" for plane in alphas]
         examples = f" of {several(int(known['n']), 'example')}" if "n" in known else ""
@@ -114,7 +127,7 @@ class Study(Result):
         else:
             ends = dict.fromkeys(percent(share) for share, _ in (min(others), max(others)))
             text = f"the sets cover {' to '.join(ends)} of the answers"
-        return [head, *tables, *wrapped(f"Verdict: {text}.")]
+        return head, tables, wrapped(f"Verdict: {text}.")
 
 
 def is_study(path: Path) -> bool:
