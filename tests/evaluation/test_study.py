@@ -439,6 +439,7 @@ def test_a_size_takes_large_groups_as_often_as_small_ones(strata: np.ndarray | N
     assert abs(taken[60] / sizes - 20 / 62) < margin
     assert abs(taken[:60].mean() / sizes - 20 / 62) < margin
     assert abs(taken.sum() / sizes - 40) < 4
+    assert not any(set(patients[inside]) & set(patients[~inside]) for inside in chosen)
 
 
 # ---- docs/studies.md

@@ -64,6 +64,20 @@ def test_patients_on_both_sides_or_with_several_examples_are_warned_of(world: Wo
     assert int(result.compared["n_test"].min()) % 2 == 0
 
 
+def test_examples_with_the_predictions_of_others_are_warned_of(world: World) -> None:
+    values = np.random.default_rng(0).dirichlet([1, 1, 1], 30).round(6)
+    values[9] = values[0]
+    header, *rows = world.path("probabilities.csv").read_text().splitlines()
+    lines = [
+        f"{row.split(',')[0]},{','.join(map(str, v))}" for row, v in zip(rows, values, strict=True)
+    ]
+    world.write("probabilities.csv", "\n".join([header, *lines]) + "\n")
+    _, caught = ran(world, WHOLE)
+    assert [text.partition(": ")[2][:22] for text in caught if "examples-alike" in text] == [
+        "2 of 30 examples have "
+    ]
+
+
 def test_one_example_per_patient_is_kept(world: World) -> None:
     text = WHOLE.replace('"patients.csv"', '"patients.csv"\none_per = "patient"')
     text = text.replace("[0.1, 0.25]", "[0.3, 0.25]")
