@@ -518,16 +518,12 @@ def agreement(
     Agreement
         Prints its measures and verdict. In `data`, over the dim ``measure``: `value`, `low` and
         `high`, and `reason`, why there is no value. Of all kinds: ``percent`` (two answers to an
-        example are equal, the mean over examples), ``krippendorff-nominal``, ``left-out-vote`` (an
-        annotator says what the others vote for), ``unanimous`` and ``tied`` (shares of examples),
-        ``entropy`` (mean, in nats, of the plausibilities by the default aggregator of the kind). Of
-        single labels ``fleiss-kappa``, and with an order ``neighbouring`` (equal, or next to each
-        other) and ``krippendorff-ordinal``. Of label sets ``jaccard`` and ``masi`` (mean likeness
-        of two sets), ``krippendorff-jaccard`` and ``krippendorff-masi`` (with the distance
-        1 - likeness). Of rankings ``first-choice`` (labels drawn from the first ranks of two are
-        the same), ``average-overlap`` and ``partial-average-overlap`` (see
-        `plausibly.annotators.average_overlap`) and ``krippendorff-overlap`` (with the distance
-        1 - partial average overlap).
+        example are equal), ``krippendorff-nominal``, ``left-out-vote`` (an annotator gives the
+        label that the others vote for), ``unanimous``, ``tied``, and ``entropy`` (in nats). Of
+        single labels ``fleiss-kappa``, and with an order ``neighbouring`` and
+        ``krippendorff-ordinal``. Of label sets ``jaccard``, ``masi`` and alpha with these. Of
+        rankings ``first-choice``, ``average-overlap``, ``partial-average-overlap`` and alpha
+        (``krippendorff-overlap``).
 
         By label: `label_answers` that name it, `label_share`, `label_again` (another names it too,
         if one does) with ``*_low`` and ``*_high``, and `label_kappa`,
@@ -540,7 +536,6 @@ def agreement(
         example: `example_answers`, `example_agreement` and `example_entropy`. With `by`, over
         ``group``: `group_examples`, and `group_value`, ``*_low``, ``*_high``, ``*_reason`` by
         measure.
-
 
     Notes
     -----

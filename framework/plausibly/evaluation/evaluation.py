@@ -225,7 +225,6 @@ def evaluate(
         `by`, with intervals that hold for all groups together (Bonferroni). Attributes carry the
         guarantees of the sets and the choices made here.
 
-
     References
     ----------
     Stutz et al., Conformal prediction under ambiguous ground truth, TMLR 2023: aggregated

@@ -76,7 +76,6 @@ def likelihood_ratios(
         `clip`, `clipped` (how many ratios it changed), `effective_sample_size`, and `rows` (source,
         target).
 
-
     Notes
     -----
     With an estimate w' of mean 1 under P, coverage under the shift is at least

@@ -298,7 +298,6 @@ def plan(
         all responses) and `responses_n_within` (responses, draws). `needed` (combiner): from how
         many of `needed_counts` on sets are not every label.
 
-
     References
     ----------
     Vovk, Conditional validity of inductive conformal predictors, ACML 2012 (the beta law).
