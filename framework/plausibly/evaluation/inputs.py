@@ -126,17 +126,12 @@ def figures_along_order(outcomes: Measures) -> dict[str, Doubles]:
         # Exact, so that rows in any order give the same.
         return np.array([math.fsum(column) for column in values.T])
 
-    def ratio(part: Doubles, whole: Doubles) -> Doubles:
-        quotients: Doubles = np.divide(
-            part, whole, out=np.full(len(whole), np.nan), where=whole > 0
-        )
-        return quotients
-
-    return {
-        ORDINAL_GAP: ratio(total(steps), total(missed * ~empty)),
-        EMPTY_MISSES: ratio(total(missed * empty), total(missed)),
-        HOLES: holes.mean(axis=0),
-    }
+    with np.errstate(invalid="ignore"):  # 0 / 0, where nothing is missed
+        return {
+            ORDINAL_GAP: total(steps) / total(missed * ~empty),
+            EMPTY_MISSES: total(missed * empty) / total(missed),
+            HOLES: holes.mean(axis=0),
+        }
 
 
 def planes_of(sets: xr.DataArray) -> list[Bools]:
