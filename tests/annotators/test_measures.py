@@ -227,9 +227,9 @@ UNLISTED_UNKNOWN = build_table(
     labels=LABELS,
     response_example=[0, 0],
     response_annotator=[0, 1],
-    mention_response=[0, 1],
-    mention_label=[0, 1],
-    mention_block=[1, 1],
+    mention_response=[0, 0, 1],
+    mention_label=[0, 1, 0],
+    mention_block=[1, 2, 1],
     unlisted="unknown",
 )
 SOFT = table([("e", "w", {"a": 1.0})], kind="soft-label")

@@ -93,7 +93,6 @@ class Law:
             # Mass passes alpha (n + 1) - 1 somewhere within a step.
             missed = (float(alpha) * (size + 1.0) - 1.0 + step / 2.0) / (size + step)
         vacuous: Bools = rank < 1
-        missed = np.where(vacuous, 0.0, missed)
         strength = np.maximum((size + 2.0) / shares.ratio(draws) - 1.0, np.finfo(np.float64).tiny)
         return cls(covered=(1.0 - missed) * strength, missed=missed * strength, vacuous=vacuous)
 
