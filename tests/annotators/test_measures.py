@@ -146,7 +146,7 @@ def test_an_annotator_without_answer_is_kept() -> None:
     ann = plausibly.plugin.build_table(
         "single-label",
         examples=["e", "f"],
-        annotators=["x", "y", "nobody"],
+        annotators=["x", "y", "silent"],
         labels=["a", "b", "never"],
         response_example=[0, 0, 1, 1],
         response_annotator=[0, 1, 0, 1],
@@ -154,8 +154,8 @@ def test_an_annotator_without_answer_is_kept() -> None:
         mention_label=[0, 0, 0, 1],
     )
     result = plausibly.agreement(ann).data
-    assert result["annotator_answers"].sel(annotator="nobody") == 0
-    assert math.isnan(result["annotator_agreement"].sel(annotator="nobody"))
+    assert result["annotator_answers"].sel(annotator="silent") == 0
+    assert math.isnan(result["annotator_agreement"].sel(annotator="silent"))
     assert math.isnan(result["label_again"].sel(label="never"))
     assert result["label_answers"].sel(label="never") == 0
 

@@ -159,7 +159,7 @@ def test_processes_end_when_the_study_is_stopped(tmp_path: Path, number: signal.
             os.killpg(running.pid, number)  # as a terminal does: all of them
         else:
             running.send_signal(number)
-        # Read to the end, which comes when nobody is left who could write.
+        # The output ends when every process that could write has ended.
         _, err = running.communicate(timeout=60)
     assert time.monotonic() - started < 15
     assert running.returncode != 0
