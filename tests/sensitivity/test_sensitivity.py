@@ -154,6 +154,7 @@ def test_first_labels_that_differ() -> None:
 
 
 def test_drawn_plausibilities_are_evaluated_by_their_mean() -> None:
+    # Any: parameters of an aggregator
     draws: dict[str, Any] = {"name": "bootstrap", "draws": 4}
     found = sensitivity(
         MODEL, VOTES, {"once": "label-frequency", "four": draws}, splits=2, seed=3
