@@ -27,8 +27,8 @@ from plausibly.errors import (
     InputError as InputError,
     PlausiblyWarning as PlausiblyWarning,
 )
-from plausibly.evaluation.evaluate import evaluate as evaluate
-from plausibly.evaluation.sensitivity import sensitivity as sensitivity
+from plausibly.evaluation.aggregators import sensitivity as sensitivity
+from plausibly.evaluation.evaluation import evaluate as evaluate
 from plausibly.evaluation.shift import (
     effective_sample_size as effective_sample_size,
     likelihood_ratios as likelihood_ratios,

@@ -26,12 +26,6 @@ PSYCHIATRIC = """
 """
 """Fleiss 1971: 30 patients, 6 psychiatrists, 5 diagnoses."""
 
-FOURTEEN = (
-    "0 0 0 0 14|0 2 6 4 2|0 0 3 5 6|0 3 9 2 0|2 2 8 1 1|7 7 0 0 0|3 2 6 3 0|2 5 3 2 2|6 5 2 1 0|"
-    "0 2 2 3 7"
-)
-"""Ten subjects, 14 annotators, 5 labels; kappa 0.210."""
-
 FOUR_CODERS = """
 1 2 3 3 2 1 4 1 2 . . .
 1 2 3 3 2 2 4 1 2 5 . 3
@@ -46,7 +40,6 @@ def table(
     labels: Sequence[str] | None = None,
     kind: str = "single-label",
 ) -> xr.Dataset:
-    """Return the annotation table of records."""
     return registry.resolve(ANNOTATION, kind).build(records, labels)
 
 
@@ -82,27 +75,23 @@ def coders(text: str) -> list[tuple[object, object, object]]:
 def by_example(
     records: Iterable[tuple[object, object, object]],
 ) -> dict[object, list[Hashable]]:
-    """Return the answers to each example."""
-    found: dict[object, list[Hashable]] = defaultdict(list)
+    result: dict[object, list[Hashable]] = defaultdict(list)
     for example, _, answer in records:
-        found[example].append(frozenset(answer) if isinstance(answer, list) else str(answer))
-    return found
+        result[example].append(frozenset(answer) if isinstance(answer, list) else str(answer))
+    return result
 
 
 def nominal(one: Hashable, other: Hashable) -> Fraction:
-    """Return 0 for equal answers, else 1."""
     return Fraction(int(one != other))
 
 
 def jaccard(one: Hashable, other: Hashable) -> Fraction:
-    """Return 1 less the share of common labels."""
     assert isinstance(one, frozenset)
     assert isinstance(other, frozenset)
     return 1 - Fraction(len(one & other), len(one | other))
 
 
 def masi(one: Hashable, other: Hashable) -> Fraction:
-    """Return 1 less Jaccard times what monotonicity gives."""
     assert isinstance(one, frozenset)
     assert isinstance(other, frozenset)
     factor = Fraction(1, 3)
@@ -138,7 +127,6 @@ def alpha(answers: Iterable[list[Answer]], distance: Distance[Answer]) -> Number
 
 
 def pair_mean(answers: Iterable[list[Answer]], distance: Distance[Answer]) -> Number | None:
-    """Return the mean over units of the mean likeness of two different answers."""
     means = []
     for unit in answers:
         if len(unit) > 1:
@@ -148,7 +136,6 @@ def pair_mean(answers: Iterable[list[Answer]], distance: Distance[Answer]) -> Nu
 
 
 def fleiss(answers: Iterable[list[Hashable]]) -> Fraction | None:
-    """Return Fleiss' kappa, None where chance always agrees."""
     units = [unit for unit in answers if len(unit) > 1]
     seen = pair_mean(units, nominal)
     pool = [answer for unit in units for answer in unit]
@@ -166,9 +153,9 @@ def overlap(
         orders = [list(permutations(block)) for block in (*blocks, rest)]
         return [tuple(label for part in parts for label in part) for parts in product(*orders)]
 
-    found = [
+    result = [
         sum(len(set(a[:k]) & set(b[:k])) / k for k in range(1, depth + 1)) / depth
         for a in completions(one)
         for b in completions(other)
     ]
-    return float(np.mean(found))
+    return float(np.mean(result))

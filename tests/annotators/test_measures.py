@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +17,7 @@ import plausibly
 from eval_said import check, said
 from plausibly.annotators import average_overlap
 from plausibly.annotators.answers import Resampling
-from plausibly.errors import InputError
+from plausibly.evaluation.result import decimal
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.plugin import build_table
 
@@ -51,17 +53,32 @@ def records_of(answers: list[list[object]]) -> Records:
     return [(f"e{i}", f"w{j}", said) for i, row in enumerate(answers) for j, said in enumerate(row)]
 
 
-def value(found: xr.Dataset, measure: str) -> float:
-    return float(found["value"].sel(measure=measure))
+def value(result: xr.Dataset, measure: str) -> float:
+    return float(result["value"].sel(measure=measure))
 
 
-def same(found: xr.Dataset, measure: str, expected: Number | None) -> None:
-    got = value(found, measure)
+def figures(annotations: xr.Dataset, measures: str, **options: Any) -> str:  # Any: of agreement
+    """Return some measures of a table, as they are printed, or why there is none."""
+    result = plausibly.agreement(annotations, resamples=0, **options).data
+    known = result.set_index(measure="measure").sel(measure=measures.split())
+    pairs = zip(known["value"].values, known["reason"].values, strict=True)
+    return "; ".join(str(reason) or decimal(float(number)) for number, reason in pairs)
+
+
+def answers(text: str, kind: str = "single-label") -> xr.Dataset:
+    """Return a table of answers such as ``e:x:ab``: example, annotator, letters of labels."""
+    rows = [tuple(word.split(":")) for word in text.split()]
+    records = [(e, w, said if kind == "single-label" else list(said)) for e, w, said in rows]
+    return table(records, LABELS, kind)
+
+
+def same(result: xr.Dataset, measure: str, expected: Number | None) -> None:
+    actual = value(result, measure)
     if expected is None:
-        assert math.isnan(got)
-        assert str(found["reason"].sel(measure=measure).item())
+        assert math.isnan(actual)
+        assert str(result["reason"].sel(measure=measure).item())
     else:
-        assert got == pytest.approx(float(expected), abs=1e-9)
+        assert actual == pytest.approx(float(expected), abs=1e-9)
 
 
 @settings(max_examples=50)
@@ -70,17 +87,17 @@ def test_single_labels_by_definition(answers: list[list[object]]) -> None:
     records = records_of(answers)
     if not records:
         return
-    found = plausibly.agreement(table(records, LABELS), order=LABELS, resamples=0).data
+    result = plausibly.agreement(table(records, LABELS), order=LABELS, resamples=0).data
     units = list(by_example(records).values())
-    same(found, "percent", pair_mean(units, nominal))
-    same(found, "fleiss-kappa", fleiss(units))
-    same(found, "krippendorff-nominal", alpha(units, nominal))
-    same(found, "krippendorff-ordinal", alpha(units, ordinal(units, LABELS)))
+    same(result, "percent", pair_mean(units, nominal))
+    same(result, "fleiss-kappa", fleiss(units))
+    same(result, "krippendorff-nominal", alpha(units, nominal))
+    same(result, "krippendorff-ordinal", alpha(units, ordinal(units, LABELS)))
 
     def step(one: object, other: object) -> Fraction:
         return Fraction(int(abs(LABELS.index(str(one)) - LABELS.index(str(other))) > 1))
 
-    same(found, "neighbouring", pair_mean(units, step))
+    same(result, "neighbouring", pair_mean(units, step))
 
 
 @settings(max_examples=50)
@@ -89,32 +106,16 @@ def test_label_sets_by_definition(answers: list[list[object]]) -> None:
     records = records_of(answers)
     if not records:
         return
-    found = plausibly.agreement(table(records, LABELS, "label-set"), resamples=0).data
+    result = plausibly.agreement(table(records, LABELS, "label-set"), resamples=0).data
     units = list(by_example(records).values())
     for name, distance in (("jaccard", jaccard), ("masi", masi)):
-        same(found, name, pair_mean(units, distance))
-        same(found, f"krippendorff-{name}", alpha(units, distance))
-    same(found, "percent", pair_mean(units, nominal))
-    same(found, "krippendorff-nominal", alpha(units, nominal))
+        same(result, name, pair_mean(units, distance))
+        same(result, f"krippendorff-{name}", alpha(units, distance))
+    same(result, "percent", pair_mean(units, nominal))
+    same(result, "krippendorff-nominal", alpha(units, nominal))
 
 
-def test_krippendorff_published_example() -> None:
-    found = plausibly.agreement(table(coders(FOUR_CODERS)), order=list("12345")).data
-    assert value(found, "krippendorff-nominal") == pytest.approx(0.743, abs=5e-4)
-    assert value(found, "krippendorff-ordinal") == pytest.approx(0.815, abs=5e-4)
-    assert found.attrs["compared"] == 11  # the last unit has one value
-
-
-def test_fleiss_1971() -> None:
-    found = plausibly.agreement(counted_table(PSYCHIATRIC), resamples=0).data
-    assert found["label_answers"].values.tolist() == [26, 26, 30, 55, 43]
-    assert value(found, "fleiss-kappa") == pytest.approx(0.430, abs=5e-4)
-    assert found["label_kappa"].values == pytest.approx(
-        [0.245, 0.245, 0.520, 0.471, 0.566], abs=6e-4
-    )
-
-
-def test_votes_and_counts_say_the_same() -> None:
+def test_votes_and_counts_give_the_same_measures() -> None:
     counts = [[3, 1, 0], [0, 2, 2], [5, 0, 0], [1, 1, 1]]
     votes = [
         (f"e{row}", f"w{row}-{k}-{again}", str(k + 1))
@@ -131,94 +132,39 @@ def test_votes_and_counts_say_the_same() -> None:
         np.testing.assert_array_equal(one[name].values, other[name].values)
 
 
-def test_none_is_no_label() -> None:
-    """[1, 1, 2], [1, 1, None], [None, 1, 2]: full agreement."""
-    records = coders("1 1 2\n1 1 .\n. 1 2")
-    skipped = [*records, ("u02", "c1", None), ("u00", "c2", None)]
-    for given_records in (records, skipped):
-        found = plausibly.agreement(table(given_records)).data
-        assert value(found, "krippendorff-nominal") == 1.0
-
-
-def test_an_example_with_one_answer_is_left_out() -> None:
-    records = coders("yes yes yes\nno no .\n. no .")
-    found = plausibly.agreement(table(records)).data
-    assert value(found, "krippendorff-nominal") == pytest.approx(-1 / 3, abs=1e-4)
-    assert found["example_answers"].values.tolist() == [2, 3, 1]
-
-
-def test_expected_disagreement_of_none() -> None:
-    """(c1, 1, 1), (c2, 1, 1), (c1, 2, 2): nobody can disagree; a reason instead of a crash."""
-    found = plausibly.agreement(table([("1", "c1", "1"), ("1", "c2", "1"), ("2", "c1", "2")])).data
-    for name in ("krippendorff-nominal", "fleiss-kappa"):
-        assert math.isnan(value(found, name))
-        assert found["reason"].sel(measure=name).item() == (
-            "all 2 answers are the same: there is no disagreement that chance could explain"
-        )
-    assert value(found, "percent") == 1.0
-
-
-def test_one_value_everywhere_in_every_kind() -> None:
-    sets = [(f"e{i}", w, ["a", "b"]) for i in range(3) for w in "xy"]
-    rankings = [(f"e{i}", w, ["a", "b"]) for i in range(3) for w in "xy"]
-    for kind, records in (("label-set", sets), ("partial-ranking", rankings)):
-        found = plausibly.agreement(table(records, LABELS, kind)).data
-        for name, reason in zip(found["measure"].values, found["reason"].values, strict=True):
-            if name.startswith("krippendorff"):
-                assert math.isnan(value(found, str(name)))
-                assert reason.startswith("all 6 answers are the same")
-        assert value(found, "percent") == value(found, "unanimous") == 1.0
-
-
 def test_one_odd_answer_among_many_gives_zero_and_is_explained() -> None:
     """Five annotators, one 1 among 3s: alpha near 0 is right; agreement stands beside it."""
     rows = ["3 3 3 3 3"] * 4 + ["3 3 3 3 1"]
-    found = plausibly.agreement(table(coders("\n".join(rows)))).data
-    assert value(found, "krippendorff-nominal") == pytest.approx(0.0, abs=0.01)
-    assert value(found, "percent") == pytest.approx(0.92)
-    text = str(plausibly.annotators.Agreement(found))
+    result = plausibly.agreement(table(coders("\n".join(rows)))).data
+    assert value(result, "krippendorff-nominal") == pytest.approx(0.0, abs=0.01)
+    assert value(result, "percent") == pytest.approx(0.92)
+    text = str(plausibly.annotators.Agreement(result))
     assert "agreement by chance is frequent" in " ".join(text.split())
-
-
-def test_one_annotator_is_no_pair() -> None:
-    found = plausibly.agreement(table(coders("1 2 3 1")), order=["1", "2", "3"]).data
-    assert np.isnan(found["value"].values).all()
-    assert np.isnan(found["low"].values).all()
-    assert set(found["reason"].values) <= {
-        "no example has answers of two annotators",
-        "no example has two answers",
-    }
-    assert np.isnan(found["annotator_agreement"].values).all()
-    assert found["annotator_answers"].values.tolist() == [4]
 
 
 def test_an_annotator_without_answer_is_kept() -> None:
     ann = plausibly.plugin.build_table(
         "single-label",
         examples=["e", "f"],
-        annotators=["x", "y", "nobody"],
+        annotators=["x", "y", "silent"],
         labels=["a", "b", "never"],
         response_example=[0, 0, 1, 1],
         response_annotator=[0, 1, 0, 1],
         mention_response=[0, 1, 2, 3],
         mention_label=[0, 0, 0, 1],
     )
-    found = plausibly.agreement(ann).data
-    assert found["annotator_answers"].sel(annotator="nobody") == 0
-    assert math.isnan(found["annotator_agreement"].sel(annotator="nobody"))
-    assert math.isnan(found["label_again"].sel(label="never"))
-    assert found["label_answers"].sel(label="never") == 0
+    result = plausibly.agreement(ann).data
+    assert result["annotator_answers"].sel(annotator="silent") == 0
+    assert math.isnan(result["annotator_agreement"].sel(annotator="silent"))
+    assert math.isnan(result["label_again"].sel(label="never"))
+    assert result["label_answers"].sel(label="never") == 0
 
 
 def test_too_many_different_sets_have_no_alpha_by_distance(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plausibly.annotators.measures.MOST_VALUES", 2)
-    rows = [["a"], ["b"], ["a", "b"]]
-    records: Records = [("e", f"w{q}", said) for q, said in enumerate(rows)]
-    found = plausibly.agreement(table(records, LABELS, "label-set")).data
-    one = found.sel(measure="krippendorff-jaccard")
-    assert math.isnan(float(one["value"]))
-    assert one["reason"].item() == ("more than 2 different answers: their distances are too many")
-    assert value(found, "jaccard") == pytest.approx(1 / 3)
+    sets = answers("e:x:a e:y:b e:z:ab", "label-set")
+    reason = "more than 2 different answers: their distances are too many"
+    assert figures(sets, "krippendorff-jaccard jaccard") == f"{reason}; 0.333"
 
 
 @st.composite
@@ -234,7 +180,7 @@ def rankings(draw: st.DrawFn) -> list[list[str]]:
 
 
 @given(rankings(), rankings(), st.integers(1, 4))
-def test_it_is_the_mean_over_all_ways_to_break_ties(
+def test_average_overlap_is_the_mean_over_all_ways_to_break_ties(
     one: list[list[str]], other: list[list[str]], depth: int
 ) -> None:
     plain = average_overlap(one, other, LABELS, depth=depth, normalise=False)
@@ -251,11 +197,13 @@ def test_it_is_the_mean_over_all_ways_to_break_ties(
     st.lists(st.lists(rankings(), min_size=1, max_size=3), min_size=1, max_size=4),
     st.integers(1, 4),
 )
-def test_the_table_says_the_same_as_pairs(answers: list[list[list[list[str]]]], depth: int) -> None:
+def test_measures_of_rankings_equal_those_of_pairs(
+    answers: list[list[list[list[str]]]], depth: int
+) -> None:
     records = [
         (f"e{i}", f"w{j}", said) for i, row in enumerate(answers) for j, said in enumerate(row)
     ]
-    found = plausibly.agreement(
+    result = plausibly.agreement(
         table(records, LABELS, "partial-ranking"), depth=depth, resamples=0
     ).data
 
@@ -265,58 +213,25 @@ def test_the_table_says_the_same_as_pairs(answers: list[list[list[list[str]]]], 
     def plain(one: list[list[str]], other: list[list[str]]) -> float:
         return 1 - average_overlap(one, other, LABELS, depth=depth, normalise=False)
 
-    same(found, "average-overlap", pair_mean(answers, plain))
-    same(found, "partial-average-overlap", pair_mean(answers, partial))
-    same(found, "krippendorff-overlap", alpha(answers, partial))
+    same(result, "average-overlap", pair_mean(answers, plain))
+    same(result, "partial-average-overlap", pair_mean(answers, partial))
+    same(result, "krippendorff-overlap", alpha(answers, partial))
 
 
-def test_strict_rankings_by_hand() -> None:
-    # overlaps at 1, 2, 3: 0, 1/2 * 2, 2/3 -> (0 + 1 + 2/3) / 3
-    assert average_overlap("abc", "bad", 10, depth=3, normalise=False) == pytest.approx(5 / 9)
-    assert average_overlap("abc", "bad", 10) == pytest.approx(5 / 9)
-    assert average_overlap("abc", "abc", 3, depth=6) == 1.0  # no more places than labels
-    assert average_overlap([], "abc", 3) == 0.0
-
-
-def test_ties_by_hand() -> None:
-    # {a, b} > c: at 1 each half, at 2 both; with a > b > c: 1/2, 1, 1
-    got = average_overlap([["a", "b"], "c"], "abc", 3, normalise=False)
-    assert got == pytest.approx((0.5 + 1 + 1) / 3)
-
-
-def test_where_unlisted_labels_are_unknown_they_have_no_place() -> None:
-    records = [("e", "x", ["a"]), ("e", "y", ["b"])]
-    ann = table(records, LABELS, "partial-ranking")
-    excluded = plausibly.agreement(ann, depth=2).data
-    assert float(excluded["value"].sel(measure="average-overlap")) > 0
-    unknown = plausibly.plugin.build_table(
-        "partial-ranking",
-        examples=["e"],
-        annotators=["x", "y"],
-        labels=LABELS,
-        response_example=[0, 0],
-        response_annotator=[0, 1],
-        mention_response=[0, 1],
-        mention_label=[0, 1],
-        mention_block=[1, 1],
-        unlisted="unknown",
-    )
-    found = plausibly.agreement(unknown, depth=2).data
-    assert float(found["value"].sel(measure="average-overlap")) == 0.0
-
-
-def test_first_choice_is_a_drawn_label() -> None:
-    records = [
-        ("e", "x", [["a", "b"]]),
-        ("e", "y", [["a"], "b"]),
-        ("f", "x", ["a"]),
-        ("f", "y", ["c"]),
-    ]
-    found = plausibly.agreement(table(records, LABELS, "partial-ranking")).data
-    assert float(found["value"].sel(measure="first-choice")) == pytest.approx(0.25)
-
-
+KRIPPENDORFF, FLEISS = table(coders(FOUR_CODERS)), counted_table(PSYCHIATRIC)
 GRADES = table(coders("low high mid\nlow mid high"))
+UNLISTED_UNKNOWN = build_table(
+    "partial-ranking",
+    examples=["e"],
+    annotators=["x", "y"],
+    labels=LABELS,
+    response_example=[0, 0],
+    response_annotator=[0, 1],
+    mention_response=[0, 0, 1],
+    mention_label=[0, 1, 0],
+    mention_block=[1, 2, 1],
+    unlisted="unknown",
+)
 SOFT = table([("e", "w", {"a": 1.0})], kind="soft-label")
 LAM = xr.DataArray(
     np.full((2, 1, 2), 0.5),
@@ -339,36 +254,21 @@ def weighted(weight: float) -> xr.Dataset:
     )
 
 
-def test_a_table_that_was_cut_is_refused() -> None:
-    with pytest.raises(InputError) as caught:
-        plausibly.agreement(GRADES.isel(example=[0]))
-    assert caught.value.name == "table-detached"
-
-
 def test_the_order_of_a_label_table_is_used() -> None:
     order = {"high": 2, "low": 0, "mid": 1}
     ann = GRADES.assign_coords(order=("label", [order[k] for k in GRADES["label"].values]))
-    found = plausibly.agreement(ann).data
-    assert "krippendorff-ordinal" in found["measure"].values
-    assert found.attrs["order"] == '["low", "mid", "high"]'
+    result = plausibly.agreement(ann).data
+    assert "krippendorff-ordinal" in result["measure"].values
+    assert result.attrs["order"] == '["low", "mid", "high"]'
     same = plausibly.agreement(GRADES, order=["low", "mid", "high"]).data
-    xr.testing.assert_equal(found.drop_vars("order", errors="ignore"), same)
+    xr.testing.assert_equal(result.drop_vars("order", errors="ignore"), same)
     assert "krippendorff-ordinal" not in plausibly.agreement(GRADES)["measure"].values
-
-
-def test_labels_of_the_order_that_nobody_says_are_steps_too() -> None:
-    few = table(coders("1 3\n3 1"))
-    found = plausibly.agreement(few, order=["1", "2", "3"]).data
-    assert float(found["value"].sel(measure="neighbouring")) == 0.0
-    found = plausibly.agreement(few, order=["1", "3"]).data
-    assert float(found["value"].sel(measure="neighbouring")) == 1.0
 
 
 WORLDS, ANSWERS = 500, 4
 
 
 def votes(worlds: int, n: int, seed: int) -> NDArray[np.int64]:
-    """Counts of three labels, of four answers each: (world, example, label)."""
     rng = np.random.default_rng(seed)
     shares = rng.dirichlet([0.5, 0.5, 0.3], (worlds, n))
     return rng.multinomial(ANSWERS, shares)
@@ -389,7 +289,7 @@ def measures(
 
 
 @pytest.mark.parametrize("n", [10, 50])
-def test_they_cover_what_they_say(n: int) -> None:
+def test_intervals_cover_at_their_confidence(n: int) -> None:
     plan = Resampling(
         hashes=np.sort(hash_names([f"e{place}" for place in range(n)])),
         of=np.arange(n),
@@ -399,8 +299,8 @@ def test_they_cover_what_they_say(n: int) -> None:
     )
     times = np.concatenate(list(plan.times()), axis=1)
     truth = measures(votes(1, 100_000, seed=1), np.ones((100_000, 1)))
-    for found, true in zip(measures(votes(WORLDS, n, seed=n), times), truth, strict=True):
-        ends = np.array([plan.ends(row) for row in found])
+    for result, true in zip(measures(votes(WORLDS, n, seed=n), times), truth, strict=True):
+        ends = np.array([plan.ends(row) for row in result])
         assert np.isfinite(ends).all(axis=1).mean() > 0.99
         covered = np.mean((ends[:, 0] <= true[0, 0]) & (true[0, 0] <= ends[:, 1]))
         # Three standard errors of 500 worlds around 0.95 to 0.97; percentiles give 0.88 at 10.
@@ -413,7 +313,7 @@ def test_ordinal_alpha_of_each_resample_is_that_of_its_answers() -> None:
     names, order = [f"e{place}" for place in range(8)], ["1", "2", "3", "4"]
     answers = {name: rng.choice(order, 3, p=[0.5, 0.2, 0.2, 0.1]).tolist() for name in names}
     records = [(name, f"w{k}", said) for name in names for k, said in enumerate(answers[name])]
-    found = plausibly.agreement(table(records, order), order=order, resamples=20, seed=5).data
+    result = plausibly.agreement(table(records, order), order=order, resamples=20, seed=5).data
     hashes = hash_names(names)
     by_hash = [answers[names[place]] for place in np.argsort(hashes)]
     plan = Resampling(
@@ -427,18 +327,63 @@ def test_ordinal_alpha_of_each_resample_is_that_of_its_answers() -> None:
     for times in np.concatenate(list(plan.times()), axis=1).T.astype(int):
         drawn = [unit for unit, often in zip(by_hash, times, strict=True) for _ in range(often)]
         values.append(float(alpha(drawn, ordinal(drawn, order)) or np.nan))
-    one = found.sel(measure="krippendorff-ordinal")
+    one = result.sel(measure="krippendorff-ordinal")
     ends = float(one["low"]), float(one["high"])
     assert ends == pytest.approx(plan.ends(np.array(values)), abs=1e-9)
 
 
-def test_what_does_not_vary_has_no_interval() -> None:
+def test_a_constant_measure_has_no_interval() -> None:
     records = [(f"e{place}", by, "a" if place < 7 else "b") for place in range(9) for by in "xyz"]
-    found = plausibly.agreement(table(records), resamples=50).data.sel(measure="percent")
-    assert float(found["value"]) == 1
-    assert np.isnan([float(found["low"]), float(found["high"])]).all()
+    result = plausibly.agreement(table(records), resamples=50).data.sel(measure="percent")
+    assert float(result["value"]) == 1
+    assert np.isnan([float(result["low"]), float(result["high"])]).all()
 
 
 @said(__file__)
-def test_what_is_said(call: str, text: str) -> None:
+def test_each_call_gives_its_text(call: str, text: str) -> None:
     check(call, text, globals())
+
+
+# ---- published data
+
+
+@pytest.fixture(scope="module")
+def nodules(shared: Path) -> xr.Dataset:
+    with np.load(shared / "data" / "lidc_malignancy" / "data.npz") as data:
+        counts, patient = data["counts"], data["patient"]
+    example, label = np.nonzero(counts)
+    ann: xr.Dataset = build_table(
+        "single-label",
+        examples=[f"nodule {row}" for row in range(len(counts))],
+        annotators=[],
+        labels=list("12345"),
+        response_example=example,
+        response_annotator=np.full(len(example), -1),
+        mention_response=np.arange(len(example)),
+        mention_label=label,
+        response_weight=counts[example, label].astype(float),
+    )
+    return ann.assign_coords(patient=("example", patient))
+
+
+@pytest.mark.realdata
+def test_lung_nodules(nodules: xr.Dataset) -> None:
+    result = plausibly.agreement(nodules, order=list("12345")).data
+    expected = {
+        "percent": (0.385, 0.370, 0.401),
+        "neighbouring": (0.787, None, None),
+        "krippendorff-nominal": (0.191, 0.169, 0.215),
+        "krippendorff-ordinal": (0.420, 0.384, 0.456),
+        "fleiss-kappa": (0.193, 0.171, 0.217),
+    }
+    for name, (middle, low, high) in expected.items():
+        one = result.sel(measure=name)
+        assert float(one["value"]) == pytest.approx(middle, abs=5e-4)
+        if low is not None:
+            assert float(one["low"]) == pytest.approx(low, abs=5e-3)
+            assert float(one["high"]) == pytest.approx(high, abs=5e-3)
+    again = [round(float(x), 2) for x in result["label_again"].values]
+    assert again == [0.67, 0.23, 0.42, 0.22, 0.41]
+    assert value(result, "unanimous") == pytest.approx(0.1415, abs=5e-5)
+    assert value(result, "tied") == pytest.approx(0.1981, abs=5e-5)
+    assert value(result, "entropy") == pytest.approx(0.6956, abs=5e-5)

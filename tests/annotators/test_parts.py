@@ -51,11 +51,11 @@ def test_annotators_by_hand(rows: list[list[str | None]]) -> None:
     ]
     if not records:
         return
-    found = plausibly.agreement(table(records, LABELS), resamples=0).data
+    result = plausibly.agreement(table(records, LABELS), resamples=0).data
     for q in range(1, 4):
-        if f"w{q}" not in found["annotator"].values:
+        if f"w{q}" not in result["annotator"].values:
             continue
-        mine = found.sel(annotator=f"w{q}")
+        mine = result.sel(annotator=f"w{q}")
         alike, among, votes = [], [], []
         for row in rows:
             others = [said for place, said in enumerate(row) if place != q and said is not None]
@@ -72,67 +72,28 @@ def test_annotators_by_hand(rows: list[list[str | None]]) -> None:
         assert int(mine["annotator_answers"]) == sum(row[q] is not None for row in rows)
         assert int(mine["annotator_compared"]) == len(alike)
         for name, values in (("agreement", alike), ("vote", votes), ("others", among)):
-            got = float(mine[f"annotator_{name}"])
-            assert got == pytest.approx(np.mean(values)) if values else math.isnan(got)
+            actual = float(mine[f"annotator_{name}"])
+            assert actual == pytest.approx(np.mean(values)) if values else math.isnan(actual)
 
 
-def test_one_who_says_one_label_too_much_is_noted() -> None:
-    found = plausibly.agreement(table(world(odd=True), LABELS), resamples=0).data
-    assert found["annotator_low"].values.tolist() == [False, False, False, False, True]
-    odd = found.sel(annotator="w4")
+def test_an_annotator_with_one_label_too_often_is_noted() -> None:
+    result = plausibly.agreement(table(world(odd=True), LABELS), resamples=0).data
+    assert result["annotator_low"].values.tolist() == [False, False, False, False, True]
+    odd = result.sel(annotator="w4")
     assert odd["annotator_says"].item() == "c"
     assert float(odd["annotator_says_share"]) == 1.0
     assert float(odd["annotator_says_others"]) < 0.45
 
 
-def test_unknown_annotators_are_others_and_never_left_out() -> None:
-    records: Records = [
-        ("e", None, "a"),
-        ("e", None, "a"),
-        ("e", "w", "b"),
-        ("f", None, "a"),
-        ("f", None, "a"),
-    ]
-    found = plausibly.agreement(table(records, LABELS)).data
-    vote = found.sel(measure="left-out-vote")
-    assert float(vote["value"]) == 0.0  # w alone, on e alone
-    assert found["annotator"].values.tolist() == ["w"]
-    assert math.isnan(float(found["annotator_others"][0])) is False
-    nobody = plausibly.agreement(table([r for r in records if r[1] is None], LABELS)).data
-    vote = nobody.sel(measure="left-out-vote")
-    assert math.isnan(float(vote["value"]))
-    assert vote["reason"].item() == "no example with two answers says who gave one of them"
-
-
-def test_the_vote_of_the_others_in_parts() -> None:
-    """Without x the others tie between a and b: half; without y or z one of a and b is alone."""
-    found = plausibly.agreement(
-        table([("e", "x", "a"), ("e", "y", "a"), ("e", "z", "b")], LABELS)
-    ).data
-    by = {str(k): float(found["annotator_vote"].sel(annotator=k)) for k in "xyz"}
-    assert by == {"x": 0.5, "y": 0.5, "z": 0.0}
-    assert float(found["value"].sel(measure="left-out-vote")) == pytest.approx(1 / 3)
-
-
-def test_if_one_says_k_another_does_too() -> None:
+def test_a_second_answer_repeats_the_label_of_the_first() -> None:
     """An answer is drawn, then another one to the same example, as in the coincidences."""
     rows = ["a a b b", "a b b c", "a a . c"]
-    found = plausibly.agreement(table(coders("\n".join(rows)), LABELS), resamples=0).data
+    result = plausibly.agreement(table(coders("\n".join(rows)), LABELS), resamples=0).data
     units = ["aaa", "aba", "bb", "bcc"]
     for label in LABELS:
         named = sum(unit.count(label) for unit in units)
         both = sum(u.count(label) * (u.count(label) - 1) / (len(u) - 1) for u in units)
-        assert float(found["label_again"].sel(label=label)) == pytest.approx(both / named)
-
-
-def test_ties_unanimity_and_entropy() -> None:
-    rows = ["a a a a", "a b b b", ". . a c"]
-    found = plausibly.agreement(table(coders("\n".join(rows)), LABELS), resamples=0).data
-    value = {str(m): float(found["value"].sel(measure=m)) for m in ("unanimous", "tied", "entropy")}
-    third = -(2 / 3 * math.log(2 / 3) + 1 / 3 * math.log(1 / 3))
-    assert value["unanimous"] == 0.25
-    assert value["tied"] == 0.5
-    assert value["entropy"] == pytest.approx((0 + math.log(2) + third + math.log(3)) / 4)
+        assert float(result["label_again"].sel(label=label)) == pytest.approx(both / named)
 
 
 def shuffled(records: Records, seed: int) -> Records:
@@ -154,16 +115,6 @@ def test_nothing_depends_on_the_order_of_rows(kind: str) -> None:
         xr.testing.assert_identical(aligned, one)
 
 
-def test_intervals_are_keyed_by_name_and_seed() -> None:
-    ann = table(world(30), LABELS)
-    one, again, other = (
-        plausibly.agreement(ann, seed=seed, resamples=80).data for seed in (1, 1, 2)
-    )
-    xr.testing.assert_identical(one, again)
-    assert not np.array_equal(one["low"].values, other["low"].values)
-    np.testing.assert_array_equal(one["value"].values, other["value"].values)
-
-
 def test_clusters_that_repeat_themselves_count_once() -> None:
     """Each example four times under other names: by cluster the interval is as wide as before."""
     records = world(40)
@@ -176,8 +127,8 @@ def test_clusters_that_repeat_themselves_count_once() -> None:
     clustered = plausibly.agreement(ann, resamples=400, cluster="patient").data
     assert clustered.attrs["clusters"] == 40
 
-    def width(found: xr.Dataset) -> float:
-        one = found.sel(measure="percent")
+    def width(result: xr.Dataset) -> float:
+        one = result.sel(measure="percent")
         return float(one["high"] - one["low"])
 
     assert width(clustered) == pytest.approx(width(once), rel=0.15)
@@ -188,13 +139,13 @@ def test_groups_are_what_their_examples_alone_give() -> None:
     records = world(40)
     ann = table(records, LABELS)
     site = np.array(["north", "south"])[np.arange(40) % 2]
-    found = plausibly.agreement(
+    result = plausibly.agreement(
         ann.assign_coords(site=("example", site)), by="site", resamples=50
     ).data
     for group in ("north", "south"):
         part = plausibly.select_annotations(ann, example=ann["example"].values[site == group])
         alone = plausibly.agreement(part, resamples=0).data
-        mine = found.sel(group=group)
+        mine = result.sel(group=group)
         assert int(mine["group_examples"]) == 20
         np.testing.assert_allclose(mine["group_value"].values, alone["value"].values, atol=1e-12)
         low, value = mine["group_low"].values, mine["group_value"].values
@@ -224,6 +175,12 @@ def drawn(draws: list[list[list[float]]]) -> xr.DataArray:
     )
 
 
+VOTES = table([("e", "x", "a"), ("e", "y", "a"), ("e", "z", "b")], LABELS)
+UNKNOWN = table(
+    [(e, None, "a") for e in "eeff"] + [("e", "w", "b")],
+    LABELS,
+)
+RISK = {"a": "low", "b": "low", "c": "high"}
 FOUR = drawn(
     [
         [[0.6, 0.3, 0.1], [0.5, 0.5, 0.0]],
@@ -239,14 +196,6 @@ PREDICTED = xr.DataArray(
 )
 
 
-def test_certainty_by_hand() -> None:
-    found = annotation_certainty(FOUR)
-    np.testing.assert_allclose(found["first"].values, [[0.75, 0.25, 0], [0.25, 0.5, 0.25]])
-    np.testing.assert_allclose(found["certainty"].values, [0.75, 0.5])
-    assert float(found["mean"]) == pytest.approx(0.625)
-    assert float(found["low"]) < 0.625 < float(found["high"])
-
-
 @pytest.mark.parametrize("labels", [3, 100])
 def test_labels_without_mass_are_in_no_set(labels: int) -> None:
     values = np.zeros((40, 2, labels))
@@ -258,9 +207,9 @@ def test_labels_without_mass_are_in_no_set(labels: int) -> None:
         coords={"example": ["e", "f"], "label": [f"k{place}" for place in range(labels)]},
     )
     risk = {f"k{place}": "low" if place < 2 else "high" for place in range(labels)}
-    found = annotation_certainty(lam, top=2, risk=risk)
-    assert found["certainty"].values.tolist() == [1.0, 0.5]
-    assert found["level_certainty"].values.tolist() == [1.0, 0.5]
+    result = annotation_certainty(lam, top=2, risk=risk)
+    assert result["certainty"].values.tolist() == [1.0, 0.5]
+    assert result["level_certainty"].values.tolist() == [1.0, 0.5]
 
 
 def test_ties_do_not_depend_on_the_order_of_labels_or_on_rounding() -> None:
@@ -279,44 +228,19 @@ def test_ties_do_not_depend_on_the_order_of_labels_or_on_rounding() -> None:
             np.testing.assert_array_equal(first[name].values, again[name].values)
 
 
-def test_certainty_of_a_level() -> None:
-    risk = {"a": "low", "b": "low", "c": "high"}
-    found = annotation_certainty(FOUR, risk=risk)
-    assert found["level"].values.tolist() == ["low", "high"]
-    np.testing.assert_allclose(found["first_level"].values, [[1.0, 0.0], [0.75, 0.25]])
-    np.testing.assert_allclose(found["level_certainty"].values, [1.0, 0.75])
-    assert float(found["level_mean"]) == pytest.approx(0.875)
-    two = annotation_certainty(FOUR, top=2, risk=risk)
-    np.testing.assert_allclose(two["level_certainty"].values, [0.75, 0.75])
-
-
-def test_accuracy_by_hand() -> None:
-    found = uncertainty_adjusted_accuracy(
-        PREDICTED, FOUR, top=[1, 2], risk={"a": 1, "b": 1, "c": 2}
-    )
-    # e0: the model says b, which is first in 1 of 4; e1: a and b are tied, half of .25 + .5
-    np.testing.assert_allclose(found["example_accuracy"].values, [[0.25, 1.0], [0.375, 0.75]])
-    np.testing.assert_allclose(found["accuracy_mean"].values, [0.3125, 0.875])
-    np.testing.assert_allclose(found["draw_accuracy"].values[:, 0], [0.25, 0.25, 0.5, 0.25])
-    # the mean plausibilities are (.5, .35, .15) and (.3, .475, .225): a and b
-    np.testing.assert_allclose(found["majority-vote"].values, [0.25, 1.0])
-    np.testing.assert_allclose(found["level_mass"].values, [1.75, 0.25])
-    np.testing.assert_allclose(found["level_accuracy"].values, [[0.625 / 1.75, 1.0], [0.0, 0.0]])
-
-
 @given(st.integers(0, 10_000))
-def test_it_is_the_mean_over_draws(seed: int) -> None:
+def test_accuracy_is_the_mean_over_draws(seed: int) -> None:
     rng = np.random.default_rng(seed)
     lam = drawn(rng.dirichlet([1, 1, 1], size=(5, 4)).tolist())
     model = xr.DataArray(
         rng.dirichlet([1, 1, 1], size=4), dims=("example", "label"), coords=lam.isel(draw=0).coords
     )
-    found = uncertainty_adjusted_accuracy(model, lam, top=2)
+    result = uncertainty_adjusted_accuracy(model, lam, top=2)
     first = lam.values.argmax(axis=-1)
     held = np.argsort(-model.values, axis=1)[:, :2]
     hits = (first[:, :, None] == held[None]).any(axis=-1)
-    np.testing.assert_allclose(found["example_accuracy"].values[:, 0], hits.mean(axis=0))
-    np.testing.assert_allclose(found["draw_accuracy"].values[:, 0], hits.mean(axis=1))
+    np.testing.assert_allclose(result["example_accuracy"].values[:, 0], hits.mean(axis=0))
+    np.testing.assert_allclose(result["draw_accuracy"].values[:, 0], hits.mean(axis=1))
 
 
 def test_nothing_depends_on_the_order_of_rows_and_labels() -> None:
@@ -331,16 +255,6 @@ def test_nothing_depends_on_the_order_of_rows_and_labels() -> None:
     certain, again = annotation_certainty(lam, top=2), annotation_certainty(turned, top=2)
     np.testing.assert_array_equal(certain["certainty"].values, again["certainty"].values[::-1])
     assert float(certain["mean"]) == float(again["mean"])
-
-
-def test_responses_that_all_say_the_same_are_certain() -> None:
-    records = [("e", w, "a") for w in "xyz"] + [
-        ("f", w, s) for w, s in zip("xyz", "abc", strict=True)
-    ]
-    lam = plausibly.aggregate(table(records, LABELS), {"name": "bootstrap", "draws": 60})
-    certain = annotation_certainty(lam)["certainty"]
-    assert float(certain.sel(example="e")) == 1.0
-    assert float(certain.sel(example="f")) < 0.7
 
 
 MANY = 20_000
@@ -360,22 +274,22 @@ def test_memory_goes_by_labels_that_are_named(kind: str) -> None:
     expected = plausibly.agreement(few, resamples=200).data
     tracemalloc.start()
     try:
-        found = plausibly.agreement(many, resamples=200).data
+        result = plausibly.agreement(many, resamples=200).data
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
     assert peak < 30e6  # (label, replicate) alone would be 42 million bytes
     for name in [str(name) for name in expected if str(name).startswith("label_")]:
-        mine = found[name].sel(label=named).values
+        mine = result[name].sel(label=named).values
         np.testing.assert_allclose(mine, expected[name].values, rtol=1e-12, err_msg=name)
-    others = found.drop_sel(label=named)
+    others = result.drop_sel(label=named)
     assert (others["label_answers"] == 0).all()
     assert (others["label_share"] == 0).all()
     assert np.isnan(others["label_again"]).all()
     if kind != "partial-ranking":  # there, labels that are not listed share the places left
-        np.testing.assert_allclose(found["value"].values, expected["value"].values, rtol=1e-12)
+        np.testing.assert_allclose(result["value"].values, expected["value"].values, rtol=1e-12)
 
 
 @said(__file__)
-def test_what_is_said(call: str, text: str) -> None:
+def test_each_call_gives_its_text(call: str, text: str) -> None:
     check(call, text, globals())

@@ -112,7 +112,6 @@ def measures() -> dict[str, Callable[[], object]]:
             model, lam, alphas=[0.3], draws=(1, 5), seeds=4
         ),
         "overlap": lambda: annotators.average_overlap("abc", "bca", 3),
-        "likeness": lambda: annotators.set_likeness("ab", "bc"),
         "alike": lambda: evaluation.find_duplicates(model, new),
     }
 

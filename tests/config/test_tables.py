@@ -133,7 +133,7 @@ MANY: dict[str, object] = {
     "anything": {"a": [1]},
     "objects": "7",
 }
-Table: TypeAlias = tuple[Callable[..., object], dict[Any, object]]
+Table: TypeAlias = tuple[Callable[..., object], dict[Any, object]]  # Any: keys as they are typed
 
 
 def each(kind: Callable[..., object], key: str, *values: object) -> list[Table]:

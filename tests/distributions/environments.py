@@ -9,7 +9,7 @@ import subprocess
 import sys
 import sysconfig
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 import attrs
@@ -30,7 +30,6 @@ for folder in folders:
 
 
 def build(out: Path, *folders: Path) -> list[Path]:
-    """Return the wheels of these source folders."""
     before = set(out.glob("*.whl"))
     _run([sys.executable, "-c", _BUILD, out, *folders], folder=PROJECT)
     made = sorted(set(out.glob("*.whl")) - before)
@@ -88,12 +87,10 @@ class Environment:
 
     @property
     def python(self) -> Path:
-        """Its interpreter."""
         names = {"base": str(self.folder), "platbase": str(self.folder)}
         return Path(sysconfig.get_path("scripts", "venv", vars=names)) / Path(sys.executable).name
 
     def install(self, wheels: Path, *words: str | Path) -> None:
-        """Install with pip from a folder of wheels; dependencies must be there."""
         offline = ["--no-index", "--disable-pip-version-check", "--quiet", "--find-links"]
         done = self.run("-m", "pip", "install", *offline, wheels, *words)
         assert done.code == 0, done.err
@@ -102,33 +99,22 @@ class Environment:
         self,
         *words: str | Path,
         folder: Path | None = None,
-        path: Sequence[Path] = (),
-        variables: Mapping[str, str] | None = None,
     ) -> Ran:
-        """Run its interpreter."""
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("PLAUSIBLY", "PYTHON"))}
         return _run(
             [self.python, *words],
             folder=self.folder if folder is None else folder,
             environment={
                 **kept,
-                **({"PYTHONPATH": os.pathsep.join(map(str, path))} if path else {}),
                 "COLUMNS": "200",
                 "PYTHONUTF8": "1",
-                **(variables or {}),
             },
             check=False,
         )
 
-    def plausibly(
-        self,
-        *words: str | Path,
-        folder: Path | None = None,
-        variables: Mapping[str, str] | None = None,
-    ) -> Ran:
+    def plausibly(self, *words: str | Path, folder: Path | None = None) -> Ran:
         """Run the command, warnings of Python being errors."""
-        command = ("-W", "error", "-m", "plausibly")
-        return self.run(*command, *words, folder=folder, variables=variables)
+        return self.run("-W", "error", "-m", "plausibly", *words, folder=folder)
 
 
 def _run(
@@ -149,8 +135,3 @@ def _run(
     )
     assert done.returncode == 0 or not check, done.stderr
     return Ran(done.returncode, done.stdout, done.stderr)
-
-
-def sources() -> dict[str, Path]:
-    """Return the source folders of all distributions, by folder name."""
-    return {path.parent.name: path.parent for path in sorted(SOURCES.glob("*/pyproject.toml"))}

@@ -1,4 +1,4 @@
-"""Plugins that pip installed, one with a format of its own: in Python, commands, a study file."""
+"""A plugin that pip installed, with a format of its own: in Python, commands, a study file."""
 
 from __future__ import annotations
 
@@ -17,11 +17,19 @@ pytestmark = pytest.mark.timeout(900)
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    return make(tmp_path)
+def pairs(tmp_path: Path) -> World:
+    """Each vote becomes the comparisons of its label with the two others."""
+    made = make(tmp_path)
+    for votes, compared in (("votes.csv", "pairs.csv"), ("new_votes.csv", "new_pairs.csv")):
+        lines = ["example,annotator,better,worse"]
+        for row in made.path(votes).read_text("utf-8").splitlines()[1:]:
+            task, worker, label = row.split(",")
+            lines += [f"{task},{worker},{label},{other}" for other in LABELS if other != label]
+        made.write(compared, "\n".join(lines) + "\n")
+    return made
 
 
-def test_checked(good: Environment) -> None:
+def test_components_are_checked(good: Environment) -> None:
     ran = good.plausibly("plugins", "check")
     assert (ran.code, ran.err) == (0, "")
     *others, ours, end = ran.out.splitlines()
@@ -29,86 +37,53 @@ def test_checked(good: Environment) -> None:
         "ok      pairs-reader 0.1  aggregator pairs:bradley-terry",
         "ok      pairs-reader 0.1  annotation pairs:pairwise",
         "ok      pairs-reader 0.1  reader pairs:pairwise",
-        "ok      thesis-pl 0.2     aggregator thesis:ranked-choice",
         'EXTRA   5 components of choix:  pip install "plausibly[ranking]"',
         'EXTRA   8 components of crowd-kit:  pip install "plausibly[crowd]"',
     ]
     assert ours.endswith(" of plausibly")
-    assert end == "14 plugins, none failed."
+    assert end == "13 plugins, none failed."
 
 
-def test_checked_by_the_rules_of_the_kit(good: Environment) -> None:
-    ran = good.plausibly("plugins", "check", "thesis", "pairs", "--rules")
+def test_components_keep_the_rules_of_the_kit(good: Environment) -> None:
+    ran = good.plausibly("plugins", "check", "pairs", "--rules")
     assert (ran.code, ran.err) == (0, "")
-    said = " ".join(ran.out.split())
-    # Nothing but what plausibly needs is installed here: the rule about Dask is counted as not run.
-    without = r"\(Dask is not installed \(the extra testing\)\)"
-    for component, not_run in (
-        ("aggregator thesis:ranked-choice", 1),
-        ("annotation pairs:pairwise", 1),
-        # A table of one label cannot be made up for the plugin's own kind either.
-        ("aggregator pairs:bradley-terry", 2),
-    ):
-        told = re.search(rf"{component}: (\d+) of (\d+) rules hold, (\d+) not run", said)
-        assert told is not None, component
-        hold, rules, left = map(int, told.groups())
+    text = " ".join(ran.out.split())
+    # Dask is not installed; for the aggregator no table of one label can be made up either.
+    for component, not_run in (("annotation pairs:pairwise", 1), ("pairs:bradley-terry", 2)):
+        counts = re.search(rf"{component}: (\d+) of (\d+) rules hold, (\d+) not run", text)
+        assert counts is not None, component
+        hold, rules, left = map(int, counts.groups())
         assert (left, hold) == (not_run, rules - not_run), component
-    assert re.search(rf"thesis:ranked-choice: \d+ of \d+ rules hold, 1 not run {without}", said)
+    assert "(Dask is not installed (the extra testing))" in text
 
 
-PYTHON = """
-import plausibly
-table = plausibly.read_annotations("votes.csv")
-lam = plausibly.aggregate(table, "ranked-choice", rounds=200, prior=1.0)
-as_table = {"name": "thesis:ranked-choice", "rounds": 200}
-assert lam.identical(plausibly.aggregate(table, as_table, prior=1.0))
-from thesis_pl.plackett_luce import PlackettLuce
-assert lam.identical(plausibly.aggregate(table, PlackettLuce(rounds=200, prior=1.0)))
-for example, row in zip(lam.example.values, lam.values):
-    print(example, *row.tolist())
-predictions = plausibly.read_predictions("probabilities.csv")
-predictor = plausibly.calibrate(predictions, table, aggregator="ranked-choice")
-predictor.save("from_python.nc")
-print(predictor.fingerprint)
-"""
 LAZY = """
 import sys
 from plausibly.cli.start import main
 sys.argv = ["plausibly", "--help"]
 assert main() == 0
-assert not {"numpy", "plausibly_builtins", "thesis_pl", "pairs_reader"} & set(sys.modules)
+assert not {"numpy", "plausibly_builtins", "pairs_reader"} & set(sys.modules)
 from plausibly import registry
 from plausibly.plugin import AGGREGATOR, SCORE
 registry.resolve(SCORE, "probability")
-assert not {"thesis_pl", "pairs_reader"} & set(sys.modules)
-registry.resolve(AGGREGATOR, "ranked-choice")
-assert "thesis_pl.plackett_luce" in sys.modules
-assert "pairs_reader.bradley_terry" not in sys.modules
+assert "pairs_reader" not in sys.modules
+registry.resolve(AGGREGATOR, "bradley-terry")
+assert "pairs_reader.bradley_terry" in sys.modules
+assert "pairs_reader.reader" not in sys.modules
 """
 
 
-def test_nothing_is_imported_before_it_is_used(good: Environment) -> None:
+def test_plugins_are_imported_when_they_are_first_used(good: Environment) -> None:
     ran = good.run("-W", "error", "-c", LAZY)
     assert ran.code == 0, ran.err
-
-
-def test_from_python(good: Environment, world: World) -> None:
-    ran = good.run("-W", "error", "-c", PYTHON, folder=world.folder)
-    assert ran.code == 0, ran.err
-    *rows, fingerprint = ran.out.splitlines()
-    assert len(rows) == 30
-    assert len(fingerprint) == 32
-    # One label a response: the model is then the share of the votes, with the prior.
-    first = [float(value) for value in rows[0].split()[1:]]
-    assert first == pytest.approx([(3 + 1) / 6, 1 / 6, 1 / 6])
 
 
 STUDY = """
 alphas = [0.2]
 
 [annotations]
-path = "votes.csv"
-aggregator = { name = "ranked-choice", rounds = 20 }
+path = "pairs.csv"
+aggregator = { name = "bradley-terry", rounds = 20 }
 
 [predictions]
 path = "probabilities.csv"
@@ -121,31 +96,18 @@ count = 3
 """
 
 
-def test_from_a_study_file(good: Environment, world: World) -> None:
-    world.write("study.toml", STUDY)
-    ran = good.plausibly("run", "study.toml", folder=world.folder)
+def test_a_study_file_names_components_of_plugins(good: Environment, pairs: World) -> None:
+    pairs.write("study.toml", STUDY)
+    ran = good.plausibly("run", "study.toml", folder=pairs.folder)
     assert ran.code == 0, ran.err
-    assert "thesis:ranked-choice (rounds 20, prior 0.5)" in " ".join(ran.out.split())
-    resolved = tomllib.loads(world.path("plausibly-out/resolved.toml").read_text("utf-8"))
-    named = {"name": "thesis:ranked-choice", "rounds": 20, "prior": 0.5}
+    assert "pairs:bradley-terry (rounds 20, prior 0.1)" in " ".join(ran.out.split())
+    resolved = tomllib.loads(pairs.path("plausibly-out/resolved.toml").read_text("utf-8"))
+    named = {"name": "pairs:bradley-terry", "rounds": 20, "prior": 0.1}
     assert resolved["annotations"]["aggregator"] == named
-    again = good.plausibly("run", "plausibly-out/resolved.toml", "-o", "again", folder=world.folder)
+    again = good.plausibly("run", "plausibly-out/resolved.toml", "-o", "again", folder=pairs.folder)
     assert again.code == 0, again.err
-    first, second = world.path("plausibly-out/sets.csv"), world.path("again/sets.csv")
+    first, second = pairs.path("plausibly-out/sets.csv"), pairs.path("again/sets.csv")
     assert first.read_bytes() == second.read_bytes()
-
-
-@pytest.fixture
-def pairs(tmp_path: Path) -> World:
-    """Each vote becomes the comparisons of its label with the two others."""
-    made = make(tmp_path)
-    for votes, compared in (("votes.csv", "pairs.csv"), ("new_votes.csv", "new_pairs.csv")):
-        lines = ["example,annotator,better,worse"]
-        for row in made.path(votes).read_text("utf-8").splitlines()[1:]:
-            task, worker, label = row.split(",")
-            lines += [f"{task},{worker},{label},{other}" for other in LABELS if other != label]
-        made.write(compared, "\n".join(lines) + "\n")
-    return made
 
 
 def well(ran: Ran) -> str:

@@ -24,7 +24,6 @@ Measure = Callable[[xr.DataArray, xr.DataArray], xr.Dataset]
 
 
 def features(array: xr.DataArray) -> xr.DataArray:
-    """Numbers that depend on the name of the example alone."""
     names = [str(name) for name in array["example"].values]
     rows = [np.random.default_rng(int(name[1:])).normal(size=3) for name in names]
     coords = {"example": names, "column": ["age", "height", "weight"]}
@@ -39,7 +38,6 @@ def case(
     votes: int = 4,
     alphas: tuple[float, ...] = (),
 ) -> tuple[xr.DataArray, xr.DataArray]:
-    """Sets and plausibilities with coordinates of examples and labels."""
     sets, lam = oracle.case(examples, labels, seed=seed, votes=votes, alphas=alphas)
     places = np.arange(examples)
     sets = sets.assign_coords(

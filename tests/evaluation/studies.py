@@ -23,12 +23,10 @@ from plausibly.evaluation.design import Design, Outcome
 
 
 def aggregated(inside: Sequence[bool], lam: Sequence[float]) -> Fraction:
-    """Plausibility inside a set, exactly."""
     return sum((Fraction(p) for p, held in zip(lam, inside, strict=True) if held), Fraction(0))
 
 
 def tied_labels(lam: Sequence[float]) -> list[int]:
-    """Labels that share the largest plausibility."""
     largest = max(lam)
     return [label for label, p in enumerate(lam) if p == largest]
 
@@ -110,12 +108,14 @@ def sites(examples: int = 60) -> tuple[xr.DataArray, xr.DataArray]:
     return predictions.assign_coords(site=("example", site)), lam
 
 
-def heard(call: Callable[[], xr.Dataset]) -> tuple[xr.Dataset, list[str]]:
+def with_warnings(call: Callable[[], xr.Dataset]) -> tuple[xr.Dataset, list[str]]:
     """Return a study, and what it warned of, with the details."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         study = call()
-    return study, [f"{one.message}\n{getattr(one.message, 'details', None)}" for one in caught]
+    return study, [
+        f"{warning.message}\n{getattr(warning.message, 'details', None)}" for warning in caught
+    ]
 
 
 @pytest.fixture
@@ -176,7 +176,6 @@ def script(folder: Path, body: str, *, guarded: bool = True) -> Iterator[subproc
 
 
 def quiet(*arguments: object, **options: object) -> xr.Dataset:
-    """Return a study, whatever it warns of."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PlausiblyWarning)
         return compare(*arguments, **options).data  # type: ignore[arg-type]  # whatever a test asks for

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
 from scipy.special import stdtrit
+from scipy.stats import ks_2samp
 
 from eval_said import check, said
 from plausibly import aggregate, calibrate, registry
-from plausibly.data import names
 from plausibly.data.select import select_annotations
-from plausibly.errors import InputError
-from plausibly.evaluation import interval, leave_one_annotator_out, monte_carlo_error
+from plausibly.evaluation import (
+    find_duplicates,
+    interval,
+    leave_one_annotator_out,
+    monte_carlo_error,
+    shift_test,
+)
+from plausibly.evaluation.shift import warn_of_copies, warn_of_shift
 from plausibly.evaluation.splits import split
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.protocols import ANNOTATION
@@ -26,7 +34,7 @@ PREDICTIONS, LAM = oracle.world(240)
 
 def test_figures_are_those_of_the_calibrations() -> None:
     ticks: list[tuple[int, int]] = []
-    found = monte_carlo_error(
+    result = monte_carlo_error(
         PREDICTIONS,
         LAM,
         draws=(1, 4),
@@ -39,33 +47,33 @@ def test_figures_are_those_of_the_calibrations() -> None:
     test = split(
         hash_names(PREDICTIONS["example"].values), Keys(5).child("monte-carlo-error"), test=0.5
     )
-    assert (found.attrs["n_calibration"], found.attrs["n_test"]) == (120, 120)
+    assert (result.attrs["n_calibration"], result.attrs["n_test"]) == (120, 120)
     exact = calibrate(PREDICTIONS[~test], LAM[~test])
-    np.testing.assert_array_equal(found["expected_threshold"], exact.threshold([0.1, 0.3]))
+    np.testing.assert_array_equal(result["expected_threshold"], exact.threshold([0.1, 0.3]))
     for m in (1, 4):
         for seed in (5, 6, 7):
             one = calibrate(
                 PREDICTIONS[~test], LAM[~test], calibrator="monte-carlo", draws=m, seed=seed
             )
             sets = one.predict(PREDICTIONS[test], 0.3)
-            here = found.sel(draws=m, seed=seed, alpha=0.3)
+            here = result.sel(draws=m, seed=seed, alpha=0.3)
             assert float(here["threshold"]) == float(one.threshold(0.3))
             mean = float((sets * LAM[test]).sum("label").mean())
             assert float(here["coverage"]) == pytest.approx(mean)
             assert float(here["set_size"]) == pytest.approx(float(sets.sum("label").mean()))
-    values = found["coverage"].sel(draws=4, alpha=0.1).values
+    values = result["coverage"].sel(draws=4, alpha=0.1).values
     spread = float(values.std(ddof=1))
-    assert float(found["coverage_sd"].sel(draws=4, alpha=0.1)) == pytest.approx(spread)
-    gap = float(values.mean() - found["expected_coverage"].sel(alpha=0.1))
-    high = float(found["coverage_difference_high"].sel(draws=4, alpha=0.1))
-    assert float(found["coverage_difference"].sel(draws=4, alpha=0.1)) == pytest.approx(gap)
+    assert float(result["coverage_sd"].sel(draws=4, alpha=0.1)) == pytest.approx(spread)
+    gap = float(values.mean() - result["expected_coverage"].sel(alpha=0.1))
+    high = float(result["coverage_difference_high"].sel(draws=4, alpha=0.1))
+    assert float(result["coverage_difference"].sel(draws=4, alpha=0.1)) == pytest.approx(gap)
     assert high - gap == pytest.approx(float(stdtrit(2, 0.975)) * spread / 3**0.5)
 
 
 def test_the_spread_shrinks_as_predicted() -> None:
     predictions, lam = oracle.world(1200, seed=2)
-    found = monte_carlo_error(predictions, lam, draws=(1, 16), seeds=24).isel(alpha=0)
-    spread, predicted = found["coverage_sd"].values, found["coverage_sd_predicted"].values
+    result = monte_carlo_error(predictions, lam, draws=(1, 16), seeds=24).isel(alpha=0)
+    spread, predicted = result["coverage_sd"].values, result["coverage_sd_predicted"].values
     assert predicted[0] / predicted[1] == pytest.approx(4)
     assert 0.7 < spread[0] / predicted[0] < 1.4
     assert 0.3 < spread[1] / predicted[1] < 1.7
@@ -74,10 +82,10 @@ def test_the_spread_shrinks_as_predicted() -> None:
 
 @pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 def test_every_label_has_no_difference_of_thresholds() -> None:
-    found = monte_carlo_error(PREDICTIONS[:16], LAM[:16], draws=(2,), seeds=2)
-    assert (found["expected_threshold"] == -np.inf).all()
-    assert np.isnan(found["threshold_difference"]).all()
-    assert (found["coverage_difference"] == 0).all()
+    result = monte_carlo_error(PREDICTIONS[:16], LAM[:16], draws=(2,), seeds=2)
+    assert (result["expected_threshold"] == -np.inf).all()
+    assert np.isnan(result["threshold_difference"]).all()
+    assert (result["coverage_difference"] == 0).all()
 
 
 def test_rows_in_any_order_and_groups_on_one_side() -> None:
@@ -86,13 +94,10 @@ def test_rows_in_any_order_and_groups_on_one_side() -> None:
         monte_carlo_error(predictions, lam, draws=(2,), seeds=2, cluster="patient")
         for predictions, lam in (
             (PREDICTIONS, LAM),
-            (PREDICTIONS[order, ::-1], LAM[order[::-1]].transpose()),
+            (PREDICTIONS[order], LAM[order[::-1], ::-1].transpose()),
         )
     )
-    for name in first:
-        if name not in ("threshold", "coverage", "set_size"):
-            continue
-        np.testing.assert_allclose(first[f"expected_{name}"], second[f"expected_{name}"])
+    xr.testing.assert_allclose(first, second, rtol=1e-12)
     assert first.attrs["n_test"] == second.attrs["n_test"]
 
 
@@ -133,12 +138,12 @@ def by_hand(
 ) -> dict[str, tuple[float, float | None]]:
     own = {example: answer for example, q, answer in records if q == who}
     others = [record for record in records if record[1] != who]
-    found: dict[str, tuple[float, float | None]] = {}
+    result: dict[str, tuple[float, float | None]] = {}
     for fold in sorted(set(part.values())):
         old = [record for record in others if part[record[0]] != fold]
-        heard = sorted({example for example, _, _ in old})
+        caught = sorted({example for example, _, _ in old})
         lam = aggregate(table(old))
-        predictor = calibrate(predictions.sel(example=heard), lam.sel(example=heard))
+        predictor = calibrate(predictions.sel(example=caught), lam.sel(example=caught))
         sets = predictor.predict(predictions, alpha)
         for example, answer in own.items():
             if part[example] != fold:
@@ -146,20 +151,28 @@ def by_hand(
             inside = sets.sel(example=example)
             said = [a for e, _, a in others if e == example]
             rest = sum(bool(inside.sel(label=a)) for a in said) / len(said) if said else None
-            found[example] = (float(inside.sel(label=answer)), rest)
-    return found
+            result[example] = (float(inside.sel(label=answer)), rest)
+    return result
 
 
 @pytest.mark.parametrize("folds", [2, 3])
-def test_what_is_measured_is_what_can_be_done_by_hand(folds: int) -> None:
+def test_left_out_annotators_are_measured_as_by_hand(folds: int) -> None:
     predictions, records = world()
-    found = leave_one_annotator_out(predictions, table(records), alphas=[0.2, 0.4], folds=folds)
-    assert found["annotator"].values.tolist() == ["w0", "w1", "w2", "w3"]
+    ticks: list[int] = []
+    result = leave_one_annotator_out(
+        predictions,
+        table(records),
+        alphas=[0.2, 0.4],
+        folds=folds,
+        progress=lambda done, of: ticks.append(done),
+    )
+    assert ticks == [1, 2, 3, 4]
+    assert result["annotator"].values.tolist() == ["w0", "w1", "w2", "w3"]
     part = _parts(predictions, folds)
     covered: dict[str, list[float]] = {}
     for who in ("w0", "w1", "w2", "w3"):
         hand = by_hand(predictions, records, who, part, 0.4)
-        one = found.sel(annotator=who, alpha=0.4)
+        one = result.sel(annotator=who, alpha=0.4)
         values = np.array([own for own, _ in hand.values()])
         alone = interval(values)
         assert one["count"] == len(hand)
@@ -171,11 +184,11 @@ def test_what_is_measured_is_what_can_be_done_by_hand(folds: int) -> None:
             covered.setdefault(example, []).append(own)
     means = {example: float(np.mean(values)) for example, values in covered.items()}
     for example, mean in means.items():
-        here = found["example_covered"].sel(example=example, alpha=0.4)
+        here = result["example_covered"].sel(example=example, alpha=0.4)
         assert float(here) == pytest.approx(mean)
     overall = interval(np.array(list(means.values())))
-    assert float(found["overall_mean"].sel(alpha=0.4)) == pytest.approx(overall.mean)
-    assert float(found["overall_high"].sel(alpha=0.4)) == pytest.approx(overall.high)
+    assert float(result["overall_mean"].sel(alpha=0.4)) == pytest.approx(overall.mean)
+    assert float(result["overall_high"].sel(alpha=0.4)) == pytest.approx(overall.high)
 
 
 def _parts(predictions: xr.DataArray, folds: int) -> dict[str, int]:
@@ -188,11 +201,11 @@ def _parts(predictions: xr.DataArray, folds: int) -> dict[str, int]:
 
 def test_exchangeable_annotators_are_covered_as_guaranteed_and_an_odd_one_shows() -> None:
     predictions, records = world(600, 5, odd=0.6)
-    found = leave_one_annotator_out(predictions, table(records), alphas=0.2)
-    assert found["alpha"].values.tolist() == [0.2]
-    good = found.sel(annotator=["w0", "w1", "w2", "w3"], alpha=0.2)
+    result = leave_one_annotator_out(predictions, table(records), alphas=0.2)
+    assert result["alpha"].values.tolist() == [0.2]
+    good = result.sel(annotator=["w0", "w1", "w2", "w3"], alpha=0.2)
     assert (good["covered_high"] > 0.8).all()
-    odd = found.sel(annotator="w4", alpha=0.2)
+    odd = result.sel(annotator="w4", alpha=0.2)
     assert float(odd["covered_high"]) < float(odd["others_mean"])
     assert float(odd["others_mean"]) == pytest.approx(0.8, abs=0.05)
 
@@ -203,19 +216,19 @@ def test_unknown_annotators_count_among_the_others_and_are_not_left_out() -> Non
         (example, None if q == "w3" else q, answer) for example, q, answer in records
     ]
     named = leave_one_annotator_out(predictions, table(records), annotators=["w1"])
-    found = leave_one_annotator_out(predictions, table(anonymous))
-    assert found["annotator"].values.tolist() == ["w0", "w1", "w2"]
-    one = found.sel(annotator="w1")
+    result = leave_one_annotator_out(predictions, table(anonymous))
+    assert result["annotator"].values.tolist() == ["w0", "w1", "w2"]
+    one = result.sel(annotator="w1")
     for name in ("covered_mean", "others_mean", "count"):
         np.testing.assert_array_equal(one[name], named[name].sel(annotator="w1"))
 
 
-def test_one_who_alone_answered_an_example_is_measured_there_without_others() -> None:
+def test_an_annotator_alone_on_an_example_is_measured_without_others() -> None:
     predictions, records = world()
     alone = [record for record in records if record[0] != "e000" or record[1] == "w0"]
-    found = leave_one_annotator_out(predictions, table(alone))
-    assert found["count"].sel(annotator="w0") == 60
-    assert float(found["example_covered"].sel(example="e000", alpha=0.1)) in (0.0, 1.0)
+    result = leave_one_annotator_out(predictions, table(alone))
+    assert result["count"].sel(annotator="w0") == 60
+    assert float(result["example_covered"].sel(example="e000", alpha=0.1)) in (0.0, 1.0)
 
 
 def test_rows_in_any_order_and_groups_in_one_part() -> None:
@@ -241,39 +254,123 @@ def test_rankings_are_aggregated_alone_and_together() -> None:
             order = [LABELS[k] for k in rng.permutation(3)]
             records.append((str(name), f"w{q}", [[order[0]], order[1:]]))
     annotations = registry.resolve(ANNOTATION, "partial-ranking").build(records, LABELS)
-    found = leave_one_annotator_out(predictions, annotations, calibrator="monte-carlo", seed=3)
-    assert found["count"].values.tolist() == [40, 40, 40]
+    result = leave_one_annotator_out(predictions, annotations, calibrator="monte-carlo", seed=3)
+    assert result["count"].values.tolist() == [40, 40, 40]
     # The first place alone has 2/3 of one ranking: coverage is between what is named.
-    fine = found["example_covered"].values
+    fine = result["example_covered"].values
     assert ((fine >= 0) & (fine <= 1)).all()
     assert len(np.unique(fine.round(9))) > 2
 
 
 SMALL, RECORDS = world(20)
+SOME_VOTES = select_annotations(table(RECORDS), example=[f"e{i:03d}" for i in range(5, 20)])
 NOBODY = table([(example, None, answer) for example, _, answer in RECORDS])
 
 
-def test_progress_and_inputs() -> None:
-    predictions, records = world()
-    annotations = table(records)
-    before = (predictions.copy(deep=True), annotations.copy(deep=True))
-    ticks: list[tuple[int, int]] = []
-    leave_one_annotator_out(
-        predictions, annotations, progress=lambda done, of: ticks.append((done, of))
-    )
-    assert ticks == [(1, 4), (2, 4), (3, 4), (4, 4)]
-    xr.testing.assert_identical(predictions, before[0])
-    xr.testing.assert_identical(annotations, before[1])
-
-
-def test_only_common_examples() -> None:
-    part = select_annotations(table(RECORDS), example=[f"e{i:03d}" for i in range(5, 20)])
-    with pytest.raises(InputError, match="examples-differ"):
-        leave_one_annotator_out(SMALL, part)
-    found = leave_one_annotator_out(SMALL, part, alphas=0.3, only_common=True)
-    assert found.sizes[names.EXAMPLE] == 15
-
-
 @said(__file__)
-def test_what_is_said(call: str, text: str) -> None:
+def test_each_call_gives_its_text(call: str, text: str) -> None:
     check(call, text, globals())
+
+
+# ---- copies and shifts
+
+
+def predictions(
+    n: int, *, letter: str = "e", seed: int = 0, decimals: int | None = None, labels: int = 4
+) -> xr.DataArray:
+    rng = np.random.default_rng(seed)
+    values = rng.dirichlet(np.full(labels, 0.7), size=n)
+    if decimals is not None:
+        values = values.round(decimals)
+    coords = {
+        "example": [f"{letter}{i}" for i in range(n)],
+        "label": [f"l{k}" for k in range(labels)],
+    }
+    return xr.DataArray(
+        values, dims=("example", "label"), coords=coords, attrs={"scale": "independent"}
+    )
+
+
+def copied(old: xr.DataArray, new: xr.DataArray, rows: list[int]) -> xr.DataArray:
+    """New predictions, of which the first few are those of some old examples."""
+    values = new.values.copy()
+    values[: len(rows)] = old.values[rows]
+    return new.copy(data=values)
+
+
+OLD, NEW = predictions(100, letter="c"), predictions(80, letter="n", seed=1)
+SAME = copied(OLD, NEW, [7, 0, 50])
+
+
+BOTH = xr.concat([OLD, SAME], "example")
+PATIENTS = np.array([f"p{i}" for i in range(180)])
+PATIENTS[[7, 100]] = "same"
+APART = PATIENTS.copy()
+APART[[0, 101]], APART[[50, 102]] = "a", "b"
+
+
+def rounded(decimals: int) -> list[tuple[str, str]]:
+    old = predictions(60, letter="c", decimals=decimals)
+    new = predictions(60, letter="n", seed=1, decimals=decimals)
+    return find_duplicates(old, copied(old, new, [1, 2]))
+
+
+def test_a_model_of_few_answers_says_nothing() -> None:
+    leaves = predictions(10).values
+    rng = np.random.default_rng(0)
+    tree = OLD.copy(data=leaves[rng.integers(0, 10, 100)])
+    assert find_duplicates(tree, NEW.copy(data=leaves[rng.integers(0, 10, 80)])) == []
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert warn_of_copies(tree) == 0
+    one_hot = OLD.copy(data=np.eye(4)[rng.integers(0, 4, 100)]).drop_attrs()
+    assert (
+        find_duplicates(one_hot.assign_attrs(scale="any"), one_hot.assign_attrs(scale="any")) == []
+    )
+
+
+def test_shift_is_the_test_of_two_samples() -> None:
+    rng = np.random.default_rng(0)
+    old, new = rng.random(300), rng.random(200) ** 1.2
+    books = ks_2samp(old, new, method="asymp")
+    result = shift_test(old, new)
+    assert result.distance == pytest.approx(books.statistic)
+    assert result.p_value == pytest.approx(books.pvalue, rel=0.3)
+    assert (result.calibration, result.new, result.suspected) == (300, 200, False)
+    tied = shift_test(np.repeat([0.1, 0.2], 50), np.repeat([0.1, 0.2], [30, 70]))
+    assert tied.distance == pytest.approx(0.2)
+
+
+def test_chance_is_hardly_ever_called_a_shift() -> None:
+    rng = np.random.default_rng(1)
+    called = sum(
+        shift_test(
+            rng.integers(0, 50, 150).astype(float), rng.integers(0, 50, 90).astype(float)
+        ).suspected
+        for _ in range(2000)
+    )
+    assert called <= 6
+
+
+SCORES = np.linspace(0, 1, 1000)
+
+
+def test_no_shift_is_not_warned_of() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not warn_of_shift(SCORES, np.linspace(0, 1, 500)).suspected
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("data", ["chaosnli_snli", "cifar10h", "imagenet16h", "lidc_malignancy"])
+def test_real_models_give_no_row_twice(shared: Path, data: str) -> None:
+    values = np.load(shared / "data" / data / "data.npz", allow_pickle=False)["probs"]
+    values = values.reshape(-1, *values.shape[-2:])[0]
+    coords = {
+        "example": [f"e{i}" for i in range(len(values))],
+        "label": [f"l{k}" for k in range(values.shape[1])],
+    }
+    array = xr.DataArray(
+        values, dims=("example", "label"), coords=coords, attrs={"scale": "independent"}
+    )
+    assert warn_of_copies(array) == 0

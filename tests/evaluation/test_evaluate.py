@@ -8,14 +8,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import xarray as xr
+from hypothesis import given, settings, strategies as st
 
 import plausibly
 from eval_said import check, said
 from plausibly.annotators import Agreement
-from plausibly.errors import InputError
 from plausibly.evaluation import Evaluation, Sensitivity, Study, evaluate, interval
-from plausibly.evaluation.design import Methods, read_methods
+from plausibly.evaluation.design import read_methods
 from plausibly.guarantee import Guarantee
+from plausibly.kernels import blocks, coverage
 from plausibly.kernels.coverage import TIES, Ties
 from plausibly.planning import Plan
 
@@ -34,7 +35,7 @@ def with_sites(sets: xr.DataArray) -> xr.DataArray:
 
 
 @pytest.mark.parametrize("ties", TIES)
-def test_every_example_is_what_fractions_say(ties: Ties) -> None:
+def test_every_example_equals_its_fractions(ties: Ties) -> None:
     sets, lam = oracle.case(60, 4, alphas=(0.1, 0.05))
     found = evaluate(with_sites(sets), lam, ties=ties, true_label="diagnosis", seed=3).data
     assert found["aggregated_coverage"].dims == ("example", "alpha")
@@ -60,13 +61,14 @@ def test_every_example_is_what_fractions_say(ties: Ties) -> None:
 
 def test_averages_and_shares() -> None:
     sets, lam = oracle.case(101, 3)
-    found = evaluate(sets, lam).data
+    found = evaluate(sets, lam)
     exact = Fraction(0)
     for inside, row in zip(sets.values.tolist(), lam.values.tolist(), strict=True):
         exact += oracle.aggregated(inside, row) / 101
-    assert float(found["aggregated_coverage_mean"]) == pytest.approx(float(exact), abs=1e-15)
+    assert float(found.coverage) == pytest.approx(float(exact), abs=1e-15)
+    assert f"{found.coverage:.3f}" in str(found)
     sizes = sets.sum("label")
-    assert found["set_size_mean"] == pytest.approx(float(sizes.mean()))
+    assert found.set_size == pytest.approx(float(sizes.mean()))
     assert found["share_empty"] == float((sizes == 0).mean())
     assert found["share_singleton"] == float((sizes == 1).mean())
     assert found["n"] == 101
@@ -115,29 +117,6 @@ def test_clusters_may_be_a_coordinate_of_the_plausibilities() -> None:
     xr.testing.assert_identical(found, of_sets)
 
 
-def test_strata_follow_the_largest_plausibility() -> None:
-    rows = [[0.4, 0.3, 0.3], [0.5, 0.5, 0], [0.7 + 0.1, 0.2, 0], [0.1 + 0.7, 0.2, 0], [1, 0, 0]]
-    rows += [[0.79, 0.21, 0]]
-    coords = {"example": list("abcdef"), "label": ["x", "y", "z"]}
-    lam = xr.DataArray(rows, dims=("example", "label"), coords=coords)
-    sets = xr.DataArray(np.ones((6, 3), dtype=bool), dims=lam.dims, coords=coords)
-    found = evaluate(sets, lam).data
-    assert found["ambiguity"].values.tolist() == ["below 0.5", "0.5 to 0.8", "0.8 and above"]
-    assert found["stratum_n"].values.tolist() == [1, 2, 3]
-    assert found["stratum_aggregated_coverage_mean"].values.tolist() == [1, 1, 1]
-    assert (found["stratum_aggregated_coverage_low"] < 1).all()
-    assert found["largest_plausibility"].values[4] == 1
-
-
-def test_other_seeds_draw_other_votes() -> None:
-    sets, lam = oracle.case(200, 3, votes=2)
-    one, two = (
-        evaluate(sets, lam, ties="random", seed=seed)["majority_vote_coverage"] for seed in (0, 1)
-    )
-    assert (one != two).any()
-    xr.testing.assert_identical(one, evaluate(sets, lam, ties="random")["majority_vote_coverage"])
-
-
 def test_true_labels_are_looked_up_by_name() -> None:
     sets, lam = oracle.case(12, 3)
     names = ["unknown here", *lam["example"].values[::-1]]
@@ -165,20 +144,6 @@ def test_sets_carry_their_guarantee_into_the_result() -> None:
     assert json.loads(found.attrs["left_out"]) == {"without a response": 2}
 
 
-def test_only_common_examples_counted_on_both_sides() -> None:
-    sets, lam = oracle.case(10, 3)
-    found = evaluate(sets[2:], lam[:9], only_common=True).data
-    assert found["n"] == 7
-    counts = json.loads(found.attrs["left_out"])
-    assert sorted(counts.values()) == [1, 2]
-    with pytest.raises(InputError) as differ:
-        evaluate(sets[2:], lam)
-    assert differ.value.name == "examples-differ"
-    assert differ.value.what == "plausibilities have 2 examples that the prediction sets lack" or (
-        "the prediction sets lack 2 examples" in differ.value.what
-    )
-
-
 SETS, LAM = oracle.case(10, 3)
 TAGGED = SETS.assign_coords(
     site=("example", ["a"] * 9 + [""]),
@@ -186,44 +151,24 @@ TAGGED = SETS.assign_coords(
     letter=("example", ["L1", *"bcdefghij"]),
     n=("example", ["x"] * 10),
 )
+COORDS = {"example": list("abcdef"), "label": ["x", "y", "z"]}
+ROWS = [[0.4, 0.3, 0.3], [0.5, 0.5, 0], [0.7 + 0.1, 0.2, 0], [0.1 + 0.7, 0.2, 0], [1, 0, 0]]
+CLEAR = xr.DataArray([*ROWS, [0.79, 0.21, 0]], dims=("example", "label"), coords=COORDS)
+EVERY = CLEAR.copy(data=np.ones((6, 3))).astype(bool)
+TWO_VOTES = oracle.case(200, 3, votes=2)
+
+
+def voted(seed: int) -> list[float]:
+    result = evaluate(*TWO_VOTES, ties="random", seed=seed)
+    covered: list[float] = result["majority_vote_coverage"].values.tolist()
+    return covered
+
+
+def named(*methods: dict[str, object] | str) -> list[str]:
+    return list(read_methods(methods))
+
+
 SOME_TRUE = xr.DataArray(["l1"] * 8, dims="example", coords={"example": LAM["example"][:8]})
-
-
-def test_a_close_true_label_is_suggested() -> None:
-    almost = SETS.assign_coords(grade=("example", ["l1"] * 9 + ["l11"]))
-    with pytest.raises(InputError) as refused:
-        evaluate(almost, LAM, true_label="grade")
-    assert refused.value.hint.startswith('did you mean "l1"? ')
-    assert refused.value.details == {"labels": ["l11"]}
-
-
-def test_methods_are_named_after_their_components() -> None:
-    methods: Methods = [
-        "majority-vote",
-        {},
-        {"calibrator": {"name": "monte-carlo", "draws": 3}, "combiner": "average"},
-        {"combiner": {"name": "ecdf", "delta": 0.01}, "calibrator": "monte-carlo"},
-        {"calibrator": "monte-carlo", "score": "log-probability", "draws": 2},
-        {"name": "mine", "calibrator": "monte-carlo"},
-    ]
-    found = read_methods(methods)
-    assert list(found) == [
-        "majority-vote",
-        "expected",
-        "monte-carlo(draws=3), average",
-        "monte-carlo, ecdf(delta=0.01)",
-        "monte-carlo, log-probability",
-        "mine",
-    ]
-    assert found["monte-carlo, log-probability"].table() == {
-        "calibrator": "monte-carlo",
-        "score": "log-probability",
-        "combiner": "average",
-        "draws": 2,
-    }
-    by_name = read_methods({"a": {}, "b": {"calibrator": "majority-vote"}, "c": "majority-vote"})
-    assert list(by_name) == ["a", "b", "c"]
-    assert by_name["b"] == by_name["c"]
 
 
 def votes() -> xr.Dataset:
@@ -270,17 +215,61 @@ def test_a_result_prints_at_most_25_lines_of_80_columns(alphas: list[float]) -> 
         assert isinstance(one.data, xr.Dataset)
 
 
-def test_the_main_figures_of_an_evaluation() -> None:
-    table, predictions = votes(), model()
-    with pytest.warns(match="calibrated their predictor"):
-        found = plausibly.evaluate(
-            plausibly.calibrate(predictions, table).predict(predictions, 0.2), table
-        )
-    assert float(found.coverage) == pytest.approx(float(found["aggregated_coverage"].mean()))
-    assert float(found.set_size) == pytest.approx(float(found["set_size"].mean()))
-    assert f"{found.coverage:.3f}" in str(found)
-
-
 @said(__file__)
-def test_what_is_said(call: str, text: str) -> None:
+def test_each_call_gives_its_text(call: str, text: str) -> None:
     check(call, text, globals())
+
+
+# ---- kernels
+
+
+TABLES = st.integers(1, 6).flatmap(
+    lambda labels: st.lists(
+        st.tuples(
+            st.lists(st.integers(0, 3), min_size=labels, max_size=labels).filter(any),
+            st.lists(st.booleans(), min_size=labels, max_size=labels),
+            st.floats(0, 1, exclude_max=True),
+        ),
+        min_size=1,
+        max_size=8,
+    )
+)
+
+
+@settings(max_examples=50)
+@given(TABLES, st.sampled_from([np.float32, np.float64]))
+def test_every_row_equals_its_fractions(
+    rows: list[tuple[list[int], list[bool], float]], dtype: type[np.float32 | np.float64]
+) -> None:
+    counts = np.array([row[0] for row in rows], dtype=dtype)
+    lam = counts / counts.sum(axis=1, keepdims=True)
+    sets = np.array([row[1] for row in rows])
+    uniform = np.array([row[2] for row in rows])
+    measured = coverage.aggregated(sets, lam)
+    for place, (inside, row) in enumerate(zip(sets.tolist(), lam.tolist(), strict=True)):
+        exact = min(oracle.aggregated(inside, row), Fraction(1))
+        assert abs(Fraction(float(measured[place])) - exact) <= Fraction(len(row), 2**53)
+        assert coverage.sizes(sets)[place] == sum(inside)
+        assert coverage.tie_counts(lam)[place] == len(oracle.tied_labels(row))
+        for ties in TIES:
+            share = uniform if ties == "random" else None
+            actual = coverage.majority_vote(sets, lam, ties, share)[place]
+            assert actual == float(oracle.majority_vote(inside, row, ties, float(uniform[place])))
+
+
+@pytest.mark.parametrize("labels", [3, 8, 100, 419])
+def test_a_row_alone_is_the_row_in_a_batch(labels: int) -> None:
+    rng = np.random.default_rng(labels)
+    rows = 3 * blocks._CELLS // labels // 2  # more than one block, and a part of one
+    lam = rng.dirichlet(np.ones(labels), size=rows)
+    sets = rng.random(lam.shape) < rng.choice([0.02, 0.2, 0.9], (rows, 1))
+    batch = coverage.aggregated(sets, lam)
+    strided = coverage.aggregated(np.asfortranarray(sets), np.asfortranarray(lam))
+    assert np.array_equal(batch, strided)
+    for row in [0, rows // 2, rows - 1]:
+        alone = slice(row, row + 1)
+        assert coverage.aggregated(sets[alone], lam[alone]) == batch[row]
+        for ties in ("first", "fractional"):
+            one = coverage.majority_vote(sets[alone], lam[alone], ties)
+            assert one == coverage.majority_vote(sets, lam, ties)[row]
+    assert np.array_equal(coverage.sizes(sets), sets.sum(axis=1))

@@ -3,45 +3,47 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 import xarray as xr
 from hypothesis import given, settings, strategies as st
+from numpy.typing import NDArray
 from scipy.stats import entropy as reference
 
 from eval_said import check, said
-from plausibly import evaluate, to_sparse
+from plausibly import evaluate
 from plausibly.evaluation import (
     ByCoordinate,
     ByLabel,
     ByRange,
     ByRisk,
-    BySetSize,
     coverage_by,
     describe_coverage,
     entropy,
     interval,
     largest,
+    worst_slab_coverage,
 )
-from plausibly.evaluation.groups import SUBGROUP
+from plausibly.evaluation.groups import LEVEL, SUBGROUP
 from plausibly.evaluation.result import decimal, ends, part_rows
-from plausibly.evaluation.risk import LEVEL
+from plausibly.evaluation.slab import _least_means
 
 from . import studies as oracle
-from .parts import case
+from .parts import case, features
 
 SETS, LAM = case()
 
 
-def test_shares_are_what_fractions_say() -> None:
-    found = coverage_by(SETS, LAM, by="label")
+def test_shares_of_labels_equal_their_fractions() -> None:
+    result = coverage_by(SETS, LAM, by="label")
     for label in LAM["label"].values:
         inside = SETS.sel(label=label).values.tolist()
         said = [Fraction(p) for p in LAM.sel(label=label).values.tolist()]
         mass = sum(said, Fraction(0))
         covered = sum((p for p, held in zip(said, inside, strict=True) if held), Fraction(0))
-        one = found.sel(label=label)
+        one = result.sel(label=label)
         assert float(one["mass"]) == pytest.approx(float(mass))
         assert float(one["covered_mean"]) == pytest.approx(float(covered / mass))
         assert one["examples"] == sum(p > 0 for p in said)
@@ -51,24 +53,16 @@ def test_shares_are_what_fractions_say() -> None:
         assert float(one["covered_high"]) == pytest.approx(alone.high)
 
 
-def test_a_label_that_nobody_named_has_no_share() -> None:
+def test_a_label_without_answers_has_no_share() -> None:
     rest = LAM[:, 1:].values + 0.1
     values = np.concatenate([np.zeros((120, 1)), rest / rest.sum(axis=1, keepdims=True)], axis=1)
-    found = coverage_by(SETS, LAM.copy(data=values), by=ByLabel(simultaneous=True)).sel(label="l0")
-    assert (float(found["mass"]), int(found["examples"])) == (0, 0)
-    assert np.isnan(found["covered_mean"])
-    assert np.isnan(found["covered_low"])
-    assert not np.isnan(found["in_sets_mean"])
-
-
-def test_simultaneous_intervals_are_wider() -> None:
-    alone, together = (
-        coverage_by(SETS, LAM, by=ByLabel(simultaneous=simultaneous))
-        for simultaneous in (False, True)
-    )
-    assert (together["covered_low"] < alone["covered_low"]).all()
-    assert (together["covered_high"] > alone["covered_high"]).all()
-    bonferroni = coverage_by(SETS, LAM, by="label", confidence=1 - 0.05 / 4)
+    lam = LAM.copy(data=values)
+    together = coverage_by(SETS, lam, by=ByLabel(simultaneous=True))
+    result = together.sel(label="l0")
+    assert (float(result["mass"]), int(result["examples"])) == (0, 0)
+    assert np.isnan([result["covered_mean"], result["covered_low"]]).all()
+    assert not np.isnan(result["in_sets_mean"])
+    bonferroni = coverage_by(SETS, lam, by="label", confidence=1 - 0.05 / 3)
     np.testing.assert_allclose(together["covered_low"], bonferroni["covered_low"])
 
 
@@ -79,10 +73,14 @@ def table(rows: list[list[float]], **attrs: str) -> xr.DataArray:
 
 def test_entropy_is_that_of_the_books() -> None:
     _, lam = oracle.case(50, 5)
-    found = entropy(lam)
-    assert (found.dims, found.name, str(found.dtype)) == (("example",), "entropy", "float64")
-    np.testing.assert_allclose(found, reference(lam.values, axis=1), atol=1e-12)
-    assert (found >= 0).all()
+    result = entropy(lam)
+    assert (result.dims, result.name, str(result.dtype)) == (
+        ("example",),
+        "entropy",
+        "float64",
+    )
+    np.testing.assert_allclose(result, reference(lam.values, axis=1), atol=1e-12)
+    assert (result >= 0).all()
     np.testing.assert_array_equal(largest(lam), lam.max("label"))
 
 
@@ -96,84 +94,93 @@ def test_entropy_of_predictions_follows_their_scale() -> None:
     np.testing.assert_allclose(entropy(rounded), entropy(rounded.drop_attrs()))
 
 
-def test_strata_are_evaluations_of_their_examples() -> None:
-    found = coverage_by(SETS, LAM, by=ByRange(entropy(LAM), edges=[0.6, 1.1]), ties="fractional")
-    assert found["stratum"].values.tolist() == ["below 0.6", "0.6 to 1.1", "1.1 and more"]
-    assert found["stratum_from"].values.tolist() == [-np.inf, 0.6, 1.1]
-    assert found["stratum_to"].values.tolist() == [0.6, 1.1, np.inf]
-    assert int(found["count"].sum()) == 120
-    values = reference(LAM.values, axis=1)
-    for place, mine in enumerate([values < 0.6, (values >= 0.6) & (values < 1.1), values >= 1.1]):
-        alone = evaluate(SETS[mine], LAM[mine], ties="fractional").data
-        one = found.isel(stratum=place)
-        assert one["count"] == mine.sum() > 0
+SITE, SEX, SIZES = SETS["site"].values, SETS["sex"].values, SETS.sum("label").values
+ENTROPY = reference(LAM.values, axis=1)
+BY_ENTROPY = ByRange(entropy(LAM), edges=[0.6, 1.1])
+BY_BOTH = ByCoordinate("site", "sex", at_least=1)
+NORTH = {"site north": case(600)[0]["site"].values == "north"}
+CROSSED = {
+    "site north": SITE == "north",
+    "sex m": SEX == "m",
+    "site south, sex f": (SITE == "south") & (SEX == "f"),
+}
+STRATA = {
+    "below 0.6": ENTROPY < 0.6,
+    "0.6 to 1.1": (ENTROPY >= 0.6) & (ENTROPY < 1.1),
+    "1.1 and more": ENTROPY >= 1.1,
+}
+
+
+@pytest.mark.parametrize(
+    ("by", "size", "groups", "options"),
+    [
+        (BY_ENTROPY, 120, STRATA, {}),
+        ("set-size", 120, {str(size): size == SIZES for size in range(5)}, {}),
+        (BY_BOTH, 120, CROSSED, {"confidence": 1 - 0.05 / 8, "interval": "wilson"}),
+        ("site", 600, NORTH, {"confidence": 0.975, "interval": "t"}),
+    ],
+    ids=["strata", "sizes", "crossed coordinates", "large groups"],
+)
+def test_groups_are_evaluations_of_their_members(
+    by: str | ByRange | ByCoordinate,
+    size: int,
+    groups: dict[str, NDArray[np.bool_]],
+    options: dict[str, Any],  # Any: of evaluate
+) -> None:
+    sets, lam = case(size)
+    result = coverage_by(sets, lam, by=by, ties="fractional")
+    (dim,) = result["aggregated_coverage_mean"].dims
+    for name, mine in groups.items():
+        group = result.sel({dim: name})
+        assert group["count"] == mine.sum()
+        if not mine.any():
+            assert np.isnan(group["aggregated_coverage_mean"])
+            continue
+        alone = evaluate(sets[mine], lam[mine], ties="fractional", **options)
         for quantity in ("aggregated_coverage", "majority_vote_coverage", "set_size"):
-            for end in ("mean", "low", "high"):
-                assert float(one[f"{quantity}_{end}"]) == pytest.approx(
-                    float(alone[f"{quantity}_{end}"]), rel=1e-12
-                )
-    assert (found.attrs["of"], found.attrs["n"]) == ("entropy", 120)
+            for figure in (f"{quantity}_{end}" for end in ("mean", "low", "high")):
+                if figure in group:
+                    actual = float(group[figure])
+                    assert actual == pytest.approx(float(alone[figure]), rel=1e-12)
 
 
 @settings(max_examples=20)
 @given(st.integers(2, 6), st.lists(st.integers(0, 5), min_size=120, max_size=120))
 def test_quantiles_keep_equal_numbers_together(parts: int, numbers: list[int]) -> None:
     values = xr.DataArray(numbers, dims="example", coords={"example": SETS["example"]}, name="x")
-    found = coverage_by(SETS, LAM, by=ByRange(values, quantiles=parts))
-    assert int(found["count"].sum()) == 120
-    assert (found["count"] > 0).all()
+    result = coverage_by(SETS, LAM, by=ByRange(values, quantiles=parts))
+    assert int(result["count"].sum()) == 120
+    assert (result["count"] > 0).all()
     for low, high, count in zip(
-        found["stratum_from"].values, found["stratum_to"].values, found["count"].values, strict=True
+        result["stratum_from"].values,
+        result["stratum_to"].values,
+        result["count"].values,
+        strict=True,
     ):
         assert count == sum(low <= number < high for number in numbers)
 
 
-def test_halves_of_different_numbers_are_halves() -> None:
-    found = coverage_by(SETS, LAM, by=ByRange("patient"))
-    assert found["count"].values.tolist() == [60, 60]
-    shares = coverage_by(SETS, LAM, by=ByRange("patient", quantiles=[0.25, 0.5]))
-    assert shares["count"].values.tolist() == [30, 30, 60]
-
-
-def test_a_number_a_hair_below_an_edge_is_on_it() -> None:
-    values = xr.DataArray(
-        np.full(120, 0.1 + 0.7), dims="example", coords={"example": SETS["example"]}
-    )
-    found = coverage_by(SETS, LAM, by=ByRange(values, edges=[0.8]))
-    assert found["count"].values.tolist() == [0, 120]
-
-
-def test_sizes_are_evaluations_of_their_sets() -> None:
-    sets, lam = case(alphas=(0.1, 0.3))
-    found = coverage_by(sets, lam, by="set-size")
-    assert found["size"].values.tolist() == ["0", "1", "2", "3", "4"]
-    assert found["count"].dims == ("size", "alpha")
-    for alpha in (0.1, 0.3):
-        plane = sets.sel(alpha=alpha)
-        sizes = plane.sum("label")
-        for size in range(5):
-            mine = (sizes == size).values
-            one = found.sel(size=str(size), alpha=alpha)
-            assert one["count"] == mine.sum()
-            if mine.any():
-                alone = evaluate(plane[mine], lam[mine]).data
-                for name in ("aggregated_coverage_low", "majority_vote_coverage_mean"):
-                    assert float(one[name]) == pytest.approx(float(alone[name]), rel=1e-12)
-            else:
-                assert np.isnan(one["aggregated_coverage_mean"])
-
-
 def test_many_labels_make_ranges_of_sizes() -> None:
     sets, lam = oracle.case(40, 30)
-    found = coverage_by(sets, lam, by="set-size")
-    assert found["size"].values.tolist() == ["0", "1", "2", "3", "4-5", "6-10", "11-20", "21-30"]
+    result = coverage_by(sets, lam, by="set-size")
+    assert result["size"].values.tolist() == ["0", "1", "2", "3", "4-5", "6-10", "11-20", "21-30"]
     sizes = sets.sum("label").values
-    for row in range(found.sizes["size"]):
-        one = found.isel(size=row)
+    for row in range(result.sizes["size"]):
+        one = result.isel(size=row)
         inside = (sizes >= int(one["size_from"])) & (sizes <= int(one["size_to"]))
         assert one["count"] == inside.sum()
-    asked = coverage_by(sets, lam, by=BySetSize([1, 16]))
-    assert asked["size"].values.tolist() == ["0", "1-15", "16-30"]
+
+
+HAIR = xr.DataArray(np.full(120, 0.1 + 0.7), dims="example", coords={"example": SETS["example"]})
+OLD = SETS.assign_coords(old=("example", np.arange(120) % 2 == 0))
+
+
+def levels(*of_labels: object, order: list[object] | None = None) -> list[object]:
+    table = dict(zip(SETS["label"].values.tolist(), of_labels, strict=True))
+    result = coverage_by(SETS, LAM, by=ByRisk(table, order=order))
+    assert float(result["mass"].sum()) == pytest.approx(120)
+    in_order: list[object] = result["level"].values.tolist()
+    return in_order
 
 
 NO_NAMES = xr.DataArray(np.zeros(120), dims="example", name="doubt")
@@ -183,71 +190,21 @@ NAN = xr.DataArray(
 )
 
 
-def test_entropy_has_the_same_bits_for_labels_in_any_order() -> None:
-    _, lam = case(labels=11, votes=7)
-    logits = xr.apply_ufunc(np.log, lam + 0.1).assign_attrs(scale="logit")
-    order = [3, 0, 10, 1, 8, 2, 9, 5, 4, 7, 6]
-    for array in (lam, logits):
-        np.testing.assert_array_equal(entropy(array), entropy(array[:, order]))
-    np.testing.assert_array_equal(entropy(lam), entropy(to_sparse(lam[:, order])))
-
-
-def test_values_and_their_crossings_are_evaluations_of_their_examples() -> None:
-    found = coverage_by(SETS, LAM, by=ByCoordinate("site", "sex", at_least=1))
-    assert found["subgroup"].values.tolist() == [
-        *("site north", "site south", "sex f", "sex m"),
-        *("site north, sex f", "site north, sex m", "site south, sex f", "site south, sex m"),
-    ]
-    assert found["depth"].values.tolist() == [1] * 4 + [2] * 4
-    assert (found.attrs["compared"], found.attrs["left_out_subgroups"]) == (8, 0)
-    site, sex = SETS["site"].values, SETS["sex"].values
-    for name, mine in {
-        "site north": site == "north",
-        "sex m": sex == "m",
-        "site south, sex f": (site == "south") & (sex == "f"),
-    }.items():
-        alone = evaluate(SETS[mine], LAM[mine], confidence=1 - 0.05 / 8, interval="wilson").data
-        one = found.sel(subgroup=name)
-        assert one["count"] == mine.sum()
-        for figure in ("aggregated_coverage_mean", "aggregated_coverage_low", "set_size_high"):
-            assert float(one[figure]) == pytest.approx(float(alone[figure]), rel=1e-12)
-
-
-def test_one_coordinate_or_no_crossings() -> None:
-    one = coverage_by(SETS, LAM, by="site")
-    assert one["subgroup"].values.tolist() == ["site north", "site south"]
-    flat = coverage_by(SETS, LAM, by=ByCoordinate("site", "sex", crossed=1))
-    assert flat.sizes["subgroup"] == 4
-    three = SETS.assign_coords(old=("example", np.arange(120) % 2 == 0))
-    deep = coverage_by(three, LAM, by=ByCoordinate("site", "sex", "old", crossed=3, at_least=1))
-    assert deep["depth"].values.tolist() == [1] * 6 + [2] * 12 + [3] * 8
-    assert int(deep["count"].where(deep["depth"] == 3).sum()) == 120
-
-
-def test_small_subgroups_are_left_out_and_counted() -> None:
-    found = coverage_by(SETS, LAM, by=ByCoordinate("site", "sex", at_least=20))
-    assert found.attrs["left_out_subgroups"] == 1
-    assert "site north, sex f" not in found["subgroup"].values
-    by_patient = coverage_by(SETS, LAM, by=ByCoordinate("sex", at_least=40), cluster="patient")
-    assert by_patient.attrs["compared"] == 1  # 48 examples of fewer than 40 patients are "f"
-    assert by_patient["subgroup"].values.tolist() == ["sex m"]
-
-
 def test_the_weakest_is_the_one_whose_interval_ends_lowest() -> None:
     sets = SETS.copy()
     few = SETS["patient"].values < 3
     sets[few] = False
     sets[(SETS["site"].values == "north") & ~few, :2] = False
     sets = sets.assign_coords(ward=("example", np.where(few, "small", "large")))
-    found = coverage_by(sets, LAM, by=ByCoordinate("ward", "site", crossed=1, at_least=1))
-    order = found["aggregated_coverage_high"].values
-    assert found["weakest"].item() == found["subgroup"].values[int(np.argmin(order))]
+    result = coverage_by(sets, LAM, by=ByCoordinate("ward", "site", crossed=1, at_least=1))
+    order = result["aggregated_coverage_high"].values
+    assert result["weakest"].item() == result["subgroup"].values[int(np.argmin(order))]
     both = xr.concat(
         [sets, SETS.assign_coords(ward=sets["ward"])], xr.Variable("alpha", [0.1, 0.3])
     )
     together = coverage_by(both, LAM, by=ByCoordinate("ward", "site", crossed=1, at_least=1))
     assert together["weakest"].dims == ("alpha",)
-    assert together["weakest"].values[0] == found["weakest"].item()
+    assert together["weakest"].values[0] == result["weakest"].item()
 
 
 def test_all_intervals_hold_together_in_95_of_100_cases() -> None:
@@ -260,34 +217,25 @@ def test_all_intervals_hold_together_in_95_of_100_cases() -> None:
     for _ in range(40):
         values = np.stack([rng.random(1200) < 0.9, rng.random(1200) < 0.7], axis=1)
         sets = lam.copy(data=values).astype(bool).assign_coords(ward=("example", groups))
-        found = coverage_by(sets, lam, by="ward")
+        result = coverage_by(sets, lam, by="ward")
         truth = 0.6 * 0.9 + 0.4 * 0.7
         held += bool(
             (
-                (found["aggregated_coverage_low"] <= truth)
-                & (found["aggregated_coverage_high"] >= truth)
+                (result["aggregated_coverage_low"] <= truth)
+                & (result["aggregated_coverage_high"] >= truth)
             ).all()
         )
     assert held >= 38
 
 
-def test_large_subgroups_have_the_interval_of_their_spread() -> None:
-    sets, lam = case(600)
-    found = coverage_by(sets, lam, by="site")
-    mine = sets["site"].values == "north"
-    alone = evaluate(sets[mine], lam[mine], confidence=0.975, interval="t").data
-    one = found.sel(subgroup="site north")
-    assert float(one["aggregated_coverage_low"]) == float(alone["aggregated_coverage_low"])
-
-
 WORDS = {"l0": "low", "l1": "high", "l2": "medium", "l3": "low"}
 
 
-def test_missed_shares_are_what_loops_say() -> None:
-    found = coverage_by(SETS, LAM, by=ByRisk())
-    assert found["level"].values.tolist() == ["low", "medium", "high"]
-    assert found["labels"].values.tolist() == [2, 1, 1]
-    for level in found["level"].values:
+def test_missed_shares_equal_their_sums() -> None:
+    result = coverage_by(SETS, LAM, by=ByRisk())
+    assert result["level"].values.tolist() == ["low", "medium", "high"]
+    assert result["labels"].values.tolist() == [2, 1, 1]
+    for level in result["level"].values:
         mine = [label for label, word in WORDS.items() if word == level]
         mass = missed = 0.0
         some = 0
@@ -297,59 +245,31 @@ def test_missed_shares_are_what_loops_say() -> None:
             mass += sum(here)
             missed += sum(p for p, lost in zip(here, out, strict=True) if lost)
             some += sum(here) > 0
-        one = found.sel(level=level)
+        one = result.sel(level=level)
         assert float(one["mass"]) == pytest.approx(mass)
         assert float(one["missed_mean"]) == pytest.approx(missed / mass)
         assert one["examples"] == some
         assert one["missed_low"] <= one["missed_mean"] <= one["missed_high"]
-    assert float(found["mass_share"].sum()) == pytest.approx(1)
-    assert "risk_missed_mean" not in found
+    assert float(result["mass_share"].sum()) == pytest.approx(1)
+    assert "risk_missed_mean" not in result
 
 
 def test_numbers_ascend_and_have_a_mean_loss() -> None:
-    found = coverage_by(SETS, LAM, by=ByRisk("cost"))
-    assert found["level"].values.tolist() == [0, 1, 2]
+    result = coverage_by(SETS, LAM, by=ByRisk("cost"))
+    assert result["level"].values.tolist() == [0, 1, 2]
     loss = ((LAM * SETS["cost"]) * ~SETS).sum("label").values
     alone = interval(loss, top=2.0)
-    assert float(found["risk_missed_mean"]) == pytest.approx(float(loss.mean()))
-    assert float(found["risk_missed_high"]) == pytest.approx(alone.high)
-    mean = (found["missed_mean"] * found["mass_share"] * found["level"]).sum("level")
+    assert float(result["risk_missed_mean"]) == pytest.approx(float(loss.mean()))
+    assert float(result["risk_missed_high"]) == pytest.approx(alone.high)
+    mean = (result["missed_mean"] * result["mass_share"] * result["level"]).sum("level")
     assert float(mean) == pytest.approx(float(loss.mean()))
 
 
-def test_levels_come_as_a_mapping_an_array_or_a_coordinate_of_either_side() -> None:
-    named = coverage_by(SETS, LAM, by=ByRisk(WORDS))
-    array = xr.DataArray(
-        [*WORDS.values(), "unheard"], dims="label", coords={"label": [*WORDS, "other"]}
-    )
-    bare = SETS.drop_vars("risk")
+def test_levels_come_as_a_mapping_or_a_coordinate_of_either_side() -> None:
+    named = coverage_by(SETS, LAM, by=ByRisk({**WORDS, "other": "low"}))
     other_side = LAM.assign_coords(risk=("label", list(WORDS.values())))
-    for found in (
-        coverage_by(SETS, LAM, by=ByRisk(array)),
-        coverage_by(bare, other_side, by=ByRisk()),
-    ):
-        xr.testing.assert_equal(named, found)
-
-
-@pytest.mark.parametrize(
-    ("levels", "order", "expected"),
-    [
-        (["High", "low", "Moderate", "low"], None, ["low", "Moderate", "High"]),
-        (["b", "a", "c", "a"], None, ["a", "b", "c"]),
-        (["b", "a", "c", "a"], ["c", "b", "never", "a"], ["c", "b", "a"]),
-        ([3, 1, 10, 1], None, [1, 3, 10]),
-        ([3, 1, 10, 1], [10, 3, 1], [10, 3, 1]),
-        ([0.5, 2, 2, 2], None, [0.5, 2]),
-    ],
-)
-def test_levels_go_from_the_least_on(
-    levels: list[object], order: list[object] | None, expected: list[object]
-) -> None:
-    table = dict(zip(WORDS, levels, strict=True))
-    found = coverage_by(SETS, LAM, by=ByRisk(table, order=order))
-    assert found["level"].values.tolist() == expected
-    assert int(found["labels"].sum()) == 4
-    assert float(found["mass"].sum()) == pytest.approx(120)
+    of_labels = coverage_by(SETS.drop_vars("risk"), other_side, by=ByRisk())
+    xr.testing.assert_equal(named, of_labels)
 
 
 def test_many_labels_show_those_that_are_covered_least() -> None:
@@ -357,21 +277,21 @@ def test_many_labels_show_those_that_are_covered_least() -> None:
     values = lam.values.copy()
     values[:, 1] += values[:, 0]
     values[:, 0] = 0
-    found = coverage_by(sets, lam.copy(data=values), by="label")
-    lines = describe_coverage(found)
+    result = coverage_by(sets, lam.copy(data=values), by="label")
+    lines = describe_coverage(result)
     assert lines[0].startswith("by label: 12 of 19  ")
     assert len(lines) == 1 + 12 + 1
     assert lines[-1] == "  1 labels without an answer"
-    order = np.argsort(found["covered_high"].values[1:], kind="stable")[:12] + 1
+    order = np.argsort(result["covered_high"].values[1:], kind="stable")[:12] + 1
     assert [line.split()[0] for line in lines[1:-1]] == [f"l{place}" for place in order]
 
 
-def test_risks_that_are_numbers_have_a_loss() -> None:
-    found = coverage_by(SETS, LAM, by=ByRisk("cost"))
-    last = describe_coverage(found)[-1]
-    mean, low, high = (float(found[f"risk_missed_{end}"]) for end in ("mean", "low", "high"))
+def test_the_mean_loss_is_printed_and_plain_data() -> None:
+    result = coverage_by(SETS, LAM, by=ByRisk("cost"))
+    last = describe_coverage(result)[-1]
+    mean, low, high = (float(result[f"risk_missed_{end}"]) for end in ("mean", "low", "high"))
     assert last == f"mean risk per example: {decimal(mean)} ({ends(low, high)})"
-    assert part_rows(found, LEVEL)[0]["risk_missed"] == {
+    assert part_rows(result, LEVEL)[0]["risk_missed"] == {
         "mean": mean,
         "low": low,
         "high": high,
@@ -380,8 +300,8 @@ def test_risks_that_are_numbers_have_a_loss() -> None:
 
 def test_rows_as_data() -> None:
     sets, lam = case(alphas=(0.1, 0.3))
-    found = coverage_by(sets, lam, by="site")
-    rows = part_rows(found, SUBGROUP)
+    result = coverage_by(sets, lam, by="site")
+    rows = part_rows(result, SUBGROUP)
     assert [(row["alpha"], row["subgroup"]) for row in rows] == [
         (0.1, "site north"),
         (0.1, "site south"),
@@ -390,12 +310,147 @@ def test_rows_as_data() -> None:
     ]
     figures = rows[3]["aggregated_coverage"]
     assert isinstance(figures, dict)
-    assert figures["low"] == float(found["aggregated_coverage_low"].sel(alpha=0.3)[1])
-    assert rows[0]["weakest"] == found["weakest"].values[0]
+    assert figures["low"] == float(result["aggregated_coverage_low"].sel(alpha=0.3)[1])
+    assert rows[0]["weakest"] == result["weakest"].values[0]
     plain = xr.Dataset({"mean_age": 3.0, "x_mean": 2.0, "x_low": 1.0, "x_high": 4.0})
     assert part_rows(plain) == [{"mean_age": 3.0, "x": {"mean": 2.0, "low": 1.0, "high": 4.0}}]
 
 
 @said(__file__)
-def test_what_is_said(call: str, text: str) -> None:
+def test_each_call_gives_its_text(call: str, text: str) -> None:
     check(call, text, globals())
+
+
+# ---- worst slabs
+
+
+FEATURES = features(SETS)
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.tuples(st.integers(0, 10), st.integers(0, 6)), min_size=1, max_size=14),
+    st.integers(1, 14),
+)
+def test_the_least_mean_is_that_of_all_runs(rows: list[tuple[int, int]], needed: int) -> None:
+    needed = min(needed, len(rows))
+    values = np.array([[value / 10] for value, _ in rows])
+    places = np.sort(np.array([[float(place)] for _, place in rows]), axis=0)
+    means, first, last = _least_means(values, places, needed)
+    least = 2.0
+    for begin in range(len(rows)):
+        for end in range(begin + needed - 1, len(rows)):
+            parts_left = begin and places[begin, 0] == places[begin - 1, 0]
+            parts_right = end < len(rows) - 1 and places[end, 0] == places[end + 1, 0]
+            if not (parts_left or parts_right):
+                least = min(least, float(values[begin : end + 1, 0].mean()))
+    assert float(means[0]) == pytest.approx(least)
+    assert float(values[first[0] : last[0] + 1, 0].mean()) == pytest.approx(least)
+    assert last[0] - first[0] + 1 >= needed
+
+
+def weak(n: int, *, seed: int = 0, covered: float = 0.4) -> tuple[xr.DataArray, ...]:
+    """Sets that cover less where x > 1; nothing else matters."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 2))
+    names = [f"e{i}" for i in range(n)]
+    chance = np.where(x[:, 0] > 1, covered, 0.95)
+    coords = {"example": names, "label": ["a", "b"]}
+    dims = ("example", "label")
+    lam = xr.DataArray(np.tile([1.0, 0.0], (n, 1)), dims=dims, coords=coords)
+    held = rng.random(n) < chance
+    sets = xr.DataArray(np.stack([held, ~held], axis=1), dims=dims, coords=coords)
+    columns = {"example": names, "column": ["x", "y"]}
+    return sets, lam, xr.DataArray(x, dims=("example", "column"), coords=columns)
+
+
+def test_a_weak_slab_is_found_and_its_figure_is_honest() -> None:
+    sets, lam, numbers = weak(4000)
+    result = worst_slab_coverage(sets, lam, numbers, directions=200)
+    assert float(result["aggregated_coverage_low"]) < 0.5
+    assert float(result["aggregated_coverage_high"]) > 0.4
+    assert float(result["others_mean"]) > 0.9
+    direction = result["direction"].sel(feature="x")
+    assert abs(float(direction)) > 0.9
+    assert 0.05 < float(result["slab_share"]) < 0.2
+
+
+def test_worst_slab_is_not_significant_when_coverage_is_uniform() -> None:
+    above = 0
+    for seed in range(20):
+        sets, lam, numbers = weak(400, seed=seed, covered=0.95)
+        result = worst_slab_coverage(sets, lam, numbers, directions=100, seed=seed)
+        assert float(result["searched_coverage"]) < 0.93
+        above += bool(result["aggregated_coverage_high"] >= 0.95)
+    assert above >= 17
+
+
+def test_reported_figures_are_those_of_examples_in_the_slab() -> None:
+    result = worst_slab_coverage(SETS, LAM, FEATURES, directions=30, least=0.2)
+    table = FEATURES.sel(column=result["feature"].values)
+    z = (table.values - table.values.mean(axis=0)) / table.values.std(axis=0)
+    np.testing.assert_allclose(result["centre"], table.values.mean(axis=0))
+    np.testing.assert_allclose(result["scale"], table.values.std(axis=0))
+    place = z @ result["direction"].values
+    assert np.linalg.norm(result["direction"]) == pytest.approx(1)
+    low, high = float(result["slab_from"]), float(result["slab_to"])
+    inside = (place >= low - 1e-9) & (place <= high + 1e-9)
+    np.testing.assert_array_equal(result["in_slab"], inside)
+    searched = result["searched"].values
+    assert searched.sum() == 60
+    assert (inside & searched).sum() >= 12
+    covered = (LAM * SETS).sum("label").values
+    mean = float(covered[inside & searched].mean())
+    assert float(result["searched_coverage"]) == pytest.approx(mean)
+    rest = interval(covered[inside & ~searched])
+    assert float(result["aggregated_coverage_mean"]) == pytest.approx(rest.mean)
+    assert float(result["aggregated_coverage_low"]) == pytest.approx(rest.low)
+    assert int(result["count"]) == (inside & ~searched).sum()
+    assert float(result["others_mean"]) == pytest.approx(covered[~inside & ~searched].mean())
+
+
+@pytest.mark.parametrize(("values", "columns"), [(2, 2), (2, 6), (3, 3), (5, 4)])
+def test_examples_on_the_border_of_a_slab_are_in_it(values: int, columns: int) -> None:
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        named = [f"e{place}" for place in range(80)]
+        coords = {"example": named, "label": ["a", "b", "c"]}
+        dims = ("example", "label")
+        lam = xr.DataArray(rng.dirichlet([1, 1, 1], 80), dims=dims, coords=coords)
+        sets = xr.DataArray(rng.random((80, 3)) < 0.7, dims=dims, coords=coords)
+        few = xr.DataArray(
+            rng.integers(0, values, (80, columns)).astype(float),
+            dims=("example", "column"),
+            coords={"example": named, "column": [f"x{place}" for place in range(columns)]},
+        )
+        result = worst_slab_coverage(sets, lam, few, directions=30, seed=seed)
+        inside, searched = result["in_slab"].values, result["searched"].values
+        covered = (lam * sets).sum("label").values
+        assert (inside & searched).sum() >= 4
+        mean = covered[inside & searched].mean()
+        assert float(result["searched_coverage"]) == pytest.approx(mean, abs=1e-12)
+        assert int(result["count"]) == (inside & ~searched).sum()
+        # Examples with equal features are on one side of the border.
+        _, alike = np.unique(few.values, axis=0, return_inverse=True)
+        shares = np.bincount(alike.ravel(), inside) / np.bincount(alike.ravel())
+        assert set(shares) <= {0.0, 1.0}
+
+
+def test_units_order_and_constants_of_features_do_not_matter() -> None:
+    first = worst_slab_coverage(SETS, LAM, FEATURES, directions=20)
+    other = FEATURES.transpose()[::-1] * xr.DataArray([2.0, 1e3, 0.01], dims="column") + 7
+    second = worst_slab_coverage(SETS, LAM, other, directions=20)
+    np.testing.assert_array_equal(first["in_slab"], second["in_slab"])
+    constant = FEATURES.isel(column=[0]).assign_coords(column=["constant"]) * 0 + 3
+    third = worst_slab_coverage(SETS, LAM, xr.concat([FEATURES, constant], "column"))
+    assert np.isinf(third["scale"].sel(feature="constant"))
+
+
+def test_clusters_stay_on_one_side() -> None:
+    result = worst_slab_coverage(SETS, LAM, FEATURES, directions=5, cluster="patient")
+    sides = result["searched"].values.reshape(60, 2)
+    np.testing.assert_array_equal(sides[:, 0], sides[:, 1])
+
+
+UNNAMED = FEATURES.drop_vars("column")
+GAPS = FEATURES.where(FEATURES["example"] != "e0003")

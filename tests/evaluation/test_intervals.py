@@ -10,6 +10,7 @@ from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 from scipy import special, stats
 
+from eval_said import check, said
 from plausibly.evaluation.intervals import METHODS, IntervalMethod, interval
 from plausibly.evaluation.result import ends
 from plausibly.kernels.types import Ints
@@ -24,18 +25,18 @@ def binary(ones: int, size: int) -> NDArray[np.float64]:
 @pytest.mark.parametrize(("ones", "size"), [(90, 100), (1, 7), (0, 5), (12, 12), (3720, 3721)])
 def test_binary_outcomes_get_wilson(ones: int, size: int) -> None:
     expected = stats.binomtest(ones, size).proportion_ci(0.95, method="wilson")
-    found = interval(binary(ones, size))
-    assert found.mean == pytest.approx(ones / size)
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
-    assert found.low < found.high
+    result = interval(binary(ones, size))
+    assert result.mean == pytest.approx(ones / size)
+    assert (result.low, result.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
+    assert result.low < result.high
 
 
 def test_fractional_outcomes_get_t() -> None:
     values = np.random.default_rng(3).integers(0, 5, 40) / 4
     expected = stats.ttest_1samp(values, 0.5).confidence_interval(0.9)
-    found = interval(values, confidence=0.9)
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
-    assert interval(values, clusters=np.arange(40), confidence=0.9) == found
+    result = interval(values, confidence=0.9)
+    assert (result.low, result.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
+    assert interval(values, clusters=np.arange(40), confidence=0.9) == result
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -47,20 +48,20 @@ def test_clusters_are_left_out_one_at_a_time(weighted: bool) -> None:
         values.tolist(), clusters.tolist(), None if weights is None else weights.tolist()
     )
     reach = float(stats.t.ppf(0.975, freedom)) * error
-    found = interval(values, weights=weights, clusters=clusters)
-    assert (found.mean, found.low, found.high) == pytest.approx(
+    result = interval(values, weights=weights, clusters=clusters)
+    assert (result.mean, result.low, result.high) == pytest.approx(
         (mean, mean - reach, mean + reach), abs=1e-12
     )
 
 
 def test_wilson_with_clusters_has_the_effective_number_of_examples() -> None:
     values, clusters = np.repeat(binary(27, 30), 4), np.repeat(np.arange(30), 4)
-    found = interval(values, clusters=clusters)
+    result = interval(values, clusters=clusters)
     quantile, p, n = float(stats.t.ppf(0.975, 29)), 0.9, 30 * (29 / 30) ** 2  # the jackknife
     middle = (p + quantile**2 / (2 * n)) / (1 + quantile**2 / n)
     root = math.sqrt(p * (1 - p) / n + quantile**2 / (4 * n * n))
     reach = quantile * root / (1 + quantile**2 / n)
-    assert (found.low, found.high) == pytest.approx((middle - reach, middle + reach), abs=1e-12)
+    assert (result.low, result.high) == pytest.approx((middle - reach, middle + reach), abs=1e-12)
     sure = interval(np.ones(120), clusters=clusters)
     assert sure.low < interval(np.ones(120)).low
     assert sure.high == 1.0
@@ -72,12 +73,12 @@ def test_wilson_with_clusters_has_the_effective_number_of_examples() -> None:
 def test_equal_values_never_give_a_width_of_zero(
     value: float, size: int, method: IntervalMethod
 ) -> None:
-    found = interval(np.full(size, value), method=method)
-    assert found.low < found.high
-    assert 0.0 <= found.low <= value <= found.high <= 1.0
+    result = interval(np.full(size, value), method=method)
+    assert result.low < result.high
+    assert 0.0 <= result.low <= value <= result.high <= 1.0
     noise = np.resize([0.0, 1e-16, 3e-8], size)  # how float32 rows sum to 1 is not a spread
     noisy = interval(np.clip(value + noise, 0, 1), method=method)
-    assert noisy.high - noisy.low > 0.9 * (found.high - found.low)
+    assert noisy.high - noisy.low > 0.9 * (result.high - result.low)
 
 
 @pytest.mark.parametrize("size", [1, 5, 200])
@@ -92,17 +93,10 @@ def test_without_spread_the_bound_is_clopper_and_pearsons_at_the_ends(size: int)
 
 
 def test_without_spread_the_bound_solves_the_divergence() -> None:
-    found = interval(np.full(20, 0.75))
-    for end in (found.low, found.high):
+    result = interval(np.full(20, 0.75))
+    for end in (result.low, result.high):
         divergence = 0.75 * math.log(0.75 / end) + 0.25 * math.log(0.25 / (1 - end))
         assert 20 * divergence == pytest.approx(math.log(40), rel=1e-9)
-
-
-def test_one_cluster_says_as_much_as_one_example() -> None:
-    values = np.array([0.25, 0.5, 0.75])
-    found = interval(values, clusters=np.zeros(3, dtype=np.int64))
-    assert found == interval(np.array([0.5]))
-    assert found.high - found.low > 0.99
 
 
 @given(
@@ -122,16 +116,16 @@ def test_inside_the_possible_range_around_the_mean(
     values = np.array(twelfths) / 12
     clusters = np.arange(len(values)) // 3 if clustered else None
     mass = None if weights is None else np.array(weights[: len(values)])
-    found = interval(values, weights=mass, clusters=clusters, method=method, confidence=confidence)
+    result = interval(values, weights=mass, clusters=clusters, method=method, confidence=confidence)
     if mass is not None and mass.max() == 0:
-        assert math.isnan(found.mean)
+        assert math.isnan(result.mean)
         return
-    assert 0.0 <= found.low <= found.mean <= found.high <= 1.0
-    assert found.low < found.high
+    assert 0.0 <= result.low <= result.mean <= result.high <= 1.0
+    assert result.low < result.high
     larger = interval(
         6 * values, weights=mass, clusters=clusters, method=method, confidence=confidence, top=6
     )
-    scaled = (6 * found.mean, 6 * found.low, 6 * found.high)
+    scaled = (6 * result.mean, 6 * result.low, 6 * result.high)
     assert (larger.mean, larger.low, larger.high) == pytest.approx(scaled, abs=1e-6)
 
 
@@ -144,8 +138,8 @@ def test_clusters_of_very_different_sizes(clusters: int, repeats: int, binary: b
         inside = rng.beta(4 * truth, 4 - 4 * truth, clusters)[codes]
         votes = 1 if binary else 4
         values = rng.binomial(votes, inside) / votes
-        found = interval(values, clusters=codes)
-        hits += found.low <= truth <= found.high
+        result = interval(values, clusters=codes)
+        hits += result.low <= truth <= result.high
     assert hits / repeats >= 0.92 - 2 * math.sqrt(0.95 * 0.05 / repeats)
 
 
@@ -154,31 +148,11 @@ def test_few_misses_do_not_make_an_interval_short(truth: float, size: int, wides
     rng, repeats, hits, width = np.random.default_rng(size), 500, 0, 0.0
     for _ in range(repeats):
         missed = rng.random(size) < 2 * (1 - truth)
-        found = interval(1 - missed * rng.random(size))
-        hits += found.low <= truth <= found.high
-        width += (found.high - found.low) / repeats
+        result = interval(1 - missed * rng.random(size))
+        hits += result.low <= truth <= result.high
+        width += (result.high - result.low) / repeats
     assert hits / repeats >= 0.93
     assert width < widest
-
-
-def test_ten_misses_have_their_own_spread() -> None:
-    for end in (0.0, 1.0):
-        nine, ten = (np.append(np.full(90, end), np.full(k, 0.5)) for k in (9, 10))
-        assert interval(nine) == interval(nine, method="wilson")
-        assert interval(ten) == interval(ten, method="t")
-
-
-def test_what_rests_on_few_clusters_is_rough() -> None:
-    rng = np.random.default_rng(1)
-    spread, sure = rng.random(120), np.append(np.ones(110), np.full(10, 0.5))
-    assert interval(spread, clusters=np.arange(120) // 15).rough
-    assert not interval(spread, clusters=np.arange(120) // 10).rough
-    assert interval(sure, clusters=np.arange(120) // 10).rough
-    assert not interval(sure).rough
-
-
-def test_no_values_no_figures() -> None:
-    assert all(math.isnan(x) for x in (lambda i: (i.mean, i.low, i.high))(interval(np.array([]))))
 
 
 def betting_by_loops(values: list[float], miss: float, grid: int) -> tuple[float, float]:
@@ -205,42 +179,9 @@ def betting_by_loops(values: list[float], miss: float, grid: int) -> tuple[float
 def test_betting_is_the_hedged_capital() -> None:
     values = np.random.default_rng(2).integers(0, 5, 40) / 4
     low, high = betting_by_loops(values.tolist(), 0.05, 2000)
-    found = interval(values, method="betting")
-    assert found.low == pytest.approx(low, abs=1 / 2000)
-    assert found.high == pytest.approx(high, abs=1 / 2000)
-
-
-def test_betting_with_clusters_bets_on_their_means() -> None:
-    values, clusters = np.array([1.0, 0.5, 0.25, 0.75, 1.0, 1.0]), np.array([7, 7, 3, 3, 5, 5])
-    means = np.array([0.75, 0.5, 1.0])  # in the order of first appearance
-    found, expected = (
-        interval(values, clusters=clusters, method="betting"),
-        interval(means, method="betting"),
-    )
-    assert found == expected
-
-
-def held(
-    draw_one: np.random.Generator, size: int, method: IntervalMethod, repeats: int, shape: float
-) -> int:
-    """In how many repeats the interval holds the expectation of coverages of four votes each."""
-    hits = 0
-    for _ in range(repeats):
-        inside = draw_one.beta(9 * shape, shape, size)
-        found = interval(draw_one.binomial(4, inside) / 4, method=method)
-        hits += found.low <= 0.9 <= found.high
-    return hits
-
-
-@pytest.mark.parametrize(
-    ("method", "size", "least", "most"),
-    [("auto", 300, 0.93, 0.97), ("wilson", 300, 0.95, 1.0), ("betting", 60, 0.95, 1.0)],
-)
-def test_simulated_coverage(method: IntervalMethod, size: int, least: float, most: float) -> None:
-    repeats = 400
-    share = held(np.random.default_rng(11), size, method, repeats, 1.0) / repeats
-    margin = 3 * math.sqrt(0.95 * 0.05 / repeats)
-    assert least - margin <= share <= most
+    result = interval(values, method="betting")
+    assert result.low == pytest.approx(low, abs=1 / 2000)
+    assert result.high == pytest.approx(high, abs=1 / 2000)
 
 
 def test_printed_ends_enclose_the_interval() -> None:
@@ -258,27 +199,6 @@ def test_printed_ends_enclose_the_interval() -> None:
 # ---- weighted
 
 
-def test_weights_of_one_change_nothing() -> None:
-    rng = np.random.default_rng(0)
-    values, clusters, ones = rng.random(60), np.arange(60) // 3, np.ones(60)
-    for method in ("t", "betting", "auto"):
-        for codes in (None, clusters):
-            plain = interval(values, clusters=codes, method=method)
-            weighed = interval(values, weights=ones, clusters=codes, method=method)
-            for end in ("mean", "low", "high"):
-                assert getattr(weighed, end) == pytest.approx(getattr(plain, end), abs=1e-9)
-    binary = (values < 0.8).astype(float)
-    assert interval(binary) == interval(binary, weights=ones)
-
-
-def test_rows_of_weight_0_say_nothing() -> None:
-    values, weights = np.array([0.2, 0.9, 0.4]), np.array([0.5, 0.0, 0.25])
-    for method in METHODS:
-        assert interval(values, weights=weights, method=method) == interval(
-            values[[0, 2]], weights=weights[[0, 2]], method=method
-        )
-
-
 def _covers(method: IntervalMethod, binary: bool, clusters: Ints | None, runs: int = 200) -> float:
     rng = np.random.default_rng(7)
     held = 0
@@ -287,8 +207,8 @@ def _covers(method: IntervalMethod, binary: bool, clusters: Ints | None, runs: i
         weights = x**3 * rng.random(80)
         chance = 1 - x / 3  # E[w y] / E[w] = (1/4 - 1/15) / (1/4)
         values = (rng.random(80) < chance).astype(float) if binary else chance
-        found = interval(values, weights=weights, clusters=clusters, method=method)
-        held += found.low <= 11 / 15 <= found.high
+        result = interval(values, weights=weights, clusters=clusters, method=method)
+        held += result.low <= 11 / 15 <= result.high
     return held / runs
 
 
@@ -300,3 +220,16 @@ def test_ninety_five_of_a_hundred_intervals_hold_the_ratio(
     method: IntervalMethod, binary: bool, clusters: Ints | None
 ) -> None:
     assert _covers(method, binary, clusters) >= (0.95 if method == "betting" else 0.92)
+
+
+RANDOM = np.random.default_rng(1).random(120)
+NEARLY = np.append(np.ones(110), np.full(10, 0.5))
+PLACES = np.arange(120)
+MISSED = [np.append(np.full(90, end), np.full(k, 0.5)) for end in (0.0, 1.0) for k in (9, 10)]
+VALUES, WEIGHTS = np.array([0.2, 0.9, 0.4]), np.array([0.5, 0.0, 0.25])
+SIX, THREE = np.array([1.0, 0.5, 0.25, 0.75, 1.0, 1.0]), np.array([7, 7, 3, 3, 5, 5])
+
+
+@said(__file__)
+def test_intervals_of_special_cases(call: str, text: str) -> None:
+    check(call, text, globals())

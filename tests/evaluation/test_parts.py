@@ -16,8 +16,8 @@ ALPHAS = pytest.mark.parametrize("alphas", [(), (0.1, 0.3)], ids=["one alpha", "
 
 @pytest.fixture(params=list(MEASURES))
 def measure(request: pytest.FixtureRequest) -> Measure:
-    found: Measure = MEASURES[request.param]
-    return found
+    result: Measure = MEASURES[request.param]
+    return result
 
 
 @ALPHAS
@@ -64,11 +64,11 @@ def test_sparse_plausibilities_are_the_same(measure: Measure) -> None:
     xr.testing.assert_identical(first, second)
 
 
-def test_examples_that_calibrated_are_said_on_the_line_of_the_caller(measure: Measure) -> None:
+def test_the_warning_of_calibration_examples_names_the_line_of_the_caller(measure: Measure) -> None:
     sets, lam = case()
-    with pytest.warns(PlausiblyWarning, match="7 of 120 examples of the prediction sets") as heard:
+    with pytest.warns(PlausiblyWarning, match="7 of 120 examples of the prediction sets") as caught:
         measure(sets.assign_attrs(calibration_overlap=7), lam)
-    assert [one.filename.rpartition("/")[2] for one in heard] == ["parts.py"]
+    assert [one.filename.rpartition("/")[2] for one in caught] == ["parts.py"]
 
 
 def test_names_that_do_not_match_are_refused(measure: Measure) -> None:

@@ -7,7 +7,6 @@ import signal
 import sys
 import time
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -15,7 +14,7 @@ import attrs
 import pytest
 import xarray as xr
 
-from components import Failing, Grumbling, Slow, Tired
+from components import Failing, Grumbling, Slow
 from plausibly import compare, registry
 from plausibly.errors import ComponentError, InputError
 from plausibly.evaluation import processes
@@ -23,7 +22,7 @@ from plausibly.evaluation.design import Design, MethodTable, read_methods
 from plausibly.plugin import CALIBRATOR, CalibrationData, CalibrationScores, Keys, resolve
 from plausibly.registry import Registry
 
-from .studies import heard, script, sites
+from .studies import script, sites, with_warnings
 
 METHODS: dict[str, MethodTable] = {
     "majority-vote": {"calibrator": "majority-vote", "score": Grumbling()},
@@ -54,19 +53,12 @@ def test_the_result_and_the_warnings_are_those_of_one_process() -> None:
             progress=lambda *step: steps[processes].append(step),
         ).data
 
-    (one, said), (several, again) = (heard(lambda n=n: study(n)) for n in (1, 2))  # type: ignore[misc]  # n is bound
+    (one, said), (several, again) = (with_warnings(lambda n=n: study(n)) for n in (1, 2))  # type: ignore[misc]  # n is bound
     xr.testing.assert_identical(one, several)
     assert said == again
     assert sum("grumbling" in text for text in said) == 1
     assert sum("and tired" in text for text in said) == 1
     assert steps[1] == steps[2] == [(number, 3) for number in range(1, 4)]
-
-
-def design(methods: dict[str, MethodTable]) -> Design:
-    """Return a study of small data."""
-    predictions, lam = sites(20)
-    made = {name: method.made() for name, method in read_methods(methods).items()}
-    return Design(predictions=predictions, plausibilities=lam, methods=made, alphas=[0.3], test=0.5)
 
 
 def failure(share: float, how: str, processes: int) -> BaseException:
@@ -114,39 +106,31 @@ def test_a_class_that_only_this_process_knows_is_refused() -> None:
     assert "Local" in refused.value.found
 
 
-@pytest.fixture
-def another(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Goes on as another process would, with a registry of its own."""
-
-    def go_on() -> None:
-        found = Registry()
-        monkeypatch.setattr(registry, "default", lambda: found)
-
-    go_on()
-    return go_on
-
-
 def test_a_class_of_a_notebook_is_refused_where_it_is_missing(
-    another: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     here = ModuleType("notebook")
     lost = type("Lost", (Failing,), {"__module__": "notebook", "__qualname__": "Lost"})
     here.Lost = lost  # type: ignore[attr-defined]  # as a cell makes one
-    with monkeypatch.context() as patch:
-        patch.setitem(sys.modules, "notebook", here)
-        parcel = processes._packed(design({"mine": {"calibrator": lost()}}))
-    another()
-    with pytest.raises(InputError) as refused:
-        processes._unpacked(parcel)
-    assert refused.value.name == "method-unsent"
+    monkeypatch.setitem(sys.modules, "notebook", here)
+    with pytest.raises(InputError, match="method-unsent") as refused:
+        compare(*sites(20), {"mine": {"calibrator": lost()}}, splits=2, alphas=0.3, processes=2)
     assert refused.value.found == "No module named 'notebook'"
 
 
-def test_components_of_this_run_have_their_names_elsewhere(another: Callable[[], None]) -> None:
+def test_components_of_this_run_have_their_names_elsewhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    here, elsewhere = Registry(), Registry()
+    monkeypatch.setattr(registry, "default", lambda: here)
     registry.register(CALIBRATOR, "slow", Slow)
     registry.register(CALIBRATOR, "lost", lambda: Slow())
-    parcel = processes._packed(design({"slow": {"calibrator": "slow"}}))
-    another()
+    predictions, lam = sites(20)
+    methods = {name: m.made() for name, m in read_methods({"slow": {"calibrator": "slow"}}).items()}
+    parcel = processes._packed(
+        Design(predictions=predictions, plausibilities=lam, methods=methods, alphas=[0.3], test=0.5)
+    )
+    monkeypatch.setattr(registry, "default", lambda: elsewhere)
     made = processes._unpacked(parcel)
     calibrator = made.methods["slow"].calibrator
     assert isinstance(calibrator, Slow)
@@ -175,14 +159,14 @@ def test_processes_end_when_the_study_is_stopped(tmp_path: Path, number: signal.
             os.killpg(running.pid, number)  # as a terminal does: all of them
         else:
             running.send_signal(number)
-        # Read to the end, which comes when nobody is left who could write.
+        # The output ends when every process that could write has ended.
         _, err = running.communicate(timeout=60)
     assert time.monotonic() - started < 15
     assert running.returncode != 0
     assert err.count("Traceback") == (number == signal.SIGINT)
 
 
-def test_a_script_that_is_not_guarded_is_told_so(tmp_path: Path) -> None:
+def test_a_script_without_a_guard_is_an_error_with_a_hint(tmp_path: Path) -> None:
     with script(tmp_path, "seconds = 0.0\n" + RUN, guarded=False) as running:
         _, err = running.communicate(timeout=60)
     assert running.returncode == 1
@@ -190,10 +174,10 @@ def test_a_script_that_is_not_guarded_is_told_so(tmp_path: Path) -> None:
     assert 'call compare below if __name__ == "__main__":' in err
 
 
-def test_warnings_are_errors_where_they_are_heard_again() -> None:
+def test_filters_turn_recorded_warnings_into_errors() -> None:
     predictions, lam = sites(20)
     with warnings.catch_warnings():
         warnings.simplefilter("error", FutureWarning)
         warnings.simplefilter("ignore", UserWarning)
-        with pytest.raises(Tired, match="and tired"):
+        with pytest.raises(FutureWarning, match="and tired"):
             compare(predictions, lam, {"m": METHODS["majority-vote"]}, splits=4, alphas=0.3)

@@ -5,6 +5,10 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import re
+import subprocess
+import sys
+from fractions import Fraction
 from itertools import product
 from pathlib import Path
 
@@ -12,25 +16,28 @@ import attrs
 import numpy as np
 import pytest
 import xarray as xr
+from hypothesis import assume, given, strategies as st
 
+import cli_world
 import plausibly
+from eval_said import check, said
 from plausibly import calibrate, compare
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.evaluation import Study, evaluate
 from plausibly.evaluation.design import Methods, with_draws
 from plausibly.evaluation.splits import nested, split, split_keys, split_seed
-from plausibly.kernels.random import hash_names
+from plausibly.kernels.random import Keys, hash_names
 from plausibly.plugin import (
     CALIBRATOR,
     CalibrationData,
     CalibrationScores,
     Calibrator,
-    Keys,
     resolve,
 )
+from readme_world import write_files
 
 from . import studies as oracle
-from .studies import heard, quiet, sites
+from .studies import quiet, sites
 
 MEASURES = ("aggregated_coverage", "majority_vote_coverage", "set_size", "share_empty")
 METHODS = [
@@ -79,16 +86,16 @@ def test_every_cell_is_calibrate_predict_and_evaluate_on_a_subset() -> None:
                 **method,  # type: ignore[arg-type]  # names of components only
             )
             sets = predictor.predict(predictions[test], [0.1, 0.25])
-            found = evaluate(sets, lam[test], true_label=true).data
+            result = evaluate(sets, lam[test], true_label=true).data
             one = study.isel(method=place, split=number).sel(size=size, draws=draws)
             for measure in (*MEASURES, "true_coverage"):
-                mean = found[measure if measure == "share_empty" else f"{measure}_mean"]
+                mean = result[measure if measure == "share_empty" else f"{measure}_mean"]
                 np.testing.assert_allclose(one[measure], mean, rtol=1e-12)
 
 
-def test_the_guarantees_stand_beside_the_figures() -> None:
+def test_a_study_states_its_guarantees_and_settings() -> None:
     predictions, lam = oracle.world(60)
-    study = compare(predictions, lam, METHODS, alphas=[0.2, 0.5 - 0.1], splits=2, seed=1).data
+    study = compare(predictions, lam, METHODS, alphas=[0.2, "0.4"], splits=2, seed=1).data
     assert study["method"].values.tolist() == [
         "majority-vote",
         "monte-carlo, average",
@@ -103,13 +110,9 @@ def test_the_guarantees_stand_beside_the_figures() -> None:
     stated = json.loads(study.attrs["guarantees"])
     assert stated["majority-vote"][0]["target"] == "majority-vote"
     assert stated["expected"][1]["alpha"] == "2/5"
-    assert {name: study.attrs[name] for name in ("n", "labels", "seed", "test", "ties")} == {
-        "n": 60,
-        "labels": 4,
-        "seed": 1,
-        "test": 0.5,
-        "ties": "first",
-    }
+    settings = {"n": 60, "labels": 4, "seed": 1, "test": 0.5, "ties": "first"}
+    settings |= {"alphas": '["0.2", "0.4"]', "version": plausibly.__version__}
+    assert {name: study.attrs[name] for name in settings} == settings
     assert json.loads(study.attrs["methods"])["majority-vote"] == {
         "calibrator": "majority-vote",
         "score": "probability",
@@ -132,44 +135,46 @@ def test_the_order_of_rows_labels_and_dims_does_not_matter() -> None:
     xr.testing.assert_identical(first, second)
 
 
-def test_what_splits_warn_of_is_said_once_at_the_end() -> None:
+def test_warnings_of_splits_are_issued_once_with_their_scope() -> None:
     predictions, lam = oracle.world(60)
     methods: Methods = [{"calibrator": "monte-carlo", "combiner": "ecdf"}, "expected"]
-    with pytest.warns(PlausiblyWarning) as heard:
+    with pytest.warns(PlausiblyWarning) as every:
         study = compare(predictions, lam, methods, splits=4).data
-    assert len(heard) == 1
-    message = heard[0].message
+    (message,) = (warning.message for warning in every)
     assert isinstance(message, PlausiblyWarning)
-    assert message.name == "guarantee-vacuous"
-    assert "splits)" not in message.what
     assert message.details["methods"] == ["monte-carlo, ecdf"]
-    assert message.details["splits"] == 4
-    assert heard[0].filename == __file__
-    assert study["vacuous"].values[0].all()
+    assert (message.details["splits"], "splits)" in message.what) == (4, False)
+    assert every[0].filename == __file__
     assert study["guaranteed"].values.ravel().tolist() == ["0.8999, vacuous", "0.90"]
     assert study["aggregated_coverage"].values[0].tolist() == [[1.0]] * 4
 
-
-def test_a_warning_of_some_splits_says_of_how_many() -> None:
-    predictions, lam = oracle.world(21)
-    sizes = np.repeat(np.arange(6), [6, 3, 3, 3, 3, 3])
-    predictions = predictions.assign_coords(site=("example", sizes))
-    with pytest.warns(PlausiblyWarning) as heard:
+    few = predictions[:21].assign_coords(site=("example", np.repeat(np.arange(6), [6, *[3] * 5])))
+    with pytest.warns(PlausiblyWarning) as some:
         study = compare(
-            predictions, lam, {"e": {}}, alphas=0.075, splits=8, cluster="site", test=0.45
+            few, lam[:21], {"e": {}}, alphas=0.075, splits=8, cluster="site", test=0.45
         ).data
     often = int(study["vacuous"].sum())
     assert 0 < often < 8
-    assert len(heard) == 1
-    assert f"(in {often} of 8 splits)" in " ".join(str(heard[0].message).split())
+    (message,) = (warning.message for warning in some)
+    assert isinstance(message, PlausiblyWarning)
+    assert message.what.endswith(f"(in {often} of 8 splits)")
     assert study["guaranteed"].item() == f"0.925, vacuous in {often} of 8"
 
-
-def test_alpha_large_is_said_once_as_it_was_typed() -> None:
-    predictions, lam = oracle.world(30)
-    with pytest.warns(PlausiblyWarning, match=r"alpha 0\.9 asks") as heard:
-        compare(predictions, lam, ["expected", "majority-vote"], alphas=[0.9], splits=3)
-    assert len(heard) == 1
+    with pytest.warns(PlausiblyWarning) as by_size:
+        study = compare(
+            predictions,
+            lam,
+            ["majority-vote", {"calibrator": "monte-carlo", "combiner": "maximum"}],
+            splits=2,
+            sizes=[5, 8, 20],
+            draws=[1, 3],
+        ).data
+    (message,) = (warning.message for warning in by_size)
+    assert isinstance(message, PlausiblyWarning)
+    assert message.what == "every set contains all labels at alpha 0.1 (at sizes 5, 8)"
+    assert (message.details["sizes"], message.details["draws"]) == ([5, 8], [1, 3])
+    vacuous = study["guaranteed"].sel(size=5, draws=1).values.ravel().tolist()
+    assert vacuous == ["nothing", "0.90, vacuous"]
 
 
 def test_the_table_of_a_study() -> None:
@@ -212,7 +217,7 @@ THREE = [
 ]
 
 
-def test_dims_are_there_where_they_were_asked_for_and_change_no_cell() -> None:
+def test_dims_of_draws_and_sizes_change_no_cell() -> None:
     predictions, lam = sites(60)
     options: dict[str, object] = {"alphas": 0.2, "splits": 3, "cluster": "patient", "seed": 1}
     plain = quiet(predictions, lam, THREE, **options)
@@ -238,40 +243,6 @@ def test_dims_are_there_where_they_were_asked_for_and_change_no_cell() -> None:
         assert one.attrs["guarantees"] == plain.attrs["guarantees"]
 
 
-def test_groups_are_whole_in_every_size() -> None:
-    predictions, lam = sites(60)
-    study = quiet(predictions, lam, ["majority-vote"], splits=4, sizes=[7, 20], cluster="patient")
-    assert (study["n_calibration"] == [6, 20]).all()
-    with pytest.raises(InputError) as small:
-        compare(predictions, lam, ["majority-vote"], splits=2, sizes=[1], cluster="patient")
-    assert (small.value.name, small.value.details["size"]) == ("option-range", 1)
-
-
-def test_a_warning_of_some_sizes_says_of_which() -> None:
-    predictions, lam = sites(60)
-    study, told = heard(
-        lambda: (
-            compare(
-                predictions,
-                lam,
-                ["majority-vote", {"calibrator": "monte-carlo", "combiner": "maximum"}],
-                splits=2,
-                sizes=[5, 8, 20],
-                draws=[1, 3],
-            ).data
-        )
-    )
-    assert [" ".join(one.partition("\n  expected")[0].split()) for one in told] == [
-        "warning guarantee-vacuous: every set contains all labels at alpha 0.1 (at sizes 5, 8)"
-    ]
-    assert "'sizes': [5, 8]" in told[0]
-    assert "'draws': [1, 3]" in told[0]
-    assert study["guaranteed"].sel(size=5, draws=1).values.ravel().tolist() == [
-        "nothing",
-        "0.90, vacuous",
-    ]
-
-
 def test_the_table_has_a_row_for_each_size_and_number_of_draws() -> None:
     predictions, lam = sites(60)
     study = quiet(predictions, lam, THREE[:2], splits=2, alphas=0.2, sizes=[20, 30], draws=[1, 5])
@@ -293,35 +264,26 @@ def test_the_table_has_a_row_for_each_size_and_number_of_draws() -> None:
 
 @attrs.frozen(kw_only=True)
 class Wrapper:
-    """A calibrator around another one."""
-
     inner: Calibrator = attrs.field(factory=lambda: resolve(CALIBRATOR, "monte-carlo"))
     other: str = "draws"
 
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
-        """Return what the inner one gives."""
         return self.inner.calibrate(data, keys)
 
 
 @dataclasses.dataclass(frozen=True)
 class Plain:
-    """A calibrator that is a dataclass."""
-
     draws: int = 3
 
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
-        """Return what Monte Carlo gives."""
         inner = resolve(CALIBRATOR, {"name": "monte-carlo", "draws": self.draws})
         return inner.calibrate(data, keys)
 
 
 class Bare:
-    """A calibrator without parameters that anybody knows of."""
-
     draws = 3
 
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
-        """Return what the expected one gives."""
         return resolve(CALIBRATOR, "expected").calibrate(data, keys)
 
 
@@ -344,8 +306,10 @@ def test_draws_reach_calibrators_inside_others() -> None:
     assert json.loads(study.attrs["methods"])["wrapped"]["calibrator"] == "Wrapper"
 
 
-@pytest.mark.parametrize("seed", [3, -(10**30)])
-@pytest.mark.parametrize("more", [{}, {"draws": [1, 20], "sizes": [5, 20], "cluster": "patient"}])
+@pytest.mark.parametrize(
+    ("seed", "more"),
+    [(3, {}), (-(10**30), {"draws": [1, 20], "sizes": [5, 20], "cluster": "patient"})],
+)
 def test_a_study_is_read_as_it_was_written(
     tmp_path: Path, seed: int, more: dict[str, object]
 ) -> None:
@@ -369,39 +333,156 @@ def test_a_study_is_read_as_it_was_written(
     assert file.read_bytes()[:3] == b"CDF"
     again = plausibly.load_study(str(file)).data
     xr.testing.assert_identical(again, study)
-    assert {n: v.dtype for n, v in again.variables.items()} == {
-        n: v.dtype for n, v in study.variables.items()
-    }
-    assert {n: type(v) for n, v in again.attrs.items()} == {
-        n: type(v) for n, v in study.attrs.items()
-    }
+    for name, values in study.variables.items():
+        assert again[name].dtype == values.dtype
+    for name, value in study.attrs.items():
+        assert type(again.attrs[name]) is type(value)
 
 
-def test_the_attributes_are_the_settings(tmp_path: Path) -> None:
-    predictions, lam = sites(60)
-    study = quiet(
-        predictions, lam, ["majority-vote"], alphas=["0.10", 0.2], splits=1, stratify="site"
-    )
-    assert study.attrs["alphas"] == '["0.10", "0.2"]'
-    assert study.attrs["version"] == plausibly.__version__
-    assert set(study.attrs) == {
-        *("n", "labels", "seed", "test", "ties", "alphas", "methods", "guarantees", "version"),
-        *("stratify", "strata"),
-    }
-
-
-def test_files_and_datasets_that_hold_no_study(tmp_path: Path) -> None:
-    predictions, _ = sites(10)
-    other = predictions.to_dataset(name="predictions")
-    with pytest.raises(InputError) as unsaved:
-        Study(other).save(tmp_path / "study.nc")
-    assert unsaved.value.name == "study-unknown"
-    assert unsaved.value.found == "predictions over example, label"
-    assert not list(tmp_path.iterdir())
-    xr.Dataset({"x": ("i", np.zeros(2))}).to_netcdf(tmp_path / "x.nc", engine="scipy")
-    with pytest.raises(InputError) as unread:
-        plausibly.load_study(tmp_path / "x.nc")
-    assert (unread.value.name, unread.value.found) == ("study-unknown", "x over i")
-    with pytest.raises(InputError) as missing:
+def test_data_that_holds_no_study_is_refused(tmp_path: Path) -> None:
+    other, file = xr.Dataset({"x": ("i", np.zeros(2))}), tmp_path / "x.nc"
+    other.to_netcdf(file, engine="scipy")
+    for call in (lambda: Study(other).save(tmp_path / "y.nc"), lambda: plausibly.load_study(file)):
+        with pytest.raises(InputError) as refused:
+            call()
+        assert (refused.value.name, refused.value.found) == ("study-unknown", "x over i")
+    with pytest.raises(InputError, match="file-missing"):
         plausibly.load_study(tmp_path / "y.nc")
-    assert missing.value.name == "file-missing"
+
+
+@said(__file__)
+def test_each_call_gives_its_text(call: str, text: str) -> None:
+    check(call, text, globals())
+
+
+# ---- splits
+
+
+NAMES = [f"case {i}" for i in range(101)]
+HASHES = hash_names(NAMES)
+
+
+@given(st.integers(2, 99), st.integers(0, 5))
+def test_the_share_is_the_decimal_that_was_typed(percent: int, number: int) -> None:
+    share = percent / 100
+    hundred = HASHES[:100]
+    assert split(hundred, split_keys(0, number), test=share).sum() == percent
+    assert split(HASHES, split_keys(0, number), test=share).sum() == int(
+        Fraction(percent, 100) * 101
+    )
+
+
+def test_splits_follow_names_not_rows() -> None:
+    order = np.random.default_rng(1).permutation(101)
+    groups = np.arange(101) // 7
+    for given_groups in (None, groups):
+        first = split(HASHES, split_keys(3, 0), groups=given_groups)
+        moved = None if given_groups is None else given_groups[order]
+        assert np.array_equal(split(HASHES[order], split_keys(3, 0), groups=moved), first[order])
+
+
+def test_splits_differ_between_numbers_and_seeds() -> None:
+    result = [split(HASHES, split_keys(seed, number)) for seed in (0, 1) for number in range(4)]
+    assert len({one.tobytes() for one in result}) == 8
+    seeds = {split_seed(seed, number) for seed in (0, 1) for number in range(4)}
+    assert len(seeds) == 8
+    assert all(seed >= 0 for seed in seeds)
+    assert split_keys(0, 3) == Keys(0).child("split-3")
+
+
+def test_every_example_is_tested_as_often_as_any_other() -> None:
+    tested = sum(split(HASHES, split_keys(0, number)).astype(int) for number in range(400))
+    assert abs(np.mean(tested) - 400 * 50 / 101) < 1e-9
+    assert np.abs(tested - 198).max() < 5 * np.sqrt(400 / 4)
+
+
+@given(st.lists(st.integers(0, 9), min_size=20, max_size=60), st.integers(0, 9))
+def test_groups_stay_whole_and_their_number_is_the_share(groups: list[int], number: int) -> None:
+    codes, hashes = np.array(groups), HASHES[: len(groups)]
+    assume(len(set(groups)) > 1)
+    chosen = split(hashes, split_keys(0, number), groups=codes)
+    assert not set(codes[chosen]) & set(codes[~chosen])
+    assert len(set(codes[chosen])) == len(set(groups)) // 2
+
+
+def uneven() -> tuple[np.ndarray, np.ndarray]:
+    """Names of 60 patients with one example and 2 with 30, and whose each is."""
+    patients = np.concatenate([np.arange(60), np.repeat([60, 61], 30)])
+    return hash_names([f"e{row}" for row in range(120)]), patients
+
+
+@pytest.mark.parametrize("strata", [None, np.zeros(120)])
+def test_a_large_group_is_tested_as_often_as_a_small_one(strata: np.ndarray | None) -> None:
+    hashes, patients = uneven()
+    splits = 600
+    chosen = [
+        split(hashes, split_keys(0, k), test=0.3, groups=patients, strata=strata)
+        for k in range(splits)
+    ]
+    tested = np.sum(chosen, axis=0)
+    margin = 4 * np.sqrt(0.3 * 0.7 / splits)
+    assert abs(tested[60] / splits - 18 / 62) < margin
+    assert abs(tested[90] / splits - 18 / 62) < margin
+    assert abs(tested[:60].mean() / splits - 18 / 62) < margin
+
+
+@pytest.mark.parametrize("strata", [None, np.zeros(120)])
+def test_a_size_takes_large_groups_as_often_as_small_ones(strata: np.ndarray | None) -> None:
+    hashes, patients = uneven()
+    sizes = 400
+    chosen = [
+        nested(hashes, split_keys(1, k), [40], groups=patients, strata=strata)[0]
+        for k in range(sizes)
+    ]
+    taken = np.sum(chosen, axis=0)
+    margin = 4 * np.sqrt(0.25 / sizes)
+    assert abs(taken[60] / sizes - 20 / 62) < margin
+    assert abs(taken[:60].mean() / sizes - 20 / 62) < margin
+    assert abs(taken.sum() / sizes - 40) < 4
+    assert not any(set(patients[inside]) & set(patients[~inside]) for inside in chosen)
+
+
+# ---- docs/studies.md
+
+
+_FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
+
+
+def fences(project: Path) -> list[tuple[str, str]]:
+    """Return language and text of each block, in order."""
+    page = (project / "docs" / "studies.md").read_text(encoding="utf-8")
+    return [(result[0], result[1]) for result in _FENCE.findall(page)]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    write_files(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_script_runs_in_several_processes(project: Path, folder: Path) -> None:
+    (script,) = (text for _, text in fences(project) if text.startswith("# compare.py"))
+    (folder / "compare.py").write_text(script, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "compare.py"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    study = plausibly.load_study("study.nc").data
+    assert study["set_size"].shape == (2, 20, 1)
+    assert len(list((folder / "kept").iterdir())) == 21
+
+
+def test_the_study_file_runs_as_it_is_shown(project: Path, folder: Path) -> None:
+    blocks = fences(project)
+    (file,) = (text for language, text in blocks if language == "toml")
+    whole, _ = (text for language, text in blocks if language == "console")
+    (folder / "study.toml").write_text(file, encoding="utf-8")
+    command, _, shown = whole.partition("\n")
+    ran = cli_world.run(*command.removeprefix("$ plausibly ").split())
+    assert (ran.code, ran.out, ran.err) == (0, shown, "")
+    assert plausibly.load_study("out/results.nc").data.sizes["draws"] == 2

@@ -13,7 +13,6 @@ from scipy.stats import ks_2samp
 from eval_said import check, said
 from plausibly import calibrate
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.errors import InputError
 from plausibly.evaluation import interval, p_value_uniformity
 from plausibly.evaluation.uniformity import distances
 
@@ -37,8 +36,8 @@ def test_distances_are_suprema(numbers: list[int]) -> None:
         upto = Fraction(sum(Fraction(k, 12) <= t for k in numbers), len(numbers))
         before = Fraction(sum(Fraction(k, 12) < t for k in numbers), len(numbers))
         above, below = max(above, upto - t), max(below, t - before)
-    found = distances(values)
-    assert found == pytest.approx((float(above), float(below)), abs=1e-12)
+    result = distances(values)
+    assert result == pytest.approx((float(above), float(below)), abs=1e-12)
 
 
 def test_p_values_are_those_of_the_predictor_at_the_labels() -> None:
@@ -47,34 +46,34 @@ def test_p_values_are_those_of_the_predictor_at_the_labels() -> None:
     true = xr.DataArray(
         labels[np.arange(200) % 4], dims="example", coords={"example": predictions["example"]}
     )
-    found = p_value_uniformity(predictor, predictions, lam, true_label=true)
+    result = p_value_uniformity(predictor, predictions, lam, true_label=true)
     p = predictor.p_values(predictions)
-    assert found["of"].values.tolist() == ["majority-vote", "drawn", "true"]
+    assert result["of"].values.tolist() == ["majority-vote", "drawn", "true"]
     for place, name in enumerate(predictions["example"].values):
-        one, row = found["p_value"].sel(example=name), lam.sel(example=name)
+        one, row = result["p_value"].sel(example=name), lam.sel(example=name)
         voted = labels[int(np.argmax(row.values))]
         assert one.sel(of="majority-vote") == p.sel(example=name, label=voted)
         assert one.sel(of="true") == p.sel(example=name, label=labels[place % 4])
         plausible = p.sel(example=name).values[row.values > 0]
         assert float(one.sel(of="drawn")) in plausible
-    missed = found.sel(of="majority-vote")
+    missed = result.sel(of="majority-vote")
     values = missed["p_value"].values
     for alpha in (0.05, 0.1, 0.2):
         share = interval((values <= alpha).astype(float))
         assert float(missed["missed_mean"].sel(alpha=alpha)) == pytest.approx(share.mean)
         assert float(missed["missed_high"].sel(alpha=alpha)) == pytest.approx(share.high)
-    assert found["guaranteed"].values.tolist() == [False, True, False]
-    assert found["effective"].values.tolist() == [100.0] * 3
-    massart = np.exp(-2 * 100 * found["ks_above"].values ** 2)
-    np.testing.assert_allclose(found["p_super_uniform"], massart)
-    assert found.attrs["n_calibration"] == 200
+    assert result["guaranteed"].values.tolist() == [False, True, False]
+    assert result["effective"].values.tolist() == [100.0] * 3
+    massart = np.exp(-2 * 100 * result["ks_above"].values ** 2)
+    np.testing.assert_allclose(result["p_super_uniform"], massart)
+    assert result.attrs["n_calibration"] == 200
 
 
 def test_voted_calibration_keeps_voted_labels_and_breaks_drawn_ones() -> None:
-    found = p_value_uniformity(*made("majority-vote", n=600))
-    assert found["guaranteed"].values.tolist() == [True, False]
-    assert found["p_super_uniform"].sel(of="majority-vote") > 0.05
-    assert found["p_super_uniform"].sel(of="drawn") < 1e-3
+    result = p_value_uniformity(*made("majority-vote", n=600))
+    assert result["guaranteed"].values.tolist() == [True, False]
+    assert result["p_super_uniform"].sel(of="majority-vote") > 0.05
+    assert result["p_super_uniform"].sel(of="drawn") < 1e-3
     ours = p_value_uniformity(*made(n=600))
     assert ours["p_super_uniform"].sel(of="drawn") > 0.05
     assert (
@@ -86,15 +85,15 @@ def test_voted_calibration_keeps_voted_labels_and_breaks_drawn_ones() -> None:
 def test_the_two_sided_test_is_that_of_two_samples() -> None:
     """One drawn label each: p-values are ranks among the calibration scores."""
     predictor, predictions, lam = made("majority-vote", n=300)
-    found = p_value_uniformity(predictor, predictions, lam).sel(of="majority-vote")
+    result = p_value_uniformity(predictor, predictions, lam).sel(of="majority-vote")
     voted = lam["label"].values[np.argmax(lam.values, axis=1)]
     rows = xr.DataArray(voted, dims="example", coords={"example": lam["example"]})
     new = predictions.sel(label=rows).values
     cal_predictions, cal_lam = oracle.world(600)
     old = cal_predictions[:300].values[np.arange(300), np.argmax(cal_lam[:300].values, axis=1)]
     books = ks_2samp(old, new, method="asymp")
-    assert float(found["ks"]) == pytest.approx(books.statistic, abs=2 / 300)
-    assert float(found["p_uniform"]) == pytest.approx(books.pvalue, abs=0.05)
+    assert float(result["ks"]) == pytest.approx(books.statistic, abs=2 / 300)
+    assert float(result["p_uniform"]) == pytest.approx(books.pvalue, abs=0.05)
 
 
 def test_examples_of_one_patient_count_for_less() -> None:
@@ -106,21 +105,21 @@ def test_examples_of_one_patient_count_for_less() -> None:
     )
     lam2 = xr.concat([lam, lam.assign_coords(example=[f"copy {i}" for i in range(200)])], "example")
     twice = twice.assign_coords(scan=("example", np.tile(np.arange(200), 2)))
-    found = p_value_uniformity(predictor, twice, lam2, cluster="scan").sel(of="majority-vote")
-    assert float(found["ks"]) == pytest.approx(float(plain["ks"].sel(of="majority-vote")))
-    assert float(found["effective"]) == pytest.approx(100, rel=0.05)
+    result = p_value_uniformity(predictor, twice, lam2, cluster="scan").sel(of="majority-vote")
+    assert float(result["ks"]) == pytest.approx(float(plain["ks"].sel(of="majority-vote")))
+    assert float(result["effective"]) == pytest.approx(100, rel=0.05)
     alone = p_value_uniformity(predictor, twice, lam2).sel(of="majority-vote")
     assert float(alone["effective"]) == pytest.approx(400 / 3)
 
 
-def test_held_out_examples_are_what_p_values_are_ranked_among() -> None:
+def test_p_values_are_ranked_among_held_out_examples() -> None:
     predictions, lam = oracle.world(300)
     predictor = calibrate(
         predictions[:200], lam[:200], calibrator="monte-carlo", combiner="held-out-rank"
     )
-    found = p_value_uniformity(predictor, predictions[200:], lam[200:])
-    assert found["effective"].values.tolist() == [50.0, 50.0]
-    assert found.attrs["grid"] >= 1 / 101
+    result = p_value_uniformity(predictor, predictions[200:], lam[200:])
+    assert result["effective"].values.tolist() == [50.0, 50.0]
+    assert result.attrs["grid"] >= 1 / 101
 
 
 def test_nothing_depends_on_the_order_of_rows_or_labels() -> None:
@@ -139,18 +138,10 @@ PREDICTIONS, LAM = oracle.world(100)
 CALIBRATED = calibrate(PREDICTIONS[:60], LAM[:60])
 
 
-def test_names_must_match() -> None:
-    predictor, predictions, lam = made()
-    with pytest.raises(InputError, match="examples-differ"):
-        p_value_uniformity(predictor, predictions[1:], lam)
-    found = p_value_uniformity(predictor, predictions[1:], lam, only_common=True)
-    assert found.attrs["n"] == 199
-
-
 @pytest.mark.parametrize(
     "combiner", ["fisher", "ecdf", {"name": "pac", "bound": "held-out"}], ids=str
 )
-def test_what_is_no_guarantee_on_average_is_not_guaranteed(
+def test_a_guarantee_of_one_calibration_is_none_on_average(
     combiner: str | dict[str, object],
 ) -> None:
     p, lam = oracle.world(300)
@@ -161,8 +152,8 @@ def test_what_is_no_guarantee_on_average_is_not_guaranteed(
         combiner=combiner,
         allow_no_guarantee=True,
     )
-    found = p_value_uniformity(predictor, p[200:], lam[200:])
-    assert not found["guaranteed"].values.any()
+    result = p_value_uniformity(predictor, p[200:], lam[200:])
+    assert not result["guaranteed"].values.any()
 
 
 def test_a_guarantee_for_new_patients_is_tested_on_patients() -> None:
@@ -170,17 +161,17 @@ def test_a_guarantee_for_new_patients_is_tested_on_patients() -> None:
     patient = np.concatenate([np.arange(250), np.repeat([250, 251], 25)])
     p = p.assign_coords(patient=("example", patient))
     predictor = calibrate(p[:150], lam[:150], calibrator={"name": "clustered", "by": "patient"})
-    found = p_value_uniformity(predictor, p[150:], lam[150:]).sel(of="drawn")
-    assert bool(found["guaranteed"])
+    result = p_value_uniformity(predictor, p[150:], lam[150:]).sel(of="drawn")
+    assert bool(result["guaranteed"])
     # 102 patients are tested, beside 150 that calibrated.
-    assert float(found["effective"]) == pytest.approx(1 / (1 / 102 + 1 / 150))
-    share = (found["p_value"].values <= 0.1).astype(float)
+    assert float(result["effective"]) == pytest.approx(1 / (1 / 102 + 1 / 150))
+    share = (result["p_value"].values <= 0.1).astype(float)
     by_patient = np.append(share[:100], [share[100:125].mean(), share[125:].mean()])
-    assert float(found["missed_mean"].sel(alpha=0.1)) == pytest.approx(by_patient.mean())
+    assert float(result["missed_mean"].sel(alpha=0.1)) == pytest.approx(by_patient.mean())
     bare = p_value_uniformity(predictor, p[150:].drop_vars("patient"), lam[150:])
     assert not bare["guaranteed"].values.any()
 
 
 @said(__file__)
-def test_what_is_said(call: str, text: str) -> None:
+def test_each_call_gives_its_text(call: str, text: str) -> None:
     check(call, text, globals())

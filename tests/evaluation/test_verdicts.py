@@ -11,10 +11,8 @@ import xarray as xr
 
 import plausibly
 from eval_said import check, said
-from plausibly import registry
 from plausibly.evaluation import Evaluation, Sensitivity, Study, evaluate
 from plausibly.evaluation.intervals import interval
-from plausibly.evaluation.result import decimal
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.guarantee import Guarantee, Target
 from plausibly.kernels.random import hash_names
@@ -63,8 +61,8 @@ def sure(examples: int = 400) -> xr.DataArray:
 
 def test_the_verdict_on_calibration_examples() -> None:
     with pytest.warns(match="calibrated their predictor"):
-        found = evaluate(judged(364, overlap=40), sure())
-    assert found.verdict().endswith("40 of the examples calibrated the predictor: no evidence.")
+        result = evaluate(judged(364, overlap=40), sure())
+    assert result.verdict().endswith("40 of the examples calibrated the predictor: no evidence.")
 
 
 def split_experts() -> tuple[xr.DataArray, xr.DataArray]:
@@ -78,49 +76,21 @@ def split_experts() -> tuple[xr.DataArray, xr.DataArray]:
     return sets, lam
 
 
-def test_many_groups_show_the_weakest() -> None:
-    sets, lam = split_experts()
-    sets = sets.assign_coords(ward=("example", np.arange(400) // 25))
-    lines = evaluate(sets, lam, by="ward").lines()
-    start = lines.index("by ward (lowest 8 of 16 groups, intervals widened for all)")
-    assert [line.split()[0] for line in lines[start + 1 : start + 5]] == ["12", "13", "14", "15"]
-    parts = [line for line in lines if line.startswith("  ") and not line.startswith("   ")]
-    assert len(parts) == 3 + 8
-    assert len(lines) <= 25
-
-
-def test_several_alphas_have_a_block_each_and_ties_are_counted() -> None:
-    sets = judged(400).drop_vars("alpha")
-    lam = sure()
-    lam[:100] = [0.5, 0.5, 0]
-    both = xr.concat([sets, ~sets], dim=xr.Variable("alpha", [0.1, 0.25])).assign_attrs(sets.attrs)
-    text = "\n".join(evaluate(both, lam, ties="fractional").lines())
-    first, second = text.split("\n\n")
-    assert first.startswith("alpha 0.1  ")
-    assert second.startswith("alpha 0.25  ")
-    flat = " ".join(first.split())
-    assert flat.startswith("alpha 0.1 examples coverage")
-    assert evaluate(both, lam, ties="fractional").attrs["tied_share"] == 0.25
-    assert " ".join(second.split()).endswith("No guarantee; the sets cover 0.125 of the answers.")
-    assert evaluate(both, lam).verdict().count("\n") == 1
-
-
-def test_without_alpha_and_with_another_confidence() -> None:
-    sets = judged(364).drop_vars("alpha")
-    lines = evaluate(sets, sure(), confidence=0.9).lines()
-    assert lines[0].startswith(" ")
-    assert "90% interval" in lines[0]
-    assert " ".join(lines[-1].split()) == (
-        "verdict Consistent with the guarantee: 0.90 on average, measured 0.910."
-    )
-    bare = evaluate(sets.drop_attrs(), sure()).lines()
-    assert bare[-1].endswith("No guarantee; the sets cover 0.910 of the answers.")
+TIED = sure()
+TIED[:100] = [0.5, 0.5, 0]
+ALL_HELD, PLACE = judged(400).drop_vars("alpha"), np.arange(400)
+ALPHAS = xr.Variable("alpha", [0.1, 0.25])
+BOTH_ALPHAS = xr.concat([ALL_HELD, ~ALL_HELD], dim=ALPHAS).assign_attrs(ALL_HELD.attrs)
+ROUGH = judged(360).assign_coords(
+    site=("example", np.where(PLACE < 392, "north", "south")),
+    patient=("example", np.where(PLACE < 392, PLACE, PLACE // 2)),
+)
 
 
 def test_the_same_as_plain_data() -> None:
     sets, lam = split_experts()
-    found = evaluate(sets.assign_attrs(left_out='{"x": 1}'), lam, by="site")
-    data = json.loads(json.dumps(found.to_json(), allow_nan=False))
+    result = evaluate(sets.assign_attrs(left_out='{"x": 1}'), lam, by="site")
+    data = json.loads(json.dumps(result.to_json(), allow_nan=False))
     assert (data["n"], data["ties"], data["left_out"]) == (400, "first", {"x": 1})
     (one,) = data["results"]
     assert one["alpha"] == 0.1
@@ -138,40 +108,6 @@ def test_the_same_as_plain_data() -> None:
     ]
     assert one["guarantee"]["level"] == "4/5"
     assert one["verdict"].startswith("At or above the guarantee: 0.80 on average")
-
-
-def test_decimals() -> None:
-    values = (0.0, 0.5, -0.25, 0.9996, 1.0, -1.0, -0.0001, float("nan"))
-    shown = "0.000 0.500 -0.250 1.000 1.000 -1.000 0.000 -"
-    assert " ".join(map(decimal, values)) == shown
-    assert decimal(0.671, 2) == "0.67"
-
-
-def test_no_group_is_called_weak_that_may_keep_the_guarantee() -> None:
-    sets = judged(364).assign_coords(site=("example", np.resize(["a", "b"], 400)))
-    assert evaluate(sets, sure(), by="site").verdict() == (
-        "Consistent with the guarantee: 0.90 on average, measured 0.910. No site is shown to be "
-        "below 0.90; the lowest is a."
-    )
-
-
-def test_a_rough_interval_is_marked_where_it_stands() -> None:
-    rows = np.arange(400)
-    places = np.where(rows < 392, "north", "south")
-    sets = judged(360).assign_coords(
-        site=("example", places), patient=("example", np.where(rows < 392, rows, rows // 2))
-    )
-    lines = evaluate(sets, sure(), by="site", cluster="patient").lines()
-    marked = [line.split()[0] for line in lines if line.rstrip("0123456789. ").endswith(" *")]
-    assert marked == ["south"]
-    assert "* a rough interval: fewer than ten clusters" in " ".join(" ".join(lines).split())
-
-
-def test_annotations_are_aggregated_by_default() -> None:
-    kind = registry.resolve(ANNOTATION, "single-label")
-    votes = [("e0", "w1", "cat"), ("e0", "w2", "fox"), ("e1", "w1", "cat")]
-    found = evaluate(judged(2, examples=2), kind.build(votes, ANIMALS)).data
-    assert found["aggregated_coverage"].values.tolist() == [0.5, 1.0]
 
 
 LABELS = ["a", "b", "c"]
@@ -218,43 +154,38 @@ SITES = np.repeat(["north", "south", "west"], [200, 200, 30])
 HELD = np.concatenate([np.arange(200) < 190, np.arange(200) < 190, np.arange(30) < 14])
 
 
-def test_a_guarantee_for_each_site_is_judged_in_each() -> None:
+def test_a_guarantee_for_each_site_is_checked_in_each() -> None:
     sets, lam = certain(HELD, [0] * 430, site=SITES)
     large = {"north": 300, "south": 300, "west": 3000, "east": 60}
-    found = evaluate(guaranteed(sets, predictor(MONDRIAN, large)), lam, by="site").data
-    assert float(found["aggregated_coverage_mean"]) > 0.9
-    assert Evaluation(found).verdict() == (
+    result = evaluate(guaranteed(sets, predictor(MONDRIAN, large)), lam, by="site").data
+    assert float(result["aggregated_coverage_mean"]) > 0.9
+    assert Evaluation(result).verdict() == (
         'Below the guarantee for 1 of 3 values of "site" (lowest: west, 0.467, 0.272 to 0.672): '
         "0.80 on average, measured 0.916; these examples may differ from the calibration set; 1 "
         "without test examples."
     )
-    (cells,) = [one["guaranteed"] for one in Evaluation(found).to_json()["results"]]  # type: ignore[attr-defined]  # plain data
+    (cells,) = [one["guaranteed"] for one in Evaluation(result).to_json()["results"]]  # type: ignore[attr-defined]  # plain data
     west = interval(HELD[400:] * 1.0, among=3)
     assert [one["cell"] for one in cells] == ["east", "north", "south", "west"]
     assert cells[0]["n"] == 0
     assert cells[0]["mean"] is None
     assert (cells[3]["n"], cells[3]["low"], cells[3]["high"]) == (30, west.low, west.high)
+    without = evaluate(guaranteed(sets, predictor(MONDRIAN, large)), lam)
+    assert "Not checked" in without.verdict()
+    assert 'by="site"' in without.verdict()
+    assert "guaranteed_mean" not in without.data
 
 
-def test_without_the_sites_a_guarantee_for_each_is_not_judged() -> None:
-    sets, lam = certain(HELD, [0] * 430, site=SITES)
-    sets = guaranteed(sets, predictor(MONDRIAN, {"north": 30, "south": 30, "west": 30}))
-    said = evaluate(sets, lam).verdict()
-    assert "Not checked" in said
-    assert 'by="site"' in said
-    assert "guaranteed_mean" not in evaluate(sets, lam).data
-
-
-def test_a_guarantee_for_each_label_is_judged_by_the_mass_of_each() -> None:
+def test_a_guarantee_for_each_label_is_checked_by_the_mass_of_each() -> None:
     held = np.concatenate([np.ones(300), np.arange(60) < 24, np.ones(40)])
     sets, lam = certain(held, [0] * 300 + [1] * 60 + [2] * 40)
     lam[-40:] = [0.5, 0.0, 0.5]
     sets[-40:] = [True, False, True]
     of = predictor({"name": "mondrian", "by": "label"}, {"x": 3000})
-    found = evaluate(guaranteed(sets, of), lam).data
-    assert found["guaranteed_n"].values.tolist() == [320, 60, 20]
-    assert found["guaranteed_mean"].values.tolist() == [1, 0.4, 1]
-    assert "for 1 of 3 labels (lowest: b, 0.400" in Evaluation(found).verdict()
+    result = evaluate(guaranteed(sets, of), lam).data
+    assert result["guaranteed_n"].values.tolist() == [320, 60, 20]
+    assert result["guaranteed_mean"].values.tolist() == [1, 0.4, 1]
+    assert "for 1 of 3 labels (lowest: b, 0.400" in Evaluation(result).verdict()
     turned = evaluate(guaranteed(sets[:, ::-1], of), lam).data
     counts = turned["guaranteed_n"].sel(guaranteed_cell=LABELS)
     assert counts.values.tolist() == [320, 60, 20]
@@ -265,31 +196,21 @@ OF_PATIENTS = np.concatenate([np.arange(100) < 45, np.ones(200)])
 
 
 @pytest.mark.parametrize("cluster", [None, "patient"])
-def test_a_guarantee_for_new_patients_is_judged_by_patients(cluster: str | None) -> None:
+def test_a_guarantee_for_new_patients_is_checked_by_patients(cluster: str | None) -> None:
     of = predictor({"name": "clustered", "by": "patient"}, {"x": 3000})
     sets, lam = certain(OF_PATIENTS, [0] * 300, patient=PATIENTS)
-    found = evaluate(guaranteed(sets, of), lam, cluster=cluster).data
-    assert float(found["aggregated_coverage_mean"]) > 0.8
-    assert float(found["guaranteed_mean"]) == pytest.approx(47 / 102)
+    result = evaluate(guaranteed(sets, of), lam, cluster=cluster).data
+    assert float(result["aggregated_coverage_mean"]) > 0.8
+    assert float(result["guaranteed_mean"]) == pytest.approx(47 / 102)
     alone = interval(np.append(OF_PATIENTS[:100], [1.0, 1.0]))
-    assert float(found["guaranteed_low"]) == pytest.approx(alone.low, abs=0.003)
+    assert float(result["guaranteed_low"]) == pytest.approx(alone.low, abs=0.003)
     assert (
-        Evaluation(found)
+        Evaluation(result)
         .verdict()
         .startswith('Below the guarantee: 0.80 of a new "patient" on average, measured 0.461')
     )
     bare = evaluate(guaranteed(sets, of).drop_vars("patient"), lam.drop_vars("patient")).data
     assert "Not checked" in Evaluation(bare).verdict()
-
-
-def test_in_chunks_the_same_is_judged() -> None:
-    dask = pytest.importorskip("dask")
-    of = predictor({"name": "clustered", "by": "patient"}, {"x": 300})
-    sets, lam = certain(OF_PATIENTS, [0] * 300, patient=PATIENTS)
-    sets = guaranteed(sets, of)
-    with dask.config.set(scheduler="synchronous"):
-        later = evaluate(sets.chunk({"example": 70}), lam).data
-    assert Evaluation(later).verdict() == evaluate(sets, lam).verdict()
 
 
 def world_of_patients(n: int = 120) -> tuple[xr.DataArray, xr.DataArray]:
@@ -334,7 +255,7 @@ def test_aggregators_are_compared_by_the_mean_over_patients() -> None:
     model, _ = world_of_patients()
     votes = [(f"case {row}", f"w{k}", f"l{row * k % 3}") for row in range(120) for k in range(3)]
     table = resolve(ANNOTATION, "single-label").build(votes, ["l0", "l1", "l2"])
-    found = plausibly.sensitivity(
+    result = plausibly.sensitivity(
         model,
         table,
         ["label-frequency", "worker-agreement"],
@@ -343,10 +264,10 @@ def test_aggregators_are_compared_by_the_mean_over_patients() -> None:
         splits=2,
         cluster="patient",
     ).data
-    assert np.isnan(found["guaranteed_level"]).all()
-    assert not found["cluster_coverage"].equals(found["aggregated_coverage"])
-    shown = "\n".join(Sensitivity(found).lines())
-    mean = float(found["cluster_coverage"].mean("split")[0, 0, 0])
+    assert np.isnan(result["guaranteed_level"]).all()
+    assert not result["cluster_coverage"].equals(result["aggregated_coverage"])
+    shown = "\n".join(Sensitivity(result).lines())
+    mean = float(result["cluster_coverage"].mean("split")[0, 0, 0])
     assert "(mean of groups)" in shown
     assert f"{mean:.3f}" in shown
 
@@ -360,12 +281,12 @@ def evaluated(calibrator: str | dict[str, object], alpha: str | list[str] = "0.2
 
 def test_mass_coverage_is_measured_as_it_is_guaranteed() -> None:
     method: dict[str, object] = {"name": "mass-coverage", "leave_out": 0.25}
-    found = evaluated(method, ["0.2", "0.4"]).data
-    wanted = found.aggregated_coverage >= 0.75 - 1e-9
-    np.testing.assert_array_equal(found.mass_coverage.values, wanted.values)
+    result = evaluated(method, ["0.2", "0.4"]).data
+    wanted = result.aggregated_coverage >= 0.75 - 1e-9
+    np.testing.assert_array_equal(result.mass_coverage.values, wanted.values)
     means = wanted.mean("example").values
-    np.testing.assert_allclose(found.mass_coverage_mean.values, means, atol=1e-12)
-    assert (found.mass_coverage_low < found.mass_coverage_mean).all()
+    np.testing.assert_allclose(result.mass_coverage_mean.values, means, atol=1e-12)
+    assert (result.mass_coverage_low < result.mass_coverage_mean).all()
     one = evaluated(method)
     line = next(line for line in one.lines() if line.startswith("enough answers"))
     assert f"{float(one['mass_coverage_mean']):.3f}" in line
@@ -373,12 +294,14 @@ def test_mass_coverage_is_measured_as_it_is_guaranteed() -> None:
 
 
 @pytest.mark.parametrize("calibrator", ["expected", {"name": "risk", "by": "risk"}])
-def test_it_is_measured_where_it_is_guaranteed_only(calibrator: str | dict[str, object]) -> None:
-    found = evaluated(calibrator)
-    assert "mass_coverage" not in found.data
-    assert ("ByRisk measures it" in found.verdict()) == (calibrator != "expected")
+def test_mass_coverage_is_measured_only_where_it_is_guaranteed(
+    calibrator: str | dict[str, object],
+) -> None:
+    result = evaluated(calibrator)
+    assert "mass_coverage" not in result.data
+    assert ("ByRisk measures it" in result.verdict()) == (calibrator != "expected")
 
 
 @said(__file__)
-def test_what_is_said(call: str, text: str) -> None:
+def test_each_call_gives_its_text(call: str, text: str) -> None:
     check(call, text, globals())

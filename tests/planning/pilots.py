@@ -13,13 +13,6 @@ from plausibly.plugin import build_table
 
 LABELS = ("a", "b", "c", "d")
 
-PREDICTED = {
-    "crema_d": (0.0053, 0.0033, 0.0030),
-    "imagenet16h": (0.0141, 0.0105, 0.0100),
-    "lidc_malignancy": (0.0130, 0.0093, 0.0088),
-}
-"""Standard deviation over half splits with 1, 10 and expected draws, as predicted beforehand."""
-
 
 def pilot(
     examples: int = 400, votes: int = 5, *, clusters: int = 40, seed: int = 0
@@ -68,12 +61,10 @@ LAM = plausibly.aggregate(VOTES)
 def planned(
     predictions: xr.DataArray = PREDICTIONS, said: Argument = VOTES, **more: Argument
 ) -> xr.Dataset:
-    """Return a plan of the pilot, soon."""
     return plausibly.plan(predictions, said, **{"resamples": 10, "n": [100, 300], **more}).data
 
 
 def write(folder: Path, predictions: xr.DataArray, table: xr.Dataset) -> None:
-    """Write ``pilot.csv``, ``votes.csv`` and ``patients.csv``."""
     plain = predictions.drop_vars("patient").to_pandas().rename_axis("example")
     plain.to_csv(folder / "pilot.csv")
     votes = plausibly.to_frame(table)[["example", "annotator", "label"]]

@@ -18,55 +18,19 @@ from .pilots import pilot, write
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     write(tmp_path, *pilot(300, 5))
+    assert run("aggregate", "-a", "votes.csv", "-o", "lam.csv").code == 0
     return tmp_path
 
 
-def shown(words: str) -> str:
-    ran = run(*words.split())
-    assert ran.code == 0, ran.err
-    assert ran.err == ""
-    assert max(map(len, ran.out.splitlines())) <= 80
-    return ran.out
-
-
-def test_without_a_pilot() -> None:
-    assert "\n".join(plausibly.plan(within=0.02).lines()) + "\n" == shown("plan --within 0.02")
+def test_the_command_prints_the_plan() -> None:
+    ran = run("plan", "--within", "0.02")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines() == plausibly.plan(within=0.02).lines()
 
 
 @said(__file__)
-def test_what_is_printed(folder: Path, call: str, text: str) -> None:
+def test_each_command_prints_its_text(folder: Path, call: str, text: str) -> None:
     check(call, text, globals())
-
-
-def test_without_anything() -> None:
-    told = shown("plan --n 8 --n 50 --alpha 0.1 --alpha 0.05")
-    first, second = told.split("\n\n")
-    assert first.splitlines()[2:5] == [
-        "examples   range of coverage in 9 of 10 calibrations",
-        "       8   all labels",
-        "      50   0.826 to 0.960",
-    ]
-    assert first.startswith("Plan: with 50 calibration examples, 9 of 10 calibrations cover")
-    assert "Set within, such as 0.02, for the number of examples that is enough." in " ".join(
-        first.split()
-    )
-    assert "(alpha 0.05, 1 draw)" in second
-    assert "189 (pac), 1,981 held out (ecdf)" in " ".join(second.split())
-
-
-def test_a_pilot(folder: Path) -> None:
-    told = shown(
-        "plan -a votes.csv -p pilot.csv -e patients.csv --cluster patient --within 0.03 "
-        "--set plan.resamples=40"
-    )
-    lines = told.splitlines()
-    start = next(row for row, line in enumerate(lines) if line.startswith("method  "))
-    assert "label-frequency" in lines[start]
-    assert lines[0].startswith("annotations  votes.csv (long-table): 300 examples, 5 annotators")
-    assert lines[start - 1].startswith("predictions  pilot.csv: 300 ")
-    predictions, table = pilot(300, 5)
-    found = plausibly.plan(predictions, table, within=0.03, cluster="patient", resamples=40)
-    assert lines[start + 1 :] == found.lines()
 
 
 def test_the_document(folder: Path) -> None:
@@ -77,10 +41,10 @@ def test_the_document(folder: Path) -> None:
     assert ran.code == 0
     document = ran.document
     predictions, table = pilot(300, 5)
-    found = plausibly.plan(
+    measured = plausibly.plan(
         predictions, table, alpha=["0.1"], within=0.03, n=[100, 400], resamples=20
     )
-    same = json.loads(json.dumps(found.to_json()).replace("NaN", "null"))
+    same = json.loads(json.dumps(measured.to_json()).replace("NaN", "null"))
     assert {key: document[key] for key in same} == same
     assert document["annotations"]["responses"] == 1500
     (result,) = document["results"]
@@ -92,28 +56,3 @@ def test_the_document(folder: Path) -> None:
     assert [one["draws"] for one in result["n_within"]] == [1, 10, "expected"]
     assert [one["responses"] for one in result["by_responses"]] == [1, 2, 3, 5]
     assert result["needed"][3] == {"combiner": "ecdf", "n": 496, "counts": "held-out examples"}
-
-
-def test_one_side_and_other_shares() -> None:
-    told = " ".join(shown("plan --within 0.01 --confidence 0.95 --set plan.one_sided=true").split())
-    assert "range of coverage in 19 of 20 calibrations" in told
-    assert told.startswith("Plan: 2,520 calibration examples for coverage 0.90 less 0.01")
-
-
-def test_options_reach_the_plan(folder: Path) -> None:
-    told = shown(
-        "plan -a votes.csv -p pilot.csv --draws 3,expected --answers 2 --set method.score=margin "
-        "--n 200 --set plan.resamples=0 --set plan.delta=0.01 --set seed=4"
-    )
-    assert "           3 draws           expected\n" in told
-    flat = " ".join(told.split())
-    assert "Standard deviation at n = 200, by answers per example (expected): 0." in flat
-    assert "49 (pac)" in flat
-    assert "resamples of the pilot" not in flat
-
-
-def test_plausibilities_of_a_pilot(folder: Path) -> None:
-    assert run("aggregate", "-a", "votes.csv", "-o", "lam.csv").code == 0
-    told = shown("plan --plausibilities lam.csv -p pilot.csv --n 100 --set plan.resamples=0")
-    assert "answers per example" not in told
-    assert told.startswith("plausibilities  lam.csv: plausibilities of 300 examples, 4 labels\n")

@@ -15,7 +15,7 @@ from cli_world import make, run
 from eval_said import check, said
 from plausibly.data.states import read_left_out
 from plausibly.errors import InputError
-from plausibly.evaluation.sensitivity import sensitivity
+from plausibly.evaluation.aggregators import sensitivity
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.kernels.random import hash_names
 from plausibly.plugin import ANNOTATION, resolve
@@ -50,47 +50,44 @@ NAMES = ["label-frequency", "worker-agreement", "one-coin"]
 MEASURES = ("aggregated_coverage", "majority_vote_coverage", "set_size", "sets_changed")
 
 
-@pytest.fixture(scope="module")
-def world() -> tuple[xr.DataArray, xr.Dataset]:
-    return crowd()
+MODEL, VOTES = crowd()
+FEWER = MODEL.isel(example=slice(20, None))
+TWINS = {"one": "worker-agreement", "two": {"name": "worker-agreement"}}
 
 
 @pytest.fixture(scope="module")
-def found(world: tuple[xr.DataArray, xr.Dataset]) -> xr.Dataset:
-    return sensitivity(*world, NAMES, alphas=[0.1, "0.3"], splits=6).data
+def found() -> xr.Dataset:
+    return sensitivity(MODEL, VOTES, NAMES, alphas=[0.1, "0.3"], splits=6).data
 
 
-def test_it_is_what_calibrate_and_evaluate_say(
-    world: tuple[xr.DataArray, xr.Dataset], found: xr.Dataset
-) -> None:
-    model, votes = world
-    hashes = hash_names(model["example"].values)
+def test_sensitivity_equals_calibrate_and_evaluate(found: xr.Dataset) -> None:
+    hashes = hash_names(MODEL["example"].values)
     for number in (0, 4):
         test = split(hashes, split_keys(0, number), test=0.5)
-        new = model["example"].values[test]
+        new = MODEL["example"].values[test]
         sets = {}
         for name in NAMES:
-            lam = plausibly.aggregate(votes, name)
-            rest = model["example"].values[~test]
+            lam = plausibly.aggregate(VOTES, name)
+            rest = MODEL["example"].values[~test]
             predictor = plausibly.calibrate(
-                model.sel(example=rest), lam.sel(example=rest), seed=split_seed(0, number)
+                MODEL.sel(example=rest), lam.sel(example=rest), seed=split_seed(0, number)
             )
-            sets[name] = predictor.predict(model.sel(example=new), [0.1, 0.3])
+            sets[name] = predictor.predict(MODEL.sel(example=new), [0.1, 0.3])
         for name in NAMES:
             here = found.sel(calibrated_with=name, split=number)
             changed = (sets[name] != sets[NAMES[0]]).any("label").mean("example")
             np.testing.assert_allclose(here["sets_changed"], changed)
             for judge in NAMES:
-                lam = plausibly.aggregate(votes, judge).sel(example=new)
-                told = plausibly.evaluate(sets[name], lam).data
+                lam = plausibly.aggregate(VOTES, judge).sel(example=new)
+                shown = plausibly.evaluate(sets[name], lam).data
                 by = here.sel(judged_by=judge)
                 for measure in MEASURES[:3]:
                     np.testing.assert_allclose(
-                        by[measure], told[f"{measure}_mean"], rtol=1e-12, err_msg=measure
+                        by[measure], shown[f"{measure}_mean"], rtol=1e-12, err_msg=measure
                     )
 
 
-def test_each_covers_as_it_judges_itself(found: xr.Dataset) -> None:
+def test_each_aggregator_covers_its_own_answers(found: xr.Dataset) -> None:
     mean = found["aggregated_coverage"].mean("split")
     for name in NAMES:
         own = mean.sel(calibrated_with=name, judged_by=name)
@@ -102,21 +99,9 @@ def test_each_covers_as_it_judges_itself(found: xr.Dataset) -> None:
     assert float(other) < 0.85  # sets for the one label that a model believes in
 
 
-def test_two_names_for_one_aggregator(world: tuple[xr.DataArray, xr.Dataset]) -> None:
-    # Any: names and tables of aggregators
-    twins: dict[str, Any] = {"one": "worker-agreement", "two": {"name": "worker-agreement"}}
-    found = sensitivity(*world, twins, splits=2).data
-    for name in ("aggregated_coverage", "majority_vote_coverage"):
-        assert len(np.unique(found[name].isel(split=0))) == 1
-    for name in ("sets_changed", "total_variation", "top_changed"):
-        assert (found[name] == 0).all()
-
-
-def test_others_change_nothing(world: tuple[xr.DataArray, xr.Dataset], found: xr.Dataset) -> None:
-    """Nor do more splits, or the order of rows."""
-    model, votes = world
+def test_others_change_nothing(found: xr.Dataset) -> None:
     fewer = sensitivity(
-        model.isel(example=slice(None, None, -1)), votes, NAMES[:2], alphas=[0.1], splits=3
+        MODEL.isel(example=slice(None, None, -1)), VOTES, NAMES[:2], alphas=[0.1], splits=3
     ).data
     part = found.sel(calibrated_with=NAMES[:2], judged_by=NAMES[:2], alpha=[0.1], split=[0, 1, 2])
     for name in MEASURES:
@@ -168,54 +153,48 @@ def test_first_labels_that_differ() -> None:
     assert notes == {"all": {}, "r alone": {"left_out": {"responses by excluded annotators": 1}}}
 
 
-def test_drawn_plausibilities_are_judged_by_their_mean(
-    world: tuple[xr.DataArray, xr.Dataset],
-) -> None:
+def test_drawn_plausibilities_are_evaluated_by_their_mean() -> None:
+    # Any: parameters of an aggregator
     draws: dict[str, Any] = {"name": "bootstrap", "draws": 4}
-    found = sensitivity(*world, {"once": "label-frequency", "four": draws}, splits=2, seed=3).data
-    mean = plausibly.aggregate(world[1], draws, seed=3).mean("draw")
-    apart = abs(plausibly.aggregate(world[1]) - mean).sum("label").mean() / 2
-    told = found["total_variation"].sel(calibrated_with="once", judged_by="four")
-    assert float(told) == pytest.approx(float(apart))
+    found = sensitivity(
+        MODEL, VOTES, {"once": "label-frequency", "four": draws}, splits=2, seed=3
+    ).data
+    mean = plausibly.aggregate(VOTES, draws, seed=3).mean("draw")
+    apart = abs(plausibly.aggregate(VOTES) - mean).sum("label").mean() / 2
+    shown = found["total_variation"].sel(calibrated_with="once", judged_by="four")
+    assert float(shown) == pytest.approx(float(apart))
     by_draw = sensitivity(
-        *world, {"once": draws, "four": draws}, splits=2, calibrator="monte-carlo", draws=4
+        MODEL, VOTES, {"once": draws, "four": draws}, splits=2, calibrator="monte-carlo", draws=4
     ).data
     assert (by_draw["sets_changed"] == 0).all()
 
 
-def test_groups_stay_on_one_side(world: tuple[xr.DataArray, xr.Dataset]) -> None:
-    found = sensitivity(*world, NAMES[:2], splits=2, cluster="patient").data
-    alone = sensitivity(*world, NAMES[:2], splits=2).data
+def test_clusters_stay_on_one_side() -> None:
+    steps: list[tuple[int, int]] = []
+    found = sensitivity(
+        MODEL,
+        VOTES,
+        NAMES[:2],
+        splits=2,
+        cluster="patient",
+        progress=lambda *step: steps.append(step),
+    ).data
+    assert steps == [(1, 2), (2, 2)]
+    alone = sensitivity(MODEL, VOTES, NAMES[:2], splits=2).data
     assert found.attrs["cluster"] == "patient"
     assert not np.allclose(found["set_size"], alone["set_size"])
 
 
-def test_examples_without_an_answer(world: tuple[xr.DataArray, xr.Dataset]) -> None:
-    model, votes = world
-    frame = plausibly.to_frame(votes)
+def test_examples_without_an_answer() -> None:
+    frame = plausibly.to_frame(VOTES)
     rows = list(zip(frame["example"], frame["annotator"], frame["label"], strict=True))
     rows = [(e, w, "" if e in ("e003", "e100") else label) for e, w, label in rows]
     table = resolve(ANNOTATION, "single-label").build(rows, LABELS)
     with pytest.raises(InputError, match="example-unanswered"):
-        sensitivity(model, table, NAMES[:2], splits=1)
-    found = sensitivity(model, table, NAMES[:2], splits=1, unanswered="drop").data
+        sensitivity(MODEL, table, NAMES[:2], splits=1)
+    found = sensitivity(MODEL, table, NAMES[:2], splits=1, unanswered="drop").data
     assert found.attrs["n"] == 118
     assert read_left_out(found.attrs) == {"without a response": 2}
-
-
-def test_examples_that_one_side_has(world: tuple[xr.DataArray, xr.Dataset]) -> None:
-    model, votes = world
-    fewer = model.isel(example=slice(20, None))
-    with pytest.raises(InputError, match="examples-differ"):
-        sensitivity(fewer, votes, NAMES[:2], splits=1)
-    found = sensitivity(fewer, votes, NAMES[:2], splits=1, only_common=True).data
-    assert found.attrs["n"] == 100
-
-
-def test_progress_is_told(world: tuple[xr.DataArray, xr.Dataset]) -> None:
-    told: list[tuple[int, int]] = []
-    sensitivity(*world, NAMES[:2], splits=3, progress=lambda done, of: told.append((done, of)))
-    assert told == [(1, 3), (2, 3), (3, 3)]
 
 
 BASE = ("sensitivity", "-a", "votes.csv", "-p", "probabilities.csv", "--aggregator")
@@ -245,26 +224,19 @@ def test_for_programs() -> None:
     }
 
 
-def test_coordinates_and_another_reference() -> None:
-    words = ("--splits", "2", "--alpha", "0.2", "-e", "patients.csv", "--cluster", "patient")
-    ran = run(*THREE, *words, "--reference", "majority-vote")
+def test_six_aggregators_take_two_tables_and_the_reference_is_named() -> None:
+    tables = [f'{{name = "weighted-vote", others = {weight}.0}}' for weight in range(2, 6)]
+    more = [word for table in tables for word in ("--aggregator", table)]
+    words = ("--splits", "1", "-e", "patients.csv", "--cluster", "patient")
+    names = ("label-frequency", "--aggregator", "one-coin", "--reference", "one-coin")
+    ran = run(*BASE, *names, *more, *words)
     assert ran.code == 0, ran.err
-    assert "the sets of majority-vote cover" in " ".join(ran.out.split())
-
-
-def test_six_aggregators_take_two_tables() -> None:
-    more = [word for k in range(2, 6) for word in ("--aggregator", _weighted(k))]
-    ran = run(*BASE, "label-frequency", "--aggregator", "one-coin", *more, "--splits", "1")
-    assert ran.code == 0, ran.err
+    assert "the sets of one-coin cover" in " ".join(ran.out.split())
     assert ran.out.count("coverage, evaluated with") == 2
     assert max(map(len, ran.out.splitlines())) <= 80
     assert not [line for line in ran.out.splitlines() if line != line.rstrip()]
 
 
-def _weighted(others: int) -> str:
-    return f'{{name = "weighted-vote", others = {others}.0}}'
-
-
 @said(__file__)
-def test_what_is_said(call: str, text: str) -> None:
+def test_each_call_gives_its_text(call: str, text: str) -> None:
     check(call, text, globals())

@@ -12,7 +12,6 @@ from study_world import WHOLE
 
 @pytest.fixture
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    """The world, and the whole study as ``study.toml``."""
     monkeypatch.chdir(tmp_path)
     made = make(tmp_path)
     made.write("study.toml", WHOLE)

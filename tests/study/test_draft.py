@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import pickle
+import re
+import tomllib
+import warnings
 from decimal import Decimal
 from pathlib import Path
 
 import attrs
 import pytest
+import tomli_w
 from hypothesis import given, strategies as st
 
-from plausibly.config.document import parse
+import plausibly
+from plausibly.config.document import lines_of, parse, path_text, paths_of
+from plausibly.config.hints import as_keys, in_words_of_the_file
 from plausibly.config.load import draft, load
 from plausibly.config.settings import (
     Annotations,
@@ -21,7 +27,8 @@ from plausibly.config.settings import (
     Settings,
     Splits,
 )
-from plausibly.errors import InputError
+from plausibly.errors import InputError, PlausiblyWarning, warn
+from plausibly.study.prepare import prepare
 from study_world import SIX_MISTAKES, SMALLEST, WHOLE, error, rows, study
 
 READER = 'reader = "long-table"'
@@ -30,14 +37,14 @@ OWN_READER = 'reader = {name = "long-table", '
 
 
 def test_every_table_of_a_study() -> None:
-    found = study(WHOLE)
-    names = [calibration.name for calibration in found.methods]
+    result = study(WHOLE)
+    names = [calibration.name for calibration in result.methods]
     assert names == ["everyone", "majority-vote", "monte-carlo(draws=4), maximum"]
-    assert found.alphas == (Decimal("0.1"), Decimal("0.25"))
-    assert found.splits == Splits(count=6)
-    assert found.examples == Examples(path=Path("patients.csv"), cluster="patient")
-    assert found.output == Output(folder=Path("out"))
-    assert (found.plugins, found.evaluation) == (Plugins(), Evaluation())
+    assert result.alphas == (Decimal("0.1"), Decimal("0.25"))
+    assert result.splits == Splits(count=6)
+    assert result.examples == Examples(path=Path("patients.csv"), cluster="patient")
+    assert result.output == Output(folder=Path("out"))
+    assert (result.plugins, result.evaluation) == (Plugins(), Evaluation())
     typed = study(f"alphas = [0.10, 1e-2, 0.29999999999999999]\n{SMALLEST}")
     assert [str(alpha) for alpha in typed.alphas] == ["0.10", "0.01", "0.29999999999999999"]
 
@@ -49,8 +56,8 @@ def test_parameters_of_the_reader_stand_beside_its_name_or_in_a_table_of_its_own
     assert beside == study(inside).annotations
     assert getattr(beside.reader, "missing", None) == ("?",)
     # Without a reader they wait for the one that recognises the file.
-    found = study(SMALLEST.replace("[pred", f"{columns}\n[pred")).annotations
-    assert found == Annotations(path=Path("votes.csv"), options={"columns": {"example": "t"}})
+    result = study(SMALLEST.replace("[pred", f"{columns}\n[pred")).annotations
+    assert result == Annotations(path=Path("votes.csv"), options={"columns": {"example": "t"}})
 
 
 MISTAKES = [  # in WHOLE: what is replaced, by what, line and path of the mistake, and a piece
@@ -105,15 +112,16 @@ MISTAKES = [  # in WHOLE: what is replaced, by what, line and path of the mistak
 
 
 @pytest.mark.parametrize(("old", "new", "place", "piece"), MISTAKES)
-def test_one_mistake(old: str, new: str, place: str, piece: str) -> None:
+def test_each_mistake_has_its_line_path_and_hint(
+    old: str, new: str, place: str, piece: str
+) -> None:
     assert old in WHOLE
-    (found,) = rows(WHOLE.replace(old, new, 1))
-    assert found.startswith(f"{place}: ")
-    assert piece in found
+    (result,) = rows(WHOLE.replace(old, new, 1))
+    assert result.startswith(f"{place}: ")
+    assert piece in result
 
 
 def test_mistakes_are_independent_of_each_other() -> None:
-    """Those of the examples are known when these are read."""
     places = [row.split(": ")[0] for row in rows(SIX_MISTAKES)]
     assert places == [
         "2 alphas[1]",
@@ -143,7 +151,7 @@ MISSING = {
 
 
 @pytest.mark.parametrize("text", MISSING)
-def test_what_must_be_there_and_what_cannot_be_there_together(text: str) -> None:
+def test_missing_and_conflicting_tables_are_mistakes(text: str) -> None:
     assert [row.partition(": ")[0] for row in rows(text)] == MISSING[text]
 
 
@@ -151,18 +159,18 @@ def test_paths_start_where_the_file_lies_and_other_values_stay() -> None:
     def below_folder(text: str) -> Settings:
         return load(parse(text, "study.toml", Path("folder/study.toml"))).check()
 
-    found = below_folder(WHOLE)
-    assert found.predictions.path == Path("folder/probabilities.csv")
-    assert found.output.folder == Path("folder/out")
-    assert found.examples.path == Path("folder/patients.csv")
-    assert found.examples.cluster == "patient"
+    result = below_folder(WHOLE)
+    assert result.predictions.path == Path("folder/probabilities.csv")
+    assert result.output.folder == Path("folder/out")
+    assert result.examples.path == Path("folder/patients.csv")
+    assert result.examples.cluster == "patient"
     absolute = Path.cwd() / "votes.csv"
     moved = below_folder(SMALLEST.replace("votes.csv", absolute.as_posix()))
     assert moved.annotations.path == absolute
 
 
 def test_several_mistakes_are_listed_and_the_first_is_an_error() -> None:
-    found = error(WHOLE.replace("count = 6", "count = 0").replace("seed", "sede"))
+    result = error(WHOLE.replace("count = 6", "count = 0").replace("seed", "sede"))
     several = """\
 study.toml: 2 mistakes, nothing was run
  line 1   sede: no such key; did you mean "seed"?
@@ -171,10 +179,10 @@ error config-key: study.toml line 1: sede is no key
   expected  seed
   found     sede (mistake 1 of 2, all are listed)
   hint      write seed = 1"""
-    assert str(found) == str(pickle.loads(pickle.dumps(found))) == several
+    assert str(result) == str(pickle.loads(pickle.dumps(result))) == several
     first = {"path": "sede", "line": 1, "text": 'sede: no such key; did you mean "seed"?'}
     second = {"path": "splits.count", "line": 25, "text": "splits.count: must be >= 1, found 0"}
-    assert found.details["mistakes"] == [
+    assert result.details["mistakes"] == [
         {**first, "hint": "write seed = 1"},
         {**second, "hint": ""},
     ]
@@ -207,10 +215,193 @@ TABLES = st.fixed_dictionaries(
 @given(TABLES)
 def test_any_tables_give_a_study_or_mistakes_below_their_keys(table: dict[str, object]) -> None:
     before = repr(table)
-    found = draft(table)
+    result = draft(table)
     assert repr(table) == before
-    wrong = {m.path.partition(".")[0].partition("[")[0] for m in found.mistakes}
+    wrong = {m.path.partition(".")[0].partition("[")[0] for m in result.mistakes}
     fields = {field.name for field in attrs.fields(Settings)}
-    assert set(found.parts) == {key for key in table if key in fields and key in found.parts}
-    assert {key for key in table if key not in found.parts} <= wrong
+    assert set(result.parts) == {key for key in table if key in fields and key in result.parts}
+    assert {key for key in table if key not in result.parts} <= wrong
     assert wrong <= set(table) | {"annotations", "predictions", "methods"}
+
+
+# ---- hints are keys
+
+
+HINTS = {
+    'strip=True, or rename={"dog ": "dog"}': "[labels] strip = true, or [labels] rename = "
+    '{ "dog " = "dog" }',
+    "fix the names, or only_common=True, which keeps 2,888": "fix the names, or "
+    "[examples] only_common = true, which keeps 2,888",
+    "at_least=10, or fewer coordinates": "[evaluation] at_least = 10, or fewer coordinates",
+    'unanswered="drop"': '[annotations] unanswered = "drop"',
+    'normalise=True, or scale="any"': "[predictions] normalise = true, or "
+    '[predictions] scale = "any"',
+    'reader="long-table", columns={"example": "item", "annotator": "rater"}': "[annotations] "
+    'reader = "long-table", columns = { example = "item", annotator = "rater" }',
+    'columns={"example": "my item"}, with the positions': "[annotations] columns = "
+    '{ example = "my item" }, with the positions',
+    'example="case id", if that column names the examples': '[predictions] example = "case id", '
+    "if that column names the examples",
+    'labels="labels.txt" (one name per line)': '[labels] path = "labels.txt" (one name per line)',
+    "declare them: labels=[...]": "declare them: labels=[...]",
+    'missing=["NA", "nan"], if it is': '[annotations] missing = ["NA", "nan"], if it is',
+    'reader={"name": "counts", "ignore": "x"}': '[annotations] reader = { name = "counts", '
+    'ignore = "x" }',
+    'plausibly plugins list --kind reader; name one: reader="NAME"': "plausibly plugins list "
+    '--kind reader; name one: [annotations] reader = "NAME"',
+    'by="site", or ties="any"': '[evaluation] by = ["site"], or [evaluation] ties = "any"',
+    "-o elsewhere; the old sets.csv is as it was": "-o elsewhere; the old sets.csv is as it was",
+}
+
+
+@pytest.mark.parametrize("hint", HINTS)
+def test_arguments_become_keys_that_can_be_typed(hint: str) -> None:
+    assert as_keys(hint) == HINTS[hint]
+    fields = {field.name for field in attrs.fields(Settings)}
+    for table, pairs in re.findall(
+        r"\[(\w+)\] (\w+ = .+?)(?:, or |, if|, which|, with|$)", HINTS[hint]
+    ):
+        assert table in fields
+        assert tomllib.loads(pairs.partition(" (one")[0].replace(", columns", "\ncolumns"))
+
+
+def test_errors_of_a_block_name_keys_and_hide_no_warning() -> None:
+    @in_words_of_the_file()
+    def reading() -> None:
+        warn("labels-like-missing", "12 labels", hint='missing="NA", if it is')
+        warnings.warn("another", UserWarning, stacklevel=1)
+        raise InputError("example-unanswered", "37 examples", hint='unanswered="drop"')
+
+    with warnings.catch_warnings(record=True) as recorded:
+        warnings.simplefilter("always")
+        with pytest.raises(InputError) as caught:
+            reading()
+    assert caught.value.hint == '[annotations] unanswered = "drop"'
+    assert isinstance(recorded[0].message, PlausiblyWarning)
+    assert recorded[0].message.hint == '[annotations] missing = ["NA"], if it is'
+    assert len(recorded) == 2
+
+
+# ---- lines of keys
+
+
+DOCUMENT = '''\
+a = 1 # x = 2
+"b c".d = [1,
+  2, [3], {x = "}]", 'y.z' = """
+q = 1
+""", k = 4}, # [t]
+]
+[t]  # [u]
+[ t . u ]
+k = 'a]'
+
+[[l]]
+n = 1
+[[l]]
+[l.m]
+n.o = 2
+[[l.z]]
+[[l.z]]
+when = 1979-05-27 07:32:00
+none = ""
+few = [ ]
+no = {}
+lit = \'\'\'
+it's
+\'\'\'
+"""last" = 3
+'''.replace('"""last"', '"la\\u0073t"')
+
+
+def test_every_form_of_key() -> None:
+    assert lines_of(DOCUMENT) == {
+        "a": 1,
+        "b c": 2,
+        "b c.d": 2,
+        "b c.d[0]": 2,
+        "b c.d[1]": 3,
+        "b c.d[2]": 3,
+        "b c.d[2][0]": 3,
+        "b c.d[3]": 3,
+        "b c.d[3].x": 3,
+        "b c.d[3].y.z": 3,
+        "b c.d[3].k": 3,  # a string that goes on hides where the next key begins
+        "t": 7,
+        "t.u": 8,
+        "t.u.k": 9,
+        "l": 11,
+        "l[0]": 11,
+        "l[0].n": 12,
+        "l[1]": 13,
+        "l[1].m": 14,
+        "l[1].m.n": 15,
+        "l[1].m.n.o": 15,
+        "l[1].z": 16,
+        "l[1].z[0]": 16,
+        "l[1].z[1]": 17,
+        "l[1].z[1].when": 18,
+        "l[1].z[1].none": 19,
+        "l[1].z[1].few": 20,
+        "l[1].z[1].no": 21,
+        "l[1].z[1].lit": 22,
+        "l[1].z[1].last": 25,
+    }
+
+
+KEYS = st.text(st.sampled_from("ab-_ é\"'#{}=,\\\n"), min_size=1, max_size=4)
+SCALARS = st.booleans() | st.text(st.sampled_from("ab\"'#[]{}=,.\\\n"), max_size=6)
+VALUES = st.recursive(
+    SCALARS | st.just(0),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=12,
+)
+
+
+def numbered(value: object, count: list[int]) -> object:
+    """Return the same with another whole number for each scalar: a mark to look for."""
+    if isinstance(value, dict):
+        return {key: numbered(item, count) for key, item in value.items()}
+    if isinstance(value, list):
+        return [numbered(item, count) for item in value]
+    count[0] += 1
+    return 900_000 + count[0]
+
+
+@given(st.dictionaries(KEYS, VALUES, max_size=4))
+def test_a_key_stands_where_its_value_stands(table: dict[str, object]) -> None:
+    marked = numbered(table, [0])
+    assert isinstance(marked, dict)
+    text = tomli_w.dumps(marked)
+    result = lines_of(text)
+    for path in paths_of(marked):
+        value: object = marked
+        for part in path:
+            value = value[part]  # type: ignore[index]  # a path leads through tables and lists
+        if isinstance(value, dict | list):
+            continue
+        lines = [number for number, row in enumerate(text.split("\n"), 1) if str(value) in row]
+        assert [result[path_text(path)]] == lines
+
+
+def test_other_ends_of_lines_and_keys_that_are_written_alike() -> None:
+    assert lines_of("a = 1\r\nb = 2\r\n") == {"a": 1, "b": 2}
+    assert lines_of('a.b = 1\n"a.b" = 2\nc = 3\n') == {"a": 1, "c": 3}
+
+
+@pytest.mark.parametrize("path", [r"C:\users\x.csv", r"data\test.csv"])
+def test_backslashes_of_paths(tmp_path: Path, path: str) -> None:
+    study = tmp_path / "study.toml"
+    parts = (
+        f'[annotations]\npath = "{path}"',
+        '[predictions]\npath = "p.csv"',
+        "[[methods]]\ncalibrator = {name = 'expected'}",
+    )
+    study.write_text("\n".join(parts))
+    with pytest.raises(plausibly.InputError) as caught:
+        prepare(study)
+    assert caught.value.name == ("toml-broken" if path[0] == "C" else "config-key")
+    assert "/ for each backslash" in caught.value.hint
+    assert "\t" not in str(caught.value)
+    shown = "backslash" if path[0] == "C" else path
+    assert shown in str(caught.value)

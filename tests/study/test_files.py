@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import warnings
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from cli_world import World, run
+from plausibly.conformal.load import load_predictor
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.errors import InputError, MissingExtra, PlausiblyWarning
 from plausibly.evaluation import Study
-from plausibly.study import StudyResult, run as files, run_study, write_study
-from study_world import written
+from plausibly.study import StudyResult, prepare, run as files, run_study, write_study
+from study_world import SMALLEST, Wrapped, rows, with_more_components, written
 
 
 def result() -> StudyResult:
@@ -25,7 +28,6 @@ FULL = OSError(28, "No space left on device")
 
 
 def full(*arguments: object, **options: object) -> None:
-    """Write nothing: the disk is full."""
     raise FULL
 
 
@@ -34,25 +36,25 @@ def names(folder: Path) -> list[str]:
 
 
 def test_nothing_is_half_written(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = result()
+    measured = result()
     before = names(world.folder)
     monkeypatch.setattr(ConformalPredictor, "save", full)
     with pytest.raises(InputError) as caught:
-        write_study(found)
+        write_study(measured)
     assert caught.value.what == "cannot write out"
     assert (caught.value.found, caught.value.hint) == ('"no space left on device"', "-o elsewhere")
     assert names(world.folder) == before
     world.path("deep").mkdir()
-    told = run("run", "study.toml", "-o", "deep/er/out")
-    assert told.code == 2
+    ran = run("run", "study.toml", "-o", "deep/er/out")
+    assert ran.code == 2
     assert names(world.path("deep")) == []
 
 
 def test_the_old_files_stay_where_new_ones_cannot_be_written(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = result()
-    write_study(found)
+    measured = result()
+    write_study(measured)
     world.write("out/mine.txt", "kept")
     first = written(world.path("out"))
     for owner, function in (
@@ -63,19 +65,19 @@ def test_the_old_files_stay_where_new_ones_cannot_be_written(
         with monkeypatch.context() as patch:
             patch.setattr(owner, function, full)
             with pytest.raises((InputError, OSError)):
-                write_study(found)
+                write_study(measured)
         assert written(world.path("out")) == first
     monkeypatch.setattr(ConformalPredictor, "save", full)
     with pytest.raises(InputError) as caught:
-        write_study(found)
+        write_study(measured)
     assert caught.value.hint == "-o elsewhere; all old files are as they were"
 
 
 def test_a_move_that_fails_half_way_is_taken_back(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = result()
-    write_study(found)
+    measured = result()
+    write_study(measured)
     for path in world.path("out").iterdir():
         path.write_bytes(path.read_bytes() + b" \n")
     world.path("out/sets.csv").unlink()
@@ -91,7 +93,7 @@ def test_a_move_that_fails_half_way_is_taken_back(
 
     monkeypatch.setattr(Path, "replace", stops)
     with pytest.raises(InputError, match="no space left"):
-        write_study(found)
+        write_study(measured)
     assert len(moved) > 3
     assert written(world.path("out")) == first
 
@@ -99,20 +101,20 @@ def test_a_move_that_fails_half_way_is_taken_back(
 def test_nothing_of_others_is_replaced(world: World) -> None:
     world.path("out/results.nc").mkdir(parents=True)
     world.write("out/results.nc/mine.txt", "kept")
-    told = run("run", "study.toml")
-    assert told.code == 2
-    assert "error output-occupied" in told.err
+    ran = run("run", "study.toml")
+    assert ran.code == 2
+    assert "error output-occupied" in ran.err
     assert names(world.path("out")) == ["mine.txt", "results.nc"]
     assert run("run", "study.toml", "-o", "done", "--no-report").code == 0
     world.edit("done/resolved.toml", "count = 6", "count = 6  # enough")
-    told = run("run", "done/resolved.toml")
-    assert told.code == 2
-    assert "output-is-input: done/resolved.toml would overwrite the study file\n" in told.err
+    ran = run("run", "done/resolved.toml")
+    assert ran.code == 2
+    assert "output-is-input: done/resolved.toml would overwrite the study file\n" in ran.err
     world.path("probabilities.csv").rename(world.path("sets.csv"))
     world.edit("study.toml", "probabilities.csv", "sets.csv")
-    told = run("run", "study.toml", "-o", ".")
-    assert told.code == 2
-    assert "output-is-input: sets.csv would overwrite what study.toml reads\n" in told.err
+    ran = run("run", "study.toml", "-o", ".")
+    assert ran.code == 2
+    assert "output-is-input: sets.csv would overwrite what study.toml reads\n" in ran.err
     assert not world.path("results.nc").exists()
 
 
@@ -134,3 +136,122 @@ def test_the_resolved_study_finds_its_files_from_wherever_it_lies(world: World) 
     first = written(world.path("far/out"))
     assert run("run", "a/b/out/resolved.toml", "--no-report").code == 0
     assert written(world.path("far/out")) == first
+
+
+# ---- components
+
+
+@pytest.fixture(autouse=True)
+def components(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_more_components(monkeypatch)
+
+
+def test_nested_components_run_as_the_inner_ones_alone(world: World) -> None:
+    inner = "{ name = 'wrapped', inner = 'majority-vote' }"
+    nested = f"name = 'nested'\ncalibrator = {{ name = 'wrapped', inner = {inner} }}\n"
+    alone = "[[methods]]\nname = 'alone'\ncalibrator = 'majority-vote'\n[splits]\ncount = 3\n"
+    world.write("study.toml", SMALLEST + nested + alone)
+    result = run_study("study.toml")
+    sizes = result.compared["set_size"].values
+    assert sizes[0].tolist() == sizes[1].tolist()
+    write_study(result)
+    text = Path("plausibly-out/resolved.toml").read_text()
+    assert 'calibrator.inner.inner.name = "majority-vote"\n' in text
+    again = prepare("plausibly-out/resolved.toml").study.methods[0].calibrator
+    assert again == result.prepared.study.methods[0].calibrator
+
+
+def test_files_of_components_start_where_the_study_file_lies(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = SMALLEST + "calibrator = { name = 'wrapped', file = 'w.bin' }\n[splits]\ncount = 2\n"
+    world.write("study.toml", text)
+    world.path("deep").mkdir()
+    monkeypatch.chdir(world.path("deep"))
+    ready = prepare("../study.toml")
+    assert ready.study.methods[0].calibrator == Wrapped(file=Path("../w.bin"))
+    result = run_study(ready)
+    write_study(result)
+    text = world.path("plausibly-out/resolved.toml").read_text()
+    assert 'calibrator.file = "../w.bin"' in text
+
+
+def test_mistakes_inside_nested_components_have_their_path(world: World) -> None:
+    many = "many = [{ name = 'monte-carlo', draw = 1 }]"
+    assert rows(f"{SMALLEST}calibrator = {{ name = 'wrapped', {many} }}\n") == [
+        '6 methods[0].calibrator.many[0].draw: no such parameter; did you mean "draws"?'
+    ]
+    assert rows(f"{SMALLEST}calibrator = {{ name = 'wrapped', inner = 'majorty-vote' }}\n") == [
+        '6 methods[0].calibrator.inner: no calibrator "majorty-vote"; did you mean '
+        '"majority-vote"? '
+        "All: plausibly plugins list --kind calibrator"
+    ]
+
+
+def test_a_missing_extra_is_reported_alone_or_among_mistakes(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuses(*arguments: object, **options: object) -> None:
+        raise MissingExtra("extra-missing", "p.parquet needs pyarrow", hint="pip install it")
+
+    monkeypatch.setattr(import_module("plausibly.study.reading"), "read_predictions", refuses)
+    world.write("study.toml", SMALLEST)
+    with pytest.raises(MissingExtra):
+        prepare("study.toml")
+    world.write("study.toml", f"sede = 1\n{SMALLEST}")
+    with pytest.raises(InputError) as caught:
+        prepare("study.toml")
+    assert " predictions.path: p.parquet needs pyarrow; pip install it\n" in str(caught.value)
+
+
+def test_paths_on_another_drive_are_absolute(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.write("study.toml", f"{SMALLEST}[splits]\ncount = 1\n")
+    measured = run_study("study.toml")
+
+    def elsewhere(*arguments: object) -> str:
+        raise ValueError("path is on mount 'C:', start on mount 'D:'")
+
+    monkeypatch.setattr(os.path, "relpath", elsewhere)
+    text = files.resolved_text(measured.prepared, Path("plausibly-out"))
+    assert f'path = "{world.path("votes.csv").resolve().as_posix()}"' in text
+
+
+def test_a_writer_that_cannot_is_about_the_folder_that_was_named(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.write("study.toml", f"{SMALLEST}[splits]\ncount = 1\n")
+    measured = run_study("study.toml")
+
+    def refuses(_: object, path: Path) -> None:
+        raise InputError(
+            "output-unwritable", f"cannot write {path}", found='"full"', source=str(path)
+        )
+
+    monkeypatch.setattr(files, "write_sets", refuses)
+    with pytest.raises(InputError) as caught:
+        write_study(measured)
+    assert caught.value.what == "cannot write plausibly-out/sets.csv"
+    assert (caught.value.found, caught.value.hint) == ('"full"', "-o elsewhere")
+    assert not world.path("plausibly-out").exists()
+
+
+def test_pairs_without_a_guarantee_are_refused_or_allowed_by_a_key(world: World) -> None:
+    """The key goes through to the study, the predictor and the resolved file."""
+    merged = SMALLEST + 'calibrator = "monte-carlo"\ncombiner = "cauchy"\n'
+    world.write("study.toml", merged + "[splits]\ncount = 2\n")
+    with pytest.raises(InputError) as refused:
+        prepare("study.toml")
+    said = " ".join(str(refused.value).split())
+    assert "methods[0]" in said
+    assert "allow_no_guarantee = true" in said
+    assert "--allow" not in said
+
+    world.write("study.toml", merged + "allow_no_guarantee = true\n[splits]\ncount = 2\n")
+    result = run_study("study.toml")
+    assert result.compared["guaranteed"].values.ravel().tolist() == ["no guarantee"]
+    write_study(result)
+    resolved = Path("plausibly-out/resolved.toml").read_text()
+    assert "allow_no_guarantee = true" in resolved
+    assert prepare("plausibly-out/resolved.toml").study.methods[0].allow_no_guarantee
+    predictor = load_predictor("plausibly-out/predictor.nc")
+    assert predictor.guarantee("0.1").level is None

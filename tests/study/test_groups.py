@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +13,8 @@ import xarray as xr
 from hypothesis import given, strategies as st
 
 import plausibly
-from cli_world import World
+from cli_calibrators import VIEWS, make
+from cli_world import World, run
 from plausibly.errors import PlausiblyWarning
 from plausibly.evaluation.intervals import interval
 from plausibly.study import StudyResult, prepare, run_study
@@ -23,16 +26,14 @@ UNGROUPED = WHOLE.replace('cluster = "patient"\n', "")
 
 
 def ran(world: World, text: str) -> tuple[StudyResult, list[str]]:
-    """Return what a study gives, and what it warns of."""
     world.write("study.toml", text)
-    with warnings.catch_warnings(record=True) as heard:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = run_study("study.toml")
-    return result, [str(one.message) for one in heard]
+    return result, [str(one.message) for one in caught]
 
 
 def examples(**coordinates: list[object]) -> xr.DataArray:
-    """Return predictions of examples with these coordinates."""
     count = len(next(iter(coordinates.values())))
     return xr.DataArray(
         np.full((count, 2), 0.5),
@@ -46,28 +47,42 @@ def examples(**coordinates: list[object]) -> xr.DataArray:
 
 
 def test_patients_on_both_sides_or_with_several_examples_are_warned_of(world: World) -> None:
-    result, heard = ran(world, UNGROUPED)
+    result, caught = ran(world, UNGROUPED)
     patients = result.prepared.predictions["patient"].values
     test = np.isin(result.prepared.predictions["example"].values, result.sets["example"].values)
     both = set(patients[test]) & set(patients[~test])
-    (warned,) = heard
+    (warned,) = caught
     start = f"warning cluster-on-both-sides: {len(both)} patients are in calibration and in test\n"
     assert warned.startswith(start)
     assert f"  found     {2 * len(both)} of 30 examples shared\n" in warned
     assert warned.endswith('[examples] cluster = "patient"')
     assert "15 of 15 patients have several" in assumptions(result.prepared.predictions, None)
-    result, heard = ran(world, WHOLE)
-    assert [one.splitlines()[0] for one in heard] == [
+    result, caught = ran(world, WHOLE)
+    assert [one.splitlines()[0] for one in caught] == [
         "warning cluster-repeats: there are 30 examples of 15 patients"
     ]
     assert int(result.compared["n_test"].min()) % 2 == 0
 
 
-def test_one_example_a_patient(world: World) -> None:
+def test_examples_with_the_predictions_of_others_are_warned_of(world: World) -> None:
+    values = np.random.default_rng(0).dirichlet([1, 1, 1], 30).round(6)
+    values[9] = values[0]
+    header, *rows = world.path("probabilities.csv").read_text().splitlines()
+    lines = [
+        f"{row.split(',')[0]},{','.join(map(str, v))}" for row, v in zip(rows, values, strict=True)
+    ]
+    world.write("probabilities.csv", "\n".join([header, *lines]) + "\n")
+    _, caught = ran(world, WHOLE)
+    assert [text.partition(": ")[2][:22] for text in caught if "examples-alike" in text] == [
+        "2 of 30 examples have "
+    ]
+
+
+def test_one_example_per_patient_is_kept(world: World) -> None:
     text = WHOLE.replace('"patients.csv"', '"patients.csv"\none_per = "patient"')
     text = text.replace("[0.1, 0.25]", "[0.3, 0.25]")
-    result, heard = ran(world, text)
-    assert heard == []
+    result, caught = ran(world, text)
+    assert caught == []
     model = result.prepared.predictions
     assert sorted(model["patient"].values) == sorted(f"p{number}" for number in range(15))
     assert result.prepared.left_out == {"beside another of the same patient": 15}
@@ -105,12 +120,12 @@ OWNERS: dict[str, tuple[list[object], bool]] = {
 
 
 @pytest.mark.parametrize("name", OWNERS)
-def test_what_examples_belong_to_is_told_by_its_name(name: str) -> None:
+def test_coordinates_of_clusters_are_recognised_by_name(name: str) -> None:
     values, found = OWNERS[name]
     assert [one.name for one in owners(examples(**{name: values}))] == [name] * found
 
 
-def test_the_smaller_groups_are_asked_first() -> None:
+def test_the_smallest_clusters_come_first() -> None:
     made = examples(family=["f", "f", "f", "g"], patient=["a", "a", "b", "c"])
     assert [one.name for one in owners(made)] == ["patient", "family"]
     one = groups_of(made, "patient")
@@ -169,3 +184,124 @@ def test_numbers_and_true_labels_are_no_groups(world: World) -> None:
     assert prepare("study.toml").study.evaluation.by == ("site", "age", "serial")
     world.write("study.toml", text.replace("true_label =", 'by = ["same"]\ntrue_label ='))
     assert prepare("study.toml").study.evaluation.by == ("same",)
+
+
+# ---- other calibrators
+
+
+@pytest.fixture
+def columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.chdir(tmp_path)
+    return make(tmp_path)
+
+
+STUDY = """\
+seed = 1
+[annotations]
+path = "votes.csv"
+[predictions]
+path = "probabilities.csv"
+[examples]
+path = "patients.csv"
+cluster = "patient"
+[labels]
+path = "risks.csv"
+[[methods]]
+calibrator = { name = "mondrian", by = "site", inner = { name = "monte-carlo", draws = 4 } }
+[[methods]]
+calibrator = { name = "weighted", by = "weight" }
+[[methods]]
+calibrator = { name = "clustered", by = "patient" }
+[[methods]]
+calibrator = { name = "risk", by = "risk" }
+[[methods]]
+calibrator = { name = "mass-coverage", leave_out = 0.2 }
+[splits]
+count = 2
+[evaluation]
+by = ["site"]
+[output]
+folder = "out"
+"""
+
+
+@pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
+def test_a_study_of_all_of_them(columns: World) -> None:
+    columns.write("study.toml", STUDY)
+    ran = run("run", "study.toml", "--no-report")
+    assert ran.code == 0, ran.err
+    assert ran.width <= 80
+    assert "mondrian(by=site, inne…" in ran.out
+    assert ' none per "patient" 1.000 0.90, vacuous risk(by=risk) ' in ran.text
+    assert " risk 0.10, vacuous mass-coverage(leave_ou… " in ran.text
+    assert " 0.90 of sets Verdict: " in ran.text
+    assert 'needs "site" of every new example (-e) ' in ran.text
+    assert "plausibly predict out/predictor.nc -p NEW -e NEW_EXAMPLES" in ran.out
+    again = run("run", "out/resolved.toml", "-o", "again", "--no-report", "--json")
+    assert columns.path("out/sets.csv").read_bytes() == columns.path("again/sets.csv").read_bytes()
+    assert [method["name"] for method in again.document["methods"]] == [
+        "mondrian(by=site, inner=monte-carlo(draws=4))",
+        "weighted(by=weight)",
+        "clustered(by=patient)",
+        "risk(by=risk)",
+        "mass-coverage(leave_out=0.2)",
+    ]
+    words = "predict out/predictor.nc -p new.csv -e new_patients.csv -o s.csv"
+    assert run(*words.split()).code == 0
+
+
+def test_components_inside_are_shown_and_data_that_they_lack_are_mistakes(columns: World) -> None:
+    columns.write("study.toml", STUDY)
+    out = run("config", "show", "study.toml").out
+    for key in ('by = "site"', 'inner.name = "monte-carlo"', "inner.draws = 4"):
+        assert re.search(rf"^calibrator\.{re.escape(key)} +# line 12$", out, re.M), key
+    assert re.search(r"^calibrator\.inner\.systematic = false +# default$", out, re.M)
+    columns.edit("study.toml", 'by = "site"', 'by = "sit"')
+    columns.edit("study.toml", '"risk" }', '"rank" }')
+    ran = run("config", "check", "study.toml")
+    assert (ran.code, ran.width <= 80) == (2, True)
+    assert 'line 12 methods[0].calibrator: calibrator mondrian needs "sit" of the ex' in ran.text
+    assert 'did you mean "site"? line 18 methods[3].calibrator: calibrator risk needs' in ran.text
+    assert ran.text.endswith("[labels] path, a table with such a column")
+
+
+AUGMENTED = """\
+[annotations]
+path = "votes.csv"
+[predictions]
+path = "views.csv"
+augmentation = "view"
+[[methods]]
+calibrator = { name = "augmentation", scores = "pooled" }
+[[methods]]
+calibrator = "augmentation"
+[[methods]]
+calibrator = { name = "augmentation", scores = "separate" }
+combiner = "maximum"
+[splits]
+count = 3
+[output]
+folder = "out"
+"""
+
+
+def test_a_study_of_augmentations(columns: World) -> None:
+    columns.write("study.toml", AUGMENTED)
+    ran = run("run", "study.toml", "--json")
+    assert (ran.code, ran.err) == (0, "")
+    document = ran.document
+    assert document["study"]["predictions"]["augmentation"] == "view"
+    assert document["predictions"]["augmentations"] == list(VIEWS)
+    for method in document["methods"]:
+        assert math.isfinite(method["results"][0]["aggregated_coverage"])
+        assert method["results"][0]["guaranteed"] == 0.9
+    assert columns.path("out/sets.csv").read_text().count("\n") == 16
+    for old, new, hint in (
+        ('augmentation = "view"', 'augmentation = "veiw"', '"view", if that column names the'),
+        ('augmentation = "veiw"\n', "", '"COLUMN", if it names augmentations of an example'),
+        ("views.csv", "probabilities.csv", '"COLUMN", of a table with them in rows'),
+    ):
+        columns.edit("study.toml", old, new)
+        ran = run("config", "check", "study.toml")
+        assert ran.code == 2
+        assert f"[predictions] augmentation = {hint}" in " ".join((ran.out + ran.err).split())

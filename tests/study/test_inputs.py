@@ -13,7 +13,7 @@ from cli_world import LABELS, World, run
 from plausibly.errors import InputError, PlausiblyWarning
 from plausibly.io import write_plausibilities
 from plausibly.study import Prepared, prepare, run_study
-from study_world import SIX_MISTAKES, SMALLEST, WHOLE
+from study_world import SIX_MISTAKES, WHOLE
 
 
 def prepared(world: World, text: str) -> Prepared:
@@ -21,7 +21,6 @@ def prepared(world: World, text: str) -> Prepared:
 
 
 def refused(world: World, text: str) -> str:
-    """Return what is wrong with a study, in one line."""
     world.write("study.toml", text)
     with pytest.raises(InputError) as caught:
         prepare("study.toml")
@@ -63,114 +62,70 @@ def test_six_mistakes_at_once(world: World) -> None:
     assert error["details"]["mistakes"] == mistakes
 
 
-EVALUATION = "[evaluation]\n{}\n[output]"
-COORDINATES = [  # in WHOLE: what is replaced, by what; the place, and the hint
-    ('"patient"', '"patent"', "line 13: examples.cluster", 'write cluster = "patient"'),
-    (
-        "[output]",
-        EVALUATION.format('true_label = "diagnosi"'),
-        "line 29: evaluation.true_label",
-        'write true_label = "diagnosis"',
-    ),
-    (
-        "[output]",
-        EVALUATION.format('by = ["site", "sites"]'),
-        "line 29: evaluation.by[1]",
-        'write "site"',
-    ),
-    (
-        '"patients.csv"',
-        '"patients.csv"\none_per = "who"',
-        "line 13: examples.one_per",
-        "name one of those",
-    ),
-    ("count = 6", 'stratify = "sit"', "line 25: splits.stratify", 'write stratify = "site"'),
-]
+READER = 'reader = "long-table"'
+COLUMNS = 'columns = { example = "item", annotator = "rater", label = "answer" }'
+CAPITAL = ("probabilities.csv", "cat,dog,fox", 'cat,"dog ",Fox')
+OTHER_COLUMNS = ("votes.csv", "task,worker,label", "item,rater,answer")
+WRONG = """
+"patient" -> "patent" | line 13: examples.cluster is | cluster = "patient"
+[output] -> [evaluation]~true_label = "diagnosi"~[output] | evaluation.true_label | "diagnosis"
+[output] -> [evaluation]~by = ["site", "sites"]~[output] | line 29: evaluation.by[1] | write "site"
+"patients.csv" -> "patients.csv"~one_per = "who" | 13: examples.one_per is | name one of those
+count = 6 -> stratify = "sit" | line 25: splits.stratify is | write stratify = "site"
+path = "patients.csv"~ ->  | line 12: examples.cluster | name a table that has
+patients.csv: c03,p1, -> c03,, | 1 of 30 examples have no "patient"
+"out" -> "out"~[evaluation]~true_label = "diagnosis" & patients.csv: 2,north,fox -> 2,north,owl \
+| 1 examples have a "diagnosis" that the sets do not
+votes.csv -> votes.cvs | file-missing: annotations | did you mean votes.csv?
+votes.csv -> data/votes.csv | annotations "data/votes.csv": there is no such
+votes.csv"~reader = "long-table" -> x" & probabilities -> votes & "x" -> "probabilities.csv" \
+| error files-swapped: annotations.path and predictions.path
+probabilities.csv: 0.80,0.15 -> 0.80,oops | probabilities.csv line 2
+probabilities.csv: 0.80,0.15 -> 0.80,oops & seed -> sede | line 9 predictions.path: probabilities
+votes.csv: c00,w0,cat -> c00,w0,cat,x & seed -> sede | annotations.path: votes.csv line 2 has 4
+votes.csv: task,worker,label -> item,rater,answer | [annotations] columns = { example =
+"long-table" -> "long-table"~columns = { label = "x" } & seed -> sede | annotations.columns
+probabilities.csv" -> probabilities.csv"~variable = "x" & seed -> sede | predictions.variable: prob
+probabilities.csv: cat,dog,fox -> cat,"dog ",fox | strip = true
+probabilities.csv: cat,dog,fox -> cat,dog,Fox | [labels] rename = { fox = "Fox" }
+[output] -> [labels]~rename = {wolf = "Fox"}~[output] | label-unknown: no file has a label
+[output] -> [labels]~rename = {wolf = "Fox"}~[output] & seed -> sede | labels.rename: no file
+"""
+"""Edits of the study, or of a file before a colon, and pieces of the error; ~ ends a line."""
 
 
-@pytest.mark.parametrize(("old", "new", "place", "hint"), COORDINATES)
-def test_keys_name_coordinates_of_the_examples(
-    world: World, old: str, new: str, place: str, hint: str
-) -> None:
-    found = refused(world, WHOLE.replace(old, new))
-    assert found.startswith(f"error config-key: study.toml {place} is not valid expected one of")
-    assert found.endswith(f" hint {hint}")
+@pytest.mark.parametrize("case", WRONG.strip().splitlines())
+def test_each_problem_of_a_file_has_its_key_and_a_hint(world: World, case: str) -> None:
+    edits, *pieces = case.replace("~", "\n").split(" | ")
+    text = WHOLE
+    for edit in edits.split(" & "):
+        old, _, new = edit.partition(" -> ")
+        file, _, within = old.partition(": ")
+        if within:
+            world.edit(file, within, new)
+        else:
+            assert old in text
+            text = text.replace(old, new, 1)
+    message = refused(world, text)
+    for piece in pieces:
+        assert piece in message
 
 
-def test_coordinates_that_are_missing_or_not_complete(world: World) -> None:
-    found = refused(world, f'{SMALLEST}[examples]\ncluster = "patient"\n')
-    assert "study.toml line 7: examples.cluster: examples have no" in found
-    assert found.endswith("hint name a table that has it: [examples] path")
-    world.edit("patients.csv", "c03,p1,", "c03,,")
-    world.edit("patients.csv", "c04,p2,north,fox", "c04,p2,north,wolf")
-    found = refused(world, WHOLE.replace("[output]", EVALUATION.format('true_label = "diagnosis"')))
-    assert ' line 13 examples.cluster: 1 of 30 examples have no "patient"' in found
-    assert 'evaluation.true_label: 1 examples have a "diagnosis" that the sets do not' in found
-
-
-def test_files_that_are_not_there(world: World) -> None:
-    found = refused(world, WHOLE.replace("votes.csv", "votes.cvs"))
-    assert found.startswith("error file-missing: annotations")
-    assert found.endswith("hint did you mean votes.csv?")
-    found = refused(world, WHOLE.replace("votes.csv", "data/votes.csv"))
-    assert found.startswith('error file-missing: annotations "data/votes.csv": there is no such')
-    assert "hint      did you mean study.toml?\n" in run("run", "studdy.toml").err
-    found = refused(world, WHOLE.replace(".csv", ".cvs").replace("reader =", "raeder ="))
-    assert found.startswith("study.toml: 4 mistakes, nothing was run")
-    for line, table in ((5, "annotations"), (9, "predictions"), (12, "examples")):
-        assert f" line {line} {table}.path: {table} " in found
-
-
-def test_damaged_and_swapped_files(world: World) -> None:
-    swapped = WHOLE.replace("votes.csv", "x").replace("probabilities.csv", "votes.csv")
-    found = refused(world, swapped.replace('"x"\nreader = "long-table"', '"probabilities.csv"'))
-    assert found.startswith("error files-swapped: annotations.path and predictions.path")
-    assert "votes.csv predictions.path = " in found
-    world.edit("probabilities.csv", "0.80,0.15", "0.80,oops")
-    found = refused(world, WHOLE)  # one damaged file: the error of its reader
-    assert found.startswith("error ")
-    assert "config-key" not in found
-    assert "probabilities.csv line 2" in found
-    world.edit("votes.csv", "c00,w0,cat", "c00,w0,cat,extra")
-    both = refused(world, WHOLE)
-    assert both.startswith("study.toml: 2 mistakes, nothing was run")
-    assert " line 5 annotations.path: votes.csv line 2 has 4 fields; expected 3" in both
-    assert " line 9 predictions.path: probabilities.csv line 2" in both
-
-
-def test_hints_are_keys(world: World) -> None:
-    world.edit("votes.csv", "task,worker,label", "item,rater,answer")
-    columns = 'columns = { example = "item", annotator = "rater", label = "answer" }'
-    assert "[annotations] columns = { example =" in refused(world, WHOLE)
-    text = WHOLE.replace('reader = "long-table"', f'reader = "long-table"\n{columns}')
-    assert prepared(world, text).predictions.shape == (30, 3)
-    text = text.replace('"answer"', '"anser"')
-    assert "annotations.columns" in refused(world, f"{text}x = 1\n")
-    # An option without meaning for a file is one for the key that names it.
-    text = WHOLE.replace('"probabilities.csv"', '"probabilities.csv"\nvariable = "x"')
-    assert "predictions.variable: probabilities.csv: variable" in refused(
-        world, f"sede = 1\n{text}"
-    )
-
-
-def test_names_of_labels_are_made_alike(world: World) -> None:
+def test_names_of_labels_and_columns_are_made_alike(world: World) -> None:
     plain = prepared(world, WHOLE).plausibilities
-    world.edit("probabilities.csv", "cat,dog,fox", 'cat,"dog ",fox')
-    assert "strip = true" in refused(world, WHOLE)
-    world.edit("probabilities.csv", '"dog ",fox', '"dog ",Fox')
-    labels = f"{WHOLE}[labels]\nstrip = true\n"
-    assert '[labels] rename = { fox = "Fox" }' in refused(world, labels)
-    ready = prepared(world, f'{labels}rename = {{fox = "Fox"}}\n')
+    world.edit(*CAPITAL)
+    ready = prepared(world, f'{WHOLE}[labels]\nstrip = true\nrename = {{fox = "Fox"}}\n')
     assert list(ready.plausibilities["label"].values) == ["cat", "dog", "Fox"]
-    ready = prepared(world, f'{labels}rename = {{Fox = "fox"}}\n')
+    ready = prepared(world, f'{WHOLE}[labels]\nstrip = true\nrename = {{Fox = "fox"}}\n')
     assert list(ready.predictions["label"].values) == list(LABELS)
     world.edit("probabilities.csv", '"dog ",Fox', "dog,fox")
-    wrong = f'{WHOLE}[labels]\nrename = {{wolf = "Fox"}}\n'
-    assert "error label-unknown: no file has a label" in refused(world, wrong)
-    assert " labels.rename: no file has a label" in refused(world, f"sede = 1\n{wrong}")
     world.replace("votes.csv", "dog", "dog ", 2)
     ready = prepared(world, f'{WHOLE}[labels]\nrename = {{"dog " = "dog"}}\n')
     xr.testing.assert_equal(plain, ready.plausibilities)
+    world.replace("votes.csv", "dog ", "dog", 2)
+    world.edit(*OTHER_COLUMNS)
+    text = WHOLE.replace(READER, f"{READER}\n{COLUMNS}")
+    xr.testing.assert_equal(prepared(world, text).plausibilities, plain)
 
 
 def test_declared_labels_without_answers(world: World) -> None:
@@ -239,6 +194,6 @@ def test_the_table_of_examples_names_the_rows_of_a_file_without_names(world: Wor
 def test_components_of_disabled_plugins(world: World) -> None:
     text = WHOLE.replace('combiner = "maximum"', 'combiner = "ecdf"')
     assert prepared(world, text).study.plugins.disable == ()
-    found = refused(world, f'{text}[plugins]\ndisable = ["combiners"]\n')
-    assert "methods[2].combiner" in found
-    assert "disable" in found
+    result = refused(world, f'{text}[plugins]\ndisable = ["combiners"]\n')
+    assert "methods[2].combiner" in result
+    assert "disable" in result

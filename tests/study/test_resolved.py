@@ -1,11 +1,15 @@
-"""Everything that was left to us, filled in: written down, read again, and where it comes from."""
+"""Settings with every default: written, read again, where values come from, and their schema."""
 
 from __future__ import annotations
 
 import inspect
+import json
 import re
+import tomllib
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +23,11 @@ from plausibly import registry
 from plausibly.config.document import parse, toml_text, value_text
 from plausibly.config.load import draft, load
 from plausibly.config.resolved import origins, resolved, without_unset
+from plausibly.config.schema import schema
 from plausibly.config.settings import Annotations, Evaluation, Method, Predictions, Settings, Splits
 from plausibly.errors import ComponentError
-from plausibly.plugin import CALIBRATOR, COMBINER, SCORE
+from plausibly.plugin import CALIBRATOR, COMBINER, READER, SCORE
+from plausibly.protocols import KINDS
 from study_world import (
     SMALLEST,
     WHOLE,
@@ -33,7 +39,106 @@ from study_world import (
     with_more_components,
 )
 
-from .strategies import FLOATS, RATES, TEXT, studies
+from .test_draft import MISTAKES
+
+TEXT = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=6
+)
+NAMES = st.sampled_from(["a.csv", "b/c.nc", "../d e.npz", 'quo"te.csv', "ü.toml"])
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+BETWEEN = st.floats(0.01, 0.99)
+RATES = st.decimals("0.001", "0.999", places=5)
+
+
+def some(**keys: st.SearchStrategy[object]) -> st.SearchStrategy[dict[str, object]]:
+    return st.fixed_dictionaries({}, optional=keys)
+
+
+def component(name: str, **keys: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
+    table = some(**keys).map(lambda given: {"name": name, **given})
+    return table | st.just(name)
+
+
+PLAIN = (
+    component("expected")
+    | component("majority-vote")
+    | component("monte-carlo", draws=st.integers(1, 10**20))
+)
+CALIBRATORS = PLAIN | st.recursive(
+    PLAIN,
+    lambda inner: component(
+        "wrapped",
+        inner=inner,
+        many=st.lists(inner, max_size=2),
+        file=NAMES,
+        levels=st.dictionaries(TEXT, FLOATS, max_size=2),
+        text=TEXT,
+        switch=st.booleans(),
+    ),
+    max_leaves=3,
+)
+COMBINERS = (
+    component("average")
+    | component("held-out-rank", held_out=BETWEEN)
+    | component("ecdf", delta=st.floats(1e-300, 0.5), band=st.just("one-sided"))
+)
+SCORES = component("probability") | component("log-probability")
+CALIBRATIONS = st.lists(
+    some(calibrator=CALIBRATORS, score=SCORES, combiner=COMBINERS), min_size=1, max_size=3
+)
+COUNTS = st.lists(st.integers(1, 10**9), min_size=1, max_size=3, unique=True)
+RENAME = st.dictionaries(TEXT, TEXT, max_size=2)
+
+
+@st.composite
+def studies(draw: st.DrawFn) -> dict[str, object]:
+    calibrations = draw(CALIBRATIONS)
+    names = draw(st.lists(TEXT, min_size=3, max_size=3, unique=True))
+    annotations = st.fixed_dictionaries(
+        {"path": NAMES},
+        optional={
+            "reader": component("long-table", header=st.booleans()),
+            "missing": st.lists(TEXT, max_size=2),
+            "columns": st.dictionaries(st.sampled_from(["task", "label"]), TEXT),
+            "unanswered": st.sampled_from(["error", "drop"]),
+            "aggregator": component("majority-vote", ties=st.sampled_from(["first", "random"])),
+        },
+    )
+    predictions = st.fixed_dictionaries(
+        {"path": NAMES},
+        optional={
+            "example": TEXT,
+            "scale": st.sampled_from(["probability", "logit", "independent", "any"]),
+            "normalise": st.booleans(),
+            "bad_rows": st.sampled_from(["error", "drop"]),
+            "variable": TEXT,
+        },
+    )
+    rest = some(
+        seed=st.integers(),
+        alphas=st.lists(RATES, min_size=1, max_size=3, unique=True),
+        examples=some(path=NAMES, only_common=st.booleans(), one_per=TEXT, cluster=TEXT),
+        labels=some(path=NAMES, strip=st.booleans(), rename=RENAME),
+        splits=some(
+            count=st.integers(1, 10**6),
+            test=BETWEEN,
+            stratify=TEXT,
+            draws=COUNTS,
+            sizes=COUNTS,
+        ),
+        evaluation=some(
+            ties=st.sampled_from(["first", "any"]), true_label=TEXT, by=st.lists(TEXT, max_size=2)
+        ),
+        output=some(folder=NAMES),
+    )
+    return {
+        "annotations": draw(annotations),
+        "predictions": draw(predictions),
+        "methods": [
+            {"name": name, **table} for name, table in zip(names, calibrations, strict=False)
+        ],
+        **draw(rest),
+    }
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -49,9 +154,9 @@ def components() -> Iterator[None]:
 @settings(max_examples=40)
 @given(studies())
 def test_a_resolved_study_is_the_same_study(given_tables: dict[str, object]) -> None:
-    found = draft(given_tables)
-    assert not found.mistakes
-    one = found.settings
+    result = draft(given_tables)
+    assert not result.mistakes
+    one = result.settings
     text = toml_text(without_unset(resolved(one)))
     again = draft(tables(text))
     assert not again.mistakes
@@ -72,7 +177,7 @@ def test_a_resolved_study_is_the_same_study(given_tables: dict[str, object]) -> 
 def test_any_value_on_one_line_is_read_again(value: object) -> None:
     text = value_text(value)
     assert "\n" not in text
-    found = tables(f"x = {text}")["x"]
+    result = tables(f"x = {text}")["x"]
 
     def plain(one: object) -> object:
         if isinstance(one, dict):
@@ -81,7 +186,7 @@ def test_any_value_on_one_line_is_read_again(value: object) -> None:
             return [plain(item) for item in one]
         return float(one) if isinstance(one, Decimal) else one
 
-    assert plain(found) == plain(value)
+    assert plain(result) == plain(value)
 
 
 def test_paths_inside_components_move_with_the_study() -> None:
@@ -123,7 +228,7 @@ def test_origins_of_what_stands_in_tables_or_has_no_line() -> None:
     assert origins(attrs.evolve(document(WHOLE), text=""), {})("seed") == "in study.toml"
 
 
-def test_what_is_shown_is_the_same_study(world: World) -> None:
+def test_shown_settings_are_the_same_study(world: World) -> None:
     world.write("study.toml", WHOLE)
     world.write("shown.toml", run("config", "show", "study.toml").out)
     again = run("config", "show", "shown.toml", "--json").document
@@ -134,7 +239,7 @@ def test_what_is_shown_is_the_same_study(world: World) -> None:
     assert values["examples.one_per"] == (None, "not set")
 
 
-def test_what_was_recognised_is_shown_with_its_parameters(world: World) -> None:
+def test_a_recognised_reader_is_shown_with_its_parameters(world: World) -> None:
     world.write("study.toml", SMALLEST.replace("[pred", 'missing = ["?"]\n[pred'))
     out = run("config", "show", "study.toml").out
     assert re.search(r'^reader = "long-table" +# recognised$', out, re.M)
@@ -145,9 +250,8 @@ def test_what_was_recognised_is_shown_with_its_parameters(world: World) -> None:
 
 
 def defaults(call: Callable[..., object]) -> dict[str, object]:
-    """Return the default of every argument that has one."""
-    found = inspect.signature(call).parameters.values()
-    return {p.name: p.default for p in found if p.default is not inspect.Parameter.empty}
+    result = inspect.signature(call).parameters.values()
+    return {p.name: p.default for p in result if p.default is not inspect.Parameter.empty}
 
 
 def test_defaults_of_a_study_are_those_of_the_functions() -> None:
@@ -172,14 +276,14 @@ def test_defaults_of_a_study_are_those_of_the_functions() -> None:
     assert keys.pop("count") == comparing["splits"]
     assert keys == {name: comparing[name] for name in keys}
     assert (evaluation.ties, evaluation.true_label) == (comparing["ties"], comparing["true_label"])
-    found = study(SMALLEST)
-    assert [float(alpha) for alpha in found.alphas] == list(comparing["alphas"])  # type: ignore[call-overload]  # a tuple
-    assert found.seed == comparing["seed"]
-    calibrating, one = defaults(plausibly.calibrate), found.methods[0]
+    result = study(SMALLEST)
+    assert [float(alpha) for alpha in result.alphas] == list(comparing["alphas"])  # type: ignore[call-overload]  # a tuple
+    assert result.seed == comparing["seed"]
+    calibrating, one = defaults(plausibly.calibrate), result.methods[0]
     assert registry.called(CALIBRATOR, one.calibrator) == calibrating["calibrator"]
     assert registry.called(SCORE, one.score) == calibrating["score"]
     assert registry.called(COMBINER, one.combiner) == calibrating["combiner"]
-    assert found.annotations.unanswered == defaults(plausibly.aggregate)["unanswered"]
+    assert result.annotations.unanswered == defaults(plausibly.aggregate)["unanswered"]
 
 
 def test_a_study_that_is_made_in_python_takes_names_tables_and_objects() -> None:
@@ -199,3 +303,87 @@ def test_a_study_that_is_made_in_python_takes_names_tables_and_objects() -> None
     )
     assert made.alphas == (Decimal("0.1"), Decimal("0.05"))
     assert getattr(made.methods[0].calibrator, "draws", None) == 3
+
+
+# ---- the schema
+
+
+# Any: no types come with jsonschema.
+jsonschema: Any = import_module("jsonschema")
+
+
+@cache
+def validator() -> Any:  # Any: no types come with jsonschema
+    """Return what validates; the same for all tests, after the components were added."""
+    result = schema()
+    jsonschema.Draft202012Validator.check_schema(result)
+    return jsonschema.Draft202012Validator(json.loads(json.dumps(result)))
+
+
+def refused(text: str) -> list[str]:
+    return sorted(error.json_path for error in validator().iter_errors(tomllib.loads(text)))
+
+
+EXAMPLES = {
+    "smallest": SMALLEST,
+    "whole": WHOLE,
+    "plausibilities": SMALLEST.replace("annotations", "plausibilities"),
+    "options": SMALLEST.replace("[pred", 'columns = {example = "item"}\nunnamed = "drop"\n[pred'),
+    "reader table": SMALLEST.replace("[pred", 'reader = {name = "counts", array = "n"}\n[pred'),
+    "plugin and name": SMALLEST + 'calibrator = "calibrators:majority-vote"\n',
+    "nested": SMALLEST + "calibrator = {name = 'wrapped', inner = 'majority-vote', many = [{name = "
+    "'wrapped', inner = {name = 'monte-carlo', draws = 3}}], levels = {a = 1}}\n",
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example_studies_validate(name: str) -> None:
+    assert not draft(tables(EXAMPLES[name])).mistakes
+    assert not refused(EXAMPLES[name])
+
+
+@settings(max_examples=30)
+@given(given_tables=studies())
+def test_any_study_validates(given_tables: dict[str, object]) -> None:
+    text = toml_text(without_unset(resolved(draft(given_tables).settings)))
+    assert not refused(toml_text(given_tables))
+    assert not refused(text)
+
+
+# JSON has no NaN, and no schema compares the names of methods.
+DESCRIBED = [one for one in MISTAKES if not re.search("NaN|is called", one[3])]
+
+
+@pytest.mark.parametrize(("old", "new", "place", "_"), DESCRIBED)
+def test_the_schema_refuses_the_mistakes_of_a_study(old: str, new: str, place: str, _: str) -> None:
+    path = f"$.{place.split()[1]}"
+    result = refused(WHOLE.replace(old, new, 1))
+    assert any(path.startswith(one) or one.startswith(path) for one in result)
+
+
+def test_every_component_that_is_installed_is_in_it() -> None:
+    result = schema()["$defs"]
+    for kind in KINDS:
+        names = {entry.name for entry in registry.default().entries(kind)}
+        if kind.name != "annotation":
+            assert names <= set(result[kind.name]["anyOf"][1]["properties"]["name"]["enum"])
+    assert "annotation" not in result
+
+
+def test_a_component_that_cannot_be_loaded_takes_anything(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with_more_components(monkeypatch)
+    registry.register(CALIBRATOR, "lost", "no_such_module:Lost")
+    registry.register(READER, "lost", "no_such_module:Lost")
+    result = jsonschema.Draft202012Validator(schema())
+    text = SMALLEST.replace("[pred", 'reader = "lost"\nwhatever = 1\n[pred')
+    text += 'calibrator = {name = "lost", whatever = 1}\n'
+    assert not list(result.iter_errors(tomllib.loads(text)))
+
+
+def test_the_command_prints_the_schema() -> None:
+    ran = run("config", "schema")
+    assert json.loads(ran.out) == json.loads(json.dumps(schema()))
+    assert run("config", "schema", "--json") == ran
+    assert run("config", "schema", "--quiet").out == ""

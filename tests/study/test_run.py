@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,13 +14,15 @@ import xarray as xr
 
 import plausibly
 from cli_world import World, run
+from plausibly.cli import run as command
 from plausibly.errors import InputError, PlausiblyWarning
+from plausibly.evaluation.design import Design, Outcome
 from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.io import read_sets
 from plausibly.kernels.random import hash_names
 from plausibly.protocols import Calibrator
 from plausibly.study import StudyResult, prepare, run_study, write_study
-from study_world import SMALLEST, WHOLE, study, tables, written
+from study_world import WHOLE, tables, written
 
 METHODS: dict[str, dict[str, object] | Calibrator] = {
     "everyone": {
@@ -41,7 +44,6 @@ METHODS: dict[str, dict[str, object] | Calibrator] = {
 
 
 def ran(source: object) -> StudyResult:
-    """Return what a study gives, whatever it warns of."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PlausiblyWarning)
         return run_study(source)  # type: ignore[arg-type]  # whatever stands for a study
@@ -58,24 +60,24 @@ def inputs() -> tuple[xr.DataArray, xr.DataArray]:
 def test_the_same_as_data(world: World) -> None:
     strict = run("run", "study.toml", "-o", "elsewhere", "--json", "--strict", "--quiet")
     assert (strict.code, strict.err.startswith("error warnings-strict: ")) == (3, True)
-    told, result = strict.document, ran("study.toml")
-    assert told["study"]["output"] == {"folder": "elsewhere"}
-    assert told["annotations"]["reader"] == "long-table"
-    assert [method["name"] for method in told["methods"]] == list(METHODS)
-    for method, name in zip(told["methods"], METHODS, strict=True):
+    shown, result = strict.document, ran("study.toml")
+    assert shown["study"]["output"] == {"folder": "elsewhere"}
+    assert shown["annotations"]["reader"] == "long-table"
+    assert [method["name"] for method in shown["methods"]] == list(METHODS)
+    for method, name in zip(shown["methods"], METHODS, strict=True):
         for at, alpha in enumerate((0.1, 0.25)):
             here = result.compared.sel({"method": name, "alpha": alpha})
             figures = method["results"][at]
             assert figures["aggregated_coverage"] == float(here["aggregated_coverage"].mean())
             assert figures["set_size"] == float(here["set_size"].mean())
             assert figures["alpha"] == alpha
-    assert told["methods"][2]["calibrator"] == "monte-carlo(draws=4, systematic=False)"
-    assert told["methods"][1]["results"][0]["guaranteed"] is None
-    assert told["predictor"]["fingerprint"] == result.predictor.fingerprint
-    assert len(told["groups"]) == 10
-    assert told["written"][:2] == ["elsewhere/report.html", "elsewhere/results.nc"]
+    assert shown["methods"][2]["calibrator"] == "monte-carlo(draws=4, systematic=False)"
+    assert shown["methods"][1]["results"][0]["guaranteed"] is None
+    assert shown["predictor"]["fingerprint"] == result.predictor.fingerprint
+    assert len(shown["groups"]) == 10
+    assert shown["written"][:2] == ["elsewhere/report.html", "elsewhere/results.nc"]
     assert sorted(written(world.path("elsewhere"))) == sorted(
-        Path(name).name for name in told["written"]
+        Path(name).name for name in shown["written"]
     )
 
 
@@ -114,14 +116,6 @@ def test_sets_are_those_of_the_first_split_and_the_predictor_saw_all(world: Worl
     assert (saved.n, saved.metadata.aggregator) == (30, "label-frequency")
 
 
-def test_a_seed_that_no_32_bits_hold_is_kept_as_text(world: World) -> None:
-    world.write("study.toml", f"seed = {10**30}\n{SMALLEST}[splits]\ncount = 1\n")
-    write_study(ran("study.toml"))
-    stored = xr.load_dataset("plausibly-out/results.nc", engine="scipy")
-    assert stored.attrs["seed"] == str(10**30)
-    assert study(world.path("plausibly-out/resolved.toml").read_text()).seed == 10**30
-
-
 def test_nothing_else_has_a_part_in_the_results(world: World) -> None:
     """Results are those of the resolved study, of several processes, and of any order of rows."""
     assert run("run", "study.toml").code == 0
@@ -157,3 +151,88 @@ def test_a_study_from_python_needs_no_file(world: World) -> None:
     with pytest.raises(InputError) as caught:
         run_study(given)
     assert caught.value.what == "the study: sede is no key"
+
+
+# ---- runs that were interrupted
+
+
+@pytest.fixture
+def stopping(monkeypatch: pytest.MonkeyPatch) -> Callable[[int | None], list[int]]:
+    """Stops before a split as Ctrl-C does, and returns the splits that were computed."""
+    monkeypatch.setattr(command, "PATIENCE", 0.0)
+    compute = Design.run
+
+    def stop_at(last: int | None) -> list[int]:
+        numbers: list[int] = []
+
+        def runs(self: Design, number: int) -> Outcome:
+            if number == last:
+                raise KeyboardInterrupt
+            numbers.append(number)
+            return compute(self, number)
+
+        monkeypatch.setattr(Design, "run", runs)
+        return numbers
+
+    return stop_at
+
+
+def test_an_interrupted_run_goes_on(
+    world: World, stopping: Callable[[int | None], list[int]]
+) -> None:
+    stopping(4)
+    shown = run("run", "study.toml", "--no-report")
+    assert shown.code == 130
+    assert shown.err.startswith("error interrupted: ")
+    assert "  found     4, which are kept in out/unfinished\n" in shown.err
+    assert sorted(path.name for path in world.path("out").iterdir()) == ["unfinished"]
+    computed = stopping(None)
+    shown = run("run", "study.toml", "--no-report")
+    assert shown.code == 0
+    assert computed == [4, 5]
+    assert "kept         4 of 6 splits, from an interrupted run\n\nStudy: 6 splits " in shown.out
+    resumed = written(world.path("out"))
+    computed = stopping(None)
+    shown = run("run", "study.toml", "-o", "whole", "--json", "--no-report")
+    assert shown.document["kept"] == 0
+    assert computed == list(range(6))
+    whole = written(world.path("whole"))
+    assert list(resumed) == list(whole)
+    for name, content in whole.items():
+        assert name == "resolved.toml" or resumed[name] == content
+    assert not world.path("out/unfinished").exists()
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_another_study_and_a_fresh_run_start_anew(
+    world: World, stopping: Callable[[int | None], list[int]], fresh: bool
+) -> None:
+    stopping(3)
+    assert run("run", "study.toml", "--no-report").code == 130
+    if not fresh:
+        world.edit("study.toml", "seed = 1", "seed = 2")
+    computed = stopping(None)
+    shown = run("run", "study.toml", "--no-report", *["--fresh"] * fresh)
+    assert (shown.code, computed) == (0, list(range(6)))
+    reason = "nothing: the interrupted run was of another study (seed 2, was 1)\n"
+    assert (f"kept         {reason}" in shown.out) is not fresh
+
+
+def test_a_run_that_was_stopped_at_once_leaves_nothing(
+    world: World, stopping: Callable[[int | None], list[int]]
+) -> None:
+    stopping(0)
+    shown = run("run", "study.toml")
+    assert shown.code == 130
+    assert "hint      run it again; every file is whole, or as it was\n" in shown.err
+    assert not world.path("out").exists()
+
+
+def test_a_folder_of_that_name_is_not_touched(world: World) -> None:
+    world.path("out/unfinished").mkdir(parents=True)
+    world.write("out/unfinished/mine.txt", "kept")
+    shown = run("run", "study.toml")
+    assert shown.code == 2
+    assert "error checkpoint-unknown: out/unfinished is no folder of finished" in shown.err
+    assert shown.err.endswith("  hint      -o elsewhere, or move out/unfinished away\n")
+    assert world.path("out/unfinished/mine.txt").read_text() == "kept"

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
 
 import plausibly
+from cli_calibrators import make
 from cli_world import World, run
+from plausibly.data.validate import seen_in_one
 from plausibly.errors import PlausiblyWarning
-from plausibly.evaluation.splits import split, split_keys
+from plausibly.evaluation.splits import split, split_keys, split_seed
 from plausibly.kernels.random import hash_names
 from plausibly.study import run_study
 from study_world import WHOLE
@@ -97,15 +100,38 @@ def test_the_sets_are_of_the_stratified_split(world: World) -> None:
     assert result.sets["example"].values.tolist() == ready["example"].values[test].tolist()
 
 
-def test_sizes_and_strata_that_no_split_has(world: World) -> None:
-    world.edit("study.toml", "[10, 15]", "[10, 16]")
-    told = run("run", "study.toml")
-    assert told.code == 2
-    assert "error option-range: split 0 has no 16 calibration examples\n" in told.err
-    world.edit("study.toml", "sizes = [10, 16]", "")
-    world.edit("study.toml", 'patients.csv"\n', 'patients.csv"\ncluster = "patient"\n')
-    world.edit("study.toml", '"site"', '"diagnosis"')
-    told = run("run", "study.toml")
-    assert told.code == 2
-    assert 'values of "patient" lie in several strata of' in told.err
-    assert not world.path("out").exists()
+# ---- augmentations
+
+
+METHODS: dict[str, dict[str, object]] = {
+    scores: {"calibrator": {"name": "augmentation", "scores": scores}}
+    for scores in ("pooled", "mean", "separate")
+}
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> tuple[xr.DataArray, xr.DataArray]:
+    make(tmp_path)
+    lam = plausibly.aggregate(plausibly.read_annotations(tmp_path / "votes.csv"))
+    return plausibly.read_predictions(tmp_path / "views.csv", augmentation="view"), lam
+
+
+def test_one_split_by_hand(data: tuple[xr.DataArray, xr.DataArray]) -> None:
+    views, lam = data
+    found = plausibly.compare(views, lam, METHODS, alphas=[0.3], splits=1, seed=4).data
+    keys = split_keys(4, 0)
+    test = split(hash_names(views["example"].values), keys, test=0.5)
+    for name, method in METHODS.items():
+        predictor = plausibly.calibrate(
+            views[:, ~test],
+            lam[~test],
+            calibrator=method["calibrator"],  # type: ignore[arg-type]  # a table
+            seed=split_seed(4, 0),
+        )
+        new = views[:, test]
+        if name == "pooled":
+            new = seen_in_one(new, keys.child("augmentation"))
+        sets = predictor.predict(new, 0.3)
+        expected = float((sets * lam[test]).sum("label").mean())
+        measured = found["aggregated_coverage"].sel({"method": name}).item()
+        assert measured == pytest.approx(expected)

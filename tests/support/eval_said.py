@@ -18,7 +18,9 @@ import plausibly
 from plausibly import annotators, evaluation
 from plausibly.errors import InputError, PlausiblyWarning
 
-NAMES = {**vars(annotators), **vars(evaluation), "np": np, "xr": xr, "plausibly": plausibly}
+LIBRARIES = {"np": np, "xr": xr, "plausibly": plausibly}
+OFFERED = {name: getattr(evaluation, name) for name in dir(evaluation)}
+NAMES = {**vars(annotators), **OFFERED, **LIBRARIES}
 
 
 def said(test: str) -> pytest.MarkDecorator:

@@ -7,7 +7,7 @@ from plausibly.annotators.agreement import (
     label_disagreement,
 )
 from plausibly.annotators.certainty import annotation_certainty, uncertainty_adjusted_accuracy
-from plausibly.annotators.measures import average_overlap, set_likeness
+from plausibly.annotators.measures import average_overlap
 
 __all__ = [
     "Agreement",
@@ -16,6 +16,5 @@ __all__ = [
     "average_overlap",
     "describe_certainty",
     "label_disagreement",
-    "set_likeness",
     "uncertainty_adjusted_accuracy",
 ]

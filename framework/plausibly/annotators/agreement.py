@@ -74,17 +74,11 @@ def label_disagreement(answers: xr.DataArray | xr.Dataset) -> xr.Dataset:
         (label, other): to how many examples both are named. Attributes: `n` examples, `compared` of
         them, and `pairs`, of what: ``answers`` or ``draws``.
 
-    Raises
-    ------
-    InputError
-        ``pairs-none`` where no example has two answers, and what is wrong with the input.
-
     Notes
     -----
-    With d_i answers to example i, of which c_ik say k, a pair is any two of them, and examples with
-    one answer are left out: ``mean_i c_ik (c_il - 1[k = l]) / (d_i (d_i - 1))``. Of plausibilities
-    both labels are drawn, ``mean_i lambda_ik lambda_il``: an answer then also meets itself, so that
-    few answers behind the plausibilities look more agreed than they are.
+    With d_i answers to example i, of which c_ik say k, and without examples of one answer,
+    ``mean_i c_ik (c_il - 1[k = l]) / (d_i (d_i - 1))``; of plausibilities
+    ``mean_i lambda_ik lambda_il``, so that few answers behind them look more agreed than they are.
     """
     if is_annotations(answers) and answers.attrs.get(names.KIND) == SINGLE:
         single = Answers.of(answers)
@@ -193,28 +187,19 @@ class Agreement(Result):
                 text = "No annotator answered an example that another one answered, too."
             return wrapped(text)
         low = sorted(np.flatnonzero(data["annotator_low"].values).tolist(), key=agreed.__getitem__)
-        shown = low[:_MOST_ROWS]
-        # Answers and agreement of each, and a label that is named too often.
-        usual = decimal(float(np.nanmedian(agreed)), 2)
-        rows = each(data.isel({names.ANNOTATOR: shown}), names.ANNOTATOR)
-        texts = [str(row[names.ANNOTATOR].item()) for row in rows]
-        answers = [counted(int(row["annotator_answers"])) for row in rows]
-        wide, digits = max(map(len, texts), default=0), max(map(len, answers), default=0)
-        lines: list[str] = []
-        for name, number, row in zip(texts, answers, rows, strict=True):
-            text = f"{name:<{wide}}  {number:>{digits}} answers   "
-            text += f"{_LIKENESS[data.attrs['likeness']]} "
-            text += decimal(float(row["annotator_agreement"]), 2)
-            text += " " * 12 if lines else f" (usual {usual})"
+        shown, lines = low[:_MOST_ROWS], []
+        likeness = f"{_LIKENESS[data.attrs['likeness']]} {{}} (usual {{}})"
+        for row in each(data.isel({names.ANNOTATOR: shown}), names.ANNOTATOR):
+            name, number = str(row[names.ANNOTATOR].item()), int(row["annotator_answers"])
+            values = (float(row["annotator_agreement"]), float(np.nanmedian(agreed)))
+            text = likeness.format(*(decimal(value, 2) for value in values))
+            lines.append(f"{name}  {counted(number)} answers   {text}")
+            # A label that is named too often.
             share, others = (float(row[f"annotator_says_{end}"]) for end in ("share", "others"))
-            note = ""
             if share - others >= _OFTEN:
                 label = quoted(row["annotator_says"].item())
-                note = f"  says {label} to {percent(share)}, others {percent(others)}"
-            if note and len(text.rstrip()) + len(note) > 80:
-                lines += [text.rstrip(), f"{'':<{wide}}{note}"]
-            else:
-                lines.append(f"{text}{note}".rstrip())
+                shares = f"{percent(share)}, others {percent(others)}"
+                lines.append(f"{'':<{len(name)}}  says {label} to {shares}")
         rest = not_among(known.tolist(), shown)
         if rest:
             lowest, highest = float(agreed[rest].min()), float(agreed[rest].max())
@@ -303,13 +288,7 @@ def measure_titles(kind: str) -> dict[str, str]:
 
 
 def describe_certainty(certainty: xr.Dataset) -> list[str]:
-    """Return in words how certain the most plausible label is.
-
-    Parameters
-    ----------
-    certainty : Dataset
-        From `plausibly.annotators.annotation_certainty`.
-    """
+    """Return in words what `annotation_certainty` measured."""
     titles = {"": "certainty of the most plausible label", "level_": "of its level"}
     there = [prefix for prefix in titles if f"{prefix}mean" in certainty]
     lines = [
@@ -539,16 +518,12 @@ def agreement(
     Agreement
         Prints its measures and verdict. In `data`, over the dim ``measure``: `value`, `low` and
         `high`, and `reason`, why there is no value. Of all kinds: ``percent`` (two answers to an
-        example are equal, the mean over examples), ``krippendorff-nominal``, ``left-out-vote`` (an
-        annotator says what the others vote for), ``unanimous`` and ``tied`` (shares of examples),
-        ``entropy`` (mean, in nats, of the plausibilities by the default aggregator of the kind). Of
-        single labels ``fleiss-kappa``, and with an order ``neighbouring`` (equal, or next to each
-        other) and ``krippendorff-ordinal``. Of label sets ``jaccard`` and ``masi`` (mean likeness
-        of two sets), ``krippendorff-jaccard`` and ``krippendorff-masi`` (with the distance
-        1 - likeness). Of rankings ``first-choice`` (labels drawn from the first ranks of two are
-        the same), ``average-overlap`` and ``partial-average-overlap`` (see
-        `plausibly.annotators.average_overlap`) and ``krippendorff-overlap`` (with the distance
-        1 - partial average overlap).
+        example are equal), ``krippendorff-nominal``, ``left-out-vote`` (an annotator gives the
+        label that the others vote for), ``unanimous``, ``tied``, and ``entropy`` (in nats). Of
+        single labels ``fleiss-kappa``, and with an order ``neighbouring`` and
+        ``krippendorff-ordinal``. Of label sets ``jaccard``, ``masi`` and alpha with these. Of
+        rankings ``first-choice``, ``average-overlap``, ``partial-average-overlap`` and alpha
+        (``krippendorff-overlap``).
 
         By label: `label_answers` that name it, `label_share`, `label_again` (another names it too,
         if one does) with ``*_low`` and ``*_high``, and `label_kappa`,
@@ -562,26 +537,12 @@ def agreement(
         ``group``: `group_examples`, and `group_value`, ``*_low``, ``*_high``, ``*_reason`` by
         measure.
 
-    Raises
-    ------
-    InputError
-        ``agreement-kind``, ``weights-fractional``, ``order-unfit``, ``order-incomplete``,
-        ``depth-unfit``, ``option-range``, and what is wrong with the table or a coordinate.
-
-    Warns
-    -----
-    PlausiblyWarning
-        ``annotator-repeats`` where one annotator answers an example several times;
-        ``order-partial`` where the coordinate ``order`` lacks labels that answers name.
-
     Notes
     -----
     Measures of pairs are over examples with two answers or more. Intervals are BCa over resamples
-    of the examples, with Student's t for few: what other examples of the same kind, answered alike,
-    would give. There is none where all resamples agree alike, as where all annotators agree.
-    An annotator is low where the mean difference to the others of the same examples is more
-    standard errors below 0 than chance gives one annotator in twenty tables, and ten answers or
-    more were compared.
+    of the examples, with Student's t for few; there is none where all resamples agree alike. An
+    annotator is low where the mean difference to the others of the same examples is more standard
+    errors below 0 than chance gives one annotator in twenty tables, of ten answers or more.
 
     References
     ----------

@@ -94,15 +94,6 @@ class Answers:
                 source="annotations",
                 details={"examples": [str(name) for name in dict.fromkeys(where)]},
             )
-        if rows.weight.sum() >= 2.0**31:
-            raise InputError(
-                "answers-many",
-                f"annotations stand for {counted(int(rows.weight.sum()))} answers",
-                expected="fewer than 2,147,483,648, so that pairs can be counted exactly",
-                found=counted(int(rows.weight.sum())),
-                hint="plausibly.select_annotations(ann, example=...) some of the examples",
-                source="annotations",
-            )
         examples = name_texts(table.indexes[names.EXAMPLE])
         hashes = hash_names(examples)
         place = np.lexsort((np.array(examples, dtype=np.str_), hashes))
@@ -310,9 +301,8 @@ def order_positions(
         if wanted and without:
             warn(
                 "order-partial",
-                f"{counted(len(without))} of {counted(len(named))} labels that annotators say "
-                f"{'has' if len(without) == 1 else 'have'} no place in the order "
-                f"({listed(map(quoted, without))})",
+                f"{counted(len(without))} of {counted(len(named))} labels that annotators name are "
+                f"not in the order ({listed(map(quoted, without))})",
                 expected="a number in the column order for each label in the answers",
                 found="agreement without the measures that know an order",
                 hint=f'number them, or missing=["{without[0]}"], if it means no answer',
@@ -325,18 +315,15 @@ def order_positions(
     lost = [answers.labels[k] for k in answers.mention_label.tolist() if place[k] < 0]
     if lost or len(set(wanted)) < len(wanted):
         twice = [label for label in dict.fromkeys(wanted) if wanted.count(label) > 1]
+        wrong, problem = (lost, "missing") if lost else (twice, "repeated")
         guess = near(lost[0], wanted) if lost else None
+        hint = f"order={answers.labels}, in their order"
         raise InputError(
             "order-incomplete",
-            f"the order of labels lacks {quoted(lost[0])}, which annotators say"
-            if lost
-            else f"the order of labels names {quoted(twice[0])} twice",
+            f"{quoted(wrong[0])} is {problem} in the order of the labels",
             expected="each label in the answers, once",
-            found=f"{listed(wanted)}; {counted(len(lost) or len(twice))} "
-            f"{'missing' if lost else 'repeated'}",
-            hint=f"{quoted(lost[0])} instead of {quoted(guess)} in the order"
-            if guess
-            else f"order={answers.labels}, in their order",
+            found=f"{listed(wanted)}; {counted(len(wrong))} {problem}",
+            hint=f"{quoted(lost[0])} instead of {quoted(guess)} in the order" if guess else hint,
             source="order",
             details={"missing": lost, "repeated": twice},
         )

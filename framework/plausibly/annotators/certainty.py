@@ -14,9 +14,9 @@ from plausibly.data.names import name_texts, text_array
 from plausibly.data.plausibilities import check_plausibilities, mean_over_draws
 from plausibly.errors import InputError
 from plausibly.evaluation import inputs, intervals
+from plausibly.evaluation.groups import LEVEL, Risk, in_order, levels_of
 from plausibly.evaluation.intervals import Averaging, Doubles, Interval
 from plausibly.evaluation.result import ENDS
-from plausibly.evaluation.risk import LEVEL, Risk, in_order, levels_of
 from plausibly.evaluation.splits import out_of_range
 from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.random import Keys, hash_names
@@ -61,11 +61,6 @@ def annotation_certainty(
         share of draws in which the label is the most plausible one, of tied ones in equal parts.
         With `risk`, `level_certainty` (example) with `level_mean`, ``*_low``, ``*_high``, and
         `first_level` (example, level).
-
-    Raises
-    ------
-    InputError
-        ``draws-missing``, ``option-range``, and what is wrong with plausibilities or levels.
 
     Notes
     -----
@@ -167,11 +162,6 @@ def uncertainty_adjusted_accuracy(
         leave open; and `example_accuracy` (example, top). With `risk`, over ``level``:
         `level_mass`, in examples, and `level_accuracy` (level, top), of the examples whose most
         plausible label has the level.
-
-    Raises
-    ------
-    InputError
-        ``draws-missing``, ``option-range``, and where inputs do not match or are not usable.
 
     Notes
     -----
@@ -292,6 +282,8 @@ def _means(
     hashes: Hashes, cluster: str | None, arrays: Sequence[xr.DataArray], confidence: float
 ) -> Callable[[Doubles], Interval]:
     """Return a function from numbers of examples to their mean with its interval."""
-    order, clusters = np.argsort(hashes, kind="stable"), inputs.cluster_codes(cluster, arrays)
-    averaging = Averaging(None if clusters is None else clusters[order], 0, "auto", confidence)
+    order, clusters = np.argsort(hashes, kind="stable"), None
+    if cluster is not None:
+        clusters = inputs.codes_of(inputs.example_values(cluster, arrays))[1][order]
+    averaging = Averaging(clusters, 0, "auto", confidence)
     return lambda values: averaging.interval(np.clip(values[order], 0.0, 1.0))

@@ -44,20 +44,6 @@ def _masi(both: Doubles, first: Doubles, second: Doubles) -> Doubles:
     return _jaccard(both, first, second) * factor
 
 
-def set_likeness(one: Collection[object], other: Collection[object]) -> dict[str, float]:
-    """Return Jaccard and MASI of two sets; both 1 of two empty ones.
-
-    Parameters
-    ----------
-    one, other : collection of labels
-    """
-    a, b = set(one), set(other)
-    if not a | b:
-        return {"jaccard": 1.0, "masi": 1.0}
-    sizes = [np.array(float(len(subset))) for subset in (a & b, a, b)]
-    return {"jaccard": float(_jaccard(*sizes)), "masi": float(_masi(*sizes))}
-
-
 def _row_products(left: Matrix, first: Ints, right: Matrix, second: Ints) -> Doubles:
     """Return the scalar products of rows of two matrices, some at a time."""
     products = np.zeros(len(first))
@@ -106,11 +92,6 @@ def average_overlap(
     -------
     float
         In [0, 1]; 0 where a ranking is empty.
-
-    Raises
-    ------
-    InputError
-        ``ranking-repeats``, ``option-range``, ``label-unknown``.
 
     References
     ----------

@@ -53,12 +53,10 @@ def reliability(
 ) -> ReliabilityTable:
     """Return what each annotator is worth, as an aggregator estimates it.
 
-    Examples without an answer say nothing of annotators, and are left out.
-
     Parameters
     ----------
     annotations : Dataset
-        An annotation table, from `read_annotations` or an annotation kind.
+        An annotation table; examples without an answer are left out.
     aggregator : str, mapping or Aggregator
         One that estimates annotators, such as ``dawid-skene``, ``one-coin`` or
         ``worker-agreement``: it has a method ``reliability(annotations)``.
@@ -75,14 +73,6 @@ def reliability(
         answers while all annotators together give it at most three quarters as often as that, or
         that answers are right less often than a guess would be. Attributes hold the same of unknown
         annotators, taken together, and how the estimate converged.
-
-    Raises
-    ------
-    InputError
-        ``reliability-none`` where the aggregator estimates no annotators, ``kind-unsuitable``, and
-        what the aggregator says.
-    ComponentError
-        ``reliability-malformed`` where the answer of a plugin is no table of these annotators.
     """
     table = check_table(annotations)
     component = registry.resolve(AGGREGATOR, aggregator, params or None)

@@ -58,7 +58,7 @@ def evaluate(output: Output, loaded: Draft) -> None:
     from plausibly.conformal.load import load_predictor
     from plausibly.data.names import ALPHA
     from plausibly.errors import PlausiblyWarning
-    from plausibly.evaluation.evaluate import evaluate as evaluated
+    from plausibly.evaluation.evaluation import evaluate as evaluated
     from plausibly.evaluation.groups import describe_coverage
     from plausibly.evaluation.result import AGGREGATED, decimal, ends, figures, part_rows, planes
     from plausibly.evaluation.uniformity import describe_uniformity
@@ -169,9 +169,8 @@ def _parts(
     from plausibly.data.names import EXAMPLE, LABEL
     from plausibly.data.plausibilities import Plausibilities
     from plausibly.evaluation import groups
-    from plausibly.evaluation.ambiguity import entropy
+    from plausibly.evaluation.groups import LEVEL, entropy, label_coordinate
     from plausibly.evaluation.inputs import example_values
-    from plausibly.evaluation.risk import LEVEL, label_coordinate
     from plausibly.evaluation.slab import worst_slab_coverage
     from plausibly.evaluation.uniformity import OF, p_value_uniformity
     from plausibly.io import read_labels

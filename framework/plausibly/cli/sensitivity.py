@@ -62,7 +62,7 @@ def sensitivity(
       -p probabilities.csv --aggregator inverse-rank \
       --aggregator '{name = "dirichlet", temperature = 3.0}'
     """
-    from plausibly.evaluation.sensitivity import read_aggregators, sensitivity as measured
+    from plausibly.evaluation.aggregators import read_aggregators, sensitivity as measured
     from plausibly.study import reading
 
     settings, files = loaded.settings, options.inputs(FLAGS, loaded)

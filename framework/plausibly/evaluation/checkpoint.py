@@ -26,34 +26,21 @@ from plausibly.evaluation.recorded import Recorded
 from plausibly.protocols import CALIBRATOR, COMBINER, SCORE, Kind
 
 
-def to_json(outcome: Outcome) -> dict[str, object]:
-    """Return plain data and arrays; Python writes floats so that they are read as they were."""
-    return {
-        **attrs.asdict(outcome, recurse=False),
-        "stated": [attrs.astuple(stated) for stated in outcome.stated],
-        "warnings": [warning.to_json() for warning in outcome.warnings],
-    }
-
-
-def from_json(plain: Mapping[str, Any]) -> Outcome:  # Any: what JSON holds
-    """Return the outcome that `to_json` described."""
+def read_outcome(plain: Mapping[str, Any]) -> Outcome:  # Any: what JSON holds
+    """Return the outcome of a file, with the floats that were written."""
     measures = {name: np.array(values, np.float64) for name, values in plain["measures"].items()}
     vacuous = np.array(plain["vacuous"], dtype=np.bool_)
-    stated = tuple(Stated(*fields) for fields in plain["stated"])
-    if len(stated) != vacuous.size or any(
-        values.shape != vacuous.shape for values in measures.values()
-    ):
+    shapes = {values.shape for values in (vacuous, *measures.values())}
+    if len(shapes) > 1 or len(plain["stated"]) != vacuous.size:
         raise ValueError("cells are missing")
-    return Outcome(
-        number=int(plain["number"]),
-        n_test=int(plain["n_test"]),
-        n_calibration=np.array(plain["n_calibration"], dtype=np.int64),
-        measures=measures,
-        vacuous=vacuous,
-        stated=stated,
-        guarantees=dict(plain["guarantees"]),
-        warnings=tuple(Recorded.from_json(warning) for warning in plain["warnings"]),
-    )
+    read = {
+        "n_calibration": np.array(plain["n_calibration"], dtype=np.int64),
+        "measures": measures,
+        "vacuous": vacuous,
+        "stated": tuple(Stated(**fields) for fields in plain["stated"]),
+        "warnings": tuple(Recorded(**fields) for fields in plain["warnings"]),
+    }
+    return Outcome(**{**plain, **read})
 
 
 FORMAT = 1
@@ -167,9 +154,8 @@ class Checkpoint:
             )
         differences: list[str] = []
         for key in {**self._about, **written}:
-            # As they look in a file.
             new, old = (
-                json.dumps(table.get(key), sort_keys=True) for table in (self._about, written)
+                json.dumps(part.get(key), sort_keys=True) for part in (self._about, written)
             )
             if new != old:
                 described = _DIGEST in new + old or "{" in new + old
@@ -188,7 +174,7 @@ class Checkpoint:
         for number in range(splits):
             # A file that cannot be read, as after a power cut, is computed again.
             with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-                outcome = from_json(json.loads(self._file(number).read_text(encoding="utf-8")))
+                outcome = read_outcome(json.loads(self._file(number).read_text(encoding="utf-8")))
                 if outcome.number == number and outcome.vacuous.shape == design.shape:
                     finished[number] = outcome
         return finished
@@ -207,7 +193,7 @@ class Checkpoint:
                 raise unwritable(self.folder, reason) from reason
             _write(about, self._about)
         for finished in unsaved:
-            _write(self._file(finished.number), to_json(finished))
+            _write(self._file(finished.number), attrs.asdict(finished))
 
     def discard(self) -> None:
         """Remove what was kept, and the folder where nothing else is in it."""

@@ -396,7 +396,7 @@ def sets_of(
 
 def exact_means(plane: Bools, targets: Targets, groups: Values | None) -> dict[str, float]:
     """Return the means at one alpha, summed exactly: rows in any order give the same."""
-    measured = measure(plane, targets)
+    measured = measure(plane, targets).outcomes
     along = figures_along_order(measured)
     outcomes = {name: values[:, 0] for name, values in measured.items()}
     outcomes["share_empty"] = 1.0 * (outcomes[SET_SIZE] == 0)

@@ -27,7 +27,7 @@ from plausibly.evaluation.intervals import (
     check_method,
     variables,
 )
-from plausibly.evaluation.splits import check_share, out_of_range, split, units_of
+from plausibly.evaluation.splits import check_share, out_of_range, read_numbers, split, units_of
 from plausibly.kernels import coverage
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Floats, Ints
@@ -63,9 +63,8 @@ def monte_carlo_error(
         Numbers of draws m.
     seeds : int
         How many times labels are drawn anew, 2 or more, on the same calibration examples.
-    score : str, mapping or ScoreFunction
-    confidence : float
-        Of the intervals of mean differences over seeds.
+    score, confidence
+        See `plausibly.calibrate`; of the intervals of mean differences over seeds.
     seed : int
         Of the split; draw number r uses seed ``seed + r``.
 
@@ -79,29 +78,15 @@ def monte_carlo_error(
         first-order ``sqrt(V_w / (m n))``, V_w the mean over calibration examples of
         ``L (1 - L)``, L the plausibility that sets leave out.
 
-    Raises
-    ------
-    InputError
-        ``draws-malformed``, ``option-range``; as `plausibly.calibrate`.
-
     Notes
     -----
     ``sd`` is about the draws alone: from one set of calibration examples to another coverage varies
-    more, see `plausibly.compare`. Intervals are Student's, over seeds, given the examples, and have
-    no width where all seeds give the same. Infinite thresholds (every label, or none) have no
+    more, see `plausibly.compare`. Intervals are Student's, over seeds. Infinite thresholds have no
     difference: NaN.
     """
     from scipy.special import stdtrit
 
-    if not len(draws) or any(int(m) != m or m < 1 for m in draws) or len(set(draws)) < len(draws):
-        raise InputError(
-            "draws-malformed",
-            "these are no numbers of draws to compare",
-            expected="whole numbers from 1 on, each once",
-            found=listed(draws) or "none",
-            hint="draws=(1, 2, 5, 10, 20, 50)",
-            source="draws",
-        )
+    numbers = read_numbers("draws", draws)
     if seeds < 2:
         raise out_of_range("seeds", seeds, expected="2 or more", hint="seeds=20")
     check_method("t", confidence)
@@ -129,21 +114,21 @@ def monte_carlo_error(
 
     exact_one = calibrate(old, old_plausibilities, calibrator="expected", score=score, seed=seed)
     expected = measured(exact_one)
-    results = np.empty((len(_MEASURES), len(draws), seeds, len(exact)))
+    results = np.empty((len(_MEASURES), len(numbers), seeds, len(exact)))
     with ticking(progress, "calibrating") as tick, warnings.catch_warnings():
         warnings.simplefilter("ignore", PlausiblyWarning)  # the expected one warned of the same
-        for place, m in enumerate(draws):
+        for place, m in enumerate(numbers):
             for repeat in range(seeds):
-                table = {"name": "monte-carlo", "draws": int(m)}
+                table = {"name": "monte-carlo", "draws": m}
                 calibrated = calibrate(
                     old, old_plausibilities, calibrator=table, score=score, seed=seed + repeat
                 )
                 results[:, place, repeat] = measured(calibrated)
-                tick(place * seeds + repeat + 1, len(draws) * seeds)
+                tick(place * seeds + repeat + 1, len(numbers) * seeds)
         planes = inputs.planes_of(exact_one.predict(old, typed))
     held = np.stack([coverage.aggregated(plane, old_plausibilities.values) for plane in planes])
     within = (held * (1.0 - held)).mean(axis=1)  # the variance of one drawn label
-    predicted = np.sqrt(within[None, :] / (np.array(draws)[:, None] * old.sizes[names.EXAMPLE]))
+    predicted = np.sqrt(within[None, :] / (np.array(numbers)[:, None] * old.sizes[names.EXAMPLE]))
     finite = np.isfinite(results).all(axis=2) & np.isfinite(expected)[:, None]
     with np.errstate(invalid="ignore"):
         mean = np.where(finite, (results - expected[:, None, None]).mean(axis=2), np.nan)
@@ -163,7 +148,7 @@ def monte_carlo_error(
     return xr.Dataset(
         columns,
         coords={
-            DRAWS: np.array([int(m) for m in draws]),
+            DRAWS: np.array(numbers),
             SEED: seed + np.arange(seeds),
             names.ALPHA: exact,
         },
@@ -227,12 +212,6 @@ def leave_one_annotator_out(
         `example_covered`, (example, alpha), the mean over the annotators of one example, NaN where
         none of them was left out.
 
-    Raises
-    ------
-    InputError
-        ``annotators-unknown`` where no response has a known annotator, or where one is named that
-        is not there; ``option-range``; what calibration says.
-
     Notes
     -----
     For annotator q and part f, plausibilities ``lambda^(-q)`` are aggregated from all responses but
@@ -241,13 +220,10 @@ def leave_one_annotator_out(
     default of their kind: ``lambda^q``. Covered is ``sum_k lambda^q_ik 1[k in C_i]``. Overall each
     example counts once, as in the guarantee: the mean over its annotators, then over examples.
 
-    It shows whether sets hold the answers of one more annotator *of the same pool*. Where the
-    annotators of an example are exchangeable, who answers does not depend on the example, and the
-    aggregator is linear in responses (`label-frequency`, `label-set`),
-    ``E[lambda^q | x] = E[lambda^(-q) | x]``: the overall coverage is then at least 1 - alpha on
-    average. It shows nothing about the truth, nor about annotators of another pool. An annotator
-    below 1 - alpha may have answered harder examples: `others_mean` tells, on the same ones.
-    Intervals are of each annotator alone, given the predictors.
+    Where the annotators of an example are exchangeable, who answers does not depend on the example,
+    and the aggregator is linear in responses (`label-frequency`, `label-set`), the overall coverage
+    is at least 1 - alpha on average. An annotator below 1 - alpha may have answered harder
+    examples, see `others_mean`. Intervals are of each annotator alone, given the predictors.
     """
     check_method(interval_method, confidence)
     exact = [float(alpha) for alpha in read_alphas(alphas)]

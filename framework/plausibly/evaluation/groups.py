@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations, pairwise
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import attrs
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
-from plausibly.data import names
-from plausibly.data.names import name_text, name_texts, text_array
+from plausibly.calibration.coordinates import coordinates_over
+from plausibly.data import names, validate
+from plausibly.data.names import is_missing, name_text, name_texts, positions, quoted, text_array
+from plausibly.data.plausibilities import Plausibilities
 from plausibly.errors import InputError, counted, listed
 from plausibly.evaluation import inputs
-from plausibly.evaluation.ambiguity import largest
-from plausibly.evaluation.evaluate import STRATA_FROM, merged
-from plausibly.evaluation.inputs import EvaluationInputs, prepare
+from plausibly.evaluation.evaluation import STRATA_FROM, merged
+from plausibly.evaluation.inputs import EvaluationInputs, meant, prepare
 from plausibly.evaluation.intervals import IntervalMethod, groups_of
 from plausibly.evaluation.result import (
     AGGREGATED,
@@ -33,7 +35,7 @@ from plausibly.evaluation.result import (
     planes,
     wrapped,
 )
-from plausibly.evaluation.risk import LEVEL, Risk, in_order, levels_of
+from plausibly.evaluation.splits import check_count, out_of_range
 from plausibly.kernels.blocks import row_blocks
 from plausibly.kernels.coverage import Ties, row_sums
 from plausibly.kernels.types import Ints
@@ -45,7 +47,89 @@ MULTIPLICITY = (
     "the intervals hold for all subgroups together (Bonferroni); the mean of the subgroup that is "
     "covered least is the least of many, and so lower than what it will be on new examples"
 )
+_HALVES = "edges=[0.5, 0.8], or quantiles=2 for halves"
 _SLACK = 1e-9  # Tolerance below an edge: sums of decimals may end just under it.
+
+
+LEVEL = "level"
+Risk: TypeAlias = str | Mapping[str, object]
+"""Levels of the labels: a coordinate over label, or levels by the name of the label."""
+_WORDS = (
+    "none, negligible, very low, low, minor, mild, moderate, medium, intermediate, elevated, "
+    "major, high, very high, serious, severe, critical, fatal"
+)
+"""Words for risk in ascending order: levels that are all among them come in this order."""
+
+
+def levels_of(
+    risk: Risk, labels: Sequence[str], arrays: Sequence[xr.DataArray | xr.Dataset]
+) -> list[object]:
+    """Return the level of each label, in the order of the labels."""
+    if isinstance(risk, str):
+        table = label_coordinate(risk, arrays)
+    else:
+        table = {name_text(label): level for label, level in risk.items()}
+    lacking = [label for label in labels if is_missing(table.get(label)) or table[label] == ""]
+    if lacking:
+        raise InputError(
+            "risk-missing",
+            f"{counted(len(lacking))} of {counted(len(labels))} labels have no risk level",
+            expected="a level for each label of the sets",
+            found=f"none for {listed(map(quoted, lacking))}",
+            hint="add them to the table of labels, or to the mapping",
+            source="risk",
+            details={"labels": lacking},
+        )
+    return [table[label] for label in labels]
+
+
+def label_coordinate(name: str, arrays: Sequence[xr.DataArray | xr.Dataset]) -> dict[str, object]:
+    """Return a coordinate of the labels, by label, from the first array that has it."""
+    for array in arrays:
+        if name in array.coords and array[name].dims == (names.LABEL,) and name != names.LABEL:
+            here = map(str, array[names.LABEL].values)
+            return dict(zip(here, array[name].values.tolist(), strict=True))
+    there = sorted(coordinates_over(names.LABEL, arrays))
+    raise InputError(
+        "risk-missing",
+        f'the labels have no coordinate "{name}"',
+        expected="a coordinate over label",
+        found=listed(there) or "none",
+        hint=meant(name, there) or "a table of labels that has it",
+        source="risk",
+        details={"coordinates": there},
+    )
+
+
+def in_order(
+    of_labels: Sequence[object], order: Sequence[object] | None
+) -> tuple[NDArray[np.generic], NDArray[np.intp]]:
+    """Return the levels from the least on, and the code of each label's level."""
+    numbers = all(isinstance(level, int | float) for level in of_labels)
+    if numbers and order is None:
+        return np.unique(np.array(of_labels), return_inverse=True)
+    texts = name_texts(of_labels)
+    known = sorted(set(texts))
+    if order is not None:
+        known_order = name_texts(order)
+        lost = [level for level in known if level not in known_order]
+        if lost:
+            raise InputError(
+                "risk-unknown",
+                f"labels have the risk level {quoted(lost[0])}, and the order does not",
+                expected=f"one of {listed(known_order)}",
+                found=listed(map(quoted, lost)),
+                hint="name every level in order=[...], from the least on",
+                source="risk",
+            )
+        known = [level for level in known_order if level in known]
+    else:
+        words = _WORDS.split(", ")
+        if all(level.casefold() in words for level in known):
+            known.sort(key=lambda level: words.index(level.casefold()))
+    values = dict(zip(texts, of_labels, strict=True))
+    levels = np.array([values[level] for level in known]) if numbers else text_array(known)
+    return levels, positions(known, texts)
 
 
 class Grouper(Protocol):
@@ -85,11 +169,6 @@ def coverage_by(
     -------
     Dataset
         Along one dim, see the grouper.
-
-    Raises
-    ------
-    InputError
-        As `evaluate`, and as the grouper says.
     """
     named: dict[object, Grouper] = {"label": ByLabel(), "set-size": BySetSize()}
     if isinstance(by, str) and by == "ambiguity":
@@ -156,17 +235,12 @@ class ByLabel(Grouper):
 class BySetSize(Grouper):
     """Group by the number of labels in the set, which is known of a new example.
 
-    Parameters
-    ----------
-    starts : sequence of int, optional
-        Where ranges of sizes begin, ascending. By default each size on its own, and from 13 labels
-        on ranges from 0, 1, 2, 3, 4, 6, 11, 21, 51, 101, 201, 501 and 1,001 labels.
-
     Notes
     -----
     Over the dim ``size`` (text, with ``size_from`` and ``size_to``, both inside): `count` of sets,
     and `aggregated_coverage` and `majority_vote_coverage` as ``*_mean``, ``*_low`` and ``*_high``,
-    all ``(size[, alpha])``. Raises ``edges-malformed``.
+    all ``(size[, alpha])``. Each size stands on its own; with 13 labels or more, sizes stand in
+    ranges from 0, 1, 2, 3, 4, 6, 11, 21, 51, 101, 201, 501 and 1,001 labels.
 
     References
     ----------
@@ -174,17 +248,10 @@ class BySetSize(Grouper):
     2021: size-stratified coverage.
     """
 
-    starts: Sequence[int] | None = None
-
     def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
         most = len(prepared.labels)
         usual = range(most + 1) if most <= SINGLE_SIZES else RANGES_FROM
         begins = [begin for begin in usual if begin <= most]
-        if self.starts is not None:
-            starts = _ascending(self.starts, "starts")
-            if any(start != int(start) or not 0 <= start <= most for start in starts):
-                raise _malformed("starts", f"whole numbers from 0 to {most}", listed(self.starts))
-            begins = sorted({0, *map(int, starts)})
         last = [*(begin - 1 for begin in begins[1:]), most]
         titles = [str(a) if a == b else f"{a}-{b}" for a, b in zip(begins, last, strict=True)]
         outcomes = prepared.outcomes(prepared.measured(ties))
@@ -215,17 +282,15 @@ class ByRange(Grouper):
         (known of a new example).
     edges : sequence of float, optional
         Where ranges begin, ascending: n edges make n + 1 ranges, each with its lower edge.
-    quantiles : int or sequence of float, optional
-        Instead of edges: into how many parts of equally many examples, or the shares at which to
-        cut. Equal numbers stay together, so parts can differ, and there can be fewer of them.
-        Halves by default.
+    quantiles : int, optional
+        Instead of edges: into how many parts of equally many examples, 2 by default. Equal numbers
+        stay together, so parts can differ, and there can be fewer of them.
 
     Notes
     -----
     Over the dim ``stratum`` (text, with the numbers ``stratum_from`` and ``stratum_to``): `count`
     of examples, and `aggregated_coverage`, `majority_vote_coverage` and `set_size`, each as
-    ``*_mean``, ``*_low`` and ``*_high``, ``(stratum[, alpha])``. Raises ``edges-malformed`` and
-    ``strata-of-text``.
+    ``*_mean``, ``*_low`` and ``*_high``, ``(stratum[, alpha])``.
 
     Intervals are of each range on its own, not of all together, and edges that were chosen after
     looking at the coverage make the weak ranges look weaker than they are.
@@ -233,7 +298,7 @@ class ByRange(Grouper):
 
     of: str | xr.DataArray
     edges: Sequence[float] | None = attrs.field(default=None, kw_only=True)
-    quantiles: int | Sequence[float] | None = attrs.field(default=None, kw_only=True)
+    quantiles: int | None = attrs.field(default=None, kw_only=True)
 
     def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
         name = self.of if isinstance(self.of, str) else self.of.name
@@ -251,19 +316,16 @@ class ByRange(Grouper):
         values = numbers.astype(np.float64)
         if self.edges is not None:
             if self.quantiles is not None:
-                raise _malformed("edges and quantiles", "one of them", "both")
-            cuts = _ascending(self.edges, "edges")
+                raise out_of_range("edges", "both", expected="edges or quantiles", hint=_HALVES)
+            cuts = [float(edge) for edge in self.edges]
+            if any(not a < b for a, b in pairwise(cuts)) or not np.isfinite(cuts).all():
+                expected = "numbers in ascending order, each once"
+                raise out_of_range("edges", listed(cuts), expected=expected, hint=_HALVES)
         else:
             parts = 2 if self.quantiles is None else self.quantiles
-            if not isinstance(parts, int):
-                shares = _ascending(parts, "quantiles")
-                if shares and not 0 < shares[0] <= shares[-1] < 1:
-                    raise _malformed("quantiles", "shares between 0 and 1", listed(parts))
-            elif parts < 1:
-                raise _malformed("quantiles", "a number of strata from 1 on", str(parts))
-            else:
-                shares = [place / parts for place in range(1, parts)]
+            check_count("quantiles", parts, usual=2)
             # Numbers that occur, not between them: each stratum holds the number it begins with.
+            shares = [place / parts for place in range(1, parts)]
             numbers = np.unique(np.quantile(values, shares, method="higher"))
             cuts = numbers[numbers > values.min()].tolist()
         codes = np.digitize(values + _SLACK * max(1.0, float(np.abs(values).max())), cuts)
@@ -307,8 +369,7 @@ class ByCoordinate(Grouper):
     `count` of examples, `aggregated_coverage` and `set_size` as ``*_mean``, ``*_low`` and
     ``*_high``, ``(subgroup[, alpha])``. Over alpha: `weakest`, the name of the group whose interval
     ends lowest, so that a group is not weakest for having few examples. Attributes: `compared`, the
-    number of groups, `left_out_subgroups`, and `note` on what comparing many does. Raises
-    ``subgroups-none`` where nothing is left, and ``subgroups-malformed``.
+    number of groups, `left_out_subgroups`, and `note` on what comparing many does.
 
     Each interval has confidence ``1 - (1 - confidence) / compared``, so that all of them hold
     together. An interval that ends below the guaranteed level shows a group that is covered less;
@@ -325,16 +386,12 @@ class ByCoordinate(Grouper):
         self.__attrs_init__(coordinates, crossed, at_least)
 
     def measure(self, prepared: EvaluationInputs, ties: Ties) -> xr.Dataset:
-        wanted, least = list(self.coordinates), min(self.crossed, self.at_least)
-        unclear = not wanted or len(set(wanted)) < len(wanted)
-        if unclear or least < 1:
-            raise InputError(
-                "subgroups-malformed",
-                "these are no subgroups of the examples",
-                expected="coordinates, each once, with crossed and at_least from 1 on",
-                found=listed(wanted) or "none" if unclear else str(least),
-                hint="different coordinates, with crossed=2 and at_least=20",
-            )
+        wanted = list(self.coordinates)
+        check_count("crossed", self.crossed, usual=2)
+        check_count("at_least", self.at_least, usual=20)
+        if not wanted or len(set(wanted)) < len(wanted):
+            expected = "one coordinate of the examples or more, each once"
+            raise out_of_range("by", listed(wanted) or "none", expected=expected, hint='by="site"')
         clusters = prepared.averaging.clusters
         coded = {name: inputs.codes_of(prepared.coordinate(name)) for name in wanted}
         kept: list[tuple[str, int, Ints]] = []
@@ -386,7 +443,7 @@ class ByRisk(Grouper):
 
     Parameters
     ----------
-    risk : str, mapping or DataArray, (label,)
+    risk : str or mapping
         A coordinate of the labels, or levels by label: words such as low, medium and high, or
         numbers. Every label of the sets needs one.
     order : sequence, optional
@@ -400,8 +457,7 @@ class ByRisk(Grouper):
     plausibility outside the sets, ``sum_i lambda_i(L - C_i) / sum_i lambda_i(L)``, as ``*_mean``,
     ``*_low`` and ``*_high``, ``(level[, alpha])``. Where levels are numbers also `risk_missed`,
     ``*_mean``, ``*_low``, ``*_high`` ([alpha]): the mean over examples of
-    ``sum_k r_k lambda_ik 1[k not in C_i]``, the loss that the calibrator ``risk`` controls. Raises
-    ``risk-missing`` and ``risk-unknown``.
+    ``sum_k r_k lambda_ik 1[k not in C_i]``, the loss that the calibrator ``risk`` controls.
     """
 
     risk: Risk = "risk"
@@ -455,22 +511,85 @@ class ByRisk(Grouper):
         return result.assign(averaging.variables("risk_missed", lost))
 
 
-def _ascending(numbers: Sequence[float], what: str) -> list[float]:
-    values = [float(number) for number in numbers]
-    if any(not a < b for a, b in pairwise(values)) or not np.isfinite(values).all():
-        raise _malformed(what, "numbers in ascending order, each once", listed(numbers))
-    return values
+_NEARLY = 0.01  # distance from 1 that sums of rows in files may have
+_EXACTLY = 1e-6  # the same of plausibilities, which are not rescaled
 
 
-def _malformed(what: str, expected: str, found: str) -> InputError:
-    return InputError(
-        "edges-malformed",
-        f"{what} make no strata",
-        expected=expected,
-        found=found,
-        hint="edges=[0.5, 0.8], or quantiles=2 for halves",
-        source=what,
-    )
+def entropy(array: xr.DataArray | xr.Dataset) -> xr.DataArray:
+    """Return how spread each distribution over labels is, ``-sum_k p_k log p_k``, in nats.
+
+    Parameters
+    ----------
+    array : DataArray or Dataset, (example, label)
+        Plausibilities, or predictions of scale ``probability`` or ``logit``; each row is divided by
+        its sum. Sparse plausibilities and annotation tables are read as in `evaluate`.
+
+    Returns
+    -------
+    DataArray of float64, (example,)
+        Named ``entropy``, with the coordinates of the examples; from 0, where one label has
+        everything, to log K.
+    """
+    table = _distributions(array)
+    entropies = np.empty(len(table.examples))
+    for rows in row_blocks(table.stored.shape):
+        values = table.stored.take(rows).dense().astype(np.float64)
+        shares = values / row_sums(values)[:, None]
+        logs = np.log(np.where(shares > 0, shares, 1.0))
+        entropies[rows] = row_sums(-(shares * logs), most=shares.shape[1])
+    return _of_examples(table, entropies, "entropy")
+
+
+def largest(array: xr.DataArray | xr.Dataset) -> xr.DataArray:
+    """Return the largest number of each row, such as the plausibility of the majority vote.
+
+    Parameters
+    ----------
+    array : DataArray or Dataset, (example, label)
+        As in `entropy`.
+    """
+    table = _distributions(array)
+    values = table.stored.weight.max(axis=1)
+    return _of_examples(table, values.astype(np.float64), "largest")
+
+
+def _distributions(array: xr.DataArray | xr.Dataset) -> Plausibilities:
+    """Return (example, label) rows that are distributions over labels."""
+    if isinstance(array, xr.Dataset) or names.SCALE not in array.attrs:
+        if (
+            isinstance(array, xr.DataArray)
+            and names.LABEL in array.dims
+            and array.dtype.kind == "f"
+        ):
+            # Rows of probabilities in files sum to nearly 1.
+            by_label = [[names.LABEL]]
+            sums = xr.apply_ufunc(row_sums, array, input_core_dims=by_label, dask="allowed")
+            apart = np.abs(sums - 1)
+            if bool((apart <= _NEARLY).all() & (apart > _EXACTLY).any()):
+                array = array / sums
+        return inputs.read_plausibilities(array)
+    table = validate.check_predictions(array)
+    scale = table.attrs[names.SCALE]
+    if scale == "logit":
+        odds = np.exp(table.values - table.values.max(axis=1, keepdims=True))
+        shares = odds / row_sums(odds, most=odds.shape[1])[:, None]
+        return Plausibilities.of(table.copy(data=shares))
+    if scale != "probability":
+        raise InputError(
+            "entropy-of-scores",
+            f"predictions of scale {scale} are no distributions over labels",
+            expected="scale probability or logit",
+            hint="another number of the examples: ByRange(DataArray over example)",
+            source="predictions",
+        )
+    return Plausibilities.of(table)
+
+
+def _of_examples(table: Plausibilities, values: NDArray[np.float64], name: str) -> xr.DataArray:
+    """Return numbers of the examples, under their names and coordinates."""
+    about = table.about.coords
+    coords = {called: item for called, item in about.items() if names.EXAMPLE in item.dims}
+    return xr.DataArray(values, dims=(names.EXAMPLE,), coords=coords, name=name)
 
 
 SHARE = "share"
@@ -497,11 +616,6 @@ def sorted_coverage(
         ``sum_k lambda_ik 1[k in C_i]``; `majority_vote_coverage`, a step function, where a tied
         vote is its first label; `tied_coverage`, where each of L tied labels has credit 1/L; and
         `largest_plausibility`, (share). The attribute `tied_share` is the share of tied votes.
-
-    Raises
-    ------
-    InputError
-        As `evaluate`.
 
     References
     ----------

@@ -64,7 +64,15 @@ class Targets:
         )
 
 
-def measure(values: Bools, targets: Targets) -> Measures:
+class Measured(NamedTuple):
+    """Outcomes of sets, largest plausibilities, and whether several labels have these."""
+
+    outcomes: Measures
+    largest: Doubles
+    tied: Bools
+
+
+def measure(values: Bools, targets: Targets) -> Measured:
     """Return coverage and size of each set (example, label[, alpha]): (example, alpha), by name."""
     planes, plausibilities = np.moveaxis(np.atleast_3d(values), 2, 0), targets.plausibilities
     by_plane = {
@@ -88,7 +96,8 @@ def measure(values: Bools, targets: Targets) -> Measures:
     measures = {name: np.stack(columns, axis=1) for name, columns in by_plane.items()}
     if targets.shares is not None:
         measures["mass_coverage"] = (measures[AGGREGATED] >= targets.shares).astype(np.float64)
-    return measures
+    largest = np.asarray(plausibilities.weight.max(axis=1), dtype=np.float64)
+    return Measured(measures, largest, coverage.tie_counts(plausibilities) > 1)
 
 
 ORDINAL_GAP, HOLES, EMPTY_MISSES = "ordinal_gap", "share_with_holes", "share_missed_by_empty"
@@ -117,37 +126,17 @@ def figures_along_order(outcomes: Measures) -> dict[str, Doubles]:
         # Exact, so that rows in any order give the same.
         return np.array([math.fsum(column) for column in values.T])
 
-    def ratio(part: Doubles, whole: Doubles) -> Doubles:
-        quotients: Doubles = np.divide(
-            part, whole, out=np.full(len(whole), np.nan), where=whole > 0
-        )
-        return quotients
-
-    return {
-        ORDINAL_GAP: ratio(total(steps), total(missed * ~empty)),
-        EMPTY_MISSES: ratio(total(missed * empty), total(missed)),
-        HOLES: holes.mean(axis=0),
-    }
+    with np.errstate(invalid="ignore"):  # 0 / 0, where nothing is missed
+        return {
+            ORDINAL_GAP: total(steps) / total(missed * ~empty),
+            EMPTY_MISSES: total(missed * empty) / total(missed),
+            HOLES: holes.mean(axis=0),
+        }
 
 
 def planes_of(sets: xr.DataArray) -> list[Bools]:
     """Return sets as arrays (example, label), one per alpha."""
     return list(sets.transpose(names.ALPHA, names.EXAMPLE, names.LABEL).values)
-
-
-class Measured(NamedTuple):
-    """Outcomes of sets, largest plausibilities, and whether several labels have these."""
-
-    outcomes: Measures
-    largest: Doubles
-    tied: Bools
-
-
-def measured(values: Bools, targets: Targets) -> Measured:
-    """Return outcomes and disagreement of sets in memory."""
-    plausibilities = targets.plausibilities
-    largest = np.asarray(plausibilities.weight.max(axis=1), dtype=np.float64)
-    return Measured(measure(values, targets), largest, coverage.tie_counts(plausibilities) > 1)
 
 
 SETS = "the prediction sets"
@@ -227,24 +216,17 @@ def example_values(
 ) -> NDArray[np.generic]:
     """Return a coordinate of the examples, from the first array that has it."""
     name: object = coordinate
-    if not isinstance(name, str):
-        raise InputError(
-            "coordinate-missing",
-            "a coordinate of the examples is chosen by its name",
-            expected="text",
-            found=type(name).__name__,
-            hint='sets.assign_coords({"site": ("example", values)}), and then "site"',
-        )
-    for array in arrays:
-        if coordinate in array.coords and array[coordinate].dims == (names.EXAMPLE,):
-            return _filled(array[coordinate], "coordinate", coordinate)
+    text = name if isinstance(name, str) else type(name).__name__
+    for array in arrays if isinstance(name, str) else ():
+        if text in array.coords and array[text].dims == (names.EXAMPLE,):
+            return _filled(array[text], "coordinate", text)
     there = sorted(coordinates_over(names.EXAMPLE, arrays))
     raise InputError(
         "coordinate-missing",
-        f'the examples have no coordinate "{coordinate}"',
-        expected="a coordinate over example",
+        f'the examples have no coordinate "{text}"',
+        expected="the name of a coordinate over example",
         found=listed(there) or "none",
-        hint=meant(coordinate, there) or "assign_coords, or a table of examples",
+        hint=meant(text, there) or "assign_coords, or a table of examples",
         details={"coordinates": there},
     )
 
@@ -321,10 +303,6 @@ def codes_of(values: NDArray[np.generic]) -> tuple[NDArray[np.generic], Ints]:
         values = group_names(values)
     distinct, codes = np.unique(values, return_inverse=True)
     return distinct, codes
-
-
-def cluster_codes(name: str | None, arrays: Sequence[xr.DataArray | xr.Dataset]) -> Ints | None:
-    return None if name is None else codes_of(example_values(name, arrays))[1]
 
 
 def true_codes(
@@ -415,7 +393,7 @@ class EvaluationInputs:
         along = self.label_order
         targets = Targets(plausibilities, true_label, shares, ties, uniform, order, along)
         if not is_lazy(self.sets) and not in_chunks:
-            return measured(self.sets.values, targets)
+            return measure(self.sets.values, targets)
         return _in_chunks(self.sets, self.plausibilities.array, targets)
 
     def outcomes(self, measured: Measured) -> Measures:
@@ -452,10 +430,9 @@ def _in_chunks(sets: xr.DataArray, plausibilities: Form, targets: Targets) -> Me
 
     def of_chunk(values: Bools, *read: Any) -> Measured:  # Any: plausibilities, then targets
         *blocks, chunk_targets = read
-        return measured(
-            values,
-            attrs.evolve(chunk_targets, plausibilities=blocks[0]) if blocks else chunk_targets,
-        )
+        if blocks:
+            chunk_targets = attrs.evolve(chunk_targets, plausibilities=blocks[0])
+        return measure(values, chunk_targets)
 
     asks = [(chunk, targets[chunk.start : chunk.stop]) for chunk in chunks_of(sets)]
     dask = require("dask", extra="dask", source="an array in chunks")
@@ -483,12 +460,15 @@ def prepare(
     inside = inside if several else inside.expand_dims(names.ALPHA, axis=-1)
     examples = inside.sizes[names.EXAMPLE]
     overlap = min(int(sets.attrs.get(OVERLAP, 0)), examples)
-    warn_of_overlap(overlap, examples, source=SETS, stacklevel=4)
+    if overlap:
+        warn_of_overlap(overlap, examples, source=SETS, stacklevel=4)
     record = read_plausibilities(plausibilities, in_chunks=in_chunks)
     inside, record = matched_with(inside, record, only_common, SETS)
     hashes = hash_names(inside[names.EXAMPLE].values)
     order = drawn_order(hashes, seed)
-    clusters = cluster_codes(cluster, (inside, record.about))
+    clusters = None
+    if cluster is not None:
+        clusters = codes_of(example_values(cluster, (inside, record.about)))[1]
     carried = {name: sets.attrs[name] for name in _CARRIED if name in sets.attrs}
     carried |= {"interval": interval, "confidence": confidence, "seed": seed}
     carried["labels"] = inside.sizes[names.LABEL]
@@ -562,18 +542,17 @@ def as_typed(alphas: Alphas) -> list[AlphaLike]:
 
 
 def warn_of_overlap(overlap: int, examples: int, *, source: str, stacklevel: int) -> None:
-    """Warn where examples calibrated the predictor that is measured on them."""
-    if overlap:
-        share = "all" if overlap == examples else f"{counted(overlap)} of"
-        warn(
-            "evaluated-on-calibration",
-            f"{share} {counted(examples)} examples of {source} calibrated their predictor",
-            expected="new examples; what is measured on these is no evidence",
-            hint="evaluate on others, or plausibly.compare for repeated splits",
-            source=source,
-            details={"overlap": overlap, "examples": examples},
-            stacklevel=stacklevel,
-        )
+    """Warn that examples calibrated the predictor that is measured on them."""
+    share = "all" if overlap == examples else f"{counted(overlap)} of"
+    warn(
+        "evaluated-on-calibration",
+        f"{share} {counted(examples)} examples of {source} calibrated their predictor",
+        expected="new examples; what is measured on these is no evidence",
+        hint="evaluate on others, or plausibly.compare for repeated splits",
+        source=source,
+        details={"overlap": overlap, "examples": examples},
+        stacklevel=stacklevel,
+    )
 
 
 def as_predictions(predictions: xr.DataArray) -> xr.DataArray:

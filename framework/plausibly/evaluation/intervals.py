@@ -29,15 +29,10 @@ _FEW = 10  # examples or clusters, below which their spread says too little
 
 @attrs.frozen
 class Interval:
-    """A mean with its confidence interval.
+    """A mean with its confidence interval, NaN where there is no value.
 
-    Attributes
-    ----------
-    mean, low, high : float
-        NaN where there is no value.
-    rough : bool
-        Whether fewer than ten clusters (in effect) stand behind it, or behind what differs from
-        0 or 1: it may then hold the truth less often than it says.
+    It is `rough` where fewer than ten clusters (in effect) stand behind it, or behind what differs
+    from 0 or 1: it may then hold the truth less often than it says.
     """
 
     mean: float
@@ -63,19 +58,16 @@ def interval(
     values : ndarray of float64, (example,)
         Outcomes, such as the coverage of each example.
     weights : ndarray of float64, (example,), optional
-        In [0, 1], such as the plausibility of one label: the mean is ``sum w y / sum w``, an
-        estimate of ``E[w y] / E[w]``. Examples of weight 0 say nothing.
+        In [0, 1], such as the plausibility of one label: the mean is ``sum w y / sum w``.
     clusters : ndarray of int, (example,), optional
         Code of the cluster (a patient, say) of each example: outcomes of one cluster may be alike.
     method : {"auto", "wilson", "t", "betting"}
-        ``"wilson"`` is exact in kind for 0/1 outcomes and conservative for fractional ones.
-        ``"t"`` uses the spread of the outcomes. ``"betting"`` holds for every sample size; it
-        reads the outcomes in the order given, which must not depend on them, and with clusters it
-        is about the mean of the clusters' means, widened where needed to hold the reported mean.
-        ``"auto"`` is Wilson where all outcomes, or all but those of fewer than ten examples
-        (clusters), are 0 or `top`; t otherwise.
+        ``"wilson"`` is for 0/1 outcomes, and conservative for fractional ones. ``"t"`` uses the
+        spread of the outcomes. ``"betting"`` holds for every sample size; it reads the outcomes in
+        their order, which must not depend on them, and with clusters it is about the mean of the
+        clusters' means, widened where needed to hold the reported mean. ``"auto"`` is Wilson where
+        all outcomes, or all but those of fewer than ten examples (clusters), are 0 or `top`.
     confidence : float
-        Between 0 and 1.
     top : float
         Largest possible outcome: 1 for a coverage, the number of labels for a set size.
     among : int
@@ -88,23 +80,12 @@ def interval(
         Inside [0, top], and never of width zero: where the outcomes show no spread, or there is
         only one cluster, the interval is the Kullback-Leibler bound for bounded outcomes.
 
-    Raises
-    ------
-    InputError
-        ``option-unknown`` and ``option-range``.
-
     Notes
     -----
-    With weights w (1 where there are none) the mean is the ratio ``R = sum w y / W``, W = sum w.
-    Its variance is that of the jackknife over clusters g (CR3), ``sum_g (d_g / (1 - W_g / W))^2 /
-    W^2`` with residual sums ``d_g = sum_{i in g} w_i (y_i - R)``, with Kish's degrees of freedom,
-    ``W^2 / sum_g W_g^2 - 1``. Wilson's interval has the effective number of examples
-    ``R (1 - R)`` over that variance, at most ``W^2 / sum w^2`` (Kish 1965). Examples that stand
-    alone and weigh the same have Student's t and Wilson's interval as they are known.
-
-    With few clusters, or outcomes that are nearly all 0 or `top`, no interval of a useful width
-    reaches its confidence: 95% intervals of 20 clusters of 1 or 60 examples hold a truth of
-    0.96 in about 90% of cases. Such an interval is `rough`.
+    The variance of the mean is that of the jackknife over clusters g (CR3), ``sum_g (d_g /
+    (1 - W_g / W))^2 / W^2`` with residual sums d_g and weights W_g, with Kish's degrees of freedom,
+    ``W^2 / sum_g W_g^2 - 1``. Wilson's interval has the effective number of examples ``R (1 - R)``
+    over that variance, at most ``W^2 / sum w^2`` (Kish 1965), for the mean R.
     """
     check_method(method, confidence)
     if weights is not None:
@@ -240,8 +221,8 @@ COVERAGE = {
 }
 """Measured coverage by target of the guarantee."""
 
+_SHARES = {"share_empty": 0, "share_singleton": 1}
 GUARANTEED, CELL = "guaranteed", "guaranteed_cell"
-_SHARES = (("share_empty", 0), ("share_singleton", 1))
 ROUGH = "rough"
 """True if few clusters stand behind an interval; where there are clusters."""
 
@@ -275,11 +256,6 @@ class Averaging:
     method: IntervalMethod
     confidence: float
 
-    @property
-    def ends(self) -> Sequence[str]:
-        """Figures of an interval."""
-        return ENDS if self.clusters is None else (*ENDS, ROUGH)
-
     def interval(
         self,
         values: Doubles,
@@ -303,7 +279,7 @@ class Averaging:
     def variables(self, name: str, nested: Sequence[object], dim: str | None = None) -> Variables:
         """Return variables of intervals by alpha, or by what is along `dim` and alpha."""
         dims = [names.ALPHA] if dim is None else [dim, names.ALPHA]
-        return variables(name, nested, dims, self.ends)
+        return variables(name, nested, dims, ENDS if self.clusters is None else (*ENDS, ROUGH))
 
     def overall(self, outcomes: Measures) -> xr.Dataset:
         """Return means of all examples, and shares of sets, (alpha,)."""
@@ -331,7 +307,7 @@ class Averaging:
                 for rows in groups
             ]
             columns |= self.variables(f"{prefix}{name}", each, dim)
-            for title, size in _SHARES if name == SET_SIZE else ():
+            for title, size in _SHARES.items() if name == SET_SIZE else ():
                 exact = values == size
                 shares = np.stack(
                     [exact[rows].sum(axis=0) / (len(rows) or math.nan) for rows in groups]

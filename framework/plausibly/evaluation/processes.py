@@ -20,7 +20,6 @@ import attrs
 
 from plausibly import registry
 from plausibly.errors import InputError, listed
-from plausibly.evaluation.checkpoint import from_json, to_json
 from plausibly.evaluation.design import Design, Outcome
 from plausibly.protocols import KINDS
 from plausibly.registry.entries import THIS_RUN, Entry, reason_of
@@ -47,7 +46,7 @@ def outcomes(
             futures = [pool.submit(_run, number) for number in numbers]
         started = [child for child in multiprocessing.active_children() if child not in before]
         for finished in as_completed(futures):
-            if not isinstance(finished.result(), dict):
+            if not isinstance(finished.result(), Outcome):
                 for future in futures:  # every earlier split has been started
                     _outcome(future.result())
             yield _outcome(finished.result())
@@ -99,8 +98,8 @@ def _prepare(ending: Connection, parcel: _Parcel) -> None:
         _DESIGN.append(error)
 
 
-_Ran: TypeAlias = dict[str, object] | tuple[Exception, str]
-"""The outcome of a split as plain data, or an error that can be sent, and its trace."""
+_Ran: TypeAlias = Outcome | tuple[Exception, str]
+"""The outcome of a split, or an error that can be sent, and its trace."""
 
 
 def _run(number: int) -> _Ran:
@@ -108,7 +107,7 @@ def _run(number: int) -> _Ran:
     if isinstance(design, InputError):
         return design, ""
     try:
-        return to_json(design.run(number))
+        return design.run(number)
     except Exception as error:  # noqa: BLE001  # it is raised in the process of the study
         trace = traceback.format_exc()
         # The trace shows what led to it, which may be an error that cannot be sent.
@@ -121,8 +120,8 @@ def _run(number: int) -> _Ran:
 
 
 def _outcome(ran: _Ran) -> Outcome:
-    if isinstance(ran, dict):
-        return from_json(ran)
+    if isinstance(ran, Outcome):
+        return ran
     error, trace = ran
     error.add_note(f"in another process:\n{trace}")
     raise error

@@ -65,8 +65,7 @@ def likelihood_ratios(
         default a logistic regression on standardised features (extra ``demo``), which is right
         where the log ratio is linear in them.
     clip : float
-        Ratios are kept within ``1 / clip`` to `clip`. A ratio of 0 or of infinity is what a finite
-        sample cannot know; clipping biases the weights towards no shift.
+        Ratios are kept within ``1 / clip`` to `clip`, which biases them towards no shift.
     seed : int
         For classifiers with a parameter ``random_state`` that is not set.
 
@@ -77,26 +76,10 @@ def likelihood_ratios(
         `clip`, `clipped` (how many ratios it changed), `effective_sample_size`, and `rows` (source,
         target).
 
-    Raises
-    ------
-    InputError
-        ``features-malformed``, ``features-differ``, ``ratios-own-examples``, ``option-range`` or
-        ``classifier-malformed``.
-    MissingExtra
-        ``extra-missing``, where scikit-learn is not installed.
-
-    Warns
-    -----
-    PlausiblyWarning
-        ``weights-uneven`` where the weights of 20 examples or more are worth fewer than 9 equal
-        ones, or fewer than a tenth of them.
-
     Notes
     -----
     With an estimate w' of mean 1 under P, coverage under the shift is at least
-    ``1 - alpha - E_P|w' - w| / 2``: weighted calibration with w' is exact where new examples come
-    from w' dP, and that law and Q give no event probabilities further apart than their total
-    variation.
+    ``1 - alpha - E_P|w' - w| / 2``.
     """
     rows = {"source": _features(source, "source")}
     named = rows["source"][FEATURE].values.tolist()
@@ -179,22 +162,12 @@ def likelihood_ratios(
 def effective_sample_size(weights: xr.DataArray | NDArray[np.floating[Any]]) -> float:
     """Return how many equally weighted examples these weights are worth.
 
-    ``(sum w)^2 / sum w^2``: n where all are equal, 1 where one has all the weight, and the same for
-    ``c w``. Weighted calibration on n examples spreads as plain calibration on that many does.
+    ``(sum w)^2 / sum w^2``: n where all are equal, 1 where one has all the weight.
 
     Parameters
     ----------
     weights : DataArray or ndarray, (example,)
         Finite, not negative, and not all 0.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    InputError
-        ``weights-malformed`` or ``weights-range``.
     """
     values = np.asarray(weights)
     if values.ndim != 1 or not values.size:
@@ -303,11 +276,9 @@ def find_duplicates(calibration: xr.DataArray, test: xr.DataArray) -> list[tuple
 
     Notes
     -----
-    A model that gives full floats gives two different inputs the same row only by saturating. A
-    pair counts where its row has a number of more than three decimals that no other row has, and no
-    more than three rows are equal; and only if nine in ten of the different rows have such a number
-    of their own in one and the same column, and hardly any row is equal to many others. A model of
-    inputs that take few values can still give two of them the same row by chance.
+    A pair counts where its row has a number of more than three decimals that no other row has, and
+    no more than three rows are equal; and only if nine in ten of the different rows have such a
+    number of their own in one and the same column, and hardly any row is equal to many others.
     """
     first = validate.check_predictions(calibration, source="calibration predictions")
     second = validate.check_predictions(test, source="test predictions")
@@ -383,7 +354,7 @@ def shift_test(calibration: Floats, new: Floats) -> Shift:
     ----------
     calibration, new : ndarray, (example,)
         One number per example, made in the same way on both sides and without labels, such as the
-        largest score: scores of drawn labels are unlike those of all labels for that reason alone.
+        largest score.
 
     Notes
     -----

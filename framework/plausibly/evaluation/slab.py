@@ -65,17 +65,10 @@ def worst_slab_coverage(
         features; `direction` v, (feature[, alpha]), of length 1, and `centre` and `scale` of the
         features; `in_slab` and `searched`, (example[, alpha]).
 
-    Raises
-    ------
-    InputError
-        As `evaluate`; ``features-malformed``, ``features-missing``, ``option-range``.
-
     Notes
     -----
-    ``min over v, a, b of the coverage of {i: a <= v . z_i <= b}`` with at least `least` of the
-    examples inside: for each direction the slab of least mean is found exactly, by Dinkelbach's
-    iteration over prefix sums. Directions are uniform on the sphere and keyed by the names of the
-    features. A slab is one shape of many: what it does not find may be weak all the same.
+    For each direction the slab of least mean is found exactly, by Dinkelbach's iteration over
+    prefix sums. Directions are uniform on the sphere and keyed by the names of the features.
 
     References
     ----------

@@ -44,6 +44,18 @@ def check_count(argument: str, value: object, *, usual: int) -> None:
         raise out_of_range(argument, repr(value), expected=expected, hint=hint)
 
 
+def read_numbers(argument: str, value: int | Sequence[int]) -> tuple[int, ...]:
+    """Return one number or several, each once."""
+    numbers = np.asarray(value, dtype=object).ravel().tolist()
+    wrong = listed(repr(entry) for entry in numbers if not is_whole(entry))
+    if not wrong and len(set(numbers)) < len(numbers):
+        wrong = f"{listed(sorted({n for n in numbers if numbers.count(n) > 1}))} more than once"
+    if wrong or not numbers:
+        expected, hint = "whole numbers from 1 on, each once", f"{argument}=[20, 50]"
+        raise out_of_range(argument, wrong or "none", expected=expected, hint=hint)
+    return tuple(map(int, numbers))
+
+
 def check_resamples(value: object) -> int:
     """Return the number of resamples, or raise ``option-range``."""
     if not isinstance(value, int | np.integer) or not is_whole(value, minimum=0) or value == 1:

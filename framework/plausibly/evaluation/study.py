@@ -41,8 +41,7 @@ from plausibly.evaluation.splits import (
     check_count,
     check_share,
     check_strata,
-    is_whole,
-    out_of_range,
+    read_numbers,
 )
 from plausibly.io import arrays
 from plausibly.kernels.coverage import Ties
@@ -61,19 +60,7 @@ class Study(Result):
     """Several methods on the same random splits, from `plausibly.compare`: prints its table."""
 
     def save(self, path: str | Path) -> None:
-        """Write the study as netCDF-3, whole or not at all.
-
-        Parameters
-        ----------
-        path : str or Path
-            netCDF-3 has no 64-bit integers: counts are stored in 32 bits, a longer seed as text.
-
-        Raises
-        ------
-        InputError
-            ``study-unknown`` where the numbers are not those of a study; ``output-occupied`` or
-            ``output-unwritable``.
-        """
+        """Write the study as netCDF-3, whole or not at all; a seed of more than 32 bits as text."""
         _check(self.data, "this Dataset")
         attributes = {
             name: str(value) if isinstance(value, int) and value not in _INT32 else value
@@ -83,17 +70,6 @@ class Study(Result):
         with replacing(path) as part:
             whole = self.data.assign_attrs(attributes)
             whole.to_netcdf(part, engine="scipy", format="NETCDF3_64BIT")
-
-    def lines(self) -> list[str]:
-        head, tables, verdict = self._parts()
-        return [head, *tables, *verdict]
-
-    def summary(self) -> list[str]:
-        head, tables, verdict = self._parts()
-        room = MOST_LINES - 1 - len(verdict)
-        if len(tables) > room:
-            tables = [*tables[: room - 1], f"({len(tables) - room + 1} more: .lines())"]
-        return [head, *tables, *verdict]
 
     def to_json(self) -> dict[str, object]:
         results = [
@@ -110,6 +86,17 @@ class Study(Result):
             for name, cell in cells(plane)
         ]
         return {**self.attrs, "splits": self.data.sizes[SPLIT], "results": results}
+
+    def lines(self) -> list[str]:
+        head, tables, verdict = self._parts()
+        return [head, *tables, *verdict]
+
+    def summary(self) -> list[str]:
+        head, tables, verdict = self._parts()
+        room = MOST_LINES - 1 - len(verdict)
+        if len(tables) > room:
+            tables = [*tables[: room - 1], f"({len(tables) - room + 1} more: .lines())"]
+        return [head, *tables, *verdict]
 
     def _parts(self) -> tuple[str, list[str], list[str]]:
         """Return the head, the tables, and which methods cover too little at the first alpha."""
@@ -194,9 +181,8 @@ def compare(
         every value has the share `test` of its examples on the test side, but for one example. With
         `cluster` all examples of a cluster must have the same value, and shares are approximate.
     draws : int or sequence of int, optional
-        Numbers of draws, along a dim ``draws``: in the place of the parameter ``draws`` of each
-        calibrator that has one, also inside another. Methods without one are calibrated once, and
-        are the same along it: see the coordinate ``uses_draws``.
+        Numbers of draws, along a dim ``draws``, of each calibrator that draws, also inside another.
+        Other methods are the same along it: see the coordinate ``uses_draws``.
     sizes : int or sequence of int, optional
         Numbers of calibration examples, along a dim ``size``: subsets of the calibration side, by
         the keys of their names, each part of every larger one; whole clusters, as long as they fit.
@@ -212,8 +198,8 @@ def compare(
         A folder where each finished split is kept. The same study, or one of more splits, goes on
         from there, also after it was killed; any other study is refused.
     progress : bool or callable, optional
-        True for a bar on a terminal or in a notebook, silent elsewhere. A function is called with
-        the number of finished splits, and of all; first with those that `checkpoint` had, if any.
+        True for a bar on a terminal or in a notebook. A function is called with the number of
+        finished splits, and of all.
 
     Returns
     -------
@@ -231,24 +217,16 @@ def compare(
         ``sel`` is how it fills gaps. The standard deviation over splits of one data set is a
         spread, not a standard error: the splits overlap.
 
-    Raises
-    ------
-    InputError
-        Where inputs are malformed or do not match, a split would leave a side empty, or has fewer
-        calibration examples than `sizes` asks for; ``checkpoint-other`` where the folder is of
-        another study; ``method-unsent`` where a component cannot be sent to other processes.
-
-    Warns
-    -----
-    PlausiblyWarning
-        What splits warn of, once, at the end.
     """
     wanted = read_methods(methods)
     policy = inputs.check_ties(ties)
     check_share("test", test, 0.5)
     check_count("splits", splits, usual=100)
     check_count("processes", processes, usual=2)
-    numbers = read_numbers("draws", draws), read_numbers("sizes", sizes)
+    numbers = [
+        None if chosen is None else read_numbers(name, chosen)
+        for name, chosen in (("draws", draws), ("sizes", sizes))
+    ]
     model = Predictions.from_xarray(predictions).array
     model, plausibilities = inputs.matched(model, inputs.as_plausibilities(plausibilities))
     labels = name_texts(model[names.LABEL].values)
@@ -360,38 +338,8 @@ def compare(
     return Study(study)
 
 
-def read_numbers(argument: str, value: int | Sequence[int] | None) -> tuple[int, ...] | None:
-    """Return one number or several, each once."""
-    if value is None:
-        return None
-    numbers = np.asarray(value, dtype=object).ravel().tolist()
-    wrong = listed(repr(entry) for entry in numbers if not is_whole(entry))
-    twice = sorted({entry for entry in numbers if numbers.count(entry) > 1}) if not wrong else []
-    if wrong or twice or not numbers:
-        wrong = f"{listed(twice)} more than once" if twice else wrong or "none"
-        expected = "whole numbers from 1 on, each once"
-        hint = "draws=[1, 5, 10]" if argument == "draws" else "sizes=[50, 100, 200]"
-        raise out_of_range(argument, wrong, expected=expected, hint=hint)
-    return tuple(map(int, numbers))
-
-
 def load_study(path: str | Path) -> Study:
-    """Read a study from the file of `Study.save`, or from ``results.nc`` of ``plausibly run``.
-
-    Parameters
-    ----------
-    path : str or Path
-
-    Returns
-    -------
-    Study
-        As `plausibly.compare` returned it, with the same types.
-
-    Raises
-    ------
-    InputError
-        ``file-missing``, ``file-damaged``, or ``study-unknown`` where the file holds no study.
-    """
+    """Read a study from the file of `Study.save`, or from ``results.nc`` of ``plausibly run``."""
     path = Path(path)
     study = arrays.load(path, "study").drop_encoding()
     _check(study, path.name)

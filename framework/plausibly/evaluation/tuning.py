@@ -24,7 +24,13 @@ from plausibly.data.states import Labelled, with_left_out
 from plausibly.errors import InputError, PlausiblyWarning, counted, listed
 from plausibly.evaluation.design import exact_mean
 from plausibly.evaluation.inputs import example_values
-from plausibly.evaluation.splits import check_count, split, split_keys, unknown_option
+from plausibly.evaluation.splits import (
+    check_count,
+    out_of_range,
+    split,
+    split_keys,
+    unknown_option,
+)
 from plausibly.guarantee import rounded
 from plausibly.kernels import coverage
 from plausibly.kernels.random import Keys, hash_names
@@ -127,15 +133,12 @@ def tune_raps(
 
     A share of the examples is set aside, by the keys of their names. Every candidate is calibrated
     on one half of them and measured on the other, over several splits, with the calibrator
-    `expected`; the least mean set size at alpha wins, or the least size-stratified violation. Of
-    candidates that are equal the one of the smallest penalty wins, then of the fewest free ranks.
+    `expected`. Of equal candidates the smallest penalty wins, then the fewest free ranks.
 
     Parameters
     ----------
-    predictions : DataArray, (example, label)
-        Of all examples that there are for tuning and calibration.
-    plausibilities : DataArray or Dataset, (example, label)
-        See `plausibly.compare`.
+    predictions, plausibilities
+        Of all examples for tuning and calibration; see `plausibly.compare`.
     alpha : number or text
         The miscoverage rate that the score is tuned for. It can be used at others.
     share : float
@@ -165,12 +168,6 @@ def tune_raps(
         Calibrate with its ``calibrate``, or with ``score=tuned.score`` on ``tuned.rest(...)``: the
         examples that chose the score must neither calibrate nor test it.
 
-    Raises
-    ------
-    InputError
-        ``option-unknown``, ``option-range``, ``candidates-none``, ``tuning-too-small``, or where
-        inputs are malformed or do not match.
-
     References
     ----------
     Angelopoulos, Bates, Malik & Jordan, Uncertainty sets for image classifiers using conformal
@@ -182,14 +179,8 @@ def tune_raps(
     check_count("splits", splits, usual=10)
     for name, values in (("penalties", penalties), ("free_ranks", free_ranks)):
         if values is not None and not len(values):
-            raise InputError(
-                "candidates-none",
-                f"there are no {name} to choose from",
-                expected="one or more",
-                found="none",
-                hint=f"leave {name} out for the default",
-                source=name,
-            )
+            hint = f"leave {name} out for the default"
+            raise out_of_range(name, "none", expected="one or more", hint=hint)
     if names.AUGMENTATION in predictions.dims:
         validate.check_predictions(predictions)  # which says that there is one row per example
     matched, aligned, _ = matched_inputs(predictions, plausibilities, seed=seed, only_common=False)

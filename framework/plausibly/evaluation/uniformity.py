@@ -46,7 +46,7 @@ def p_value_uniformity(
     predictor : ConformalPredictor
     predictions : DataArray, (example, label)
         Of examples that did not calibrate it.
-    plausibilities, true_label, only_common
+    plausibilities, true_label, only_common, interval_method, confidence
         See `plausibly.evaluate`.
     alphas : number or text, or a sequence of them
         At which to state the share of p-values that are not larger: what sets at alpha miss.
@@ -54,8 +54,6 @@ def p_value_uniformity(
         Coordinate of the examples, such as the patient: examples of one are alike, and count for
         less. Where the predictor guarantees for a new patient (``clustered``), each patient of the
         test counts for one, if the examples have that coordinate; else nothing is guaranteed.
-    interval_method, confidence
-        Of these shares, see `plausibly.evaluation.intervals.interval`.
     seed : int
         Of the label that is drawn from the plausibilities of each example, keyed by its name.
 
@@ -73,28 +71,13 @@ def p_value_uniformity(
         at most alpha; `effective`, on how many examples the tests count. The attribute `grid` is
         the least p-value of any label that was met.
 
-    Raises
-    ------
-    InputError
-        Where inputs are malformed or do not match.
-
-    Warns
-    -----
-    PlausiblyWarning
-        ``evaluated-on-calibration``.
-
     Notes
     -----
-    Conformal p-values are multiples of ``1 / (n + 1)`` or coarser, and an average of m of them is
-    not uniform at all: what is guaranteed is ``P(p <= t) <= t``. Only D+ speaks against that.
-    `p_super_uniform`, ``exp(-2 e D+^2)`` (Massart 1990), is valid for every such law. D- says how
-    much is given away. `p_uniform` is meant for scores without ties; a small one beside a large
-    `p_super_uniform` breaks no guarantee.
-
-    All p-values share one calibration set, so the tests compare two samples, with
-    ``e = 1 / (1 / n + 1 / h)`` (`effective`), n calibration and h test examples, h divided by the
-    design effect of the clusters. For one drawn label per calibration example that is the
-    two-sample test; more draws vary less, and the tests are then careful.
+    What is guaranteed is ``P(p <= t) <= t``, and only D+ speaks against that. `p_super_uniform`,
+    ``exp(-2 e D+^2)`` (Massart 1990), is valid for every such law. `p_uniform` is meant for scores
+    without ties; a small one beside a large `p_super_uniform` breaks no guarantee. All p-values
+    share one calibration set, so the tests compare two samples, with ``e = 1 / (1 / n + 1 / h)``
+    (`effective`), n calibration and h test examples, h divided by the design effect of clusters.
 
     References
     ----------
@@ -112,13 +95,16 @@ def p_value_uniformity(
     p, known = named.array, predictor.hashes
     hashes = hash_names(p[names.EXAMPLE].values)
     overlap = 0 if known is None else int(np.isin(hashes, known).sum())
-    inputs.warn_of_overlap(overlap, len(hashes), source="the predictions", stacklevel=3)
+    if overlap:
+        inputs.warn_of_overlap(overlap, len(hashes), source="the predictions", stacklevel=3)
     uniform = Keys(seed).child("uniformity/drawn").uniform(hashes)
     stored, about = record.stored, (p, record.about)
     codes: dict[str, Ints] = {VOTED: stored.argmax(), DRAWN: draw_labels(stored, uniform)[0]}
     if true_label is not None:
         codes[TRUE] = inputs.true_codes(true_label, about, labels)
-    clusters = inputs.cluster_codes(cluster, about)
+    clusters = None
+    if cluster is not None:
+        clusters = inputs.codes_of(inputs.example_values(cluster, about))[1]
     wanted = np.stack(list(codes.values()))
     chosen, least = np.empty(wanted.shape), math.inf
     for rows, p_values in p_value_rows(predictor, p):

@@ -20,8 +20,14 @@ from plausibly.evaluation.result import Result, decimal, each, planes, wrapped
 from plausibly.evaluation.splits import check_resamples, check_share, is_whole, out_of_range
 from plausibly.guarantee import bounded
 from plausibly.kernels.random import Keys
-from plausibly.planning.law import ONE_DRAW, Law, Shares, examples_needed, needed_by_combiner
-from plausibly.planning.pilot import read_pilot
+from plausibly.planning.pilot import (
+    ONE_DRAW,
+    Law,
+    Shares,
+    examples_needed,
+    needed_by_combiner,
+    read_pilot,
+)
 from plausibly.protocols import Aggregator, ComponentLike, PValueCombiner, ScoreFunction
 
 EXPECTED = "expected"
@@ -251,7 +257,7 @@ def plan(
     alpha : number, text, or a sequence of them
         Miscoverage rates; a sequence gives the result the dim ``alpha``.
     n : int or sequence of int, optional
-        Numbers of calibration examples to look at; by default doubled from 100 on.
+        Numbers of calibration examples; by default doubled from 100 on.
     draws : sequence of int or "expected", optional
         By default 1, 10 and expected; 1 alone without a pilot.
     within : float, optional
@@ -291,17 +297,6 @@ def plan(
         n, draws), `responses_distance` (responses; mean total variation from the plausibilities of
         all responses) and `responses_n_within` (responses, draws). `needed` (combiner): from how
         many of `needed_counts` on sets are not every label.
-
-    Raises
-    ------
-    InputError
-        ``pilot-too-small``, ``pilot-flat``, ``pilot-half``, ``pilot-missing``, and where options
-        are out of range or inputs do not match.
-
-    Warns
-    -----
-    PlausiblyWarning
-        ``pilot-certain`` where the pilot shows no disagreement.
 
     References
     ----------

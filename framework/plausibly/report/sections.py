@@ -19,8 +19,8 @@ from plausibly.data import names
 from plausibly.data.names import name_texts, positions, quoted, several
 from plausibly.errors import InputError, PlausiblyWarning, counted
 from plausibly.evaluation import inputs
-from plausibly.evaluation.evaluate import Judgement, evaluate, judgement, stratum_of
-from plausibly.evaluation.groups import ByCoordinate, coverage_by, sorted_coverage
+from plausibly.evaluation.evaluation import Judgement, evaluate, judgement, stratum_of
+from plausibly.evaluation.groups import ByCoordinate, coverage_by, in_order, sorted_coverage
 from plausibly.evaluation.intervals import AMBIGUITY, COVERAGE
 from plausibly.evaluation.result import (
     AGGREGATED,
@@ -32,7 +32,6 @@ from plausibly.evaluation.result import (
     number,
     outwards,
 )
-from plausibly.evaluation.risk import in_order
 from plausibly.evaluation.study import DRAWS, METHOD, SIZE
 from plausibly.evaluation.uniformity import DRAWN, OF, TRUE, VOTED, p_value_uniformity
 from plausibly.guarantee import BY_LABEL, Guarantee, bounded

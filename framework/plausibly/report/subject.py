@@ -21,8 +21,8 @@ from plausibly.data import names
 from plausibly.data.annotations import Rows
 from plausibly.data.names import is_missing, name_texts, positions
 from plausibly.errors import InputError, counted
+from plausibly.evaluation.groups import label_coordinate
 from plausibly.evaluation.inputs import codes_of, example_values
-from plausibly.evaluation.risk import label_coordinate
 from plausibly.guarantee import Guarantee
 from plausibly.io import with_coordinates
 from plausibly.io.label_tables import table_from

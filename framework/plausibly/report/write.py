@@ -24,7 +24,7 @@ from plausibly.data.names import name_texts, several
 from plausibly.data.states import read_left_out
 from plausibly.errors import InputError, counted
 from plausibly.evaluation.design import Methods
-from plausibly.evaluation.evaluate import STRATA
+from plausibly.evaluation.evaluation import STRATA
 from plausibly.evaluation.study import METHOD, Study as Compared
 from plausibly.extras import require
 from plausibly.kernels.coverage import Ties

@@ -25,7 +25,7 @@ from plausibly.conformal.predictor import ConformalPredictor
 from plausibly.data import names
 from plausibly.data.names import quoted
 from plausibly.errors import InputError
-from plausibly.evaluation.evaluate import evaluate
+from plausibly.evaluation.evaluation import evaluate
 from plausibly.guarantee import Guarantee
 from plausibly.protocols import (
     Aggregator,

@@ -253,14 +253,6 @@ def read_files(draft: Draft) -> Read:
         keys = ("annotations.path = ", "predictions.path = ")
         if swapped := files_swapped(annotated, predicted, keys):
             read.problems[:] = [("annotations.path", swapped)]
-    for table in ("labels", "examples", "predictions", "annotations", "plausibilities"):
-        typed = draft.text(table, "path")
-        # Its table may be wrong in another way as well.
-        if table not in draft.parts and typed is not None:
-            file = draft.folder / typed
-            if not file.is_dir():
-                with read.noting(f"{table}.path"):
-                    files.existing(file, table)
     return read
 
 
@@ -346,14 +338,6 @@ def settings_file(path: Path, content: str = "settings") -> Document:
 
 def _refuse(parts: Draft, mistakes: list[Mistake], problems: list[Problem]) -> None:
     """Raise what is wrong: one error of a file as it is, everything else as one list."""
-    document = parts.document
-    for key, error in problems:
-        path = Path(str(error.details.get("path", "")))
-        beside = document.path is not None and path.parent == document.path.parent
-        if error.name == "file-missing" and beside:
-            error.what = f'{key.partition(".")[0]} "{path.name}" is not beside {document.name}'
-            if near := error.details.get("near"):
-                error.hint = f"did you mean {near}?"
     if not mistakes and len(problems) == 1:
         raise problems[0][1]
     for key, error in problems:

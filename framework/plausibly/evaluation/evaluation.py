@@ -97,7 +97,7 @@ class Evaluation(Result):
 
     def block(self, plane: xr.Dataset) -> list[str]:
         alpha = alpha_of(plane)
-        there = [(name, title) for name, title in QUANTITIES.items() if f"{name}_mean" in plane]
+        there = [quantity for quantity in QUANTITIES.items() if f"{quantity[0]}_mean" in plane]
         tables = [("", [_figure(plane, *quantity) for quantity in there])]
         if "by" in plane.attrs:
             groups = _parts(plane, str(plane.attrs["by"]), _GROUP, "  ")
@@ -115,9 +115,7 @@ class Evaluation(Result):
                 *(line for figure in rows for line in figure.line()),
             ]
         along = [_figure(plane, ORDINAL_GAP, "")] if HOLES in plane else []
-        if any(
-            figure.rough for figure in (*along, *(figure for _, rows in tables for figure in rows))
-        ):
+        if any(figure.rough for _, rows in [*tables, ("", along)] for figure in rows):
             lines.append(f"* a rough interval: {ROUGHNESS}")
         elif f"{GUARANTEED}_{ROUGH}" in plane and bool(plane[f"{GUARANTEED}_{ROUGH}"].any()):
             lines.append(f"The interval of the guarantee is rough: {ROUGHNESS}")
@@ -128,18 +126,10 @@ class Evaluation(Result):
     def verdict(self) -> str:
         """Return one paragraph per alpha: whether the sets cover what is guaranteed.
 
-        Notes
-        -----
-        The interval decides: below the level, around it, or at or above it. It is about more
-        examples for this predictor; the guarantee of most methods is about the average over
-        calibrations. An interval below the level is therefore compared with how coverage varies
-        between calibrations of that size: twice ``sqrt(alpha (1 - alpha) / n)``, the first-order
-        bound for one draw per example.
-
-        A guarantee for each site or label is checked in each, with its own n and with intervals
-        and spread that hold for all of them together: for a site, where it is what `by` names. One
-        for a new patient is checked by the mean over patients of the means within, where patients
-        are known.
+        The interval decides: below the level, around it, or at or above it. One below the level is
+        compared with how coverage varies between calibrations of that size: twice ``sqrt(alpha
+        (1 - alpha) / n)``. A guarantee for each site (where it is what `by` names) or label is
+        checked in each, and one for a new patient by the mean over patients of the means within.
         """
         return "\n".join(_verdict(plane) for plane in planes(self.data))
 
@@ -234,17 +224,6 @@ def evaluate(
         which are not known of a new example), and with ``group_`` over a dim that is called as
         `by`, with intervals that hold for all groups together (Bonferroni). Attributes carry the
         guarantees of the sets and the choices made here.
-
-    Raises
-    ------
-    InputError
-        Where names do not match, a coordinate is missing, or an option is unknown;
-        ``label-axis-split`` where the labels of one example are in several chunks.
-
-    Warns
-    -----
-    PlausiblyWarning
-        ``evaluated-on-calibration`` where the examples calibrated the predictor.
 
     References
     ----------

@@ -43,7 +43,14 @@ from plausibly.evaluation.result import (
     planes,
     wrapped,
 )
-from plausibly.evaluation.splits import check_count, check_share, split, split_keys, split_seed
+from plausibly.evaluation.splits import (
+    check_count,
+    check_share,
+    split,
+    split_keys,
+    split_seed,
+    unknown_option,
+)
 from plausibly.evaluation.study import TOLERATED
 from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.random import hash_names
@@ -251,9 +258,8 @@ def sensitivity(
 ) -> Sensitivity:
     """Measure how far prediction sets and their coverage depend on the aggregator.
 
-    All annotations are aggregated by each aggregator. On each random split, the same method is
-    calibrated with the plausibilities of each in turn, and the sets of the test examples are judged
-    by the plausibilities of each.
+    On each random split, the same method is calibrated with the plausibilities of each aggregator
+    in turn, and the sets of the test examples are judged by the plausibilities of each.
 
     Parameters
     ----------
@@ -271,10 +277,8 @@ def sensitivity(
         Of aggregators that draw, of the splits, and of what calibrators draw.
     reference : str, optional
         Name of the aggregator whose sets the others are compared with; by default the first.
-    unanswered : {"error", "drop"}
+    unanswered, only_common
         See `plausibly.aggregate`; predictions of dropped examples are left out as well.
-    only_common : bool
-        Leave out the examples that only one side has, instead of refusing.
 
     Returns
     -------
@@ -289,29 +293,13 @@ def sensitivity(
         `guaranteed` and `guaranteed_level`, (calibrated_with, alpha): of coverage by the same
         aggregator, and by no other; the level is NaN where it is of another mean.
 
-    Raises
-    ------
-    InputError
-        ``aggregators-few``, ``aggregator-twice``, ``reference-unknown``, and what `aggregate`,
-        `calibrate` and the splits say.
-
-    Warns
-    -----
-    PlausiblyWarning
-        What splits warn of, once, at the end.
     """
     components = read_aggregators(aggregators)
     known = list(components)
     chosen = known[0] if reference is None else reference
     if chosen not in known:
-        raise InputError(
-            "reference-unknown",
-            f"no aggregator of the comparison is called {chosen}",
-            expected=f"one of {listed(known, most=len(known))}",
-            found=chosen,
-            hint=inputs.meant(chosen, known) or f'reference="{known[0]}"',
-            source="reference",
-        )
+        hint = inputs.meant(chosen, known) or f'reference="{known[0]}"'
+        raise unknown_option("aggregator", chosen, known, hint)
     check_share("test", test, 0.5)
     check_count("splits", splits, usual=100)
     exact = read_alphas(alphas)
