@@ -95,9 +95,10 @@ def run(
             into=folder,
         )
         return
+    output.rows(rows)
+    targets_of(ready)  # refused before hours of splits, not after
     if fresh:
         checkpoint.discard()
-    output.rows(rows)
     result = _finished(output, ready, checkpoint, processes, max(len(title) for title, _ in rows))
     with output.working("writing"):
         written = write_study(result)
