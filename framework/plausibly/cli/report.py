@@ -121,18 +121,21 @@ def report(
 
 def _check_source(study: Path | None, loaded: Draft) -> None:
     new, predictor = loaded.settings.new, loaded.settings.output.predictor
-    complete = new.predictions and (new.annotations or new.plausibilities)
-    unclear = not complete
-    if study is not None:
-        no_study = study.is_file() and study.suffix.lower() != ".toml"
-        unclear = no_study or "output.predictor" in loaded.typed
-    if unclear:
+    found = ""
+    if study is None:
+        parts = {"-p": new.predictions, "-a": new.annotations or new.plausibilities}
+        found = " and ".join(f"no {flag}" for flag, path in parts.items() if path is None)
+    elif study.is_file() and study.suffix.lower() != ".toml":
+        found = f"{study}, which is no study"
+    elif "output.predictor" in loaded.typed:
+        found = "both"
+    if found:
         of_predictor = f"plausibly report --predictor {predictor} -p new.csv -a new_votes.csv"
         raise InputError(
             "report-source",
             "it is not clear what to report",
             expected="a folder or file of a study, or --predictor with -p and -a",
-            found="a part of the second, or nothing" if study is None else f"{study}, or both",
+            found=found,
             hint=f"plausibly report out, or {of_predictor}",
         )
     if study is None:
