@@ -16,6 +16,7 @@ from .page import (
     WIDE,
     choose,
     found_words,
+    listed_cases,
     open_case,
     opened,
     overflowing,
@@ -108,6 +109,23 @@ def test_419_labels(browser: Browser, tmp_path: Path) -> None:
         assert found_words(page) != "60 cases"
         assert overflowing(page) == []
     assert data.cases.unlisted[0] > 380
+
+
+def test_one_example(browser: Browser, tmp_path: Path) -> None:
+    made = world(31, ("a", "b"), examples=[f"case_{i:04}" for i in range(31)], agreed=True)
+    made = attrs.evolve(made, predictions=made.predictions.drop_vars(["site", "sex"]))
+    data = of_new(made, calibrating=30, alphas=("1/10",))
+    with opened(browser, written(tmp_path, data)) as page:
+        assert listed_cases(page) == ["case_0030"]
+        assert found_words(page) == "1 example"
+        assert page.locator("#where").inner_text() == "1 to 1 of 1"
+        page.locator("#list .item").focus()
+        page.keyboard.press("ArrowDown")
+        assert open_case(page) == "case_0030"
+        alpha = page.locator("#case .at-alpha").first
+        assert alpha.evaluate("line => line.style.left") == "10%"
+        assert page.locator(".plot polyline").count() == 0  # one point is no curve
+        assert data.view(0, 0).realised.sentence in page.locator("main").inner_text()
 
 
 @pytest.mark.parametrize("worst", ["broken", "vacuous"])

@@ -54,6 +54,13 @@ def test_no_serious_violation_and_nothing_to_scroll_sideways(
         assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
+def test_pictures_of_cases_are_shown(browser: Browser, file: Path) -> None:
+    with opened(browser, file) as page:
+        picture = page.locator("#case img")
+        assert picture.evaluate("image => image.naturalWidth") == 1
+        assert (picture.get_attribute("alt") or "").startswith("Picture of case_")
+
+
 def test_the_keyboard_reaches_everything_and_skips_to_the_verdict(
     browser: Browser, file: Path
 ) -> None:
