@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,7 +15,7 @@ from plausibly.errors import InputError, counted
 from plausibly.kernels.blocks import largest, map_blocks
 from plausibly.kernels.draws import draw_labels
 from plausibly.kernels.masses import exact_units, float_bits, raised_units
-from plausibly.kernels.random import Keys
+from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.sparse import Dense
 from plausibly.kernels.types import Floats, FloatType, Hashes, Ints, still, unwritable
 
@@ -161,6 +161,36 @@ class CalibrationData:
     resampled: Floats | None = attrs.field(
         default=None, converter=attrs.converters.optional(unwritable)
     )
+
+    @classmethod
+    def of(
+        cls,
+        scores: Floats,
+        plausibilities: Floats,
+        *,
+        examples: Iterable[object],
+        labels: Sequence[str],
+        denominator: Ints | None = None,
+    ) -> CalibrationData:
+        """Return the data of plain arrays, as tests of a calibrator make them.
+
+        Parameters
+        ----------
+        scores, plausibilities : ndarray, (example, label)
+        examples : iterable
+            Names of the examples.
+        labels : sequence of str
+        denominator : ndarray of int64, (example,), optional
+        """
+        from plausibly.calibration.examples import HashedNames
+
+        return cls(
+            scores=ArrayScores(scores),
+            plausibilities=Dense(plausibilities),
+            denominator=denominator,
+            examples=HashedNames(hash_names(examples)),
+            labels=tuple(labels),
+        )
 
     def __len__(self) -> int:
         return len(self.examples)
