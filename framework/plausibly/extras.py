@@ -9,10 +9,26 @@ from plausibly.errors import MissingExtra
 
 
 def require(module: str, *, extra: str, source: str) -> ModuleType:
-    """Import an optional dependency, such as ``"pyarrow.parquet"``.
+    """Import an optional dependency.
 
-    If it is not installed, `MissingExtra` names the `extra` of plausibly that installs it, and the
-    file or component that needs it (`source`). One that is broken raises its own error.
+    Parameters
+    ----------
+    module : str
+        What to import, such as ``"pyarrow.parquet"``.
+    extra : str
+        The extra of plausibly that installs it.
+    source : str
+        What needs it: a file, or a component.
+
+    Returns
+    -------
+    module
+
+    Raises
+    ------
+    MissingExtra
+        ``extra-missing``, if it is not installed. A dependency that is installed but broken raises
+        its own error.
     """
     try:
         return import_module(module)

@@ -49,8 +49,14 @@ _DIGITS, _TYPED = 4, 12
 def bounded(value: Fraction | float, *, up: bool = False, typed: bool = True) -> str:
     """Return a bound as text that never says more than the number does.
 
-    It has four decimals, or so many that two digits say how near it is to 0 or 1. Upper bounds, as
-    of a risk, are rounded `up`; a decimal of up to twelve digits, if it was `typed`, is kept.
+    Parameters
+    ----------
+    value : Fraction or float
+        From 0 to 1. With four decimals, or so many that two digits say how near it is to 0 or 1.
+    up : bool
+        Whether an upper bound, as of a risk, is rounded up instead of down.
+    typed : bool
+        Whether a decimal of up to twelve digits was typed, and is printed as it is.
     """
     exact = value if isinstance(value, Fraction) else Fraction(str(value))
     far = min(exact, 1 - exact)
@@ -374,7 +380,15 @@ class CalibrationSummary:
     ) -> Guarantee:
         """Return that nothing is guaranteed; `plausibly.calibrate` refuses unless that is allowed.
 
-        `reason` is what a guarantee would need, and what is missing.
+        Parameters
+        ----------
+        claim : Claim
+        alpha : Fraction
+        reason : str
+            What a guarantee would need, and what is missing here.
+        reference : str
+            Where the lack is shown.
+        notes : tuple of str
         """
         stated = attrs.evolve(
             claim,
@@ -403,10 +417,19 @@ class CalibrationSummary:
         random: tuple[str, ...] = (),
         notes: tuple[str, ...] = (),
     ) -> Guarantee:
-        """Return the guarantee ``1 - alpha / factor`` of p-values from ``factor / (n + 1)`` on.
+        """Return the guarantee 1 - alpha of a p-value whose least value is ``factor / (n + 1)``.
 
-        `factor` is what the rule multiplies p-values by; n counts the held-out examples with
-        `held_out`. For the other parameters see `guarantee`.
+        Parameters
+        ----------
+        claim : Claim
+        alpha : Fraction
+        reason, reference : str
+        factor : int
+            What the rule multiplies a p-value of this calibration by.
+        held_out : bool
+            Whether n counts the held-out examples.
+        random, notes : tuple of str
+            See `guarantee`.
         """
         count = self.n_held_out if held_out else self.n
         mass = factor if held_out else factor * self.test_mass

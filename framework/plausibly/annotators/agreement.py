@@ -74,6 +74,11 @@ def label_disagreement(answers: xr.DataArray | xr.Dataset) -> xr.Dataset:
         (label, other): to how many examples both are named. Attributes: `n` examples, `compared` of
         them, and `pairs`, of what: ``answers`` or ``draws``.
 
+    Raises
+    ------
+    InputError
+        ``pairs-none`` where no example has two answers, and what is wrong with the input.
+
     Notes
     -----
     With d_i answers to example i, of which c_ik say k, and without examples of one answer,
@@ -288,7 +293,13 @@ def measure_titles(kind: str) -> dict[str, str]:
 
 
 def describe_certainty(certainty: xr.Dataset) -> list[str]:
-    """Return in words what `annotation_certainty` measured."""
+    """Return in words how certain the most plausible label is.
+
+    Parameters
+    ----------
+    certainty : Dataset
+        From `plausibly.annotators.annotation_certainty`.
+    """
     titles = {"": "certainty of the most plausible label", "level_": "of its level"}
     there = [prefix for prefix in titles if f"{prefix}mean" in certainty]
     lines = [
@@ -536,6 +547,18 @@ def agreement(
         example: `example_answers`, `example_agreement` and `example_entropy`. With `by`, over
         ``group``: `group_examples`, and `group_value`, ``*_low``, ``*_high``, ``*_reason`` by
         measure.
+
+    Raises
+    ------
+    InputError
+        ``agreement-kind``, ``weights-fractional``, ``order-unfit``, ``order-incomplete``,
+        ``depth-unfit``, ``option-range``, and what is wrong with the table or a coordinate.
+
+    Warns
+    -----
+    PlausiblyWarning
+        ``annotator-repeats`` where one annotator answers an example several times;
+        ``order-partial`` where the coordinate ``order`` lacks labels that answers name.
 
     Notes
     -----

@@ -62,6 +62,11 @@ def annotation_certainty(
         With `risk`, `level_certainty` (example) with `level_mean`, ``*_low``, ``*_high``, and
         `first_level` (example, level).
 
+    Raises
+    ------
+    InputError
+        ``draws-missing``, ``option-range``, and what is wrong with plausibilities or levels.
+
     Notes
     -----
     With draws lambda^1, ..., lambda^m of the plausibilities of one example,
@@ -162,6 +167,11 @@ def uncertainty_adjusted_accuracy(
         leave open; and `example_accuracy` (example, top). With `risk`, over ``level``:
         `level_mass`, in examples, and `level_accuracy` (level, top), of the examples whose most
         plausible label has the level.
+
+    Raises
+    ------
+    InputError
+        ``draws-missing``, ``option-range``, and where inputs do not match or are not usable.
 
     Notes
     -----

@@ -93,6 +93,11 @@ def average_overlap(
     float
         In [0, 1]; 0 where a ranking is empty.
 
+    Raises
+    ------
+    InputError
+        ``ranking-repeats``, ``option-range``, ``label-unknown``.
+
     References
     ----------
     Stutz et al., Evaluating AI systems under uncertain ground truth: a case study in dermatology,

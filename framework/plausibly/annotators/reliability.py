@@ -73,6 +73,14 @@ def reliability(
         answers while all annotators together give it at most three quarters as often as that, or
         that answers are right less often than a guess would be. Attributes hold the same of unknown
         annotators, taken together, and how the estimate converged.
+
+    Raises
+    ------
+    InputError
+        ``reliability-none`` where the aggregator estimates no annotators, ``kind-unsuitable``, and
+        what the aggregator says.
+    ComponentError
+        ``reliability-malformed`` where the answer of a plugin is no table of these annotators.
     """
     table = check_table(annotations)
     component = registry.resolve(AGGREGATOR, aggregator, params or None)

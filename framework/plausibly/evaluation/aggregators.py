@@ -293,6 +293,17 @@ def sensitivity(
         `guaranteed` and `guaranteed_level`, (calibrated_with, alpha): of coverage by the same
         aggregator, and by no other; the level is NaN where it is of another mean.
 
+
+    Raises
+    ------
+    InputError
+        ``aggregators-few``, ``aggregator-twice``, ``option-unknown``, and what `aggregate`,
+        `calibrate` and the splits say.
+
+    Warns
+    -----
+    PlausiblyWarning
+        What splits warn of, once, at the end.
     """
     components = read_aggregators(aggregators)
     known = list(components)

@@ -78,6 +78,11 @@ def monte_carlo_error(
         first-order ``sqrt(V_w / (m n))``, V_w the mean over calibration examples of
         ``L (1 - L)``, L the plausibility that sets leave out.
 
+    Raises
+    ------
+    InputError
+        ``option-range``, ``option-range``; as `plausibly.calibrate`.
+
     Notes
     -----
     ``sd`` is about the draws alone: from one set of calibration examples to another coverage varies
@@ -211,6 +216,12 @@ def leave_one_annotator_out(
         `overall_mean`, ``*_low``, ``*_high`` and `others_overall_mean`, over examples;
         `example_covered`, (example, alpha), the mean over the annotators of one example, NaN where
         none of them was left out.
+
+    Raises
+    ------
+    InputError
+        ``annotators-unknown`` where no response has a known annotator, or where one is named that
+        is not there; ``option-range``; what calibration says.
 
     Notes
     -----

@@ -225,6 +225,17 @@ def evaluate(
         `by`, with intervals that hold for all groups together (Bonferroni). Attributes carry the
         guarantees of the sets and the choices made here.
 
+    Raises
+    ------
+    InputError
+        Where names do not match, a coordinate is missing, or an option is unknown;
+        ``label-axis-split`` where the labels of one example are in several chunks.
+
+    Warns
+    -----
+    PlausiblyWarning
+        ``evaluated-on-calibration`` where the examples calibrated the predictor.
+
     References
     ----------
     Stutz et al., Conformal prediction under ambiguous ground truth, TMLR 2023: aggregated

@@ -169,6 +169,11 @@ def coverage_by(
     -------
     Dataset
         Along one dim, see the grouper.
+
+    Raises
+    ------
+    InputError
+        As `evaluate`, and as the grouper says.
     """
     named: dict[object, Grouper] = {"label": ByLabel(), "set-size": BySetSize()}
     if isinstance(by, str) and by == "ambiguity":
@@ -529,6 +534,12 @@ def entropy(array: xr.DataArray | xr.Dataset) -> xr.DataArray:
     DataArray of float64, (example,)
         Named ``entropy``, with the coordinates of the examples; from 0, where one label has
         everything, to log K.
+
+    Raises
+    ------
+    InputError
+        What is wrong with the array; ``entropy-of-scores`` for predictions whose rows are no
+        distributions over labels (scale ``any`` or ``independent``).
     """
     table = _distributions(array)
     entropies = np.empty(len(table.examples))
@@ -616,6 +627,11 @@ def sorted_coverage(
         ``sum_k lambda_ik 1[k in C_i]``; `majority_vote_coverage`, a step function, where a tied
         vote is its first label; `tied_coverage`, where each of L tied labels has credit 1/L; and
         `largest_plausibility`, (share). The attribute `tied_share` is the share of tied votes.
+
+    Raises
+    ------
+    InputError
+        As `evaluate`.
 
     References
     ----------

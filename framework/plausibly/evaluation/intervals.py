@@ -80,6 +80,11 @@ def interval(
         Inside [0, top], and never of width zero: where the outcomes show no spread, or there is
         only one cluster, the interval is the Kullback-Leibler bound for bounded outcomes.
 
+    Raises
+    ------
+    InputError
+        ``option-unknown`` and ``option-range``.
+
     Notes
     -----
     The variance of the mean is that of the jackknife over clusters g (CR3), ``sum_g (d_g /

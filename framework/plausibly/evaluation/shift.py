@@ -76,6 +76,20 @@ def likelihood_ratios(
         `clip`, `clipped` (how many ratios it changed), `effective_sample_size`, and `rows` (source,
         target).
 
+    Raises
+    ------
+    InputError
+        ``features-malformed``, ``features-differ``, ``ratios-own-examples``, ``option-range`` or
+        ``classifier-malformed``.
+    MissingExtra
+        ``extra-missing``, where scikit-learn is not installed.
+
+    Warns
+    -----
+    PlausiblyWarning
+        ``weights-uneven`` where the weights of 20 examples or more are worth fewer than 9 equal
+        ones, or fewer than a tenth of them.
+
     Notes
     -----
     With an estimate w' of mean 1 under P, coverage under the shift is at least
@@ -168,6 +182,11 @@ def effective_sample_size(weights: xr.DataArray | NDArray[np.floating[Any]]) -> 
     ----------
     weights : DataArray or ndarray, (example,)
         Finite, not negative, and not all 0.
+
+    Raises
+    ------
+    InputError
+        ``weights-malformed`` or ``weights-range``.
     """
     values = np.asarray(weights)
     if values.ndim != 1 or not values.size:

@@ -65,6 +65,11 @@ def worst_slab_coverage(
         features; `direction` v, (feature[, alpha]), of length 1, and `centre` and `scale` of the
         features; `in_slab` and `searched`, (example[, alpha]).
 
+    Raises
+    ------
+    InputError
+        As `evaluate`; ``features-malformed``, ``features-missing``, ``option-range``.
+
     Notes
     -----
     For each direction the slab of least mean is found exactly, by Dinkelbach's iteration over

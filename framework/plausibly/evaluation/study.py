@@ -60,7 +60,19 @@ class Study(Result):
     """Several methods on the same random splits, from `plausibly.compare`: prints its table."""
 
     def save(self, path: str | Path) -> None:
-        """Write the study as netCDF-3, whole or not at all; a seed of more than 32 bits as text."""
+        """Write the study as netCDF-3, whole or not at all.
+
+        Parameters
+        ----------
+        path : str or Path
+            netCDF-3 has no 64-bit integers: counts are stored in 32 bits, a longer seed as text.
+
+        Raises
+        ------
+        InputError
+            ``study-unknown`` where the numbers are not those of a study; ``output-occupied`` or
+            ``output-unwritable``.
+        """
         _check(self.data, "this Dataset")
         attributes = {
             name: str(value) if isinstance(value, int) and value not in _INT32 else value
@@ -217,6 +229,18 @@ def compare(
         ``sel`` is how it fills gaps. The standard deviation over splits of one data set is a
         spread, not a standard error: the splits overlap.
 
+
+    Raises
+    ------
+    InputError
+        Where inputs are malformed or do not match, a split would leave a side empty, or has fewer
+        calibration examples than `sizes` asks for; ``checkpoint-other`` where the folder is of
+        another study; ``method-unsent`` where a component cannot be sent to other processes.
+
+    Warns
+    -----
+    PlausiblyWarning
+        What splits warn of, once, at the end.
     """
     wanted = read_methods(methods)
     policy = inputs.check_ties(ties)
@@ -339,7 +363,22 @@ def compare(
 
 
 def load_study(path: str | Path) -> Study:
-    """Read a study from the file of `Study.save`, or from ``results.nc`` of ``plausibly run``."""
+    """Read a study from the file of `Study.save`, or from ``results.nc`` of ``plausibly run``.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    Study
+        As `plausibly.compare` returned it, with the same types.
+
+    Raises
+    ------
+    InputError
+        ``file-missing``, ``file-damaged``, or ``study-unknown`` where the file holds no study.
+    """
     path = Path(path)
     study = arrays.load(path, "study").drop_encoding()
     _check(study, path.name)

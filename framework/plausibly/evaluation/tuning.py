@@ -168,6 +168,12 @@ def tune_raps(
         Calibrate with its ``calibrate``, or with ``score=tuned.score`` on ``tuned.rest(...)``: the
         examples that chose the score must neither calibrate nor test it.
 
+    Raises
+    ------
+    InputError
+        ``option-unknown``, ``option-range``, ``option-range``, ``tuning-too-small``, or where
+        inputs are malformed or do not match.
+
     References
     ----------
     Angelopoulos, Bates, Malik & Jordan, Uncertainty sets for image classifiers using conformal

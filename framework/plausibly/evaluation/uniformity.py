@@ -71,6 +71,16 @@ def p_value_uniformity(
         at most alpha; `effective`, on how many examples the tests count. The attribute `grid` is
         the least p-value of any label that was met.
 
+    Raises
+    ------
+    InputError
+        Where inputs are malformed or do not match.
+
+    Warns
+    -----
+    PlausiblyWarning
+        ``evaluated-on-calibration``.
+
     Notes
     -----
     What is guaranteed is ``P(p <= t) <= t``, and only D+ speaks against that. `p_super_uniform`,

@@ -62,6 +62,12 @@ def write_annotations(table: xr.Dataset, path: Path | str) -> None:
         then, where the table has them, ``block``, ``weight`` (of the mention), ``response_weight``
         and ``state``. What rows cannot say is in the column ``about`` of the CSV, in the metadata
         of the Parquet file. ``.npz`` and ``.nc`` (netCDF-3): one array per variable.
+
+    Raises
+    ------
+    InputError
+        ``ending-unknown``, ``output-unwritable``, ``table-unknown``, ``table-detached``, or
+        ``value-unwritable`` where a format cannot hold something.
     """
     path = Path(path)
     ending = files.check_ending(path, datasets.ENDINGS)
@@ -137,6 +143,12 @@ def read_annotation_file(
     kind : str, optional
         Read the rows of a CSV or Parquet file alone, as answers of this kind: where they were
         edited, or where a program took away what the file says of itself.
+
+    Raises
+    ------
+    InputError
+        ``table-changed`` where the rows are others than were written, or the file does not say what
+        rows cannot, ``file-damaged``, ``label-unknown``, and what `read_table` says.
     """
     path = Path(path)
     head = files.opening(path, _ROLE, 8)

@@ -127,6 +127,13 @@ def read_annotations(
     AnnotationTable
         With the attributes ``reader``, ``source`` (name of the file, ``the frame`` or ``the data
         set``, whose rows messages count from 1), and ``merged``: answers under each alias.
+
+    Raises
+    ------
+    InputError
+        ``file-missing``, ``format-unknown`` where no reader recognises the file,
+        ``format-ambiguous`` where several do, ``options-unfit``, and what the reader and the kind
+        of annotation say. For frames ``reader-unnamed``, ``reader-unfit``, ``frame-unfit``.
     """
     about = None if labels is None else table_from(labels, LABEL)
     load: Callable[[list[str] | None], xr.Dataset]
@@ -396,6 +403,12 @@ def build_annotations(
     Returns
     -------
     AnnotationTable
+
+    Raises
+    ------
+    InputError
+        ``record-invalid``, ``response-twice``, ``label-unknown``, ``annotations-empty``, and what
+        the kind says of an answer.
 
     Examples
     --------

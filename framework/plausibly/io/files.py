@@ -178,7 +178,13 @@ def empty(source: str, expected: str, found: str = "nothing") -> InputError:
 
 
 def decode(data: bytes, source: str) -> str:
-    """Return the text of a UTF-8 file, with or without a byte order mark."""
+    """Return the text of a UTF-8 file, with or without a byte order mark.
+
+    Raises
+    ------
+    InputError
+        ``text-binary`` for a file of another format, ``text-encoding`` with the byte and its line.
+    """
     # An archive ends with the names of what is in it.
     if data.startswith(ZIP) and b"xl/workbook.xml" in data:
         raise not_text(source, "an Excel workbook", "save its sheet as CSV UTF-8")

@@ -81,6 +81,12 @@ def read_json(
         What it should hold, for the message about a file that is no JSON.
     source : str, optional
         What messages call it, such as ``folder/file``; else by its name.
+
+    Raises
+    ------
+    InputError
+        ``file-empty``; ``file-damaged`` with the line, also for a key that is there twice, NaN,
+        half a character, and values that are nested too deep; and what `decode` says.
     """
     source = source or Path(path).name
     # Line ends are no part of a JSON text.

@@ -197,6 +197,12 @@ def read_examples(path: Path | str, *, example: str = EXAMPLE) -> xr.Dataset:
     xarray.Dataset
         Coordinates over ``example``. A column is of numbers only if every value is one beyond
         doubt: no empty cell, no leading zero, no plus sign. Otherwise it is text, as written.
+
+    Raises
+    ------
+    InputError
+        ``columns-missing``, ``columns-repeat``, ``column-reserved``, ``example-unnamed``,
+        ``example-twice``, and what `read_table` says.
     """
     table = text.read_table(path, role="examples")
     guess = near(example, table.header) or table.header[0]
@@ -225,6 +231,12 @@ def read_labels(path: Path | str) -> xr.Dataset:
     xarray.Dataset
         Coordinates over ``label``. A column is of numbers only if every cell that is filled is one
         beyond doubt, as in `read_examples`, and NaN where it is empty.
+
+    Raises
+    ------
+    InputError
+        As `read_examples`; ``alias-ambiguous`` where an alias is a label or of two labels,
+        ``parent-unknown``, ``parents-circular``, ``number-unreadable`` and ``order-twice``.
     """
     path = Path(path)
     if not is_table(path):
@@ -283,6 +295,11 @@ def with_coordinates(array: Labelled, table: xr.Dataset) -> Labelled:
 
     `table` is from `read_examples` or `read_labels`, and may know more examples than `array` has.
     Aliases of labels are not among the coordinates: they are read with the table alone.
+
+    Raises
+    ------
+    InputError
+        ``examples-incomplete`` or ``labels-incomplete``, with the names that `table` lacks.
     """
     (dim,) = (str(name) for name in table.dims)
     on = label_dim(array) if dim == LABEL else dim

@@ -355,6 +355,17 @@ def write_plausibilities(
         ``"long"``, for ``.csv`` and ``.parquet``: one row for each label that is not 0, with the
         columns ``example``, ``label``, ``plausibility``, perhaps ``draw`` before them and
         ``denominator`` after. It keeps everything, and sparse plausibilities are never dense.
+
+    Raises
+    ------
+    InputError
+        ``ending-unknown``, ``option-unfit``, ``output-unwritable``, ``value-unwritable`` and the
+        like where the format cannot hold something, or what `check_plausibilities` says.
+
+    Warns
+    -----
+    PlausiblyWarning
+        ``attributes-lost`` where a wide CSV does not keep how plausibilities were estimated.
     """
     path = Path(path)
     check_output(path, form)
@@ -421,6 +432,11 @@ def read_plausibilities(
     -------
     DataArray, ([draw,] example, label), or sparse Dataset
         Rows sum to 1; coordinate ``denominator`` over ``example`` where the file has it.
+
+    Raises
+    ------
+    InputError
+        With the name of the file and the rows.
     """
     path = Path(path)
     plausibilities: xr.DataArray | xr.Dataset | None = None

@@ -95,6 +95,11 @@ def from_named(
         Name of the model; None where there is only one.
     examples : iterable of str
         All examples of the file: those without prediction are counted in ``left_out``.
+
+    Raises
+    ------
+    InputError
+        ``predictions-missing``, ``model-unknown``, ``scores-unfit`` or ``label-unknown``.
     """
     named = [prediction for prediction in found if prediction.scores]
     if not named:
@@ -294,6 +299,11 @@ def read_predictions(
         float32 where the file has it, else float64; attribute ``scale``. Augmentations are in
         the order in which the file first names them. An example with bad rows is dropped with all
         its augmentations.
+
+    Raises
+    ------
+    InputError
+        With the name of the file and the rows, for whatever cannot be used as it is.
     """
     file = Path(path) if isinstance(path, (str, os.PathLike)) else None
     source = frames.FRAME if file is None else file.name

@@ -278,6 +278,17 @@ class ResponseOptions(Reader):
             What the reader did not pass on, by reason.
         policies : mapping of str to str, optional
             What the format means by states, where the user does not say it.
+
+        Raises
+        ------
+        InputError
+            ``response-twice``, ``state-refused``, ``answer-empty``, ``annotations-empty``, and
+            what the kind of answer says, with the place in the file.
+
+        Warns
+        -----
+        PlausiblyWarning
+            ``annotators-unnamed``, ``votes-consolidated``.
         """
         stated = [
             _with_state(kind, response, frozenset(self.none_of_these)) for response in responses

@@ -187,6 +187,11 @@ def write_sets(sets: xr.DataArray, path: Path | str, *, escape: bool = False) ->
     escape : bool
         Whether names in a CSV file that a spreadsheet would take for a formula (``=``, ``+``, ``-``
         or ``@`` first) get an apostrophe in front, which `read_sets` takes off again.
+
+    Raises
+    ------
+    InputError
+        ``ending-unknown``, ``sets-unfit``, ``output-occupied`` or ``output-unwritable``.
     """
     path, checked = Path(path), _checked(sets)
     check_output(path)
@@ -259,6 +264,16 @@ def read_sets(path: Path | str, *, chunks: int | None = None) -> xr.DataArray:
     -------
     DataArray of bool, (example, label[, alpha])
         As it was written, with its attributes.
+
+    Raises
+    ------
+    InputError
+        ``sets-unknown`` where the file has another form, and what `read_table` says.
+
+    Warns
+    -----
+    PlausiblyWarning
+        ``guarantee-missing`` where the JSON is not there: these sets guarantee nothing.
     """
     path = Path(path)
     if chunks is not None or path.suffix.lower() == ".zarr":

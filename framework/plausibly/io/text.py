@@ -447,6 +447,11 @@ def read_table(
 
     Parquet is recognised by its first bytes, has a header always, and needs the extra ``parquet``.
     JSON is a list of records, or one per line; their keys are the columns.
+
+    Raises
+    ------
+    InputError
+        Also ``export-unlike`` where a JSON value is no record, and what `read_json` says.
     """
     source, head = Path(path).name, files.opening(path, role)
     if _records(head):

@@ -298,6 +298,17 @@ def plan(
         all responses) and `responses_n_within` (responses, draws). `needed` (combiner): from how
         many of `needed_counts` on sets are not every label.
 
+    Raises
+    ------
+    InputError
+        ``pilot-too-small``, ``pilot-flat``, ``pilot-half``, ``pilot-missing``, and where options
+        are out of range or inputs do not match.
+
+    Warns
+    -----
+    PlausiblyWarning
+        ``pilot-certain`` where the pilot shows no disagreement.
+
     References
     ----------
     Vovk, Conditional validity of inductive conformal predictors, ACML 2012 (the beta law).

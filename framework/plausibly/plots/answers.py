@@ -84,6 +84,11 @@ def confusion(
     most : int
         Number of labels shown: those with the largest errors, where there are more.
 
+    Raises
+    ------
+    InputError
+        ``annotator-unknown``.
+
     Examples
     --------
     >>> reliability = plausibly.reliability(annotations, "dawid-skene")
@@ -128,7 +133,13 @@ def sensitivity(
     """Draw the coverage of sets by the aggregator that calibrates and the one that evaluates.
 
     Mean coverage of all answers over the splits; more than 0.01 below 1 - alpha is coloured and
-    marked. The guarantee is about the diagonal, framed. `result` is from `plausibly.sensitivity`.
+    marked. The guarantee is about the diagonal, framed.
+
+    Parameters
+    ----------
+    result : Dataset
+        From `plausibly.sensitivity`.
+    alpha, axes : as for `coverage`
 
     Examples
     --------
@@ -236,8 +247,13 @@ def agreement(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     """Draw how much annotators agree, by every measure that fits their answers.
 
     A row per measure with its interval; squares are corrected for chance, where 0 is agreement by
-    chance. Measures without a value are left out, as are entropy and ties. `result` is from
-    `plausibly.agreement`.
+    chance. Measures without a value are left out, as are entropy and ties.
+
+    Parameters
+    ----------
+    result : Dataset
+        From `plausibly.agreement`.
+    axes : as for `coverage`
 
     Examples
     --------

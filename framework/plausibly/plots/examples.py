@@ -55,6 +55,12 @@ def example(
         Number of labels shown. Where there are more: those in a set, then by plausibility, then
         by prediction; the figure states the plausibility of the others.
 
+    Raises
+    ------
+    InputError
+        ``figure-unsuitable`` where there is nothing to draw, ``examples-unnamed``,
+        ``example-unknown``.
+
     Examples
     --------
     >>> axes = plots.example(plausibilities, predictions, sets)

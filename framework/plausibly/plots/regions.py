@@ -57,6 +57,11 @@ def region(
     plausibilities : DataArray, (example, label), optional
         The annotators' answers on it, to be marked.
 
+    Raises
+    ------
+    InputError
+        ``figure-unsuitable`` for other numbers of labels; ``figure-unsuitable``.
+
     Examples
     --------
     >>> region = plausibly.calibrate_region(predictions, plausibilities)

@@ -169,9 +169,14 @@ def _draw_study(plane: xr.Dataset, measure: str, axes: Axes | None, figure: str)
 def alphas(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     """Draw the coverage at every alpha, beside 1 - alpha.
 
-    Measured coverage with its interval; of a study the coverage of all answers, with the middle 90%
-    of the splits. Below the diagonal coverage is less than 1 - alpha. `result` is from
-    `plausibly.evaluate` or `plausibly.compare`, at several alphas.
+    Measured coverage with its interval; of a study the coverage of all answers, with the middle
+    90% of the splits. Below the diagonal coverage is less than 1 - alpha.
+
+    Parameters
+    ----------
+    result : Dataset
+        From `plausibly.evaluate` or `plausibly.compare`, at several alphas.
+    axes : as for `coverage`
 
     Examples
     --------
@@ -229,6 +234,11 @@ def threshold(thresholds: xr.DataArray, *, axes: Axes | None = None) -> Axes:
     thresholds : DataArray, ([group or label,] alpha)
         From ``predictor.threshold([0.01, 0.02, ...])``.
 
+    Raises
+    ------
+    InputError
+        ``figure-unsuitable``.
+
     Examples
     --------
     >>> axes = plots.threshold(predictor.threshold([0.05, 0.1, 0.2]))
@@ -273,7 +283,13 @@ def planning(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     """Draw the range of the coverage of one calibration, by its number of examples.
 
     Two lines per number of draws enclose the stated share of calibrations; crosses are sizes at
-    which every set contains all labels. `result` is from `plausibly.plan`.
+    which every set contains all labels.
+
+    Parameters
+    ----------
+    result : Dataset
+        From `plausibly.plan`.
+    alpha, axes : as for `coverage`
 
     Examples
     --------
@@ -335,7 +351,13 @@ def realised(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     """Draw the coverage of each example, sorted, beside the ambiguity of the examples.
 
     Each curve is sorted separately: a place on the axis is a share of the examples, not one
-    example. `result` is from `plausibly.evaluation.sorted_coverage`, or from `plausibly.evaluate`.
+    example.
+
+    Parameters
+    ----------
+    result : Dataset
+        From `plausibly.evaluation.sorted_coverage`, or from `plausibly.evaluate`.
+    alpha, axes : as for `coverage`
 
     References
     ----------
@@ -371,8 +393,13 @@ def uniformity(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
     """Draw the distribution functions of p-values beside the uniform one.
 
     Above the diagonal there are more small p-values than guaranteed: sets cover less. In 95 of 100
-    cases chance alone stays within the grey band. `result` is from
-    `plausibly.evaluation.p_value_uniformity`.
+    cases chance alone stays within the grey band.
+
+    Parameters
+    ----------
+    result : Dataset
+        From `plausibly.evaluation.p_value_uniformity`.
+    axes : as for `coverage`
 
     Examples
     --------
@@ -445,9 +472,13 @@ def _tested(axes: Axes, title: str, result: xr.Dataset) -> Axes:
 def sizes(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
     """Draw the sizes of the sets.
 
-    `result` is from `plausibly.evaluate` or ``coverage_by(..., by="set-size")``: a bar per size, in
-    examples; many sizes in ranges. From `plausibly.compare`: a row per method, with a dot per
-    split.
+    Parameters
+    ----------
+    result : Dataset
+        From `plausibly.evaluate` or ``coverage_by(..., by="set-size")``: a bar per size, in
+        examples; many sizes in ranges. From `plausibly.compare`: a row per method, with a dot per
+        split.
+    alpha, axes : as for `coverage`
 
     Examples
     --------
@@ -505,9 +536,14 @@ _BY_STRATUM = {
 def strata(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
     """Draw coverage in strata of the examples.
 
-    A row per stratum, with its number of examples and its interval. `result` is from
-    `plausibly.evaluate` (strata of the largest plausibility), from
-    `plausibly.evaluation.coverage_by` with ``ByRange`` or ``"set-size"``.
+    A row per stratum, with its number of examples and its interval.
+
+    Parameters
+    ----------
+    result : Dataset
+        From `plausibly.evaluate` (strata of the largest plausibility), from
+        `plausibly.evaluation.coverage_by` with ``ByRange`` or ``"set-size"``.
+    alpha, axes : as for `coverage`
 
     Examples
     --------
@@ -598,8 +634,13 @@ def labels(
 def risk(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
     """Draw the share of the plausibility of each level of risk that the sets leave out.
 
-    A row per level, the last one on top, with its interval. `result` is from
-    `plausibly.evaluation.coverage_by` with ``ByRisk``.
+    A row per level, the last one on top, with its interval.
+
+    Parameters
+    ----------
+    result : Dataset
+        From `plausibly.evaluation.coverage_by` with ``ByRisk``.
+    alpha, axes : as for `coverage`
 
     Examples
     --------

@@ -79,6 +79,11 @@ class Registrar:
             For readers: endings of its files, such as ``".json"``. Other readers are loaded and
             asked about such a file only if none of these recognises it; without suffixes, a reader
             is asked about every file.
+
+        Raises
+        ------
+        ComponentError
+            If kind, name or target cannot be used, or the plugin already offers this name.
         """
         message = ""
         if kind not in KINDS:

@@ -216,6 +216,11 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         -----
         PlausiblyWarning
             ``model-saw-examples`` where the estimator was fitted on these rows.
+
+        Raises
+        ------
+        InputError
+            Errors of `plausibly.calibrate`, and of the form of the annotations.
         """
         if not hasattr(self, "estimator_"):
             if not isinstance(self.estimator, FrozenEstimator):
@@ -247,7 +252,14 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         examples: Sequence[object] | None = None,
         coordinates: Coordinates | None = None,
     ) -> Shown:
-        """Return prediction sets, by default at the alpha of the estimator.
+        """Return prediction sets.
+
+        Parameters
+        ----------
+        X, examples, coordinates
+            As for `conformalize`.
+        alpha : number, text, or a sequence of them, optional
+            Default: the parameter of the estimator.
 
         Returns
         -------
@@ -267,9 +279,16 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         examples: Sequence[object] | None = None,
         coordinates: Coordinates | None = None,
     ) -> Shown:
-        """Return the p-value of each label, (row, label) as of `predict_set`.
+        """Return the p-value of each label; sets are ``p > alpha``.
 
-        Sets are ``p > alpha``.
+        Parameters
+        ----------
+        X, examples, coordinates
+            As for `conformalize`.
+
+        Returns
+        -------
+        ndarray of float64, (row, label), or a frame as of `predict_set`
         """
         predictor, rows = self._calibrated(), Rows.of(X, examples)
         p_values = predictor.p_values(self._under_names(X, rows, coordinates, prefix=_NEW))
@@ -283,7 +302,18 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
         examples: Sequence[object] | None = None,
         coordinates: Coordinates | None = None,
     ) -> list[tuple[object, ...]]:
-        """Return the prediction set of each row as a tuple of labels."""
+        """Return prediction sets as tuples of labels.
+
+        Parameters
+        ----------
+        X, alpha, examples, coordinates
+            As for `predict_set`; one alpha.
+
+        Returns
+        -------
+        list of tuple
+            One per row; labels as scikit-learn has them, in the order of ``classes_``.
+        """
         wanted = self._one_alpha(alpha)
         sets = self._sets(X, wanted, Rows.of(X, examples), coordinates)
         return [tuple(self.classes_[row].tolist()) for row in sets.values]
@@ -300,10 +330,21 @@ class AmbiguousConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEsti
     ) -> float:
         """Return the mean coverage of all answers: the share of the plausibilities in the sets.
 
-        It is the mean over rows of ``sum_k lambda_k 1[k in C(x)]``, of single labels the share of
-        rows whose set contains the label; `plausibly.evaluate` gives its interval, and more.
-        Parameters are those of `conformalize`, of other rows. `score` is the accuracy of `predict`,
-        as in scikit-learn.
+        Of single labels this is the share of rows whose set contains the label. `score` is the
+        accuracy of `predict`, as in scikit-learn.
+
+        Parameters
+        ----------
+        X, annotations, kind, examples, coordinates
+            As for `conformalize`, of other rows.
+        alpha : number or text, optional
+            Default: the parameter of the estimator.
+
+        Returns
+        -------
+        float
+            The mean over rows of ``sum_k lambda_k 1[k in C(x)]``; `plausibly.evaluate` gives its
+            interval, and more.
         """
         wanted, rows = self._one_alpha(alpha), Rows.of(X, examples)
         self._calibrated()
