@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import attrs
 import numpy as np
@@ -20,29 +20,8 @@ from plausibly.kernels.sparse import Dense
 from plausibly.kernels.types import Floats, FloatType, Hashes, Ints, still, unwritable
 
 if TYPE_CHECKING:
-    from typing import Protocol
-
     from plausibly.calibration.examples import HashedNames
     from plausibly.data.names import Names
-
-    class ScoreSource(Protocol):
-        """Scores (example, label): in memory, or computed where they are read."""
-
-        @property
-        def dtype(self) -> FloatType:
-            """Float type of the scores."""
-
-        def at(self, row: Ints, label: Ints) -> Floats:
-            """Return the scores of pairs of example and label, of any shape."""
-
-        def take(self, rows: NDArray[np.intp]) -> ScoreSource:
-            """Return the scores of some examples."""
-
-        def largest(self) -> Floats:
-            """Return the largest score of each example, (example,)."""
-
-        def dense(self) -> Floats:
-            """Return all scores, or raise `InputError` where they are larger than memory."""
 
 
 def check_weights(values: NDArray[np.generic], name: str, *, source: str) -> NDArray[np.float64]:
@@ -83,6 +62,26 @@ class Atoms(NamedTuple):
     label: NDArray[np.intp]
     units: NDArray[np.int64]
     denominator: NDArray[np.int64]
+
+
+class ScoreSource(Protocol):
+    """Scores (example, label): in memory, or computed where they are read."""
+
+    @property
+    def dtype(self) -> FloatType:
+        """Float type of the scores."""
+
+    def at(self, row: Ints, label: Ints) -> Floats:
+        """Return the scores of pairs of example and label, of any shape."""
+
+    def take(self, rows: NDArray[np.intp]) -> ScoreSource:
+        """Return the scores of some examples."""
+
+    def largest(self) -> Floats:
+        """Return the largest score of each example, (example,)."""
+
+    def dense(self) -> Floats:
+        """Return all scores, or raise `InputError` where they are larger than memory."""
 
 
 @attrs.frozen(eq=False)
@@ -129,8 +128,8 @@ class CalibrationData:
         Conformity scores in the dtype of the predictions; larger = fits better; passed as
         ``scores=``. What is read through `scores_at` and `scores_of` never makes an array of all.
     stored : Dense or Sparse
-        Plausibilities, passed as ``plausibilities=``, also as an array. What is read through
-        `draw`, `majority_vote` and `atoms` never makes a dense array of sparse ones.
+        Plausibilities, passed as ``plausibilities=``. What is read through `draw`,
+        `majority_vote` and `atoms` never makes a dense array of sparse ones.
     denominator : ndarray of int64, (example,), or None
         Totals of which the plausibilities are counts.
     examples : Names or HashedNames

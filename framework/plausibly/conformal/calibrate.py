@@ -322,8 +322,8 @@ def calibrate(
         if isinstance(predictions, str | Path) and isinstance(plausibilities, str | Path):
             from plausibly.io.predictions import files_swapped
 
-            called_here = ("plausibilities=", "predictions=")
-            if swapped := files_swapped(Path(plausibilities), Path(predictions), called_here):
+            arguments = ("plausibilities=", "predictions=")
+            if swapped := files_swapped(Path(plausibilities), Path(predictions), arguments):
                 raise swapped from None
         raise
     answers = as_answers(plausibilities, beside=predictions)

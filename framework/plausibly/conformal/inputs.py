@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from plausibly import registry
 from plausibly.calibration.coordinates import coordinates_over, group_names, new_values
-from plausibly.calibration.data import ArrayScores, CalibrationData
+from plausibly.calibration.data import ArrayScores, CalibrationData, ScoreSource
 from plausibly.calibration.pvalues import TestScores
 from plausibly.calibration.scores import CalibrationScores
 from plausibly.conformal.aggregate import aggregated, default_aggregator
@@ -29,9 +28,6 @@ from plausibly.kernels.sparse import Dense
 from plausibly.kernels.types import Bools, Floats, FloatType, Ints
 from plausibly.protocols import AGGREGATOR, Aggregator, ComponentLike, ScoreFunction
 from plausibly.registry import called
-
-if TYPE_CHECKING:
-    from plausibly.calibration.data import ScoreSource
 
 GUARANTEES = "guarantees"
 FINGERPRINT = "fingerprint"

@@ -393,10 +393,7 @@ class Registry:
                 self._plugins.append(plugin)
 
     def _load(self, *, others: bool) -> list[Entry]:
-        """Run the hooks of our own plugins, and of `others` that are on, each once; return all.
-
-        Also what ran before is returned.
-        """
+        """Run the hooks of our own plugins, and of `others` that are on; return every entry."""
         with self._lock:
             if others:
                 self._scan()
