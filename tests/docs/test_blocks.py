@@ -38,7 +38,7 @@ PAGES = {
     "studies": 5,
     "planning": 3,
     "sensitivity": 3,
-    "serving": 2,
+    "serving": 7,
     "agreement": 5,
     "crowd": 5,
     "files": 4,
@@ -60,7 +60,7 @@ OWN = (
     *("theory/why-votes-mislead", "agreement", "crowd", "files", "formats", "labels", "rankings"),
     *("likelihood-ratios", "tuning", "regions", "sklearn", "huggingface", "torch", "comparison"),
 )
-LONG = ("studies", "sensitivity", "rankings", "report", "agreement", "planning", "tuning")
+LONG = ("serving", "studies", "sensitivity", "rankings", "report", "agreement", "planning", "tuning")
 NEEDED = {
     **dict.fromkeys(("sklearn", "comparison", "likelihood-ratios"), "sklearn"),
     "torch": "torch",
@@ -118,7 +118,7 @@ def test_start_and_tutorials_show_what_they_print(page: Path, tmp_path: Path) ->
 
 
 def test_the_night_of_the_service_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = (DOCS / "tutorials" / "service.md").read_text(encoding="utf-8")
+    page = (DOCS / "serving.md").read_text(encoding="utf-8")
     (night,) = (block.body for block in run_pages.blocks(page) if block.of == "nightly.sh")
     write_files(tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -279,7 +279,7 @@ PAGE = {path.stem: cut_docs.page(path.name) for path in sorted(AUTHORS.glob("*.m
 OF_KIND = {
     **dict.fromkeys(("annotation", "reader"), PAGE["format"]),
     **dict.fromkeys(("score", "calibrator", "combiner"), PAGE["methods"]),
-    "aggregator": PAGE["aggregator"],
+    "aggregator": PAGE["index"],
 }
 KIND_NAMES = [kind.name for kind in KINDS]
 
