@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -28,7 +28,7 @@ from plausibly.errors import (
 )
 from plausibly.io import arrays, files, text
 from plausibly.io.datasets import npz_names
-from plausibly.io.hints import NEEDED, columns_hint, guessed, readings
+from plausibly.io.hints import NEEDED, columns_hint
 from plausibly.io.json import json_head, read_json, read_json_lines, shortened
 from plausibly.io.label_tables import Names, is_table, names_of, table_from, with_coordinates
 from plausibly.progress import naming_if_slow
@@ -39,61 +39,42 @@ from plausibly.registry.entries import Entry, calling, reason_of
 if TYPE_CHECKING:
     from plausibly.io.frames import Frame
 
-_UNDECLARED = "label-unknown"
-
 Read: TypeAlias = Callable[[list[str]], xr.Dataset]
 """Reads an annotation table; takes the declared labels."""
 
 
 def _read_declared(read: Read, about: xr.Dataset) -> xr.Dataset:
-    """Return the annotation table that `read` gives, with answers under an alias merged."""
-    labels = names_of(about, LABEL)
-    aliases = aliases_of(about)
-    try:
-        table = _with_aliases(read, labels, aliases) if aliases else read(labels)
-    except InputError as error:
-        source = str(about.attrs.get("source", ""))
-        if error.name == _UNDECLARED and is_table(source):
-            error.hint += f", or write it into the column alias of {source}, beside its label"
-        raise
-    return with_coordinates(merge_aliases(table, aliases, labels), about)
+    """Return the annotation table that `read` gives, with answers under an alias merged.
 
-
-def _with_aliases(read: Read, labels: list[str], aliases: Mapping[str, str]) -> xr.Dataset:
-    """Read with the labels; where answers name aliases, with these in their place or besides."""
-    every = [*labels, *aliases]
-    declared = labels
+    The labels are declared alone; where answers name aliases, with these in their place, or, if a
+    label has two of them, besides.
+    """
+    labels, aliases = names_of(about, LABEL), aliases_of(about)
+    declared, every = labels, [*labels, *aliases]
     while True:
-        result: xr.Dataset | InputError
         # No warning is shown but those of the reading that counts.
         with warnings.catch_warnings(record=True) as messages:
             warnings.simplefilter("always")
             try:
-                result = read(declared)
+                table = read(declared)
+                break
             except InputError as error:
-                result = error
-        if isinstance(result, xr.Dataset) or result.name != _UNDECLARED or declared is every:
-            break
-        if declared is not labels:
-            declared = every
-            continue
-        unknown = result.details.get("labels")
-        listed_there = set(map(str, unknown)) if isinstance(unknown, Iterable) else set()
-        named = [a for a in aliases if a in listed_there or quoted(a) in result.what]
-        if not named:
-            break
+                if error.name != "label-unknown":
+                    raise
+                unknown = error.details.get("labels")
+                unknown = unknown if isinstance(unknown, list) else []
+                named = [a for a in aliases if a in unknown or quoted(a) in error.what]
+                if declared is every or (declared is labels and not named):
+                    source = str(about.attrs.get("source", ""))
+                    if is_table(source):
+                        error.hint += f", or write it into the column alias of {source}"
+                    raise
         alias_of = {aliases[alias]: alias for alias in named}
-        once = len(alias_of) == len(named)  # no label under two aliases
-        declared = [alias_of.get(label, label) for label in labels] if once else every
+        in_place = [alias_of.get(label, label) for label in labels]
+        declared = in_place if declared is labels and len(alias_of) == len(named) else every
     for caught in messages:
         warnings.warn_explicit(caught.message, caught.category, caught.filename, caught.lineno)
-    if isinstance(result, InputError):
-        if declared is every:
-            both = several(len(every), "declared label")
-            mine = f"{several(len(labels), 'declared label')}, or an alias"
-            result.expected = result.expected.replace(both, mine)
-        raise result
-    return result
+    return with_coordinates(merge_aliases(table, aliases, labels), about)
 
 
 _ROLE = "annotations"
@@ -189,35 +170,32 @@ def names_change(changes: bool) -> Iterator[None]:
         yield
 
 
+_BY_COLUMN = (
+    'reader="wide-table", if each column is of an annotator; reader="counts" or '
+    'reader="soft-labels", if each is of a label'
+)
+
+
 def _reader_of_frames(
     table: TextTable, reader: ComponentLike[Reader] | None, options: dict[str, object]
 ) -> Reader:
     """Return the reader of a frame, or raise where none is named, or one of files."""
     if reader is None and {*NEEDED} == {*table.header}:
         reader = "long-table"
-    component = None if reader is None else registry.resolve(READER, reader, options)
-    if component is not None and type(component).from_table is not Reader.from_table:
-        return component
-    absent = [role for role in NEEDED if role not in table.header]
-    hint = f'reader="long-table", {columns_hint([table.header], absent)}'
-    if len(guessed(table.header, absent)) < len(absent):
-        hint = (
-            'reader="wide-table", where each column is of an annotator; "counts" or '
-            '"soft-labels", where it is of a label'
-        )
-    every = _candidates(registry.default().entries(READER), {})[0].values()
-    known = [called(READER, r) for r in every if type(r).from_table is not Reader.from_table]
     name, what = "reader-unnamed", f"no reader is named for {table.source}"
-    if component is not None:
+    if reader is not None:
+        component = registry.resolve(READER, reader, options)
+        if type(component).from_table is not Reader.from_table:
+            return component
         name, what = "reader-unfit", f"reader {called(READER, component)} reads files only"
+    hint = columns_hint([table.header], [role for role in NEEDED if role not in table.header])
     raise InputError(
         name,
         what,
-        expected=f"one of {listed(known, most=9)}",
+        expected="a reader of tables, such as long-table",
         found=f"columns {listed(map(quoted, table.header))}",
-        hint=hint,
+        hint=_BY_COLUMN if "_COLUMN" in hint else f'reader="long-table", {hint}',
         source=table.source,
-        details={"columns": list(table.header), "readers": known},
     )
 
 
@@ -231,14 +209,14 @@ def _recognised(path: Path, options: dict[str, object]) -> Reader:
     ending = path.name.lower().removesuffix(".gz")
     fit = [entry for entry in entries if entry.suffixes and ending.endswith(entry.suffixes)]
     likely = [entry for entry in entries if entry in fit or not (fit and entry.suffixes)]
-    candidates, refusals = _candidates(likely, options)
-    matches = [reader for reader in candidates.values() if _recognises(reader, path, head)]
-    if not matches:  # the name of the file may mislead
-        more, why = _candidates([entry for entry in entries if entry not in likely], options)
-        matches = [reader for reader in more.values() if _recognises(reader, path, head)]
-        candidates, refusals = candidates | more, refusals | why
-    if not candidates and options:
-        every = _candidates(entries, {})[0].values()
+    refusals: dict[str, InputError] = {}
+    matches: list[Reader] = []
+    for group in (likely, [entry for entry in entries if entry not in likely]):
+        if not matches:  # the name of the file may mislead
+            readers = _candidates(group, options, refusals)
+            matches = [reader for reader in readers if _recognises(reader, path, head)]
+    if options and len(refusals) == len(entries):
+        every = _candidates(entries, {}, {})
         fit_names = [called(READER, reader) for reader in every if _recognises(reader, path, head)]
         meant = {name: why for name, why in refusals.items() if name in fit_names}
         reasons = [f"{name}: {reason_of(why)}" for name, why in (meant or refusals).items()]
@@ -249,33 +227,39 @@ def _recognised(path: Path, options: dict[str, object]) -> Reader:
             found=listed(reasons),
             hint="name the reader, reader=..., to see what it takes",
             source=path.name,
-            details={"options": sorted(options)},
         )
     if len(matches) == 1:
         return matches[0]
-    readers = matches or [candidates[entry] for entry in entries if entry in candidates]
-    names = [called(READER, reader) for reader in readers]
-    if not matches and path.is_dir():
-        files.existing(path, _ROLE)
-    raise _ambiguous(path, names) if matches else _unknown(path, head, names, refusals)
+    if matches:
+        names = [called(READER, reader) for reader in matches]
+        raise InputError(
+            "format-ambiguous",
+            f"{path.name} could be {' or '.join(names)}",
+            expected="one reader that recognises it",
+            found=f"{len(names)}",
+            hint=f"reader={quoted(names[0])}",
+            source=path.name,
+            details={"readers": names},
+        )
+    files.existing(path, _ROLE)
+    raise _unknown(path, head, len(entries), refusals)
 
 
 def _candidates(
-    entries: Iterable[Entry], options: dict[str, object]
-) -> tuple[dict[Entry, Reader], dict[str, InputError]]:
-    """Return the readers that take these options, and why the others do not."""
-    readers: dict[Entry, Reader] = {}
-    refused: dict[str, InputError] = {}
+    entries: Iterable[Entry], options: dict[str, object], refused: dict[str, InputError]
+) -> list[Reader]:
+    """Return the readers that take these options; `refused` gets the reasons of the others."""
+    readers: list[Reader] = []
     for entry in entries:
         try:
-            readers[entry] = registry.default().create(READER, entry, options)
+            readers.append(registry.default().create(READER, entry, options))
         except (ComponentError, MissingExtra) as reason:
             refused[entry.name] = reason
             # Another reader's option is no fault, and an extra is named where nothing is found.
             if reason.name not in ("component-parameter", "extra-missing"):
                 hint = f"plausibly plugins check {entry.name}"
                 _warn_of(entry.name, "cannot be asked", reason, hint)
-    return readers, refused
+    return readers
 
 
 def _warn_of(reader: str, what: str, reason: BaseException, hint: str) -> None:
@@ -306,23 +290,10 @@ def _recognises(reader: Reader, path: Path, head: bytes) -> bool:
         return False
 
 
-def _ambiguous(path: Path, names: list[str], found: str = "", hint: str = "") -> InputError:
-    return InputError(
-        "format-ambiguous",
-        f"{path.name} could be {' or '.join(names)}",
-        expected="one reader that recognises it",
-        found=found or f"{len(names)}",
-        hint=hint or f"reader={quoted(names[0])}",
-        source=path.name,
-        details={"readers": names},
-    )
-
-
-def _unknown(
-    path: Path, head: bytes, names: list[str], refusals: dict[str, InputError]
-) -> InputError:
+def _unknown(path: Path, head: bytes, readers: int, refusals: dict[str, InputError]) -> InputError:
     """Return the error for a file that no reader recognises, or raise what keeps it unread."""
     rows = text.first_rows(path, head)
+    widths = [*map(len, rows)] or [0]
     held = sorted(npz_names(path)) if head.startswith(b"PK") else []
     is_array = held or head.startswith((b"\x93NUMPY", *arrays.SIGNATURES))
     name = path.name.lower().removesuffix(".gz")
@@ -332,43 +303,20 @@ def _unknown(
         read_xml(path, _ROLE)
     elif name.endswith((".json", ".jsonl", ".ndjson")):
         (read_json_lines if len(json_head(head)) > 1 else read_json)(path, _ROLE)
-    elif not rows and not is_array:
-        text.read_table(path, role=_ROLE)
-    elif rows and len(rows[0]) > 1 and 2 * [*map(len, rows)].count(len(rows[0])) > len(rows):
+    elif not (rows or is_array) or (widths[0] > 1 and 2 * widths.count(widths[0]) > len(rows)):
         text.read_table(path, role=_ROLE, unique=False)
-    meant: dict[str, str] = {}
-    found = f"arrays {listed(held)}" if held else "an array"
-    if rows:
-        meant = readings(rows) if len(set(map(len, rows))) == 1 else {}
-    elif held or head.startswith(b"\x93NUMPY"):
-        if held or any(mark in head[:128] for mark in (b"'<i", b"'|i", b"'<u", b"'|u")):
-            meant["counts"] = 'reader="counts", if each column counts the votes for a label'
-            of_columns = "of a CSV file, if the columns are of annotators"
-            meant["wide-table"] = f'reader="wide-table" {of_columns}'
-        meant["soft-labels"] = 'reader="soft-labels", if annotators gave these weights'
-    else:
-        found = f"first bytes {head[:8]!r}"
-    if "counts" in meant:
-        raise _ambiguous(
-            path,
-            list(meant),
-            found="whole numbers, of which nothing says what they are",
-            hint="; ".join(meant.values()),
-        )
+    found = f"first bytes {head[:8]!r}"
     hint = 'plausibly plugins list --kind reader; name one: reader="NAME"'
-    if rows and not head.startswith(b"PAR1"):
-        lines = head.decode("utf-8-sig", "replace").splitlines()
-        first = next((line for line in lines if line), "")
-        found = f"text, first line {quoted(shortened(first))}"
-        if "long-table" in meant:
-            found = f"columns {', '.join(rows[0])}"
+    if head.lstrip().startswith((b"{", b"[", b"<")) or (rows and max(widths) == 1):
+        first = head.decode("utf-8-sig", "replace").strip().partition("\n")[0]
+        found = f"text, first line {quoted(shortened(first.strip()))}"
     elif rows:
-        found = f"Parquet with {listed(rows[0])}"
-    marked_up = head.lstrip().startswith((b"{", b"[", b"<"))
-    if meant:
-        hint = "; ".join(meant.values())
-    elif rows and not marked_up and len(rows[0]) > 1:
-        hint += " (wide-table, if each column is of an annotator)"
+        found = f"columns {listed(map(shortened, rows[0]), most=9)}"
+        hint = columns_hint(rows)
+        hint = _BY_COLUMN if "_COLUMN" in hint or len({*widths}) > 1 else hint
+    elif is_array:
+        found = f"arrays {listed(held)}" if held else "an array"
+        hint = 'reader="counts", if each column counts votes; reader="soft-labels", if not'
     extra = [why.what for why in refusals.values() if why.name == "extra-missing"]
     if extra:
         found += f"; not asked: {listed(extra)}"
@@ -376,11 +324,10 @@ def _unknown(
         "format-unknown",
         f"no reader recognises {path.name}",
         expected="columns example, annotator, label, or one of "
-        f"{several(len(names) - 1, 'other format')}",
+        f"{several(readers - 1, 'other format')}",
         found=found,
         hint=hint,
         source=path.name,
-        details={"readers": names, "columns": list(rows[0]) if rows else []},
     )
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from plausibly.data.names import quoted
-
 _WORDS = {
     "annotator": "annotator worker rater performer user reader coder who",
     "label": "label answer response class category output dx vote value grade rating",
@@ -43,34 +41,6 @@ def names_examples(name: str, cells: Sequence[str]) -> bool:
     """Return whether a column names examples: by its own name, or each cell is another word."""
     words = bool(cells) and len(set(cells)) == len(cells) and not any(map(NUMBER.fullmatch, cells))
     return bool(_NAMES.fullmatch(name)) or (words and all(cells))
-
-
-def readings(rows: Sequence[Sequence[str]]) -> dict[str, str]:
-    """Return the readers that a table could be meant for, and when each is right as it is typed."""
-    header, *below = rows
-    named = has_header(rows) and not any(map(NUMBER.fullmatch, header))
-    if not header or (not named and not _NAMES.fullmatch(header[0])):  # labels may be numbers
-        return {}
-    cells = {name: [row[at] for row in below] for at, name in enumerate(header)}
-    hint = columns_hint(rows)
-    hints = {} if "_COLUMN" in hint else {"long-table": hint}
-    free = [name for name, column in cells.items() if not all(map(NUMBER.fullmatch, column))]
-    if not free and names_examples(header[0], cells[header[0]]):
-        free = [header[0]]
-    if len(free) > 1 or len(header) - len(free) < 2 or not below:
-        return hints
-    others = [cell for name, column in cells.items() if name not in free for cell in column]
-    if hints:
-        hints["long-table"] += ", if each row is one answer"
-    meant = {"soft-labels": "annotators gave these weights; they are predictions, if a model did"}
-    if all(map(_WHOLE.fullmatch, others)):
-        meant = {"counts": "each column counts votes for a label"}
-        if "long-table" not in hints:
-            meant["wide-table"] = "each column is of an annotator"
-    for reader, when in meant.items():
-        options = f'{{"name": "{reader}", "example": "{free[0]}"}}' if free else quoted(reader)
-        hints[reader] = f"reader={options}, if {when}"
-    return hints
 
 
 NUMBERS, WORDS = "numbers", "names of labels"

@@ -17,7 +17,6 @@ from plausibly.plugin.readers import (
     states,
 )
 from plausibly_builtins.readers import base
-from plausibly_builtins.readers.predictions import Scored, Scores, predictions_ranked
 
 _STATES: Final = {
     "submitted": states.ANSWERED,
@@ -234,7 +233,7 @@ def _load(path: Path) -> list[Record]:
 
 
 @attrs.frozen(kw_only=True)
-class Argilla(Scored, base.Export):
+class Argilla(base.Scored, base.Export):
     """Read records of Argilla: nested or flat ones of version 2, or those of version 1.
 
     One question gives the answers. What is discarded is skipped, a draft is unfinished, and what is
@@ -295,7 +294,7 @@ class Argilla(Scored, base.Export):
         ]
         return self.gathered(kind, responses, labels, source=path.name, examples=names)
 
-    def scored(self, path: Path) -> Scores:
+    def scored(self, path: Path) -> base.Scores:
         records = _load(path)
         names = self._names(path.name, records)
         questions = sorted({name for record in records for name in record.suggestions})
@@ -306,7 +305,7 @@ class Argilla(Scored, base.Export):
             for answer in record.suggested(question)
         ]
         if self._kind(question, [answer for _, answer in suggestions]) == "partial-ranking":
-            raise predictions_ranked(f"suggestions to {quoted(question)}")
+            raise base.predictions_ranked(f"suggestions to {quoted(question)}")
         predictions = [
             NamedPrediction(
                 example=name,

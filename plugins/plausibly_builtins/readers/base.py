@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta, timezone
 from email.utils import parsedate_tz
 from pathlib import Path
-from types import MappingProxyType
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import attrs
 
@@ -39,6 +38,11 @@ from plausibly.plugin.readers import (
     read_table,
 )
 
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from plausibly.plugin.readers import NamedPrediction
+
 Entry: TypeAlias = Mapping[str, object]
 """An object of JSON."""
 
@@ -50,6 +54,9 @@ Labels: TypeAlias = Sequence[str] | None
 
 Kind: TypeAlias = Literal["single-label", "label-set"]
 Unlabelled: TypeAlias = Literal["not-assigned", "empty"]
+
+Scores: TypeAlias = "tuple[Iterable[NamedPrediction], Iterable[str], Sequence[str]]"
+"""Predictions, the names of all examples, and labels that the file offers."""
 
 CONSOLIDATED: Final = "consolidated"
 """Annotator of answers that several people gave together, or of unknown people."""
@@ -113,11 +120,29 @@ class TableExport(Export):
             return self.table_content(table.seen(), labels)
 
 
+@attrs.frozen(kw_only=True)
+class Scored:
+    """Base of a format that holds predictions too."""
+
+    def scored(self, path: Path) -> Scores:
+        """Return the predictions that a file holds."""
+        raise NotImplementedError(type(self).__name__)
+
+    def predictions(self, path: Path, labels: Labels, model: str | None) -> xr.DataArray:
+        """Return the predictions in the file or folder, of one of its models."""
+        from plausibly.plugin.readers import from_named  # not needed to read annotations
+
+        with about(path.name):
+            named, examples, offered = self.scored(path)
+            declared = labels or offered or None
+            return from_named(named, declared, source=path.name, model=model, examples=examples)
+
+
 # ---- errors and warnings
 
 
 def refused(
-    name: str, what: str, expected: str, found: str, hint: str = AGAIN, /, **details: object
+    name: str, what: str, expected: str, found: str = "", hint: str = AGAIN, /, **details: object
 ) -> InputError:
     """Return the error about the file that `about` names; `what` follows its name."""
     return InputError(
@@ -125,34 +150,35 @@ def refused(
     )
 
 
-def cell_refused(
-    table: TextTable, row: int, noun: str, expected: str, found: str, hint: str = AGAIN
-) -> InputError:
+def cell_refused(table: TextTable, row: int, noun: str, expected: str, found: str) -> InputError:
     """Return the error about a cell that cannot be read."""
     what = f"{table.place(row).removeprefix(table.source)} has no {noun} that can be read"
-    return refused("cell-unreadable", what, expected, found, hint, line=table.lines[row])
+    return refused("cell-unreadable", what, expected, found, AGAIN, line=table.lines[row])
 
 
 def columns_missing(table: TextTable, noun: str, expected: str, hint: str) -> InputError:
-    seen = list(table.header)
-    found = listed(name[:_MOST_SHOWN] for name in seen)
-    return refused("columns-missing", f" has no column of {noun}", expected, found, hint, seen=seen)
+    found = listed(name[:_MOST_SHOWN] for name in table.header)
+    return refused("columns-missing", f" has no column of {noun}", expected, found, hint)
 
 
 def key_missing(entry: Entry, reader: str, key: str, what: str, expected: str) -> InputError:
     """Return the error about an object of JSON without a key that its reader needs."""
     found = listed(map(short, entry)) or "an empty object"
-    hint = as_argument(reader, **{key: "KEY"})
-    return refused("key-missing", what, expected, found, hint, seen=list(entry))
+    return refused("key-missing", what, expected, found, as_argument(reader, **{key: "KEY"}))
 
 
-def only_predictions(reader: str, tasks: str, *, predicted: bool) -> InputError:
+def only_predictions(reader: str, *, predicted: bool) -> InputError:
     """Return the error about an export without answers, perhaps one of predictions."""
-    found, hint = f"{tasks} without answers", "export again when they are answered"
+    found, hint = "none", "export again when they are answered"
     if predicted:
-        found = f"{tasks} with predictions only"
+        found = "predictions only"
         hint = f'plausibly.read_predictions(path, reader="{reader}") reads the predictions'
     return refused("annotations-empty", " holds no answer", "answers of annotators", found, hint)
+
+
+def predictions_ranked(noun: str) -> InputError:
+    what, hint = f": {noun} are rankings", "choose another one, with answers that are labels"
+    return refused("predictions-ranked", what, "labels with scores", "labels in order", hint)
 
 
 def unlike(
@@ -167,26 +193,15 @@ def unlike(
 
 
 def needed(
-    reader: str,
-    what: str,
-    expected: str,
-    found: str,
-    more: str = "",
-    /,
-    *,
-    details: Mapping[str, object] = MappingProxyType({}),
-    **options: object,
+    reader: str, what: str, expected: str, found: str, more: str = "", /, **options: object
 ) -> InputError:
     """Return the error about what a file leaves open, and options of its reader decide."""
-    hint = as_argument(reader, **options) + more
-    return refused("option-needed", what, expected, found, hint, **details)
+    return refused("option-needed", what, expected, found, as_argument(reader, **options) + more)
 
 
-def unfit(
-    what: str, expected: str, found: str, hint: str = "leave it out", /, **details: object
-) -> InputError:
+def unfit(what: str, expected: str, found: str, hint: str = "leave it out") -> InputError:
     """Return the error about an option that says nothing about such a file."""
-    return refused("option-unfit", what, expected, found, hint, **details)
+    return refused("option-unfit", what, expected, found, hint)
 
 
 @contextmanager
@@ -200,16 +215,13 @@ def about(source: str, place: str = "") -> Iterator[None]:
         raise
 
 
-def warn_of(
-    source: str, name: str, what: str, expected: str, found: str, hint: str, **details: object
-) -> None:
+def warn_of(source: str, name: str, what: str, expected: str, found: str, hint: str) -> None:
     """Warn of a file where the user called plausibly; `what` follows the name of the file."""
     frame, level = sys._getframe(), 1
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _OURS:
         frame, level = frame.f_back, level + 1
-    what = f"{source}{what}"
     fields = {"expected": expected, "found": found, "hint": hint, "source": source}
-    warn(name, what, **fields, details=details or None, stacklevel=level)
+    warn(name, f"{source}{what}", **fields, stacklevel=level)
 
 
 def warn_missing_words(
@@ -217,17 +229,10 @@ def warn_missing_words(
 ) -> None:
     seen = {text: count for text, count in labels.items() if text in MISSING_WORDS | also}
     if seen:
-        total = sum(seen.values())
-        warn_of(
-            source,
-            "labels-like-missing",
-            f": {several(total, 'label')} {listed(map(quoted, seen))} "
-            f"{'is' if total == 1 else 'are'} kept as text",
-            'names of labels; is it "no answer"?',
-            "",
-            f"missing={json.dumps(list(seen), ensure_ascii=False)}, if it is",
-            labels=seen,
-        )
+        kept = f"{several(sum(seen.values()), 'label')} {listed(map(quoted, seen))} kept as text"
+        expected = 'names of labels; is it "no answer"?'
+        hint = f"missing={json.dumps(list(seen), ensure_ascii=False)}, if it is"
+        warn_of(source, "labels-like-missing", f": {kept}", expected, "", hint)
 
 
 def as_argument(reader: str, **options: object) -> str:
@@ -256,13 +261,11 @@ def choose(reader: str, key: str, plural: str, options: Sequence[str], wanted: s
     if wanted is None and len(options) == 1:
         return options[0]
     expected, found = f"the name of one {key}", listed(map(short, options))
+    meant = short((near(wanted, options) if wanted else None) or options[0])[1:-1]
     if wanted is None:
-        what, first = f" has {len(options)} {plural}", short(options[0])[1:-1]
-        details = {plural: list(options)}
-        raise needed(reader, what, expected, found, details=details, **{key: first})
-    meant = short(near(wanted, options) or options[0])[1:-1]
-    what, hint = f" has no {key} {short(wanted)}", as_argument(reader, **{key: meant})
-    raise unfit(what, expected, found, hint, **{plural: list(options)})
+        raise needed(reader, f" has {len(options)} {plural}", expected, found, **{key: meant})
+    hint = as_argument(reader, **{key: meant})
+    raise unfit(f" has no {key} {short(wanted)}", expected, found, hint)
 
 
 def example_names(

@@ -6,7 +6,6 @@ import math
 import re
 import zipfile
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Final, Literal, TypeAlias
@@ -15,7 +14,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from plausibly.plugin import AnnotationTable, build_table, counted, listed, near, quoted, several
+from plausibly.plugin import AnnotationTable, build_table, counted, listed, quoted, several
 from plausibly.plugin.readers import (
     JsonNumber,
     Response,
@@ -141,18 +140,14 @@ class LabelColumns(base.TableExport, ABC):
             what, expected = f" names no example in {listed(unnamed)}", "the name of each example"
             drop = ' (unnamed="drop" leaves it out)' * (self.reader == "counts")
             hint = f"name it, or remove it{drop}"
-            raise base.refused("example-unnamed", what, expected, "none", hint, places=unnamed)
-        check_names(numbers.columns or (), "label")
-        outside = [x for x in numbers.columns or () if x not in (*(labels or (x,)), *aside)]
-        if outside and labels is not None:
-            meant = near(
-                outside[0], [name for name in labels if name not in (numbers.columns or ())]
-            )
+            raise base.refused("example-unnamed", what, expected, "none", hint)
+        columns = numbers.columns or ()
+        check_names(columns, "label")
+        outside = [x for x in columns if labels is not None and x not in (*labels, *aside)]
+        if outside:
             what = f" has numbers for {listed(map(quoted, outside))}"
-            expected = f"columns among the {several(len(labels), 'declared label')}"
-            found = f"{several(len(outside), 'column')} besides"
+            expected, found = "columns among the declared labels", f"{len(outside)} besides"
             hint = base.as_argument(self.reader, ignore=outside)
-            hint = f"did you mean {quoted(meant)}? fix it, or {hint}" if meant else hint
             raise base.refused("label-unknown", what, expected, found, hint, labels=outside)
 
 
@@ -223,15 +218,10 @@ class Counts(LabelColumns):
         words = [name for name in columns if _is_text(table.column(name))]
         name = next(iter(words), None) if wanted in (None, *self.ignore) else wanted
         if others := [column for column in words if name not in (None, column)]:
-            odd = next(c for c in table.column(others[0]) if not COUNT.fullmatch(c))
-            raise base.needed(
-                self.reader,
-                f" holds no counts in {listed(map(quoted, others))}",
-                "one column that names the examples, then counts",
-                f"{quoted(odd)} and the like",
-                details={"columns": others},
-                ignore=others,
-            )
+            found = listed(map(quoted, others))
+            expected = "one column that names the examples, then counts"
+            what = " holds columns without counts"
+            raise base.needed(self.reader, what, expected, found, ignore=others)
         return name, None
 
     def line_rows(self, lines: Lines, labels: base.Labels) -> list[Row]:
@@ -244,33 +234,32 @@ class Counts(LabelColumns):
                 raise base.key_missing(entry, self.reader, "field", what, expected)
             cells = {label: json_shown(number) for label, number in counter.items()}
             rows.append(Row(f"line {counted(line)}", name, cells))
-            counts = self._counts(rows[-1]) if name else {}
-            # Lists beside the counts have to be the same numbers.
-            total, sizes = sum(counts.values()), sorted(filter(None, counts.values()))
-            shares = [count / max(total, 1) for count in sizes]
-            for key, wanted, margin in (
-                ("label_count", sizes, 0.0),
-                ("label_dist", shares, _ROUNDED),
-            ):
-                beside = entry.get(key) if name and self.field != key else None
-                if not isinstance(beside, list):
-                    continue
-                # What is no number agrees with nothing.
-                values = [n.value if isinstance(n, JsonNumber) else math.inf for n in beside]
-                there = sorted(filter(None, values))
-                pairs = zip(there, wanted, strict=False)
-                if len(there) != len(wanted) or any(abs(a - b) > margin for a, b in pairs):
-                    expected = f"{key} as {self.field}: {several(total, 'vote')}"
-                    raise base.unlike(line, expected, beside)
+            if name:
+                self._check_beside(line, entry, self._counts(rows[-1]))
         return rows
+
+    def _check_beside(self, line: int, entry: base.Entry, counts: Mapping[str, int]) -> None:
+        """Refuse lists beside the counts that are not the same numbers, in any order."""
+        total = sum(counts.values())
+        shares = [count / max(total, 1) for count in counts.values()]
+        beside = (("label_count", counts.values(), 0.0), ("label_dist", shares, _ROUNDED))
+        for key, wanted, margin in beside:
+            numbers = entry.get(key)
+            if isinstance(numbers, list) and key != self.field:
+                # What is no number agrees with nothing.
+                values = [n.value if isinstance(n, JsonNumber) else math.inf for n in numbers]
+                there, expected = (sorted(filter(None, of)) for of in (values, wanted))
+                pairs = zip(there, expected, strict=False)
+                if len(there) != len(expected) or any(abs(a - b) > margin for a, b in pairs):
+                    same = f"{key} as {self.field}: {several(total, 'vote')}"
+                    raise base.unlike(line, same, numbers)
 
     def _counts(self, row: Row) -> dict[str, int]:
         counts: dict[str, int] = {}
         for label, cell in row.cells.items():
             if not COUNT.fullmatch(cell):
-                shares = base.as_argument("soft-labels", example="COLUMN")
-                hint = f"{shares}, if these are shares" if "." in cell else base.AGAIN
                 expected = "a whole number, 0 or more, without signs or commas"
+                hint = 'fix it; reader="soft-labels", if these are shares'
                 raise unreadable(row, label, expected, hint)
             counts[label] = int(cell.partition(".")[0])
         return counts
@@ -337,22 +326,12 @@ class Counts(LabelColumns):
         self, numbers: Numbers, names: Sequence[str], counts: NDArray[np.int64]
     ) -> None:
         """Warn where a column is the sum of two others or more: no label, but a total."""
-        if len(names) < 3 or not len(counts):
-            return
         sums = (2 * counts == counts.sum(axis=1, keepdims=True)).all(axis=0) & counts.any(axis=0)
-        if sums.sum() != 1:
-            return
-        name = names[int(sums.argmax())]
-        what, hint = (
-            f": column {quoted(name)} is the sum of the others",
-            "write the file without it",
-        )
-        if numbers.unit == "row":
-            hint = base.as_argument(self.reader, ignore=[name])
-        found, hint = f"columns {listed(map(quoted, names))}", f"{hint}, if it is a total"
-        base.warn_of(
-            numbers.source, "column-of-sums", what, "labels only", found, hint, columns=[name]
-        )
+        if len(names) > 2 and sums.sum() == 1:
+            name = names[int(sums.argmax())]
+            what, found = f": column {quoted(name)} is the sum of the others", listed(names)
+            hint = f"{base.as_argument(self.reader, ignore=[name])}, if it is a total"
+            base.warn_of(numbers.source, "column-of-sums", what, "labels only", found, hint)
 
 
 def _is_text(cells: Sequence[str]) -> bool:
@@ -543,20 +522,14 @@ def check_names(
     names: Sequence[str], noun: Literal["example", "label"], places: Sequence[str] = ()
 ) -> None:
     """Raise an error unless every name is there once, and can be one."""
-
-    def place(at: int) -> str:
-        return places[at] if places else f"place {counted(at + 1)}"
-
-    again = [name for name, count in Counter(names).items() if count > 1]
-    if again:
-        first, second, *_ = (at for at, name in enumerate(names) if name == again[0])
-        others = f", and {several(len(again) - 1, 'other name')} again" if again[1:] else ""
-        what = f" names the {noun} {base.short(again[0])} twice"
-        found = f"{place(first)} and {place(second)}{others}"
-        hint, details = "keep one, or rename it", {f"{noun}s": again}
-        raise base.refused(f"{noun}-twice", what, "each name once", found, hint, **details)
-    unfit = [at for at, name in enumerate(names) if not name or "\0" in name]
-    if unfit:
-        what = f" has {several(len(unfit), noun)} without a usable name"
-        expected = "text with at least one character, and no NUL"
-        raise base.refused(f"{noun}-unnamed", what, expected, f"none at {place(unfit[0])}")
+    first: dict[str, str] = {}
+    for at, name in enumerate(names):
+        place = places[at] if places else f"place {counted(at + 1)}"
+        if not name or "\0" in name:
+            what, expected = f" has no usable name of a {noun}", "text of one character or more"
+            raise base.refused(f"{noun}-unnamed", what, expected, f"none at {place}")
+        if name in first:
+            what, found = f" names {base.short(name)} twice", f"{first[name]} and {place}"
+            hint = "keep one, or rename it"
+            raise base.refused(f"{noun}-twice", what, f"each {noun} once", found, hint)
+        first[name] = place

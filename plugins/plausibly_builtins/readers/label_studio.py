@@ -10,7 +10,7 @@ from typing import ClassVar, Final, Literal, TypeAlias
 
 import attrs
 
-from plausibly.plugin import AnnotationTable, InputError, listed, near, quoted, several
+from plausibly.plugin import AnnotationTable, listed, quoted, several
 from plausibly.plugin.readers import (
     JsonNumber,
     NamedPrediction,
@@ -20,7 +20,6 @@ from plausibly.plugin.readers import (
     states,
 )
 from plausibly_builtins.readers import base
-from plausibly_builtins.readers.predictions import Scored, Scores, predictions_ranked
 
 NAMING: Final = ("choices", "taxonomy", "ranker", "pairwise")
 """Types of controls whose values name labels."""
@@ -32,7 +31,13 @@ RANKER: Final = "ranker"
 Taxonomy: TypeAlias = Literal["leaf", "path"]
 
 _INDEX = "{index}"
-_NUMBERED = re.compile(r"(.*?)([0-9]+)")
+_PEOPLE = ("completed_by", "user", "created_by")
+_ENTRIES = ("annotations", "completions")
+_LISTS = (*_ENTRIES, "drafts", "predictions")
+_AGAIN = "the same annotation again"
+_ID = "annotation_id"
+_OWN = ("id", "annotator", _ID, "created_at", "updated_at", "lead_time", "agreement")
+"""Keys of JSON-MIN that are neither of the task's data nor of a control."""
 
 
 @attrs.frozen(kw_only=True)
@@ -44,182 +49,6 @@ class Region:
     value: base.Entry
     origin: object = None
     score: object = None
-
-    def unfit(self, place: str, expected: str, value: object) -> InputError:
-        return base.unlike(place, f"{expected}, as the value of {quoted(self.control)}", value)
-
-
-@attrs.frozen(kw_only=True)
-class Control:
-    """The control that is read, or those of a Repeater: a pattern with ``{index}`` names them.
-
-    `type` is None where the file has no value of it; `paths` holds the path of each taxonomy label.
-    """
-
-    reader: str
-    name: str
-    type: str | None = None
-    taxonomy: Taxonomy = "leaf"
-    buckets: tuple[str, ...] = ()
-    paths: dict[str, tuple[str, ...]] = attrs.field(factory=dict)
-
-    @property
-    def repeats(self) -> bool:
-        return _INDEX in self.name
-
-    def index(self, control: str) -> str | None:
-        """Return the index in the name of a control, empty without one; None = another control."""
-        if not self.repeats:
-            return "" if control == self.name else None
-        before, _, after = self.name.partition(_INDEX)
-        match = re.fullmatch(f"{re.escape(before)}([0-9]+){re.escape(after)}", control)
-        return match[1] if match else None
-
-    def by_index(self, regions: Iterable[Region]) -> dict[str, list[Region]]:
-        indexed: dict[str, list[Region]] = {}
-        for region in regions:
-            index = self.index(region.control)
-            if index is not None:
-                indexed.setdefault(index, []).append(region)
-        return indexed
-
-    def answer(self, regions: Sequence[Region], at: str) -> list[str] | list[list[str]]:
-        """Return what the regions answer: labels, each once, or blocks of ranks."""
-        if not regions or self.type != RANKER:
-            return list(dict.fromkeys(x for region in regions for x in self.labels(region, at)))
-        if len(regions) > 1:
-            expected = f"one ranking by {quoted(regions[0].control)} per annotation"
-            raise base.unlike(at, expected, None, f"{len(regions)}", "keep one")
-        return self._ranks(regions[0], at)
-
-    def labels(self, region: Region, at: str) -> list[str]:
-        if region.type == "pairwise":
-            return [self._label(region, region.value.get("selected"), at)]
-        value = region.value.get(region.type)
-        if region.type in NUMBERS:
-            if not isinstance(value, JsonNumber):
-                raise region.unfit(at, "a number", value)
-            return [str(value)]
-        if not isinstance(value, list):
-            raise region.unfit(at, "a list of labels", value)
-        return list(dict.fromkeys(self._label(region, item, at) for item in value))
-
-    def _label(self, region: Region, item: object, at: str) -> str:
-        """Return the label of a text, or of its path in a taxonomy."""
-        steps = item if isinstance(item, list) else [item]
-        wrong = [step for step in steps if not isinstance(step, str)]
-        if wrong or not steps:
-            raise region.unfit(at, "a label that is text, or a path", wrong[0] if wrong else item)
-        path = tuple(map(str, steps))
-        if not isinstance(item, list):
-            return path[0]
-        leaf = self.taxonomy == "leaf"
-        label = path[-1] if leaf else "/".join(path)
-        known = self.paths.setdefault(label, path)
-        if known != path:
-            found = f"{' > '.join(known)} and {' > '.join(path)}"
-            expected = f"one place of the taxonomy for {quoted(label)}"
-            if leaf:
-                raise base.needed(self.reader, f" {at}", expected, found, taxonomy="path")
-            raise base.unlike(at, expected, None, found, "rename one of them")
-        return label
-
-    def _ranks(self, region: Region, at: str) -> list[list[str]]:
-        ranker = region.value.get(RANKER)
-        if not isinstance(ranker, dict):
-            raise region.unfit(at, "an object with ranks", ranker)
-        lists: dict[str, list[str]] = {}
-        for name, items in ranker.items():
-            if not isinstance(items, list):
-                raise region.unfit(at, f"a list of items in {quoted(name)}", items)
-            wrong = [item for item in items if not isinstance(item, str)]
-            if wrong:
-                raise region.unfit(at, "a label that is text", wrong[0])
-            lists[name] = list(map(str, items))
-        if len(lists) == 1 and set(lists) <= {region.control, "rank"} - set(self.buckets):
-            return [[item] for items in lists.values() for item in items]
-        lists.pop("_", None)  # what was not touched
-        unknown = [name for name in lists if name not in self.buckets]
-        if unknown:
-            what = f" {at}: nothing says which bucket of {quoted(region.control)} is the best"
-            parts = (
-                self.reader,
-                what,
-                "their order",
-                listed(map(quoted, lists)),
-                ", the best first",
-            )
-            order = [*self.buckets, *unknown]
-            raise base.needed(*parts, details={"buckets": list(lists)}, buckets=order)
-        return [lists[name] for name in self.buckets if lists.get(name)]
-
-
-def choose_control(regions: Iterable[Region], control: Control, *, numbers: bool) -> Control:
-    """Return the control with its type: the one that is named, or the only one that fits."""
-    seen: dict[str, set[str]] = {}
-    for region in regions:
-        seen.setdefault(region.control, set()).add(region.type)
-    types = {name: seen[name] for name in sorted(seen)}
-    fit = (*NAMING, *NUMBERS) if numbers else NAMING
-    names = [name for name in types if types[name] & set(fit)]
-    if not control.name and len(names) > 1:
-        matches = [_NUMBERED.fullmatch(name) for name in names]
-        before = {match[1] for match in matches if match}
-        more = ", or another of them"
-        if all(matches) and len(before) == 1:
-            pattern = base.as_argument(control.reader, control=f"{before.pop()}{_INDEX}")
-            more += f"; {pattern} makes each index an example"
-        what = f" holds answers to {several(len(names), 'control')}"
-        expected = "one control, whose choices are the labels"
-        parts = (control.reader, what, expected, _typed(types, names), more)
-        raise base.needed(*parts, details={"controls": names}, control=names[0])
-    if control.name:
-        names = [name for name in types if control.index(name) is not None]
-        if types and not names:
-            raise unknown_control(control, list(types), _typed(types), controls=list(types))
-    elif names:
-        control = attrs.evolve(control, name=names[0])
-    kinds = sorted({kind for name in names for kind in types[name]})
-    if len(kinds) > 1:
-        expected = f"one type for control {quoted(control.name)}"
-        hint = "give the controls different names, or read the tasks of each type alone"
-        raise base.unlike("as a whole", expected, None, listed(kinds), hint)
-    if types and not set(kinds) & set(fit):
-        names = names or list(types)
-        if all(types[name] <= set(NUMBERS) for name in names):
-            what = f": {_typed(types, names)} holds numbers, not labels"
-            found = "numbers, whose order and distance labels do not have"
-            parts = (control.reader, what, "labels", found, " takes each number as a label")
-            raise base.needed(*parts, details={"controls": names}, numbers="label")
-        what = f": the values of {_typed(types, names)} are no labels of a task"
-        expected = f"a control of type {', '.join(NAMING[:-1])} or {NAMING[-1]}"
-        hint = "set the project up with Choices, Taxonomy, Ranker or Pairwise"
-        found = f"only {_typed(types)}"
-        raise base.refused("control-unfit", what, expected, found, hint, controls=names)
-    return attrs.evolve(control, type=kinds[0] if kinds else None)
-
-
-def _typed(types: Mapping[str, set[str]], names: Iterable[str] | None = None) -> str:
-    shown = types if names is None else names
-    return listed(f"{quoted(n)} ({', '.join(sorted(types[n])) or 'no type'})" for n in shown)
-
-
-def unknown_control(
-    control: Control, known: Sequence[str], found: str, **details: object
-) -> InputError:
-    meant = near(control.name, known)
-    hint = f"name {base.as_argument(control.reader, control=meant)}" if meant else "name another"
-    what = f" holds no answer to a control {quoted(control.name)}"
-    return base.unfit(what, "a control with answers", found, hint, **details)
-
-
-_PEOPLE = ("completed_by", "user", "created_by")
-_ENTRIES = ("annotations", "completions")
-_LISTS = (*_ENTRIES, "drafts", "predictions")
-_AGAIN = "the same annotation again"
-_ID = "annotation_id"
-_OWN = ("id", "annotator", _ID, "created_at", "updated_at", "lead_time", "agreement")
-"""Keys of JSON-MIN that are neither of the task's data nor of a control."""
 
 
 @attrs.frozen(kw_only=True)
@@ -245,18 +74,21 @@ class Result:
         """State of what was skipped, or of what the last review rejects."""
         if _is_cancelled(self.fields):
             return states.SKIPPED
+        accepted = True
+        reviews = map(base.entry_of, base.items_of(self.fields.get("reviews")))
+        for review in sorted(reviews, key=lambda r: base.seconds_of(r.get("created_at")) or 0.0):
+            accepted = review.get("accepted") is not False
         action = self.fields.get("last_action")
-        if action not in ("rejected", "accepted", "fixed_and_accepted"):
-            reviews = [r for r in base.items_of(self.fields.get("reviews")) if isinstance(r, dict)]
-            reviews.sort(key=lambda review: base.seconds_of(review.get("created_at")) or 0.0)
-            return states.REJECTED if reviews and reviews[-1].get("accepted") is False else None
-        return states.REJECTED if action == "rejected" else None
+        if action in ("rejected", "accepted", "fixed_and_accepted"):
+            accepted = action != "rejected"
+        return None if accepted else states.REJECTED
 
     @property
     def is_truth(self) -> bool:
         return any(self.fields.get(key) is True for key in ("ground_truth", "honeypot"))
 
     def people(self) -> list[tuple[str | None, str | None]]:
+        """Return the id and the address of each person that the result names."""
         people = (self.fields.get(field) for field in _PEOPLE)
         return [
             (base.text_of(person.get("id")), base.text_of(person.get("email")))
@@ -279,19 +111,21 @@ def _is_cancelled(fields: base.Entry) -> bool:
     return fields.get("was_cancelled") is True or fields.get("skipped") is True
 
 
-def _is_task(entry: object) -> bool:
-    if not isinstance(entry, dict):
-        return False
-    if isinstance(entry.get("result"), list) and isinstance(entry.get("task"), (dict, JsonNumber)):
-        return True
-    every = [item for key in _LISTS for item in base.items_of(entry.get(key))]
-    if any(isinstance(item, dict) and "result" in item for item in every):
-        return True
-    return isinstance(entry.get("data"), dict) and any(entry.get(key) == [] for key in _ENTRIES)
+# ---- tasks of a file
 
 
 def _has_tasks(head: bytes) -> bool:
     return len(json_head(head)) == 1 and any(map(_is_task, base.first_entries(head)))
+
+
+def _is_task(entry: object) -> bool:
+    task = base.entry_of(entry)
+    if isinstance(task.get("result"), list) and isinstance(task.get("task"), (dict, JsonNumber)):
+        return True
+    every = [item for key in _LISTS for item in base.items_of(task.get(key))]
+    if any("result" in base.entry_of(item) for item in every):
+        return True
+    return isinstance(task.get("data"), dict) and any(task.get(key) == [] for key in _ENTRIES)
 
 
 def _files(path: Path) -> list[Path]:
@@ -302,7 +136,7 @@ def _files(path: Path) -> list[Path]:
 
 
 def _load(path: Path) -> list[base.PlacedEntry]:
-    """Return the place and the fields of every task."""
+    """Return the place and the fields of every task; an annotation that is alone gets a task."""
     expected = "a list of tasks with their annotations"
     tasks: list[base.PlacedEntry] = []
     for file in _files(path):
@@ -310,7 +144,13 @@ def _load(path: Path) -> list[base.PlacedEntry]:
         source = f"{path.name}/{inside}".rstrip("/")
         with base.about(source):
             entries = base.entries(file, expected, source)
-        tasks += [(f"{inside} {where}".lstrip(), _whole(entry)) for where, entry in entries]
+        for where, fields in entries:
+            if isinstance(fields.get("result"), list) and not {*_LISTS} & {*fields}:
+                task = fields.get("task")
+                around = {"id": task} if isinstance(task, JsonNumber) else base.entry_of(task)
+                alone = {**fields, "task": around.get("id")}
+                fields = {**around, "annotations": [alone]}
+            tasks.append((f"{inside} {where}".lstrip(), fields))
     if not tasks:
         raise base.unlike("as a whole", expected, found="no task")
     return tasks
@@ -323,14 +163,12 @@ def _by_example(
 
     Examples are named by ``id``, or by a key of the data of their tasks.
     """
-    named: list[base.PlacedEntry] = []
-    for place, fields in tasks:
-        data = fields.get("data")
-        if not isinstance(data, dict):  # a task may be nothing but its data
-            data = {name: fields[name] for name in fields if name not in (*_LISTS, "id")}
-        named.append((place, fields if key == "id" else data))
-    wanted = None if key == "id" else key
-    names = base.example_names(source, "label-studio", named, wanted, ("id",))
+    named = tasks
+    if key != "id":
+        every = ((place, fields, fields.get("data")) for place, fields in tasks)
+        # A task may be nothing but its data.
+        named = [(at, data if isinstance(data, dict) else task) for at, task, data in every]
+    names = base.example_names(source, "label-studio", named, None if key == "id" else key, ("id",))
     by_example: dict[str, Task] = {}
     before: dict[str, list[base.Entry]] = {}
     left_out = Counter[str]()
@@ -348,17 +186,6 @@ def _by_example(
         task.drafts.extend(drafts)
         task.predictions.extend(_results(fields, place, "prediction", "predictions"))
     return by_example, left_out
-
-
-def _whole(fields: base.Entry) -> base.Entry:
-    """Return the task around an annotation that is stored alone, else the task itself."""
-    if not isinstance(fields.get("result"), list) or any(key in fields for key in _LISTS):
-        return fields
-    task = fields.get("task")
-    around = dict(base.entry_of(task))
-    if isinstance(task, JsonNumber):
-        around["id"] = task
-    return {**around, "annotations": [{**fields, "task": around.get("id")}]}
 
 
 def _results(fields: base.Entry, place: str, noun: str, *keys: str) -> list[Result]:
@@ -417,32 +244,120 @@ def _once(results: Iterable[Result], left_out: Counter[str]) -> list[Result]:
             if before.time is None or result.time is None or before.time == result.time:
                 expected = "one annotation per id, or the time of each change"
                 found = "different results at one time, or without time"
-                raise base.unlike(before.place, expected, None, found, "remove one of them")
+                raise base.unlike(before.place, expected, found=found)
             kept[key] = max(before, result, key=lambda version: version.time or 0.0)
     return list(kept.values())
 
 
-def _repeats_prediction(
-    result: Result,
-    index: str,
-    answer: Sequence[object],
-    predictions: Sequence[Result],
-    control: Control,
-) -> bool:
-    parent = base.text_of(result.fields.get("parent_prediction"))
-    if parent is None:
-        return False
-    original = next((prediction for prediction in predictions if prediction.id == parent), None)
-    inside = base.entry_of(result.fields.get("prediction"))
-    if original is None and isinstance(inside.get("result"), list):
-        original = _result(inside, f"{result.place}, its prediction")
-    regions = control.by_index((original or result).regions).get(index, [])
-    if original is None:
-        return all(region.origin == "prediction" for region in regions)
-    suggested = control.answer(regions, original.place)
-    if all(isinstance(item, str) for item in (*answer, *suggested)):
-        return set(answer) == {*suggested}
-    return list(answer) == suggested
+# ---- the control and its answers
+
+
+@attrs.define(kw_only=True)
+class Control:
+    """The control that is read, or those of a Repeater: a pattern with ``{index}`` names them.
+
+    `type` is None where the file has no value of it; `paths` holds the path of each taxonomy label.
+    """
+
+    options: LabelStudioOptions
+    name: str
+    type: str | None = None
+    paths: dict[str, tuple[str, ...]] = attrs.field(factory=dict)
+
+    @property
+    def repeats(self) -> bool:
+        return _INDEX in self.name
+
+    def index(self, control: str) -> str | None:
+        """Return the index in the name of a control, empty without one; None = another control."""
+        if not self.repeats:
+            return "" if control == self.name else None
+        before, _, after = self.name.partition(_INDEX)
+        match = re.fullmatch(f"{re.escape(before)}([0-9]+){re.escape(after)}", control)
+        return match[1] if match else None
+
+    def by_index(self, regions: Iterable[Region]) -> dict[str, list[Region]]:
+        indexed: dict[str, list[Region]] = {}
+        for region in regions:
+            index = self.index(region.control)
+            if index is not None:
+                indexed.setdefault(index, []).append(region)
+        return indexed
+
+    def answer(self, regions: Sequence[Region], at: str) -> list[str] | list[list[str]]:
+        """Return what the regions answer: labels, each once, or blocks of ranks."""
+        if not regions or self.type != RANKER:
+            return list(dict.fromkeys(x for region in regions for x in self.labels(region, at)))
+        if len(regions) > 1:
+            expected = f"one ranking by {quoted(regions[0].control)} per annotation"
+            raise base.unlike(at, expected, found=f"{len(regions)}")
+        return self._ranks(regions[0], at)
+
+    def labels(self, region: Region, at: str) -> list[str]:
+        value = region.value.get("selected" if region.type == "pairwise" else region.type)
+        expected, items = "labels that are text, or paths of them", value
+        if region.type in NUMBERS:
+            expected, items = "a number", [value] if isinstance(value, JsonNumber) else None
+        elif region.type == "pairwise":
+            items = [value]
+        labels: list[str] = []
+        for item in items if isinstance(items, list) else [None]:
+            path = tuple(item if isinstance(item, list) else [item])
+            if not path or not all(isinstance(step, str) for step in path):
+                raise base.unlike(
+                    at, f"{expected}, as the value of {quoted(region.control)}", value
+                )
+            labels.append(self._leaf(path, at) if isinstance(item, list) else str(item))
+        return list(dict.fromkeys(labels))
+
+    def _leaf(self, path: tuple[str, ...], at: str) -> str:
+        """Return the label of a path in a taxonomy."""
+        label = path[-1] if self.options.taxonomy == "leaf" else "/".join(path)
+        known = self.paths.setdefault(label, path)
+        if known != path:
+            found = f"{' > '.join(known)} and {' > '.join(path)}"
+            expected = f"one place of the taxonomy for {quoted(label)}"
+            if self.options.taxonomy == "leaf":
+                raise base.needed(self.options.reader, f" {at}", expected, found, taxonomy="path")
+            raise base.unlike(at, expected, found=found)
+        return str(label)
+
+    def _ranks(self, region: Region, at: str) -> list[list[str]]:
+        ranker, buckets = region.value.get(RANKER), self.options.buckets
+        lists: dict[str, list[str]] = {}
+        for name, items in base.as_object(ranker, at, "an object with ranks").items():
+            if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
+                raise base.unlike(at, f"a list of labels in {quoted(name)}", items)
+            lists[name] = list(map(str, items))
+        if len(lists) == 1 and set(lists) <= {region.control, "rank"} - set(buckets):
+            return [[item] for items in lists.values() for item in items]
+        lists.pop("_", None)  # what was not touched
+        unknown = [name for name in lists if name not in buckets]
+        if unknown:
+            what = f" {at}: nothing says which bucket of {quoted(region.control)} is the best"
+            found, order = listed(map(quoted, lists)), [*buckets, *unknown]
+            more = ", the best first"
+            raise base.needed(self.options.reader, what, "their order", found, more, buckets=order)
+        return [lists[name] for name in buckets if lists.get(name)]
+
+    def repeats_prediction(
+        self, result: Result, index: str, answer: Sequence[object], predictions: Sequence[Result]
+    ) -> bool:
+        """Return whether an answer is the one of the prediction from which it started."""
+        parent = base.text_of(result.fields.get("parent_prediction"))
+        if parent is None:
+            return False
+        original = next((prediction for prediction in predictions if prediction.id == parent), None)
+        inside = base.entry_of(result.fields.get("prediction"))
+        if original is None and isinstance(inside.get("result"), list):
+            original = _result(inside, f"{result.place}, its prediction")
+        regions = self.by_index((original or result).regions).get(index, [])
+        if original is None:
+            return all(region.origin == "prediction" for region in regions)
+        suggested = self.answer(regions, original.place)
+        if all(isinstance(item, str) for item in (*answer, *suggested)):
+            return set(answer) == {*suggested}
+        return list(answer) == suggested
 
 
 @attrs.frozen(kw_only=True)
@@ -476,11 +391,35 @@ class LabelStudioOptions(base.TimedExport):
     example: str = "id"
 
     def chosen(self, results: Iterable[Result], name: str | None) -> Control:
-        control = Control(
-            reader=self.reader, name=name or "", taxonomy=self.taxonomy, buckets=self.buckets
-        )
-        regions = (region for result in results for region in result.regions)
-        return choose_control(regions, control, numbers=self.numbers == "label")
+        """Return the control that is named, or the only one that fits, with its type."""
+        types: dict[str, set[str]] = {}
+        for region in (region for result in results for region in result.regions):
+            types.setdefault(region.control, set()).add(region.type)
+        fit = {*NAMING, *NUMBERS} if self.numbers == "label" else {*NAMING}
+        every = sorted(types)
+        names = [control for control in every if types[control] & fit]
+        if name is None and names:
+            name = base.choose(self.reader, "control", "controls", names, None)
+        control = Control(options=self, name=name or "")
+        if name is not None:
+            names = [other for other in every if control.index(other) is not None]
+            if every and not names:
+                base.choose(self.reader, "control", "controls", every, name)
+        names = names or every
+        kinds = sorted({kind for name in names for kind in types[name]})
+        found = listed(f"{quoted(n)} ({', '.join(sorted(types[n])) or 'no type'})" for n in names)
+        if names and {*kinds} <= {*NUMBERS} - fit:
+            what, more = " holds numbers, not labels", " takes each number as a label"
+            raise base.needed(self.reader, what, "labels", found, more, numbers="label")
+        if names and not {*kinds} & fit:
+            expected = f"a control of type {', '.join(NAMING[:-1])} or {NAMING[-1]}"
+            hint = "set the project up with Choices, Taxonomy, Ranker or Pairwise"
+            what = ": the values of its controls are no labels of a task"
+            raise base.refused("control-unfit", what, expected, found, hint)
+        if len(kinds) > 1:
+            raise base.unlike("as a whole", "one type per control", found=found)
+        control.type = kinds[0] if kinds else None
+        return control
 
     def answers(
         self,
@@ -526,7 +465,7 @@ class LabelStudioOptions(base.TimedExport):
                 for index in indices:
                     answer = control.answer(regions.get(index, []), result.place)
                     state = result.verdict or (states.ANSWERED if answer else states.EMPTY)
-                    repeats = _repeats_prediction(result, index, answer, task.predictions, control)
+                    repeats = control.repeats_prediction(result, index, answer, task.predictions)
                     if state == states.ANSWERED and repeats:
                         state = states.SUGGESTION
                     responses.append(
@@ -543,8 +482,7 @@ class LabelStudioOptions(base.TimedExport):
         if control.type == RANKER:
             if self.kind is not None:
                 what = f": control {quoted(control.name)} ranks labels"
-                found = "answers of kind partial-ranking"
-                raise base.unfit(what, f"kind {kind}", found, "leave kind out")
+                raise base.unfit(what, "no kind", f"kind {kind}")
             kind = "partial-ranking"
         elif self.kind is None and any(len(base.items_of(r.answer)) > 1 for r in responses):
             kind = "label-set"
@@ -566,7 +504,7 @@ class LabelStudioOptions(base.TimedExport):
 
 
 @attrs.frozen(kw_only=True)
-class LabelStudio(Scored, LabelStudioOptions):
+class LabelStudio(base.Scored, LabelStudioOptions):
     """Read the JSON export of Label Studio: a file, or a folder with one per task or annotation.
 
     One control gives the answers. All annotations of a task are read, and its drafts; what was
@@ -594,17 +532,16 @@ class LabelStudio(Scored, LabelStudioOptions):
         every = _load(path)
         if not any(fields.get(key) for _, fields in every for key in (*_ENTRIES, "drafts")):
             predicted = any(fields.get("predictions") for _, fields in every)
-            number = several(len(every), "task")
-            raise base.only_predictions(self.reader, number, predicted=predicted)
+            raise base.only_predictions(self.reader, predicted=predicted)
         tasks, left_out = _by_example(path.name, every, self.example)
         return self.answers(tasks, left_out, labels, path.name, self.control, self.ground_truth)
 
-    def scored(self, path: Path) -> Scores:
+    def scored(self, path: Path) -> base.Scores:
         tasks, _ = _by_example(path.name, _load(path), self.example)
         results = [(name, result) for name, task in tasks.items() for result in task.predictions]
         control = self.chosen([result for _, result in results], self.control)
         if control.type == RANKER:
-            raise predictions_ranked(f"predictions of control {quoted(control.name)}")
+            raise base.predictions_ranked(f"predictions of control {quoted(control.name)}")
         predictions = [
             NamedPrediction(
                 example=f"{example}#{index}" if index else example,
@@ -641,32 +578,39 @@ class LabelStudioMin(LabelStudioOptions):
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether records with the id of an annotation come first."""
         values = json_head(head)
-        records = base.items_of(values[0]) if len(values) == 1 else []
-        annotations = [record for record in records if isinstance(record, dict) and _ID in record]
-        return any("annotator" in record or "lead_time" in record for record in annotations)
+        records = map(base.entry_of, base.items_of(values[0]) if len(values) == 1 else [])
+        return any(_ID in record and {"annotator", "lead_time"} & {*record} for record in records)
 
     def content(self, path: Path, labels: base.Labels) -> AnnotationTable:
         expected = "a list of records, one per annotation"
         entries = base.entries(path, expected)
         if not entries:
             raise base.unlike("the list of records", expected, [])
-        control = Control(reader=self.reader, name=self._name([record for _, record in entries]))
+        control = Control(options=self, name=self._name([record for _, record in entries]))
         names = base.example_names(path.name, self.reader, entries, self.example, ())
         tasks: dict[str, Task] = {}
         for example, (place, record) in zip(names, entries, strict=True):
-            tasks.setdefault(example, Task()).annotations.extend(
-                _annotation(record, place, control)
-            )
+            task = tasks.setdefault(example, Task())
+            keys = [key for key in record if control.index(key) is not None]
+            keys = [key for key in keys if record[key] is not None]
+            if base.text_of(record.get(_ID)) is not None:
+                regions = tuple(r for key in keys for r in _regions(key, record[key], place))
+                times = {key: record.get(key) for key in ("created_at", "updated_at")}
+                fields = {"id": record[_ID], "completed_by": record.get("annotator"), **times}
+                task.annotations.append(Result(place=place, fields=fields, regions=regions))
+            elif keys:
+                found = f"{quoted(keys[0])} among the data of the task"
+                hint = "export as JSON, where answers and data stand apart"
+                raise base.unlike(place, "a key of answers only", found=found, hint=hint)
         return self.answers(tasks, Counter(), labels, path.name, control.name)
 
     def _name(self, records: Sequence[base.Entry]) -> str:
         """Return the name of the control: the option, or the only one that is clear."""
         keys = list(dict.fromkeys(key for r in records for key in r if key not in _OWN))
         if self.control is not None:
-            control = Control(reader=self.reader, name=self.control)
+            control = Control(options=self, name=self.control)
             if all(control.index(key) is None for key in keys):
-                found = listed(map(quoted, keys)) or "none"
-                raise unknown_control(control, keys, found, keys=keys)
+                base.choose(self.reader, "control", "keys", keys or ["KEY"], self.control)
             return self.control
         clear: list[str] = []
         for key in keys:  # whose values can be nothing but those of a control with labels
@@ -680,28 +624,12 @@ class LabelStudioMin(LabelStudioOptions):
         if len(clear) == 1:
             return clear[0]
         keys = clear or keys
-        if not keys:
-            found = "no key but those of the export itself"
-            raise base.unlike("as a whole", "a key of answers", found=found)
-        what = ": which key holds the answers is not clear"
-        expected = "the name of the control; the data of a task stand beside it"
-        parts = (self.reader, what, expected, listed(map(quoted, keys)), ", or another of them")
-        raise base.needed(*parts, details={"keys": keys}, control=keys[-1])
-
-
-def _annotation(record: base.Entry, place: str, control: Control) -> list[Result]:
-    """Return the annotation of a record; none where it is a task alone."""
-    keys = [key for key in record if control.index(key) is not None and record[key] is not None]
-    if base.text_of(record.get(_ID)) is None:
-        if not keys:
-            return []
-        found = f"{quoted(keys[0])} among the data of the task"
-        hint = "export as JSON, where answers and data stand apart"
-        raise base.unlike(place, "a key of answers only", None, found, hint)
-    regions = tuple(region for key in keys for region in _regions(key, record[key], place))
-    times = {key: record.get(key) for key in ("created_at", "updated_at")}
-    fields = {"id": record[_ID], "completed_by": record.get("annotator"), **times}
-    return [Result(place=place, fields=fields, regions=regions)]
+        what, expected = (
+            " has no key that holds the answers beyond doubt",
+            "the name of the control",
+        )
+        found = listed(map(quoted, keys)) or "none"
+        raise base.needed(self.reader, what, expected, found, control=(keys or ["KEY"])[-1])
 
 
 def _regions(key: str, value: object, place: str) -> Iterator[Region]:

@@ -17,7 +17,6 @@ from plausibly.plugin.readers import (
     states,
 )
 from plausibly_builtins.readers import base
-from plausibly_builtins.readers.predictions import Scored, Scores
 
 _ACCEPT, _REJECT = "accept", "reject"
 _ANSWERS = (_ACCEPT, _REJECT, "ignore")
@@ -106,7 +105,7 @@ class Line:
 
 
 @attrs.frozen(kw_only=True)
-class Prodigy(Scored, base.TimedExport):
+class Prodigy(base.Scored, base.TimedExport):
     """Read the JSON Lines export of Prodigy: binary questions, or choices.
 
     A binary question is an example with a label: ``accept`` and ``reject`` are the labels of the
@@ -150,7 +149,7 @@ class Prodigy(Scored, base.TimedExport):
             left_out={"versions that a review lists": versions},
         )
 
-    def scored(self, path: Path) -> Scores:
+    def scored(self, path: Path) -> base.Scores:
         lines, view, offered = self._lines(path)
         predictions: dict[str, NamedPrediction] = {}
         for name, line in lines:
