@@ -295,7 +295,7 @@ def _unknown(path: Path, head: bytes, readers: int, refusals: dict[str, InputErr
     rows = text.first_rows(path, head)
     widths = [*map(len, rows)] or [0]
     held = sorted(npz_names(path)) if head.startswith(b"PK") else []
-    is_array = held or head.startswith((b"\x93NUMPY", *arrays.SIGNATURES))
+    is_array = held or head.startswith(b"\x93NUMPY")
     name = path.name.lower().removesuffix(".gz")
     if name.endswith(".xml"):
         from plausibly.io.xml import read_xml
@@ -303,7 +303,9 @@ def _unknown(path: Path, head: bytes, readers: int, refusals: dict[str, InputErr
         read_xml(path, _ROLE)
     elif name.endswith((".json", ".jsonl", ".ndjson")):
         (read_json_lines if len(json_head(head)) > 1 else read_json)(path, _ROLE)
-    elif not (rows or is_array) or (widths[0] > 1 and 2 * widths.count(widths[0]) > len(rows)):
+    elif not (rows or is_array or head.startswith(arrays.SIGNATURES)) or (
+        widths[0] > 1 and 2 * widths.count(widths[0]) > len(rows)
+    ):
         text.read_table(path, role=_ROLE, unique=False)
     found = f"first bytes {head[:8]!r}"
     hint = 'plausibly plugins list --kind reader; name one: reader="NAME"'

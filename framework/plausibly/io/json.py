@@ -1,4 +1,4 @@
-"""JSON and JSON Lines, strictly: nothing is lost, and every error has its line.
+"""JSON and JSON Lines, strictly: nothing is lost.
 
 RFC 8259 leaves open what a key that stands twice means, and Python's own reader takes words that
 are no JSON and rounds numbers. Here a repeated key, ``NaN``, ``Infinity``, half a surrogate pair
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from pathlib import Path
 from typing import NoReturn
 
@@ -19,7 +20,6 @@ from plausibly.io import files
 DEEPEST = 100
 """How deep values may be nested: readers walk them, and no export comes near it."""
 
-_CONSTANTS = ("NaN", "Infinity", "-Infinity")
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{},:]|[^\s\[\]{},:"]++', re.DOTALL)
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -41,17 +41,19 @@ class JsonNumber(str):
 
 
 class _Refused(Exception):
-    """Refusal of the strict parser; its place is looked for afterwards."""
+    """Refusal of the strict parser: what is wrong, what is expected, and what was found."""
 
 
-def _constant(_: str) -> NoReturn:
-    raise _Refused
+def _constant(word: str) -> NoReturn:
+    raise _Refused(f"holds {word}", "a number, or null", word)
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     value = dict(pairs)
     if len(value) < len(pairs):
-        raise _Refused
+        ((key, count),) = Counter(key for key, _ in pairs).most_common(1)
+        what = f"names the key {json_shown(key)} again in one object"
+        raise _Refused(what, "each key once", f"{counted(count)} times")
     return value
 
 
@@ -85,13 +87,13 @@ def read_json(
     Raises
     ------
     InputError
-        ``file-empty``; ``file-damaged`` with the line, also for a key that is there twice, NaN,
-        half a character, and values that are nested too deep; and what `decode` says.
+        ``file-empty``; ``json-broken``, also for a key that is there twice, NaN, half a character,
+        and values that are nested too deep; and what `decode` says.
     """
     source = source or Path(path).name
     # Line ends are no part of a JSON text.
     text = files.read_text(path, role, source=source, expected=expected)
-    return parse_json(text, source, 1, expected, "file")
+    return parse_json(text, source, 1, expected)
 
 
 def read_json_lines(
@@ -107,50 +109,49 @@ def read_json_lines(
     """
     source = source or Path(path).name
     lines = files.read_text(path, role, source=source, expected=expected).split("\n")
-    last = max(number for number, line in enumerate(lines) if line.strip(" \t")) + 1
     return [
-        (number, parse_json(line, source, number, expected, "line" if number < last else "file"))
+        (number, parse_json(line, source, number, expected))
         for number, line in enumerate(lines, start=1)
         if line.strip(" \t")
     ]
 
 
-def parse_json(
-    text: str, source: str, line: int, expected: str = "JSON", noun: str = "text"
-) -> object:
-    """Return the value in a JSON text that starts on a line of a file; errors as in `read_json`.
-
-    `noun` names what ends where the text ends: a file, a line, a cell.
-    """
+def parse_json(text: str, source: str, line: int, expected: str = "JSON") -> object:
+    """Return the value in a JSON text that starts on a line of a file; errors as in `read_json`."""
+    # The strict parser does not know the line of what it refuses, unless there is but one.
+    place = "" if "\n" in text.strip("\n") else f" line {counted(line)}"
+    details: dict[str, object] = {}
     try:
         value: object = _STRICT.decode(text)
+        if _HALF.search(text):
+            json.dumps(value, ensure_ascii=False).encode()
+        if _too_deep(value):
+            raise RecursionError
+        return value
     except json.JSONDecodeError as reason:
-        rest = text[reason.pos :].strip()
-        begun = bool(rest) and any(word.startswith(rest) for word in ("true", "false", "null", "-"))
-        # Broken only because more would have to follow.
-        if not rest or begun or reason.msg.startswith("Unterminated string"):
-            whole = text.rstrip()
-            at, column = line + whole.count("\n"), len(whole) - whole.rfind("\n") - 1
-            says = f", column {counted(column)}: the {noun} ends early"
-            found = f"{shortened(whole[whole.rfind(chr(10)) + 1 :].strip())} at the end"
-        else:
-            at, column = line + reason.lineno - 1, reason.colno
-            says, found = " is no JSON", reason.msg
-        raise InputError(
-            "json-broken",
-            f"{source} line {counted(at)}{says}",
-            expected=expected,
-            found=found,
-            hint="copy it again, or write it again",
-            source=source,
-            details={"line": at, "column": column},
-        ) from None
-    except (_Refused, RecursionError):
-        _check(text, source, line)
-        raise
-    if _too_deep(value) or _HALF.search(text):
-        _check(text, source, line)
-    return value
+        at = line + reason.lineno - 1
+        place, details = f" line {counted(at)}", {"line": at, "column": reason.colno}
+        what, found = "is no JSON", reason.msg
+        if not text[reason.pos :].strip() or reason.msg.startswith("Unterminated string"):
+            what = f"ends early, in column {counted(reason.colno)}"
+            found = f"{shortened(text.rstrip().rpartition(chr(10))[2].strip())} at the end"
+    except _Refused as reason:
+        what, expected, found = reason.args
+    except UnicodeEncodeError as reason:
+        what, expected = "holds half a character", "both halves of a surrogate pair"
+        found = f"{reason.object[reason.start]!a}"
+    except RecursionError:
+        what, expected = "is nested too deep", f"at most {DEEPEST} levels of lists and objects"
+        found = "more"
+    raise InputError(
+        "json-broken",
+        f"{source}{place} {what}",
+        expected=expected,
+        found=found,
+        hint="copy it again, or write it again",
+        source=source,
+        details=details,
+    )
 
 
 def _too_deep(value: object) -> bool:
@@ -159,53 +160,6 @@ def _too_deep(value: object) -> bool:
         inside = (node.values() if isinstance(node, dict) else node for node in level)
         level = [node for values in inside for node in values if isinstance(node, (dict, list))]
     return bool(level)
-
-
-def _check(text: str, source: str, line: int) -> None:
-    """Raise for the first place of a JSON text that the strict reading refuses."""
-    keys: list[dict[str, int] | None] = []  # of each object that is open; None of a list
-    steps: list[str] = []  # into each of them
-    for match in _TOKEN.finditer(text):
-        token, start = match[0], match.start()
-        says = expected = found = ""
-        if token in ("[", "{"):
-            keys.append({} if token == "{" else None)
-            steps.append("" if token == "{" else "[0]")
-            if len(keys) > DEEPEST:
-                expected = f"at most {DEEPEST} lists and objects within each other"
-                steps, says, found = [], "is nested too deep", "more"
-        elif token in ("]", "}"):
-            del keys[-1:], steps[-1:]
-        elif token == "," and keys:
-            steps[-1] = f"[{int(steps[-1][1:-1]) + 1}]" if keys[-1] is None else ""
-        elif token[0] == '"':
-            key: str = json.loads(token, strict=False)
-            known = keys[-1] if keys and not steps[-1] else None  # a value has a step
-            if key.encode("utf-8", "ignore").decode() != key:
-                says, found = "holds half a character", shortened(token)
-                expected = "both halves of a surrogate pair"
-            elif known is not None and key in known:
-                first, again = (line + text.count("\n", 0, at) for at in (known[key], start))
-                found = f"lines {counted(first)} and {counted(again)},"
-                found = f"twice on line {counted(first)}," if first == again else found
-                says, expected = f"names the key {json_shown(key)} again", "each key once"
-            elif known is not None:
-                known[key], steps[-1] = start, f".{key}"
-        elif constant := next((word for word in _CONSTANTS if token.startswith(word)), ""):
-            says, found, expected = f"holds {constant}", constant, "a number, or null"
-        if says:
-            at = line + text.count("\n", 0, start)
-            place = "".join(steps)
-            place = place if place.startswith(".") else f".{place}"
-            raise InputError(
-                "json-broken",
-                f"{source} line {counted(at)} {says}",
-                expected=expected,
-                found=f"{found} at {place}",
-                hint="fix it, or write it again",
-                source=source,
-                details={"line": at, "place": place},
-            )
 
 
 def json_head(head: bytes) -> list[object]:

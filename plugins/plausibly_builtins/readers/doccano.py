@@ -64,12 +64,10 @@ def _records(source: str, data: bytes) -> Iterator[base.PlacedEntry]:
     numbered: Iterable[tuple[int, object]]
     noun = "line"
     if start.startswith("["):
-        numbered = enumerate(base.items_of(parse_json(text, source, 1, noun="file")), start=1)
+        numbered = enumerate(base.items_of(parse_json(text, source, 1)), start=1)
         noun = "record"
     elif start.startswith("{"):
-        numbered = (
-            (number, parse_json(line, source, number, noun="line")) for number, line in lines
-        )
+        numbered = ((number, parse_json(line, source, number)) for number, line in lines)
     elif start == _PREFIX or source.lower().endswith(".txt"):
         numbered = []
         for number, line in lines:

@@ -470,7 +470,7 @@ def _from_json(
     for row, cell in enumerate(cells):
         every: dict[str, object] = {}
         line = table.lines[row]
-        whole = parse_json(cell, table.source, line, "the answers as JSON", "cell") if cell else []
+        whole = parse_json(cell, table.source, line, "the answers as JSON") if cell else []
         for part in whole if isinstance(whole, list) else [whole]:
             if not isinstance(part, dict) or every.keys() & part.keys():
                 raise _unreadable(table, row, part)

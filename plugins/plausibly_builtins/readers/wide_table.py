@@ -10,14 +10,7 @@ from typing import TypeAlias
 
 import attrs
 
-from plausibly.plugin import (
-    AnnotationTable,
-    InputError,
-    counted,
-    listed,
-    quoted,
-    several,
-)
+from plausibly.plugin import AnnotationTable, InputError, counted, listed, quoted, several
 from plausibly.plugin.readers import (
     Response,
     TextTable,
@@ -40,8 +33,6 @@ _PERSON = re.compile(
 )
 Places: TypeAlias = Sequence[tuple[int, str]]
 """Places of columns, and the names of their annotators."""
-
-_NO_HEADER = 'reader={"name": "wide-table", "header": False}, if that row is no header'
 
 
 @attrs.frozen(kw_only=True)
@@ -113,11 +104,10 @@ class WideTable(base.TableExport):
             base.warn_missing_words(table.source, cells, _BLANKS)
         decimals = labels is None and cells and all(map(_DECIMAL.fullmatch, cells))
         if decimals and not self.integers:
-            kept = f"{several(cells.total(), 'label')} {listed(map(quoted, cells))}"
-            what, name = f": {kept} are kept as text", "labels-like-decimals"
+            what = f": labels {listed(map(quoted, cells))} are kept as text"
             expected = "names of labels; are they whole numbers, made decimals by empty cells?"
             hint = base.as_argument("wide-table", integers=True) + ", if they are"
-            base.warn_of(table.source, name, what, expected, "", hint, labels=dict(cells))
+            base.warn_of(table.source, "labels-like-decimals", what, expected, "", hint)
         offered = [table.offered.get(name) for _, name in annotators]
         every = dict.fromkeys(label for of in offered for label in of or ())
         return self.gathered(
@@ -186,39 +176,37 @@ class WideTable(base.TableExport):
 
 
 def _check_header(table: TextTable) -> None:
-    counts = Counter(name for name in table.header if name)
-    twice = [name for name, count in counts.items() if count > 1]
-    if twice:
-        what = f" names {listed(map(quoted, twice))} {counts[twice[0]]} times in its first row"
-        expected, found = "a name of its own for each column", listed(table.header)
-        raise base.refused("columns-repeat", what, expected, found, _NO_HEADER, columns=twice)
-    empty = [place for place, name in enumerate(table.header) if not name]
-    unnamed = [place for place in empty if place and any(table.columns[place])]
-    if unnamed:
-        places = listed(place + 1 for place in unnamed)
-        what = f" has {several(len(unnamed), 'column')} without a name ({places})"
-        expected, hint = "the name of an annotator", f"name them in the first row, or {_NO_HEADER}"
-        raise base.refused("columns-unnamed", what, expected, "an empty cell", hint)
+    """Raise an error where columns that hold anything do not have names of their own."""
+    columns = enumerate(zip(table.header, table.columns, strict=True))
+    first: dict[str, int] = {}
+    for place, (name, cells) in columns:
+        before = first.setdefault(name, place)
+        if (name and before != place) or (not name and place and any(cells)):
+            error, what = "columns-unnamed", f" has no name for column {place + 1}"
+            if name:
+                error, what = "columns-repeat", f" names {quoted(name)} twice in its first row"
+            hint = "name it in the first row; header=False, if that row is no header"
+            expected = "a name of its own for each column"
+            raise base.refused(error, what, expected, listed(table.header), hint)
 
 
-def _names_first(table: TextTable, wanted: Places, declared: Sequence[str] | None) -> bool:
+def _names_first(table: TextTable, wanted: Places, declared: base.Labels) -> bool:
     """Return whether the first column names the examples, and say so."""
     if not table.named or len(wanted) < 2 or wanted[0][0] != 0 or not len(table):
         return False
     apart, name = _apart(table, wanted, declared), wanted[0][1]
     called = names_examples(name, ())
     if called and name not in apart:
-        raise _unclear(table, [name], "repeats itself, or what others say")
+        raise _unclear(table, name, "repeats itself, or what others say")
     if not called and (apart != [name] or len(table) < 2):
         return False
     what = f": column {quoted(name)} is taken for the names of the examples"
-    expected, found = "a column example, or its name", "another text in each row, which is no label"
     hint = base.as_argument("wide-table", example=name) + ", to say that it is"
-    base.warn_of(table.source, "example-column", what, expected, found, hint, column=name)
+    base.warn_of(table.source, "example-column", what, "a column example, or its name", "", hint)
     return True
 
 
-def _apart(table: TextTable, wanted: Places, declared: Sequence[str] | None) -> list[str]:
+def _apart(table: TextTable, wanted: Places, declared: base.Labels) -> list[str]:
     """Return the columns with another text in every row, which no other column has."""
     apart: list[str] = []
     for place, name in wanted:
@@ -231,7 +219,7 @@ def _apart(table: TextTable, wanted: Places, declared: Sequence[str] | None) -> 
 
 
 def _check_unclear(
-    table: TextTable, wanted: Places, example: int | None, declared: Sequence[str] | None
+    table: TextTable, wanted: Places, example: int | None, declared: base.Labels
 ) -> None:
     """Raise an error where a column has another text in every row: it names, or describes."""
     names = [name for _, name in wanted]
@@ -245,22 +233,16 @@ def _check_unclear(
         expected, found = "names of annotators in the first row", listed(map(quoted, names))
         raise base.needed("wide-table", what, expected, found, more, header=False)
     if len(table) >= (2 if example is None else _ROWS):
-        unclear = _apart(table, wanted, declared)
-        if unclear:
-            what = "has another text in every row, which no other column has"
-            raise _unclear(table, unclear, what, named=example is not None)
+        for name in _apart(table, wanted, declared):
+            raise _unclear(table, name, "has another text in every row, which no other column has")
 
 
-def _unclear(
-    table: TextTable, unclear: Sequence[str], what: str, *, named: bool = False
-) -> InputError:
-    hint = base.as_argument("wide-table", ignore=unclear) + ", if it is of no annotator"
-    if not named:
-        typed = base.as_argument("wide-table", example=unclear[0])
-        hint = f"{typed}, if it names the examples; {hint}"
-    what, expected = f": column {quoted(unclear[0])} {what}", "labels, one column per annotator"
-    found = listed(map(quoted, table.column(unclear[0])))
-    return base.refused("option-needed", what, expected, found, hint, columns=unclear)
+def _unclear(table: TextTable, name: str, what: str) -> InputError:
+    of_people = base.as_argument("wide-table", ignore=[name])
+    more = f", if it names the examples; {of_people}, if it is of no annotator"
+    what, expected = f": column {quoted(name)} {what}", "labels, one column per annotator"
+    found = listed(map(quoted, table.column(name)))
+    return base.needed("wide-table", what, expected, found, more, example=name)
 
 
 def _positions(table: TextTable) -> tuple[list[str], list[str]]:
