@@ -178,7 +178,6 @@ def _resolve_duplicates(
         name, more = min(by), len(by) - 1
         examples = [group[0].example for group in by[name]]
         places = in_file_order(by[name][0])
-        timed = all(response.time is not None for group in again for response in group)
         raise InputError(
             "response-twice",
             f"{source}: {name} answered {several(len(examples), 'example')} again "
@@ -186,7 +185,7 @@ def _resolve_duplicates(
             expected="one response per annotator and example",
             found=f"up to {counted(max(map(len, again)))}"
             + (f", also by {several(more, 'other annotator')}" if more else ""),
-            hint=f"{_ALL} (or {'latest, ' if timed else ''}fractional, first, last)",
+            hint=f"{_ALL} (or latest, by their times; fractional, first, last)",
             source=source,
             details={"annotators": sorted(by), "examples": examples},
         )

@@ -260,8 +260,9 @@ def choose(reader: str, key: str, plural: str, options: Sequence[str], wanted: s
         return str(wanted)
     if wanted is None and len(options) == 1:
         return options[0]
-    expected, found = f"the name of one {key}", listed(map(short, options))
-    meant = short((near(wanted, options) if wanted else None) or options[0])[1:-1]
+    expected, found = f"the name of one {key}", listed(map(short, options)) or "none"
+    meant = (near(wanted, options) if wanted else None) or next(iter(options), "")
+    meant = short(meant)[1:-1]
     if wanted is None:
         raise needed(reader, f" has {len(options)} {plural}", expected, found, **{key: meant})
     hint = as_argument(reader, **{key: meant})

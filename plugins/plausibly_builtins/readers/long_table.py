@@ -6,21 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import zip_longest
 from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar
 
 import attrs
 
-from plausibly.plugin import (
-    AnnotationTable,
-    InputError,
-    counted,
-    listed,
-    near,
-    quoted,
-    several,
-)
+from plausibly.plugin import AnnotationTable, InputError, counted, listed, quoted, several
 from plausibly.plugin.readers import (
     Response,
     TextTable,
@@ -157,21 +148,9 @@ class LongTable(base.TableExport):
     missing: tuple[str, ...] = ()
     delimiter: str | None = None
     preset: _PresetName | None = None
-    answer: str | None = attrs.field(default=None)
+    answer: str | None = None
     separator: str | None = attrs.field(default=None, validator=base.NOT_EMPTY)
     golden: Literal["count", "drop"] | None = None
-
-    @answer.validator
-    def _one_answer(self, _: object, value: str | None) -> None:
-        label = (self.columns or {}).get("label")
-        if value is not None and label is not None and not label.endswith(_TASK_ANSWERS):
-            msg = f'"{value}" and columns, which calls the label "{label}", name the answers twice'
-            raise ValueError(msg)
-
-    @separator.validator
-    def _sets(self, _: object, value: str | None) -> None:
-        if value is not None and self.kind == "single-label":
-            raise ValueError("cells with several labels are no answers of the kind single-label")
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether the needed columns are there by name, or by the positions of `columns`."""
@@ -206,23 +185,17 @@ class LongTable(base.TableExport):
             return plain
         try:
             return self._gathered(table, columns, labels)
-        except InputError as error:  # which options say what a cell means
+        except InputError as error:
             if error.name == "response-twice" and self.kind is None and self.separator is None:
                 error.hint += '; kind="label-set", if they are one answer'
-            unknown = error.details.get("labels") if error.name == "label-unknown" else None
-            words = [word for word in base.items_of(unknown) if word in base.MISSING_WORDS]
-            if words:
-                error.hint = f'missing=["{words[0]}"], if it means "no answer"'
             raise
 
     def _columns(self, table: TextTable) -> Columns:
         mapped = self.columns or {}
-        unknown = [role for role in mapped if role not in _ROLES]
-        if unknown:
-            meant = near(unknown[0], _ROLES)
-            what, expected = f": a long table has no {quoted(unknown[0])}", listed(_ROLES, most=6)
-            hint = f"did you mean {meant}?" if meant else "map example, annotator or label"
-            raise base.unfit(what, expected, listed(mapped), hint)
+        for role in mapped:
+            if role not in _ROLES:
+                what, hint = f": columns names {quoted(role)}", "map example, annotator or label"
+                raise base.unfit(what, listed(_ROLES, most=6), listed(mapped), hint)
         platform = self.preset or (self._platform(table.header) if table.named else None)
         if platform is None or platform == "crowd-kit":
             columns = Columns(called=self._usual(table.header, named=table.named))
@@ -231,14 +204,18 @@ class LongTable(base.TableExport):
         names = [*columns.called.values(), *columns.golden]
         absent = [role for role, name in columns.called.items() if name not in table.header]
         if absent or table.nested:
-            table.need(names, hint=_hint(table, absent, {*names, *table.nested}))
+            hint = "name a table of votes; one label per task is the truth, or a summary"
+            if len(table.header) >= len(_NEEDED):
+                cells = zip(*(column[:20] for column in table.columns), strict=False)
+                rows = [table.header, *cells]
+                hint = columns_hint(rows, absent if table.named else _NEEDED)
+            table.need(names, hint=hint)
         if not len(table):
             what, found = " names no label", "a header and no rows"
             raise base.refused("annotations-empty", what, "one row per vote", found)
         if self.golden is not None and not columns.golden:
-            expected = "GOLDEN:… of Toloka, or Figure Eight's _golden"
-            found, hint = several(len(table.header), "column"), "leave golden out"
-            raise base.refused("columns-missing", " has no known answers", expected, found, hint)
+            expected, hint = "GOLDEN:… of Toloka, or Figure Eight's _golden", "leave golden out"
+            raise base.refused("columns-missing", " has no known answers", expected, "none", hint)
         return columns
 
     def _usual(self, header: Sequence[str], *, named: bool = True) -> dict[str, str]:
@@ -288,18 +265,15 @@ class LongTable(base.TableExport):
                 lambda cell: float(cell) or None if _NUMBER.fullmatch(cell) else None,
                 expected,
             )
+        time: list[float | None] = [None] * size
         if "time" in called:
             when = table.column(called["time"])
-        # Only the latest answer needs the times; whether each row has one is for the hint.
-        time = [0.0 if cell else None for cell in when]
-        if "time" in called and self.duplicates == "latest":
-            time = _times(table, columns)
+            time = _times(table, columns) if self.duplicates == "latest" else time
         check_named(table, called["example"], "example")
         dropped = self._golden(table, columns, task)
         used = [row for row in range(size) if row not in dropped]
         separator = columns.platform.separator if self.separator is None else self.separator
-        if self.kind == "single-label":
-            separator = None
+        separator = None if self.kind == "single-label" else separator
         named, choices = _answers(table, columns, separator, self.missing)
         sets = self.separator is not None or any(len(named[row] or ()) > 1 for row in used)
         kind = self.kind or ("label-set" if sets else "single-label")
@@ -315,23 +289,22 @@ class LongTable(base.TableExport):
             groups.setdefault(key, []).append(row)
         responses: list[Response] = []
         for first, *others in groups.values():
-            answers, of = [named[row] for row in (first, *others)], state[first]
-            answer: list[str] | None = list(
-                dict.fromkeys(x for row_labels in answers for x in row_labels or ())
+            cells, of = [named[row] for row in (first, *others)], state[first]
+            is_answer = any(cell is not None for cell in cells)
+            answer = list(dict.fromkeys(label for cell in cells for label in cell or ()))
+            if not is_answer and of == states.ANSWERED:
+                of = states.SKIPPED  # an empty cell is no answer, not an answer of no label
+            responses.append(
+                Response(
+                    example=task[first],
+                    annotator=worker[first] or None,
+                    answer=answer if is_answer and (answer or kind != "single-label") else None,
+                    state=of,
+                    weight=weight[first],
+                    time=time[first],
+                    place=f"{table.unit} {counted(table.lines[first])}",
+                )
             )
-            if all(row_labels is None for row_labels in answers):
-                # An empty cell is no answer, which is not an answer of no label.
-                answer, of = None, states.SKIPPED if of == states.ANSWERED else of
-            response = Response(
-                example=task[first],
-                annotator=worker[first] or None,
-                answer=(answer or None) if kind == "single-label" else answer,
-                state=of,
-                weight=weight[first],
-                time=time[first],
-                place=f"{table.unit} {counted(table.lines[first])}",
-            )
-            responses.append(response)
         return self.gathered(
             kind,
             responses,
@@ -384,18 +357,6 @@ class LongTable(base.TableExport):
         # Positions are meant only where every column has one.
         mapped = self.columns or {}
         return not all(mapped.get(role, role).isdecimal() for role in {*_NEEDED, *mapped})
-
-
-def _hint(table: TextTable, absent: Sequence[str], taken: set[str]) -> str:
-    """Return what to type so that columns are found; `taken` cannot be among them."""
-    if len(table.header) < len(_NEEDED):
-        return "name a table of votes; one label per task is the truth, or a summary"
-    columns = (column[:20] or [""] for column in table.columns)
-    rows = [table.header, *zip_longest(*columns, fillvalue="")]
-    if not table.named:
-        return columns_hint(rows, _NEEDED)
-    free = [at for at, name in enumerate(table.header) if name not in taken]
-    return columns_hint([[row[at] for at in free] for row in rows], absent)
 
 
 # ---- columns of platforms
@@ -477,12 +438,8 @@ def _from_json(
             every |= part
         answers.append(every)
     known = sorted({name for answer in answers for name in answer})
-    if question is not None and question not in known:
-        found = f"questions {listed(map(quoted, known))}" if known else "no question"
-        what, expected = f" has no answer to {base.short(question)}", "a question that is there"
-        raise base.refused("columns-missing", what, expected, found, "name one that is there")
-    if question is None and known:
-        question = base.choose("long-table", "answer", "questions", known, None)
+    if question is not None or known:
+        question = base.choose("long-table", "answer", "questions", known, question)
     labels: list[list[str] | None] = []
     choices: list[tuple[str, ...]] = []
     for row, answer in enumerate(answers):
@@ -501,14 +458,12 @@ def _from_json(
             choices.append(tuple(label for label in value if label not in skipped))
     if not choices or len(choices) != len(labels) - labels.count(None):
         return labels, None
-    alike = len(set(choices)) == 1
-    return labels, list(choices[0]) if alike else sorted(set().union(*choices))
+    return labels, list(choices[0]) if len(set(choices)) == 1 else sorted(set().union(*choices))
 
 
 def _unreadable(table: TextTable, row: int, value: object) -> InputError:
     expected = '{"QUESTION": {"label": "A"}}, or {"QUESTION": {"A": true, "B": false}}'
-    hint = "name another question or column as answer; fix it otherwise"
-    return base.cell_refused(table, row, "answer", expected, base.short(repr(value)), hint)
+    return base.cell_refused(table, row, "answer", expected, base.short(repr(value)))
 
 
 def _read(
@@ -551,12 +506,8 @@ def _times(table: TextTable, columns: Columns) -> list[float | None]:
     expected = "a number, 2018-01-24T09:51:16, or Wed Jan 24 09:51:16 PST 2018"
     name, of = columns.called["time"], columns.platform
     times = _read(table, name, "time", lambda text: _time(text, of.months_first), expected)
-    ways = [(row, way) for row, (way, _) in enumerate(times) if way]
-    for row, way in ways:
-        first, usual = ways[0]
-        if way != usual:
-            expected = f"as in {table.unit} {table.lines[first]}: {usual}"
-            raise base.cell_refused(
-                table, row, "time", expected, base.short(table.column(name)[row])
-            )
+    usual = next((way for way, _ in times if way), "")
+    for row, (way, _) in enumerate(times):
+        if way not in ("", usual):
+            raise base.cell_refused(table, row, "time", f"{usual}, as above", way)
     return [seconds for _, seconds in times]
