@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Literal
 
@@ -51,10 +51,9 @@ class Answer:
         """State of the response; None where it is still to come."""
         if self.status == _PENDING:
             return None
-        if self.status is not None and str(self.status) not in _STATES:
-            expected = listed((*_STATES, _PENDING), most=len(_STATES) + 1)
-            raise base.unlike(self.place, expected, self.status)
-        state = states.ANSWERED if self.status is None else _STATES[str(self.status)]
+        state = states.ANSWERED if self.status is None else _STATES.get(str(self.status))
+        if state is None:
+            raise base.unlike(self.place, listed((*_STATES, _PENDING), most=4), self.status)
         return states.SKIPPED if state == states.ANSWERED and self.value is None else state
 
     @property
@@ -95,9 +94,8 @@ class Answer:
         if not isinstance(scores, list) or not isinstance(self.value, list):
             scores = [scores] * len(labels)
         if len(scores) != len(labels):
-            found = f"{several(len(labels), 'label')}, {several(len(scores), 'score')}"
             expected = "one score for all labels of a suggestion, or one each"
-            raise base.unlike(self.place, expected, found=found)
+            raise base.unlike(self.place, expected, scores)
         for label, number in zip(labels, scores, strict=True):
             # What is no number is shown as it stands, and refused with its example.
             yield str(label), None if number is None else json_shown(number)
@@ -115,28 +113,15 @@ def _is_ranked(items: Sequence[object]) -> bool:
 
 @attrs.frozen(kw_only=True)
 class Record:
-    """A record, in any of the forms: responses and suggestions by question.
-
-    `voters` are responses of version 1, each with its values by question.
-    """
+    """A record, in any of the forms: responses and suggestions by question."""
 
     place: str
     fields: base.Entry
     responses: Mapping[str, Sequence[base.Entry]]
     suggestions: Mapping[str, Sequence[base.Entry]]
-    voters: Sequence[tuple[base.Entry, base.Entry]] = ()
-
-    @property
-    def questions(self) -> set[str]:
-        return {*self.responses, *(name for _, values in self.voters for name in values)}
 
     def answers(self, question: str) -> Iterator[Answer]:
-        entries = list(self.responses.get(question, ()))
-        for entry, values in self.voters:
-            value = values.get(question)
-            value = value.get("value") if isinstance(value, dict) else value
-            entries.append({**entry, "value": value})
-        for at, entry in enumerate(entries, start=1):
+        for at, entry in enumerate(self.responses.get(question, ()), start=1):
             key = "user_id" if entry.get("user_id") is not None else "user"
             user, value, status = (entry.get(name) for name in (key, "value", "status"))
             if user is not None and not isinstance(user, str):
@@ -153,7 +138,7 @@ class Record:
                 yield Answer(place=self.place, value=value, score=score, agent=agent)
 
 
-def _flat(place: str, fields: base.Entry, columns: Set[str]) -> Record:
+def _flat(place: str, fields: base.Entry, columns: set[str]) -> Record:
     """Return a flat record; `columns` are the keys of all records."""
     responses: dict[str, Sequence[base.Entry]] = {}
     for question in _stems(fields, _RESPONSES):
@@ -162,13 +147,10 @@ def _flat(place: str, fields: base.Entry, columns: Set[str]) -> Record:
             name = question + end
             column = base.as_list(fields.get(name), place, f"a list as {quoted(name)}")
             lists.append(column if name in columns else [None] * len(lists[0]))
-        values, users, statuses = lists
-        if not len(values) == len(users) == len(statuses):
-            found = f"{several(len(values), 'response')}, {several(len(users), 'user')}, "
-            found += f"{counted(len(statuses))} status{'' if len(statuses) == 1 else 'es'}"
+        if len(set(map(len, lists))) > 1:
             expected = f"a user and a status for each response to {quoted(question)}"
-            raise base.unlike(place, expected, found=found)
-        every = zip(values, users, statuses, strict=True)
+            raise base.unlike(place, expected, found=f"{listed(map(len, lists))} of them")
+        every = zip(*lists, strict=True)
         responses[question] = [{"value": v, "user_id": u, "status": s} for v, u, s in every]
     ends = {"value": _SUGGESTION, "score": _SCORE, "agent": _AGENT}
     suggestions = {
@@ -178,29 +160,30 @@ def _flat(place: str, fields: base.Entry, columns: Set[str]) -> Record:
     return Record(place=place, fields=fields, responses=responses, suggestions=suggestions)
 
 
-def _nested(place: str, fields: base.Entry) -> Record:
+def _nested(place: str, fields: base.Entry, questions: set[str]) -> Record:
+    """Return a nested record; `questions` are those of version 1, which has values by question."""
     answered, suggested = fields.get("responses"), fields.get("suggestions")
     expected = "a list of responses or suggestions"
-    suggestions: dict[str, Sequence[base.Entry]] = {}
     if isinstance(suggested, dict):
-        for name, value in suggested.items():
-            suggestions[name] = base.objects([value or {}], place, expected)
-    else:
-        for entry in base.objects(suggested, place, expected):
-            name = str(entry.get("question_name"))
-            suggestions[name] = [*suggestions.get(name, ()), entry]
-    responses: dict[str, Sequence[base.Entry]] = {}
-    voters: list[tuple[base.Entry, base.Entry]] = []
+        by_name = base.objects([value or {} for value in suggested.values()], place, expected)
+        pairs = zip(suggested, by_name, strict=True)
+        suggested = [{**entry, "question_name": name} for name, entry in pairs]
+    suggestions: dict[str, list[base.Entry]] = {}
+    for entry in base.objects(suggested, place, expected):
+        suggestions.setdefault(str(entry.get("question_name")), []).append(entry)
+    responses: dict[str, list[base.Entry]] = {}
     if isinstance(answered, dict):
-        for name, value in answered.items():
-            responses[name] = base.objects(value, place, expected)
+        for name, entries in answered.items():
+            responses[name] = list(base.objects(entries, place, expected))
     else:
         for entry in base.objects(answered, place, expected):
             values = {} if entry.get("values") is None else entry["values"]
-            of = base.as_object(values, place, 'an object "values" in a response')
-            voters.append((entry, of))
-    parts = {"responses": responses, "suggestions": suggestions}
-    return Record(place=place, fields=fields, voters=voters, **parts)
+            values = base.as_object(values, place, 'an object "values" in a response')
+            for name in questions:
+                value = values.get(name)
+                value = value.get("value") if isinstance(value, dict) else value
+                responses.setdefault(name, []).append({**entry, "value": value})
+    return Record(place=place, fields=fields, responses=responses, suggestions=suggestions)
 
 
 def _stems(fields: base.Entry, end: str) -> list[str]:
@@ -226,7 +209,10 @@ def _load(path: Path) -> list[Record]:
     if any(_stems(fields, end) for _, fields in entries for end in (_RESPONSES, _SUGGESTION)):
         return [_flat(place, fields, columns) for place, fields in entries]
     if columns & {"responses", "suggestions"}:
-        return [_nested(place, fields) for place, fields in entries]
+        voters = [v for _, fields in entries for v in base.items_of(fields.get("responses"))]
+        values = [base.entry_of(base.entry_of(voter).get("values")) for voter in voters]
+        questions = set().union(*values)
+        return [_nested(place, fields, questions) for place, fields in entries]
     expected = '"responses" in the records, or "QUESTION.responses" in flat ones'
     found = listed(map(base.short, sorted(columns))) or several(len(entries), "record")
     raise base.unlike("as a whole", expected, found=found)
@@ -261,11 +247,10 @@ class Argilla(base.Scored, base.Export):
 
     def content(self, path: Path, labels: base.Labels) -> AnnotationTable:
         records = _load(path)
-        questions = sorted(set().union(*(record.questions for record in records)))
+        questions = sorted(set().union(*(record.responses for record in records)))
         suggested = any(record.suggestions for record in records)
         if not questions and (self.question is None or suggested):
-            tasks = several(len(records), "record")
-            raise base.only_predictions("argilla", tasks, predicted=suggested)
+            raise base.only_predictions("argilla", predicted=suggested)
         question = self._question(questions) if questions else str(self.question)
         names = self._names(path.name, records)
         answered = [
@@ -278,9 +263,8 @@ class Argilla(base.Scored, base.Export):
         places = [answer.place for _, answer, _ in answered if answer.status is None]
         if places:
             what = f" has no status of {several(len(places), 'response')} ({listed(places)})"
-            expected = "submitted, draft or discarded"
             hint = "export flat records, which have it: dataset.records.to_list(flatten=True)"
-            found = "no status: each counts, also what may be a draft or discarded"
+            expected, found = "submitted, draft or discarded", "no status: each counts, also drafts"
             base.warn_of(path.name, "status-missing", what, expected, found, hint)
         responses = [
             Response(
@@ -340,23 +324,19 @@ class Argilla(base.Scored, base.Export):
         empty = [answer.place for answer in answers if answer.value == []]
         if empty and "ranks" not in first:
             first.setdefault("list", empty[0])
-        of = f": answers to {quoted(question)} are"
+        found = listed(f"{_FORMS[form][0]} ({place})" for form, place in first.items())
         if "label" in first and len(first) > 1:
-            found = listed(f"{_FORMS[form][0]} ({place})" for form, place in first.items())
-            hint = "put the records of one form into a file of their own"
-            raise base.unlike(
-                "as a whole", f"one form of answers to {quoted(question)}", None, found, hint
-            )
+            expected = f"one form of answers to {quoted(question)}"
+            raise base.unlike("as a whole", expected, found=found)
         form = "ranks" if "ranks" in first else next(iter(first), None)
         if form is None:
             return self.kind or "single-label"
-        called, kinds = _FORMS[form]
-        found = f"{called}, first {first[form]}"
+        kinds = _FORMS[form][1]
         if self.kind is not None and self.kind not in kinds:
-            hint = base.as_argument("argilla", kind=kinds[0]) + ", or leave kind out"
-            raise base.unfit(f"{of} {called}", f"kind {self.kind}", found, hint)
+            raise base.unfit(f": kind {self.kind}", f"kind {' or '.join(kinds)}", found)
         if self.kind is None and form == "list":
-            what, expected = f"{of} either sets or rankings", "the kind: both are written as lists"
-            parts = ("argilla", what, expected, found, ', or "partial-ranking"')
-            raise base.needed(*parts, question=question, kind="label-set")
+            what = f": answers to {quoted(question)} are either sets or rankings"
+            expected, more = "the kind: both are written as lists", ', or "partial-ranking"'
+            options = {"question": question, "kind": "label-set"}
+            raise base.needed("argilla", what, expected, found, more, **options)
         return self.kind or kinds[0]
