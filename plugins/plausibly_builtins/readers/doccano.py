@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-import lzma
 import re
-import struct
 import zipfile
 import zlib
 from collections import Counter
@@ -41,16 +39,8 @@ _MERGED = "all"
 _UNPACK = "unpack it into a folder, and name that folder; or export it again"
 _BY_TEXT = 'reader={"name": "doccano", "example": "text"}'
 _SPAN_KEYS = frozenset({"start_offset", "end_offset", "from_id", "to_id"})
-_BROKEN = (
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-    struct.error,
-    EOFError,
-    OSError,
-    RuntimeError,  # a password is needed, or a compression is not known
-    ValueError,
-)
+# The latter where a password is needed, or a compression is not known.
+_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError)
 
 
 def _records(source: str, data: bytes) -> Iterator[base.PlacedEntry]:
@@ -69,17 +59,20 @@ def _records(source: str, data: bytes) -> Iterator[base.PlacedEntry]:
     elif start.startswith("{"):
         numbered = ((number, parse_json(line, source, number)) for number, line in lines)
     elif start == _PREFIX or source.lower().endswith(".txt"):
-        numbered = []
-        for number, line in lines:
-            words = line.split()
-            rest = " ".join(word for word in words if not word.startswith(_PREFIX))
-            named = [word.removeprefix(_PREFIX) for word in words if word.startswith(_PREFIX)]
-            numbered.append((number, {"text": rest, "label": named}))
+        numbered = map(_fast_text, lines)
     else:
         numbered = _rows(text)
     for number, entry in numbered:
         place = f"{noun} {counted(number)}"
         yield place, base.as_object(entry, place, "an object with text or filename")
+
+
+def _fast_text(numbered: tuple[int, str]) -> tuple[int, base.Entry]:
+    number, line = numbered
+    words = line.split()
+    rest = " ".join(word for word in words if not word.startswith(_PREFIX))
+    named = [word.removeprefix(_PREFIX) for word in words if word.startswith(_PREFIX)]
+    return number, {"text": rest, "label": named}
 
 
 def _rows(text: str) -> Iterator[tuple[int, base.Entry]]:
@@ -89,15 +82,14 @@ def _rows(text: str) -> Iterator[tuple[int, base.Entry]]:
     line = 1
     try:
         for row in rows:
-            if row and not header:
-                header = row
-                if len(set(header)) < len(header):
-                    raise base.unlike(line, "columns of different names", found=listed(header))
-            elif row:
+            if header and row:
                 if len(row) != len(header):
                     cells, found = (several(len(of), "cell") for of in (header, row))
                     raise base.unlike(line, cells, found=found)
                 yield line, dict(zip(header, row, strict=True))
+            header = header or row
+            if len(set(header)) < len(header):
+                raise base.unlike(line, "columns of different names", found=listed(header))
             line = rows.line_num + 1
     except csv.Error as reason:
         raise base.unlike(line, "CSV", found=str(reason)) from reason
@@ -127,16 +119,10 @@ def _files(path: Path, size: int = -1) -> dict[str, bytes]:
             entries = [e for e in archive.infolist() if not e.is_dir() and _is_ours(e.filename)]
             names = [entry.filename for entry in entries]
             total = sum(entry.file_size for entry in entries)
-            held = f"{several(len(entries), 'file')}, {several(total, 'byte')}"
-            most = f"at most {counted(_MOST_FILES)} files, {counted(_MOST_BYTES)} bytes"
-            twice = [name for name, count in Counter(names).items() if count > 1]
-            for expected, wrong in {
-                most: held if total > _MOST_BYTES or len(entries) > _MOST_FILES else "",
-                "a zip without a password": "with" * any(e.flag_bits & 1 for e in entries),
-                "each file once": listed(twice),
-            }.items():
-                if wrong:
-                    raise base.unlike("as a whole", expected, None, wrong, _UNPACK)
+            if total > _MOST_BYTES or len(entries) > _MOST_FILES:
+                expected = f"at most {counted(_MOST_FILES)} files, {counted(_MOST_BYTES)} bytes"
+                found = f"{several(len(entries), 'file')}, {several(total, 'byte')}"
+                raise base.unlike("as a whole", expected, None, found, _UNPACK)
             _check_names(names)
             entries.sort(key=lambda entry: entry.filename)
             files: dict[str, bytes] = {}
@@ -160,17 +146,15 @@ def _is_ours(name: str) -> bool:
 def _check_names(names: list[str]) -> None:
     """Refuse a folder or zip whose files are not clearly one per member."""
     stems = [PurePosixPath(name).stem for name in names]
-    wrong = {
-        f"holds no file that ends in {listed(_ENDINGS, most=4)}": not names,
-        "holds files of several kinds": len({PurePosixPath(n).suffix.lower() for n in names}) > 1,
-        "has two files of one member": len(set(stems)) < len(stems),
-        "has all labels twice: merged in all, and by member": _MERGED in stems and len(stems) > 1,
-    }
-    for what in (what for what, is_wrong in wrong.items() if is_wrong):
-        expected = "one file per member, all exported alike"
+    endings = {PurePosixPath(name).suffix.lower() for name in names}
+    one_each = len(endings) == 1 and len(set(stems)) == len(stems)
+    if not one_each or (_MERGED in stems and len(stems) > 1):
+        expected = "files that are exported alike, or all.jsonl alone"
         hint = "put the files of one export into a folder of their own"
         found = listed(names) or "none"
-        raise base.refused("export-unclear", f" {what}", expected, found, hint, files=names)
+        raise base.refused(
+            "export-unclear", " does not hold one file per member", expected, found, hint
+        )
 
 
 @attrs.frozen(kw_only=True)
@@ -233,9 +217,8 @@ class Doccano(base.Export):
         unnamed = self.example is None and not any({*_IDS} & {*fields} for _, fields in entries)
         if len(files) > 1 and unnamed and every:
             expected, found = "an id, by which records are the same example", listed(entries[0][1])
-            raise base.refused(
-                "example-unnamed", ": no record has an id", expected, found, _BY_TEXT
-            )
+            what = ": no record has an id"
+            raise base.refused("example-unnamed", what, expected, found, _BY_TEXT)
         names = base.example_names(path.name, "doccano", entries, self.example, _IDS)
         left_out = Counter[str]()
         subjects: dict[str, object] = {}
@@ -254,19 +237,16 @@ class Doccano(base.Export):
                     expected, found = json_shown(subjects[name]), json_shown(subject)
                     hint = f"read each project by itself; or {_BY_TEXT}"
                     raise base.refused("example-differs", what, expected, found, hint)
-                for who, named in self._labels(
-                    fields, member, is_json=starts[source] in (b"{", b"[")
-                ).items():
-                    if not named and self.unlabelled == "not-assigned":
-                        left_out["records without a label (not labelled, or of no label)"] += 1
-                        continue
-                    answer = sorted(set(named)) if named else None
-                    state = states.ANSWERED if named else states.EMPTY
-                    responses.append(
-                        Response(
-                            example=name, annotator=who, answer=answer, state=state, place=where
-                        )
-                    )
+                is_json = starts[source] in (b"{", b"[")
+                by_user = self._labels(fields, member, is_json=is_json)
+            for who, named in by_user.items():
+                if not named and self.unlabelled == "not-assigned":
+                    left_out["records without a label (not labelled, or of no label)"] += 1
+                    continue
+                response = Response(example=name, annotator=who, answer=None, place=where)
+                state = states.ANSWERED if named else states.EMPTY
+                answer = sorted(set(named)) or None
+                responses.append(attrs.evolve(response, answer=answer, state=state))
         return self.gathered(
             self.kind,
             responses,
@@ -307,13 +287,9 @@ class Doccano(base.Export):
         if isinstance(value, (list, dict)):
             raise _spans(value)
         if isinstance(value, JsonNumber) and value not in self.label_names:
-            number = str(value[:40])
-            what, found = (
-                f" has the number {number} for a label",
-                f"{number}, whose name is in no file",
-            )
-            names = {number: "NAME"}
+            what, names = " has numbers for labels", {str(value[:40]): "NAME"}
             more = ", for each number"
+            found = str(value[:40])
             raise base.needed("doccano", what, "names of labels", found, more, label_names=names)
         if not isinstance(value, str):
             raise base.unlike("here", "text for a label", value)

@@ -68,21 +68,17 @@ def read_profile(path: Path, source: str) -> Profile:
         every = enumerate(map(str.strip, _LINE_END.split(text)), start=1)
         lines = [(number, line) for number, line in every if line]
         if not lines:
-            raise base.refused("file-empty", " is empty", "a header and ballots", "nothing")
+            raise base.refused("file-empty", " is empty", "a header and ballots")
         ending = path.suffix.lstrip(".").lower()
         if lines[0][1].startswith("#"):
             mark, (fields, body) = ":", _header(lines)
         else:
             mark, (fields, body) = ",", _older(lines, ending)
-        typed = "DATA TYPE" in fields
-        kind = fields["DATA TYPE"][1].lower() if typed else ending
+        kind = fields["DATA TYPE"][1].lower() if "DATA TYPE" in fields else ending
         if kind not in TYPES:
-            expected = f"one of {listed(TYPES, most=len(TYPES))}"
-            found = "# DATA TYPE" if typed else "no DATA TYPE in the header"
-            hint = "name a file of orders or categories" if typed else "add a line # DATA TYPE: toi"
-            raise base.refused(
-                "type-unfit", f" is of type {base.short(kind)}", expected, found, hint
-            )
+            expected, hint = f"one of {listed(TYPES, most=5)}", "write a line # DATA TYPE: toi"
+            what = " has no type of orders or categories"
+            raise base.refused("type-unfit", what, expected, base.short(kind), hint)
         categories = _names(fields, "CATEGORY", "CATEGORIES") if kind == "cat" else ()
         alternatives = _names(fields, "ALTERNATIVE", "ALTERNATIVES")
         unique = next((key for key in _UNIQUE if key in fields), _UNIQUE[kind == "cat"])
@@ -92,18 +88,14 @@ def read_profile(path: Path, source: str) -> Profile:
             _check(ballot, kind, alternatives, len(categories))
             before = first.setdefault(tuple(map(frozenset, ballot.groups)), ballot.line)
             if before != ballot.line:
-                found, hint = (
-                    f"the same in line {counted(before)}",
-                    "add the two counts up in one line",
-                )
-                raise base.unlike(ballot.line, "each ballot once", None, found, hint)
+                found = f"the same in line {counted(before)}"
+                raise base.unlike(ballot.line, "each ballot once", found=found)
         votes = sum(ballot.count for ballot in ballots)
         for key, number in (("NUMBER VOTERS", votes), (unique, len(ballots))):
             line, stated = _number(fields, key)
             if number != stated:
-                raise base.unlike(
-                    line, f"{counted(number)}, as in the ballots", found=counted(stated)
-                )
+                expected = f"{counted(number)}, as in the ballots"
+                raise base.unlike(line, expected, found=counted(stated))
         return Profile(
             source=source,
             type=kind,
