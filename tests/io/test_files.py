@@ -24,7 +24,7 @@ def test_a_missing_file(tmp_path: Path) -> None:
     error = refusal(lambda: opening("predictions.parquet", "predictions"))
     assert error.hint == "fix the path; . holds a.csv, b.csv, c.csv, … (4 in all)"
     error = refusal(lambda: opening("nowhere/p.csv", "predictions"))
-    assert error.hint == "fix the path; there is nothing in nowhere either"
+    assert error.hint == "fix the path; nowhere holds nothing"
     for path in ("a.cvs", "a.csv/p.csv"):
         error = refusal(lambda path=path: existing(path, "predictions"))  # type: ignore[misc]  # bound now
         assert error.name == "file-missing"
@@ -32,8 +32,7 @@ def test_a_missing_file(tmp_path: Path) -> None:
 
 def test_a_folder_instead_of_a_file(tmp_path: Path) -> None:
     (tmp_path / "votes").mkdir()
-    error = refusal(lambda: existing("votes", "annotations"))
-    assert (error.found, error.hint) == ("an empty folder", "name a file")
+    assert refusal(lambda: existing("votes", "annotations")).found == "a folder with no file"
     written(tmp_path / "votes", "a.csv", "abcdef")
     error = refusal(lambda: opening("votes", "annotations"))
     assert (error.name, error.found) == ("file-is-folder", "a folder with a.csv")

@@ -43,7 +43,6 @@ def _unreadable(path: Path, role: str, reason: object) -> InputError:
         found=f'"{(getattr(reason, "strerror", None) or str(reason)).lower()}"',
         hint="name another file, or change the rights of this one",
         source=str(path),
-        details={"path": str(path)},
     )
 
 
@@ -55,13 +54,11 @@ def existing(path: Path | str, role: str) -> Path:
     except (FileNotFoundError, NotADirectoryError):
         names = _neighbours(path.parent)
         guess = near(path.name, names)
-        hint = f"fix the path; there is nothing in {path.parent} either"
+        hint = f"fix the path; {path.parent} holds {listed(names) or 'nothing'}"
         if not set("\b\t\n\f\r").isdisjoint(str(path)):  # TOML reads "data\\test.csv" with a tab
             hint = SLASHES
         elif guess is not None:
             hint = f"did you mean {path.parent / guess}?"
-        elif names:
-            hint = f"fix the path; {path.parent} holds {listed(names)}"
         raise InputError(
             "file-missing",
             f'{role} "{path}": there is no such file',
@@ -69,20 +66,17 @@ def existing(path: Path | str, role: str) -> Path:
             found="none",
             hint=hint,
             source=str(path),
-            details={"path": str(path), "near": guess},
         ) from None
     except (OSError, ValueError) as reason:
         raise _unreadable(path, role, reason) from reason
     if stat.S_ISDIR(mode):
-        names = _neighbours(path)
         raise InputError(
             "file-is-folder",
             f'{role} "{path}" is a folder',
             expected="a file",
-            found=f"a folder with {listed(names)}" if names else "an empty folder",
-            hint=f"name one of its files: {path / names[0]}" if names else "name a file",
+            found=f"a folder with {listed(_neighbours(path)) or 'no file'}",
+            hint="name one of its files",
             source=str(path),
-            details={"path": str(path)},
         )
     if not stat.S_ISREG(mode):
         raise _unreadable(path, role, "a device or a pipe")
@@ -205,7 +199,6 @@ def decode(data: bytes, source: str) -> str:
             found=f"byte 0x{data[at]:02X} at position {at - before + 1} of the line",
             hint="save it as UTF-8 (in Excel: CSV UTF-8)",
             source=source,
-            details={"byte": data[at], "offset": at},
         ) from None
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1

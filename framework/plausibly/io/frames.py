@@ -68,8 +68,7 @@ class FrameColumn(Column):
             return called[value]
         raise InputError(
             "label-number",
-            f"{_DATA_SET} row {counted(row + 1)}, column {quoted(self.name)} holds a number "
-            "without a name",
+            f"{_DATA_SET} row {counted(row + 1)}, column {quoted(self.name)} has an unnamed label",
             expected=f"0 to {len(called) - 1}, or -1 for no label",
             found=str(value),
             hint="fix the features of the data set",
@@ -99,12 +98,10 @@ def columns_of(frame: Any) -> tuple[str, list[FrameColumn]]:  # Any: `datasets` 
             listed_names = getattr(feature, "names", None)
             if isinstance(listed_names, (list, tuple)):
                 called[str(name)] = tuple(map(str, listed_names))
-        if isinstance(frame, Mapping):
-            what, hint = f"has {several(len(frame), 'split')}", 'data["train"]'
-            raise _unfit(source, what, "one of them", listed(map(quoted, frame)), hint)
-        if not hasattr(frame, "__len__"):
-            hint = "load_dataset(...) without streaming"
-            raise _unfit(source, "is streamed", "columns in memory", kind, hint)
+        if isinstance(frame, Mapping) or not hasattr(frame, "__len__"):
+            hint = 'load_dataset(..., split="train") without streaming'
+            found = listed(map(quoted, frame)) if isinstance(frame, Mapping) else kind
+            raise _unfit(source, "is no table", "one split, in memory", found, hint)
         frame = frame.with_format("arrow")[:]
     if callable(getattr(frame, "collect", None)):
         raise _unfit(source, "is lazy", "columns in memory", kind, "frame.collect()")

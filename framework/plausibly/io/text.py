@@ -40,11 +40,6 @@ _SNIFFED_CHARACTERS = 65_536
 _DELIMITERS = (",", ";", "\t", "|")
 _DECLARED = re.compile(r'"?sep=([^\r\n"])"?\r?(?:\n|\Z)', re.IGNORECASE)  # Excel writes this line
 _EDGES = string.whitespace + "\xa0\u200b\ufeff"
-_FAULTS = {
-    re.compile(r"[+-]?[0-9]*,[0-9]+"): "write decimals with a point",
-    re.compile(r"[+-]?[0-9.,]+ ?%"): "write 0.75 instead of 75%",
-}
-"""Numbers in another form, and what to do about them."""
 
 
 def value_of(text: str) -> float | None:
@@ -60,26 +55,21 @@ def numbers(
 ) -> NDArray[np.float64]:
     """Return the numbers in some columns of a table, (row, column)."""
     values = np.empty((len(table), len(columns)), dtype=np.float64)
-    words: dict[str, str] = {}
+    wordy: list[int] = []
     cells: list[tuple[int, int]] = []
     for place, position in enumerate(columns):
-        column = table.columns[position]
-        read = [value_of(text) for text in column]
+        read = [value_of(text) for text in table.columns[position]]
         values[:, place] = [np.nan if value is None else value for value in read]
-        wrong = [row for row, value in enumerate(read) if value is None]
-        cells += [(row, position) for row in wrong]
-        if wrong and np.isnan(values[:, place]).all() and not _fault(column[wrong[0]]):
-            words[table.header[position]] = f'"{shortened(column[wrong[0]], 30)}" and the like'
-    if words:
-        raise not_numeric(table.source, list(words), rest, next(iter(words.values())), hint)
+        wrong = [(row, position) for row, value in enumerate(read) if value is None]
+        cells += wrong
+        wordy += [position] if wrong and np.isnan(values[:, place]).all() else []
     if cells:
-        row, position = min(cells)
+        row, position = min(cells, key=lambda cell: (cell[1] not in wordy, cell))
         text = table.columns[position][row]
-        error = unreadable(table, row, table.header[position], text)
-        error.found += f" ({counted(len(cells))} such cells)" if len(cells) > 1 else ""
-        error.hint = _fault(text) or error.hint
-        error.details["lines"] = sorted({table.lines[where] for where, _ in cells})
-        raise error
+        if not wordy:
+            raise unreadable(table, row, table.header[position], text)
+        found = f'"{shortened(text, 30)}" and the like'
+        raise not_numeric(table.source, [table.header[at] for at in wordy], rest, found, hint)
     return values
 
 
@@ -95,7 +85,6 @@ def not_numeric(
         found=found,
         hint=hint,
         source=source,
-        details={"columns": list(columns)},
     )
 
 
@@ -132,15 +121,10 @@ def unreadable(
         f'{table.place(row)}, column "{column}" is not a number',
         expected=expected,
         found=f'"{shortened(text, 30)}"',
-        hint="fix that line",
+        hint="fix that line; write decimals with a point, and 0.75 for 75%",
         source=table.source,
         details={"lines": [table.lines[row]]},
     )
-
-
-def _fault(text: str) -> str | None:
-    """Return what to do about a number in another form; None where it is no number at all."""
-    return next((hint for form, hint in _FAULTS.items() if form.fullmatch(text.strip())), None)
 
 
 def plain(texts: Sequence[str]) -> NDArray[np.int64] | NDArray[np.float64] | None:
@@ -338,7 +322,6 @@ def parse(text: str, source: str, delimiter: str) -> Iterator[tuple[int, list[st
             found=found,
             hint="fix the quotes of that line",
             source=source,
-            details={"line": end + 1},
         ) from None
 
 
@@ -373,7 +356,6 @@ def distinct(
             found=listed(header),
             hint=hint,
             source=source,
-            details={"columns": twice},
         )
 
 
@@ -479,18 +461,15 @@ def read_table(
         del rows[0]
     if wrong := [(line, row) for line, row in rows if len(row) != len(names)]:
         line, row = wrong[0]
-        shown = " | ".join(shortened(field, 20) for field in row[:6])
-        shown += " | …" if len(row) > 6 else ""
         others = f" ({counted(len(wrong))} such lines)" if len(wrong) > 1 else ""
-        long = f'quote a label that contains the delimiter: "a{used} b"'
+        hint = f'complete it; quote a label that contains the delimiter: "a{used} b"'
         raise InputError(
             "row-width",
             f"{source} line {counted(line)} has {several(len(row), 'field')}",
             expected=f"{len(names)} ({listed(names)})",
-            found=f"{shown}{others}",
-            hint=long if len(row) > len(names) else "complete that line, or remove it",
+            found=f"{shortened(' | '.join(row), 60)}{others}",
+            hint=hint,
             source=source,
-            details={"lines": [line for line, _ in wrong], "width": len(names)},
         )
     if named and unique:
         distinct(names, source)
@@ -520,7 +499,7 @@ def _json_table(path: Path | str, role: str, head: bytes) -> TextTable:
         unit, entries = "row", list(enumerate(every if isinstance(every, list) else [], start=1))
     else:
         entries = read_json_lines(path, role)
-    records: dict[int, dict[str, object]] = {}
+    records: list[dict[str, object]] = []
     for at, value in entries:
         if not isinstance(value, dict):
             raise InputError(
@@ -530,19 +509,18 @@ def _json_table(path: Path | str, role: str, head: bytes) -> TextTable:
                 found=json_shown(value),
                 hint=f"fix or remove that {unit}",
                 source=source,
-                details={"line": at},
             )
-        records[at] = value
-    header, *rows = _cells(list(records.values()))
-    nested = {
-        key: "a list or an object"
-        for record in records.values()
-        for key, value in record.items()
-        if isinstance(value, (dict, list))
-    }
-    columns = tuple(map(list, zip(*rows, strict=True)))
+        records.append(value)
+    header, *rows = _cells(records)
+    every_value = [item for record in records for item in record.items()]
+    nested = {key: "a list or an object" for key, v in every_value if isinstance(v, (dict, list))}
     return TextTable(
-        source=source, header=header, columns=columns, lines=list(records), unit=unit, nested=nested
+        source=source,
+        header=header,
+        columns=tuple(map(list, zip(*rows, strict=True))),
+        lines=[at for at, _ in entries],
+        unit=unit,
+        nested=nested,
     )
 
 

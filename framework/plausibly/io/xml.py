@@ -71,15 +71,13 @@ def read_xml(path: Path | str, role: str, *, source: str | None = None) -> Eleme
     parser.buffer_text = True
 
     def broken(what: str, expected: str, found: str) -> InputError:
-        line = parser.CurrentLineNumber
         return InputError(
             "xml-broken",
-            f"{source} line {counted(line)} {what}",
+            f"{source} line {counted(parser.CurrentLineNumber)} {what}",
             expected=expected,
             found=found,
             hint="copy it again, or write it again",
             source=source,
-            details={"line": line},
         )
 
     def start(tag: str, attributes: dict[str, str]) -> None:
@@ -107,9 +105,6 @@ def read_xml(path: Path | str, role: str, *, source: str | None = None) -> Eleme
         raise
     # The latter are of an encoding that it declares.
     except (expat.ExpatError, LookupError, UnicodeError, ValueError) as reason:
-        problem = " ".join(str(reason).split())[:80]
-        if isinstance(reason, expat.ExpatError):
-            problem = expat.ErrorString(reason.code) or ""
         expected = "one element, each tag closed, in the encoding that its first line declares"
-        raise broken("is no XML", expected, problem) from None
+        raise broken("is no XML", expected, " ".join(str(reason).split())[:80]) from None
     return root.children[0]
