@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from plausibly import extras
-from plausibly.data.names import is_missing, is_name, name_text, quoted, several
+from plausibly.data.names import is_missing, is_name, name_text, quoted
 from plausibly.data.text_table import TextTable
 from plausibly.errors import InputError, counted, listed
 from plausibly.io.text import Cells, Column, Content, as_texts, distinct, table_of

@@ -93,9 +93,23 @@ def _named(answer: object) -> set[str]:
     return set(map(str, answer)) if isinstance(answer, Mapping) else {str(answer)}
 
 
-def _with_policy(kind: str, response: Response, policies: Mapping[str, str]) -> Response:
+def _with_policy(
+    kind: str, response: Response, policies: Mapping[str, str], source: str
+) -> Response:
     """Return the response with the answer that counts; None where it does not count."""
     policy = states.policy(response.state, kind, policies)
+    if policy == states.ERROR:
+        who = response.annotator or "an unknown annotator"
+        is_empty = response.state == states.EMPTY
+        raise InputError(
+            "answer-empty" if is_empty else "state-refused",
+            f"{f'{source} {response.place}'.strip()}: {who} on example {response.example}: "
+            f"the response is {response.state}",
+            expected="one label or more" if is_empty else "responses that count",
+            found=f"a response that is {response.state}",
+            hint=f'states={{"{response.state}": "drop"}} (or label:NAME, the label that it means)',
+            source=source,
+        )
     if policy == states.COUNT:
         # An unknown annotator has no name; the state would repeat it.
         plain = response.state == states.UNKNOWN_ANNOTATOR
@@ -106,33 +120,6 @@ def _with_policy(kind: str, response: Response, policies: Mapping[str, str]) -> 
         answers: dict[str, object] = {"single-label": label, "soft-label": {label: 1.0}}
         answer = answers.get(kind, [label])
     return attrs.evolve(response, answer=answer)
-
-
-def _check_states(
-    kind: str, responses: Sequence[Response], policies: Mapping[str, str], source: str
-) -> None:
-    refused = [r for r in responses if states.policy(r.state, kind, policies) == states.ERROR]
-    if not refused:
-        return
-    state = min(response.state for response in refused)
-    alike = sorted((r for r in refused if r.state == state), key=_key)
-    first = alike[0]
-    examples = list(dict.fromkeys(response.example for response in alike))
-    name, says, policies_shown = "state-refused", f"the response is {state}", "count, drop"
-    expected = "responses that count, or a word on what to do with others"
-    if state == states.EMPTY:
-        name, says, policies_shown = "answer-empty", "names no label", "drop"
-        expected = "one label or more, or a word on what an empty set means"
-    raise InputError(
-        name,
-        f"{f'{source} {first.place}'.strip()}: {first.annotator or 'an unknown annotator'} "
-        f"on example {first.example}: {says}",
-        expected=expected,
-        found=f"{several(len(alike), 'such response')}, about {listed(examples)}",
-        hint=f'states={{"{state}": "drop"}} ({policies_shown} or label:NAME)',
-        source=source,
-        details={"examples": examples, "state": state},
-    )
 
 
 def _resolve_duplicates(
@@ -172,22 +159,16 @@ def _resolve_duplicates(
         if len(stays) > 1:
             again.append(stays)
     if again and duplicates == "error":
-        by: dict[str, list[list[Response]]] = {}
-        for group in again:
-            by.setdefault(str(group[0].annotator), []).append(group)
-        name, more = min(by), len(by) - 1
-        examples = [group[0].example for group in by[name]]
-        places = in_file_order(by[name][0])
+        first = again[0]
+        places = in_file_order(first)
         raise InputError(
             "response-twice",
-            f"{source}: {name} answered {several(len(examples), 'example')} again "
-            f"({listed(examples)})" + (f", first in {listed(places)}" if places else ""),
+            f"{source}: {first[0].annotator} answered example {first[0].example} again"
+            + (f", in {listed(places)}" if places else ""),
             expected="one response per annotator and example",
-            found=f"up to {counted(max(map(len, again)))}"
-            + (f", also by {several(more, 'other annotator')}" if more else ""),
+            found=several(len(again), "such pair"),
             hint=f"{_ALL} (or latest, by their times; fractional, first, last)",
             source=source,
-            details={"annotators": sorted(by), "examples": examples},
         )
     return sorted(kept, key=_key), left_out, bool(again)
 
@@ -197,15 +178,12 @@ def _latest(group: Sequence[Response], source: str) -> Response:
     last = [response for response in group if times and response.time == max(times)]
     if len(times) == len(group) and len({repr(_key(response)) for response in last}) == 1:
         return last[0]
-    found = f"{several(len(times), 'time')} for {several(len(group), 'response')}"
-    if len(times) == len(group):
-        found = f"time {max(times)} for {several(len(last), 'different response')}"
     raise InputError(
         "times-unclear",
         f"{source}: nothing says which response by {group[0].annotator} to example "
         f"{group[0].example} is the latest ({listed(in_file_order(group))})",
         expected="the time of each, and one that is the latest",
-        found=found,
+        found=f"{several(len(times), 'time')} for {several(len(group), 'response')}",
         hint=f"{_ALL} (or fractional, or first or last in the file)",
         source=source,
     )
@@ -293,8 +271,7 @@ class ResponseOptions(Reader):
             _with_state(kind, response, frozenset(self.none_of_these)) for response in responses
         ]
         policies = {**(policies or {}), **self.states}
-        _check_states(kind, stated, policies, source)
-        ready = [_with_policy(kind, response, policies) for response in stated]
+        ready = [_with_policy(kind, response, policies, source) for response in stated]
         ready, again, repeated = _resolve_duplicates(ready, self.duplicates, source)
         _warn_of_annotators(ready, source, anonymous=anonymous)
         every = sorted({*examples, *(response.example for response in ready)})
