@@ -267,7 +267,7 @@ def test_a_table_that_cannot_be_written_leaves_the_old_file(
     ("old", "new", "name", "outcome"),
     [
         ("3,a,None,x,answered,\n", "", "table-changed", None),
-        ("3,a,None,x", "3,a,None,z", "table-changed", "4 responses, 3 mentions"),
+        ("3,a,None,x", "3,a,None,z", "table-changed", "4 responses"),
         ("1/1 {", "1/2 {", "table-changed", "rows alone"),
         ('""version"": 1', '""version"": ', "file-damaged", None),
         ('""unlisted"": ""excluded""', '""unlisted"": ""?""', "file-damaged", None),

@@ -23,7 +23,7 @@ from plausibly.data.annotations import (
 from plausibly.data.names import name_texts, not_among, positions, quoted, several, text_array
 from plausibly.data.states import STATES
 from plausibly.data.text_table import TextTable
-from plausibly.errors import InputError, MissingExtra, counted
+from plausibly.errors import InputError, MissingExtra
 from plausibly.io import arrays, datasets, files, text
 from plausibly.io.arrays import Array
 from plausibly.io.datasets import ABOUT, MARK, npz_names
@@ -211,23 +211,18 @@ def _from_rows(path: Path, kind: str | None) -> AnnotationTable:
     if kind is not None:  # of the rows alone, as they stand
         annotation = registry.resolve(ANNOTATION, kind)
         sorted_names = {dim: sorted(texts) for dim, texts in named.items()}
-        try:
-            table = build_table(
-                kind,
-                examples=sorted_names[names.EXAMPLE],
-                annotators=sorted_names[names.ANNOTATOR],
-                labels=sorted_names[names.LABEL],
-                **coded(sorted_names),
-                labels_declared=False,
-            )
-            with calling(f"annotation {kind}", "validate"):
-                annotation.validate(table)
-        except InputError as error:
-            error.what = f"{source}: {error.what}"
-            raise
+        table = build_table(
+            kind,
+            examples=sorted_names[names.EXAMPLE],
+            annotators=sorted_names[names.ANNOTATOR],
+            labels=sorted_names[names.LABEL],
+            **coded(sorted_names),
+            labels_declared=False,
+        )
+        with calling(f"annotation {kind}", "validate"):
+            annotation.validate(table)
         return table
-    expected = 'the column "about" as plausibly wrote it (Parquet: the metadata), with the kind of '
-    expected, found = f"{expected}answer, all labels and what else there is", "rows alone"
+    expected, found = 'the column "about" (Parquet: the metadata) as it was written', "rows alone"
     meant = "soft-label" if _WEIGHT in rows.header else "single-label"
     meant = "partial-ranking" if _BLOCK in rows.header else meant
     if about is not None:
@@ -244,15 +239,13 @@ def _from_rows(path: Path, kind: str | None) -> AnnotationTable:
             if same is not None:
                 return same
         expected, meant = "rows that fit the digest in the file", str(dataset.attrs.get(names.KIND))
-        found = f"{several(columns[names.RESPONSE_EXAMPLE].size, 'response')}, "
-        found += several(columns[names.MENTION_LABEL].size, "mention")
-    as_kind = f'reader="annotation-table", kind={quoted(meant)}, if the rows are such answers'
+        found = several(columns[names.RESPONSE_EXAMPLE].size, "response")
     raise InputError(
         "table-changed",
         f"{source} has other rows than were written, or rows alone",
         expected=expected,
         found=found,
-        hint=f"copy it again; or {as_kind}, to read them as they stand",
+        hint=f'copy it again; or reader="annotation-table", kind={quoted(meant)}, to read its rows',
         source=source,
     )
 
@@ -263,7 +256,7 @@ def _read_rows(table: TextTable) -> tuple[dict[str, list[str]], dict[str, Array]
     text.check_named(table, names.EXAMPLE, names.EXAMPLE, blanks=True)
     numbers = _numbers(table, names.RESPONSE, np.arange(len(table)), whole=True)
     order = np.argsort(numbers, kind="stable")
-    known, start, response = np.unique(numbers[order], return_index=True, return_inverse=True)
+    _, start, response = np.unique(numbers[order], return_index=True, return_inverse=True)
     named: dict[str, list[str]] = {}
     codes: dict[str, Ints] = {}
     for dim in _CODED:
@@ -297,9 +290,7 @@ def _read_rows(table: TextTable) -> tuple[dict[str, list[str]], dict[str, Array]
         for place in np.flatnonzero(values != values[start][response])[:1].tolist():
             raise InputError(
                 "response-mixed",
-                f"{table.place(order[place])} is about another example, annotator, weight or "
-                "state than the rows before it of response "
-                f"{counted(int(known[response[place]]))}",
+                f"{table.place(order[place])} has another {name} than its response before",
                 expected="rows of one response that differ in what they name alone",
                 hint="give it another number",
                 source=table.source,
@@ -309,14 +300,11 @@ def _read_rows(table: TextTable) -> tuple[dict[str, list[str]], dict[str, Array]
 
 def _numbers(table: TextTable, column: str, rows: Ints, *, whole: bool = False) -> Floats | Ints:
     """Return the numbers of a column in some rows, none of which may be empty."""
-    if not rows.size:
-        return np.zeros(0)
-    texts = table.column(column)
-    cells = [texts[row] for row in rows.tolist()]
-    values = plain(cells)
-    if values is None or (whole and (values.dtype.kind != "i" or values.min() < 0)):
-        fits = (plain([cell]) is not None and (cell.isdecimal() or not whole) for cell in cells)
-        place = next((place for place, fit in enumerate(fits) if not fit), 0)
+    cells = list(map(table.column(column).__getitem__, rows.tolist()))
+    values = plain(cells) if cells else np.zeros(0, np.int64)
+    if values is None or (whole and not all(map(str.isdecimal, cells))):
+        fits = str.isdecimal if whole else lambda cell: plain([cell]) is not None
+        place = next((place for place, cell in enumerate(cells) if not fits(cell)), 0)
         expected = "a whole number" if whole else "a number such as 0.25"
         raise text.unreadable(table, int(rows[place]), column, cells[place], expected)
     return values if whole else values.astype(np.float64)
