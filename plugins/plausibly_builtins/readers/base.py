@@ -220,8 +220,8 @@ def warn_of(source: str, name: str, what: str, expected: str, found: str, hint: 
     frame, level = sys._getframe(), 1
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _OURS:
         frame, level = frame.f_back, level + 1
-    fields = {"expected": expected, "found": found, "hint": hint, "source": source}
-    warn(name, f"{source}{what}", **fields, stacklevel=level)
+    what = f"{source}{what}"
+    warn(name, what, expected=expected, found=found, hint=hint, source=source, stacklevel=level)
 
 
 def warn_missing_words(
@@ -261,7 +261,7 @@ def choose(reader: str, key: str, plural: str, options: Sequence[str], wanted: s
     if wanted is None and len(options) == 1:
         return options[0]
     expected, found = f"the name of one {key}", listed(map(short, options)) or "none"
-    meant = (near(wanted, options) if wanted else None) or next(iter(options), "")
+    meant = (near(wanted, options) if wanted else None) or next(iter(options), "NAME")
     meant = short(meant)[1:-1]
     if wanted is None:
         raise needed(reader, f" has {len(options)} {plural}", expected, found, **{key: meant})

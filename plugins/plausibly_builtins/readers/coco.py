@@ -8,7 +8,7 @@ from typing import Literal
 
 import attrs
 
-from plausibly.plugin import AnnotationTable, counted, listed, several
+from plausibly.plugin import AnnotationTable, counted, listed
 from plausibly.plugin.readers import Response, json_head, read_json, states
 from plausibly_builtins.readers import base
 
@@ -70,15 +70,9 @@ class Coco(base.Export):
         annotations = lists["annotations"]
         keys = [key for key in _WHERE if any(entry.get(key) for entry in annotations)]
         if keys and not self.instances:
-            places = [at for at, entry in enumerate(annotations) if any(map(entry.get, _WHERE))]
-            number = f"{several(len(places), 'annotation')} of {counted(len(annotations))}"
-            what = f": {number} with a place inside the image"
+            what, expected = " says where something is in its images", "annotations of whole images"
             more = ", if an instance means that its image shows the category"
-            raise base.needed(
-                *("coco", what, "annotations of whole images", listed(keys), more),
-                details={"annotations": places},
-                instances=True,
-            )
+            raise base.needed("coco", what, expected, listed(keys), more, instances=True)
         named = any(entry.get("annotator") is not None for entry in annotations)
         if named:
             base.check_annotator(self.annotator, "names its annotators")

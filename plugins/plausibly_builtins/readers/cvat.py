@@ -8,7 +8,7 @@ from pathlib import Path
 
 import attrs
 
-from plausibly.plugin import AnnotationTable, counted, listed, quoted, several
+from plausibly.plugin import AnnotationTable, counted, listed
 from plausibly.plugin.readers import Response, XmlElement, read_xml, states
 from plausibly_builtins.readers import base
 
@@ -93,18 +93,13 @@ class Cvat(base.Export):
                     )
                     responses += self._answered(response, image, left_out)
         if shapes and not tags:
-            what = f" holds {several(shapes.total(), 'shape')} and no tag"
             expected = "tags, which say what an image shows; shapes say where something is"
-            counts = {tag: shapes[tag] for tag in _SHAPES if shapes[tag]}
-            found = listed(f"{counted(number)} {tag}" for tag, number in counts.items())
-            raise base.refused("tags-missing", what, expected, found, shapes=counts)
+            found = listed(f"{counted(number)} {tag}" for tag, number in shapes.items())
+            raise base.refused("tags-missing", " holds shapes and no tag", expected, found)
         if self.attribute is not None and not responses:
             inner = (item for tag in tags for item in tag.all("attribute"))
             seen = sorted({item.attributes.get("name", "") for item in inner})
-            hint = base.as_argument("cvat", attribute=seen[0]) if seen else "leave attribute out"
-            found = listed(map(quoted, seen)) or "tags without attributes"
-            what = f": no tag has the attribute {quoted(self.attribute)}"
-            raise base.unfit(what, "an attribute of the tags", found, hint, attributes=seen)
+            base.choose("cvat", "attribute", "attributes of tags", seen, self.attribute)
         return self.gathered(
             self.kind,
             responses,

@@ -206,14 +206,12 @@ def _check(ballot: Ballot, kind: str, alternatives: Sequence[str], categories: i
             raise base.unlike(line, expected, found=several(len(groups), "group"))
         return
     if not all(groups):
-        hint = "remove it, and count anew in the header"
-        raise base.unlike(line, "one alternative or more at every rank", None, "{}", hint)
+        raise base.unlike(line, "one alternative or more at every rank", found="{}")
     tied = kind.startswith("s") and any(len(group) > 1 for group in groups)
     if tied or (kind.endswith("c") and ballot.size < number):
-        wider = f"t{kind[1:]}" if tied else f"{kind[:2]}i"
         expected = f"{'strict' if tied else 'complete'} orders, as {kind} files have"
         found = f"{several(ballot.size, 'alternative')} in {several(len(groups), 'rank')}"
-        raise base.unlike(line, expected, None, found, f'"# DATA TYPE: {wider}", or fix that line')
+        raise base.unlike(line, expected, found=found)
 
 
 @attrs.frozen(kw_only=True)
@@ -260,18 +258,10 @@ class PrefLib(base.Export):
         number = len(first.alternatives)
         shorter = [p.place(b) for p in profiles.values() for b in p.ballots if b.size < number]
         if self.unlisted is None and shorter:
-            lines = f"{several(len(shorter), 'line')} that name fewer than all "
-            what = f" holds {lines}{several(number, 'alternative')}, first {shorter[0]}"
-            raise base.needed(
-                "preflib",
-                what,
-                "the meaning of that, which the format leaves open: excluded = the others come "
-                "after all that are named; unknown = they were not compared",
-                "no word",
-                ' where voters could name every label, "unknown" where they could not',
-                details={"places": shorter},
-                unlisted="excluded",
-            )
+            what = f" has ballots that name fewer than all alternatives, first {shorter[0]}"
+            expected = "excluded, if the others come after all that are named; unknown, if not"
+            found = several(len(shorter), "such line")
+            raise base.needed("preflib", what, expected, found, unlisted="excluded")
         # A declared label that was on no ballot was not compared.
         beyond = labels is not None and not set(labels) <= set(first.alternatives)
         return self.gathered(
@@ -294,29 +284,27 @@ class PrefLib(base.Export):
         profiles: dict[str, Profile] = {}
         for path in _files(folder):
             profile = read_profile(path, f"{folder.name}/{path.relative_to(folder).as_posix()}")
+            first = next(iter(profiles.values()), profile)
+            differ = sorted(set(first.alternatives) ^ set(profile.alternatives))
             with base.about(profile.source):
                 if path.stem in profiles:
                     what = f" is of example {path.stem}, as {profiles[path.stem].source} is"
                     hint = "move one of them elsewhere; a file of another type has the same ballots"
                     raise base.refused("example-twice", what, "one file per example", "two", hint)
+                if differ:
+                    what = f" has other alternatives than {first.source}"
+                    expected, found = (
+                        "the same names in every file",
+                        listed(map(base.short, differ)),
+                    )
+                    raise base.refused("alternatives-differ", what, expected, found)
+                if (first.type == "cat") != (profile.type == "cat"):
+                    expected = f"{first.type}, as {first.source}: either orders or categories"
+                    raise base.unlike("as a whole", expected, found=profile.type)
             profiles[path.stem] = profile
         if not profiles:
             expected = "files that end in " + listed(f".{kind}" for kind in TYPES)
             raise base.refused("file-empty", " holds no file of ballots", expected, "none")
-        first = next(iter(profiles.values()))
-        for later in profiles.values():
-            differ = sorted(set(first.alternatives) ^ set(later.alternatives))
-            with base.about(later.source):
-                if differ:
-                    what = f" has other alternatives than {first.source}"
-                    found = f"only one of the two has {listed(map(base.short, differ))}"
-                    hint = "read those files one by one, or fix the names"
-                    name, expected = "alternatives-differ", "the same names in every file"
-                    raise base.refused(name, what, expected, found, hint, alternatives=differ)
-                if (first.type == "cat") != (later.type == "cat"):
-                    expected = f"{first.type}, as {first.source}: either orders or categories"
-                    hint = "put them into two folders"
-                    raise base.unlike("as a whole", expected, None, later.type, hint)
         return profiles
 
     def _responses(self, example: str, profile: Profile) -> Iterator[Response]:

@@ -263,17 +263,5 @@ class SageMaker(base.Export):
         fields = list(dict.fromkeys(name for form in forms for name in form))
         if self.field is not None and self.field in fields:
             return self.field
-        likely = [
-            n for n in fields if any(base.form_labels(form.get(n)) is not None for form in forms)
-        ]
-        if self.field is None and len(likely) == 1:
-            return likely[0]
-        what = f": workers filled {listed(map(quoted, fields)) or 'no field'}"
-        expected = f"the field {quoted(self.field)}" if self.field else "one field with labels"
-        found = f"labels in {listed(map(quoted, likely)) or 'none'}"
-        meant = (likely or ["FIELD"])[0]
-        if self.field is None:
-            parts = ("sagemaker", what, expected, found)
-            raise base.needed(*parts, details={"fields": fields}, field=meant)
-        hint = base.as_argument("sagemaker", field=meant)
-        raise base.unfit(what, expected, found, hint, fields=fields)
+        likely = [n for n in fields if any(base.form_labels(f.get(n)) is not None for f in forms)]
+        return base.choose("sagemaker", "field", "fields with labels", likely, self.field)
