@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from threading import Lock, Timer
+from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from plausibly import text
@@ -21,9 +21,6 @@ Tick: TypeAlias = Callable[[int, int], object]
 
 Progress: TypeAlias = Tick | bool
 """A function to call after each step; or True for a bar where it can be seen, False for none."""
-
-PATIENCE = 2.0
-"""Seconds after which a slow step is named."""
 
 _EVERY = 0.1  # seconds between two pictures of a bar in a notebook
 
@@ -43,21 +40,6 @@ def ticking(progress: Progress | None, what: str) -> Iterator[Tick]:
             bar.stop()
     else:
         yield lambda done, total: None
-
-
-@contextlib.contextmanager
-def naming_if_slow(what: str) -> Iterator[None]:
-    """Print on a terminal what takes longer than `PATIENCE`, such as a component of others."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield
-        return
-    timer = Timer(PATIENCE, lambda: sys.stderr.write(visible(f"{what} …\n")))
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
 
 
 def in_notebook() -> bool:

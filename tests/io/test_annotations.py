@@ -21,11 +21,10 @@ from plausibly.config.hints import as_options
 from plausibly.data.annotations import AnnotationTable, build_table
 from plausibly.io import files
 from plausibly.io.annotation_files import (
-    is_annotation_file,
     read_annotation_file,
     write_annotations,
 )
-from plausibly.io.datasets import ENDINGS
+from plausibly.io.datasets import ENDINGS, is_annotation_file
 from plausibly.io.hints import columns_hint
 from plausibly.plugin import READER, Reader, Record, table_from_records
 

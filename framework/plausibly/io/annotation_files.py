@@ -23,17 +23,16 @@ from plausibly.data.annotations import (
 from plausibly.data.names import name_texts, not_among, positions, quoted, several, text_array
 from plausibly.data.states import STATES
 from plausibly.data.text_table import TextTable
-from plausibly.errors import InputError, MissingExtra
-from plausibly.io import arrays, datasets, files, text
+from plausibly.errors import InputError
+from plausibly.io import datasets, files, text
 from plausibly.io.arrays import Array
-from plausibly.io.datasets import ABOUT, MARK, npz_names
+from plausibly.io.datasets import ANNOTATION_TABLE, FIRST_COLUMNS
 from plausibly.io.label_tables import check_known
 from plausibly.io.text import plain
 from plausibly.kernels.types import Floats, Ints
 from plausibly.protocols import ANNOTATION
 from plausibly.registry.entries import calling
 
-_KIND = "annotation table"
 _ROLE = "annotations"
 _KEYS = {names.EXAMPLE: "examples", names.LABEL: "labels", names.ANNOTATOR: "annotators"}
 _CODED = {
@@ -41,9 +40,8 @@ _CODED = {
     names.ANNOTATOR: names.RESPONSE_ANNOTATOR,
     names.LABEL: names.MENTION_LABEL,
 }
-_FIRST = (names.RESPONSE, names.EXAMPLE, names.ANNOTATOR, names.LABEL)
 _BLOCK, _WEIGHT, _STATE = "block", "weight", "state"
-"""Columns of a file: the first ones, and those that are there where the table has them."""
+"""Columns that are there where the table has them."""
 
 
 def write_annotations(table: xr.Dataset, path: Path | str) -> None:
@@ -74,14 +72,14 @@ def write_annotations(table: xr.Dataset, path: Path | str) -> None:
     whole = rebuilt(check_table(table))
     with replacing(path) as part:
         if ending in datasets.ARRAY_ENDINGS:
-            datasets.write_arrays(whole, _KIND, part, _KEYS)
+            datasets.write_arrays(whole, ANNOTATION_TABLE, part, _KEYS)
             return
         columns = _columns_of(whole)
         # Examples that all have a response, in the order of the table, are named by the rows.
         in_rows = np.unique(whole[names.RESPONSE_EXAMPLE].values).size == whole.sizes[names.EXAMPLE]
         beside = {names.EXAMPLE: names.EXAMPLE} if in_rows else {}
         bare = whole.drop_vars(list(COLUMNS), errors="ignore")
-        about = datasets.encode(bare, _KIND, part.name, beside)
+        about = datasets.encode(bare, ANNOTATION_TABLE, part.name, beside)
         datasets.write_rows(part, list(columns), list(columns.values()), about)
 
 
@@ -117,18 +115,6 @@ def _columns_of(table: xr.Dataset) -> dict[str, Sequence[str | None] | Array]:
 # ---- and back
 
 
-def is_annotation_file(path: Path, head: bytes) -> bool:
-    """Return whether `write_annotations` wrote a file, also one that was edited since."""
-    try:
-        if head.startswith(b"PK"):
-            return {ABOUT, names.MENTION_RESPONSE} <= npz_names(path)
-        if head.startswith(arrays.SIGNATURES):
-            return f'"{MARK}": "{_KIND}"'.encode() in head
-        return datasets.begins(path, head, _FIRST)
-    except (InputError, MissingExtra):
-        return False
-
-
 def read_annotation_file(
     path: Path | str, labels: Sequence[str] | None = None, *, kind: str | None = None
 ) -> AnnotationTable:
@@ -154,7 +140,7 @@ def read_annotation_file(
     head = files.opening(path, _ROLE, 8)
     source = path.name
     table: AnnotationTable | None
-    if not head.startswith((*arrays.SIGNATURES, b"PK")):
+    if not head.startswith((*files.NETCDF, b"PK")):
         table = _from_rows(path, kind)
     elif kind is not None:
         raise files.meaningless(
@@ -168,7 +154,7 @@ def read_annotation_file(
         about, stored = datasets.read_arrays(path, _ROLE, head)
         if about is None:
             raise datasets.damaged(source, "it does not say that it is an annotation table")
-        dataset, _ = datasets.decode(about, _KIND, source, stored)
+        dataset, _ = datasets.decode(about, ANNOTATION_TABLE, source, stored)
         table = _as_written(dataset, source)
     if table is None:
         raise datasets.damaged(source, "its parts do not fit together")
@@ -226,7 +212,7 @@ def _from_rows(path: Path, kind: str | None) -> AnnotationTable:
     meant = "soft-label" if _WEIGHT in rows.header else "single-label"
     meant = "partial-ranking" if _BLOCK in rows.header else meant
     if about is not None:
-        dataset, _ = datasets.decode(about, _KIND, source)
+        dataset, _ = datasets.decode(about, ANNOTATION_TABLE, source)
         known = {dim: name_texts(dataset[dim].values) for dim in _CODED if dim in dataset.variables}
         known.setdefault(names.EXAMPLE, named[names.EXAMPLE])
         named_all = len(known) == len(_CODED)
@@ -252,7 +238,7 @@ def _from_rows(path: Path, kind: str | None) -> AnnotationTable:
 
 def _read_rows(table: TextTable) -> tuple[dict[str, list[str]], dict[str, Array]]:
     """Return names in the order in which responses first name them, and columns of codes."""
-    table.need(_FIRST, hint="name the columns response, example, annotator and label")
+    table.need(FIRST_COLUMNS, hint="name the columns response, example, annotator and label")
     text.check_named(table, names.EXAMPLE, names.EXAMPLE, blanks=True)
     numbers = _numbers(table, names.RESPONSE, np.arange(len(table)), whole=True)
     order = np.argsort(numbers, kind="stable")

@@ -26,12 +26,11 @@ from plausibly.errors import (
     listed,
     warn,
 )
-from plausibly.io import arrays, files, text
+from plausibly.io import files, text
 from plausibly.io.datasets import npz_names
 from plausibly.io.hints import NEEDED, columns_hint
 from plausibly.io.json import json_head, read_json, read_json_lines, shortened
 from plausibly.io.label_tables import Names, is_table, names_of, table_from, with_coordinates
-from plausibly.progress import naming_if_slow
 from plausibly.protocols import ANNOTATION, READER, Annotation, ComponentLike, Reader
 from plausibly.registry import called
 from plausibly.registry.entries import Entry, calling, reason_of
@@ -277,8 +276,7 @@ def _warn_of(reader: str, what: str, reason: BaseException, hint: str) -> None:
 def _recognises(reader: Reader, path: Path, head: bytes) -> bool:
     name = called(READER, reader)
     try:
-        with naming_if_slow(f"reader {name} looks at {path.name}"):
-            answer = reader.recognises(path, head)
+        answer = reader.recognises(path, head)
         if answer not in (True, False):
             raise TypeError(f"it returned a {type(answer).__name__}")
         return answer
@@ -303,7 +301,7 @@ def _unknown(path: Path, head: bytes, readers: int, refusals: dict[str, InputErr
         read_xml(path, _ROLE)
     elif name.endswith((".json", ".jsonl", ".ndjson")):
         (read_json_lines if len(json_head(head)) > 1 else read_json)(path, _ROLE)
-    elif not (rows or is_array or head.startswith(arrays.SIGNATURES)) or (
+    elif not (rows or is_array or head.startswith(files.NETCDF)) or (
         widths[0] > 1 and 2 * widths.count(widths[0]) > len(rows)
     ):
         text.read_table(path, role=_ROLE, unique=False)

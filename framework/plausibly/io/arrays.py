@@ -157,7 +157,7 @@ def texts_of(array: Array, source: str, what: str) -> list[str]:
 
 
 CLASSIC = (b"CDF\x01", b"CDF\x02")
-SIGNATURES = (*CLASSIC, b"CDF\x05", b"\x89HDF")
+SIGNATURES = files.NETCDF
 
 
 class _Lock:

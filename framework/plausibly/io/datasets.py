@@ -14,19 +14,22 @@ import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 import numpy as np
 import xarray as xr
 
 from plausibly import extras
+from plausibly.data import names
 from plausibly.data.names import quoted
 from plausibly.data.text_table import TextTable
-from plausibly.errors import InputError
-from plausibly.io import arrays, files, text
-from plausibly.io.arrays import Array
+from plausibly.errors import InputError, MissingExtra
+from plausibly.io import files, text
 from plausibly.io.text import line
+
+if TYPE_CHECKING:
+    from plausibly.io.arrays import Array
 
 MARK = "plausibly"
 """Where netCDF and Parquet have the JSON text, and in it the key of its kind, its first one."""
@@ -41,8 +44,12 @@ ENDINGS = (".csv", ".parquet", *ARRAY_ENDINGS)
 """Of the files that are written."""
 
 _VERSION = 1
+ANNOTATION_TABLE = "annotation table"
+FIRST_COLUMNS = (names.RESPONSE, names.EXAMPLE, names.ANNOTATOR, names.LABEL)
+"""Kind of an annotation table, and the columns with which its rows begin."""
+
 _READS = {
-    "annotation table": "plausibly.read_annotations(path), where annotations are wanted",
+    ANNOTATION_TABLE: "plausibly.read_annotations(path), where annotations are wanted",
     "plausibilities": "plausibly.read_plausibilities(path), where plausibilities are wanted",
 }
 
@@ -249,7 +256,9 @@ def _classic(values: Array, name: str, source: str) -> Array | None:
 
 def read_arrays(path: Path, role: str, head: bytes) -> tuple[str | None, dict[str, Array]]:
     """Return what an npz or netCDF file says of itself, None where others wrote it; its arrays."""
-    if head.startswith(arrays.SIGNATURES):
+    from plausibly.io import arrays  # not needed to recognise a file
+
+    if head.startswith(files.NETCDF):
         dataset = arrays.load(path, role)
         stored = {str(name): np.asarray(array.values) for name, array in dataset.variables.items()}
         return str(dataset.attrs[MARK]) if MARK in dataset.attrs else None, stored
@@ -275,7 +284,7 @@ _BLOCK = 4_096
 _LENGTH = 30_000  # a cell of a spreadsheet holds 32,767 characters
 _PART = re.compile(r"([1-9][0-9]{0,8})/([1-9][0-9]{0,8}) (.*)", re.DOTALL)
 
-Columns: TypeAlias = Sequence[Sequence[str | None] | Array]
+Columns: TypeAlias = "Sequence[Sequence[str | None] | Array]"
 """Text, None for nothing; or numbers, masked where there is none."""
 
 
@@ -341,10 +350,22 @@ def read_rows(path: Path, role: str) -> tuple[TextTable, str | None]:
     return table, "".join(numbered[number] for number in sorted(numbered)) if whole else None
 
 
-def begins(path: Path, head: bytes, names: Sequence[str]) -> bool:
+def begins(path: Path, head: bytes, columns: Sequence[str]) -> bool:
     """Return whether a table begins with these columns, by the first bytes of its file."""
     if head.startswith(b"PAR1"):
-        return text.names(path)[: len(names)] == tuple(names)
-    words = [f'(?:{name}|"{name}")' for name in names]
+        return text.names(path)[: len(columns)] == tuple(columns)
+    words = [f'(?:{name}|"{name}")' for name in columns]
     first = head.removeprefix(b"\xef\xbb\xbf")[:400].decode("utf-8", "replace")
     return any(re.match(f"{mark.join(words)}(?:[{mark}\r\n]|$)", first) for mark in ",;\t")
+
+
+def is_annotation_file(path: Path, head: bytes) -> bool:
+    """Return whether `write_annotations` wrote a file, also one that was edited since."""
+    try:
+        if head.startswith(b"PK"):
+            return {ABOUT, names.MENTION_RESPONSE} <= npz_names(path)
+        if head.startswith(files.NETCDF):
+            return f'"{MARK}": "{ANNOTATION_TABLE}"'.encode() in head
+        return begins(path, head, FIRST_COLUMNS)
+    except (InputError, MissingExtra):
+        return False

@@ -17,14 +17,14 @@ HEAD = 65_536
 
 _GZIP = b"\x1f\x8b"
 ZIP = b"PK\x03\x04"
+NETCDF = (b"CDF\x01", b"CDF\x02", b"CDF\x05", b"\x89HDF")
+"""First bytes of netCDF files."""
+
 _BINARY = (
     (ZIP, "a zip archive", "unpack it first"),
     (b"\x93NUMPY", "a numpy array", "give it the ending .npy"),
-    (b"\x89HDF", "an HDF5 or netCDF-4 file", "give it the ending .nc"),
-    (b"CDF\x01", "a netCDF-3 file", "give it the ending .nc"),
-    (b"CDF\x02", "a netCDF-3 file", "give it the ending .nc"),
-    (b"\xff\xfe", "UTF-16", "save it as UTF-8 (in Excel: CSV UTF-8)"),
-    (b"\xfe\xff", "UTF-16", "save it as UTF-8 (in Excel: CSV UTF-8)"),
+    *((mark, "a netCDF file", "give it the ending .nc") for mark in NETCDF),
+    *((mark, "UTF-16", "save it as CSV UTF-8") for mark in (b"\xff\xfe", b"\xfe\xff")),
 )
 
 

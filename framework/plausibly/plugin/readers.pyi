@@ -6,12 +6,14 @@ from plausibly.data.text_table import (
     TextTable as TextTable,
 )
 from plausibly.io.annotation_files import (
-    is_annotation_file as is_annotation_file,
     read_annotation_file as read_annotation_file,
 )
 from plausibly.io.arrays import (
     from_npy as from_npy,
     from_npz as from_npz,
+)
+from plausibly.io.datasets import (
+    is_annotation_file as is_annotation_file,
 )
 from plausibly.io.files import (
     decode,

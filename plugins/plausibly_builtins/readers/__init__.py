@@ -9,7 +9,7 @@ _LINES = (".jsonl", ".ndjson")
 _JSON = (".json", *_LINES)
 _READERS: dict[str, tuple[str, tuple[str, ...], str]] = {
     "annotation-table": (
-        "annotation_table:WrittenTable",
+        "long_table:WrittenTable",
         (".csv", ".parquet", ".npz", ".nc"),
         "tables written by plausibly (CSV, Parquet, npz, netCDF)",
     ),

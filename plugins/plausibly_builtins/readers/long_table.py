@@ -1,4 +1,7 @@
-"""Long tables: one row per answer, with columns example, annotator and label or a platform's."""
+"""Long tables: one row per answer, with columns example, annotator and label or a platform's.
+
+Tables that plausibly wrote itself have one row per label of an answer.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,14 @@ from typing import Literal, TypeAlias, TypeVar
 
 import attrs
 
-from plausibly.plugin import AnnotationTable, InputError, counted, listed, quoted, several
+from plausibly.plugin import AnnotationTable, InputError, Reader, counted, listed, quoted, several
 from plausibly.plugin.readers import (
     Response,
     TextTable,
     check_named,
     columns_hint,
     first_row,
+    is_annotation_file,
     parse_json,
     read_table,
     states,
@@ -511,3 +515,30 @@ def _times(table: TextTable, columns: Columns) -> list[float | None]:
         if way not in ("", usual):
             raise base.cell_refused(table, row, "time", f"{usual}, as above", way)
     return [seconds for _, seconds in times]
+
+
+# ---- tables that plausibly wrote
+
+
+@attrs.frozen(kw_only=True)
+class WrittenTable(Reader):
+    """Read what `plausibly.write_annotations` wrote: CSV, Parquet, npz or netCDF.
+
+    Attributes
+    ----------
+    kind : str or None
+        Read the rows of a CSV or Parquet file alone, as answers of this kind: where they were
+        edited, or where a program took away what the file says of itself.
+    """
+
+    kind: str | None = None
+
+    def recognises(self, path: Path, head: bytes) -> bool:
+        """Return whether the file is such a table."""
+        return is_annotation_file(path, head)
+
+    def read(self, path: Path, labels: base.Labels) -> AnnotationTable:
+        """Return the annotation table in the file, exactly as it was."""
+        from plausibly.plugin.readers import read_annotation_file  # other tables do not need it
+
+        return read_annotation_file(path, labels, kind=self.kind)
