@@ -1,4 +1,4 @@
-"""Names that are long, and files that are large or deep: read, or refused in few words."""
+"""Numbers and archives that are large, and readers of authors that break."""
 
 from __future__ import annotations
 
@@ -11,56 +11,6 @@ import xarray as xr
 
 import plausibly
 from io_files import refusal, written
-
-LONG = "x" * 100_000
-BALLOTS = """\
-# DATA TYPE: soi
-# NUMBER ALTERNATIVES: 2
-# NUMBER VOTERS: 1
-# NUMBER UNIQUE ORDERS: 1
-# ALTERNATIVE NAME 1: {}
-# ALTERNATIVE NAME 2: {}
-1: {}
-"""
-
-
-@pytest.mark.parametrize(
-    ("reader", "text", "what"),
-    [
-        ("counts", json.dumps({"uid": "a", "label_counter": {LONG: -1}}), "line 1"),
-        ("counts", json.dumps({LONG: "a"}), ""),
-        (
-            "vote-lists",
-            json.dumps({"uid": "a", "label_distribution": {LONG: ["w", "w"]}}),
-            "line 1",
-        ),
-        (
-            "vote-lists",
-            json.dumps({"uid": "a", "label_distribution": {"x": [LONG, LONG]}}),
-            "line 1",
-        ),
-        ("vote-lists", json.dumps({"uid": "a", LONG: 1}), "line 1 holds no votes"),
-        ("soft-labels", json.dumps({"uid": "a", "label_dist": {LONG: -1}}), "line 1"),
-        ("soft-labels", json.dumps({"uid": "a", LONG: 1}), "has no column of names"),
-        ("preflib", BALLOTS.format(LONG, LONG, "1"), "line 6"),
-        ("preflib", BALLOTS.format("ann", "bo", "2" * 100_000), "line 7"),
-        ("selectors", "[" * 100_000, "line 1 is nested too deep"),
-        (
-            "long-table",
-            f"task,worker,label\nt1,a,cat\nt3,a,{LONG}\n",
-            "line 3: example t3, annotator a says",
-        ),
-    ],
-)
-def test_long_names_are_refused_in_few_words(
-    tmp_path: Path, reader: str, text: str, what: str
-) -> None:
-    path = written(tmp_path, "v.jsonl", text)
-    labels = {"labels": ["cat", "dog"]}
-    options = {"preflib": {"unlisted": "unknown"}, "selectors": labels, "long-table": labels}
-    error = refusal(lambda: plausibly.read_annotations(path, reader, **options.get(reader, {})))  # type: ignore[arg-type]  # by name
-    assert error.what.startswith(f"v.jsonl {what}")
-    assert len(f"{error}") < 600
 
 
 def test_a_count_of_5000_digits_is_none(tmp_path: Path) -> None:
@@ -89,10 +39,6 @@ def test_a_zip_that_is_too_large_is_refused(tmp_path: Path, members: int, size: 
     data[place : place + 4] = size.to_bytes(4, "little")
     error = refusal(
         lambda: plausibly.read_annotations(written(tmp_path, "z.zip", bytes(data)), "doccano")
-    )
-    assert (error.name, error.what) == (
-        "export-unlike",
-        "z.zip as a whole is not as the format has it",
     )
     assert error.expected == "at most 10,000 files, 1,073,741,824 bytes"
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from xml.sax.saxutils import quoteattr
 
-import numpy as np
 import pytest
 import xarray as xr
 from hypothesis import given, settings, strategies as st
@@ -17,13 +16,13 @@ from hypothesis import given, settings, strategies as st
 import cases_net
 import plausibly
 from io_files import csv_text, refusal, result_or_refusal, written
-from readers_votes import votes
 
 Answers: TypeAlias = dict[tuple[str, str], list[str]]  # example, annotator: labels
 Json: TypeAlias = Any  # Any: what JSON holds
 # Any: a name, a text, and options of the reader
 File: TypeAlias = tuple[str, str, dict[str, Any]]
 
+pytestmark = pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning")
 EXAMPLES = ("x", "y z", "ä.png", "007")
 WHO = ("ann", "bob", "cyd")
 WORDS = st.sampled_from(["cat", "a, b", 'say "x"', "NA", "1.0", "ä/ö", "<b> & 'c'"])
@@ -143,25 +142,6 @@ def label_studio(answers: Answers) -> File:
     return listing(entries, "a.json", kind="label-set")
 
 
-def label_studio_min(answers: Answers) -> File:
-    entries: list[Json] = [{"id": example} for example in EXAMPLES]
-    entries += [
-        {"id": e, "annotator": who, "annotation_id": at, "dx": {"choices": labels}}
-        for at, ((e, who), labels) in enumerate(answers.items())
-    ]
-    return listing(entries, "a.json", control="dx", kind="label-set")
-
-
-def vote_lists(answers: Answers) -> File:
-    entries = []
-    for example, stated in by_example(answers).items():
-        votes: dict[str, list[str]] = {}
-        for who, labels in stated.items():
-            votes.setdefault(labels[0], []).append(who)
-        entries.append({"id": example, "label_distribution": votes})
-    return lines(entries, "a.jsonl")
-
-
 FORMATS: dict[str, Callable[[Answers], File]] = {
     "long-table": long_table,
     "wide-table": wide_table,
@@ -172,15 +152,11 @@ FORMATS: dict[str, Callable[[Answers], File]] = {
     "argilla": argilla,
     "prodigy": prodigy,
     "label-studio": label_studio,
-    "label-studio-min": label_studio_min,
-    "vote-lists": vote_lists,
 }
-OF_ONE_LABEL = ("wide-table", "vote-lists")
 OF_ONE_ANNOTATOR = ("cvat", "doccano")
 WITHOUT_UNANSWERED = ("long-table", "prodigy")
 
 
-@pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning")
 @pytest.mark.parametrize("reader", FORMATS)
 @settings(max_examples=40)
 @given(
@@ -197,19 +173,17 @@ def test_any_answers_come_back(
     path = written(tmp_path_factory.mktemp("any"), name, text)
     labels = sorted({label for stated in answers.values() for label in stated})
     table = plausibly.read_annotations(path, reader, labels, **options)
-    wanted = {
-        (example, who, tuple(sorted(stated[:1] if reader in OF_ONE_LABEL else stated)))
+    wanted = [
+        [example, who, label]
         for (example, who), stated in answers.items()
+        for label in (stated[:1] if reader == "wide-table" else stated)
         if who == WHO[0] or reader not in OF_ONE_ANNOTATOR
-    }
-    assert votes(table) == Counter(wanted)
+    ]
+    assert sorted(row[:3] for row in cases_net.long_table(table)) == sorted(wanted)
     answered = {example for example, _ in answers}
     outcome = answered if reader in WITHOUT_UNANSWERED else EXAMPLES
     assert table["example"].values.tolist() == sorted(outcome)
     assert table["label"].values.tolist() == labels
-
-
-pytestmark = pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning")
 
 
 def weights(table: xr.Dataset, column: str) -> dict[tuple[str, str, str], float]:
@@ -417,7 +391,6 @@ def profiles(draw: st.DrawFn) -> tuple[list[str], dict[Groups, int], str]:
     return names, votes, mark + end.join(lines) + draw(st.sampled_from(["", end, end * 2]))
 
 
-@pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning")
 @given(profile=profiles())
 @settings(max_examples=50)
 def test_any_file_of_the_grammar_is_read(
@@ -444,10 +417,8 @@ def test_changed_ballots_keep_the_voters_of_their_header(
         lambda: plausibly.read_annotations(path, "preflib", unlisted="unknown"), "x.toi"
     )
     if table is not None:
-        answers = [
-            line for line in content.replace("\r", "\n").split("\n") if "NUMBER VOTERS" in line
-        ]
-        assert int(answers[0].split(":")[1]) == sum(count for *_, count in rankings(table))
+        stated = content.replace("\r", "\n").partition("NUMBER VOTERS")[2].partition("\n")[0]
+        assert int(stated.strip(" :\t")) == sum(count for *_, count in rankings(table))
 
 
 def test_a_file_that_is_cut_anywhere_is_refused(tmp_path: Path) -> None:
@@ -458,20 +429,3 @@ def test_a_file_that_is_cut_anywhere_is_refused(tmp_path: Path) -> None:
             lambda cut=cut: plausibly.read_annotations(cut, "preflib", unlisted="unknown")  # type: ignore[misc]  # bound now
         )
         assert error.what.startswith("c.toi")
-
-
-@pytest.mark.realdata
-def test_approval_ballots(shared: Path) -> None:
-    path = shared / "cases" / "annotations" / "preflib" / "00033-00000002.cat"
-    table = plausibly.read_annotations(path, category="Yes")
-    assert table["response_weight"].sum() == 65
-    weights = table["response_weight"].values[table["mention_response"].values]
-    named = np.bincount(table["mention_label"].values, weights)
-    approved: Counter[int] = Counter()
-    for line in path.read_text("utf-8").splitlines():
-        if not line.startswith("#"):
-            count, _, sets = line.partition(": ")
-            yes = sets[1 : sets.index("}")] if sets.startswith("{") else sets.partition(",")[0]
-            for place in filter(None, yes.split(",")):
-                approved[int(place) - 1] += int(count)
-    assert named.tolist() == [approved[place] for place in range(17)]
