@@ -19,13 +19,11 @@ import plausibly
 from plausibly.data.annotations import rebuilt
 from plausibly.data.plausibilities import check_plausibilities, mean_over_draws
 from plausibly.plugin import (
-    AGGREGATOR,
     Aggregator,
     Annotation,
     Keys,
     answered_rows,
     build_table,
-    resolve,
 )
 from plausibly_builtins.label_set.sets import EqualSplit, LabelSet
 from plausibly_builtins.partial_ranking.annotation import PartialRanking
@@ -189,19 +187,6 @@ VOTES = SingleLabel().build(
 
 
 @attrs.frozen(kw_only=True)
-class Turned(Aggregator):
-    """Label frequencies with examples and labels the other way round, drawn twice."""
-
-    accepts: ClassVar[frozenset[str]] = frozenset({"single-label"})
-
-    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (label, draw, example)."""
-        result = LabelFrequency().aggregate(annotations, keys).drop_vars("denominator")
-        turned = result.isel(example=slice(None, None, -1), label=slice(None, None, -1))
-        return xr.concat([turned, 0 * turned + 1 / 3], "draw").transpose("label", ...)
-
-
-@attrs.frozen(kw_only=True)
 class Silence(Aggregator):
     """The share of empty answers on the first label."""
 
@@ -220,34 +205,16 @@ class Silence(Aggregator):
 # ---- the inner aggregator
 
 
-def test_inner_by_name_as_a_table_or_itself() -> None:
-    table = {"name": "inverse-rank"}
-    made = [
-        Bootstrap(inner="inverse-rank", draws=3),
-        Bootstrap(inner=table, draws=3),
-        Bootstrap(inner=InverseRank(), draws=3),
-        resolve(AGGREGATOR, {"name": "bootstrap", "inner": table, "draws": 3}),
-    ]
-    assert all(one == made[0] for one in made)
-    result = plausibly.aggregate(VOTES, "bootstrap", inner="inverse-rank", draws=3, seed=4)
-    assert result.identical(plausibly.aggregate(VOTES, made[1], seed=4))
-    assert result.dims == ("draw", "example", "label")
-    assert result["draw"].values.tolist() == [1, 2, 3]
-    assert result["label"].values.tolist() == ["c", "a", "b"]
-    assert result.name == "plausibilities"
-
-
-def test_inner_is_the_default_of_the_kind() -> None:
+def test_inner_is_named_or_the_default_of_the_kind() -> None:
     rankings = PartialRanking().build([("e", "q", ["a", "b"]), ("e", "r", ["b"])], ["a", "b"])
     for table, name in ((VOTES, "label-frequency"), (rankings, "inverse-rank")):
-        one = plausibly.aggregate(table, "bootstrap")
-        assert one.identical(plausibly.aggregate(table, "bootstrap", inner=name))
-        assert one.sizes["draw"] == 10
-
-
-def test_an_aggregator_that_draws_and_turns_names_round() -> None:
-    plain = Bootstrap(inner=LabelFrequency()).aggregate(VOTES, KEYS)
-    assert Bootstrap(inner=Turned()).aggregate(VOTES, KEYS).equals(plain.drop_vars("denominator"))
+        one = plausibly.aggregate(table, "bootstrap", seed=4)
+        assert one.identical(plausibly.aggregate(table, "bootstrap", inner=name, seed=4))
+        inner = Bootstrap(inner={"name": name})
+        assert one.identical(plausibly.aggregate(table, inner, seed=4))
+        assert (one.dims, one.name) == (("draw", "example", "label"), "plausibilities")
+        assert one["draw"].values.tolist() == list(range(1, 11))
+        assert one["label"].values.tolist() == table["label"].values.tolist()
 
 
 def test_empty_answers_are_kept_as_they_are() -> None:

@@ -13,11 +13,7 @@ import labelled_records as lr
 import plausibly
 from plausibly.data.select import to_frame
 from plausibly.errors import InputError
-from plausibly.plugin import (
-    Annotation,
-    AnnotationTable,
-    build_table,
-)
+from plausibly.plugin import Annotation, AnnotationTable, build_table
 from plausibly_builtins.label_set.sets import LabelSet
 from plausibly_builtins.partial_ranking.annotation import PartialRanking
 from plausibly_builtins.single_label.votes import SingleLabel
@@ -93,88 +89,54 @@ def test_text_stays_as_written() -> None:
         assert table[dim].values.tolist() == sorted(odd)
 
 
-@pytest.mark.parametrize(
-    ("kind", "answer"),
-    [
-        (SingleLabel(), "a"),
-        (PartialRanking(), ["a"]),
-        (LabelSet(), ["a"]),
-        (SoftLabel(), {"a": 1.0}),
-    ],
-)
-def test_a_second_response_is_refused(kind: Annotation, answer: object) -> None:
+@pytest.mark.parametrize("kind", [kind() for kind in KINDS])
+def test_a_second_response_is_refused(kind: Annotation) -> None:
+    answer: object = {"soft-label": {"a": 1.0}, "single-label": "a"}.get(kind.name, ["a"])
     records: lr.Records = [(e, "w17", answer) for e in ("t9", "t1", "t2", "t3") for _ in range(3)]
     with refused("response-twice", "w17 answered 4 examples again (t1, t2, t3", "found up to 3"):
         kind.build([*records, ("t4", "w17", answer), ("t1", "w20", answer)], None)
     with refused("response-twice", "found up to 2, also by 1 other annotator") as caught:
         kind.build([("t1", "w", answer), ("t1", "q", answer)] * 2, None)
-    assert caught.value.source == "annotations"
     assert caught.value.details == {"annotators": ["q", "w"], "records": [2, 3]}
 
 
 def test_a_label_outside_the_declared_ones_is_refused() -> None:
     records: lr.Records = [("e", "w17", "mellanoma"), ("f", "w17", "q"), ("e", None, "mellanoma")]
-    records += [("g", "w17", "melanoma")]
-    result = "found 2 labels outside (3 votes)"
-    with refused(
-        "label-unknown", result, 'hint did you mean "melanoma"?', 'labels=[..., "mellanoma"]'
-    ):
-        SingleLabel().build(records, ["melanoma", "naevus"])
-    with refused("label-unknown") as caught:
-        SingleLabel().build(records, ["melanoma"])
+    with refused("label-unknown", "found 2 labels outside (3 votes)") as caught:
+        SingleLabel().build([*records, ("g", "w17", "melanoma")], ["melanoma", "naevus"])
     assert caught.value.details == {"labels": ["mellanoma", "q"], "votes": 3, "records": [0, 1, 2]}
 
 
-def test_a_ranking_that_repeats_a_label_is_refused() -> None:
-    records: lr.Records = [("88", "4", [["eczema"], "x", ["a", "eczema"]])]
-    with refused(
-        "ranking-repeats", 'example 88, annotator 4 ranks "eczema" twice', "ranks 1 and 3"
-    ):
-        PartialRanking().build(records, None)
-    with refused("ranking-repeats", "ranks 1 and 1"):
-        PartialRanking().build([("e", "r", [["a", "a"]])], None)
-
-
-@pytest.mark.parametrize("ranking", [[["a"], [], "b"], ["a", "", "b"]])
-def test_an_empty_rank_is_refused(ranking: object) -> None:
-    with refused("ranking-gap", "example 88, annotator 4 leaves rank 2 empty"):
-        PartialRanking().build([("88", "4", ranking)], None)
-
-
 @pytest.mark.parametrize(
-    ("kind", "answer", "says"),
+    ("kind", "answer", "name", "says"),
     [
-        (SingleLabel(), ["a"], "gives a list"),
-        (SingleLabel(), {"a": 1}, "gives a dict"),
-        (PartialRanking(), "a > b", "gives a str"),
-        (PartialRanking(), {"a": 1}, "gives a dict"),
-        (PartialRanking(), [["a", None]], "has no label at a place in rank 1"),
-        (PartialRanking(), [["a"], {"b": 1}], "has no label at a place in rank 2"),
-        (LabelSet(), "a;b", "gives a str that is no set of labels"),
-        (LabelSet(), ["a", None], "gives a list that is no set of labels"),
-        (LabelSet(), ["a", ["b"]], "gives a list that is no set of labels"),
-        (SoftLabel(), "a", "gives a str"),
-        (SoftLabel(), {None: 1.0}, "names None where a new label should be"),
-        (SoftLabel(), {1: 1.0, "1": 2.0}, "names '1' where a new label should be"),
+        (SingleLabel(), ["a"], "answer-invalid", "gives a list"),
+        (SingleLabel(), {"a": 1}, "answer-invalid", "gives a dict"),
+        (PartialRanking(), "a > b", "answer-invalid", "gives a str"),
+        (PartialRanking(), {"a": 1}, "answer-invalid", "gives a dict"),
+        (PartialRanking(), [["a", None]], "answer-invalid", "has no label at a place in rank 1"),
+        (PartialRanking(), [["a"], {"b": 1}], "answer-invalid", "has no label at a place in rank"),
+        (PartialRanking(), [["e"], "x", ["a", "e"]], "ranking-repeats", 'ranks "e" twice'),
+        (PartialRanking(), [["a", "a"]], "ranking-repeats", 'ranks "a" twice'),
+        (PartialRanking(), [["a"], [], "b"], "ranking-gap", "leaves rank 2 empty"),
+        (PartialRanking(), ["a", "", "b"], "ranking-gap", "leaves rank 2 empty"),
+        (LabelSet(), "a;b", "answer-invalid", "gives a str that is no set of labels"),
+        (LabelSet(), ["a", None], "answer-invalid", "gives a list that is no set of labels"),
+        (LabelSet(), ["a", ["b"]], "answer-invalid", "gives a list that is no set of labels"),
+        (SoftLabel(), "a", "answer-invalid", "gives a str"),
+        (SoftLabel(), {None: 1.0}, "answer-invalid", "names None where a new label should be"),
+        (SoftLabel(), {1: 1.0, "1": 2.0}, "answer-invalid", "names '1' where a new label"),
+        *[
+            (SoftLabel(), {"a": 1.0, "b": weight}, "weights-invalid", 'gives "b" the weight')
+            for weight in (-0.5, math.nan, math.inf, "1", None)
+        ],
+        (SoftLabel(), {}, "weights-zero", ""),
+        (SoftLabel(), {"a": 0, "b": 0.0}, "weights-zero", ""),
     ],
 )
-def test_answers_of_another_form_are_refused(kind: Annotation, answer: object, says: str) -> None:
-    with refused("answer-invalid", f"example e, annotator r {says}") as caught:
+def test_an_answer_is_refused(kind: Annotation, answer: object, name: str, says: str) -> None:
+    with refused(name, f"example e, annotator r {says}"):
         kind.build([("e", "r", answer)], None)
-    assert caught.value.found == repr(answer) or repr(answer).endswith(f"{caught.value.found}]")
-    assert caught.value.hint
-
-
-@pytest.mark.parametrize("weight", [-0.5, math.nan, math.inf, "1", None])
-def test_weights_that_are_none_are_refused(weight: object) -> None:
-    with refused("weights-invalid", f'example e, annotator r gives "b" the weight {weight!r}'):
-        SoftLabel().build([("e", "r", {"a": 1.0, "b": weight})], None)
-
-
-@pytest.mark.parametrize("answer", [{}, {"a": 0, "b": 0.0}])
-def test_weights_that_are_all_zero_are_refused(answer: object) -> None:
-    with refused("weights-zero", "example e, annotator r", f"found {answer}"):
-        SoftLabel().build([("e", "r", answer)], None)
 
 
 @pytest.mark.parametrize("label", ["task", "worker", "label", "example", "annotator", "response"])
