@@ -87,16 +87,6 @@ class Result:
     def is_truth(self) -> bool:
         return any(self.fields.get(key) is True for key in ("ground_truth", "honeypot"))
 
-    def people(self) -> list[tuple[str | None, str | None]]:
-        """Return the id and the address of each person that the result names."""
-        people = (self.fields.get(field) for field in _PEOPLE)
-        return [
-            (base.text_of(person.get("id")), base.text_of(person.get("email")))
-            if isinstance(person, dict)
-            else (None, base.text_of(person))
-            for person in people
-        ]
-
 
 @attrs.frozen(kw_only=True)
 class Task:
@@ -222,11 +212,19 @@ def _result(fields: base.Entry, place: str) -> Result:
 
 def _authors(results: Iterable[Result]) -> Callable[[Result], str | None]:
     """Return a function from a result to its author: the id, where it is known of an address."""
-    ids = {mail: known for result in results for known, mail in result.people() if mail and known}
+    people = [base.entry_of(result.fields.get(key)) for result in results for key in _PEOPLE]
+    pairs = [
+        (base.text_of(person.get("email")), base.text_of(person.get("id"))) for person in people
+    ]
+    ids = {mail: identity for mail, identity in pairs if mail and identity}
 
     def author(result: Result) -> str | None:
-        name = next((known or mail for known, mail in result.people() if known or mail), None)
-        return name and ids.get(name, name)
+        for person in map(result.fields.get, _PEOPLE):
+            if isinstance(person, dict):
+                person = base.text_of(person.get("id")) or person.get("email")
+            if name := base.text_of(person):
+                return ids.get(name, name)
+        return None
 
     return author
 
@@ -612,15 +610,7 @@ class LabelStudioMin(LabelStudioOptions):
             if all(control.index(key) is None for key in keys):
                 base.choose(self.reader, "control", "keys", keys or ["KEY"], self.control)
             return self.control
-        clear: list[str] = []
-        for key in keys:  # whose values can be nothing but those of a control with labels
-            values = [record.get(key) for record in records]
-            lists = [v if isinstance(v, list) else [v] for v in values]
-            answers = (
-                bool(items) and all({*NAMING} & {*base.entry_of(item)} for item in items)
-                for items in lists
-            )
-            clear += [key] if any(answers) else []
+        clear = [key for key in keys if any(_names_labels(record.get(key)) for record in records)]
         if len(clear) == 1:
             return clear[0]
         keys = clear or keys
@@ -630,6 +620,12 @@ class LabelStudioMin(LabelStudioOptions):
         )
         found = listed(map(quoted, keys)) or "none"
         raise base.needed(self.reader, what, expected, found, control=(keys or ["KEY"])[-1])
+
+
+def _names_labels(value: object) -> bool:
+    """Return whether a value can be nothing but that of a control with labels."""
+    items = value if isinstance(value, list) else [value]
+    return bool(items) and all({*NAMING} & {*base.entry_of(item)} for item in items)
 
 
 def _regions(key: str, value: object, place: str) -> Iterator[Region]:
