@@ -363,29 +363,6 @@ class Broken(Lines):
         raise ZeroDivisionError("of course")
 
 
-class Nothing(Lines):
-    """Reads no annotation table."""
-
-    def read(self, path: Path, labels: Sequence[str] | None) -> xr.Dataset:
-        return xr.Dataset({"x": ("y", np.zeros(2))})
-
-
-class TwoAnswers(Lines):
-    """Builds a table from codes, in which one annotator answers twice."""
-
-    def read(self, path: Path, labels: Sequence[str] | None) -> AnnotationTable:
-        return build_table(
-            "single-label",
-            examples=["e"],
-            annotators=["r"],
-            labels=["a", "b"],
-            response_example=np.array([0, 0]),
-            response_annotator=np.array([0, 0]),
-            mention_response=np.array([0, 1]),
-            mention_label=np.array([0, 1]),
-        )
-
-
 @pytest.mark.parametrize("name", ["votes.csv", "votes.json", "votes.soc", "votes", "votes.CSV"])
 def test_content_decides_and_not_the_name(tmp_path: Path, name: str) -> None:
     table = plausibly.read_annotations(str(written(tmp_path, name, VOTES)))
@@ -423,18 +400,54 @@ def test_a_reader_that_fails_to_recognise_stops_no_other(
     )
 
 
+class Plain:
+    """With no more than the two members that are needed."""
+
+    def __init__(self, read: Callable[[], xr.Dataset]) -> None:
+        self.result = read
+
+    def recognises(self, path: Path, head: bytes) -> bool:
+        return True
+
+    def read(self, path: Path, labels: list[str] | None) -> xr.Dataset:
+        return self.result()
+
+
+def built(*records: object) -> Callable[[], xr.Dataset]:
+    return lambda: plausibly.build_annotations("single-label", records, None)  # type: ignore[arg-type]  # also others
+
+
+def twice() -> AnnotationTable:
+    """Build a table from codes, in which one annotator answers twice."""
+    return build_table(
+        "single-label",
+        examples=["e"],
+        annotators=["r"],
+        labels=["a", "b"],
+        response_example=[0, 0],
+        response_annotator=[0, 0],
+        mention_response=[0, 1],
+        mention_label=[0, 1],
+    )
+
+
 @pytest.mark.parametrize(
-    ("reader", "name", "where"),
+    ("read", "name"),
     [
-        (Nothing(), "table-unknown", "v.bar: reader Nothing"),
-        (TwoAnswers(), "response-twice", ""),
+        (lambda: xr.Dataset({"x": ("y", np.zeros(2))}), "table-unknown"),
+        (twice, "response-twice"),
+        (built(("t", "a", "cat"), ("t", "a", "dog")), "response-twice"),
+        (built(("t", "a", object())), "answer-invalid"),
+        (built(()), "record-invalid"),
+        (lambda: 1 / 0, "component-failed"),
     ],
 )
-def test_the_table_of_a_reader_is_validated(
-    tmp_path: Path, reader: Reader, name: str, where: str
+def test_what_a_reader_of_an_author_gives_is_validated(
+    tmp_path: Path, read: Callable[[], xr.Dataset], name: str
 ) -> None:
-    error = refusal(lambda: plausibly.read_annotations(written(tmp_path, "v.bar", BARS), reader))
-    assert (error.name, error.what[: len(where)]) == (name, where)
+    path = written(tmp_path, "v.bar", BARS)
+    error = refusal(lambda: plausibly.read_annotations(path, Plain(read)))  # type: ignore[arg-type]  # the point
+    assert (error.name, error.what[:6]) == (name, "v.bar:")
 
 
 def test_declared_labels_come_from_names_files_and_tables(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Numbers and archives that are large, and readers of authors that break."""
+"""Numbers and archives that are large."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-import xarray as xr
 
 import plausibly
 from io_files import refusal, written
@@ -41,29 +40,3 @@ def test_a_zip_that_is_too_large_is_refused(tmp_path: Path, members: int, size: 
         lambda: plausibly.read_annotations(written(tmp_path, "z.zip", bytes(data)), "doccano")
     )
     assert error.expected == "at most 10,000 files, 1,073,741,824 bytes"
-
-
-@pytest.mark.parametrize(
-    ("records", "name"),
-    [
-        ([("t", "a", "cat"), ("t", "a", "dog")], "response-twice"),
-        ([("t", "a", object())], "answer-invalid"),
-        ([()], "record-invalid"),
-        (None, "component-failed"),
-    ],
-)
-def test_a_reader_of_an_author_that_breaks_names_the_file(
-    tmp_path: Path, records: list[tuple[str, str, object]], name: str
-) -> None:
-    class Plain:
-        """With no more than the two members that are needed."""
-
-        def recognises(self, path: Path, head: bytes) -> bool:
-            return True
-
-        def read(self, path: Path, labels: list[str] | None) -> xr.Dataset:
-            return plausibly.build_annotations("single-label", records, labels)
-
-    path = written(tmp_path, "v.csv", "x")
-    error = refusal(lambda: plausibly.read_annotations(path, Plain()))  # type: ignore[arg-type]  # the point
-    assert (error.name, error.what[:6]) == (name, "v.csv:")

@@ -51,29 +51,35 @@ def _read_declared(read: Read, about: xr.Dataset) -> xr.Dataset:
     labels, aliases = names_of(about, LABEL), aliases_of(about)
     declared, every = labels, [*labels, *aliases]
     while True:
+        result: xr.Dataset | InputError
         # No warning is shown but those of the reading that counts.
         with warnings.catch_warnings(record=True) as messages:
             warnings.simplefilter("always")
             try:
-                table = read(declared)
-                break
+                result = read(declared)
             except InputError as error:
-                if error.name != "label-unknown":
-                    raise
-                unknown = error.details.get("labels")
-                unknown = unknown if isinstance(unknown, list) else []
-                named = [a for a in aliases if a in unknown or quoted(a) in error.what]
-                if declared is every or (declared is labels and not named):
-                    source = str(about.attrs.get("source", ""))
-                    if is_table(source):
-                        error.hint += f", or write it into the column alias of {source}"
-                    raise
+                result = error
+        if isinstance(result, xr.Dataset) or result.name != "label-unknown" or declared is every:
+            break
+        unknown = result.details.get("labels")
+        listed_there = unknown if isinstance(unknown, list) else []
+        named = [a for a in aliases if a in listed_there or quoted(a) in result.what]
+        if declared is labels and not named:
+            break
         alias_of = {aliases[alias]: alias for alias in named}
         in_place = [alias_of.get(label, label) for label in labels]
         declared = in_place if declared is labels and len(alias_of) == len(named) else every
     for caught in messages:
         warnings.warn_explicit(caught.message, caught.category, caught.filename, caught.lineno)
-    return with_coordinates(merge_aliases(table, aliases, labels), about)
+    if isinstance(result, InputError):
+        source = str(about.attrs.get("source", ""))
+        if result.name == "label-unknown" and is_table(source):
+            result.hint += f", or write it into the column alias of {source}, beside its label"
+        both, mine = (several(len(of), "declared label") for of in (every, labels))
+        if declared is every:
+            result.expected = result.expected.replace(both, f"{mine}, or an alias")
+        raise result
+    return with_coordinates(merge_aliases(result, aliases, labels), about)
 
 
 _ROLE = "annotations"
@@ -138,24 +144,24 @@ def read_annotations(
         try:
             with calling(f"reader {reader_name}", "read"):
                 made = load(declared)
-                # Tables of ours are looked at by their kind, once, below.
+                # Only `build_table` makes one of ours, with its codes checked and in order.
                 is_ours = isinstance(made, AnnotationTable)
-                return made if is_ours else check_table(made, source=f"reader {reader_name}")
+                table = made if is_ours else check_table(made, source=f"reader {reader_name}")
+            # It may have been built from codes, past the checks of its kind.
+            kind = str(table.attrs[KIND])
+            annotation = registry.resolve(ANNOTATION, kind)
+            with calling(f"annotation {kind}", "validate"):
+                annotation.validate(table)
+            return table
         except InputError as error:
             if source not in error.what:  # which an author's reader may leave out
                 error.what = f"{source}: {error.what}"
             raise
 
     table = read(None) if about is None else _read_declared(read, about)
-    # The reader of a plugin may have built the table from codes, past the checks of its kind.
-    kind = str(table.attrs[KIND])
-    annotation = registry.resolve(ANNOTATION, kind)
-    with calling(f"annotation {kind}", "validate"):
-        annotation.validate(table)
     # What was declared is meant.
     warn_alike(table, source, (EXAMPLE, ANNOTATOR, *([] if about is not None else [LABEL])))
     read_from = table.assign_attrs(reader=reader_name, source=source)
-    # Only `build_table` makes one of ours, with its codes checked and in order.
     return read_from if isinstance(read_from, AnnotationTable) else rebuilt(read_from)
 
 
