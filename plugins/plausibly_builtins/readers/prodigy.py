@@ -93,9 +93,7 @@ class Line:
 
     def scores(self, view: str) -> tuple[tuple[str, float], ...]:
         if view == _CHOICE:
-            options = [
-                base.entry_of(option) for option in base.items_of(self.fields.get("options"))
-            ]
+            options = map(base.entry_of, base.items_of(self.fields.get("options")))
             scored = ((str(option["id"]), option.get("score")) for option in options)
             return tuple((n, score.value) for n, score in scored if isinstance(score, JsonNumber))
         score = self.fields.get("score", base.entry_of(self.fields.get("meta")).get("score"))
@@ -126,23 +124,17 @@ class Prodigy(base.Scored, base.TimedExport):
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether the first line is an answer with a hash or view of Prodigy."""
-        first = next(iter(base.first_entries(head)), None)
-        return (
-            isinstance(first, dict)
-            and first.get("answer") in _ANSWERS
-            and any(key in first for key in _OWN)
-        )
+        first = base.entry_of(next(iter(base.first_entries(head)), None))
+        return first.get("answer") in _ANSWERS and any(key in first for key in _OWN)
 
     def content(self, path: Path, labels: base.Labels) -> AnnotationTable:
         lines, view, offered = self._lines(path)
         answers = [line.answer(view) for _, line in lines]
-        answered = [
-            (name, line, answer) for (name, line), answer in zip(lines, answers, strict=True)
-        ]
+        answered = zip(lines, answers, strict=True)
         versions = sum(len(base.items_of(line.fields.get("versions"))) for _, line in lines)
         return self.gathered(
             self._kind(view, [line for _, line in lines], answers),
-            [line.response(name, answer) for name, line, answer in answered],
+            [line.response(name, answer) for (name, line), answer in answered],
             labels,
             source=path.name,
             offered=offered,
@@ -167,17 +159,15 @@ class Prodigy(base.Scored, base.TimedExport):
             first.setdefault(line.view(), line.place)
         if len(first) > 1:
             found = listed(f"{view} in {place}" for view, place in first.items())
-            hint = "put each into a file of its own"
-            raise base.unlike("as a whole", "answers of one view", None, found, hint)
+            raise base.unlike("as a whole", "answers of one view", found=found)
         (view,) = first
         offered = [_ACCEPT, _REJECT]
         if view == _CHOICE:
             offered = list(dict.fromkeys(name for line in lines for name in line.options()))
         questions = sorted({str(line.fields.get("label")) for line in lines})
         if view == _BINARY and self.example is not None and len(questions) > 1:
-            what, found = f" asks about {len(questions)} labels", listed(map(base.short, questions))
-            expected = f"one label, where {quoted(self.example)} names the examples"
-            raise base.unfit(what, expected, found, "leave example out")
+            what, found = " asks about several labels", listed(map(base.short, questions))
+            raise base.unfit(what, "one label, where example is named", found)
         key = _HASHES[view] if self.example is None else self.example
         placed = [(line.place, line.fields) for line in lines]
         names = base.example_names(path.name, "prodigy", placed, key, ())
@@ -186,7 +176,7 @@ class Prodigy(base.Scored, base.TimedExport):
     def _kind(self, view: str, lines: Sequence[Line], answers: Sequence[list[str] | None]) -> str:
         if view == _BINARY and self.kind == "label-set":
             what, found = " holds answers to binary questions", "accept, reject and ignore"
-            raise base.unfit(what, "choices, for label sets", found, "leave kind out")
+            raise base.unfit(what, "choices, for label sets", found)
         if view == _BINARY or self.kind is not None:
             return self.kind or "single-label"
         configs = [base.entry_of(line.fields.get("config")) for line in lines]
@@ -195,7 +185,6 @@ class Prodigy(base.Scored, base.TimedExport):
             return "label-set"
         if styles == {"single"}:
             return "single-label"
-        what = " does not say whether several options could be chosen"
-        expected = "an answer with two options, or the kind of the answers"
-        found, more = "at most one option in each answer", ', or "label-set"'
+        what, found = " does not say whether several options could be chosen", "one in each answer"
+        expected, more = "the kind of the answers", ', or "label-set"'
         raise base.needed("prodigy", what, expected, found, more, kind="single-label")

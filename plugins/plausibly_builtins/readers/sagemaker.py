@@ -77,10 +77,8 @@ def _kind_of_job(done: Sequence[base.PlacedEntry], attribute: str) -> base.Kind 
             kind = "label-set" if job.endswith("-multilabel") else "single-label"
         kinds.setdefault(kind, (place, called))
     if len(kinds) > 1:
-        (first, first_type), (second, second_type), *_ = kinds.values()
-        expected = f"one type of job for {attribute}, also in {first} and {second}"
-        hint = "split the manifest by job"
-        raise base.unlike("as a whole", expected, None, f"{first_type}, {second_type}", hint)
+        found = listed(f"{called} in {place}" for place, called in kinds.values())
+        raise base.unlike("as a whole", f"one type of job for {attribute}", found=found)
     return next(iter(kinds), "single-label")
 
 
@@ -103,8 +101,7 @@ def _merged(
         before = called.setdefault(str(number), name)
         if before != name:
             expected = f"one name for {attribute} {number}, here {quoted(name)}"
-            found, hint = f"{quoted(before)} before", "split the manifest by job"
-            raise base.unlike(place, expected, None, found, hint)
+            raise base.unlike(place, expected, found=f"{quoted(before)} before")
         labels.append(name)
     state = states.CONSOLIDATED if labels else states.EMPTY
     if labels and about.get("human-annotated") == "no":
@@ -193,9 +190,11 @@ class SageMaker(base.Export):
             return self._votes(list(_from_folder(path)), labels, path.name, examples)
         entries = base.entries(path, "one object per line, with source-ref or source")
         if any(_has_answers(entry) and not _attributes(entry) for _, entry in entries):
-            what = " holds answers about one object, which it does not name"
+            what, hint = (
+                " holds answers about one object, which it does not name",
+                "name its folder",
+            )
             expected = "the folder worker-response, whose folders name the objects"
-            hint = "name that folder"
             raise base.refused("folder-expected", what, expected, "one file of it", hint)
         if all(_is_request(entry) for _, entry in entries):
             votes: list[Response] = []
