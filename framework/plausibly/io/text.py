@@ -311,15 +311,11 @@ def parse(text: str, source: str, delimiter: str) -> Iterator[tuple[int, list[st
                 yield end + 1, row
             end = reader.line_num
     except csv.Error as reason:
-        what, found = "a quoted field does not end", "the end of the file inside quotes"
-        if "expected after" in str(reason):
-            what = "text follows a closing quote"
-            found = "a quote inside quotes that is not doubled"
         raise InputError(
             "quote-broken",
-            f"{source} line {counted(end + 1)}: {what}",
+            f"{source} line {counted(end + 1)} has a broken quote",
             expected='quotes around a field, and inside it doubled: "say ""yes"""',
-            found=found,
+            found=str(reason),
             hint="fix the quotes of that line",
             source=source,
         ) from None

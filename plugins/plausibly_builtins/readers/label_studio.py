@@ -293,19 +293,17 @@ class Control:
 
     def labels(self, region: Region, at: str) -> list[str]:
         value = region.value.get("selected" if region.type == "pairwise" else region.type)
-        expected, items = "labels that are text, or paths of them", value
+        items = value if isinstance(value, list) else [value]
+        paths = [item if isinstance(item, list) else [item] for item in items]
+        is_fit = all(path and all(isinstance(step, str) for step in path) for path in paths)
         if region.type in NUMBERS:
-            expected, items = "a number", [value] if isinstance(value, JsonNumber) else None
-        elif region.type == "pairwise":
-            items = [value]
-        labels: list[str] = []
-        for item in items if isinstance(items, list) else [None]:
-            path = tuple(item if isinstance(item, list) else [item])
-            if not path or not all(isinstance(step, str) for step in path):
-                raise base.unlike(
-                    at, f"{expected}, as the value of {quoted(region.control)}", value
-                )
-            labels.append(self._leaf(path, at) if isinstance(item, list) else str(item))
+            is_fit = isinstance(value, JsonNumber)
+        elif region.type != "pairwise":
+            is_fit = is_fit and isinstance(value, list)
+        if not is_fit:
+            noun = "a number" if region.type in NUMBERS else "labels that are text, or paths"
+            raise base.unlike(at, f"{noun}, as the value of {quoted(region.control)}", value)
+        labels = (self._leaf(tuple(i), at) if isinstance(i, list) else str(i) for i in items)
         return list(dict.fromkeys(labels))
 
     def _leaf(self, path: tuple[str, ...], at: str) -> str:
