@@ -192,15 +192,9 @@ def test_rows_alone_need_the_kind(tmp_path: Path, ending: str) -> None:
     assert outcome["example"].values.tolist() == ["007", "a", "b, c"]
     assert outcome.attrs["labels_declared"] == 0
     assert outcome["response_state"].values.tolist() == [5, 0, 0, 2]
-
-
-def test_rows_alone_of_sets_and_weights(tmp_path: Path) -> None:
     text = "response,example,annotator,label,weight\n0,a,q,x,0.5\n0,a,q,y,0.5\n"
-    path = written(tmp_path, "votes.csv", text)
-    outcome = read_annotation_file(path, kind="soft-label")
+    outcome = read_annotation_file(written(tmp_path, "w.csv", text), kind="soft-label")
     assert outcome["mention_weight"].values.tolist() == [0.5, 0.5]
-    written(tmp_path, "votes.csv", text.replace(",weight", "").replace(",0.5", ""))
-    assert read_annotation_file(path, kind="label-set").sizes["mention"] == 2
 
 
 def test_a_file_of_version_1(tmp_path: Path) -> None:
@@ -483,14 +477,9 @@ def test_files_that_are_missing_empty_or_folders(
         ([["item", "rater", "answer"]], "example=item,annotator=rater,label=answer"),
         ([["id", "who", "dx"]], "example=id,annotator=who,label=dx"),
         (
-            [["INPUT:image", "OUTPUT:result", "ASSIGNMENT:worker_id"]],
-            "example=INPUT:image,annotator=ASSIGNMENT:worker_id,label=OUTPUT:result",
-        ),
-        (
             [["a", "b", "c"]],
             "example=EXAMPLE_COLUMN,annotator=ANNOTATOR_COLUMN,label=LABEL_COLUMN",
         ),
-        ([["item", "rater", "confidence"]], "example=item,annotator=rater,label=confidence"),
         ([["Image name", "user", "vote"]], '"example=Image name,annotator=user,label=vote"'),
         (
             [["w1", "t1", "cat"], ["w1", "t2", "dog"]],
