@@ -127,5 +127,5 @@ def same(found: xr.Dataset, wanted: xr.Dataset) -> None:
             assert other.values.tolist() == variable.values.tolist(), name
         else:
             assert other.values.tobytes() == variable.values.tobytes(), name
-    one, other = ({name: repr(value) for name, value in t.attrs.items()} for t in (found, wanted))
-    assert one == other
+    attributes = [{key: repr(value) for key, value in t.attrs.items()} for t in (found, wanted)]
+    assert attributes[0] == attributes[1]

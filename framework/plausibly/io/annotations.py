@@ -177,7 +177,7 @@ def names_change(changes: bool) -> Iterator[None]:
 
 _BY_COLUMN = (
     'reader="wide-table", if each column is of an annotator; reader="counts" or '
-    'reader="soft-labels", if each is of a label'
+    'reader="soft-labels", if each is of a label; what a model gave are predictions'
 )
 
 

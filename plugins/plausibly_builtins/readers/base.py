@@ -229,10 +229,10 @@ def warn_missing_words(
 ) -> None:
     seen = {text: count for text, count in labels.items() if text in MISSING_WORDS | also}
     if seen:
-        kept = f"{several(sum(seen.values()), 'label')} {listed(map(quoted, seen))} kept as text"
-        expected = 'names of labels; is it "no answer"?'
+        labelled = f"{several(sum(seen.values()), 'label')} {listed(map(quoted, seen))}"
+        what, expected = f" has {labelled}, read as text", 'names of labels; is it "no answer"?'
         hint = f"missing={json.dumps(list(seen), ensure_ascii=False)}, if it is"
-        warn_of(source, "labels-like-missing", f": {kept}", expected, "", hint)
+        warn_of(source, "labels-like-missing", what, expected, "", hint)
 
 
 def as_argument(reader: str, **options: object) -> str:
