@@ -180,10 +180,10 @@ class Prodigy(base.Scored, base.TimedExport):
         if view == _BINARY or self.kind is not None:
             return self.kind or "single-label"
         configs = [base.entry_of(line.fields.get("config")) for line in lines]
-        styles = {config.get("choice_style") for config in configs if config}
+        styles = [config.get("choice_style") for config in configs if config]
         if any(len(answer or []) > 1 for answer in answers) or "multiple" in styles:
             return "label-set"
-        if styles == {"single"}:
+        if styles and all(style == "single" for style in styles):
             return "single-label"
         what, found = " does not say whether several options could be chosen", "one in each answer"
         expected, more = "the kind of the answers", ', or "label-set"'
