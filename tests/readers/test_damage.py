@@ -64,7 +64,9 @@ def attempt(folder: Path, name: str, content: bytes, case: Spec) -> Read | None:
         try:
             return cases_net.recognisers(path), cases_net.read(path, case)
         except ComponentError as error:
-            raise error if error.name != "component-failed" else AssertionError from error
+            if error.name == "component-failed":
+                raise AssertionError(error.found) from error
+            raise
 
     return result_or_refusal(read, name)
 

@@ -24,7 +24,7 @@ from plausibly import extras
 from plausibly.data import names
 from plausibly.data.names import quoted
 from plausibly.data.text_table import TextTable
-from plausibly.errors import InputError, MissingExtra
+from plausibly.errors import InputError
 from plausibly.io import files, text
 from plausibly.io.text import line
 
@@ -352,20 +352,14 @@ def read_rows(path: Path, role: str) -> tuple[TextTable, str | None]:
 
 def begins(path: Path, head: bytes, columns: Sequence[str]) -> bool:
     """Return whether a table begins with these columns, by the first bytes of its file."""
-    if head.startswith(b"PAR1"):
-        return text.names(path)[: len(columns)] == tuple(columns)
-    words = [f'(?:{name}|"{name}")' for name in columns]
-    first = head.removeprefix(b"\xef\xbb\xbf")[:400].decode("utf-8", "replace")
-    return any(re.match(f"{mark.join(words)}(?:[{mark}\r\n]|$)", first) for mark in ",;\t")
+    is_json = head.lstrip().startswith((b"{", b"["))
+    return not is_json and text.first_row(path, head)[: len(columns)] == tuple(columns)
 
 
 def is_annotation_file(path: Path, head: bytes) -> bool:
     """Return whether `write_annotations` wrote a file, also one that was edited since."""
-    try:
-        if head.startswith(b"PK"):
-            return {ABOUT, names.MENTION_RESPONSE} <= npz_names(path)
-        if head.startswith(files.NETCDF):
-            return f'"{MARK}": "{ANNOTATION_TABLE}"'.encode() in head
-        return begins(path, head, FIRST_COLUMNS)
-    except (InputError, MissingExtra):
-        return False
+    if head.startswith(b"PK"):
+        return {ABOUT, names.MENTION_RESPONSE} <= npz_names(path)
+    if head.startswith(files.NETCDF):
+        return f'"{MARK}": "{ANNOTATION_TABLE}"'.encode() in head
+    return begins(path, head, FIRST_COLUMNS)
