@@ -148,8 +148,8 @@ def _flat(place: str, fields: base.Entry, columns: set[str]) -> Record:
             column = base.as_list(fields.get(name), place, f"a list as {quoted(name)}")
             lists.append(column if name in columns else [None] * len(lists[0]))
         if len(set(map(len, lists))) > 1:
-            expected = f"a user and a status for each response to {quoted(question)}"
-            raise base.unlike(place, expected, found=f"{listed(map(len, lists))} of them")
+            expected = f"as many users and statuses as responses to {quoted(question)}"
+            raise base.unlike(place, expected, found=f"{listed(map(len, lists))} in each list")
         every = zip(*lists, strict=True)
         responses[question] = [{"value": v, "user_id": u, "status": s} for v, u, s in every]
     ends = {"value": _SUGGESTION, "score": _SCORE, "agent": _AGENT}

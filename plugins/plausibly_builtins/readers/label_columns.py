@@ -25,7 +25,6 @@ from plausibly.plugin.readers import (
     from_npz,
     json_head,
     json_shown,
-    names_examples,
     states,
 )
 from plausibly_builtins.readers import base
@@ -114,10 +113,7 @@ class LabelColumns(base.TableExport, ABC):
             raise base.refused("file-empty", " is empty", expected, found)
         example, annotator = self.name_columns(table)
         if example is None:
-            like = next((n for n in table.header if names_examples(n, table.column(n))), None)
-            hint = "add a column example with their names"
-            if like is not None:
-                hint = base.as_argument(self.reader, example=like) + ", if that column does"
+            hint = base.as_argument(self.reader, example="COLUMN") + ", the column that has them"
             raise base.columns_missing(table, "names of examples", "a column example", hint)
         names = [name for name in (example, annotator) if name is not None]
         columns = [name for name in table.header if name not in (*names, *self.ignore)]

@@ -83,10 +83,6 @@ class Result:
             accepted = action != "rejected"
         return None if accepted else states.REJECTED
 
-    @property
-    def is_truth(self) -> bool:
-        return any(self.fields.get(key) is True for key in ("ground_truth", "honeypot"))
-
 
 @attrs.frozen(kw_only=True)
 class Task:
@@ -434,11 +430,12 @@ class LabelStudioOptions(base.TimedExport):
         truths: list[str] = []
         for example, task in tasks.items():
             annotations, drafts = _once(task.annotations, left_out), task.drafts
-            marked = [result.place for result in annotations if result.is_truth]
-            truths += marked
+            keys = ("ground_truth", "honeypot")
+            marked = [r for r in annotations if any(r.fields.get(key) is True for key in keys)]
+            truths += [result.place for result in marked]
             if truth == "drop":
                 left_out["marked as ground truth"] += len(marked)
-                annotations = [result for result in annotations if not result.is_truth]
+                annotations = [result for result in annotations if result not in marked]
             if states.policy(states.UNFINISHED, "", self.states) == states.DROP:
                 ids = {result.id for result in annotations} - {None}
                 people = {author(result) for result in annotations} - {None}
