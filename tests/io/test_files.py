@@ -24,7 +24,7 @@ def test_a_missing_file(tmp_path: Path) -> None:
     error = refusal(lambda: opening("predictions.parquet", "predictions"))
     assert error.hint == "fix the path; . holds a.csv, b.csv, c.csv, … (4 in all)"
     error = refusal(lambda: opening("nowhere/p.csv", "predictions"))
-    assert error.hint == "fix the path; nowhere holds nothing"
+    assert error.hint == "fix the path; nowhere holds no file"
     for path in ("a.cvs", "a.csv/p.csv"):
         error = refusal(lambda path=path: existing(path, "predictions"))  # type: ignore[misc]  # bound now
         assert error.name == "file-missing"

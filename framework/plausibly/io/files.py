@@ -54,7 +54,7 @@ def existing(path: Path | str, role: str) -> Path:
     except (FileNotFoundError, NotADirectoryError):
         names = _neighbours(path.parent)
         guess = near(path.name, names)
-        hint = f"fix the path; {path.parent} holds {listed(names) or 'nothing'}"
+        hint = f"fix the path; {path.parent} holds {listed(names) or 'no file'}"
         if not set("\b\t\n\f\r").isdisjoint(str(path)):  # TOML reads "data\\test.csv" with a tab
             hint = SLASHES
         elif guess is not None:
