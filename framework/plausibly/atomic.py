@@ -8,7 +8,6 @@ import filecmp
 import json
 import os
 import re
-import shutil
 import stat
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -17,13 +16,6 @@ from pathlib import Path
 
 from plausibly.errors import InputError
 
-try:
-    import fcntl
-except ImportError:  # pragma: no cover  # Windows, where what a killed process left is kept
-    fcntl = None  # type: ignore[assignment]  # a module elsewhere
-
-_HIDDEN = ".plausibly-part-"
-_NEW, _GOING, _OLD = "new", "going", "old"
 _NOTED: ContextVar[tuple[list[Path], set[Path]] | None] = ContextVar("noted", default=None)
 _CHUNK = re.compile(r"(.+)/\d+(\.\d+)*")
 
@@ -51,17 +43,15 @@ def make_folder(folder: Path) -> None:
 
 def check_writable(path: Path | str, *, below: bool = False) -> None:
     """Raise what `replacing` would raise, as far as can be known without writing anything."""
-    target = Path(path)
-    folder = _target(target).parent
+    folder = Path(os.path.realpath(path)).parent
     while below and not folder.exists() and folder != folder.parent:
         folder = folder.parent
-    for code, fine in (
-        (errno.ENOENT, folder.exists()),
-        (errno.ENOTDIR, folder.is_dir()),
-        (errno.EACCES, os.access(folder, os.W_OK | os.X_OK)),
-    ):
-        if not fine:
-            raise unwritable(target, OSError(code, os.strerror(code)))
+    try:
+        next(folder.iterdir(), None)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as reason:
+        raise unwritable(Path(path), reason) from reason
 
 
 def check_ours(
@@ -115,15 +105,13 @@ def noting_replaced() -> Iterator[list[Path]]:
         _NOTED.reset(token)
 
 
-def _target(path: Path) -> Path:
-    """Return where a path leads: a link is kept, and what it points to is written."""
-    return Path(os.path.realpath(path))
-
-
 @contextlib.contextmanager
 def replacing(path: Path | str) -> Iterator[Path]:
-    """Yield a temporary path beside `path` that takes its place when the block ends well."""
-    target = _target(Path(path))
+    """Yield a temporary path beside `path` that takes its place when the block ends well.
+
+    A link is kept, and what it points to is written.
+    """
+    target = Path(os.path.realpath(path))
     try:
         with together(target.parent) as part:
             yield part / target.name
@@ -133,113 +121,31 @@ def replacing(path: Path | str) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def together(folder: Path) -> Iterator[Path]:
-    """Yield a folder whose files go to `folder` when the block ends well: all of them or none."""
-    recover(folder)
-    with _claimed(folder) as hidden:
-        try:
-            (hidden / _NEW).mkdir()
-            yield hidden / _NEW
-            targets = [_target(folder / part.name) for part in (hidden / _NEW).iterdir()]
-            new = [target for target in targets if not target.exists()]
-            replaced = _move(hidden, folder)
-            if (noted := _NOTED.get()) is not None:
-                of_before, written = noted
-                of_before += [target for target in replaced if target not in written]
-                written.update(new, replaced)
-        finally:
-            with contextlib.suppress(OSError):
-                _settle(hidden, folder)
-
-
-@contextlib.contextmanager
-def _claimed(folder: Path) -> Iterator[Path]:
-    """Yield a new hidden folder, locked for as long as this process lives and writes."""
-    while True:
-        hidden = Path(tempfile.mkdtemp(prefix=_HIDDEN, dir=folder))
-        with contextlib.ExitStack() as stack:
-            # Where folders cannot be locked, no process takes it for one that was left.
-            with contextlib.suppress(FileNotFoundError):
-                stack.enter_context(_locked(hidden, wait=True))
-            # Another process may have removed it before it was locked.
-            if hidden.exists():
-                yield hidden
-                return
-
-
-@contextlib.contextmanager
-def _locked(folder: Path, *, wait: bool) -> Iterator[bool]:
-    if fcntl is None:  # pragma: no cover  # Windows
-        yield False
-        return
-    handle, locked = os.open(folder, os.O_RDONLY), False
-    try:
-        with contextlib.suppress(OSError):
-            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-            locked = True
-        yield locked
-    finally:
-        os.close(handle)
-
-
-def recover(folder: Path, *needed: str) -> None:
-    """Finish or undo what processes that were killed have left in a folder."""
-    if needed and all((folder / name).exists() for name in needed):
-        return
-    with contextlib.suppress(OSError):
-        for hidden in folder.glob(f"{_HIDDEN}*"):
-            with contextlib.suppress(OSError), _locked(hidden, wait=False) as free:
-                if free:
-                    _settle(hidden, folder)
-
-
-def _settle(hidden: Path, folder: Path) -> None:
-    """Bring the new files where all old ones are aside already, else the old ones; clean up."""
-    if {path.name for path in hidden.iterdir()} - {_NEW, _GOING, _OLD}:
-        return
-    going, old = hidden / _GOING, hidden / _OLD
-    kept = going if going.exists() else old
-    for part in kept.iterdir() if kept.exists() else ():
-        target = _target(folder / part.name)
-        if not target.exists():
-            part.replace(target)
-    # The old ones first: they must not come back once the folder of new ones is gone.
-    shutil.rmtree(old, ignore_errors=True)
-    shutil.rmtree(hidden)
-
-
-def _move(hidden: Path, folder: Path) -> list[Path]:
-    """Move all new files into place; return those that replaced different ones."""
-    new, going, old = hidden / _NEW, hidden / _GOING, hidden / _OLD
-    moves = [(part.name, _target(folder / part.name)) for part in sorted(new.iterdir())]
-    old_ones = [target for _, target in moves if target.exists()]
-    replaced = []
-    for name, target in moves:
-        part = new / name
-        if target.is_dir() and not part.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
-        if part.is_file():
-            with part.open("rb+") as file:
-                os.fsync(file.fileno())
-        if target in old_ones:
-            part.chmod(stat.S_IMODE(target.stat().st_mode))
-            if part.is_dir() or not filecmp.cmp(part, target, shallow=False):
-                replaced.append(target)
-    if len(moves) == 1 and not moves[0][1].is_dir():
-        (new / moves[0][0]).replace(moves[0][1])
-        return replaced
-    old.mkdir()
-    for name, target in moves:
-        if target in old_ones:
-            target.replace(old / name)
-    new.replace(going)
-    placed: list[tuple[str, Path]] = []
-    try:
-        for name, target in reversed(moves):
-            (going / name).replace(target)
-            placed.append((name, target))
-    except OSError:
-        for name, target in placed:
-            target.replace(going / name)
-        going.replace(new)
-        raise
-    return replaced
+    """Yield a folder whose files go to `folder`, one after another, when the block ends well."""
+    with tempfile.TemporaryDirectory(
+        prefix=".plausibly-part-", dir=folder, ignore_cleanup_errors=True
+    ) as hidden:
+        new = Path(hidden, "new")
+        new.mkdir()
+        yield new
+        replaced, written = _NOTED.get() or ([], set())
+        for part in sorted(new.iterdir()):
+            target = Path(os.path.realpath(folder / part.name))
+            if not target.exists():
+                written.add(target)
+            else:
+                part.chmod(stat.S_IMODE(target.stat().st_mode))
+                differs = part.is_dir() or not filecmp.cmp(part, target, shallow=False)
+                if differs and target not in written:
+                    replaced.append(target)
+                    written.add(target)
+            if not (part.is_dir() and target.exists()):
+                part.replace(target)
+                continue
+            # A folder cannot take the place of another: that goes aside, and comes back on failure.
+            aside = target.replace(Path(hidden, f"old-{part.name}"))
+            try:
+                part.replace(target)
+            except OSError:
+                aside.replace(target)
+                raise

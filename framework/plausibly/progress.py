@@ -7,14 +7,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeAlias
+from threading import Timer
+from typing import TypeAlias
 
 from plausibly import text
 from plausibly.errors import counted, visible
-
-if TYPE_CHECKING:
-    from rich.progress import Progress as RichProgress, TaskID
 
 Tick: TypeAlias = Callable[[int, int], object]
 """Called with the number of finished steps, and of all."""
@@ -28,16 +25,17 @@ _EVERY = 0.1  # seconds between two pictures of a bar in a notebook
 @contextlib.contextmanager
 def ticking(progress: Progress | None, what: str) -> Iterator[Tick]:
     """Yield what is called after each step."""
-    in_page = progress is True and in_notebook()
     if callable(progress):
         yield progress
-    elif in_page or (progress and sys.stderr.isatty()):
-        bar = PageBar(what) if in_page else Bar(what)
-        bar.start()
+    elif progress is True and in_notebook():
+        page = PageBar(what)
         try:
-            yield bar.tick
+            yield page.tick
         finally:
-            bar.stop()
+            page.draw()
+    elif progress and sys.stderr.isatty():
+        with bar(what) as tick:
+            yield tick
     else:
         yield lambda done, total: None
 
@@ -50,43 +48,33 @@ def in_notebook() -> bool:
     return Console().is_jupyter
 
 
-class Bar:
-    """A bar on stderr, which is wiped off when it stops; steps may come from another thread."""
+@contextlib.contextmanager
+def bar(what: str, *, after: float = 0.0) -> Iterator[Tick]:
+    """Yield what is called after each step, for a bar on stderr that is wiped off at the end.
 
-    def __init__(self, what: str) -> None:
-        self._what = visible(what)
-        self._lock = Lock()
-        self._progress: RichProgress | None = None
-        self._task: TaskID | None = None
-        self._done = 0
-        self._total: int | None = None
-        self._over = False
+    It appears after so many seconds.
+    """
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn
 
-    def start(self) -> None:
-        from rich.console import Console
-        from rich.markup import escape
-        from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn
-
-        columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeElapsedColumn())
-        with self._lock:
-            if self._over:
-                return
-            self._progress = Progress(*columns, console=Console(file=sys.stderr), transient=True)
-            what, total = escape(self._what), self._total
-            self._task = self._progress.add_task(what, total=total, completed=self._done)
-            self._progress.start()
-
-    def tick(self, done: int, total: int) -> None:
-        with self._lock:
-            self._done, self._total = done, total
-            if self._progress is not None and self._task is not None:
-                self._progress.update(self._task, completed=done, total=total)
-
-    def stop(self) -> None:
-        with self._lock:
-            self._over = True
-            if self._progress is not None:
-                self._progress.stop()
+    columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeElapsedColumn())
+    shown = Progress(*columns, console=Console(file=sys.stderr), transient=True)
+    task = shown.add_task(escape(visible(what)), total=None)
+    timer = Timer(after, shown.start)
+    timer.daemon = True
+    if after:
+        timer.start()
+    else:
+        shown.start()
+    try:
+        yield lambda done, total: shown.update(task, completed=done, total=total)
+    finally:
+        timer.cancel()
+        if timer.is_alive():
+            timer.join()
+        if shown.live.is_started:
+            shown.stop()
 
 
 class PageBar:
@@ -94,32 +82,25 @@ class PageBar:
 
     def __init__(self, what: str) -> None:
         self._what = what
-        self._handle: Any = None  # Any: of IPython, which may not be installed
-        self._begun = self._shown_at = 0.0
-        self._done = 0
-        self._total: int | None = None
+        self._done, self._total = 0, -1
+        self._begun, self._drawn = time.monotonic(), 0.0
+        self._handle = import_module("IPython.display").display(self, display_id=True)
 
     def __repr__(self) -> str:
-        of = "" if self._total is None else f" of {counted(self._total)}"
+        of = "" if self._total < 0 else f" of {counted(self._total)}"
         seconds = time.monotonic() - self._begun
         return f"{self._what}: {counted(self._done)}{of}, {seconds:.0f} s"
 
     def _repr_html_(self) -> str:
-        known = "" if self._total is None else f' max="{self._total}" value="{self._done}"'
+        known = "" if self._total < 0 else f' max="{self._total}" value="{self._done}"'
         status = text.escaped(repr(self))
         return f'<progress{known} aria-label="{status}"></progress> <span>{status}</span>'
 
-    def start(self) -> None:
-        self._begun = time.monotonic()
-        self._handle = import_module("IPython.display").display(self, display_id=True)
-
     def tick(self, done: int, total: int) -> None:
         self._done, self._total = done, total
-        now = time.monotonic()
-        if now - self._shown_at >= _EVERY:
-            self._shown_at = now
-            self.stop()
+        if time.monotonic() - self._drawn >= _EVERY:
+            self.draw()
 
-    def stop(self) -> None:
-        if self._handle is not None:
-            self._handle.update(self)
+    def draw(self) -> None:
+        self._drawn = time.monotonic()
+        self._handle.update(self)

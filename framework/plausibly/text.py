@@ -9,8 +9,6 @@ from typing import NewType
 Html = NewType("Html", str)
 """A piece of a page that is complete in itself; plain text becomes one through these functions."""
 
-MOST_ROWS = 10
-
 
 def percent(share: float) -> str:
     """Return a share in whole percents; only none is 0% and only all is 100%."""

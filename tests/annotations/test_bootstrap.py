@@ -277,7 +277,7 @@ def test_the_dim_draw_may_stand_anywhere() -> None:
 @pytest.mark.parametrize(
     ("value", "name", "piece"),
     [
-        (np.nan, "numbers-not-finite", "NaN in 1 row (y)"),
+        (np.nan, "numbers-not-finite", "rows hold NaN or infinite numbers (y)"),
         (-0.5, "plausibilities-negative", "1 of 2 rows below 0 (y)"),
         (0.9, "rows-do-not-sum", "1 of 2 rows sum to"),
     ],

@@ -121,7 +121,7 @@ AGGREGATED: list[tuple[Change, str]] = [
     (lambda shares: shares.assign_coords(label=["a", "b", "x"]), "1 label more: x"),
     (lambda shares: shares.assign_coords(example=list("abcdefghijkl")), "12 examples more"),
     (lambda shares: shares / 2, "sum to 0.5"),
-    (lambda shares: shares * np.nan, "NaN in 12 rows"),
+    (lambda shares: shares * np.nan, "12 of 12 rows hold NaN"),
     (lambda shares: shares.values, "a ndarray"),
     (lambda shares: None, "found a NoneType"),
     (raising, FAILED),

@@ -73,7 +73,7 @@ def test_long_names_are_the_same_however_they_are_kept(kind: type | None) -> Non
     assert predictor.hashes is not None
     assert predictor.hashes.tolist() == hash_names(texts).tolist()
     for _ in range(2):
-        with refused("example-twice", "name case 7 in rows 8 and 2,001"):
+        with refused("example-twice", 'name "case 7" in rows 8 and 2,001'):
             predictor.predict(array([*texts, "case 7"]), 0.2)
 
 

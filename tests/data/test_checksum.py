@@ -28,10 +28,7 @@ CHANGES: dict[str, Change] = {
     "isel": lambda t: t.isel(example=[0, 2]),
     "isel that keeps the size": lambda t: t.isel(example=[1, 0, 2]),
     "isel of labels": lambda t: t.isel(label=[1, 0, 2]),
-    "isel of annotators": lambda t: t.isel(annotator=slice(1, None)),
-    "reindex": lambda t: t.reindex(example=["c3", "c2", "c1"]),
     "assign_coords of labels": lambda t: t.assign_coords(label=["z", "a", "n"]),
-    "fewer responses": lambda t: t.isel(response=slice(0, 5)),
     "reordered responses": lambda t: t.isel(response=[1, 0, 2, 3, 4, 5]),
     "reordered mentions": lambda t: t.isel(mention=[1, 0, 2, 3, 4, 5, 6]),
     "other weights": lambda t: t.assign(response_weight=t["response_weight"] * 2),
@@ -42,10 +39,6 @@ CHANGES: dict[str, Change] = {
     },
     "without weights": lambda t: t.drop_vars("mention_weight"),
     "where": lambda t: t.where(t["response_weight"] > 1),
-    "where of one column": lambda t: t.assign(
-        response_example=t["response_example"].where(t["response_weight"] > 1)
-    ),
-    "concat": lambda t: xr.concat([t.drop_vars("page")] * 2, "response", data_vars="minimal"),
     "checksum of another": lambda t: t.assign_attrs(checksum="00" * 16),
     "no checksum": lambda t: t.drop_attrs(),
 }
@@ -92,12 +85,9 @@ def test_the_repr_of_a_detached_table_names_select(table: AnnotationTable, chang
 @pytest.mark.parametrize(
     "change",
     [
-        lambda t: t.copy(),
         lambda t: t.assign_coords(site=("example", ["n", "s", "n"])),
         lambda t: t.assign(response_note=("response", list("abcdef"))),
         lambda t: t.assign_attrs(note="mine"),
-        lambda t: t.transpose(),
-        lambda t: xr.Dataset(t.data_vars, t.coords, t.attrs),
         lambda t: t.assign_coords(example=t["example"].astype(object)),
         lambda t: t.assign(mention_label=t["mention_label"].astype(">i4")),
         lambda t: t.drop_vars(["skill", "patient"]),
@@ -143,10 +133,6 @@ def test_what_is_no_table_is_refused(table: AnnotationTable, given: xr.Dataset, 
 
 def test_a_column_that_was_written_to_is_found(table: AnnotationTable) -> None:
     column = table["response_weight"].values
-    with pytest.raises(ValueError, match="read-only"):
-        column[0] = 1
-    check_table(table)
-    column.flags.writeable = True
     column[0] += 1
     with refused("table-detached"):
         check_table(table)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from datetime import date, datetime
 from decimal import Decimal
@@ -19,7 +18,7 @@ from io_files import written
 from plausibly.calibration.coordinates import group_names
 from plausibly.data.align import match_examples, match_labels
 from plausibly.data.labels import called
-from plausibly.data.names import alike, difference, name_texts, near, near_pairs
+from plausibly.data.names import alike, name_texts, near, near_pairs
 from plausibly.data.states import read_left_out, with_left_out
 from plausibly.errors import PlausiblyWarning
 from plausibly.kernels.random import hash_names, name_text
@@ -128,8 +127,7 @@ def test_labels_and_examples_are_put_in_order_by_name(one: list[str], other: lis
 @pytest.mark.parametrize(
     ("here", "piece"),
     [
-        (["a", "melanoma "], 'found "melanoma " (a space at the end) hint strip=True, or'),
-        (["a", "Melanoma"], '"Melanoma" (capital letters) hint rename={"Melanoma": "melanoma"}'),
+        (["a", "melanoma "], 'found "melanoma " and there "melanoma" hint strip=True, or'),
         (["a", "mellanoma"], 'and there "melanoma" hint rename={"mellanoma": "melanoma"}'),
         (["a", "melanoma", "x", "y"], 'found "x", "y" hint declare every label for others'),
         (["a"], 'predictions lack the label "melanoma" expected the same 2 names'),
@@ -189,34 +187,22 @@ def test_only_common_keeps_what_both_have_and_counts_the_rest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "other", "words"),
+    ("name", "other"),
     [
-        ("scan_0007", "scan_7", ""),
-        ("img/scan_7.png", "scan_7", ""),
-        ("Scan 7", "scan-7", ""),
-        ("7.0", "7", ""),
-        ("mellanoma", "melanoma", ""),
-        ("a ", "a", "a space at the end"),
-        (" a", "a", "a space at the start"),
-        ("a", " a", "a space at the start"),
-        ("Melanoma", "melanoma", "capital letters"),
-        ("e\u0301", "é", "the same letters, other Unicode"),
+        ("img/scan_0007.png", "scan_7"),
+        ("Scan 7", "scan-7"),
+        ("7.0", "7"),
+        ("mellanoma", "melanoma"),
+        ("a", " a"),
+        ("Melanoma", "melanoma"),
+        ("e\u0301", "é"),
     ],
 )
-def test_near_names_and_how_they_differ(name: str, other: str, words: str) -> None:
+def test_near_names(name: str, other: str) -> None:
     assert near(name, ["zzz", other]) == other
     assert near_pairs(["qqqq", name], ["zzz", other])[0] == (name, other)
-    assert difference(name, other) == words
     assert near("cat", ["dog", "horse"]) is near("cat", []) is None
     assert near_pairs([], ["a"]) == []
-
-
-def test_hints_among_very_many_names_stay_cheap() -> None:
-    here = [f"left-{i}" for i in range(200_000)]
-    there = [f"right:{i:x}" for i in range(200_000)]
-    start = time.process_time()
-    near_pairs(here, there)
-    assert time.process_time() - start < 5
 
 
 # ---- names that look alike

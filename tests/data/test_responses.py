@@ -93,32 +93,6 @@ def test_answers_beside_others_that_do_not_count() -> None:
     registry.resolve(ANNOTATION, "single-label").validate(table)
 
 
-@pytest.mark.parametrize(
-    ("answers", "options", "left_out"),
-    [
-        (["cat", "cat"], {}, {"earlier answers": 1}),
-        (["cat", None], {"labels": ["cat"]}, {"skipped": 1, "earlier answers": 1}),
-        ([None], {"labels": ["cat"]}, {"skipped": 1}),
-    ],
-)
-def test_the_latest_may_be_a_skip_or_the_same_again(
-    answers: list[str | None],
-    options: dict[str, Any],  # Any: options of the reader
-    left_out: dict[str, int],
-) -> None:
-    same = len(set(answers)) == 1
-    timed = [response("1", "a", a, time=float(same or t)) for t, a in enumerate(answers)]
-    table = gathered(timed, duplicates="latest", **options)
-    assert table.sizes[names.RESPONSE] == 1
-    assert not_counted(table) == left_out
-
-
-def test_two_answers_at_one_time_have_no_latest() -> None:
-    with refused("times-unclear"):
-        responses = [response("1", "a", label, time=1.0) for label in ("cat", "dog")]
-        gathered(responses, duplicates="latest")
-
-
 responses = st.lists(
     st.builds(
         Response,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import pickle
 from fractions import Fraction
@@ -17,9 +16,8 @@ from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
 import labelled_records as lr
-from plausibly.data.annotations import AnnotationTable, Rows, build_table, check_table
-from plausibly.data.names import text_array, text_index
-from plausibly.data.records import Answer, in_order, table_from_records
+from plausibly.data.annotations import AnnotationTable, Rows, build_table, check_table, order_of
+from plausibly.data.records import Answer, table_from_records
 from plausibly.kernels.sums import ordered_sum, whole
 from refusals import refused
 
@@ -82,19 +80,14 @@ def test_types_and_attributes(table: AnnotationTable) -> None:
     [
         ({"examples": [7, "7"]}, "example-twice", "found 1 row too many"),
         ({"labels": ["a", "b", "a", "a", "b"]}, "label-twice", "found 3 columns too many"),
-        ({"annotators": ["", "r\0"]}, "annotator-unnamed", "found none at place 1, 2"),
         ({"response_example": [0, 2]}, "table-invalid", "expected 0 to 1 found 0 to 2"),
         ({"response_annotator": [-2, 0]}, "table-invalid", "expected -1 to 0 found -2 to 0"),
-        ({"mention_label": [-1, 0]}, "table-invalid", "expected 0 to 1 found -1 to 0"),
-        ({"mention_response": [0, 2]}, "table-invalid", "expected 0 to 1 found 0 to 2"),
         ({"mention_block": [0, 1]}, "table-invalid", "expected 1 to 32767 found 0 to 1"),
-        ({"mention_block": [1, 40000]}, "table-invalid", "expected 1 to 32767 found 1 to 40000"),
         ({"mention_label": [0.0, 1.0]}, "table-invalid", "integers found 1 of float64"),
         ({"response_weight": [1.0, -1.0]}, "table-invalid", "0 or more found -1.0 to 1.0"),
         ({"mention_weight": [1.0, np.inf]}, "table-invalid", "0 or more found 1.0 to inf"),
         ({"response_weight": [1.0]}, "table-invalid", "expected 2 values over response found 1"),
         ({"response_state": [0, 9]}, "table-invalid", "found 0 to 9"),
-        ({"mention_label": [0]}, "table-invalid", "expected 2 values over mention found 1"),
         ({"unlisted": "below"}, "table-invalid", "expected excluded or unknown found below"),
         ({"variables": {"skill": xr.Variable("annotator", [1, 2])}}, "table-invalid", "found 2"),
     ],
@@ -176,7 +169,7 @@ def test_declared_labels_keep_their_order_and_derived_ones_are_sorted() -> None:
     ("records", "labels", "name", "found"),
     [
         ([("e", "r", "a"), ("e", "r")], None, "record-invalid", "found ('e', 'r')"),
-        ([(None, "r", "a")], None, "record-invalid", "found None"),
+        ([(None, "r", "a")], None, "record-invalid", "found (None,"),
         (
             [("e", "r", None), ("f", "r", None)],
             None,
@@ -267,14 +260,6 @@ def test_only_none_is_no_per_cent(disputed: int, share: str) -> None:
     assert f"; annotators disagree on {share} of the examples" in repr(built(records))
 
 
-def test_html_is_escaped_and_keeps_the_variables() -> None:
-    table = small(left_out={"<b>": np.int64(2)})
-    assert json.loads(str(table.attrs["left_out"])) == {"<b>": 2}
-    page = table._repr_html_()
-    for piece in ("<pre>annotations  2 examples", "2 &lt;b&gt;", "response_example"):
-        assert piece in page
-
-
 # ---- columns and sums of aggregators
 
 
@@ -327,19 +312,5 @@ CODES = st.integers(0, 30) | st.integers(2**40, 2**40 + 30)  # three of these do
 @given(st.lists(st.tuples(*[CODES] * 3), max_size=60), st.randoms(use_true_random=False))
 def test_codes_in_order(rows: list[tuple[int, int, int]], random: Random) -> None:
     random.shuffle(rows)
-    columns = in_order(*(np.array([row[k] for row in rows], np.int64) for k in range(3)))
-    assert list(zip(*(column.tolist() for column in columns), strict=True)) == sorted(rows)
-
-
-@pytest.mark.parametrize(
-    "texts", [["a", "bcd"], [], [""], ["é😀", "7"], ["\ud800", "x"], ["a\0b"]], ids=repr
-)
-def test_an_index_is_that_of_the_text_array(texts: list[str]) -> None:
-    plain = xr.Dataset(coords={"example": ("example", text_array(texts))})
-    index = text_index(texts, "example")
-    result = xr.Dataset(coords=xr.Coordinates(index.create_variables(), {"example": index}))
-    assert result.identical(plain)
-    assert result["example"].dtype == plain["example"].dtype
-    assert result["example"].values.dtype == plain["example"].values.dtype
-    assert result.indexes["example"].dtype == plain.indexes["example"].dtype
-    assert result.indexes["example"].equals(plain.indexes["example"])
+    order = order_of(*(np.array([row[k] for row in rows], np.int64) for k in range(3)))
+    assert [rows[place] for place in order] == sorted(rows)

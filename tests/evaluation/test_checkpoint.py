@@ -225,20 +225,6 @@ def test_a_split_that_cannot_be_read_is_computed_again(tmp_path: Path, computed:
         xr.testing.assert_identical(again, expected)
 
 
-def test_half_written_files_of_a_killed_study_are_removed(tmp_path: Path) -> None:
-    kept = tmp_path / "kept"
-    for name in (MANIFEST, "split-3.json"):
-        left = kept / f".plausibly-part-{name}" / "new"
-        left.mkdir(parents=True)
-        (left / name).write_text("half")
-    result, _ = study(kept, 2)
-    checkpoint = Checkpoint(folder=kept)
-    assert checkpoint.finished(2) == 2
-    checkpoint.discard()
-    assert not kept.exists()
-    xr.testing.assert_identical(result, study(None, 2)[0])
-
-
 def test_other_files_of_the_folder_stay(tmp_path: Path) -> None:
     study(tmp_path, 2)
     (tmp_path / "mine.txt").write_text("kept")

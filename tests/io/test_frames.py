@@ -190,7 +190,7 @@ DATA = DataSet(pa.table({"x": [1]}), {})
 @pytest.mark.parametrize(
     ("call", "frame", "name", "result"),
     [
-        (plausibly.read_predictions, FRAME, "numbers-not-finite", '1 NaN in "dog"'),
+        (plausibly.read_predictions, FRAME, "numbers-not-finite", '1 in "dog"'),
         (plausibly.read_predictions, FRAME.assign(note="x"), "columns-not-numeric", "String"),
         (column, pd.DataFrame({"x": [[1], [2]]}), "column-nested", None),
         (column, pd.DataFrame({"x": [b"a", b"b"]}), "column-nested", None),

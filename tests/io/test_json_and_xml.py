@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import TypeAlias
-from xml.sax.saxutils import escape, quoteattr
 
 import pytest
 from hypothesis import example, given, strategies as st
@@ -109,22 +108,6 @@ def test_deep_json_is_refused(folder: Path, deep: int) -> None:
         json_head(text.encode())
 
 
-def test_the_greatest_depth_is_read(folder: Path) -> None:
-    text = '{"a":' * (DEEPEST - 1) + "[1]" + "}" * (DEEPEST - 1)
-    assert read_json(written(folder, "f.json", text)) == numbers_as_text(json.loads(text))
-
-
-def test_other_encodings_are_refused(folder: Path) -> None:
-    latin = written(folder, "l.json", '["a",\n"Grüße"]'.encode("latin-1"))
-    assert refusal(lambda: read_json(latin)).what == "l.json line 2 is not UTF-8"
-    for read in (read_json, read_json_lines):
-        error = refusal(lambda read=read: read(latin, source="a/f.json"))  # type: ignore[misc]  # bound now
-        assert error.what == "a/f.json line 2 is not UTF-8"
-    wide = written(folder, "w.json", "[1]".encode("utf-16"))
-    assert refusal(lambda: read_json(wide)).name == "text-binary"
-    assert json_head("[1]".encode("utf-16")) == []
-
-
 @pytest.mark.parametrize(
     ("head", "result"),
     [
@@ -166,51 +149,9 @@ def test_elements_with_their_lines(tmp_path: Path) -> None:
     assert list(root.all()) == [root]
 
 
-NAMES = st.text("abc", min_size=1, max_size=3)
-XML_TEXTS = st.text(st.characters(exclude_categories=("Cs", "Cc", "Cn", "Co")), max_size=5)
-
-
-@st.composite
-def elements(draw: st.DrawFn, depth: int = 3) -> tuple[str, dict[str, str], str, list[object]]:
-    children = draw(st.lists(elements(depth - 1), max_size=2)) if depth else []
-    attributes = draw(st.dictionaries(NAMES, XML_TEXTS, max_size=2))
-    return draw(NAMES), attributes, draw(XML_TEXTS), list(children)
-
-
-def as_text(element: object) -> str:
-    assert isinstance(element, tuple)
-    tag, attributes, text, children = element
-    pairs = "".join(f" {name}={quoteattr(value)}" for name, value in attributes.items())
-    return f"<{tag}{pairs}>{escape(text)}{''.join(map(as_text, children))}</{tag}>"
-
-
-def as_parts(element: Element) -> object:
-    return (element.tag, element.attributes, element.text, [as_parts(c) for c in element.children])
-
-
-@given(
-    element=elements(),
-    encoding=st.sampled_from(["utf-8", "utf-16", "utf-8-sig", "unicode-entities"]),
-)
-def test_any_elements_come_back(folder: Path, element: object, encoding: str) -> None:
-    text = as_text(element)
-    if encoding == "unicode-entities":
-        data = text.encode("ascii", "xmlcharrefreplace")
-    else:
-        declared = "utf-16" if encoding == "utf-16" else "utf-8"
-        data = f"<?xml version='1.0' encoding='{declared}'?>\n{text}".encode(encoding)
-    assert as_parts(read(folder, data)) == element
-
-
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16-le"])
 def test_the_encoding_that_it_declares(tmp_path: Path, encoding: str) -> None:
     mark = b"\xff\xfe" if encoding == "utf-16-le" else b""
     declared = encoding.removesuffix("-le")
     data = mark + f"<?xml version='1.0' encoding='{declared}'?><a>ä</a>".encode(encoding)
     assert read(tmp_path, data).text == "ä"
-
-
-def test_elements_inside_elements(tmp_path: Path) -> None:
-    error = refusal(lambda: read(tmp_path, "<a>" * 100_000))
-    assert (error.name, error.found) == ("xml-broken", "<a>")
-    assert read(tmp_path, "<a>" * 100 + "</a>" * 100).tag == "a"

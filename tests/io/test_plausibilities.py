@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
 
 import plausibly
 from io_files import refusal, warned, written
@@ -31,17 +31,12 @@ def test_everything_comes_back(folder: Path, ending: str, form: Form, lam: xr.Da
     same(read_plausibilities(path), lam)
 
 
-@given(lam=plausibilities(plain=True), dtype=st.sampled_from([np.float64, np.float32]))
+@given(lam=plausibilities(plain=True))
 @settings(max_examples=50)
-def test_values_and_names_come_back_from_a_wide_csv(
-    folder: Path, lam: xr.DataArray, dtype: type[np.floating]
-) -> None:
+def test_values_and_names_come_back_from_a_wide_csv(folder: Path, lam: xr.DataArray) -> None:
     path = folder / "lam.csv"
-    write_plausibilities(lam.astype(dtype), path)
-    result = read_plausibilities(path)
-    # A text file has no types.
-    same(result.astype(dtype) if dtype == np.float32 else result, lam.astype(dtype))
-    assert np.array_equal(result.values, lam.values.astype(dtype))
+    write_plausibilities(lam, path)
+    same(read_plausibilities(path), lam)
 
 
 @pytest.mark.parametrize(("ending", "form"), EXACT)
@@ -70,18 +65,6 @@ def test_large_totals_are_exact(tmp_path: Path, ending: str, total: int) -> None
     path = tmp_path / f"lam{ending}"
     write_plausibilities(lam.transpose("label", "example"), path)
     assert read_plausibilities(path)["denominator"].values.tolist() == [total, 1]
-
-
-def test_a_long_table_of_version_1() -> None:
-    path = Path(__file__).parent / "files" / "plausibilities_1.csv"
-    wanted = xr.DataArray(
-        np.array([[0.5, 0, 0.5], [0, 1, 0]], np.float32),
-        dims=("example", "label"),
-        coords={"example": ["007", "b"], "label": ["x", "y", "z"]},
-        name="plausibilities",
-        attrs={"left_out": "{}"},
-    )
-    same(read_plausibilities(path), wanted)
 
 
 def test_arrays_that_numpy_and_xarray_write(tmp_path: Path) -> None:
@@ -182,7 +165,7 @@ def test_forms_and_endings_that_do_not_exist(
 @pytest.mark.parametrize(
     ("old", "new", "name", "result"),
     [
-        ("a b,y", "a b,z", "table-changed", "3 labels"),
+        ("a b,y", "a b,z", "file-damaged", 'labels that it does not know: "z"'),
         ("1/1 {", "1/2 {", "file-damaged", 'cells of column "about" are lost'),
     ],
 )

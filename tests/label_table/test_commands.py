@@ -117,18 +117,6 @@ def test_a_parent_that_the_model_does_not_know(world: World) -> None:
     assert (ran.code, "lam.csv names" in ran.err) == (2, True)
 
 
-def test_a_parent_without_answers_is_no_label_of_the_model(world: World) -> None:
-    world.edit("said.csv", "c03,w1,pet", "c03,w1,fox")
-    done("calibrate", "-a", "said.csv", "-p", "model.csv", *LABELS, "-o", "p.nc")
-    done("aggregate", "-a", "said.csv", *LABELS, "-o", "lam.csv")
-    data = ("--plausibilities", "lam.csv", "-p", "model.csv", *LABELS)
-    done("calibrate", *data, "-o", "again.nc")
-    one, other = (plausibly.load_predictor(name) for name in ("p.nc", "again.nc"))
-    assert one.threshold(0.1).item() == other.threshold(0.1).item()
-    ran = typed("calibrate --plausibilities lam.csv -p probabilities.csv -o p.nc")
-    assert (ran.code, "labels-differ" in ran.err) == (2, True)  # no table says that pet is above
-
-
 def test_columns_without_names_are_those_below(world: World) -> None:
     model = plausibly.read_predictions("model.csv", labels="labels.csv")
     np.save("model.npy", model.values)

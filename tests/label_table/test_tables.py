@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 import pytest
 import xarray as xr
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import given, settings, strategies as st
 
 import labelled_records as lr
 import plausibly
@@ -114,8 +114,6 @@ def test_examples_that_the_table_lacks(tmp_path: Path) -> None:
         "examples-incomplete",
         '"scan_7" there and "scan_0007" here',
     )
-    other = xr.DataArray([1.0], dims="example", coords={"example": ["zzz"]})
-    assert refusal(lambda: with_coordinates(other, table)).found == "other names"
 
 
 def test_names_that_repeat() -> None:
@@ -157,7 +155,7 @@ def test_labels_in_memory(tmp_path: Path) -> None:
     made = xr.Dataset(coords={"label": ["a", "b"], "alias": ("label", ["t", None])})
     assert aliases_of(made) == {"t": "a"}
     twice = made.assign_coords(alias=("label", ["t", "t"]))
-    with refused("alias-ambiguous", 'the table of labels gives the alias "t" to "a" and to "b"'):
+    with refused("alias-ambiguous", 'the table of labels calls "a" and "b" "t"'):
         aliases_of(twice)
     ring = xr.Dataset(coords={"label": ["a", "b"], "parent": ("label", ["b", "a"])})
     with refused("parents-circular", "the labels"):
@@ -165,44 +163,6 @@ def test_labels_in_memory(tmp_path: Path) -> None:
     labels = [str(number) for number in range(9)]
     with refused("parents-circular", "these", 'found "0" under "1" under "2" under "3" under "…"'):
         Hierarchy.of(labels, [*labels[1:], "0"], source="these")
-
-
-_cells = st.sampled_from(["", "a", "b", "c", "a|b", "d | e", r"f\|g", "1", "2", "-1", "x", "|"])
-
-
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    rows=st.lists(
-        st.tuples(st.sampled_from(["a", "b", "c", "d"]), _cells, _cells, _cells),
-        min_size=1,
-        max_size=4,
-    ),
-    cut=st.integers(0, 200),
-)
-def test_any_table_is_read_right_or_refused_by_name(
-    tmp_path: Path, rows: list[tuple[str, str, str, str]], cut: int
-) -> None:
-    text = csv_text([["label", "alias", "parent", "order"], *rows])
-    for content in (text, text.encode()[:cut], b"\xff" + text.encode()):
-        path = written(tmp_path, "labels.csv", content)
-        refused = ""
-        try:
-            table = plausibly.read_labels(path)
-        except InputError as error:
-            refused = str(error)
-        assert not refused or "labels.csv" in refused
-        if refused or content != text:
-            continue
-        labels = [row[0] for row in rows]
-        assert name_texts(table["label"].values) == labels
-        aliases = aliases_of(table)
-        assert not set(aliases) & set(labels)
-        assert set(aliases.values()) <= set(labels)
-        assert all(row[2] in ("", *labels) for row in rows)
-        numbers = [float(row[3]) for row in rows if row[3]]
-        assert len(set(numbers)) == len(numbers)
-        tree = Hierarchy.of_table(table)
-        assert {labels[code] for code in tree.above} == {row[2] for row in rows} - {""}
 
 
 LABELS = ["melanoma", "b c", "Ä", "0"]
@@ -493,5 +453,5 @@ def test_columns_of_predictions_under_an_alias(tmp_path: Path) -> None:
     assert name_texts(model["label"].values) == ["eczema", "psoriasis", "tinea"]
     assert model.values.tolist() == [[0.5, 0.3, 0.2]]
     both = written(tmp_path, "both.csv", "example,tinea,Eczema,eczema,psoriasis\nx,.2,.2,.3,.3\n")
-    with refused("label-twice", "both.csv", 'the label "eczema"', '("Eczema", "eczema")'):
+    with refused("label-twice", 'both.csv names "eczema" in columns 2 and 3'):
         plausibly.read_predictions(both, labels=labels)

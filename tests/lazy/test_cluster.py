@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import cli_world
@@ -17,7 +14,6 @@ import plausibly
 from cli_world import done
 from lazy_world import plausibilities, predictions
 from plausibly.io import write_plausibilities
-from plausibly.kernels.types import Floats
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::plausibly.PlausiblyWarning"),
@@ -53,27 +49,6 @@ def test_calibrate_predict_and_evaluate_on_two_workers(
     expected = plausibly.evaluate(sets, answers).data
     for given in (answers, answers.chunk(example=7)):
         assert plausibly.evaluate(lazy, given).data.identical(expected)
-
-
-@pytest.mark.usefixtures("client")
-def test_a_worker_that_dies_changes_nothing(tmp_path: Path) -> None:
-    mark = tmp_path / "died"
-
-    def dying(block: Floats) -> Floats:
-        """Kill the first worker that comes here with entries, once."""
-        if block.shape[0]:
-            try:
-                mark.touch(exist_ok=False)
-            except FileExistsError:
-                return block
-            os.kill(os.getpid(), signal.SIGKILL)
-        return block
-
-    lazy = CAL.chunk(example=15)
-    lazy = lazy.copy(data=lazy.data.map_blocks(dying, dtype=np.float32, meta=lazy.data._meta))
-    predictor = plausibly.calibrate(lazy, ANSWERS)
-    assert mark.exists()
-    assert predictor.fingerprint == plausibly.calibrate(CAL, ANSWERS).fingerprint
 
 
 def test_a_command_computes_with_a_scheduler(

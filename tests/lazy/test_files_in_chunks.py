@@ -12,9 +12,9 @@ import pytest
 import xarray as xr
 
 import plausibly
-from cli_world import done, run, typed
+from cli_world import run
 from lazy_world import LABELS, plausibilities, predictions
-from plausibly.io import read_predictions, read_sets, write_plausibilities, write_sets
+from plausibly.io import read_predictions, read_sets, write_sets
 from refusals import refused
 
 CAL, NEW = predictions(), predictions(seed=2, prefix="t")
@@ -81,35 +81,6 @@ def test_files_that_are_only_read_whole(tmp_path: Path) -> None:
         read_sets(tmp_path / "s.csv", chunks=5)
     with refused("sets-unknown", "p.zarr holds no prediction sets"):
         read_sets(written("p.zarr", tmp_path))
-
-
-def test_commands_in_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    written("p.zarr", tmp_path)
-    NEW.to_dataset().to_zarr("new.zarr", zarr_format=2)
-    write_plausibilities(plausibilities(CAL), "lam.nc")
-    write_plausibilities(plausibilities(NEW), "new.nc")
-    calibrate = "calibrate --plausibilities lam.nc -p p.zarr"
-    threads = "--set compute.scheduler=threads"
-    done(f"{calibrate} -o whole.nc")
-    done(f"{calibrate} -o chunked.nc --set compute.chunks=5 {threads}")
-    assert Path("chunked.nc").read_bytes() == Path("whole.nc").read_bytes()
-    for name in ("sets.zarr", "sets.csv"):
-        done(f"predict chunked.nc -p new.zarr --alpha 0.3 --chunks 5 -o {name}")
-    csv = read_sets("sets.csv").assign_coords(site=NEW["site"])
-    assert read_sets("sets.zarr").equals(csv)
-    evaluate = "evaluate --plausibilities new.nc --json"
-    documents = [
-        done(f"{evaluate} {sets}").document
-        for sets in ("sets.csv", "sets.zarr", "sets.zarr --set compute.chunks=5")
-    ]
-    assert documents[1] == documents[2]
-    assert documents[0]["results"] == documents[1]["results"]
-    for line, piece in (
-        (f"{evaluate} sets.csv --set compute.chunks=5", "sets.csv: chunks has no meaning here"),
-        (f"{calibrate} -o a.nc {threads}", "compute.scheduler has no meaning without chunks"),
-    ):
-        assert piece in typed(line).err
 
 
 def test_the_page_runs(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,6 @@ import pytest
 import plausibly
 from cli_world import Terminal
 from notebook_pages import Piece
-from plausibly import progress
 from plausibly.progress import PageBar, ticking
 from plots_world import METHODS, answers, world
 
@@ -73,13 +72,13 @@ def test_a_terminal_has_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_bar_is_taken_away_after_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    stopped: list[bool] = []
-    monkeypatch.setattr(progress.Bar, "stop", lambda _: stopped.append(True))
-    monkeypatch.setattr(progress.Bar, "start", lambda _: None)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
     with pytest.raises(ZeroDivisionError), ticking(True, "working"):
         raise ZeroDivisionError
-    assert stopped == [True]
+    hidden_cursor, cursor = (stream.getvalue().count(f"\x1b[?25{code}") for code in "lh")
+    assert hidden_cursor == cursor == 1
 
 
 def test_a_notebook_shows_how_far_it_is(page: Page) -> None:

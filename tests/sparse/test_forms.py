@@ -120,13 +120,6 @@ def test_inputs_are_read_and_never_written(calibrator: str) -> None:
     assert predictor.p_values(NEW).identical(expected.p_values(NEW))
 
 
-@pytest.mark.parametrize("kind", ["single-label", "partial-ranking", "label-set", "soft-label"])
-def test_annotations_of_many_labels(kind: str) -> None:
-    table = mentions(kind, EXAMPLES, LABELS)
-    direct, dense = calibrate(table), calibrate(plausibly.aggregate(table))
-    np.testing.assert_array_equal(direct.p_values(NEW).values, dense.p_values(NEW).values)
-
-
 def test_refusals_are_those_of_dense_plausibilities() -> None:
     # A label above others may have nothing, and is named where it has.
     wide = DENSE.drop_vars(["denominator", "risk"]).pad(label=(0, 1), constant_values=0)
@@ -159,28 +152,6 @@ def test_other_programs_read_the_arrays(tmp_path: Path) -> None:
     np.testing.assert_array_equal(arrays["label"], sparse["label"].values)
     with xr.open_dataset(tmp_path / "lam.nc", engine="scipy") as dataset:
         assert dataset["weight"].dims == ("example", "slot")
-
-
-@pytest.mark.parametrize("ending", [".npz", ".nc"])
-def test_files_are_far_smaller_than_the_dense_array(tmp_path: Path, ending: str) -> None:
-    sparse = plausibly.aggregate(mentions("single-label", 500, 20_000), sparse=True)
-    path = tmp_path / f"lam{ending}"
-    plausibly.write_plausibilities(sparse, path)
-    assert path.stat().st_size < 2_000_000 < 500 * 20_000 * 8
-    assert plausibly.read_plausibilities(path, sparse=True).identical(sparse)
-
-
-def test_a_damaged_file_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "lam.npz"
-    plausibly.write_plausibilities(to_sparse(plausibilities(4, 40)), path)
-    arrays = dict(np.load(path))
-    arrays["weight"] = arrays["weight"] / 2
-    np.savez(path, **arrays)
-    with refused("rows-do-not-sum", "lam.npz: 4 of 4 rows sum to 0.5 (case 0, case"):
-        plausibly.read_plausibilities(path, sparse=True)
-    np.savez(path, **arrays | {"label": arrays["label"][:, :-1]})
-    with refused("file-damaged"):
-        plausibly.read_plausibilities(path)
 
 
 @pytest.mark.parametrize(

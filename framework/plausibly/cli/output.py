@@ -13,7 +13,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from threading import Timer
 from typing import TextIO, TypeAlias
 
 from plausibly.atomic import noting_replaced
@@ -31,7 +30,9 @@ from plausibly.errors import (
 )
 
 PATIENCE = 2.0  # seconds without progress on a layout
-Tick: TypeAlias = Callable[[int, int], None]  # called with the number of finished steps, and of all
+Tick: TypeAlias = Callable[
+    [int, int], object
+]  # called with the number of finished steps, and of all
 
 
 _HINTS = {
@@ -84,17 +85,10 @@ class Output:
             yield lambda done, total: None
             return
         # Only now: ``--help`` imports this module, and the bar imports more than help needs.
-        from plausibly.progress import Bar
+        from plausibly.progress import bar
 
-        bar = Bar(what)
-        timer = Timer(PATIENCE, bar.start)
-        timer.daemon = True
-        timer.start()
-        try:
-            yield bar.tick
-        finally:
-            timer.cancel()
-            bar.stop()
+        with bar(what, after=PATIENCE) as tick:
+            yield tick
 
     def run(self, action: Callable[[], int | None], *, apart: bool = True) -> int:
         failure: InputError | None = None

@@ -22,7 +22,7 @@ import cattrs
 import numpy as np
 
 from plausibly import registry
-from plausibly.atomic import check_ours, holds, is_store, recover, replacing
+from plausibly.atomic import check_ours, holds, is_store, replacing
 from plausibly.calibration.examples import HashedNames
 from plausibly.calibration.pools import Pools
 from plausibly.calibration.scores import AugmentationMode, CalibrationScores
@@ -173,7 +173,6 @@ def _zarr_array(folder: Path, name: str) -> Numbers:
 
 def read(path: Path, kind: type[P]) -> P:
     """Return the predictor in a file; score and combiner come from the registry."""
-    recover(path.parent, path.name)
     if not path.exists():
         raise InputError(
             "file-missing",

@@ -12,9 +12,7 @@ import xarray as xr
 from plausibly.data.labels import without_unsaid_parents
 from plausibly.data.names import (
     Named,
-    difference,
     does,
-    equal_pairs,
     merged_by,
     near_pairs,
     not_among,
@@ -55,39 +53,32 @@ def with_labels(
     here, wanted = record.labels.texts, list(labels)
     if here == wanted:
         return record
-    if sorted(here) == sorted(wanted):
-        return record.take_labels(positions(here, wanted))
-    lost = not_among(wanted, here)
-    surplus = not_among(here, wanted)
+    lost, surplus = not_among(wanted, here), not_among(here, wanted)
     if surplus and not lost:
         record = without_unsaid_parents(record, wanted, source=source, other=other)
         here = record.labels.texts
         surplus = not_among(here, wanted)
-        if not surplus:
-            return record.take_labels(positions(here, wanted))
-    pairs = near_pairs(surplus, lost)
-    if not pairs:  # one of them may have a name in two ways
-        pairs = equal_pairs(surplus or lost, not_among(wanted, lost))
+    if not (lost or surplus):
+        return record.take_labels(positions(here, wanted))
+    advice = "add a column for each; 0 where the model cannot give it"
     if surplus:
         many = "a label" if len(surplus) == 1 else several(len(surplus), "label")
         what = f"{does(source, 'have')} {many} that {does(other, 'do')} not have"
         found = listed(map(quoted, surplus))
         if lost:
             found += f", without {listed(map(quoted, lost))}"
+        else:
+            advice = f"declare every label for {other}: labels=[...]"
     else:
-        what = (
-            f"{does(source, 'lack')} the label{'s' * (len(lost) > 1)} {listed(map(quoted, lost))}"
-        )
+        what = f"{does(source, 'lack')} the label {listed(map(quoted, lost))}"
         found = f"{counted(len(wanted) - len(lost))} of them"
-    advice = "add a column for each; 0 where the model cannot give it"
+    if surplus and lost:
+        pairs = near_pairs(surplus, lost)
+    else:  # one of them may have a name in two ways
+        pairs = near_pairs(surplus or lost, not_among(wanted, lost), alike=True)
     if pairs:
-        whys = [(quoted(one), difference(one, two), quoted(two)) for one, two in pairs]
-        found = listed(
-            f"{one} ({why})" if why else f"{one} and there {two}" for one, why, two in whys
-        )
+        found = listed(f"{quoted(one)} and there {quoted(two)}" for one, two in pairs)
         advice = merged_by(pairs)
-    elif surplus and not lost:
-        advice = f"declare every label for {other}: labels=[...]"
     raise InputError(
         "labels-differ",
         what,
@@ -136,11 +127,10 @@ def same_examples(
     if (surplus or lost) and not (only_common and common.size):
         owner, lacking, of = (source, lost, other) if lost else (other, surplus, source)
         pairs = near_pairs(surplus, lost)
-        found = listed(f'"{one}" here and "{two}" there' for one, two in pairs)
-        if not pairs:
-            found = f"{listed(lacking)} only {'there' if lost else 'here'}"
-            if lost and surplus:
-                found += f", {listed(surplus)} only here"
+        sides = ((lost, "there"), (surplus, "here"))
+        found = ", ".join(f"{listed(names)} only {where}" for names, where in sides if names)
+        if pairs:
+            found = listed(f'"{one}" here and "{two}" there' for one, two in pairs)
         raise InputError(
             "examples-differ",
             f"{does(owner, 'lack')} {several(len(lacking), 'example')} of {of}",

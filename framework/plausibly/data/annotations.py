@@ -10,6 +10,7 @@ CRC-32.
 from __future__ import annotations
 
 import json
+import math
 import textwrap
 import zlib
 from collections.abc import Hashable, Iterable, Mapping
@@ -25,14 +26,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from plausibly import text
 from plausibly.data import names
-from plausibly.data.names import check_names, name_texts, several, text_index
+from plausibly.data.names import check_names, name_texts, several, text_array
 from plausibly.data.plausibilities import sparse_dataset
 from plausibly.data.states import STATES, amount, count_states, describe_merged, read_left_out
 from plausibly.errors import InputError, counted, listed
 from plausibly.kernels.random import hash_names
 from plausibly.kernels.sparse import Sparse
 from plausibly.kernels.sums import ones, ordered_sum, whole
-from plausibly.kernels.types import Bools, Floats, Hashes, Ints, still, unwritable
+from plausibly.kernels.types import Bools, Floats, Hashes, Ints, unwritable
 
 Table = TypeVar("Table", bound=xr.Dataset)
 
@@ -48,7 +49,7 @@ COLUMNS = {
 }
 """Columns of a table, and how the digest reads each, whatever bytes a file keeps (netCDF-3)."""
 
-_NEEDED = (
+NEEDED = (
     names.RESPONSE_EXAMPLE,
     names.RESPONSE_ANNOTATOR,
     names.MENTION_RESPONSE,
@@ -101,17 +102,16 @@ def check_table(
 ) -> xr.Dataset:
     """Return an annotation table, of one of the kinds `accepts`, if it stands as it was built."""
     value: object = table
-    lacks = ["rows"]
+    lacks = ["everything"]
     if isinstance(value, xr.Dataset):
-        lacks = [name for name in (*_NEEDED, *_DIMS) if name not in value.variables]
+        lacks = [name for name in (*NEEDED, *_DIMS) if name not in value.variables]
         lacks += [name for name in _ATTRIBUTES if name not in value.attrs]
     if lacks:
-        without = f" without {listed(lacks)}" if isinstance(value, xr.Dataset) else ""
         raise InputError(
             "table-unknown",
             f"{source}: this is no annotation table",
             expected="an annotation table as it was built",
-            found=f"a {type(value).__name__}{without}",
+            found=f"a {type(value).__name__} without {listed(lacks)}",
             hint="plausibly.read_annotations(path), or plausibly.plugin.build_table(...)",
             source=source,
         )
@@ -138,9 +138,6 @@ def check_table(
             details={"kind": kind, "accepts": sorted(accepts)},
         )
     return table
-
-
-Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -207,13 +204,6 @@ class Rows:
         return whole(self.weight)
 
     @cached_property
-    def one_each(self) -> bool:
-        """True if each response has one mention, as in most tables."""
-        response = self.response
-        # Mentions stand in the order of responses.
-        return response.size == self.example.size and bool((response[1:] > response[:-1]).all())
-
-    @cached_property
     def hashes(self) -> Hashes:
         """Hashes of the names of the examples, (example,): what randomness is keyed by."""
         return hash_names(self.table.indexes[names.EXAMPLE])
@@ -272,26 +262,18 @@ class Rows:
             part = part.assign({names.RESPONSE_WEIGHT: (names.RESPONSE, weight)})
         return rebuilt(part)
 
-    def of_mention(self, column: NDArray[Scalar]) -> NDArray[Scalar]:
-        """Return what a column (response,) holds of each mention: (mention,)."""
-        return column if self.one_each else column[self.response]
-
     @cached_property
     def mentions(self) -> Ints:
         """Number of mentions of each response: ndarray of int64, (response,)."""
-        if self.one_each:
-            return ones(self.example.size, np.int64)
         return np.bincount(self.response, minlength=self.example.size)
 
     def by_example(self, terms: Floats) -> NDArray[np.float64]:
         """Return sums (example,) of one term per mention."""
-        return ordered_sum(self.of_mention(self.example), terms, self.n)
+        return ordered_sum(self.example[self.response], terms, self.n)
 
     def by_label(self, terms: Floats, total: Floats | None = None) -> NDArray[np.float64]:
         """Return sums (example, label) of one term per mention, over a total of each example."""
-        cells = self.of_mention(self.example).astype(np.int64)
-        cells *= self.labels
-        cells += self.label
+        cells = self.example[self.response].astype(np.int64) * self.labels + self.label
         sums = ordered_sum(cells, terms, self.n * self.labels).reshape(self.n, self.labels)
         if total is not None:
             sums /= total[:, None]
@@ -300,8 +282,7 @@ class Rows:
     @cached_property
     def votes(self) -> NDArray[np.float64]:
         """Total weight of the responses that name a label: ndarray of float64, (example,)."""
-        terms = self.weight if self.one_each else np.where(self.mentions > 0, self.weight, 0.0)
-        return ordered_sum(self.example, terms, self.n)
+        return ordered_sum(self.example, np.where(self.mentions > 0, self.weight, 0.0), self.n)
 
     def shares(
         self, terms: Floats, total: Floats, *, denominator: Ints | None = None
@@ -329,9 +310,7 @@ class Rows:
         terms, total, denominator
             As `shares` takes them.
         """
-        cells = self.of_mention(self.example).astype(np.int64)
-        cells *= self.labels
-        cells += self.label
+        cells = self.example[self.response].astype(np.int64) * self.labels + self.label
         pairs, place = np.unique(cells, return_inverse=True)
         example, label = np.divmod(pairs, max(self.labels, 1))
         values = ordered_sum(place, terms, pairs.size)
@@ -471,28 +450,6 @@ def contents(table: xr.Dataset, *, brief: bool = False) -> list[str]:
     return parts
 
 
-def most_frequent(table: xr.Dataset) -> text.Html:
-    """Return the most frequent labels, with their responses, as a table for notebooks."""
-    if not is_intact(table):
-        return text.Html("")
-    rows = Rows.of(table)
-    votes = ordered_sum(rows.label, rows.weight[rows.response], rows.labels)
-    total = float(rows.votes.sum())
-    names_of = name_texts(table.indexes[names.LABEL])
-    order = np.argsort(-votes, kind="stable")[: text.MOST_ROWS]
-    shown = [
-        (names_of[place], amount(float(votes[place])), text.percent(float(votes[place]) / total))
-        for place in order
-        if votes[place]
-    ]
-    rest = rows.labels - len(shown)
-    if shown and rest:
-        shown.append(
-            (f"{several(rest, 'other label')}", amount(float(votes.sum() - sum(votes[order]))), "")
-        )
-    return text.table(shown, head=("label", "answers", "share")) if shown else text.Html("")
-
-
 def not_counted(table: xr.Dataset) -> dict[str, int]:
     """Return how many responses count for nothing, by reason: their states, then `left_out`."""
     counts = count_states(table, answered=False)
@@ -537,7 +494,6 @@ class AnnotationTable(xr.Dataset):  # type: ignore[no-untyped-call]  # xarray la
         return text.framed(
             "annotation table",
             text.preformatted(describe(self)),
-            most_frequent(self),
             text.unfolded("variables", text.Html(super()._repr_html_())),
         )
 
@@ -637,13 +593,12 @@ def build_table(
                 raise _invalid(name, f"{several(sizes[over], 'value')} over {over}", f"{size}")
     ordered = _in_order(columns, extra)
     kept = set(coordinates or {})
-    indexes = {dim: text_index(texts, dim) for dim, texts in named.items()}
-    about = {name: variable for name, variable in ordered.items() if name in kept}
-    for index in indexes.values():
-        about.update(index.create_variables())
     table = AnnotationTable(
         {name: variable for name, variable in ordered.items() if name not in kept},
-        coords=xr.Coordinates(about, indexes),
+        coords={
+            **{name: variable for name, variable in ordered.items() if name in kept},
+            **{dim: text_array(texts) for dim, texts in named.items()},
+        },
         attrs={
             **(attributes or {}),
             names.KIND: kind,
@@ -696,7 +651,7 @@ def _checked(
         if weights.size and not (np.isfinite(weights).all() and weights.min() >= 0):
             found = f"{weights.min()} to {weights.max()}"
             raise _invalid(column, "finite numbers, 0 or more", found)
-        return still(weights)
+        return weights
     codes: Ints = np.asarray(values)
     if codes.size == 0:
         return np.zeros(0, dtype)
@@ -705,7 +660,7 @@ def _checked(
     low, high = int(codes.min()), int(codes.max())
     if low < least or high >= end:
         raise _invalid(column, f"{least} to {end - 1}", f"{low} to {high}")
-    return still(codes.astype(dtype))
+    return codes.astype(dtype)
 
 
 def _in_order(columns: Extra, extra: Extra) -> dict[str, xr.Variable]:
@@ -713,35 +668,28 @@ def _in_order(columns: Extra, extra: Extra) -> dict[str, xr.Variable]:
     example: Ints = columns[names.RESPONSE_EXAMPLE].values
     annotator: Ints = columns[names.RESPONSE_ANNOTATOR].values
     response: Ints = columns[names.MENTION_RESPONSE].values
-    place = _order(example, annotator)
-    every = {**columns, **extra}
-    if place is not None:
-        new = np.empty(place.size, np.int32)
-        new[place] = np.arange(place.size)
-        response = new[response]
-        every = {
-            name: item.isel({names.RESPONSE: place}, missing_dims="ignore")
-            for name, item in every.items()
-        }
-        every[names.MENTION_RESPONSE] = xr.Variable(names.MENTION, response)
-    blocks = columns.get(names.MENTION_BLOCK)
-    label: Ints = columns[names.MENTION_LABEL].values
-    keys = (response, label) if blocks is None else (response, blocks.values, label)
-    place = _order(*keys)
-    if place is not None:
-        every = {
-            name: item.isel({names.MENTION: place}, missing_dims="ignore")
-            for name, item in every.items()
-        }
-    return every
+    place = order_of(example, annotator)
+    rank = np.empty(place.size, np.int32)
+    rank[place] = np.arange(place.size)
+    response = rank[response]
+    every = {**columns, **extra, names.MENTION_RESPONSE: xr.Variable(names.MENTION, response)}
+    keys = (
+        columns[name].values
+        for name in (names.MENTION_BLOCK, names.MENTION_LABEL)
+        if name in columns
+    )
+    orders = {names.RESPONSE: place, names.MENTION: order_of(response, *keys)}
+    return {name: item.isel(orders, missing_dims="ignore") for name, item in every.items()}
 
 
-def _order(*keys: Ints) -> NDArray[np.intp] | None:
-    """Return the stable order by the first key, then the next ones; None where it stands so."""
-    if (keys[0][1:] > keys[0][:-1]).all():
-        return None
-    rises = np.ones(max(0, keys[0].size - 1), bool)
-    for key in reversed(keys):
-        rises &= key[1:] == key[:-1]
-        rises |= key[1:] > key[:-1]
-    return None if rises.all() else np.lexsort(keys[::-1])
+def order_of(*keys: Ints) -> NDArray[np.intp]:
+    """Return the stable order by the first of some codes from -1 on, then by the next ones."""
+    spans = [int(key.max(initial=0)) + 2 for key in keys]
+    if math.prod(spans) >= 2**63:
+        return np.lexsort(keys[::-1])
+    # One number for all keys is sorted several times as fast.
+    joint = np.zeros(keys[0].size, np.int64)
+    for key, span in zip(keys, spans, strict=True):
+        joint *= span
+        joint += key + 1
+    return np.argsort(joint, kind="stable")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
 from typing import TypeVar
 
 import attrs
@@ -66,20 +67,16 @@ def read_aliases(
                 continue
             if alias in row_of or alias in aliases:
                 rows = sorted((row, row_of[aliases.get(alias, alias)]))
-                one, other = (quoted(labels[place]) for place in rows)
-                what = f"gives the alias {quoted(alias)} to {one} and to {other}"
-                hint = "keep it at one of them"
-                if alias in row_of:
-                    what = f"gives the label {quoted(alias)} to {quoted(label)} as an alias"
-                    hint = f"remove the row of {quoted(alias)}, or take the alias away"
+                named = [labels[place] for place in rows]
+                where = f" ({places(rows)})" if places else ""
                 raise InputError(
                     "alias-ambiguous",
-                    f"{source} {what}{f' ({places(rows)})' if places else ''}",
+                    f"{source} calls {' and '.join(map(quoted, named))} {quoted(alias)}{where}",
                     expected="aliases of one label each, which are no labels themselves",
                     found=f"answers {quoted(alias)} that could be either",
-                    hint=hint,
+                    hint="keep it at one of them",
                     source=source,
-                    details={"alias": alias, "labels": [labels[place] for place in rows]},
+                    details={"alias": alias, "labels": named},
                 )
             aliases[alias] = label
     for label, cell in zip(labels, cells, strict=True):
@@ -171,22 +168,8 @@ def _kept_once(rows: Rows, label: Ints) -> tuple[Ints, Ints, Floats]:
 def renamed_columns(array: xr.DataArray, table: xr.Dataset, *, source: str) -> xr.DataArray:
     """Return predictions whose columns go by the labels, not by aliases."""
     aliases = aliases_of(table)
-    here = name_texts(array.indexes[names.LABEL])
-    called = [aliases.get(label, label) for label in here]
-    if called == here:
-        return array
-    twice = next((label for label in called if called.count(label) > 1), None)
-    if twice is not None:
-        columns = [quoted(name) for name, label in zip(here, called, strict=True) if label == twice]
-        raise InputError(
-            "label-twice",
-            f"{source} has {several(len(columns), 'column')} of the label {quoted(twice)}, under "
-            f"other names ({listed(columns)})",
-            expected="one column per label; probabilities of one label add up, other scores do not",
-            hint="add the columns up where they are made, or keep one",
-            source=source,
-            details={"label": twice},
-        )
+    called = [aliases.get(label, label) for label in name_texts(array.indexes[names.LABEL])]
+    check_names(called, names.LABEL, source=source)
     return array.assign_coords({names.LABEL: (names.LABEL, text_array(called))})
 
 
@@ -233,8 +216,12 @@ class Hierarchy:
         code = {label: place for place, label in enumerate(labels)}
         parent = np.array([code.get(name, -1) for name in parents], dtype=np.int64)
         hierarchy = cls(labels=tuple(labels), parent=parent)
-        circle = hierarchy._circle()
-        if circle:
+        try:
+            TopologicalSorter({at: [up] for at, up in enumerate(parent.tolist())}).prepare()
+        except CycleError as error:
+            circle: list[int] = error.args[1][:0:-1]  # upwards
+            lowest = circle.index(min(circle))
+            circle = [*circle[lowest:], *circle[:lowest]]
             where = f" ({places(sorted(circle))})" if places else ""
             chain = [labels[at] for at in (*circle, circle[0])]
             raise InputError(
@@ -245,7 +232,7 @@ class Hierarchy:
                 hint="empty the parent of the topmost of them",
                 source=source,
                 details={"labels": [labels[at] for at in circle]},
-            )
+            ) from None
         return hierarchy
 
     @classmethod
@@ -264,23 +251,6 @@ class Hierarchy:
             values = table[names.PARENT].values.tolist()
             parents = ["" if is_missing(value) else name_text(value) for value in values]
         return cls.of(labels, parents)
-
-    def _circle(self) -> list[int]:
-        """Return the codes of a circle, from the first of them up; none where there is none."""
-        done: set[int] = set()
-        for start in range(len(self.labels)):
-            walk: dict[int, None] = {}
-            at = start
-            while at >= 0 and at not in done and at not in walk:
-                walk[at] = None
-                at = int(self.parent[at])
-            if at in walk:
-                steps = list(walk)
-                circle = steps[steps.index(at) :]
-                lowest = circle.index(min(circle))
-                return [*circle[lowest:], *circle[:lowest]]
-            done.update(walk)
-        return []
 
     def _ancestors(self, code: int) -> list[int]:
         """Return the codes of the labels that stand above one, from the nearest on."""
@@ -341,8 +311,8 @@ def without_unsaid_parents(
     examples = record.examples.take(np.flatnonzero(rows)).texts
     raise InputError(
         "parents-named",
-        f"{does(source, 'name')} {listed(map(quoted, named))}, which "
-        f"{'stands' if len(named) == 1 else 'stand'} above labels that {does(other, 'have')}",
+        f"{does(source, 'name')} {listed(map(quoted, named))} above labels that "
+        f"{does(other, 'have')}",
         expected=f"the {several(len(known), 'label')} of {other}, or how to get there",
         found=f"{several(len(named), 'such label')} in {counted(len(examples))} of "
         f"{several(rows.size, 'example')} ({listed(examples)})",

@@ -11,7 +11,6 @@ import unicodedata
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cached_property
-from importlib import import_module
 from itertools import islice
 from typing import Any, Self, TypeVar
 
@@ -20,10 +19,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
-from xarray.indexes import PandasIndex
 
 from plausibly.errors import InputError, counted, listed, warn
-from plausibly.kernels.random import hash_names, name_text as name_text, quick_hashes
+from plausibly.kernels.random import hash_names, name_text as name_text
 from plausibly.kernels.types import FloatType, Hashes, Ints, still
 
 DRAW = "draw"
@@ -78,29 +76,30 @@ _MOST_TRIED = 5
 _MOST_PAIRS = 3
 _UNSEEN = "\xad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"  # of no width; str.strip() keeps them
 _WITHOUT_WIDTH = dict.fromkeys(map(ord, _UNSEEN))
-_BLANKS = re.compile(r"\s{2,}|[^\S ]")
-# Whole names that are numbers: 01, 1, 1.0 and 1. are one.
-_NUMBER = re.compile(r"\0(?:0+(?=\d)(\d+)|0*(\d+\.\d*[1-9])0*|0*(\d+)\.0*)(?=\0)")
+_DECIMAL = re.compile(r"0*(\d+)(?:\.(\d*?)0*)?")
 
 
 def alike(names: Sequence[str]) -> list[tuple[str, str]]:
     """Return pairs of names that look alike: the first of its look, and each other one."""
-    written = "\0".join(("", *names, ""))
-    text = written.lower()
-    if text == written and "\x000" not in text and "".join(names).isalnum() and text.isascii():
-        return []
-    if not text.isascii():
-        text = unicodedata.normalize("NFC", text).translate(_WITHOUT_WIDTH)
-    if len(text.split(maxsplit=1)) > 1:  # there are blanks at all
-        text = _BLANKS.sub(" ", text).replace(" \0", "\0").replace("\0 ", "\0")
-    looks = _NUMBER.sub(r"\0\1\2\3", text)[1:-1].split("\0")
-    if len({*looks}) == len(looks) or len(looks) != len(names):
+    looks = list(map(_look, names))
+    if len({*looks}) == len(looks):
         return []
     first: dict[str, str] = {}
     # The first is the name that others are merged into: preferably one without spaces at its ends.
     tidy_first = sorted(zip(looks, names, strict=True), key=lambda pair: pair[1] != pair[1].strip())
     pairs = ((first.setdefault(look, name), name) for look, name in tidy_first)
     return [pair for pair in pairs if pair[0] != pair[1]]
+
+
+def _look(name: str) -> str:
+    """Return what names have in common that differ in blanks, capital letters or zeros alone."""
+    if name.isascii() and name.isalnum() and name[0] > "9":
+        return name.lower()
+    if not name.isascii():
+        name = unicodedata.normalize("NFC", name).translate(_WITHOUT_WIDTH)
+    name = " ".join(name.lower().split())
+    number = _DECIMAL.fullmatch(name)
+    return name if number is None else f"{number[1]}.{number[2] or ''}"
 
 
 def warn_alike(table: xr.Dataset, source: str, dims: Sequence[str]) -> None:
@@ -114,7 +113,7 @@ def warn_alike(table: xr.Dataset, source: str, dims: Sequence[str]) -> None:
             "names-alike",
             f"{source} has {dim}s whose names look alike: {several(len(pairs), 'pair')}",
             expected=f"one name for each {dim}; text stays as written, and these count apart",
-            found=told(pairs),
+            found=listed(f"{quoted(one)} and {quoted(other)}" for one, other in pairs),
             hint=f"{turned}, or a column alias in the table of labels, if they are the same"
             if dim == LABEL
             else f"write them alike in {source}, if they are the same {dim}",
@@ -130,34 +129,20 @@ def near(name: str, names: Collection[str]) -> str | None:
     return pairs[0][1] if pairs else None
 
 
-def near_pairs(here: Sequence[str], there: Collection[str]) -> list[tuple[str, str]]:
-    """Return up to three likely pairs of a name `here` and one `there`."""
-    pairs = equal_pairs(here, there)
-    for name in () if pairs else here[:_MOST_TRIED]:
-        close = get_close_matches(name, list(there)[:_MOST_CLOSE], n=1, cutoff=0.75)
-        if close:
-            return [(name, close[0])]
-    return pairs
-
-
-def equal_pairs(here: Sequence[str], there: Collection[str]) -> list[tuple[str, str]]:
-    """Return up to three pairs of names that are equal but for the above."""
+def near_pairs(
+    here: Sequence[str], there: Collection[str], *, alike: bool = False
+) -> list[tuple[str, str]]:
+    """Return up to three likely pairs of a name `here` and one `there`, perhaps only alike ones."""
     tidied: dict[str, str] = {}
     for name in list(there)[:_MOST_NAMES]:
         tidied.setdefault(_tidy(name), name)
     tried = ((name, tidied.get(_tidy(name), name)) for name in here[:_MOST_NAMES])
-    return list(islice((pair for pair in tried if pair[0] != pair[1]), _MOST_PAIRS))
-
-
-def told(pairs: Sequence[tuple[str, str]]) -> str:
-    """Return up to three pairs in words: ``"cat" and "cat " (a space at the end)``."""
-    whys = [difference(*pair) for pair in pairs[:_MOST_PAIRS]]
-    shown = [
-        f'"{one}" and "{other}"' + (f" ({why})" if why else "")
-        for (one, other), why in zip(pairs, whys, strict=False)
-    ]
-    more = f", … ({counted(len(pairs))} in all)" if len(pairs) > _MOST_PAIRS else ""
-    return ", ".join(shown) + more
+    pairs = list(islice((pair for pair in tried if pair[0] != pair[1]), _MOST_PAIRS))
+    for name in () if pairs or alike else here[:_MOST_TRIED]:
+        close = get_close_matches(name, list(there)[:_MOST_CLOSE], n=1, cutoff=0.75)
+        if close:
+            return [(name, close[0])]
+    return pairs
 
 
 def merged_by(pairs: Sequence[tuple[str, str]]) -> str:
@@ -165,19 +150,6 @@ def merged_by(pairs: Sequence[tuple[str, str]]) -> str:
     pairs = pairs[:_MOST_PAIRS]
     strip = "strip=True, or " if all(one.strip() == other.strip() for one, other in pairs) else ""
     return f"{strip}rename={json.dumps(dict(pairs), ensure_ascii=False)}"
-
-
-def difference(name: str, other: str) -> str:
-    """Return in words how `name` differs from `other`, empty where it can be seen."""
-    if name.strip() == other.strip():
-        longer = name if len(name) > len(other) else other
-        return "a space at the end" if longer != longer.rstrip() else "a space at the start"
-    if unicodedata.normalize("NFC", name) == unicodedata.normalize("NFC", other):
-        return "the same letters, other Unicode"
-    if name.casefold() == other.casefold():
-        return "capital letters"
-    bare, same = ("".join(text.translate(_WITHOUT_WIDTH).split()) for text in (name, other))
-    return "a character that cannot be seen" if bare == same else ""
 
 
 def _tidy(name: str) -> str:
@@ -262,16 +234,6 @@ def text_array(names: Sequence[str]) -> NDArray[np.str_]:
     return np.array(names, dtype=np.str_)
 
 
-def text_index(names: Sequence[str], dim: str) -> PandasIndex:
-    """Return the index that a coordinate of `text_array` has, at half the cost."""
-    try:
-        index = pd.Index(list(names), name=dim)
-    except UnicodeEncodeError:  # half a character: Arrow has no such text
-        index = pd.Index(list(names), name=dim, dtype=object)
-    width = max(map(len, names), default=0) or 1
-    return PandasIndex(index, dim, coord_dtype=np.dtype((np.str_, width)))
-
-
 def quoted(name: object) -> str:
     """Return a label between quotation marks, so that a space at its end can be seen."""
     return f'"{name}"'
@@ -298,23 +260,20 @@ def check_names(names: Sequence[str], noun: str, *, source: str) -> None:
     if len(known) == len(names) and "" not in known and "\0" not in "".join(names):
         return
     rows: dict[str, int] = {}
-    again_in = [row for row, name in enumerate(names) if rows.setdefault(name, row) != row]
-    repeated = [names[row] for row in again_in]
-    if repeated:
-        again, more = repeated[0], len(set(repeated)) - 1
-        among = "columns" if noun == "label" else "rows"
-        others = f", and {several(more, 'other')} again" if more else ""
+    again = [row for row, name in enumerate(names) if rows.setdefault(name, row) != row]
+    if again:
+        name, among = names[again[0]], "columns" if noun == LABEL else "rows"
         raise InputError(
             f"{noun}-twice",
-            f"{does(source, 'name')} {quoted(again) if noun == 'label' else again} in {among} "
-            f"{rows[again] + 1:,} and {again_in[0] + 1:,}{others}",
-            expected=f"one {among[:-1]} {'a' if noun == 'label' else 'an'} {noun}",
-            found=f"{several(len(repeated), among[:-1])} too many",
+            f"{does(source, 'name')} {quoted(name)} in {among} {rows[name] + 1:,} and "
+            f"{again[0] + 1:,}",
+            expected=f"one {among[:-1]} per {noun}",
+            found=f"{several(len(again), among[:-1])} too many",
             hint="keep one, or give them names of their own",
             source=source,
-            details={f"{noun}s": list(dict.fromkeys(repeated))},
+            details={f"{noun}s": list(dict.fromkeys(names[row] for row in again))},
         )
-    unfit = [row for name, row in rows.items() if not name or "\0" in name]
+    unfit = [row for row, name in enumerate(names) if not name or "\0" in name]
     raise InputError(
         f"{noun}-unnamed",
         f"{does(source, 'have')} {several(len(unfit), noun)} without a usable name",
@@ -333,9 +292,6 @@ def positions(names: Sequence[str], wanted: Collection[str]) -> NDArray[np.int64
     return np.fromiter(codes, dtype=np.int64, count=len(wanted))
 
 
-_QUICK = 64  # bytes of a text up to which its quick hash is worth its passes
-
-
 @attrs.frozen(eq=False)
 class Names:
     """The names along a dim, as text; what is derived from them is computed once."""
@@ -345,7 +301,10 @@ class Names:
     @classmethod
     def of(cls, texts: Sequence[str], dim: str = EXAMPLE) -> Names:
         """Return a record of texts."""
-        return cls(text_index(texts, dim).index)
+        try:
+            return cls(pd.Index(list(texts), name=dim))
+        except UnicodeEncodeError:  # half a character: Arrow has no such text
+            return cls(pd.Index(list(texts), name=dim, dtype=object))
 
     def __len__(self) -> int:
         return len(self.index)
@@ -363,8 +322,6 @@ class Names:
     @cached_property
     def usable(self) -> bool:
         """True if none is there twice, empty, or with a NUL in it, which files cannot keep."""
-        if self._ordered is not None and np.all(self._ordered[1:] != self._ordered[:-1]):
-            return True
         known = self.distinct
         return len(known) == len(self) and "" not in known and "\0" not in "".join(self.texts)
 
@@ -383,35 +340,8 @@ class Names:
         # 1 and True, or 0.1 of two widths, are equal and have different names.
         return (here.dtype == there.dtype and here.equals(there)) or self.texts == other.texts
 
-    @cached_property
-    def _ordered(self) -> Hashes | None:
-        """Quick hashes, sorted, of usable texts in Arrow's memory: a set of them takes long."""
-        dtype = self.index.dtype
-        if not (isinstance(dtype, pd.StringDtype) and dtype.storage == "pyarrow" and len(self)):
-            return None
-        arrow = import_module("pyarrow")
-        column = arrow.array(self.index.array)
-        if isinstance(column, arrow.ChunkedArray):  # of joined indexes
-            column = column.combine_chunks()
-        texts = column.cast(arrow.large_string())
-        if texts.null_count:
-            return None
-        _, places, content = texts.buffers()
-        ends = np.frombuffer(places, np.int64)[texts.offset : texts.offset + len(texts) + 1]
-        data = np.frombuffer(content, np.uint8)[ends[0] : ends[-1]]
-        size = np.diff(ends)
-        if size.min() == 0 or size.max() > _QUICK or np.any(data == 0):
-            return None
-        hashes: Hashes = np.sort(quick_hashes(data, ends - ends[0]))
-        return hashes
-
     def common(self, other: Names) -> int:
         """Return how many different names both have."""
-        here, there = self._ordered, other._ordered
-        if here is not None and there is not None:
-            places = np.minimum(np.searchsorted(here, there), len(here) - 1)
-            if not np.any(here[places] == there):
-                return 0
         return len(self.distinct & other.distinct)
 
     def take(self, rows: Ints | slice) -> Names:
@@ -500,29 +430,33 @@ def named_array(
     source: str,
     what: str,
     *,
-    draws: bool = False,
+    first: str = "",
     known: Sequence[Names] = (),
     lazy: bool = False,
 ) -> Named:
-    """Return ([draw,] example, label) floats under text names, contiguous.
+    """Return (example, label) floats under text names, contiguous; perhaps over a dim `first`.
 
     Numbers of a `lazy` array are not read, and stay as they are. Names that equal those of `known`
     are not checked again.
     """
     if not isinstance(array, xr.DataArray):
+        raise unlabelled(array, source)
+    wanted = (EXAMPLE, LABEL)
+    dims = (first, *wanted) if first in array.dims else wanted
+    if set(array.dims) != set(dims):
+        lost = [dim for dim in wanted if dim not in array.dims]
+        surplus = [str(dim) for dim in array.dims if dim not in wanted]
+        hint = f"{what}.expand_dims({lost[0]}=[...])" if lost else f"{what}.isel({surplus[0]}=0)"
+        if lost and surplus:
+            hint = f'{what}.rename({{"{surplus[0]}": "{lost[0]}"}})'
         raise InputError(
-            "array-unlabelled",
-            f"{source}: {type(array).__name__} has no names for its rows and columns",
-            expected="a DataArray with the dims example and label",
-            found=type(array).__name__,
-            hint='xarray.DataArray(values, dims=("example", "label"), '
-            'coords={"example": ids, "label": labels})',
+            "dims-differ",
+            f"{does(source, 'have')} the dims {listed(array.dims) or 'none'}",
+            expected="example and label",
+            found=f"no {listed(lost)}" if lost else f"{listed(surplus)} besides",
+            hint=hint,
             source=source,
         )
-    wanted = (EXAMPLE, LABEL)
-    dims = (DRAW, *wanted) if draws and DRAW in array.dims else wanted
-    if set(array.dims) != set(dims):
-        raise _dims_differ(array, wanted, source, what)
     array = array if array.dims == dims else array.transpose(*dims)
     # Extension arrays of pandas, which xarray cannot index, become those of numpy.
     columns = {
@@ -547,8 +481,7 @@ def named_array(
         if not own.usable:
             check_names(own.texts, dim, source=source)
         if array.coords.variables[dim].dtype.kind != "U":
-            texts = xr.Coordinates.from_xindex(text_index(own.texts, dim))
-            array = array.assign_coords(texts)
+            array = array.assign_coords({dim: (dim, text_array(own.texts))})
         along.append(own)
     if array.dtype.kind not in "fiub":
         raise InputError(
@@ -574,24 +507,15 @@ def named_array(
     return Named(array=array, examples=along[0], labels=along[1])
 
 
-def _dims_differ(
-    array: xr.DataArray, wanted: tuple[str, str], source: str, what: str
-) -> InputError:
-    lost = [dim for dim in wanted if dim not in array.dims]
-    surplus = [str(dim) for dim in array.dims if dim not in wanted]
-    hint = f"{what}.expand_dims({lost[0]}=[...])" if lost else ""
-    if lost and surplus:
-        hint = f'{what}.rename({{"{surplus[0]}": "{lost[0]}"}})'
-    elif surplus == [DRAW]:
-        hint = f'take the mean over draws: {what}.mean("draw"), or calibrate on annotations'
-    elif surplus:
-        hint = f"take one entry of each other dim: {what}.isel({surplus[0]}=0)"
+def unlabelled(value: object, source: str) -> InputError:
+    """Return the error for something else than an array with names."""
     return InputError(
-        "dims-differ",
-        f"{does(source, 'have')} the dims {listed(array.dims) or 'none'}",
-        expected="example and label",
-        found=f"no {listed(lost)}" if lost else f"{listed(surplus)} besides",
-        hint=hint,
+        "array-unlabelled",
+        f"{source}: {type(value).__name__} has no names for its rows and columns",
+        expected="a DataArray with the dims example and label",
+        found=type(value).__name__,
+        hint='xarray.DataArray(values, dims=("example", "label"), '
+        'coords={"example": ids, "label": labels})',
         source=source,
     )
 

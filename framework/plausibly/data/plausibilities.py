@@ -87,7 +87,8 @@ class Plausibilities:
         """
         if is_sparse(array):
             return cls.of(check_sparse(array, source))
-        named = named_array(array, source, "plausibilities", draws=draws, known=known)
+        first = names.DRAW if draws else ""
+        named = named_array(array, source, "plausibilities", first=first, known=known)
         if not are_sound(named.array.values, "plausibility"):
             raise unsound(named.array, "plausibility", source)
         checked = _with_exact_denominator(named.array)
@@ -234,17 +235,14 @@ def mean_over_draws(plausibilities: Form) -> xr.DataArray:
 def check_sparse_form(sparse: xr.Dataset) -> xr.Dataset:
     """Return sparse plausibilities with dims in order, if they are as the module describes."""
     shapes = {
-        names.WEIGHT: (names.EXAMPLE, names.SLOT),
-        names.LABEL: (names.EXAMPLE, names.SLOT),
-        names.LABEL_NAME: (names.LABEL_NAME,),
-        names.EXAMPLE: (names.EXAMPLE,),
+        names.WEIGHT: {names.EXAMPLE, names.SLOT},
+        names.LABEL: {names.EXAMPLE, names.SLOT},
+        names.LABEL_NAME: {names.LABEL_NAME},
+        names.EXAMPLE: {names.EXAMPLE},
     }
     for name, dims in shapes.items():
-        if name not in sparse.variables:
-            raise _invalid(f"{name} is missing", f"a variable {name} over {listed(dims)}")
-        if set(sparse[name].dims) != set(dims):
-            found = listed(sparse[name].dims) or "none"
-            raise _invalid(f"{name} has other dims", f"dims {listed(dims)}", found)
+        if name not in sparse.variables or set(sparse[name].dims) != dims:
+            raise _invalid(f"{name} is missing", f"a variable {name} over {listed(sorted(dims))}")
     sparse = sparse.transpose(names.EXAMPLE, names.SLOT, ...)
     for dim, noun in ((names.EXAMPLE, names.EXAMPLE), (names.LABEL_NAME, names.LABEL)):
         check_names(name_texts(sparse.indexes[dim]), noun, source="sparse plausibilities")
@@ -252,33 +250,28 @@ def check_sparse_form(sparse: xr.Dataset) -> xr.Dataset:
     label: Ints = sparse[names.LABEL].values
     if weight.dtype.kind != "f" or label.dtype.kind not in "iu":
         raise _invalid("the types differ", "weight as floats and label as integers")
-    labels = sparse.sizes[names.LABEL_NAME]
     filled = label >= 0
+    outside = (label < names.NO_LABEL) | (label >= sparse.sizes[names.LABEL_NAME])
+    unfit = np.where(filled, ~((weight > 0) & np.isfinite(weight)), weight != 0)
     rising = filled[:, :-1] & (label[:, 1:] > label[:, :-1])
     for bad, fault, expected in (
-        ((label < names.NO_LABEL) | (label >= labels), "codes out of range", f"-1 to {labels - 1}"),
-        (
-            np.where(filled, ~((weight > 0) & np.isfinite(weight)), weight != 0),
-            "unfit weights",
-            "above 0; 0 at -1",
-        ),
+        (outside, "codes out of range", "places in label_name, or -1"),
+        (unfit, "unfit weights", "above 0; 0 at -1"),
         (~rising & filled[:, 1:], "codes out of order", "rising codes, each once, then padding"),
     ):
-        rows = np.flatnonzero(bad.any(axis=1))
-        if rows.size:
-            examples = name_texts(sparse.indexes[names.EXAMPLE][rows])
+        examples = name_texts(sparse.indexes[names.EXAMPLE][np.flatnonzero(bad.any(axis=1))])
+        if examples:
             raise _invalid(
                 f"{fault} in {several(len(examples), 'example')} ({listed(examples)})", expected
             )
     return sparse
 
 
-def _invalid(what: str, expected: str, found: str = "") -> InputError:
+def _invalid(what: str, expected: str) -> InputError:
     return InputError(
         "sparse-invalid",
         f"sparse plausibilities: {what}",
         expected=expected,
-        found=found,
         hint="plausibly.to_sparse(lam) makes them",
         source="sparse plausibilities",
     )
@@ -287,8 +280,12 @@ def _invalid(what: str, expected: str, found: str = "") -> InputError:
 def check_sparse(sparse: xr.Dataset, source: str) -> xr.Dataset:
     """Return sparse plausibilities as the framework reads them; the caller's are not changed."""
     sparse = check_sparse_form(sparse)
-    weight: Floats = sparse[names.WEIGHT].values
-    rows = checked_rows(weight, sparse.drop_vars(names.LABEL), source)
+    weight = sparse[names.WEIGHT]
+    # Checked as the plausibilities of labels that are called by their slots.
+    beside = [name for name, item in weight.coords.items() if item.dims != (names.EXAMPLE,)]
+    rows = weight.drop_vars(beside).rename({names.SLOT: names.LABEL})
+    slots = [str(slot) for slot in range(weight.shape[1])]
+    rows = check_plausibilities(rows.assign_coords({names.LABEL: slots}), source=source)
     for dim in (names.EXAMPLE, names.LABEL_NAME):
         if sparse[dim].dtype.kind != "U":
             texts = text_array(name_texts(sparse.indexes[dim]))
@@ -298,14 +295,6 @@ def check_sparse(sparse: xr.Dataset, source: str) -> xr.Dataset:
     if names.DENOMINATOR in rows.coords:
         sparse = sparse.assign_coords({names.DENOMINATOR: rows[names.DENOMINATOR].variable})
     return sparse.assign({names.WEIGHT: ((names.EXAMPLE, names.SLOT), rows.values)})
-
-
-def checked_rows(weight: Floats, about: Form, source: str) -> xr.DataArray:
-    """Return weights (example, slot), checked as the plausibilities of labels called by slots."""
-    coords = {name: item for name, item in about.coords.items() if item.dims == (names.EXAMPLE,)}
-    rows = xr.DataArray(weight, dims=(names.EXAMPLE, names.LABEL), coords=coords)
-    slots = [str(slot) for slot in range(weight.shape[1])]
-    return check_plausibilities(rows.assign_coords({names.LABEL: slots}), source=source)
 
 
 def check_plausibilities(

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from plausibly.data import names
-from plausibly.data.annotations import AnnotationTable, Rows, build_table, check_table
+from plausibly.data.annotations import AnnotationTable, Rows, build_table, check_table, order_of
 from plausibly.data.names import (
     check_names,
     is_missing,
@@ -20,7 +20,7 @@ from plausibly.data.names import (
     quoted,
     several,
 )
-from plausibly.data.text_table import Coded, by_code
+from plausibly.data.text_table import Coded
 from plausibly.errors import InputError, listed
 from plausibly.kernels.types import Bools, Ints
 
@@ -63,9 +63,8 @@ def check_responses(table: xr.Dataset, kind: str, *, labels_once: bool = False) 
         )
     if labels_once:
         pair = rows.response.astype(np.int64) * rows.labels + rows.label
-        order = np.argsort(pair, kind="stable")
-        repeats = np.zeros(pair.size, bool)
-        repeats[order[1:]] = pair[order[1:]] == pair[order[:-1]]
+        repeats = np.ones(pair.size, bool)
+        repeats[np.unique(pair, return_index=True)[1]] = False
         label = rows.table.indexes[names.LABEL][rows.label[repeats][:1]]
         refuse_responses(
             rows,
@@ -102,28 +101,32 @@ def refuse_responses(
     examples = rows.table.indexes[names.EXAMPLE][rows.example[places]]
     code = int(rows.annotator[places[0]])
     by = f"annotator {rows.table.indexes[names.ANNOTATOR][code]}" if code >= 0 else ""
-    if places.size > 1:
-        many = f"{several(places.size, 'such response')}, about {listed(dict.fromkeys(examples))}"
-        found = f"{found}; {many}" if found else many
     raise InputError(
         name,
         f"example {examples[0]}, {by or 'an unknown annotator'} {says}",
         expected=expected,
-        found=found,
+        found="; ".join(filter(None, (found, _many(places.size, dict.fromkeys(examples))))),
         hint=hint,
         source="annotations",
         details={"examples": [str(example) for example in examples]},
     )
 
 
+def _many(number: int, examples: Iterable[str]) -> str:
+    """Return how many responses are at fault, where there are several."""
+    return f"{number:,} such responses, about {listed(examples)}" if number > 1 else ""
+
+
 @attrs.frozen(kw_only=True)
 class Columns:
-    """Responses by column: names in the order in which they were seen, codes of each response."""
+    """Responses by column: names and answers as they were seen, and their places by response."""
 
     examples: list[str]
     annotators: list[str]
+    answers: Sequence[object]
     example: Ints
     annotator: Ints
+    answer: Ints
 
     def who(self, record: int) -> str:
         """Return example and annotator of a response, as messages name them."""
@@ -136,31 +139,18 @@ def check_once(columns: Columns) -> None:
     """Refuse a second response of a known annotator to an example."""
     known = np.flatnonzero(columns.annotator >= 0)
     pair = columns.example.astype(np.int64) * len(columns.annotators) + columns.annotator
-    pair = pair if known.size == pair.size else pair[known]
-    ordered = np.sort(pair)
-    if not (ordered[1:] == ordered[:-1]).any():
-        return
-    found, first, count = np.unique(pair, return_index=True, return_counts=True)
-    twice = count > 1
-    example, annotator = np.divmod(found[twice], len(columns.annotators))
-    by = [columns.annotators[code] for code in annotator]
-    name = min(by)
-    examples = sorted(
-        columns.examples[code] for code, of in zip(example, by, strict=True) if of == name
-    )
-    others = len(set(by)) - 1
-    again = np.ones(known.size, bool)
-    again[first] = False
-    raise InputError(
-        "response-twice",
-        f"{name} answered {several(len(examples), 'example')} again ({listed(examples)})",
-        expected="one response per annotator and example",
-        found=f"up to {count.max()}"
-        + (f", also by {several(others, 'other annotator')}" if others else ""),
-        hint="keep one response per annotator and example",
-        source="annotations",
-        details={"annotators": sorted(set(by)), "records": known[again].tolist()},
-    )
+    order = known[np.argsort(pair[known], kind="stable")]
+    again = np.sort(order[1:][pair[order[1:]] == pair[order[:-1]]]).tolist()
+    if again:
+        raise InputError(
+            "response-twice",
+            f"{min(map(columns.who, again))} answers again",
+            expected="one response per annotator and example",
+            found=f"{several(len(again), 'response')} too many",
+            hint="keep one response per annotator and example",
+            source="annotations",
+            details={"records": again},
+        )
 
 
 Mention: TypeAlias = tuple[str, int, float]
@@ -245,12 +235,19 @@ def table_from_records(
     for record in records:
         try:
             about, by, answer = record
-        except (TypeError, ValueError):
-            expected = "(example, annotator, answer)"
-            raise _record_invalid(len(answers), expected, record) from None
-        if type(about) is not str:
             if is_missing(about):
-                raise _record_invalid(len(answers), "the name of an example", about)
+                raise ValueError("an example without a name")
+        except (TypeError, ValueError):
+            raise InputError(
+                "record-invalid",
+                f"annotations: record {len(answers) + 1:,} cannot be read",
+                expected="(example, annotator, answer), with the name of an example",
+                found=repr(record)[:_MOST_SHOWN],
+                hint="fix or drop that record",
+                source="annotations",
+                details={"records": [len(answers)]},
+            ) from None
+        if type(about) is not str:
             about = name_text(about)
         if type(by) is not str:
             by = None if is_missing(by) else name_text(by)
@@ -271,34 +268,20 @@ def table_from_records(
     columns = Columns(
         examples=list(examples),
         annotators=list(annotators),
+        answers=answers,
         example=np.array(example, np.int64),
         annotator=np.array(annotator, np.int64),
+        answer=np.arange(len(answers)),
     )
-    check_once(columns)
     return _table(
         kind,
         columns,
-        answers,
-        np.arange(len(answers)),
         labels,
         parse,
         blocks=blocks,
         weights=weights,
         unlisted=unlisted,
         left_out=left_out,
-    )
-
-
-def _record_invalid(place: int, expected: str, found: object) -> InputError:
-    got = repr(found)
-    return InputError(
-        "record-invalid",
-        f"annotations: record {place + 1:,} cannot be read",
-        expected=expected,
-        found=got if len(got) <= 60 else f"{got[:57]}...",
-        hint="fix or drop that record",
-        source="annotations",
-        details={"records": [place]},
     )
 
 
@@ -336,16 +319,19 @@ def table_from_codes(
         codes = np.where(codes > unknown, codes - 1, np.where(codes == unknown, -1, codes))
         known = [name for name in known if name]
     columns = Columns(
-        examples=example.names, annotators=known, example=example.codes, annotator=codes
+        examples=example.names,
+        annotators=known,
+        answers=answer.names,
+        example=example.codes,
+        annotator=codes,
+        answer=answer.codes,
     )
-    return _table(kind, columns, answer.names, answer.codes, labels, parse, left_out=left_out)
+    return _table(kind, columns, labels, parse, left_out=left_out)
 
 
 def _table(
     kind: str,
     columns: Columns,
-    answers: Sequence[object],
-    place: Ints,
     labels: Sequence[object] | None,
     parse: Callable[[object], Answer],
     *,
@@ -354,32 +340,26 @@ def _table(
     unlisted: str = "excluded",
     left_out: Mapping[str, int] | None = None,
 ) -> AnnotationTable:
-    """Return the table of responses, each with the place of its answer among `answers`."""
     declared = None if labels is None else name_texts(labels)
     if declared is not None:
         check_names(declared, names.LABEL, source="the declared labels")
-    codes, distinct = _distinct(columns, answers, place, parse)
-    answer = by_code(codes, place)
+    answer, distinct = _distinct(columns, parse)
     known = _labels(columns, answer, distinct, declared)
     examples, example = _sorted(columns.examples, columns.example)
     annotators, annotator = _sorted(columns.annotators, columns.annotator)
-    example, annotator, answer = in_order(example, annotator, answer)
-    # Checked here, where it costs nothing, for callers that have not checked before.
+    order = order_of(example, annotator, answer)
+    example, annotator, answer = example[order], annotator[order], answer[order]
     again = example[1:] == example[:-1]
     again &= annotator[1:] == annotator[:-1]
-    if again.any() and (again & (annotator[1:] >= 0)).any():
+    if (again & (annotator[1:] >= 0)).any():
         check_once(columns)
     code = {label: place for place, label in enumerate(known)}
     kept = [[mention for mention in mentions if mention[2] > 0] for mentions in distinct]
     size = np.array([len(mentions) for mentions in kept], np.int64)
-    if (size == 1).all():
-        # Every answer is one label, as in most tables: nothing has to be counted out.
-        mention_response, mention = np.arange(answer.size, dtype=np.int32), answer
-    else:
-        count, start = size[answer], (np.cumsum(size) - size)[answer]
-        mention_response = np.repeat(np.arange(answer.size), count)
-        mention = np.arange(mention_response.size)
-        mention += np.repeat(start - (np.cumsum(count) - count), count)
+    count, start = size[answer], (np.cumsum(size) - size)[answer]
+    mention_response = np.repeat(np.arange(answer.size), count)
+    mention = np.arange(mention_response.size)
+    mention += np.repeat(start - (np.cumsum(count) - count), count)
     flat = [item for mentions in kept for item in mentions]
     label = np.array([code[item[0]] for item in flat], np.int64)
     block = np.array([item[1] for item in flat], np.int64)
@@ -392,7 +372,7 @@ def _table(
         response_example=example,
         response_annotator=annotator,
         mention_response=mention_response,
-        mention_label=by_code(label, mention),
+        mention_label=label[mention],
         mention_block=block[mention] if blocks else None,
         mention_weight=weight[mention] if weights else None,
         unlisted=unlisted,
@@ -401,18 +381,13 @@ def _table(
     )
 
 
-def _distinct(
-    columns: Columns,
-    answers: Sequence[object],
-    place: Ints,
-    parse: Callable[[object], Answer],
-) -> tuple[Ints, list[Answer]]:
-    """Return the code of each of `answers`, and the distinct ones as `parse` reads them, sorted."""
+def _distinct(columns: Columns, parse: Callable[[object], Answer]) -> tuple[Ints, list[Answer]]:
+    """Return the code of each response's answer, and the different answers that `parse` reads."""
     read: dict[str, int] = {}  # texts repeat: each is parsed once
     distinct: dict[Answer, int] = {}
     codes: list[int] = []
     refused: list[tuple[int, AnswerRefused]] = []
-    for at, raw in enumerate(answers):
+    for at, raw in enumerate(columns.answers):
         code = read.get(raw) if type(raw) is str else None
         if code is None:
             try:
@@ -425,31 +400,24 @@ def _distinct(
                 read[raw] = code
         codes.append(code)
     if refused:
-        # The first kind of refusal, by name of example; of each answer its first record.
-        record = np.zeros(len(answers), np.int64)
-        record[place[::-1]] = np.arange(place.size)[::-1]
-        by_name = sorted((columns.who(record[at]), int(record[at]), one) for at, one in refused)
-        who, _, first = by_name[0]
-        alike = [where for _, where, one in by_name if one.name == first.name]
-        examples = [columns.examples[columns.example[where]] for where in alike]
-        found = first.found
-        if len(alike) > 1:
-            about = listed(sorted(set(examples)))
-            many = f"{several(len(alike), 'such response')}, about {about}"
-            found = f"{found}; {many}" if found else many
+        # The first kind of refusal, by name of example.
+        record = {code: at for at, code in reversed([*enumerate(columns.answer.tolist())])}
+        first_at, first = min(refused, key=lambda pair: columns.who(record[pair[0]]))
+        alike = sorted(record[at] for at, one in refused if one.name == first.name)
+        examples = sorted({columns.examples[columns.example[at]] for at in alike})
         raise InputError(
             first.name,
-            f"{who} {first.says}",
+            f"{columns.who(record[first_at])} {first.says}",
             expected=first.expected,
-            found=found,
+            found="; ".join(filter(None, (first.found, _many(len(alike), examples)))),
             hint=first.hint,
             source="annotations",
-            details={"examples": examples, "records": sorted(alike)},
+            details={"examples": examples, "records": alike},
         )
     ordered = sorted(distinct)
     rank = np.empty(len(ordered), np.int64)
     rank[[distinct[answer] for answer in ordered]] = np.arange(len(ordered))
-    return rank[np.array(codes, np.int64)], ordered
+    return rank[np.array(codes, np.int64)][columns.answer], ordered
 
 
 def _labels(
@@ -474,48 +442,20 @@ def _labels(
         return declared
     faulty = np.array([any(m[0] in outside for m in mentions) for mentions in distinct])
     places = np.flatnonzero(faulty[answer]).tolist()
-    votes = sum(m[0] in outside for place in places for m in distinct[answer[place]])
     first = min(places, key=columns.who)
     label = next(m[0] for m in distinct[answer[first]] if m[0] in outside)
-    meant = None
-    if len(label) > 200:  # no slip of the pen, and dear to compare
-        label = f"{label[:59]}…"
-    else:
-        meant = near(label, declared)
+    label = label if len(label) <= _MOST_SHOWN else f"{label[: _MOST_SHOWN - 1]}…"
+    meant = near(label, declared)
     suggestion = f"did you mean {quoted(meant)}? fix it" if meant else "fix it"
     raise InputError(
         "label-unknown",
         f"{columns.who(first)} says {quoted(label)}",
         expected=f"one of {several(len(declared), 'declared label')}",
-        found=f"{several(len(outside), 'label')} outside ({several(votes, 'vote')})",
+        found=f"{several(len(outside), 'label')} outside ({several(len(places), 'vote')})",
         hint=f"{suggestion}, or declare it: labels=[..., {quoted(label)}]",
         source="annotations",
-        details={"labels": sorted(outside), "votes": votes, "records": places},
+        details={"labels": sorted(outside), "votes": len(places), "records": places},
     )
-
-
-def in_order(example: Ints, annotator: Ints, answer: Ints) -> tuple[Ints, ...]:
-    """Return the codes of responses by example, annotator and answer."""
-    highest = (codes.max(initial=0) for codes in (example, annotator + 1, answer))
-    first, second, third = (int(code).bit_length() for code in highest)
-    if first + second + third <= _BITS:  # one number per response is sorted several times as fast
-        joint = example.astype(np.int64)
-        joint <<= second
-        joint |= annotator + 1
-        joint <<= third
-        joint |= answer
-        joint.sort()
-        answer = joint & (1 << third) - 1
-        joint >>= third
-        annotator = joint & (1 << second) - 1
-        annotator -= 1
-        joint >>= second
-        return joint, annotator, answer
-    order = np.lexsort((answer, annotator, example))
-    return example[order], annotator[order], answer[order]
-
-
-_BITS = 63
 
 
 def _sorted(texts: Sequence[str], codes: Ints) -> tuple[list[str], Ints]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.data import names
-from plausibly.data.annotations import AnnotationTable, Rows, check_table, rebuilt
+from plausibly.data.annotations import NEEDED, AnnotationTable, Rows, check_table, rebuilt
 from plausibly.data.names import (
     check_names,
     is_name,
@@ -23,7 +23,7 @@ from plausibly.data.names import (
 from plausibly.data.plausibilities import is_sparse, to_dense
 from plausibly.data.states import STATES, read_left_out, read_merged, with_left_out, with_merged
 from plausibly.errors import InputError, listed
-from plausibly.kernels.types import Bools, Ints
+from plausibly.kernels.types import Ints
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,24 +72,12 @@ def select_annotations(
     if annotator is not None:
         kept &= new_annotator >= 0
     responses = np.flatnonzero(kept)
-    new_response = _recoding(rows.example.size, responses)[rows.response]
-    mentions = np.flatnonzero(new_response >= 0)
-    part = table.isel(
-        {
-            names.EXAMPLE: examples,
-            names.ANNOTATOR: annotators,
-            names.RESPONSE: responses,
-            names.MENTION: mentions,
-        }
-    )
-    part = part.assign(
-        {
-            names.RESPONSE_EXAMPLE: (names.RESPONSE, new_example[responses]),
-            names.RESPONSE_ANNOTATOR: (names.RESPONSE, new_annotator[responses]),
-            names.MENTION_RESPONSE: (names.MENTION, new_response[mentions]),
-        }
-    )
-    return rebuilt(part)
+    part = rows.take(responses).isel({names.EXAMPLE: examples, names.ANNOTATOR: annotators})
+    columns = {
+        names.RESPONSE_EXAMPLE: (names.RESPONSE, new_example[responses]),
+        names.RESPONSE_ANNOTATOR: (names.RESPONSE, new_annotator[responses]),
+    }
+    return rebuilt(part.assign(columns))
 
 
 def answered(table: xr.Dataset) -> list[str]:
@@ -124,8 +112,8 @@ def _chosen(table: xr.Dataset, dim: str, wanted: Names | None) -> NDArray[np.int
                 "mask-length",
                 f"the mask over {dim} does not fit the annotations",
                 expected=f"one entry per {dim}: {len(known):,}",
-                found=" x ".join(f"{side:,}" for side in values.shape),
-                hint=f"name the {dim}s instead, or use a DataArray with the coordinate {dim}",
+                found=f"shape {values.shape}",
+                hint=f"name the {dim}s instead",
                 source="annotations",
             )
         texts = name_texts(values.tolist())
@@ -134,10 +122,9 @@ def _chosen(table: xr.Dataset, dim: str, wanted: Names | None) -> NDArray[np.int
     lost = [name for name, place in zip(texts, places, strict=True) if place < 0]
     if lost:
         meant = near(lost[0], known)
-        more = f" (and {several(len(lost) - 1, 'name')} more)" if len(lost) > 1 else ""
         raise InputError(
             f"{dim}s-unknown",
-            f"annotations have no {dim} {lost[0]}{more}",
+            f"annotations lack {several(len(lost), dim)} of the selection",
             expected=f"names among {several(len(known), dim)}",
             found=listed(lost),
             hint=f"did you mean {meant}?" if meant else f"take them from ann.{dim}.values",
@@ -224,7 +211,7 @@ def concat_annotations(tables: Iterable[xr.Dataset]) -> AnnotationTable:
         recoded.append(part.assign(new))
     _check_once(recoded, united)
     variables = {
-        name: _joined(name, recoded, places, united)
+        name: _joined(name, recoded, places)
         for name in dict.fromkeys(str(name) for part in parts for name in part.variables)
         if name not in _NAMED
     }
@@ -252,113 +239,63 @@ def _check_once(parts: Sequence[xr.Dataset], united: Mapping[str, list[str]]) ->
     for part in parts:
         example: Ints = part[names.RESPONSE_EXAMPLE].values
         annotator: Ints = part[names.RESPONSE_ANNOTATOR].values
-        known = annotator >= 0
-        code = example[known].astype(np.int64) * len(united[names.ANNOTATOR]) + annotator[known]
-        pairs.append(np.unique(code))
-    every, count = np.unique(np.concatenate(pairs), return_counts=True)
-    twice = every[count > 1]
-    if not twice.size:
-        return
-    example, annotator = np.divmod(twice, len(united[names.ANNOTATOR]))
-    examples = [united[names.EXAMPLE][code] for code in example[annotator == annotator[0]]]
-    again = several(len(examples), "example")
-    raise InputError(
-        "response-twice",
-        f"{united[names.ANNOTATOR][annotator[0]]} answered {again} in two tables "
-        f"({listed(examples)})",
-        expected="one response per annotator and example",
-        found=f"{several(twice.size, 'response')} in more than one table",
-        hint="keep one response per annotator and example",
-        source="annotations",
-        details={"examples": [united[names.EXAMPLE][code] for code in example]},
-    )
+        pairs.append(np.unique(np.stack((example, annotator))[:, annotator >= 0], axis=1))
+    every, count = np.unique(np.concatenate(pairs, axis=1), axis=1, return_counts=True)
+    if (count > 1).any():
+        twice = every[:, count > 1]
+        raise InputError(
+            "response-twice",
+            f"example {united[names.EXAMPLE][twice[0, 0]]}, annotator "
+            f"{united[names.ANNOTATOR][twice[1, 0]]} answers in two tables",
+            expected="one response per annotator and example",
+            found=f"{several(twice.shape[1], 'response')} in more than one table",
+            hint="keep one response per annotator and example",
+            source="annotations",
+            details={"examples": [united[names.EXAMPLE][code] for code in twice[0]]},
+        )
 
 
 def _joined(
-    name: str,
-    parts: Sequence[xr.Dataset],
-    places: Sequence[Mapping[str, NDArray[np.int64]]],
-    united: Mapping[str, list[str]],
+    name: str, parts: Sequence[xr.Dataset], places: Sequence[Mapping[str, Ints]]
 ) -> xr.Variable:
-    """Return one variable of all tables."""
+    """Return one variable of all tables: laid end to end, or each entry once, by its name."""
     model = next(part.variables[name] for part in parts if name in part.variables)
-    along = [dim for dim in (names.RESPONSE, names.MENTION) if dim in model.dims]
+    dim = next((dim for dim in (names.RESPONSE, names.MENTION, *_NAMED) if dim in model.dims), "")
     pieces = []
     offset = 0
     for part in parts:
         piece = part.variables.get(name)
         if piece is None and name in _FILL:
-            piece = xr.Variable(along, np.full(part.sizes[along[0]], _FILL[name]))
+            piece = xr.Variable(dim, np.full(part.sizes[dim], _FILL[name]))
         if piece is None or set(piece.dims) != set(model.dims):
-            raise _unjoined("variable-missing", name, "not every table has it, over the same dims")
+            raise _unjoined("variable-missing", name)
         if name == names.MENTION_RESPONSE:
             piece = piece.copy(data=piece.values + offset)
             offset += part.sizes[names.RESPONSE]
-        pieces.append(piece.transpose(*model.dims))
-    if along:
-        return _end_to_end(pieces, along[0])
-    named = [dim for dim in _NAMED if dim in model.dims]
-    if not named:
-        if any(_differing(piece.values, model.values).any() for piece in pieces):
-            raise _unjoined("variable-differs", name, "it is not the same in all tables")
+        pieces.append(xr.DataArray(piece.transpose(*model.dims)))
+    if not dim:
+        if not all(piece.equals(pieces[0]) for piece in pieces):
+            raise _unjoined("variable-differs", name)
         return model
-    return _looked_up(name, pieces, places, named, united)
-
-
-def _looked_up(
-    name: str,
-    pieces: Sequence[xr.Variable],
-    places: Sequence[Mapping[str, NDArray[np.int64]]],
-    dims: Sequence[str],
-    united: Mapping[str, list[str]],
-) -> xr.Variable:
-    """Return a variable over named dims, each entry taken from a table that has the names."""
-    dim = dims[0]
-    if len(pieces[0].dims) > 1:
-        raise _unjoined("variable-differs", name, f"it has the dims {listed(pieces[0].dims)}")
-    every = _end_to_end(pieces, dim)
+    whole = xr.concat(pieces, dim)
+    if dim not in _NAMED:
+        return whole.variable
     place = np.concatenate([entry[dim] for entry in places])
-    first = np.unique(place, return_index=True)[1]
-    whole = every.isel({dim: first})
-    differing = np.flatnonzero(_differing(every.values, whole.values[place]))
-    if differing.size:
-        rows = [united[dim][code] for code in place[differing]]
-        raise _unjoined("variable-differs", name, f"it differs for {dim} {listed(rows)}")
-    return whole
+    kept = whole.isel({dim: np.unique(place, return_index=True)[1]})
+    if len(model.dims) > 1 or not kept.isel({dim: place}).equals(whole):
+        raise _unjoined("variable-differs", name)
+    return kept.variable
 
 
-def _end_to_end(pieces: Sequence[xr.Variable], dim: str) -> xr.Variable:
-    dims = pieces[0].dims
-    values = np.concatenate([piece.values for piece in pieces], axis=dims.index(dim))
-    return xr.Variable(dims, values, attrs=pieces[0].attrs)
-
-
-def _differing(values: NDArray[Any], others: NDArray[Any]) -> Bools:  # Any: a plugin's own type
-    """Return where entries differ; two missing ones, NaN or the like, do not."""
-    if values.shape != others.shape:
-        return np.ones(1, bool)
-    missing = (values != values) & (others != others)
-    differ: Bools = np.asarray((values != others) & ~missing, dtype=bool)
-    return differ
-
-
-def _unjoined(message: str, name: str, why: str) -> InputError:
+def _unjoined(message: str, name: str) -> InputError:
     return InputError(
         message,
-        f"the variable {name} cannot be joined: {why}",
+        f"the variable {name} cannot be joined",
         expected="the same variables in all tables, equal where they name the same thing",
         hint=f'fix it, or leave it out: ann.drop_vars("{name}")',
         source="annotations",
         details={"variable": name},
     )
-
-
-_CODES = (
-    names.RESPONSE_EXAMPLE,
-    names.RESPONSE_ANNOTATOR,
-    names.MENTION_RESPONSE,
-    names.MENTION_LABEL,
-)
 
 
 def to_frame(table: xr.Dataset | xr.DataArray) -> pd.DataFrame:
@@ -423,7 +360,7 @@ def to_frame(table: xr.Dataset | xr.DataArray) -> pd.DataFrame:
     }
     frame = pd.DataFrame(columns, index=pd.Index(response, name=names.RESPONSE))
     for name, variable in array.variables.items():
-        if name in _CODES:
+        if name in NEEDED:
             continue
         if name == names.RESPONSE_STATE:
             codes = variable.values[response]

@@ -1,25 +1,9 @@
 """Responses: their states, and counts of those that were left out or merged.
 
-An export holds more than answers. Each response has one of these states, kept in the variable
-``response_state`` (int8) by its place in `STATES`:
-
-==================  ============  ============================================================
-state               by default    what it is
-==================  ============  ============================================================
-answered            count         an answer like any other
-unfinished          drop          begun and not sent, such as a draft
-skipped             drop          the annotator declined to answer
-empty               drop          answered with no label; an error in tables of label sets
-none-of-these       count         named only labels that mean "none of these"
-unknown-annotator   count         the file does not say who answered
-rejected            drop          a reviewer rejected it
-suggestion          count         a machine's suggestion, accepted unchanged
-consolidated        count         a result of several votes that are not in the file
-==================  ============  ============================================================
-
-An example without response was not assigned or not reached: it has no state here, and
-`plausibly.aggregate` has a policy of its own for it (`unanswered`). What is dropped stays in the
-table as a response without mention, so that it is counted in the summary.
+Each response has one of `STATES`, which ``docs/formats.md`` describes, kept in the variable
+``response_state`` (int8) by its place there. What is dropped stays in the table as a response
+without mention, so that it is counted in the summary. An example that was not assigned or not
+reached has no response: `plausibly.aggregate` has a policy of its own for it (`unanswered`).
 """
 
 from __future__ import annotations
@@ -79,17 +63,13 @@ def check_policies(policies: Mapping[str, str]) -> None:
     """Raise `ValueError` where a state or a policy is none: for validators of fields."""
     for state, policy in policies.items():
         if state not in STATES[1:]:
-            meant = near(state, STATES[1:])
-            hint = f"; did you mean {meant}?" if meant else ""
-            msg = f'"{state}" is no state of a response{hint} (they are {", ".join(STATES[1:])})'
-            raise ValueError(msg)
+            meant = near(state, STATES[1:]) or ", ".join(STATES[1:])
+            raise ValueError(f'"{state}" is no state of a response; did you mean {meant}?')
         named = policy.startswith(AS_LABEL) and len(policy) > len(AS_LABEL)
         if policy not in (COUNT, DROP, ERROR) and not named:
-            msg = f'{state}: "{policy}" is neither count, drop, error nor label:NAME'
-            raise ValueError(msg)
+            raise ValueError(f'{state}: "{policy}" is neither count, drop, error nor label:NAME')
         if policy == COUNT and state in _WITHOUT_ANSWER:
-            msg = f"{state}: there is no answer to count (drop, error, or label:NAME)"
-            raise ValueError(msg)
+            raise ValueError(f"{state}: there is no answer to count (drop, error, or label:NAME)")
 
 
 def codes(table: xr.Dataset) -> Ints:

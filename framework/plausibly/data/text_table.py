@@ -58,14 +58,6 @@ class Coded(Sequence[str]):
         return text in self.names
 
 
-def by_code(values: Ints, codes: Ints) -> Ints:
-    """Return the value of each code; the codes themselves where they are the values."""
-    return codes if np.array_equal(values, np.arange(values.size)) else values[codes]
-
-
-_COUNTS = {1: "that column", 2: "those two", 3: "those three"}
-
-
 @attrs.frozen(kw_only=True, eq=False)
 class TextTable:
     """Columns of text, and where in the file each row stands.
@@ -104,7 +96,16 @@ class TextTable:
 
     def seen(self) -> TextTable:
         """Return the table with an empty cell wherever nothing but blanks was written."""
-        return attrs.evolve(self, columns=tuple(map(_seen, self.columns)))
+        columns = []
+        for column in self.columns:
+            different = column.names if isinstance(column, Coded) else {*column}
+            # Names that are letters and digits alone need no look of their own.
+            if any(map(is_blank, (name for name in different if name and not name.isalnum()))):
+                coded = Coded.of(column)
+                texts = ["" if is_blank(name) else name for name in coded.names]
+                column = Coded.taken(texts, coded.codes)
+            columns.append(column)
+        return attrs.evolve(self, columns=tuple(columns))
 
     def column(self, name: str) -> list[str]:
         """Return the values of a column that is there (see `need`)."""
@@ -151,21 +152,9 @@ class TextTable:
         raise InputError(
             "columns-missing",
             f"{self.source} has no column {', '.join(map(quoted, absent))}",
-            expected=_COUNTS.get(len(absent), f"those {len(absent)}"),
+            expected=f"columns {', '.join(wanted)}",
             found=seen,
             hint=hint,
             source=self.source,
             details={"missing": absent, "seen": list(self.header)},
         )
-
-
-def _seen(column: Sequence[str]) -> Sequence[str]:
-    different = column.names if isinstance(column, Coded) else {*column}
-    # Names that are letters and digits alone need no look of their own.
-    if "".join(different).isalnum() and "" not in different:
-        return column
-    odd = {name for name in different if name and not name.isalnum()}
-    if not any(map(is_blank, odd)):
-        return column
-    coded = Coded.of(column)
-    return Coded.taken(["" if is_blank(name) else name for name in coded.names], coded.codes)

@@ -60,23 +60,30 @@ class Predictions(Named):
         Some rows of a larger array are not `whole`: what many rows would show is not warned of.
         Names that equal those of `known` are not checked again.
         """
-        if augmented and names.AUGMENTATION in getattr(predictions, "dims", ()):
-            return _of_augmentations(predictions, source, scale, known)
-        named = named_array(predictions, source, "predictions", known=known)
+        first = names.AUGMENTATION if augmented else ""
+        named = named_array(predictions, source, "predictions", first=first, known=known)
         array = named.array
+        augmentations: list[str] = []
+        if names.AUGMENTATION in array.dims:
+            augmentations = name_texts(array[names.AUGMENTATION].values)
+            names.check_names(augmentations, names.AUGMENTATION, source=source)
+            texts = names.text_array(augmentations)
+            array = array.assign_coords({names.AUGMENTATION: texts})
         scale = known_scale(array, source, scale)
         if not are_sound(array.values, scale):
             raise unsound(array, scale, source)
-        if scale == "probability" and whole and len(array) >= _HARD_LEAST:
-            hard = hard_rows(array.values)
+        rows = array.values.reshape(-1, array.shape[-1])
+        if scale == "probability" and whole and len(rows) >= _HARD_LEAST:
+            hard = hard_rows(rows)
             if hard:
-                warn_if_hard(hard, array.shape, source)
+                warn_if_hard(hard, rows.shape, source)
         array.attrs[names.SCALE] = scale
         return Predictions(
             array=array,
             examples=named.examples,
             labels=named.labels,
             scale=scale,
+            augmentations=tuple(augmentations),
             numbered=names.NUMBERED in array.attrs,
         )
 
@@ -112,56 +119,37 @@ def unsound(array: xr.DataArray, scale: str, source: str) -> InputError:
     Plausibilities, ([draw,] example, label), are on the scale "plausibility".
     """
     values: Floats = array.values
-    ours, least, most = scale == "plausibility", float(values.min()), float(values.max())
-    hint, word, labels = "fix these rows", "", None
-    if not (isfinite(least) and isfinite(most)):
+    ours, expected, found = scale == "plausibility", "0 to 1", span(values)
+    hint = 'fix these rows, or bad_rows="drop", which is recorded'
+    if not np.isfinite(values).all():
         bad = ~np.isfinite(values)
-        word = "NaN" if np.isnan(values[bad]).all() else "NaN or infinite numbers"
-        columns = bad.reshape(-1, bad.shape[-1]).any(axis=0)
-        labels = name_texts(array.indexes[names.LABEL][columns])
-        name = "numbers-not-finite"
-        fault, expected = "", "finite numbers"
-        found = f"{counted(int(bad.sum()))} {word} in {listed(map(quoted, labels))}"
-        hint = hint if ours else 'predict these again, or bad_rows="drop", which is recorded'
-    elif least < 0:
+        labels = name_texts(array.indexes[names.LABEL][bad.any(axis=tuple(range(bad.ndim - 1)))])
+        name, fault, expected = "numbers-not-finite", "hold NaN or infinite numbers", "numbers"
+        found = f"{counted(int(bad.sum()))} in {listed(map(quoted, labels))}"
+    elif (values < 0).any():
         name = "plausibilities-negative" if ours else "probabilities-negative"
-        bad, fault = values < 0, "below 0"
-        expected, found = "0 to 1", span(values)
-        if not ours and (most > 1 or least < -1):
-            found, hint = f"{found}, which look like logits", 'scale="logit", if they are'
-        elif not ours:
-            hint = 'fix these rows, or bad_rows="drop"'
+        bad, fault, hint = values < 0, "below 0", 'scale="logit", if these are logits'
     elif scale == "independent":
-        bad, name, fault = values > 1, "probabilities-above-one", "above 1"
-        expected, found = "0 to 1, one probability per label", span(values)
+        name, bad, fault = "probabilities-above-one", values > 1, "above 1"
         hint = 'scale="any", if they are scores'
     else:
         sums = np.einsum("...j->...", values, dtype=np.float64)
         bad = (np.abs(sums - 1) > _WITHIN[scale])[..., None]
-        off = sums[bad[..., 0]]
-        fault, found = f"sum to {span(off, 'up to')}", ""
-        if ours:
-            name, expected = "rows-do-not-sum", f"1 within {_WITHIN[scale]:g}"
-            hint = 'fix these rows, or lam / lam.sum("label"), if they are weights'
-        elif (np.abs(off / 100 - 1) <= SUM_WITHIN).all():
-            name, expected = "rows-do-not-sum", f"1 within {SUM_WITHIN}; are they percentages?"
-            hint = "normalise=True"
-        else:
-            name, expected = "rows-do-not-sum", f"1 within {SUM_WITHIN}; is a label missing?"
-            hint = 'add its column, normalise=True, or scale="independent"'
+        name, fault = "rows-do-not-sum", f"sum to {span(sums[bad[..., 0]], 'up to')}"
+        expected, found = f"1 within {_WITHIN[scale]:g}", ""
+        hint = 'add the label that is missing, normalise=True, or scale="independent"'
+    if ours:
+        hint = 'fix these rows, or lam / lam.sum("label"), if they are weights'
     faulty = bad.reshape(-1, *bad.shape[-2:]).any(axis=(0, 2))
     rows = name_texts(array.indexes[names.EXAMPLE][faulty])
     return InputError(
         name,
-        f"{source}, {word} in {several(len(rows), 'row')} ({listed(rows)})"
-        if word
-        else f"{source}: {counted(len(rows))} of {several(faulty.size, 'row')} {fault} "
-        f"({listed(rows)})",
+        f"{source}: {counted(len(rows))} of {several(faulty.size, 'row')} {fault} ({listed(rows)})",
         expected=expected,
         found=found,
         hint=hint,
         source=source,
-        details={"examples": rows, **({} if labels is None else {"labels": labels})},
+        details={"examples": rows},
     )
 
 
@@ -176,49 +164,6 @@ def hard_rows(values: Floats) -> int:
     first = values[:, 0]
     part = values[(first == 0) | (first == 1)]
     return int(np.count_nonzero(((part == 0) | (part == 1)).all(axis=1)))
-
-
-def _of_augmentations(
-    predictions: xr.DataArray, source: str, scale: str | None, known: Sequence[Names]
-) -> Predictions:
-    """Return checked predictions of augmentations, each of which is checked by itself."""
-    count = predictions.sizes[names.AUGMENTATION]
-    if not count:
-        raise InputError(
-            "array-empty",
-            f"{source}: there is no augmentation",
-            expected="one augmentation or more",
-            found="0",
-            hint="look at what was selected or read",
-            source=source,
-        )
-    named = names.AUGMENTATION in predictions.coords
-    called_as = predictions[names.AUGMENTATION].values if named else np.arange(count)
-    called = name_texts(called_as)
-    names.check_names(called, names.AUGMENTATION, source=source)
-    planes: list[Predictions] = []
-    known = list(known)
-    for place, name in enumerate(called):
-        plane = predictions.isel({names.AUGMENTATION: place}, drop=True)
-        try:
-            planes.append(Predictions.from_xarray(plane, source=source, scale=scale, known=known))
-        except InputError as error:
-            error.what = f"{error.what}, in augmentation {quoted(name)}"
-            error.details["augmentation"] = name
-            raise
-        known += [planes[-1].examples, planes[-1].labels]
-    first = planes[0].array
-    array = xr.DataArray(
-        np.stack([plane.array.values for plane in planes]),
-        dims=(names.AUGMENTATION, *first.dims),
-        coords={
-            names.AUGMENTATION: names.text_array(called),
-            **{str(name): values for name, values in first.coords.items()},
-        },
-        name=first.name,
-        attrs=first.attrs,
-    )
-    return attrs.evolve(planes[0], array=array, augmentations=tuple(called))
 
 
 def seen_in_one(predictions: xr.DataArray, keys: Keys) -> xr.DataArray:
@@ -241,12 +186,11 @@ def known_scale(array: xr.DataArray, source: str, scale: str | None = None) -> s
     """Return the scale of predictions: the argument, else that of their attribute."""
     scale = str(array.attrs.get(names.SCALE, "probability")) if scale is None else scale
     if scale not in SCALES:
-        meant = near(scale, SCALES)
         raise InputError(
             "scale-unknown",
             f"{source}: no scale {quoted(scale)}",
             expected=" | ".join(SCALES),
-            hint=f'scale="{meant or "probability"}"',
+            hint=f'scale="{near(scale, SCALES) or "probability"}"',
             source=source,
         )
     return scale

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausibly import registry
-from plausibly.atomic import recover, replacing, unwritable
+from plausibly.atomic import make_folder, replacing
 from plausibly.data import names
 from plausibly.data.names import name_texts
 from plausibly.errors import ComponentError, InputError, listed
@@ -139,10 +139,8 @@ class Checkpoint:
                 problem = f"{MANIFEST} that cannot be read: {reason}"
         elif self.folder.is_file():
             problem = "a file"
-        else:
-            recover(self.folder)  # what was being written when the study was killed
-            if self.folder.is_dir() and any(self.folder.iterdir()):
-                problem = f"no {MANIFEST} in it"
+        elif self.folder.is_dir() and any(self.folder.iterdir()):
+            problem = f"no {MANIFEST} in it"
         if problem:
             raise InputError(
                 "checkpoint-unknown",
@@ -187,10 +185,7 @@ class Checkpoint:
         unsaved, self._unsaved = self._unsaved, []
         about = self.folder / MANIFEST
         if not about.is_file():
-            try:
-                self.folder.mkdir(parents=True, exist_ok=True)
-            except OSError as reason:
-                raise unwritable(self.folder, reason) from reason
+            make_folder(self.folder)
             _write(about, self._about)
         for finished in unsaved:
             _write(self._file(finished.number), attrs.asdict(finished))
@@ -199,7 +194,6 @@ class Checkpoint:
         """Remove what was kept, and the folder where nothing else is in it."""
         for path in [*self.folder.glob(_SPLITS), self.folder / MANIFEST]:
             path.unlink(missing_ok=True)
-        recover(self.folder)
         with contextlib.suppress(OSError):  # another file is in it, or it was never made
             self.folder.rmdir()
 

@@ -74,16 +74,7 @@ def as_predictions(
         from plausibly.io.predictions import read_predictions
 
         return read_predictions(predictions, scale=scale)  # type: ignore[arg-type]  # no array here
-    kind = type(value).__name__
-    raise InputError(
-        "array-unlabelled",
-        f"predictions: {kind} has no names for its rows and columns",
-        expected="a DataArray with the dims example and label, a file, or a data frame",
-        found=kind,
-        hint='xarray.DataArray(values, dims=("example", "label"), '
-        'coords={"example": ids, "label": labels})',
-        source="predictions",
-    )
+    raise names.unlabelled(value, "predictions")
 
 
 def as_answers(answers: AnswersLike, *, beside: object = None) -> xr.DataArray | xr.Dataset:

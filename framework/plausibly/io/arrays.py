@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 import threading
 import warnings
 import zipfile
@@ -44,13 +43,8 @@ from plausibly.io.text import numbers
 
 Array: TypeAlias = NDArray[Any]  # Any: whatever type a file says
 
-_HEADERS = {
-    (1, 0): np.lib.format.read_array_header_1_0,
-    (2, 0): np.lib.format.read_array_header_2_0,
-}
 # Bytes that an npz may expand to: so many, and so many more for each byte of the file.
 _ROOM, _RATIO = 1 << 26, 200
-_LAST = 0x10FFFF  # of the characters of Unicode
 
 
 _damaged = partial(
@@ -62,41 +56,22 @@ _damaged = partial(
 
 def parse_npy(data: bytes, source: str) -> Array:
     """Return the array in the bytes of an ``.npy`` file, in the byte order of this machine."""
-    file = io.BytesIO(data)
+    if not data:
+        raise files.empty(source, "an array as numpy.save writes it")
     try:
-        version = np.lib.format.read_magic(file)
-        if version not in _HEADERS:
-            raise ValueError(f"numpy file format {version[0]}.{version[1]}")
-        shape, column_major, dtype = _HEADERS[version](file, max_header_size=10_000)
-        count = math.prod(shape)
-        if count < 0 or dtype.names is not None:
-            raise ValueError(f"shape {shape}, type {dtype}")
+        array: Array = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
     except Exception as reason:  # numpy evaluates the header: anything may come
-        if not data:
-            raise files.empty(source, "an array as numpy.save writes it") from None
-        raise _damaged(source, reason) from reason
-    if dtype.hasobject:
+        if "allow_pickle" not in str(reason):
+            raise _damaged(source, reason) from reason
         raise InputError(
             "file-pickled",
             f"{source} holds Python objects, which are never loaded",
             expected="numbers or text",
-            found=f"type {dtype}",
+            found="type object",
             hint='save it with .astype(float) or .astype(str), as "O" arrays can run code',
             source=source,
-        )
-    start = file.tell()
-    end = start + count * dtype.itemsize
-    if len(data) < end:
-        whole = f"{counted(end)} bytes for shape {shape}, type {dtype}"
-        raise _damaged(source, f"{counted(len(data))} bytes", expected=whole)
-    if dtype.itemsize == 0:
-        return np.zeros(shape, dtype)
-    flat = np.frombuffer(data, dtype, count, start)
-    array = flat.reshape(shape, order="F" if column_major else "C")
-    native = array.astype(dtype.newbyteorder("="), copy=False)
-    if dtype.kind == "U" and native.size and int(native.reshape(-1).view(np.uint32).max()) > _LAST:
-        raise _damaged(source, "text with characters that do not exist")
-    return native
+        ) from None
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
 def read_npz(path: Path | str, role: str) -> dict[str, Array]:
@@ -127,12 +102,11 @@ def one_of(arrays: dict[str, Array], names: tuple[str, ...], source: str) -> Arr
     present = [name for name in names if name in arrays]
     if len(present) == 1:
         return arrays[present[0]]
-    shown = listed((f"{name} {array.shape}" for name, array in arrays.items()), most=5)
     raise InputError(
         "array-missing",
         f"{source} has {listed(present) if present else 'no array ' + ' or '.join(names)}",
         expected=f"one of {', '.join(names)}",
-        found=shown or "no array at all",
+        found=listed((f"{name} {array.shape}" for name, array in arrays.items()), most=5),
         hint=f"numpy.savez(..., {names[0]}=...) with one of these names",
         source=source,
         details={"arrays": list(arrays)},
@@ -245,16 +219,13 @@ def variable_of(
     if len(candidates) > 1:
         candidates = [name for name in usual if name in fit]
     if len(candidates) != 1:
-        shown = listed(f"{name} ({', '.join(map(str, a.dims))})" for name, a in dataset.items())
-        has = listed(fit) if fit and wanted is None else f"no {wanted or 'predictions'}"
         raise InputError(
             "variable-missing",
-            f"{source} has {has}",
+            f"{source} has no {wanted or 'variable of predictions'} over example and label",
             expected="one variable over example and label",
-            found=shown or "no variable",
+            found=listed(f"{name} ({', '.join(map(str, a.dims))})" for name, a in dataset.items()),
             hint=f"variable={quoted(fit[0])}" if fit else "name the dims example and label",
             source=source,
-            details={"variables": [str(name) for name in dataset]},
         )
     return dataset[candidates[0]].transpose(..., EXAMPLE, LABEL)
 
@@ -272,28 +243,17 @@ def stacked(
     if (counts == 1).all():
         return values[np.argsort(cell).reshape(counts.shape)], rows, planes
     wrong = list(compress(rows, (counts != 1).any(axis=0).tolist()))
-    without = {
-        name: list(compress(rows, row.tolist()))
-        for name, row in zip(planes, counts == 0, strict=True)
-        if row.any()
-    }
-    if (counts > 1).any():
-        plane, row = np.argwhere(counts > 1)[0].tolist()
-        where = table.places(np.flatnonzero(cell == plane * len(rows) + row).tolist())
-        found = f"{quoted(planes[plane])} of {rows[row]} in {where}"
-        hint = f"keep one, or give the other {noun} a name of its own"
-    else:
-        found = "; ".join(f"no {quoted(name)} of {listed(of)}" for name, of in without.items())
-        hint = f"add the {noun}s that are missing, or remove these examples from the file"
+    plane, row = np.argwhere(counts != 1)[0].tolist()
     raise InputError(
         f"{noun}s-incomplete",
         f"{table.source} has not one row per {noun} of {counted(len(wrong))} of "
         f"{several(len(rows), 'example')} ({listed(wrong)})",
         expected=f"every {noun} of every example once: {listed(map(quoted, planes))}",
-        found=found,
-        hint=hint,
+        found=f"{several(int(counts[plane, row]), 'row')} of {rows[row]} with {noun} "
+        f"{quoted(planes[plane])}",
+        hint=f"keep one row per {noun} and example, or remove these examples from the file",
         source=table.source,
-        details={"examples": wrong, "missing": without},
+        details={"examples": wrong},
     )
 
 
@@ -318,15 +278,12 @@ class Wanted:
         """
         rest = self.number_columns(table)
         if not len(table):
-            empty = "columns without rows" if columns else "a header and no rows"
-            raise files.empty(table.source, "one row per example", empty)
+            raise files.empty(table.source, "one row per example", "a header and no rows")
         names, augmentations = table.column(self.example), None
         if not self.ours:
             text.check_named(table, self.example, EXAMPLE)
         hint = "remove what is no label from the file"
-        repeated = self.augmentation is None and len(set(names)) < len(names)
-        may_be_views = repeated and not self.plausibilities
-        if may_be_views:
+        if not self.plausibilities and self.augmentation is None:
             hint += ', or augmentation="COLUMN", if it names augmentations of an example'
         kept = [columns[position] for position in rest] if columns else []
         if words := {column.name: column.type for column in kept if column.content != "number"}:
@@ -340,18 +297,10 @@ class Wanted:
             values = numbers(table, rest, rest=_REST, hint=hint)
         if self.augmentation is not None:
             values, names, augmentations = stacked(values, table, self.example, self.augmentation)
-        elif may_be_views:
-            try:
-                check_names(names, EXAMPLE, source=table.source)
-            except InputError as error:
-                error.expected = "one row per example; several rows per example need augmentation"
-                error.hint = 'keep one, or calibrator augmentation with augmentation="COLUMN"'
-                raise
-        labels = [table.header[position] for position in rest]
         return NamedArray(
             values=values,
             examples=names,
-            labels=labels,
+            labels=[table.header[position] for position in rest],
             source=table.source,
             augmentations=augmentations,
         )
@@ -380,36 +329,25 @@ class Wanted:
                 source=source,
                 details={"column": index},
             )
-        guess = near(self.example, header)
-        if guess is None and header and names_examples(header[0], table.columns[0]):
-            guess = header[0]
         hint = f"add a column {self.example} with the names of the examples"
-        if guess is not None:
-            hint = f"example={quoted(guess)}, if that column names the examples"
+        if self.example not in header:
+            guess = near(self.example, header)
+            if guess is None and header and names_examples(header[0], table.columns[0]):
+                guess = header[0]
+            if guess is not None:
+                hint = f"example={quoted(guess)}, if that column names the examples"
         table.need([self.example], hint=hint)
         taken = [header.index(self.example)]
         if self.augmentation is not None:
-            others = [name for name in header if name != self.example]
-            guess = near(self.augmentation, others) or (others or ["COLUMN"])[0]
+            guess = near(self.augmentation, header) or "COLUMN"
             hint = f"augmentation={quoted(guess)}, if that column names the augmentations"
-            if self.augmentation == self.example:
-                expected = "another column than the one that names the examples"
-                augmentation = quoted(self.augmentation)
-                raise files.meaningless(source, "augmentation", augmentation, expected, hint)
             table.need([self.augmentation], hint=hint)
             taken.append(header.index(self.augmentation))
         rest = [position for position in range(len(header)) if position not in taken]
         if not self.plausibilities:
             text.distinct([header[position] for position in rest], source)
         if not rest:
-            raise InputError(
-                "columns-missing",
-                f"{source} has no column of numbers",
-                expected=_REST,
-                found=f"only {listed(map(quoted, header))}",
-                hint="add one column per label",
-                source=source,
-            )
+            raise files.empty(source, _REST, f"only {listed(map(quoted, header))}")
         return rest
 
 
@@ -605,15 +543,6 @@ def labelled(
             hint='labels="labels.txt" (one name per line)',
             source=source,
         )
-    if data.examples is not None and examples is not None:
-        raise InputError(
-            "examples-named",
-            f"{source} names its examples itself",
-            expected="names for a file without them",
-            found=f"{listed(data.examples)} in the file",
-            hint="leave examples out; plausibly.io.with_coordinates attaches their coordinates",
-            source=source,
-        )
     tables: list[xr.Dataset] = []
     columns = data.labels
     if columns is None and labels is not None:
@@ -625,10 +554,11 @@ def labelled(
         _check_count(columns, size[1], source, "labels")
     rows = [*map(str, range(size[0]))] if data.examples is None else data.examples
     if examples is not None:
-        _check_read(data.unread, EXAMPLE, size[0], source)
         tables.append(table_from(examples, EXAMPLE))
-        rows = names_of(tables[-1], EXAMPLE)
-        _check_count(rows, size[0], source, "examples")
+        if data.examples is None:
+            _check_read(data.unread, EXAMPLE, size[0], source)
+            rows = names_of(tables[-1], EXAMPLE)
+            _check_count(rows, size[0], source, "examples")
     check_names(columns or [], LABEL, source=source)
     named: dict[str, NDArray[np.str_]] = {}
     if data.augmentations is not None:
@@ -650,9 +580,8 @@ def declared(array: xr.DataArray, labels: Names, source: str) -> xr.DataArray:
     """Return the array with its labels in the declared order, and their coordinates."""
     table = table_from(labels, LABEL)
     array = renamed_columns(array, table, source=source)
-    here = name_texts(array[LABEL].values)
-    tree = Hierarchy.of_table(table)
-    above = {tree.labels[code] for code in tree.above} - set(here)
+    here, tree = name_texts(array[LABEL].values), Hierarchy.of_table(table)
+    above = {tree.labels[code] for code in tree.above}.difference(here)
     wanted = [label for label in tree.labels if label not in above]
     matched = match_labels(array, wanted, source=source, other="the declared labels")
     return with_coordinates(matched, table)

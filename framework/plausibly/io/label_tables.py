@@ -50,7 +50,21 @@ def label_columns(table: TextTable, labels: Sequence[str]) -> dict[str, NDArray[
     if ALIAS in columns:
         aliases = read_aliases(labels, columns[ALIAS], source=table.source, places=table.places)
     if PARENT in columns:
-        _check_parents(table, labels, columns[PARENT], aliases)
+        parents = columns[PARENT]
+        row = next((row for row, name in enumerate(parents) if name not in {"", *labels}), None)
+        if row is not None:
+            name, label = parents[row], labels[row]
+            meant = aliases.get(name) or near(name, [other for other in labels if other != label])
+            raise InputError(
+                "parent-unknown",
+                f"{table.place(row)}: the parent of {quoted(label)} is {quoted(name)}, which is "
+                "no label of the table",
+                expected="a label with a row of its own, or an empty cell",
+                found=quoted(name),
+                hint=f"did you mean {quoted(meant)}?" if meant else f"add a row for {quoted(name)}",
+                source=table.source,
+            )
+        Hierarchy.of(labels, parents, source=table.source, places=table.places)
     if ORDER in columns:
         _check_order(table, labels, columns[ORDER])
     checked: dict[str, NDArray[Any]] = {}
@@ -72,30 +86,6 @@ def as_values(texts: Sequence[str]) -> NDArray[Any]:
     return text_array(texts) if values is None else values
 
 
-def _check_parents(
-    table: TextTable, labels: Sequence[str], parents: Sequence[str], aliases: dict[str, str]
-) -> None:
-    known = {"", *labels}
-    unknown = [row for row, name in enumerate(parents) if name not in known]
-    if unknown:
-        row = unknown[0]
-        name = parents[row]
-        meant = aliases.get(name) or near(name, [label for label in labels if label != labels[row]])
-        raise InputError(
-            "parent-unknown",
-            f"{table.place(row)}: the parent of {quoted(labels[row])} is {quoted(name)}, which is "
-            "no label of the table",
-            expected="a label with a row of its own, or an empty cell",
-            found=quoted(name),
-            hint=f"did you mean {quoted(meant)}?"
-            if meant
-            else f"add a row for {quoted(name)}, or give the column another name",
-            source=table.source,
-            details={"lines": [table.lines[row] for row in unknown]},
-        )
-    Hierarchy.of(labels, parents, source=table.source, places=table.places)
-
-
 def _check_order(table: TextTable, labels: Sequence[str], texts: Sequence[str]) -> None:
     row_of: dict[float, int] = {}
     for row, cell in ((row, cell) for row, cell in enumerate(texts) if cell):
@@ -113,7 +103,6 @@ def _check_order(table: TextTable, labels: Sequence[str], texts: Sequence[str]) 
                 found=f"{cell} twice",
                 hint="number them apart, or make one an alias of the other",
                 source=table.source,
-                details={"lines": [table.lines[before], table.lines[row]]},
             )
 
 
@@ -308,13 +297,13 @@ def with_coordinates(array: Labelled, table: xr.Dataset) -> Labelled:
     lacking = [name for name in wanted if name not in here]
     if lacking:
         source = str(table.attrs.get("source", f"the {dim} table"))
-        pair = next(iter(near_pairs(lacking, here)), None)
+        pairs = near_pairs(lacking, here)
         raise InputError(
             f"{dim}s-incomplete",
             f"{source} lacks {counted(len(lacking))} of {counted(len(wanted))} {dim}s "
             f"({listed(lacking)})",
             expected=f"a row for every {dim}",
-            found=f"{quoted(pair[1])} there and {quoted(pair[0])} here" if pair else "other names",
+            found=listed(f"{quoted(two)} there and {quoted(one)} here" for one, two in pairs),
             hint="add those rows, or fix the names",
             source=source,
             details={"missing": lacking},

@@ -35,7 +35,6 @@ from plausibly.data.plausibilities import (
     Plausibilities,
     check_plausibilities,
     check_sparse,
-    checked_rows,
     is_sparse,
     mean_over_draws,
     sparse_dataset,
@@ -183,12 +182,6 @@ def _read_wide(path: Path, head: bytes, about: str | None) -> xr.DataArray:
         raise _not_totals(source, "other totals in other draws")
     total = dict(pairs)
     counts = _read_totals([total[name] for name in data.examples or []], source)
-    # The shares of float32 that were written are float32 again.
-    single = array.values.astype(np.float32)
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        shares = np.rint(array.values * counts[:, None]) / counts[:, None]
-    was_single = (single == array.values).all() and (shares != array.values).any()
-    array = array.copy(data=single) if was_single else array
     return array.assign_coords({DENOMINATOR: (EXAMPLE, counts)})
 
 
@@ -274,22 +267,13 @@ def _read_long(
         places.append(positions(known, cells))
         unknown = list(dict.fromkeys(cells[row] for row in np.flatnonzero(places[-1] < 0)))
         if unknown:
-            raise InputError(
-                "table-changed",
-                f"{source} has {several(len(unknown), dim)} that it does not know "
-                f"({listed(map(quoted, unknown))})",
-                expected="the names that it says it has",
-                found=several(len(known), dim),
-                hint=f'write it again, or remove the column "{ABOUT}" (Parquet: the metadata)',
-                source=source,
-            )
+            raise damaged(source, f"{dim}s that it does not know: {listed(map(quoted, unknown))}")
     again = np.flatnonzero(pd.DataFrame(dict(enumerate(places))).duplicated())
     if again.size:
         row = int(again[0])
         raise InputError(
             "plausibility-twice",
-            f"{table.place(row)} names {quoted(table.column(LABEL)[row])} of "
-            f"{quoted(table.column(EXAMPLE)[row])} again",
+            f"{table.place(row)} has a second row of a label of an example",
             expected="one row per label of an example",
             found=f"{several(again.size, 'row')} too many",
             hint="keep one of them",
@@ -316,7 +300,6 @@ def _read_long(
     filled = np.flatnonzero(values)
     order = filled[np.lexsort((label[filled], example[filled]))]
     slots = Sparse.of_pairs(example[order], label[order], values[order], (shape[0], shape[1]))
-    checked_rows(slots.weight, array, source)
     return sparse_dataset(slots, array.coords.to_dataset(), array.attrs)
 
 
@@ -345,16 +328,12 @@ def write_plausibilities(
     lam : DataArray ([draw,] example, label) or sparse Dataset
         Plausibilities, as `plausibly.aggregate` gives them, with or without ``denominator``.
     path : Path or str
-        ``.csv``: columns ``example``, perhaps ``denominator``, then one per label, numbers so long
-        that they read back as they were; draws have a first column ``draw``. It has no place for
-        attributes and further coordinates. ``.parquet``: the same columns, and the rest in the
-        metadata of the file. ``.npz``: arrays ``plausibilities``, ``examples``, ``labels``, perhaps
-        ``draws`` and ``denominator``, and further coordinates. ``.nc``: netCDF-3. Sparse
-        plausibilities stay sparse in ``.npz`` and ``.nc``: ``weight`` and ``label``.
+        ``.csv``, ``.parquet``, ``.npz`` or ``.nc``; the page on files says what each format keeps.
+        A CSV has columns ``example``, perhaps ``denominator``, then one per label, behind a column
+        ``draw`` where they were drawn, and no place for attributes and further coordinates.
     form : {"wide", "long"}
-        ``"long"``, for ``.csv`` and ``.parquet``: one row for each label that is not 0, with the
-        columns ``example``, ``label``, ``plausibility``, perhaps ``draw`` before them and
-        ``denominator`` after. It keeps everything, and sparse plausibilities are never dense.
+        ``"long"``, for ``.csv`` and ``.parquet``: one row for each label that is not 0. It keeps
+        everything, and sparse plausibilities are never dense.
 
     Raises
     ------

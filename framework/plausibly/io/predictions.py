@@ -22,7 +22,6 @@ from plausibly.data.names import (
     check_names,
     name_texts,
     near,
-    positions,
     quoted,
     several,
     text_array,
@@ -42,7 +41,7 @@ from plausibly.io.label_tables import (
     table_from,
     with_coordinates,
 )
-from plausibly.io.text import first_rows
+from plausibly.io.text import first_rows, value_of
 from plausibly.protocols import READER, ComponentLike, Reader
 from plausibly.registry import called
 from plausibly.registry.entries import calling, failed
@@ -127,14 +126,22 @@ def from_named(
         check_known(used, labels, source, "predicts")
         used = list(labels)
     values = np.zeros((len(known), len(used)))
+    column_of = {label: column for column, label in enumerate(used)}
     without = [p for p in known.values() for _, score in p.scores if score is None]
     if 0 < len(without) < sum(len(p.scores) for p in known.values()):
         missing = f"{several(len(without), 'label')} without score"
         expected = "a score for each label that the model names, or for none"
         raise _unfit(source, without[0], "lacks scores", expected, missing)
     for row, prediction in enumerate(known.values()):
-        numbers = _numbers(prediction, source)
-        values[row, positions(used, list(numbers))] = list(numbers.values())
+        seen: dict[str, float] = {}
+        for label, score in prediction.scores:
+            number = 1.0 if score is None else value_of(str(score))
+            if number is None or not math.isfinite(number):
+                raise _unfit(source, prediction, f"has the score {score}", "finite numbers")
+            if seen.setdefault(label, number) != number:
+                what = f"gives {quoted(label)} two scores"
+                raise _unfit(source, prediction, what, "one score per label")
+            values[row, column_of[label]] = number
     array = named_predictions(values, list(known), used, {"model": name})
     array = validate.check_predictions(array, source=source, scale="any")
     without_prediction = len({*examples}.difference(known))
@@ -145,48 +152,29 @@ def _model(named: Sequence[NamedPrediction], model: str | None, source: str) -> 
     models = sorted({prediction.model for prediction in named})
     if model in models or (model is None and len(models) == 1):
         return models[0] if model is None else model
-    what, hint = f"holds predictions by {len(models)} models", f'model="{models[-1]}", or another'
-    if model is not None:
-        guess = near(model, models)
-        what = f"holds no prediction by {quoted(model)}"
-        hint = f'did you mean model="{guess}"?' if guess else "name one of those"
+    guess = near(model, models) if model else None
     raise InputError(
         "model-unknown",
-        f"{source} {what}",
+        f"{source} holds predictions by {several(len(models), 'model')}"
+        if model is None
+        else f"{source} holds no prediction by {quoted(model)}",
         expected="one model of the file",
         found=listed(quoted(name) if name else "a model without name" for name in models),
-        hint=hint,
+        hint=f'model="{guess or models[-1]}"',
         source=source,
         details={"models": models},
     )
 
 
-def _numbers(prediction: NamedPrediction, source: str) -> dict[str, float]:
-    """Return the scores of a prediction; 1 where a label was named without score."""
-    numbers: dict[str, float] = {}
-    found = listed(f"{label} {score}" for label, score in prediction.scores)
-    for label, score in prediction.scores:
-        try:
-            number = 1.0 if score is None else float(score)
-        except ValueError:
-            number = math.nan
-        if not math.isfinite(number):
-            raise _unfit(source, prediction, f"has the score {score}", "finite numbers", found)
-        if numbers.setdefault(label, number) != number:
-            what = f"gives {quoted(label)} two scores"
-            raise _unfit(source, prediction, what, "one score per label", found)
-    return numbers
-
-
 def _unfit(
-    source: str, prediction: NamedPrediction, what: str, expected: str, found: str
+    source: str, prediction: NamedPrediction, what: str, expected: str, found: str = ""
 ) -> InputError:
     return InputError(
         "scores-unfit",
         f"{f'{source} {prediction.place}'.strip()}: the prediction of example "
         f"{prediction.example} {what}",
         expected=expected,
-        found=found,
+        found=found or listed(f"{label} {score}" for label, score in prediction.scores),
         hint="fix it, or drop it",
         source=source,
         details={"example": prediction.example},
@@ -263,7 +251,8 @@ def read_predictions(
         Names of the labels, in column order where the file has none (npy); else the result has
         their order. A table (see `plausibly.read_labels`) also gives its coordinates to the result.
     examples : sequence of str, Path, str or Dataset, optional
-        Names of the examples where the file has none; else they are ``"0"``, ``"1"``, …
+        Names of the examples where the file has none, ``"0"``, ``"1"``, … by default; a table also
+        gives its coordinates to the result.
     example : str
         Column of a table that names the examples.
     scale : {"probability", "logit", "independent", "any"}, optional
@@ -307,19 +296,19 @@ def read_predictions(
     """
     file = Path(path) if isinstance(path, (str, os.PathLike)) else None
     source = frames.FRAME if file is None else file.name
-    unfit: dict[str, object]
-    column = None if example == EXAMPLE else example
+    options = {
+        "variable": variable,
+        "augmentation": augmentation,
+        "examples": examples,
+        "rename": rename,
+        "strip": strip or None,
+        "chunks": chunks,
+        "example": None if example == EXAMPLE else example,
+    }
     if reader is not None:
         if file is None:
             raise meaningless(source, "reader", f"{reader}", "a file")
-        unfit = {
-            "variable": variable,
-            "augmentation": augmentation,
-            "examples": examples,
-            "rename": rename,
-        }
-        unfit |= {"strip": strip or None, "chunks": chunks, "example": column}
-        _refuse(unfit, source, "a file of predictions alone")
+        _refuse(options, source, "a file of predictions alone")
         array = in_export(file, reader, labels, model)
         scale = scale or "any"
     else:
@@ -335,12 +324,14 @@ def read_predictions(
                 file, _ROLE, chunks, variable=variable, usual=_USUAL, example=example
             )
         source = data.source
-        _refuse({"model": model}, source, 'an export, with reader="..."')
+        if model is not None:
+            raise meaningless(source, "model", model, 'an export, with reader="..."')
         array = arrays.labelled(data, labels=labels, examples=examples, name=_ROLE)
         known = name_texts(array[LABEL].values)
         known = [label.strip() for label in known] if strip else known
-        check_known(list(rename or {}), known, source, "has no label to rename called")
-        known = [(rename or {}).get(label, label) for label in known]
+        if rename:
+            check_known(list(rename), known, source, "has no label to rename called")
+            known = [rename.get(label, label) for label in known]
         check_names(known, LABEL, source=source)
         array = array.assign_coords({LABEL: (LABEL, text_array(known))})
         if labels is not None and data.labels is not None:
@@ -385,7 +376,8 @@ def _read(
 ) -> arrays.NamedArray:
     wanted = Wanted(example, augmentation)
     if not isinstance(path, (str, os.PathLike)):
-        _refuse({"variable": variable}, frames.FRAME, "a netCDF file")
+        if variable is not None:
+            raise meaningless(frames.FRAME, "variable", variable, "a netCDF file")
         return arrays.from_columns(*frames.columns_of(path), wanted)
     path = Path(path)
     ending = path.suffix.lower()
@@ -395,7 +387,8 @@ def _read(
     if head.startswith(arrays.SIGNATURES):
         data = arrays.from_netcdf(path, _ROLE, variable, _USUAL, augmented=True)
     else:
-        _refuse({"variable": variable}, path.name, "a netCDF file")
+        if variable is not None:
+            raise meaningless(path.name, "variable", variable, "a netCDF file")
         if head.startswith(b"\x93NUMPY") or ending == ".npy":
             data = arrays.from_npy(path, _ROLE)
         elif ending == ".npz":

@@ -8,6 +8,7 @@ import platform
 from collections.abc import Sequence
 from functools import partial
 from hashlib import blake2b
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.atomic import check_ours, is_store, recover, replacing, together, unwritable
+from plausibly.atomic import check_ours, is_store, replacing, together, unwritable
 from plausibly.data.names import (
     ALPHA,
     EXAMPLE,
@@ -31,7 +32,7 @@ from plausibly.data.text_table import TextTable
 from plausibly.errors import InputError, listed, warn
 from plausibly.io import arrays, datasets, files, text
 from plausibly.io.chunked import check_chunks, in_chunks
-from plausibly.io.text import line
+from plausibly.io.text import value_of
 
 GUARANTEES = "guarantees"
 _AS_JSON = (GUARANTEES, LEFT_OUT)
@@ -61,25 +62,11 @@ def _read_beside(path: Path, *, table: str) -> dict[str, object]:
         )
         return {}
     content = files.read_text(path, "sets")
-    expected = f"what plausibly predict wrote beside {table}"
     try:
-        metadata = json.loads(content)
-    except (ValueError, RecursionError) as reason:
+        return dict(json.loads(content))
+    except (TypeError, ValueError, RecursionError) as reason:
+        expected = f"what plausibly predict wrote beside {table}"
         raise files.damaged(path.name, reason, expected=expected) from None
-    if not isinstance(metadata, dict):
-        raise _mismatch(path.name, table, "another form", "facts by name")
-    return metadata
-
-
-def _mismatch(source: str, table: str, found: str, expected: str) -> InputError:
-    return InputError(
-        "sets-mismatch",
-        f"{source} is not about {table}",
-        expected=expected,
-        found=found,
-        hint="keep both files of one prediction together, or predict again",
-        source=source,
-    )
 
 
 VARIABLE = "prediction_sets"
@@ -88,36 +75,19 @@ VARIABLE = "prediction_sets"
 def _read_store(path: Path, chunks: int | None) -> xr.DataArray:
     """Return the sets of a store, in memory, or in chunks of about so many examples."""
     if not arrays.is_zarr(path):
-        raise files.meaningless(
-            path.name,
-            "chunks",
-            path.suffix or "no ending",
-            "a Zarr store of prediction sets",
-            'leave chunks out, or predict into a store: path="sets.zarr"',
-        )
+        found = path.suffix or "no ending"
+        raise files.meaningless(path.name, "chunks", found, "a Zarr store of prediction sets")
     if chunks is not None:
         check_chunks(chunks)
-    recover(path.parent, path.name)
     dataset = arrays.load(path, "sets", lazy=chunks is not None)
-    described = path / VARIABLE / ".zarray"
-    known = VARIABLE in dataset and ALPHA in dataset[VARIABLE].coords
-    if not known or not described.is_file():
+    if VARIABLE not in dataset or ALPHA not in dataset[VARIABLE].coords:
         found = ", ".join(map(str, dataset)) or "no variable"
         expected = f"a variable {VARIABLE} with a coordinate alpha"
         raise _unknown(path.name, found, expected, "sets.zarr")
-    about = json.loads(described.read_text(encoding="utf-8"))
-    whole = math.prod(
-        -(-size // n) for size, n in zip(about["shape"], about["chunks"], strict=True)
-    )
-    there = sum(entry.name[0].isdigit() for entry in (path / VARIABLE).iterdir())
-    if there != whole:
-        raise files.damaged(
-            path.name,
-            f"{there:,}",
-            what="Zarr store",
-            expected=f"{whole:,} chunks of {VARIABLE}",
-            hint="copy it again, or predict again",
-        )
+    stored = import_module("zarr").open_array(path / VARIABLE, mode="r")
+    if stored.nchunks_initialized < stored.nchunks:  # they would be read as empty sets
+        expected = f"{stored.nchunks:,} chunks of {VARIABLE}"
+        raise files.damaged(path.name, f"{stored.nchunks_initialized:,}", expected=expected)
     array = read_coordinates(dataset[VARIABLE]).astype(np.bool_, copy=False)
     return array if chunks is None else in_chunks(array, chunks)
 
@@ -157,10 +127,8 @@ def check_output(path: Path) -> None:
         return
 
     def is_table(path: Path) -> bool:
-        if path.suffix.lower() == ".csv":
-            with path.open(encoding="utf-8") as file:
-                return file.readline().startswith(line(COLUMNS).rstrip())
-        return text.names(path)[: len(COLUMNS)] == COLUMNS
+        header = text.first_rows(path, files.opening(path, "sets"), most=1)[0]
+        return header[: len(COLUMNS)] == COLUMNS
 
     def is_guarantee(path: Path) -> bool:
         about = json.loads(path.read_text(encoding="utf-8"))
@@ -279,7 +247,6 @@ def read_sets(path: Path | str, *, chunks: int | None = None) -> xr.DataArray:
     if chunks is not None or path.suffix.lower() == ".zarr":
         return _checked(_read_store(path, chunks))
     path_beside = path.with_suffix(".json")
-    recover(path.parent, path.name, path_beside.name)
     table = text.read_table(path, role="sets", unique=False)
     examples, alphas, bits = _rows_of(table)
     labels = list(table.header[len(COLUMNS) :])
@@ -289,15 +256,17 @@ def read_sets(path: Path | str, *, chunks: int | None = None) -> xr.DataArray:
     if beside.get(_ESCAPED) is True and path.suffix.lower() == ".csv":
         labels, examples = ([t.removeprefix("'") for t in texts] for texts in (labels, examples))
     digest = _digest(examples, labels, bits)
-    here = {"labels": labels, "alphas": alphas, "examples": len(examples), _DIGEST: digest}
-    for name, value in here.items() if beside else ():
-        there = beside.get(name, "missing" if name == _DIGEST else value)
-        if there != value:
-            found, expected = (
-                f"{name} {listed(entry) if isinstance(entry, list) else entry}"
-                for entry in (there, value)
-            )
-            raise _mismatch(path_beside.name, path.name, found, expected)
+    here = {"alphas": alphas, _DIGEST: digest}
+    there = {name: beside.get(name) for name in here}
+    if beside and there != here:
+        raise InputError(
+            "sets-mismatch",
+            f"{path_beside.name} is not about {path.name}",
+            expected=f"alphas {listed(alphas)}, {_DIGEST} {digest}",
+            found=f"alphas {there['alphas']}, {_DIGEST} {there[_DIGEST]}",
+            hint="keep both files of one prediction together, or predict again",
+            source=path_beside.name,
+        )
     sets = xr.DataArray(
         bits.reshape(len(alphas), len(examples), len(labels)),
         dims=(ALPHA, EXAMPLE, LABEL),
@@ -327,12 +296,9 @@ def _rows_of(table: TextTable) -> tuple[list[str], list[float], NDArray[np.bool_
     if odd:
         raise _unknown(source, f'"{min(odd)}" in a column of 0 and 1')
     examples, alphas = (list(dict.fromkeys(column)) for column in table.columns[:2])
-    try:
-        numbers = [float(alpha) for alpha in alphas]
-    except ValueError:
-        raise _unknown(source, "an alpha that is no number") from None
+    numbers = [value_of(alpha) or math.nan for alpha in alphas]
     if not all(0 < number < 1 for number in numbers):
-        raise _unknown(source, f"alpha {min(numbers)} to {max(numbers)}")
+        raise _unknown(source, f"alphas {listed(alphas)}")
     if list(zip(*table.columns[:2], strict=True)) != [(e, a) for a in alphas for e in examples]:
         raise _unknown(source, "rows that are not every example at every alpha, in order")
     return examples, numbers, np.array([[cell == "1" for cell in column] for column in cells]).T

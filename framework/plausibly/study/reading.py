@@ -309,13 +309,7 @@ def _read_model(
                 del rename[old]
             return read(table)
 
-    try:
-        predictions = read(examples)
-    except InputError as error:
-        if examples is None or error.name != "examples-named":
-            raise
-        # The file names its examples itself: the table only adds coordinates.
-        predictions = with_coordinates(read(None), examples)
+    predictions = read(examples)
     unknown = frozenset(naming.rename or ()) - frozenset(rename)
     return Model(predictions=predictions, path=path, unknown=unknown)
 

@@ -93,7 +93,8 @@ class LabelFrequency(Shares):
 
     def _terms(self, rows: Rows) -> Terms:
         votes = rows.votes
-        return rows.of_mention(rows.weight), votes, votes.astype(np.int64) if rows.counts else None
+        weight = rows.weight[rows.response]
+        return weight, votes, votes.astype(np.int64) if rows.counts else None
 
 
 @attrs.frozen(kw_only=True)
