@@ -1,7 +1,8 @@
-"""Bases that aggregators of several families share, and messages that are errors or warnings."""
+"""Bases and messages that aggregators of several families share."""
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from typing import Any, TypeAlias
 
@@ -21,8 +22,10 @@ from plausibly.plugin import (
     Keys,
     Rows,
     answered_rows,
+    counted,
     names,
     resolve,
+    several,
     warn,
 )
 
@@ -48,16 +51,23 @@ class Shares(Aggregator, ABC):
     def _terms(self, rows: Rows) -> Terms: ...
 
 
-def optional_aggregator(like: ComponentLike[Aggregator] | None) -> Aggregator | None:
-    """Return an aggregator by name, as a table or itself; None stays None."""
-    return None if like is None else resolve(AGGREGATOR, like)
+def as_aggregator(like: ComponentLike[Aggregator]) -> Aggregator:
+    return resolve(AGGREGATOR, like)
 
 
 @attrs.frozen(kw_only=True)
 class Around(Aggregator):
-    """An aggregator around another one, by default the one for the kind of annotation."""
+    """An aggregator around another one.
 
-    inner: Aggregator | None = attrs.field(default=None, converter=optional_aggregator)
+    Attributes
+    ----------
+    inner : Aggregator, optional
+        By name, as a table or itself; by default the one for the kind of annotation.
+    """
+
+    inner: Aggregator | None = attrs.field(
+        default=None, converter=attrs.converters.optional(as_aggregator)
+    )
 
     @property
     def accepts(self) -> frozenset[str]:
@@ -90,14 +100,49 @@ def summed(cells: NDArray[np.intp], terms: NDArray[np.float64], size: int) -> ND
 
 def refuse_or_warn(
     name: str,
+    what: str,
     *,
-    refused: str,
-    hint: str,
-    accepted: str | None,
-    otherwise: str,
+    refuse: bool,
     **about: Any,  # Any: what errors and warnings have in common
 ) -> None:
-    """Raise an `InputError`, or warn of what is `accepted` instead, where it is not None."""
-    if accepted is None:
-        raise InputError(name, refused, hint=hint, **about)
-    warn(name, accepted, hint=otherwise, stacklevel=5, **about)
+    if refuse:
+        raise InputError(name, what, **about)
+    warn(name, what, stacklevel=5, **about)
+
+
+def report_anonymous(number: int, called: str, *, refuse: bool, hint: str) -> None:
+    """Raise or warn of ``annotators-anonymous`` where responses are of unknown annotators."""
+    if number:
+        refuse_or_warn(
+            "annotators-anonymous",
+            f"annotations: {several(number, 'response')} of unknown annotators",
+            refuse=refuse,
+            expected=f"annotators by name: {called} estimates what each is worth",
+            hint="plausibly.select_annotations(ann, annotator=ann.annotator.values) leaves them "
+            f"out; {hint}",
+            source="annotations",
+            details={"responses": number},
+        )
+
+
+def convergence(
+    called: str, iterations: int, change: float, tolerance: float, *, settled: bool
+) -> dict[str, str]:
+    """Return the attribute about the convergence of an estimate; warn where it has not settled."""
+    facts: dict[str, object] = {
+        "iterations": iterations,
+        "change": change,
+        "tolerance": tolerance,
+    }
+    if not settled:
+        warn(
+            "not-converged",
+            f"{called} has not converged: in iteration {counted(iterations)} it still changes by "
+            f"{change:.2g}",
+            expected=f"changes of {tolerance:g} or less",
+            hint=f"iterations = {iterations * 10}",
+            source=f"aggregator {called}",
+            details=facts,
+            stacklevel=5,
+        )
+    return {names.CONVERGENCE: json.dumps(facts)}

@@ -10,11 +10,9 @@ weight, since with scikit-learn 1.7 and later crowd-kit 1.4.2 does not count the
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import metadata
 from typing import Any, ClassVar, Literal
 
 import attrs
@@ -29,14 +27,18 @@ from plausibly.plugin import (
     Keys,
     Rows,
     answered_rows,
-    counted,
     listed,
     names,
     require,
     several,
-    warn,
 )
-from plausibly_builtins.aggregation import by_name, example_names, summed
+from plausibly_builtins.aggregation import (
+    by_name,
+    convergence,
+    example_names,
+    report_anonymous,
+    summed,
+)
 
 Column = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -81,27 +83,15 @@ class Answers:
         counts = rows.weight[rows.response] > 0
         response = rows.response[counts]
         who = rows.annotator[response]
-        if unknown := int((who < 0).sum()):
-            raise InputError(
-                "annotators-anonymous",
-                f"annotations: {counted(unknown)} of {several(who.size, 'response')} "
-                f"{'is' if unknown == 1 else 'are'} of unknown annotators",
-                expected=f"annotators by name: {called} estimates what each is worth",
-                found="responses without one",
-                hint="plausibly.select_annotations(ann, annotator=ann.annotator.values) leaves "
-                "them out; dawid-skene takes them as one annotator",
-                source="annotations",
-                details={"responses": unknown},
-            )
+        together = "dawid-skene takes them as one annotator"
+        report_anonymous(int((who < 0).sum()), called, refuse=True, hint=together)
         weight = rows.weight[response]
         odd = weight != np.rint(weight) if repeats else weight != 1
         if odd.any():
-            fine = "a whole number of times" if repeats else "once"
             raise InputError(
                 "weights-broken",
-                f"{called} counts rows, and {several(int(odd.sum()), 'response')} of the "
-                f"annotations {'does' if odd.sum() == 1 else 'do'} not count {fine}",
-                expected=f"responses that count {fine}",
+                f"{called} reads single responses, and the annotations have others",
+                expected=f"responses that count {'a whole number of times' if repeats else 'once'}",
                 found=f"{names.RESPONSE_WEIGHT} {weight[odd][0]:g}",
                 hint="dawid-skene, one-coin or worker-agreement, which take any weight",
                 source=f"aggregator {called}",
@@ -153,7 +143,6 @@ class CrowdKit(Aggregator):
     repeats: ClassVar[bool] = True  # takes a response twice
     absolute: ClassVar[bool] = False  # losses are changes
     skilled: ClassVar[bool] = False  # gives each annotator a skill
-    most: ClassVar[int | None] = None  # labels
 
     def __attrs_post_init__(self) -> None:
         """Refuse where crowd-kit is not installed, before any file is read."""
@@ -207,19 +196,8 @@ class CrowdKit(Aggregator):
         library = require("crowdkit.aggregation", extra="crowd", source=self._source)
         rows = answered_rows(annotations, self.accepts)
         answers = Answers.of(rows, f"crowd-kit:{self.called}", repeats=self.repeats)
-        count = answers.used.size
-        if count < 2:
+        if answers.used.size < 2:
             return answers, {}
-        if self.most is not None and count > self.most:
-            raise InputError(
-                "labels-too-many",
-                f"crowd-kit:{self.called} reads answers between {self.most} labels, and "
-                f"{counted(count)} are in the answers",
-                expected=f"{self.most} labels",
-                found=counted(count),
-                hint="aggregator crowd-kit:mmsr, crowd-kit:glad or dawid-skene",
-                source=self._source,
-            )
         options = attrs.asdict(self, recurse=False)
         parameters = {_THEIRS.get(name, name): value for name, value in options.items()}
         with self._apart():
@@ -250,20 +228,12 @@ class CrowdKit(Aggregator):
     def _failure(self, found: str, details: dict[str, object] | None = None) -> InputError:
         """Return the error ``crowd-kit-failed``: what crowd-kit raised or gave, and a way out."""
         library = require("crowdkit", extra="crowd", source=self._source)
-        version = f"crowd-kit {library.__version__}"
-        instead = _INSTEAD.get(self.called, "dawid-skene")
-        hint = f"aggregator {instead}, which is plausibly's own"
-        expected = "plausibilities of every example"
-        if "__sklearn_tags__" in found:
-            expected = f"a scikit-learn that {version} fits, such as 1.6"
-            found = f"scikit-learn {metadata.version('scikit-learn')}"
-            hint += '; or pip install "scikit-learn<1.7"'
         return InputError(
             "crowd-kit-failed",
-            f"{version} gives no plausibilities by {self.called}",
-            expected=expected,
+            f"crowd-kit {library.__version__} gives no plausibilities by {self.called}",
+            expected="plausibilities of every example",
             found=" ".join(found.split()),
-            hint=hint,
+            hint=f"aggregator {_INSTEAD.get(self.called, 'dawid-skene')}, which is plausibly's own",
             source=self._source,
             details=details,
         )
@@ -275,19 +245,25 @@ class CrowdKit(Aggregator):
         history = [float(loss) for loss in estimator.loss_history_]
         before = history[-2] if len(history) > 1 else 0.0
         change = history[-1] if self.absolute else max(history[-1] - before, 0.0)
-        facts = {"iterations": len(history), "change": change, "tolerance": tolerance}
-        if len(history) >= iterations and (change >= tolerance or len(history) == 1):
-            warn(
-                "not-converged",
-                f"crowd-kit:{self.called} has not converged: in iteration "
-                f"{counted(len(history))} what it maximises still changes by {change:.2g}",
-                expected=f"changes below {tolerance:g}",
-                hint=f"iterations = {iterations * 10}",
-                source=self._source,
-                details=facts,
-                stacklevel=3,
-            )
-        return {names.CONVERGENCE: json.dumps({**facts, "objective": history[-1]})}
+        early = len(history) >= iterations and (change >= tolerance or len(history) == 1)
+        called = f"crowd-kit:{self.called}"
+        return convergence(called, len(history), change, tolerance, settled=not early)
+
+
+@attrs.frozen(kw_only=True)
+class Converging(CrowdKit):
+    """A model that stops where the likelihood hardly rises.
+
+    Attributes
+    ----------
+    iterations : int
+        The most iterations; it warns where that is too few.
+    tolerance : float
+        It stops where the lower bound of the log-likelihood of a response rises by less.
+    """
+
+    iterations: int = attrs.field(default=100, validator=attrs.validators.ge(1))
+    tolerance: float = attrs.field(default=1e-5, validator=attrs.validators.gt(0.0))
 
 
 @attrs.frozen(kw_only=True)
@@ -306,20 +282,12 @@ class Weighing(CrowdKit):
 
 
 @attrs.frozen(kw_only=True)
-class DawidSkene(CrowdKit):
+class DawidSkene(Converging):
     """Plausibility of a label = its chance of being the one true label, by crowd-kit's DawidSkene.
 
-    The model of plausibly's own `dawid-skene`, with `smoothing` 0 and another test of convergence:
-    it stops where the lower bound of the log-likelihood of a response rises by less than
-    `tolerance`. Of annotators none of whose examples can have some label, crowd-kit takes what they
-    did say as certain, and plausibly every label as equally likely.
-
-    Attributes
-    ----------
-    iterations : int
-        The most iterations; it warns where that is too few.
-    tolerance : float
-        It stops where the bound rises by less.
+    The model of plausibly's own `dawid-skene`, with `smoothing` 0 and another test of convergence.
+    Of annotators none of whose examples can have some label, crowd-kit takes what they did say as
+    certain, and plausibly every label as equally likely.
 
     References
     ----------
@@ -329,9 +297,6 @@ class DawidSkene(CrowdKit):
 
     called: ClassVar[str] = "dawid-skene"
     model: ClassVar[str] = "DawidSkene"
-
-    iterations: int = attrs.field(default=100, validator=attrs.validators.ge(1))
-    tolerance: float = attrs.field(default=1e-5, validator=attrs.validators.gt(0.0))
 
     def _with_more(self, table: xr.Dataset, answers: Answers) -> xr.Dataset:
         """Return the table with the chances (annotator, label, said)."""
@@ -349,19 +314,11 @@ class DawidSkene(CrowdKit):
 
 
 @attrs.frozen(kw_only=True)
-class OneCoin(CrowdKit):
+class OneCoin(Converging):
     """Plausibility of a label = its chance of being the one true label, by OneCoinDawidSkene.
 
     The model of plausibly's own `one-coin`, with the priors `right` and `wrong` 0, for the labels
-    in the answers, and another test of convergence: it stops where the lower bound of the
-    log-likelihood of a response rises by less than `tolerance`.
-
-    Attributes
-    ----------
-    iterations : int
-        The most iterations; it warns where that is too few.
-    tolerance : float
-        It stops where the bound rises by less.
+    in the answers, and another test of convergence.
 
     References
     ----------
@@ -372,12 +329,9 @@ class OneCoin(CrowdKit):
     model: ClassVar[str] = "OneCoinDawidSkene"
     skilled: ClassVar[bool] = True
 
-    iterations: int = attrs.field(default=100, validator=attrs.validators.ge(1))
-    tolerance: float = attrs.field(default=1e-5, validator=attrs.validators.gt(0.0))
-
 
 @attrs.frozen(kw_only=True)
-class Glad(CrowdKit):
+class Glad(Converging):
     """Plausibility of a label = its chance of being the one true label, by crowd-kit's GLAD.
 
     Annotator q says the true label of example i with chance ``s(a_q exp(b_i))``, s the logistic
@@ -387,8 +341,6 @@ class Glad(CrowdKit):
 
     Attributes
     ----------
-    iterations : int
-        The most iterations; it warns where that is too few.
     tolerance : float
         It stops where the expected log-likelihood of a response rises by less.
     steps : int
@@ -402,8 +354,6 @@ class Glad(CrowdKit):
     called: ClassVar[str] = "glad"
     model: ClassVar[str] = "GLAD"
 
-    iterations: int = attrs.field(default=100, validator=attrs.validators.ge(1))
-    tolerance: float = attrs.field(default=1e-5, validator=attrs.validators.gt(0.0))
     steps: int = attrs.field(default=25, validator=attrs.validators.ge(1))
 
     def _with_more(self, table: xr.Dataset, answers: Answers) -> xr.Dataset:
@@ -517,8 +467,8 @@ class Kos(CrowdKit):
     """All plausibility on the label that crowd-kit's KOS infers: of two, the one that weighs more.
 
     Messages go between examples and annotators, from random weights. It gives labels alone: a row
-    is one 1 and zeros. Where both labels weigh the same it gives none, and the table is refused. It
-    does not say what an annotator is worth.
+    is one 1 and zeros. Where both labels weigh the same it gives none, and the table is refused, as
+    are answers of more than two labels. It does not say what an annotator is worth.
 
     Attributes
     ----------
@@ -536,7 +486,6 @@ class Kos(CrowdKit):
     called: ClassVar[str] = "kos"
     model: ClassVar[str] = "KOS"
     repeats: ClassVar[bool] = False
-    most: ClassVar[int | None] = 2
 
     iterations: int = attrs.field(default=100, validator=attrs.validators.ge(1))
     random_state: int = attrs.field(default=0, validator=attrs.validators.ge(0))
@@ -550,22 +499,6 @@ class Kos(CrowdKit):
 
     def reliability(self, annotations: xr.Dataset) -> None:
         """Return None: it does not say what an annotator is worth."""
-
-    def _estimated(self, annotations: xr.Dataset) -> tuple[Answers, dict[str, str]]:
-        try:
-            return super()._estimated(annotations)
-        except InputError as error:
-            if not isinstance(error.__cause__, KeyError):  # the sign 0, which is neither label's
-                raise
-            raise InputError(
-                "kos-tied",
-                "crowd-kit:kos finds two labels of an example of the same weight, and infers "
-                "neither",
-                expected="annotators who answered several examples, for each example",
-                found="an example of which nothing speaks for one label",
-                hint="aggregator worker-agreement or dawid-skene, which keep the tie",
-                source="aggregator crowd-kit:kos",
-            ) from error
 
 
 @attrs.frozen(kw_only=True)

@@ -10,36 +10,25 @@ from typing import Literal
 import attrs
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from plausibly.plugin import (
-    AGGREGATOR,
     Aggregator,
-    ComponentLike,
+    Bools,
     InputError,
     Keys,
     Rows,
     answered_rows,
-    counted,
     listed,
     names,
     ordered_sum,
-    resolve,
     select_annotations,
     several,
-    warn,
     with_left_out,
 )
-from plausibly_builtins.aggregation import Around, example_names, refuse_or_warn
-from plausibly_builtins.crowd_models.em import annotators_of, known_annotators
+from plausibly_builtins.aggregation import Around, as_aggregator, example_names, refuse_or_warn
+from plausibly_builtins.crowd_models.em import known_annotators
 
-EXCLUDED = "excluded"
-_REASON = "responses by excluded annotators"
 _FINITE = attrs.validators.and_(attrs.validators.gt(0.0), attrs.validators.lt(math.inf))
-
-
-def _aggregator(like: ComponentLike[Aggregator]) -> Aggregator:
-    return resolve(AGGREGATOR, like)
 
 
 def _listed(annotators: Iterable[str]) -> tuple[str, ...]:
@@ -64,8 +53,6 @@ class Exclude(Around):
 
     Attributes
     ----------
-    inner : Aggregator, optional
-        By name, as a table or itself; by default the one for the kind of annotation.
     annotators : sequence of str
         Names of annotators to leave out.
     fewer_than : int
@@ -84,7 +71,7 @@ class Exclude(Around):
     fewer_than: int = attrs.field(default=0, validator=attrs.validators.ge(0))
     below: float | None = attrs.field(default=None, validator=attrs.validators.optional(_FINITE))
     by: Aggregator = attrs.field(
-        factory=lambda: _aggregator("worker-agreement"), converter=_aggregator
+        factory=lambda: as_aggregator("worker-agreement"), converter=as_aggregator
     )
     lost: Literal["error", "keep"] = "error"
 
@@ -101,31 +88,20 @@ class Exclude(Around):
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
         rows = answered_rows(annotations, self.accepts)
-        if not self.annotators and self.fewer_than < 1 and self.below is None:
-            warn(
-                "exclude-unused",
-                "exclude is not told whom to leave out",
-                expected="names of annotators, a number of answers, or a weight",
-                found="none of them: all responses count",
-                hint='annotators = ["..."], fewer_than = 5 or below = 0.5',
-                source="aggregator exclude",
-            )
-        reasons = self._reasons(rows)
-        out = self._without_lost(rows, _by(rows, reasons), reasons)
+        known = known_annotators(rows, self.annotators, "exclude")
+        reasons = self._reasons(rows, known)
+        out = self._without_lost(rows, _by(rows, reasons))
         table = rows.take(np.flatnonzero(~out)) if out.any() else rows.table
         plausibilities = self.inner_for(table).aggregate(table, keys)
-        gone = {who: why for who, why in zip(annotators_of(rows), reasons, strict=True) if why}
+        gone = {who: why for who, why in zip(known, reasons, strict=True) if why}
         if not gone:
             return plausibilities
         # Empty answers, which say nothing, are not counted.
-        number = int((out & (rows.mentions > 0)).sum())
-        return with_left_out(plausibilities, {_REASON: number}).assign_attrs(
-            {EXCLUDED: json.dumps(gone)}
-        )
+        left_out = {"responses by excluded annotators": int((out & (rows.mentions > 0)).sum())}
+        return with_left_out(plausibilities, left_out).assign_attrs(excluded=json.dumps(gone))
 
-    def _reasons(self, rows: Rows) -> list[str]:
+    def _reasons(self, rows: Rows, known: list[str]) -> list[str]:
         """Return why each annotator is left out; empty where they are not."""
-        known = known_annotators(rows, self.annotators, "exclude names", "annotators")
         reasons = ["named" if name in self.annotators else "" for name in known]
         attributed = (rows.mentions > 0) & (rows.annotator >= 0)
         answers = ordered_sum(rows.annotator[attributed], rows.weight[attributed], len(known))
@@ -144,8 +120,7 @@ class Exclude(Around):
             raise InputError(
                 "reliability-none",
                 f"exclude: {type(self.by).__name__} does not estimate what annotators are worth",
-                expected="an aggregator with a method reliability(annotations)",
-                found="nothing of that name",
+                expected="an aggregator that does",
                 hint='by = "worker-agreement", "one-coin" or "dawid-skene"',
                 source="aggregator exclude",
             )
@@ -155,35 +130,26 @@ class Exclude(Around):
                 reasons[place] = f"weight {weight:.2f}, below {self.below:g}"
         return reasons
 
-    def _without_lost(
-        self, rows: Rows, out: NDArray[np.bool_], reasons: list[str]
-    ) -> NDArray[np.bool_]:
+    def _without_lost(self, rows: Rows, out: Bools) -> Bools:
         """Return which responses are left out, once no example loses all of its."""
         counts = (rows.mentions > 0) & (rows.weight > 0)
         left = np.bincount(rows.example[counts & ~out], minlength=rows.n) > 0
         if left.all():
             return out
         shown = example_names(rows, ~left)
-        several_lost = f"{counted(len(shown))} of {several(rows.n, 'example')}"
-        who = sum(1 for reason in reasons if reason)
-        kept = (
-            f"exclude keeps all responses of {several_lost} ({listed(shown)}), which only those "
-            "who are left out have answered"
-        )
         refuse_or_warn(
             "annotators-needed",
-            refused=f"exclude leaves {several_lost} without a response ({listed(shown)})",
-            hint='lost = "keep" keeps all responses of these; or leave out fewer annotators',
-            accepted=kept if self.lost == "keep" else None,
-            otherwise='lost = "error" refuses them',
-            expected="a response left for each example",
-            found=f"{several(who, 'annotator')} of {len(reasons)} left out",
+            f"only excluded annotators answered {several(len(shown), 'example')}",
+            refuse=self.lost == "error",
+            expected="an answer of another annotator to each example",
+            found=listed(shown),
+            hint='lost = "keep" keeps all responses to these, "error" refuses them',
             source="aggregator exclude",
             details={"examples": shown},
         )
         return out & left[rows.example]
 
 
-def _by(rows: Rows, reasons: list[str]) -> NDArray[np.bool_]:
+def _by(rows: Rows, reasons: list[str]) -> Bools:
     """Return which responses are of annotators for whom there is a reason; none of unknown ones."""
     return np.array([*map(bool, reasons), False])[rows.annotator]
