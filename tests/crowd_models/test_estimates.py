@@ -8,7 +8,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-import xarray as xr
 from hypothesis import given, settings, strategies as st
 
 import crowd_models_oracles as oracle

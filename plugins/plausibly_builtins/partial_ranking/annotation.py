@@ -72,15 +72,15 @@ def _mentions(answer: object) -> Answer:
     for rank, block in enumerate(answer, start=1):
         block = [block] if label_text(block) is not None else block
         labels = list(block) if isinstance(block, (list, tuple, set, frozenset)) else [None]
-        names = [name for label in labels if (name := label_text(label)) is not None]
-        if not labels or names == [""]:
+        names = [name for label in labels if (name := label_text(label))]
+        if not labels or labels == [""]:
             raise AnswerRefused(
                 "ranking-gap",
                 f"leaves rank {rank} empty",
                 expected=_GAP,
                 hint="close the gap, or drop the ranking",
             )
-        if len(names) < len(labels) or "" in names:
+        if len(names) < len(labels):
             raise AnswerRefused(
                 "answer-invalid",
                 f"has no label at a place in rank {rank}",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from functools import cached_property
 from typing import ClassVar
 
@@ -256,10 +255,9 @@ class PlackettLuceDraws(Aggregator):
             raise InputError(
                 "weights-broken",
                 f"annotations: rankings with ties of {several(len(shown), 'example')} "
-                f"({listed(shown)}) count a broken number of times",
-                expected="whole response weights where labels are tied: each time has a chain of "
-                "its own",
-                found=f"{broken[0][1]:g}",
+                "count a broken number of times",
+                expected="whole response weights where labels are tied",
+                found=f"{broken[0][1]:g}, about {listed(shown)}",
                 hint="aggregator plackett-luce, which takes any weight, or round the weights",
                 source="annotations",
                 details={"examples": shown},
@@ -276,8 +274,7 @@ class PlackettLuceDraws(Aggregator):
         slowest = float(correlation.max(initial=0.0))
         left, slow = slowest**self.warm_up, np.flatnonzero(correlation**self.warm_up > _FELT)
         if slow.size:
-            shown, factor = example_names(ranked.rows, slow), math.log(min(slowest, 0.999))
-            enough = max(math.ceil(2 * math.log(_FELT) / factor), 2 * self.warm_up)
+            shown = example_names(ranked.rows, slow)
             warn(
                 "not-converged",
                 f"plackett-luce-draws: after {counted(self.warm_up)} sweeps, draws of "
@@ -285,7 +282,7 @@ class PlackettLuceDraws(Aggregator):
                 "they began",
                 expected=f"{_FELT:.0%} of the start or less",
                 found=f"up to {left:.0%}",
-                hint=f"warm_up = {enough}, or a larger prior, such as {self.prior * 2:g}",
+                hint=f"warm_up = {10 * self.warm_up}, or a larger prior",
                 source="aggregator plackett-luce-draws",
                 details={"examples": shown},
                 stacklevel=2,
