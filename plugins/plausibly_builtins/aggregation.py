@@ -93,6 +93,18 @@ def by_name(rows: Rows, dim: str) -> NDArray[np.intp]:
     return np.argsort(np.argsort(rows.table[dim].values, kind="stable"))
 
 
+def drawn_plausibilities(rows: Rows, values: Floats) -> xr.DataArray:
+    """Return (draw, example, label) values under the names of the table, draws from 1 on."""
+    first = rows.plausibilities(values[0])
+    return xr.DataArray(
+        values,
+        dims=(names.DRAW, names.EXAMPLE, names.LABEL),
+        coords={names.DRAW: np.arange(1, len(values) + 1), **first.coords},
+        name=names.PLAUSIBILITIES,
+        attrs=first.attrs,
+    )
+
+
 def summed(cells: NDArray[np.intp], terms: NDArray[np.float64], size: int) -> NDArray[np.float64]:
     """Return the sum of the terms of each cell, in the order in which they stand."""
     return np.bincount(cells, terms, size).astype(np.float64, copy=False)

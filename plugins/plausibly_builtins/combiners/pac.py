@@ -33,7 +33,6 @@ Bound: TypeAlias = Literal["betting", "binomial", "hoeffding-bentkus", "held-out
 
 # scipy inverts the binomial distribution to about this many units in the last place.
 _SPACINGS = 4096
-_CLOSE = 1e-9
 
 # Of the tail: fifty digits, of which ten are more than its rounding can reach.
 _DIGITS, _SURE = 50, Decimal("1e-40")
@@ -448,9 +447,7 @@ def _excess(count: int, trials: int, chance: Fraction, delta: Fraction) -> Fract
 
 def _needed(alpha: Fraction, delta: Fraction) -> int:
     """Return the least number of examples with ``(1 - alpha)^n <= delta``."""
-    number = math.log(delta) / math.log1p(-float(alpha))
-    nearest = max(1, round(number))
-    if abs(number - nearest) > _CLOSE * nearest:
-        return math.ceil(number)
-    # Next to a whole number the powers themselves decide.
-    return nearest if (1 - alpha) ** nearest <= delta else nearest + 1
+    count = max(1, math.ceil(math.log(delta) / math.log1p(-float(alpha))) - 1)
+    while _excess(0, count, alpha, delta) > 0:
+        count += 1
+    return count

@@ -142,8 +142,6 @@ class Spread(Around):
 
     Attributes
     ----------
-    inner : Aggregator, optional
-        By name, as a table or itself; by default the one for the kind of annotation.
     parents : {"uniform", "frequency", "drop", "error"}
         What becomes of a parent's plausibility: equal shares for its leaves (default); shares in
         proportion to their own plausibility in the example; nothing, the other labels of the

@@ -14,7 +14,7 @@ from plausibly.plugin import (
     answered_rows,
     names,
 )
-from plausibly_builtins.aggregation import Around
+from plausibly_builtins.aggregation import Around, drawn_plausibilities
 
 _FINE = 2.0**32  # units of an example whose weights are not whole numbers
 
@@ -38,8 +38,6 @@ class Bootstrap(Around):
 
     Attributes
     ----------
-    inner : Aggregator, optional
-        By name, as a table or itself; by default the one for the kind of annotation.
     draws : int
         How many resamples.
 
@@ -84,15 +82,10 @@ class Bootstrap(Around):
                 if not plausibilities.indexes[dim].equals(rows.table.indexes[dim]):
                     plausibilities = plausibilities.sel({dim: rows.table.indexes[dim]})
             draws.append(plausibilities.transpose(names.EXAMPLE, names.LABEL))
-        stacked = xr.DataArray(
-            np.stack([plausibilities.values for plausibilities in draws]),
-            dims=(names.DRAW, names.EXAMPLE, names.LABEL),
-            coords={names.DRAW: np.arange(1, self.draws + 1)},
-        )
-        stacked = stacked.assign_coords(rows.plausibilities(draws[0].values).coords)
+        stacked = drawn_plausibilities(rows, np.stack([drawn.values for drawn in draws]))
         # How one resample converged says nothing of the others.
         attributes = {k: v for k, v in draws[0].attrs.items() if k != names.CONVERGENCE}
-        stacked = stacked.rename(names.PLAUSIBILITIES).assign_attrs(attributes)
+        stacked.attrs = attributes
         common = _common_denominator(draws)
         if common is None:
             return stacked
