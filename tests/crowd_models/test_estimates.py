@@ -15,7 +15,7 @@ import plausibly
 from crowd_models_worlds import ANNOTATORS, LABELS, assert_close, crowd, quiet, table_of, votes
 from plausibly.errors import PlausiblyWarning
 from plausibly.plugin import Keys
-from plausibly_builtins.crowd_models.em import (
+from plausibly_builtins.crowd_models.models import (
     DawidSkene,
     OneCoin,
     WeightedVote,

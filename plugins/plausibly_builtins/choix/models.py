@@ -1,8 +1,7 @@
 """Bradley-Terry and Luce models of the library choix, fitted to comparisons of two labels.
 
 Labels stand in the order of their names, and comparisons are sorted: what choix adds up does not
-depend on the order of rows, labels or annotators. All models read rankings as comparisons of two
-labels, as `MinorizationMaximization` says.
+depend on the order of rows, labels or annotators. docs/rankings.md has what the models share.
 """
 
 from __future__ import annotations
@@ -53,7 +52,13 @@ def _comparisons(example: Example, form: Form) -> tuple[int, list[tuple[int, int
 
 @attrs.frozen(kw_only=True)
 class Choix(Aggregator):
-    """A model of choix: its `estimate` gives log utilities (label,) of pairs in its `form`."""
+    """A model of choix: its `estimate` gives log utilities (label,) of pairs in its `form`.
+
+    Attributes
+    ----------
+    regularisation : float
+        With 0, examples are refused in which some labels only win.
+    """
 
     accepts: ClassVar[frozenset[str]] = frozenset({"partial-ranking"})
     called: ClassVar[str]
@@ -138,13 +143,6 @@ class IterativeSpectral(Iterative):
     A walk goes from l to k at the rate ``regularisation + n_kl / (u_k + u_l)``, n_kl being how
     often k was above l; its stationary distribution is the next u. Without regularisation it
     settles at the maximum of the Bradley-Terry likelihood, as `choix:mm` does, in fewer steps.
-    Responses may count a broken number of times.
-
-    Attributes
-    ----------
-    regularisation : float
-        Rate at which the walk goes anywhere. With 0, examples are refused in which some labels only
-        win.
 
     References
     ----------
@@ -160,25 +158,12 @@ class IterativeSpectral(Iterative):
 class MinorizationMaximization(Iterative):
     """Plausibility of a label = its utility, fitted to the comparisons of two labels.
 
-    Each example is a problem of its own. A ranking is read as comparisons: each label with each one
-    of a lower block, and, where `unlisted` of the table is ``excluded``, with each one that it does
-    not name and another response does. Where it is ``unknown``, labels that are not named are not
-    compared. Labels of one block are not compared with each other. With k above l n_kl times,
-    weighed by `response_weight`::
+    A ranking is read as comparisons: each label with each one of a lower block, and, where
+    `unlisted` of the table is ``excluded``, with each one that it does not name and another
+    response does. With k above l n_kl times, weighed by `response_weight`::
 
         maximise  sum_kl n_kl log(u_k / (u_k + u_l))  +  regularisation sum_k (log u_k - u_k)
         lambda_k  =  u_k / sum_l u_l
-
-    in steps ``u_k = (sum_l n_kl + r) / (sum_l (n_kl + n_lk) / (u_k + u_l) + r)``, r being the
-    regularisation. Labels that no response names get nothing. A ranking of L labels counts as
-    L (L - 1) / 2 comparisons. Where labels only win, utilities hang on `regularisation`, and a
-    warning names the examples.
-
-    Attributes
-    ----------
-    regularisation : float
-        Wins, so to speak, that each label has beforehand, and pull to the mean. With 0 it is
-        maximum likelihood, and examples where that is infinite are refused.
 
     References
     ----------
@@ -203,13 +188,8 @@ class Optimised(Choix):
         maximise  sum_kl n_kl log(u_k / (u_k + u_l))  -  regularisation sum_k (log u_k)^2
         lambda_k  =  u_k / sum_l u_l
 
-    so that the prior has the variance ``1 / (2 regularisation)``.
-
     Attributes
     ----------
-    regularisation : float
-        Of the prior. With 0 it is maximum likelihood, and examples where that is infinite are
-        refused.
     tolerance : float
         Relative error of the log utilities.
 
@@ -230,13 +210,7 @@ class RankCentrality(Choix):
     """Plausibility of a label = where a walk settles that goes from losers to winners.
 
     The walk goes from l to k at the rate ``(n_kl + r) / (n_kl + n_lk + 2 r)``, n_kl being how often
-    k was above l, and r the regularisation: shares of wins count, however often labels met. Between
-    labels that never met, the rate is 1/2 both ways for any r above 0, and 0 for r = 0.
-
-    Attributes
-    ----------
-    regularisation : float
-        With 0, examples are refused in which some labels only win.
+    k was above l, and r the regularisation: shares of wins count, however often labels met.
 
     References
     ----------
@@ -253,14 +227,7 @@ class Spectral(Choix):
     """Plausibility of a label = where a walk between labels settles that follows who wins.
 
     The walk goes from l to k at the rate ``regularisation + n_kl / 2``, n_kl being how often k
-    was above l. It is the first step of `choix:i-lsr`: consistent, and not the maximum of a
-    likelihood. Nothing has to converge.
-
-    Attributes
-    ----------
-    regularisation : float
-        Rate at which the walk goes anywhere. With 0, examples are refused in which some labels only
-        win.
+    was above l. It is the first step of `choix:i-lsr`, and not the maximum of a likelihood.
 
     References
     ----------

@@ -1,11 +1,9 @@
 """The models of crowd-kit: answers as it reads them, and what it estimates as plausibilities.
 
-crowd-kit takes a frame with one row per response, and its results may hang on the order of rows and
-on what labels are called. So it gets codes in place of names, in an order that belongs to names
-alone, and its results come back by code. Sets that are calibrated on plausibilities of these models
-cover *the label that the model believes in*, and an example's plausibilities depend on all other
-examples of the table (`joint`). Votes are counted here where crowd-kit gives each annotator a
-weight, since with scikit-learn 1.7 and later crowd-kit 1.4.2 does not count them.
+crowd-kit takes a frame with one row per response, and its results may depend on the order of rows
+and on the names of labels. So it gets codes in place of names, in an order that belongs to names
+alone, and its results come back by code. Votes are counted here where crowd-kit gives each
+annotator a weight, since with scikit-learn 1.7 and later crowd-kit 1.4.2 does not count them.
 """
 
 from __future__ import annotations
@@ -126,7 +124,7 @@ class Answers:
         )
 
     def by_annotator(self, series: pd.Series[Any]) -> Column:  # Any: of numbers
-        """Return crowd-kit's series of workers for the annotators of the table; NaN without one."""
+        """Return a series of workers for the annotators of the table; NaN without one."""
         values: Column = series.reindex(self.of_annotator).to_numpy(np.float64)
         return values
 
@@ -335,9 +333,8 @@ class Glad(Converging):
     """Plausibility of a label = its chance of being the one true label, by crowd-kit's GLAD.
 
     Annotator q says the true label of example i with chance ``s(a_q exp(b_i))``, s the logistic
-    function, and each of the other labels in the answers with an equal share of the rest. The
-    abilities a_q and easinesses b_i have Gaussian priors around 1; they and the chances are found
-    together, by expectation maximisation with conjugate gradients inside.
+    function, and each of the other labels with an equal share of the rest; abilities a_q and
+    easinesses b_i have Gaussian priors around 1 (EM with conjugate gradients inside).
 
     Attributes
     ----------
@@ -367,17 +364,13 @@ class Glad(Converging):
 class Mace(CrowdKit):
     """Plausibility of a label = its chance of being the one true label, by crowd-kit's MACE.
 
-    Annotator q knows the true label with chance ``t_q`` and says it; else they say what they always
-    say: label l with chance ``x_ql``. All labels in the answers are as likely beforehand. It is
-    estimated by variational Bayes, or by expectation maximisation, from a random start.
-
-    The start belongs to places in the order of names. There is no test of convergence: it takes all
-    iterations.
+    Annotator q knows the true label with chance ``t_q`` and says it; else they say label l with
+    chance ``x_ql``. It is estimated from a random start.
 
     Attributes
     ----------
     iterations : int
-        How many.
+        How many; there is no test of convergence.
     method : {"vb", "em"}
         Variational Bayes, with the priors below, or expectation maximisation.
     guesses, knows : float
@@ -411,23 +404,18 @@ class Mace(CrowdKit):
 
 
 @attrs.frozen(kw_only=True)
-class Mmsr(Weighing):
+class Mmsr(Converging, Weighing):
     """Plausibility of a label = its chance, given the accuracies that crowd-kit's MMSR estimates.
 
     The accuracy ``c_q`` of each annotator is read off how often pairs of annotators agree, as a
     matrix of rank one, of which the most extreme entries are left out: some annotators may mislead.
     crowd-kit then adds up the weights ``g_q = log((L - 1) c_q / (1 - c_q))`` of those who say a
-    label, L being the number of labels in the answers. These scores are no plausibilities:
-    divided by their sum they may be negative. With equal chances beforehand they are logarithms::
+    label, L being the number of labels in the answers. With equal chances beforehand::
 
         lambda_ik  =  exp(sum of g_q over those who say k)  /  the same, summed over labels
 
-    which is the one-coin model with these accuracies.
-
     Attributes
     ----------
-    iterations : int
-        The most iterations; it warns where that is too few.
     tolerance : float
         It stops where the matrix changes by less.
     random_state : int
@@ -466,9 +454,8 @@ class Mmsr(Weighing):
 class Kos(CrowdKit):
     """All plausibility on the label that crowd-kit's KOS infers: of two, the one that weighs more.
 
-    Messages go between examples and annotators, from random weights. It gives labels alone: a row
-    is one 1 and zeros. Where both labels weigh the same it gives none, and the table is refused, as
-    are answers of more than two labels. It does not say what an annotator is worth.
+    Messages go between examples and annotators, from random weights. Tables are refused where both
+    labels of an example weigh the same, or with more than two labels in the answers.
 
     Attributes
     ----------
@@ -505,9 +492,8 @@ class Kos(CrowdKit):
 class Wawa(Weighing):
     """Plausibility of a label = the weight of those who chose it / the weight of all who answered.
 
-    The weight of an annotator is how often they agree with the majority. Where labels tie for the
-    most votes, that which comes first by annotator, then example, is the majority; plausibly's own
-    `worker-agreement` shares the credit.
+    The weight of an annotator is how often they agree with the majority. Where labels tie, the
+    first by annotator, then example, is the majority; `worker-agreement` shares the credit.
 
     References
     ----------
@@ -524,8 +510,6 @@ class ZeroBasedSkill(Weighing):
 
     All weights start just above a guess; each iteration moves them towards how often an annotator
     agrees with the majority by the weights before, at a rate that halves every 20 iterations.
-    Where labels tie for the most weight, one of them is the majority, that which comes first by
-    annotator, then example.
 
     Attributes
     ----------
