@@ -87,8 +87,7 @@ def test_exchangeability_of_replicates_is_stated(name: str) -> None:
 
 
 def test_e_values_want_scores_above_zero() -> None:
-    below = "found calibration scores that are all below it"
-    with refused("scores-not-positive", below, kind=IncompatibleComponents):
+    with refused("scores-not-positive", kind=IncompatibleComponents):
         plausibly.calibrate(
             *world(40), calibrator="monte-carlo", combiner="e-value", score="log-probability"
         )
@@ -96,18 +95,12 @@ def test_e_values_want_scores_above_zero() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "found"),
-    [
-        ([[0.0, 0.5]], "found 1 others"),
-        ([[1.5], [0.1]], "found 1 others"),
-        (np.zeros((0, 3)), "found the shape"),
-        (0.5, "found the shape"),
-    ],
+    "values", [[[0.0, 0.5]], [[1.5], [0.1]], [[np.nan]], np.zeros((0, 3)), 0.5], ids=str
 )
-@pytest.mark.parametrize("name", [*MERGING, *NONE])
-def test_p_values_of_the_caller(name: str, values: ArrayLike, found: str) -> None:
+@pytest.mark.parametrize("name", ["median", "fisher"])
+def test_p_values_of_the_caller(name: str, values: ArrayLike) -> None:
     merge = combiner(name).merge  # type: ignore[attr-defined]  # only these rules have it
-    with refused("p-values-range", found):
+    with refused("p-values-range"):
         merge(np.array(values))
     assert merge(np.full((2, 3), 0.5, dtype=np.float32)).dtype == np.float64
 

@@ -30,8 +30,8 @@ _COARSE = 2**20
 class Risk:
     """Hold the mean risk of what sets leave out: ``E[sum_k r_k lambda_k 1[k not in C]] <= alpha``.
 
-    The largest threshold with ``(sum_i loss_i + max r) / (n + 1) <= alpha``; no sampling. With all
-    risks 1 it is the calibrator ``expected``.
+    The largest threshold with ``(sum_i loss_i + max r) / (n + 1) <= alpha``. With all risks 1 it is
+    the calibrator ``expected``.
 
     Attributes
     ----------
@@ -98,8 +98,7 @@ class MassCoverage:
 
     The score of an example is the largest threshold that leaves out at most t of its
     plausibilities, ``e_i = max{tau : sum_k lambda_ik 1[E_ik < tau] <= t}``; the threshold is the
-    ``floor(alpha (n + 1))``-th smallest of these. With t = 0 every plausible label is held: all
-    labels of a multi-label example.
+    ``floor(alpha (n + 1))``-th smallest of these. With t = 0 every plausible label is held.
 
     Attributes
     ----------

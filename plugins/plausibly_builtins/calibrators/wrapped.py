@@ -32,7 +32,13 @@ def _resolved(like: ComponentLike[Calibrator]) -> Calibrator:
 
 @attrs.frozen(kw_only=True)
 class Wrapper(Calibrator):
-    """A calibrator around another one, by a coordinate of the examples."""
+    """A calibrator around another one, by a coordinate of the examples.
+
+    Attributes
+    ----------
+    inner : Calibrator
+        What makes the atoms.
+    """
 
     name: ClassVar[str]
 
@@ -71,20 +77,17 @@ class Wrapper(Calibrator):
 class Mondrian(Wrapper):
     """Keep p-values apart by a group that is known of new examples, or by label.
 
-    By a coordinate of the examples: the atoms of the group of the new example, own mass one. A
-    group that calibration lacks has no atoms: its examples get every label, with a warning.
+    By a coordinate of the examples: the atoms of the group of the new example. A group that
+    calibration lacks has no atoms: its examples get every label, with a warning.
 
-    By ``"label"``: for the label k that is asked about the atoms of label k, one mass formula
-    ``(sum_i lambda_ik 1[E_ik <= s] + 1) / (sum_i lambda_ik + 1)``. A new example that an expert
-    would call k is then covered with 1 - alpha. What counts is the mass ``sum_i lambda_ik`` of a
-    label, not the number of examples that have it.
+    By ``"label"``: for label k the atoms of label k,
+    ``(sum_i lambda_ik 1[E_ik <= s] + 1) / (sum_i lambda_ik + 1)``. A new example with the answer k
+    is then covered with 1 - alpha. What counts is the mass ``sum_i lambda_ik`` of a label.
 
     Attributes
     ----------
     by : str
         A coordinate of the examples, or ``"label"``.
-    inner : Calibrator
-        What makes the atoms.
 
     References
     ----------
@@ -144,7 +147,7 @@ class Mondrian(Wrapper):
 
 
 def _notes(groups: NDArray[np.str_], parts: Sequence[CalibrationScores]) -> tuple[str, ...]:
-    """Return what is noted of all groups, and what differs with the group that it is noted of."""
+    """Return the notes of all groups, and others with their group."""
     of_all = [
         note for note in parts[0].claim.notes if all(note in part.claim.notes for part in parts)
     ]
@@ -163,7 +166,6 @@ def _joined(parts: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:  # Any
 
 
 def _together(parts: Sequence[CalibrationScores]) -> CalibrationScores:
-    """Return the atoms of all groups side by side."""
     first = parts[0]
     if first.units is None:
         row = None
@@ -193,8 +195,6 @@ class Clustered(Wrapper):
     ----------
     by : str
         Coordinate of the examples that names the group.
-    inner : Calibrator
-        What makes the atoms.
 
     References
     ----------
@@ -254,8 +254,6 @@ class Weighted(Wrapper):
     by : str
         Coordinate of the examples, calibration and new, with the weights: see
         `plausibly.likelihood_ratios`.
-    inner : Calibrator
-        What makes the atoms.
 
     References
     ----------

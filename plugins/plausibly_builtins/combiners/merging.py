@@ -37,7 +37,7 @@ _WIDE = 2**62
 
 
 def in_order(rows: Floats | Sequence[Floats]) -> Floats:
-    """Return the sum over replicates, added in their order whatever the shape of the queries."""
+    """Return the sum over replicates, added in their order."""
     total: Floats = reduce(np.add, rows)
     return total
 
@@ -139,7 +139,7 @@ class Merging(PValueCombiner):
 class Bonferroni(Merging):
     """Take m times the least p-value: ``min(1, m min_j p_j)``.
 
-    Valid for p-values of any dependence, and wasteful for those that are alike.
+    Valid for p-values of any dependence.
 
     References
     ----------
@@ -167,8 +167,7 @@ def half(count: int) -> int:
 class Median(Merging):
     """Take the median and double it: ``min(1, p_(k) m / k)``, k = ceil(m / 2).
 
-    p_(k) is the k-th smallest. The factor is 2 for an even number of replicates and a little less
-    for an odd one. Valid for p-values of any dependence.
+    p_(k) is the k-th smallest. Valid for p-values of any dependence.
 
     References
     ----------
@@ -225,8 +224,7 @@ def harmonic_factor(count: int) -> Fraction:
 class Harmonic(Merging):
     """Take a multiple of the harmonic mean: ``min(1, a_m m / (1/p_1 + ... + 1/p_m))``.
 
-    a_1 = 1, a_2 = 2, and a_m = e log m from m = 3 on: no constant serves every m. Valid for
-    p-values of any dependence; docs/combiners.md has the proof in four lines.
+    a_1 = 1, a_2 = 2, and a_m = e log m from m = 3 on. Valid for p-values of any dependence.
 
     References
     ----------
@@ -373,8 +371,7 @@ class ExchangeableGeometric(Exchangeable):
 class TwiceAverage(PValueCombiner):
     """Average the p-values and double: ``min(1, 2 mean_j p_j)``.
 
-    Valid for p-values of any dependence. Where all replicates share one test score, as drawn
-    labels do, it is the plain average at alpha / 2, hence 1 - alpha / 2.
+    Valid for p-values of any dependence; 1 - alpha / 2 where replicates share one test score.
 
     References
     ----------
@@ -410,11 +407,7 @@ class TwiceAverage(PValueCombiner):
 
 @attrs.frozen(kw_only=True)
 class Maximum(PValueCombiner):
-    """Take the largest p-value: ``rho = max_j p_j``.
-
-    Each replicate alone is valid, and the maximum is no smaller; its sets contain those of the
-    average. Useful where replicates have test scores of their own.
-    """
+    """Take the largest p-value: ``rho = max_j p_j``; its sets contain those of the average."""
 
     held_out: ClassVar[float] = 0.0
     needs = "each"
@@ -438,7 +431,6 @@ class EValue(PValueCombiner):
 
     ``E_j = (n + 1) a(s) / (a(S_1^j) + ... + a(S_n^j) + a(s))``, ``a(s) = max(s, floor)^-power``;
     the p-value is ``min(1, 1 / mean_j E_j)``. Made for scores above zero, such as probabilities.
-    Sets are very large: Markov's inequality is all that holds them.
 
     Attributes
     ----------
@@ -473,8 +465,6 @@ class EValue(PValueCombiner):
             raise IncompatibleComponents(
                 "scores-not-positive",
                 "combiner e-value needs scores above zero",
-                expected="a score such as probability",
-                found="calibration scores that are all below it",
                 hint="score probability, or combiner average",
                 source="combiner e-value",
             )
@@ -491,8 +481,7 @@ class EValue(PValueCombiner):
             raise IncompatibleComponents(
                 "pair-incompatible",
                 f"combiner e-value does not go with calibrator {summary.calibrator}",
-                expected="atoms that all weigh the same",
-                found="masses or weights that differ",
+                expected="scores that all weigh the same",
                 hint="combiner average, or calibrator monte-carlo",
                 source="combiner e-value",
             )

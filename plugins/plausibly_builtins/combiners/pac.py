@@ -55,9 +55,7 @@ class Pac(HeldOut):
 
     The missed mass ``L_i(tau) = sum_k lambda_ik 1[E_ik < tau]`` of all answers of an example is
     in [0, 1] and does not fall in tau. A test at level delta of ``E[L(tau)] > alpha`` that is
-    monotone in tau gives the threshold: the last score at which it rejects. No example is set
-    aside. ``"held-out"`` is the rule for replicates with test scores of their own: an exact
-    binomial bound on one drawn label of each held-out example.
+    monotone in tau gives the threshold: the last score at which it rejects.
 
     Attributes
     ----------
@@ -66,9 +64,9 @@ class Pac(HeldOut):
     bound : {"betting", "binomial", "hoeffding-bentkus", "held-out"}, optional
         ``"betting"``: capital of bets against a mean above alpha; thresholds, no p-values.
         ``"binomial"``: exact, for one drawn label of every example. ``"hoeffding-bentkus"``: of
-        the mean alone, no order of examples and no draw. By default binomial where each example
-        has one score (majority-vote, mass-coverage, one draw), else betting: the losses do not
-        decide.
+        the mean alone, no order of examples and no draw. ``"held-out"``: binomial, for replicates
+        with test scores of their own. By default binomial where each example has one score
+        (majority-vote, mass-coverage, one draw), else betting.
     held_out : float
         Share of the calibration examples that is set aside; for ``"held-out"`` only, 0.5 there.
 

@@ -260,8 +260,8 @@ class DawidSkene(Estimated):
         N_qkl      =  sum of w_r lambda_ik over responses r of q that say l
 
     w_r is the `response_weight` (1 where the table has none). The start is label frequency. Sets
-    that are calibrated on these plausibilities cover *the label that the model believes in*, not
-    what an annotator would say, and an example's plausibilities depend on all others (`joint`).
+    that are calibrated on these plausibilities cover *the estimated true label*, not an annotator's
+    answer, and an example's plausibilities depend on all others (`joint`).
 
     Attributes
     ----------
@@ -371,15 +371,13 @@ _TIE_WITHIN = 1e-12
 class WorkerAgreement(Aggregator):
     """Plausibility of a label = the weight of those who chose it / the weight of all who answered.
 
-    The weight of an annotator is how often they agree with the majority of all, themselves
-    included; where L labels tie for the most votes, to say one of them is 1/L of an agreement::
+    The weight of an annotator is how often they agree with the majority of all; where L labels tie
+    for the most votes, to say one of them is 1/L of an agreement::
 
         a_q        =  sum_r w_r 1[l_r in top_i] / |top_i|  /  sum_r w_r,   over responses r of q
         lambda_ik  =  sum_r w_r a_{q_r} 1[l_r = k]  /  sum_r w_r a_{q_r},  over responses r of i
 
-    top_i are the labels with the most votes for example i (compared exactly where all response
-    weights are whole numbers, else to 12 digits), and w_r is the `response_weight`. Weights come
-    from the whole table, so that an example's plausibilities depend on all others (`joint`).
+    top_i are the labels with the most votes for example i, and w_r is the `response_weight`.
 
     Attributes
     ----------
@@ -432,9 +430,8 @@ class WeightedVote(Aggregator):
     """Plausibility of a label = the weight of those who chose it / the weight of all who answered.
 
     ``lambda_ik = sum_r w_r a_{q_r} 1[l_r = k] / sum_r w_r a_{q_r}`` over the responses r of example
-    i, w_r their `response_weight` and a_q the weight of annotator q. Take weights of a
-    qualification test, or from `plausibly.reliability` of *other* examples. An annotator of
-    weight 0 is left out; examples without other answers are refused.
+    i, w_r their `response_weight` and a_q the weight of annotator q, from *other* examples such as
+    a qualification test. Examples with answers of weight 0 alone are refused.
 
     Attributes
     ----------
@@ -481,24 +478,17 @@ def _listed(annotators: Iterable[str]) -> tuple[str, ...]:
 class Exclude(Around):
     """Plausibilities by another aggregator, of the responses that are left.
 
-    Left out are the responses of annotators
-
-    1. whom you name (`annotators`);
-    2. who gave fewer than `fewer_than` answers (their total `response_weight`);
-    3. whose weight, as the aggregator `by` estimates it from the responses that 1 and 2 leave, is
-       below `below`. All are evaluated at once, and none again without the others.
-
-    The attribute `left_out` counts the responses; `excluded` names the annotators, as JSON, each
-    with the reason. Responses of unknown annotators are kept. Rules 2 and 3 depend on all examples
-    of the table (`joint`). To exclude annotators who disagree is to exclude disagreement: what is
-    then covered is what the others say.
+    Left out are the responses of annotators whom you name, who gave few answers, or whose weight is
+    low, as the aggregator `by` estimates it from the responses that the other rules leave. The
+    attribute `left_out` counts the responses; `excluded` names the annotators, as JSON, each with
+    the reason. Responses of unknown annotators are kept.
 
     Attributes
     ----------
     annotators : sequence of str
         Names of annotators to leave out.
     fewer_than : int
-        Answers that an annotator must have given.
+        Answers that an annotator must have given, by total `response_weight`.
     below : float, optional
         Weight that an annotator must have.
     by : Aggregator

@@ -283,9 +283,9 @@ def _diagonal(rows: Column) -> Column:
 class PlackettLuce(Aggregator):
     """Plausibility of a label = its chance of being ranked first, fitted to the rankings.
 
-    Each example is a small problem of its own. A ranking is made from the top: the next label is k
-    with chance ``lambda_k`` over the sum of what is left. The plausibilities are those at which
-    rankings and prior together are most likely::
+    A ranking is made from the top: the next label is k with chance ``lambda_k`` over the sum of
+    what is left. The plausibilities of an example are those at which its rankings and the prior
+    together are most likely::
 
         maximise  sum_b w_b log P(b | lambda)  +  prior sum_k log lambda_k,   sum_k lambda_k = 1
         P(b | lambda) = prod over blocks B of b:
@@ -293,22 +293,18 @@ class PlackettLuce(Aggregator):
 
     w_b is the `response_weight`, T_B the utility of all labels below the block: of those that the
     ranking names later, and, where `unlisted` of the table is ``excluded``, of those that it does
-    not name. A tie means that the order inside the block is not known: all orders are summed.
-
-    The prior is a gamma distribution of shape `prior` of every utility; this is the mode of log
-    utilities. Of single labels it is ``(v_k + prior) / (v + K prior)`` with v_k of v votes and K
-    labels in the model.
+    not name. All orders inside a tied block are summed. Of single labels the result is
+    ``(v_k + prior) / (v + K prior)`` with v_k of v votes and K labels in the model.
 
     Attributes
     ----------
     prior : float
-        Shape of the gamma prior: votes, so to speak, that each label in the model has before
-        any ranking. With 0 it is maximum likelihood, and examples where that is infinite are
-        refused: those with a group of labels that no label outside it ever beats.
+        Shape of the gamma prior of every utility: votes, so to speak, that each label in the model
+        has before any ranking. With 0, examples with a group of labels that no label outside it
+        ever beats are refused.
     unmentioned : {"nothing", "together", "each"}
-        Labels that no response of the example names get nothing, and are not in the model
-        (default); or are in the model as one label, whose plausibility they share equally; or each
-        as a label with a prior of its own.
+        Labels that no response of the example names are not in the model (default); or are in it as
+        one label, whose plausibility they share equally; or each with a prior of its own.
     tolerance : float
         It has converged where a full step changes no plausibility by more.
     iterations : int

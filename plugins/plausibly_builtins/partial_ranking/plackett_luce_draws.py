@@ -205,18 +205,14 @@ _FELT = 0.01  # what may be left of the start after the warm-up
 class PlackettLuceDraws(Aggregator):
     """Plausibilities drawn from the posterior of the model of Plackett and Luce.
 
-    The model is that of `plackett-luce`. Utilities have independent gamma priors of shape `prior`,
-    so that plausibilities without any ranking are ``Dirichlet(prior, ..., prior)``; of single
-    labels the posterior is ``Dirichlet(v_1 + prior, ..., v_K + prior)`` for v_k votes.
+    The model is that of `plackett-luce`; of single labels the posterior is
+    ``Dirichlet(v_1 + prior, ..., v_K + prior)`` for v_k votes.
 
     Draws come from Gibbs sampling: each label of a block gets the time at which it arrives, with
     density in proportion to ``prod_k lambda_k exp(-lambda_k x_k) exp(-T max_k x_k)``, T the utility
     of all labels below the block; given the times, utilities are gamma variables. Summed over
     times this is exactly the chance of the block, ties included. Every draw is the end of a chain
-    of its own, so draws are independent of each other.
-
-    With the calibrator ``monte-carlo``, what is covered is a label drawn from the posterior mean.
-    Draws are keyed by the names of the examples.
+    of its own, keyed by the name of the example.
 
     Attributes
     ----------

@@ -45,8 +45,8 @@ class PartialRanking(Annotation):
 
     An answer is a list whose entries are blocks: a label, or a list of labels that share the rank.
     ``[["eczema", "psoriasis"], "tinea"]`` ranks two labels first and one second. Labels that are
-    not listed are excluded. None, empty text and the empty list are an empty answer: a skip, kept
-    as a response without mention.
+    not listed are excluded. None, empty text and the empty list are a skip: a response without
+    mention.
     """
 
     name: ClassVar[str] = "partial-ranking"
@@ -124,10 +124,8 @@ class InverseRank(Shares):
     rankings b of example i, w_b their `response_weight`; ``lambda_iy = alpha_iy / sum_k alpha_ik``.
     Blocks count from 1; labels that are not ranked get nothing.
 
-    A block shares its weight: ``{a, b, c} > d`` gives a, b and c 2/9 each, d 1/3. A single label
-    counts as a ranking of one. Values are the exact ones, rounded once, unless the
-    least common multiple of all ``r |block r|`` times the total weight passes 2^53 (rankings of
-    thirty labels and more).
+    A block shares its weight: ``{a, b, c} > d`` gives a, b and c 2/9 each, d 1/3. Values are the
+    exact ones, rounded once, up to rankings of about thirty labels.
 
     References
     ----------
@@ -156,11 +154,9 @@ class Borda(Shares):
     is 1. Labels that are tied share their places: a block after c labels has places c + 1 to
     c + |B|, and each of it the mean of them.
 
-    m_b is how many labels there are places for. Where `unlisted` of the table is ``excluded``, it
-    is the number of labels that any response of the example names: a ranking that is short still
-    puts its labels above all others. Where it is ``unknown``, it is the number of labels that b
-    itself names, since nothing is known of others (the modified Borda count). In both cases a
-    ranking gives nothing to labels that it does not name.
+    m_b is how many labels there are places for: where `unlisted` of the table is ``excluded``, the
+    number of labels that any response of the example names; where it is ``unknown``, the number
+    that b itself names (the modified Borda count).
 
     References
     ----------
@@ -209,19 +205,14 @@ class Dirichlet(Aggregator):
     """Plausibilities drawn around the inverse ranks, each draw from a Dirichlet distribution.
 
     ``lambda_i^j ~ Dirichlet(temperature mu_i + prior)`` with mu_i the plausibilities of
-    `inverse-rank`. Each draw is what experts might answer, if the answers were worth
-    `temperature` votes: draws are close to mu where that is large. Their mean is
-    ``(temperature mu_k + prior) / (temperature + K prior)`` over the K labels that take part, and
-    their variance is ``m_k (1 - m_k) / (temperature + K prior + 1)`` for that mean m.
-
-    How many rankings there were does not enter. Draws are keyed by the names of the examples.
+    `inverse-rank`, whatever the number of rankings. Draws are keyed by the names of the examples.
 
     Attributes
     ----------
     draws : int
         How many.
     temperature : float
-        More than 0.
+        How many votes the answers are worth, more than 0: draws are close to mu where it is large.
     prior : float
         Added for each label that takes part. With 0 (default), labels of inverse rank 0 get none.
     unmentioned : {"nothing", "together", "each"}
