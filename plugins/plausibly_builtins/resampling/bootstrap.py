@@ -72,8 +72,8 @@ class Bootstrap(Around):
             plausibilities = inner.aggregate(resample, stream.child("inner"))
             if names.DRAW in plausibilities.dims:
                 plausibilities = plausibilities.isel({names.DRAW: 0}, drop=True)
-            order = {dim: rows.table.indexes[dim] for dim in (names.EXAMPLE, names.LABEL)}
-            draws.append(plausibilities.sel(order).transpose(*order))
+            indexes = {dim: rows.table.indexes[dim] for dim in (names.EXAMPLE, names.LABEL)}
+            draws.append(plausibilities.sel(indexes).transpose(*indexes))
         stacked = drawn_plausibilities(rows, np.stack([drawn.values for drawn in draws]))
         # How one resample converged says nothing of the others.
         attributes = {k: v for k, v in draws[0].attrs.items() if k != names.CONVERGENCE}
