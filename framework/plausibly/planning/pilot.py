@@ -19,7 +19,7 @@ from plausibly.conformal.aggregate import aggregated, default_aggregator
 from plausibly.conformal.calibrate import calibrate
 from plausibly.data import names
 from plausibly.data.annotations import Rows, check_table, is_annotations
-from plausibly.data.names import name_texts, several, text_array
+from plausibly.data.names import text_array
 from plausibly.data.plausibilities import Plausibilities
 from plausibly.errors import InputError, counted
 from plausibly.evaluation import inputs
@@ -215,11 +215,9 @@ class Responses:
     counts: Ints
 
     @classmethod
-    def of(cls, table: xr.Dataset, keys: Keys) -> Responses | None:
-        """Return the responses of a table; None where some count no whole number of times."""
+    def of(cls, table: xr.Dataset, keys: Keys) -> Responses:
+        """Return the responses of a table, each of which counts a whole number of times."""
         rows = Rows.of(table)
-        if not rows.counts:
-            return None
         ordered = rows.by_name()
         says = ordered[rows.mentions[ordered] > 0]
         place = np.repeat(says, rows.weight[says].astype(np.int64))
@@ -247,11 +245,8 @@ class Responses:
         most = int(self.counts.max())
         bad = [number for number in wanted if not 1 <= number <= most]
         if bad:
-            who = name_texts(self.table[names.EXAMPLE].values)[int(self.counts.argmax())]
-            alone = "leave responses out: a single response cannot be thinned"
-            expected = f"1 to {counted(most)} per example, as {who} has"
-            hint = f"responses=[1, {most}]" if most > 1 else alone
-            raise out_of_range("responses", counted(bad[0]), expected=expected, hint=hint)
+            expected = f"1 to {counted(most)} per example"
+            raise out_of_range("responses", bad[0], expected=expected, hint=f"responses=[{most}]")
         return sorted(set(wanted))
 
 
@@ -288,7 +283,7 @@ def read_pilot(
                 f'all examples of the pilot are of one "{cluster}"',
                 expected="two or more, to see how alike their examples are",
                 found=f"{values[0]} alone",
-                hint="leave cluster out, or a pilot of several",
+                hint="leave cluster out",
                 source="pilot",
             )
     function = registry.resolve(SCORE, score)
@@ -311,12 +306,10 @@ def read_pilot(
 
 def pilot_half(lacks: str) -> InputError:
     """Return the error about a pilot without predictions, or without annotations."""
-    has = "annotations" if lacks == "predictions" else "predictions"
     return InputError(
         "pilot-half",
         f"the pilot has no {lacks}",
         expected="predictions and annotations (or plausibilities) of the same examples",
-        found=f"{has} alone",
         hint=f"pass {lacks} too, or neither, for one draw without a pilot",
         source="pilot",
     )
@@ -350,12 +343,11 @@ class Pilot:
         """
         if responses is not None and not len(responses):
             return None
-        thinnings = [
-            Keys(self.seed).child(f"plan/thinning-{number}") for number in range(_THINNINGS)
-        ]
-        table = self.table
-        read = [None if table is None else Responses.of(table, keys) for keys in thinnings]
-        answers = [pilot_answers for pilot_answers in read if pilot_answers is not None]
+        answers = []
+        if self.table is not None and Rows.of(self.table).counts:
+            for number in range(_THINNINGS):
+                keys = Keys(self.seed).child(f"plan/thinning-{number}")
+                answers.append(Responses.of(self.table, keys))
         if responses is None and (not answers or int(answers[0].counts.max()) < 2):
             return None
         if not answers:
@@ -363,7 +355,6 @@ class Pilot:
                 "responses-unknown",
                 "the pilot has no single answers to leave out",
                 expected="an annotation table whose answers count whole numbers of times",
-                found="plausibilities" if table is None else "weights that are not whole",
                 hint="pass an annotation table with every answer, or leave responses out",
                 source="responses",
             )
@@ -392,10 +383,7 @@ class Pilot:
 
     @cached_property
     def _ordered(self) -> tuple[Floats, Floats, Ints | None]:
-        """P-values and weights of the plausible labels of each example, and clusters, by name.
-
-        Neither sums nor resamples depend on the order of the caller's rows and columns.
-        """
+        """P-values and weights of the plausible labels of each example, and clusters, by name."""
         examples, labels = (
             np.argsort(hash_names(self.predictions[dim].values))
             for dim in (names.EXAMPLE, names.LABEL)
@@ -425,11 +413,10 @@ class Pilot:
         if size < least:
             raise InputError(
                 "pilot-too-small",
-                f"a pilot of {several(size, 'example')} says nothing at alpha {float(alpha):g}",
+                f"the pilot is too small for alpha {float(alpha):g}",
                 expected=f"{counted(least)} examples or more",
                 found=counted(size),
-                hint=f"annotate {counted(least - size)} more, alpha "
-                f"{rounded_up(1 / max(size, 2))}, or plan without a pilot: one draw, exactly",
+                hint=f"alpha {rounded_up(1 / max(size, 2))}, or plan without a pilot",
                 source="pilot",
             )
         missed = self.missed(alpha)
@@ -438,8 +425,7 @@ class Pilot:
                 "pilot-flat",
                 f"at alpha {float(alpha):g} the sets of the pilot miss nothing",
                 expected="scores that tell labels apart",
-                found=f"too many of {several(size, 'example')} at the least score",
-                hint="another score, a larger alpha, or plan without a pilot: one draw, exactly",
+                hint="another score, a larger alpha, or plan without a pilot",
                 source="pilot",
             )
         off = missed - missed.mean()
