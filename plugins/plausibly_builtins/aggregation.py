@@ -25,7 +25,6 @@ from plausibly.plugin import (
     counted,
     names,
     resolve,
-    several,
     warn,
 )
 
@@ -120,21 +119,6 @@ def refuse_or_warn(
     if refuse:
         raise InputError(name, what, **about)
     warn(name, what, stacklevel=5, **about)
-
-
-def report_anonymous(number: int, called: str, *, refuse: bool, hint: str) -> None:
-    """Raise or warn of ``annotators-anonymous`` where responses are of unknown annotators."""
-    if number:
-        refuse_or_warn(
-            "annotators-anonymous",
-            f"annotations: {several(number, 'response')} of unknown annotators",
-            refuse=refuse,
-            expected=f"annotators by name: {called} estimates what each is worth",
-            hint="plausibly.select_annotations(ann, annotator=ann.annotator.values) leaves them "
-            f"out; {hint}",
-            source="annotations",
-            details={"responses": number},
-        )
 
 
 def convergence(

@@ -123,7 +123,7 @@ TIED = [("t1", "a", "yes"), ("t1", "b", "no")]
             "glad",
             lambda: table(ANONYMOUS),  # type: ignore[arg-type]  # an unknown annotator
             "annotators-anonymous",
-            "dawid-skene takes them as one annotator",
+            'unknown = "together" takes them as one annotator',
         ),
         ("kos", table, "crowd-kit-failed", "aggregator dawid-skene, which is plausibly's own"),
         ("kos", lambda: table(TIED), "crowd-kit-failed", "which is plausibly's own"),

@@ -23,23 +23,15 @@ from plausibly.plugin import (
     Aggregator,
     InputError,
     Keys,
-    Rows,
-    answered_rows,
     listed,
     names,
     require,
     several,
 )
-from plausibly_builtins.aggregation import (
-    by_name,
-    convergence,
-    example_names,
-    report_anonymous,
-    summed,
-)
+from plausibly_builtins.aggregation import convergence, example_names
+from plausibly_builtins.crowd_models.models import Cells
 
 Column = NDArray[np.float64]
-Codes = NDArray[np.intp]
 Estimator = Any  # Any: crowd-kit is optional, and unknown to a type checker without it
 
 _INSTEAD = {
@@ -61,71 +53,41 @@ _THEIRS = {
 
 @attrs.frozen(kw_only=True, eq=False)
 class Answers:
-    """The responses of a table that name a label, each in as many rows as it counts times.
+    """Answers as rows for crowd-kit, each as often as it counts, and what it made of them.
 
-    `estimator` and `chances` are what crowd-kit made of them; None and 1 where all have one label.
+    Places of examples, annotators and labels are those of `cells`. Labels have texts, which
+    crowd-kit mistakes for nothing else.
     """
 
-    rows: Rows
-    example: Codes  # by their place in the order of names, as annotators
-    annotator: Codes  # rows are sorted by annotator, then example
-    label: Codes  # in the order in which they first come
-    used: Codes  # of each label in use, the code in the table
-    of_example: Codes  # the places of all examples of the table
-    of_annotator: Codes
-    estimator: Estimator | None = None
-    chances: Column  # (example, label in use)
+    cells: Cells
+    frame: pd.DataFrame  # task, worker, label; sorted by worker, then task
+    texts: dict[str, int]  # of labels in use, in the order in which they first come: their place
+    estimator: Estimator | None = None  # None where all answers are one label
+    chances: Column  # (label, example)
 
     @classmethod
-    def of(cls, rows: Rows, called: str, *, repeats: bool) -> Answers:
-        counts = rows.weight[rows.response] > 0
-        response = rows.response[counts]
-        who = rows.annotator[response]
-        together = "dawid-skene takes them as one annotator"
-        report_anonymous(int((who < 0).sum()), called, refuse=True, hint=together)
-        weight = rows.weight[response]
-        odd = weight != np.rint(weight) if repeats else weight != 1
-        if odd.any():
-            raise InputError(
-                "weights-broken",
-                f"{called} reads single responses, and the annotations have others",
-                expected=f"responses that count {'a whole number of times' if repeats else 'once'}",
-                found=f"{names.RESPONSE_WEIGHT} {weight[odd][0]:g}",
-                hint="dawid-skene, one-coin or worker-agreement, which take any weight",
-                source=f"aggregator {called}",
-            )
-        of_example, of_annotator = (by_name(rows, dim) for dim in (names.EXAMPLE, names.ANNOTATOR))
-        example, annotator = of_example[rows.example[response]], of_annotator[who]
-        order = np.lexsort((example, annotator))
-        label, used = pd.factorize(rows.label[counts].astype(np.intp)[order])
-        times = np.rint(weight).astype(np.intp)[order]
-        return cls(
-            rows=rows,
-            example=np.repeat(example[order], times),
-            annotator=np.repeat(annotator[order], times),
-            label=np.repeat(label, times),
-            used=used,
-            of_example=of_example,
-            of_annotator=of_annotator,
-            chances=np.ones((rows.n, used.size)),
-        )
+    def of(cls, cells: Cells, times: NDArray[np.intp]) -> Answers:
+        order = np.argsort(cells.annotator, kind="stable")
+        label, used = pd.factorize(cells.label[order])
+        texts = {f"label{code:06}": int(place) for code, place in enumerate(used)}
+        columns = {
+            "task": cells.example[order],
+            "worker": cells.annotator[order],
+            "label": np.array([*texts], dtype=object)[label],
+        }
+        frame = pd.DataFrame({name: np.repeat(of, times[order]) for name, of in columns.items()})
+        chances = np.zeros((cells.labels, cells.rows.n))
+        chances[used] = 1.0
+        return cls(cells=cells, frame=frame, texts=texts, chances=chances)
 
     @property
-    def texts(self) -> list[str]:
-        """Names of the labels for crowd-kit: texts, which it mistakes for nothing else."""
-        return [f"label{code:06}" for code in range(self.used.size)]
-
-    @property
-    def frame(self) -> pd.DataFrame:
-        """Columns task, worker and label, with codes."""
-        texts = np.array(self.texts, dtype=object)
-        return pd.DataFrame(
-            {"task": self.example, "worker": self.annotator, "label": texts[self.label]}
-        )
+    def used(self) -> NDArray[np.intp]:
+        """Places of the labels in use."""
+        return np.array(list(self.texts.values()), np.intp)
 
     def by_annotator(self, series: pd.Series[Any]) -> Column:  # Any: of numbers
-        """Return a series of workers for the annotators of the table; NaN without one."""
-        values: Column = series.reindex(self.of_annotator).to_numpy(np.float64)
+        """Return a series of workers by annotator: (annotator,); NaN without an answer."""
+        values: Column = series.reindex(np.arange(self.cells.annotators)).to_numpy(np.float64)
         return values
 
 
@@ -152,39 +114,28 @@ class CrowdKit(Aggregator):
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
         answers, attributes = self._estimated(annotations)
-        values, rows = answers.chances, answers.rows
-        bad = ~np.isfinite(values).all(axis=1) | (values < 0).any(axis=1)
-        sums = np.where(bad, 1.0, values.sum(axis=1))
+        values, cells = answers.chances, answers.cells
+        bad = ~np.isfinite(values).all(axis=0) | (values < 0).any(axis=0)
+        sums = np.where(bad, 1.0, values[answers.used].T.sum(axis=1))
         bad |= sums <= 0
         if bad.any():
-            shown = example_names(rows, np.flatnonzero(bad[answers.of_example]))
+            shown = example_names(cells.rows, np.flatnonzero(bad[cells.of_example]))
             found = f"none for {several(len(shown), 'example')} ({listed(shown)})"
             raise self._failure(found, details={"examples": shown})
-        table = np.zeros((rows.n, rows.labels))
-        table[:, answers.used] = (values / sums[:, None])[answers.of_example]
-        return rows.plausibilities(table).assign_attrs(attributes)
+        return cells.rows.plausibilities(cells.as_table(values / sums)).assign_attrs(attributes)
 
     def reliability(self, annotations: xr.Dataset) -> xr.Dataset | None:
         answers, attributes = self._estimated(annotations)
-        known = answers.rows.table.coords
-        table = xr.Dataset(
-            {names.WEIGHT: (names.ANNOTATOR, self._worth(answers))},
-            coords={name: known[name].variable for name in (names.ANNOTATOR, names.LABEL)},
-        )
+        table = answers.cells.reliability(self._worth(answers))
         return self._with_more(table, answers).assign_attrs(attributes)
 
     def _worth(self, answers: Answers) -> Column:
         """Return the chance of each annotator to be right: (annotator,)."""
         if self.skilled and answers.estimator is not None:
             return answers.by_annotator(answers.estimator.skills_)
-        size = answers.of_annotator.size
-        right = np.bincount(
-            answers.annotator, answers.chances[answers.example, answers.label], size
-        )
         with np.errstate(invalid="ignore"):
-            share = right / np.bincount(answers.annotator, minlength=size)
-        worth: Column = share[answers.of_annotator]
-        return worth
+            share: Column = answers.cells.right(answers.chances) / answers.cells.responses
+        return share
 
     def _with_more(self, table: xr.Dataset, answers: Answers) -> xr.Dataset:
         return table
@@ -192,21 +143,35 @@ class CrowdKit(Aggregator):
     def _estimated(self, annotations: xr.Dataset) -> tuple[Answers, dict[str, str]]:
         """Return answers with what an estimator made of them, and how it converged."""
         library = require("crowdkit.aggregation", extra="crowd", source=self._source)
-        rows = answered_rows(annotations, self.accepts)
-        answers = Answers.of(rows, f"crowd-kit:{self.called}", repeats=self.repeats)
-        if answers.used.size < 2:
+        cells = Cells.of(annotations, self.accepts, "error", f"crowd-kit:{self.called}")
+        times = np.rint(cells.weight).astype(np.intp)
+        odd = cells.weight != (times if self.repeats else 1)
+        if odd.any():
+            fine = "a whole number of times" if self.repeats else "once"
+            raise InputError(
+                "weights-broken",
+                f"crowd-kit:{self.called} reads single responses, and the annotations have others",
+                expected=f"responses that count {fine}",
+                found=f"{names.RESPONSE_WEIGHT} {cells.weight[odd][0]:g}",
+                hint="dawid-skene, one-coin or worker-agreement, which take any weight",
+                source=self._source,
+            )
+        answers = Answers.of(cells, times)
+        if len(answers.texts) < 2:
             return answers, {}
         options = attrs.asdict(self, recurse=False)
         parameters = {_THEIRS.get(name, name): value for name, value in options.items()}
         with self._apart():
             estimator = getattr(library, self.model)(**parameters, **self.fixed).fit(answers.frame)
-        chances = self._chances(answers, estimator)
+        chances = np.zeros_like(answers.chances)
+        chances[answers.used] = self._chances(answers, estimator).T
         attributes = self._convergence(estimator, **options) if "tolerance" in options else {}
         return attrs.evolve(answers, estimator=estimator, chances=chances), attributes
 
     def _chances(self, answers: Answers, estimator: Estimator) -> Column:
         """Return what a fitted estimator says of labels: (example, label in use)."""
-        ordered = estimator.probas_.reindex(index=np.arange(answers.rows.n), columns=answers.texts)
+        examples, texts = np.arange(answers.cells.rows.n), list(answers.texts)
+        ordered = estimator.probas_.reindex(index=examples, columns=texts)
         values: Column = ordered.to_numpy(np.float64)
         return values
 
@@ -273,10 +238,8 @@ class Weighing(CrowdKit):
 
     def _chances(self, answers: Answers, estimator: Estimator) -> Column:
         """Return the sums of the skills of those who say a label."""
-        worth = estimator.skills_.reindex(answers.annotator).fillna(0.0).to_numpy(np.float64)
-        n, size = answers.rows.n, answers.used.size
-        cells = answers.example * size + answers.label
-        return summed(cells, worth, n * size).reshape(n, size)
+        worth = np.nan_to_num(answers.by_annotator(estimator.skills_))
+        return answers.cells.weighted(worth)[answers.used].T
 
 
 @attrs.frozen(kw_only=True)
@@ -298,17 +261,15 @@ class DawidSkene(Converging):
 
     def _with_more(self, table: xr.Dataset, answers: Answers) -> xr.Dataset:
         """Return the table with the chances (annotator, label, said)."""
-        labels = answers.rows.labels
-        chance = np.full((answers.of_annotator.size, labels, labels), np.nan)
+        cells = answers.cells
+        chance = np.full((cells.annotators, cells.labels, cells.labels), np.nan)
         if answers.estimator is not None:
-            answered = np.unique(answers.annotator)
-            chance[np.ix_(answered, answers.used)] = 0.0
+            chance[np.ix_(np.unique(cells.annotator), answers.used)] = 0.0
             for (worker, text), row in answers.estimator.errors_.iterrows():
-                column = answers.used[answers.texts.index(text)]
-                chance[worker, answers.used, column] = row.reindex(answers.texts)
-        dims = (names.ANNOTATOR, names.LABEL, "said")
-        table = table.assign(confusion=(dims, chance[answers.of_annotator]))
-        return table.assign_coords(said=answers.rows.table[names.LABEL].values)
+                chance[worker, answers.used, answers.texts[text]] = row.reindex(list(answers.texts))
+        ordered = chance[cells.of_annotator][:, cells.of_label][:, :, cells.of_label]
+        table = table.assign(confusion=((names.ANNOTATOR, names.LABEL, "said"), ordered))
+        return table.assign_coords(said=cells.rows.table[names.LABEL].values)
 
 
 @attrs.frozen(kw_only=True)
@@ -354,10 +315,10 @@ class Glad(Converging):
     steps: int = attrs.field(default=25, validator=attrs.validators.ge(1))
 
     def _with_more(self, table: xr.Dataset, answers: Answers) -> xr.Dataset:
-        ability = np.full(answers.of_annotator.size, np.nan)
+        ability = np.full(answers.cells.annotators, np.nan)
         if answers.estimator is not None:
             ability = answers.by_annotator(answers.estimator.alphas_)
-        return table.assign(ability=(names.ANNOTATOR, ability))
+        return table.assign(ability=(names.ANNOTATOR, ability[answers.cells.of_annotator]))
 
 
 @attrs.frozen(kw_only=True)
@@ -397,10 +358,10 @@ class Mace(CrowdKit):
     random_state: int = attrs.field(default=0, validator=attrs.validators.ge(0))
 
     def _with_more(self, table: xr.Dataset, answers: Answers) -> xr.Dataset:
-        competence = np.full(answers.of_annotator.size, np.nan)
+        competence = np.full(answers.cells.annotators, np.nan)
         if answers.estimator is not None:
-            competence[np.unique(answers.annotator)] = answers.estimator.spamming_[:, 1]
-        return table.assign(competence=(names.ANNOTATOR, competence[answers.of_annotator]))
+            competence[np.unique(answers.cells.annotator)] = answers.estimator.spamming_[:, 1]
+        return table.assign(competence=(names.ANNOTATOR, competence[answers.cells.of_annotator]))
 
 
 @attrs.frozen(kw_only=True)
@@ -447,7 +408,7 @@ class Mmsr(Converging, Weighing):
         if answers.estimator is None:
             return worth
         odds: Column = np.exp(worth)
-        return odds / (odds + answers.used.size - 1)
+        return odds / (odds + len(answers.texts) - 1)
 
 
 @attrs.frozen(kw_only=True)
@@ -479,8 +440,8 @@ class Kos(CrowdKit):
 
     def _chances(self, answers: Answers, estimator: Estimator) -> Column:
         """Return 1 for the label that was inferred: (example, label in use)."""
-        labels = estimator.labels_.reindex(np.arange(answers.rows.n)).to_numpy()
-        texts = np.array(answers.texts, dtype=object)
+        labels = estimator.labels_.reindex(np.arange(answers.cells.rows.n)).to_numpy()
+        texts = np.array([*answers.texts], dtype=object)
         chances: Column = (labels[:, None] == texts).astype(np.float64)
         return chances
 

@@ -35,7 +35,6 @@ from plausibly_builtins.aggregation import (
     convergence,
     example_names,
     refuse_or_warn,
-    report_anonymous,
     summed,
 )
 
@@ -91,12 +90,17 @@ class Cells:
             by_name(rows, dim) for dim in (names.EXAMPLE, names.ANNOTATOR, names.LABEL)
         )
         who = np.append(of_annotator, known)[rows.annotator[rows.response[counts]]]
-        report_anonymous(
-            int((who == known).sum()),
-            called,
-            refuse=unknown == "error",
-            hint='unknown = "together" takes them as one annotator, "error" refuses them',
-        )
+        if number := int((who == known).sum()):
+            refuse_or_warn(
+                "annotators-anonymous",
+                f"annotations: {several(number, 'response')} of unknown annotators",
+                refuse=unknown == "error",
+                expected=f"annotators by name: {called} estimates what each is worth",
+                hint="plausibly.select_annotations(ann, annotator=ann.annotator.values) leaves "
+                'them out; dawid-skene with unknown = "together" takes them as one annotator',
+                source="annotations",
+                details={"responses": number},
+            )
         example = of_example[rows.example[rows.response[counts]]]
         key = (example * (known + 1) + who) * rows.labels + of_label[rows.label[counts]]
         once, cell = np.unique(key, return_inverse=True)
