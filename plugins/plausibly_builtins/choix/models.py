@@ -93,7 +93,6 @@ class Choix(Aggregator):
                 hint="regularisation = 0.1 or more, or aggregator plackett-luce, whose prior "
                 "counts like votes",
                 source="annotations",
-                details={"examples": shown},
             )
         shares = np.zeros((rows.n, rows.labels))
         for at, example in enumerate(examples):

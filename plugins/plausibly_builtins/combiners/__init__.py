@@ -33,10 +33,7 @@ _COMBINERS = {
     ),
     "e-value": ("merging:EValue", "mean of conformal e-values; very large sets"),
     "fisher": ("merging:Fisher", "Fisher's method for independent p-values; no guarantee"),
-    "stouffer": (
-        "merging:Stouffer",
-        "Stouffer's method for independent p-values; no guarantee",
-    ),
+    "stouffer": ("merging:Stouffer", "Stouffer's method for independent p-values; no guarantee"),
 }
 
 

@@ -155,8 +155,7 @@ class Pac(HeldOut):
             return _last(pools.pooled.ordered, lambda at: test.rejects(int(masses[at]), share))
         losses = _Losses.of(calibration)
         if bound == "betting":
-            betting = _Betting.of(losses, share, delta)
-            return _last(losses.scores, betting.rejects)
+            return _last(losses.scores, _betting(losses, float(share), -math.log(delta)))
         drawn = np.sort(losses.drawn())
         n = len(drawn)
         misses = bisect_left(range(n), True, key=lambda k: _excess(k, n, share, delta) > 0)
@@ -287,28 +286,20 @@ class _Losses:
         return drawn
 
 
-@attrs.frozen(eq=False)
-class _Betting:
-    """Test by the capital ``prod_s (1 + b_s (alpha - L_s))``, which must reach ``1 / delta``.
+def _betting(losses: _Losses, alpha: float, needed: float) -> Callable[[int], bool]:
+    """Return the test by the capital ``prod_s (1 + b_s (alpha - L_s))``: it must reach 1 / delta.
 
     The bets b_s in [0, 1] are the same for all thresholds, so that capital falls in the losses.
     """
+    bets = _bets(losses, alpha, needed)
 
-    losses: _Losses
-    alpha: float
-    needed: float
-    bets: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, losses: _Losses, alpha: Fraction, delta: Fraction) -> _Betting:
-        needed = -math.log(delta)
-        return cls(losses, float(alpha), needed, _bets(losses, float(alpha), needed))
-
-    def rejects(self, count: int) -> bool:
-        gains = np.log1p(self.bets * (self.alpha - self.losses.first(count)))
+    def rejects(count: int) -> bool:
+        gains = np.log1p(bets * (alpha - losses.first(count)))
         capital = np.cumsum(gains)
-        error = _rounding(len(gains), self.alpha, float(np.abs(gains).sum()), self.needed)
-        return float(capital.max()) - error >= self.needed
+        error = _rounding(len(gains), alpha, float(np.abs(gains).sum()), needed)
+        return float(capital.max()) - error >= needed
+
+    return rejects
 
 
 def _bets(losses: _Losses, alpha: float, needed: float) -> NDArray[np.float64]:
@@ -339,7 +330,7 @@ def _bets(losses: _Losses, alpha: float, needed: float) -> NDArray[np.float64]:
 def _rounding(count: int, alpha: float, gains: float, needed: float) -> float:
     """Return a bound of the rounding errors in the sum of `count` logarithms.
 
-    Factors are at least alpha and hold errors of four roundings, logarithms of four units in the
+    Factors are at least alpha, with errors of four roundings; logarithms have four units in the
     last place, and each partial sum one rounding more.
     """
     return _EPSILON * (4 * count / alpha + (count + 8) * gains + 4 * (needed + 1))

@@ -120,8 +120,7 @@ class CrowdKit(Aggregator):
         bad |= sums <= 0
         if bad.any():
             shown = example_names(cells.rows, np.flatnonzero(bad[cells.of_example]))
-            found = f"none for {several(len(shown), 'example')} ({listed(shown)})"
-            raise self._failure(found, details={"examples": shown})
+            raise self._failure(f"none for {several(len(shown), 'example')} ({listed(shown)})")
         return cells.rows.plausibilities(cells.as_table(values / sums)).assign_attrs(attributes)
 
     def reliability(self, annotations: xr.Dataset) -> xr.Dataset | None:
@@ -188,7 +187,7 @@ class CrowdKit(Aggregator):
         finally:
             np.random.set_state(state)  # noqa: NPY002  # as it was before
 
-    def _failure(self, found: str, details: dict[str, object] | None = None) -> InputError:
+    def _failure(self, found: str) -> InputError:
         """Return the error ``crowd-kit-failed``: what crowd-kit raised or gave, and a way out."""
         library = require("crowdkit", extra="crowd", source=self._source)
         return InputError(
@@ -198,7 +197,6 @@ class CrowdKit(Aggregator):
             found=" ".join(found.split()),
             hint=f"aggregator {_INSTEAD.get(self.called, 'dawid-skene')}, which is plausibly's own",
             source=self._source,
-            details=details,
         )
 
     def _convergence(

@@ -14,10 +14,7 @@ _AGGREGATORS = {
         "models:WorkerAgreement",
         "votes weighted by the annotator's agreement with the majority",
     ),
-    "weighted-vote": (
-        "models:WeightedVote",
-        "votes weighted by a given weight per annotator",
-    ),
+    "weighted-vote": ("models:WeightedVote", "votes weighted by a given weight per annotator"),
     "exclude": (
         "models:Exclude",
         "any aggregator, without annotators that are named or have low weight",

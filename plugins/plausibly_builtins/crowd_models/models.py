@@ -58,7 +58,6 @@ def known_annotators(rows: Rows, annotators: Iterable[str], called: str) -> list
             found=listed(lost),
             hint=f"take them out of the parameters of {called}",
             source=f"aggregator {called}",
-            details={"annotators": lost},
         )
     return known
 
@@ -99,7 +98,6 @@ class Cells:
                 hint="plausibly.select_annotations(ann, annotator=ann.annotator.values) leaves "
                 'them out; dawid-skene with unknown = "together" takes them as one annotator',
                 source="annotations",
-                details={"responses": number},
             )
         example = of_example[rows.example[rows.response[counts]]]
         key = (example * (known + 1) + who) * rows.labels + of_label[rows.label[counts]]
@@ -466,7 +464,6 @@ class WeightedVote(Aggregator):
                 found=listed(shown),
                 hint="a small weight instead of 0",
                 source="aggregator weighted-vote",
-                details={"examples": shown},
             )
         return rows.plausibilities(rows.by_label(terms) / total[:, None])
 
@@ -581,7 +578,6 @@ class Exclude(Around):
             found=listed(shown),
             hint='lost = "keep" keeps all responses to these, "error" refuses them',
             source="aggregator exclude",
-            details={"examples": shown},
         )
         return out & left[rows.example]
 

@@ -175,7 +175,6 @@ class Spread(Around):
                     found=f"{several(len(examples), 'example')} ({listed(examples)})",
                     hint='parents = "uniform", "frequency" or "drop"',
                     source="annotations",
-                    details={"examples": examples},
                 )
         elif self.parents == "drop":
             plausibilities = _dropped(plausibilities, tree, rows)
@@ -274,7 +273,6 @@ def _dropped(plausibilities: xr.DataArray, tree: Hierarchy, rows: Rows) -> xr.Da
             found=listed(examples),
             hint='parents = "uniform" or "frequency", which spread these answers',
             source="annotations",
-            details={"examples": examples},
         )
     of_parents = np.isin(rows.label, tree.above)
     gone = int(np.rint(rows.weight[rows.response[of_parents]].sum()))

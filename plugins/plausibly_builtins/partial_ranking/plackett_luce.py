@@ -337,7 +337,6 @@ class PlackettLuce(Aggregator):
                 found=listed(shown),
                 hint="prior = 0.5, or another above 0",
                 source="annotations",
-                details={"examples": shown},
             )
         log_share, steps, change = fit(
             ranked, self.prior, tolerance=self.tolerance, iterations=self.iterations

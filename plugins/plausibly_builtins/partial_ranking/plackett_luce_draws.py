@@ -256,7 +256,6 @@ class PlackettLuceDraws(Aggregator):
                 found=f"{broken[0][1]:g}, about {listed(shown)}",
                 hint="aggregator plackett-luce, which takes any weight, or round the weights",
                 source="annotations",
-                details={"examples": shown},
             )
         chains = Chains.of(ranked, self.prior)
         hashes = ranked.rows.hashes
@@ -280,7 +279,6 @@ class PlackettLuceDraws(Aggregator):
                 found=f"up to {left:.0%}",
                 hint=f"warm_up = {10 * self.warm_up}, or a larger prior",
                 source="aggregator plackett-luce-draws",
-                details={"examples": shown},
                 stacklevel=2,
             )
         facts = {"sweeps": self.warm_up, "correlation": slowest, "left": left}
