@@ -53,7 +53,6 @@ class Answers:
     labels: list[str]
     annotators: list[str]
     examples: NDArray[np.str_]
-    hashes: Hashes
     value: Ints
     owner: Ints
     annotator: Ints
@@ -91,8 +90,7 @@ class Answers:
                 source="annotations",
             )
         examples = name_texts(table.indexes[names.EXAMPLE])
-        hashes = hash_names(examples)
-        place = np.lexsort((np.array(examples, dtype=np.str_), hashes))
+        place = np.lexsort((np.array(examples, dtype=np.str_), hash_names(examples)))
         rank = np.empty(rows.n, dtype=np.int64)
         rank[place] = np.arange(rows.n)
         order = rows.by_name()
@@ -113,7 +111,6 @@ class Answers:
             labels=name_texts(table.indexes[names.LABEL]),
             annotators=name_texts(table.indexes[names.ANNOTATOR]),
             examples=np.array(examples, dtype=np.str_)[place],
-            hashes=hashes[place],
             value=value,
             owner=rank[rows.example[order]],
             annotator=rows.annotator[order].astype(np.int64),
@@ -132,7 +129,6 @@ class Answers:
         return attrs.evolve(
             self,
             examples=self.examples[wanted],
-            hashes=self.hashes[wanted],
             value=self.value[kept],
             owner=place[self.owner[kept]],
             annotator=self.annotator[kept],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -26,6 +25,7 @@ from plausibly.evaluation import inputs
 from plausibly.evaluation.inputs import as_predictions, p_value_rows
 from plausibly.evaluation.intervals import Doubles, groups_of
 from plausibly.evaluation.splits import out_of_range
+from plausibly.guarantee import CalibrationSummary, Claim
 from plausibly.kernels.blocks import row_blocks
 from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.random import Keys, hash_names
@@ -79,7 +79,7 @@ class Law:
 
     covered: Doubles
     missed: Doubles
-    vacuous: Bools
+    vacuous: Bools  # of sets with every label: missed is 1 there
 
     @classmethod
     def of(cls, alpha: Fraction, n: Ints, draws: float, shares: Shares = ONE_DRAW) -> Law:
@@ -94,7 +94,8 @@ class Law:
             missed = (float(alpha) * (size + 1.0) - 1.0 + step / 2.0) / (size + step)
         vacuous: Bools = rank < 1
         strength = np.maximum((size + 2.0) / shares.ratio(draws) - 1.0, np.finfo(np.float64).tiny)
-        return cls(covered=(1.0 - missed) * strength, missed=missed * strength, vacuous=vacuous)
+        missed, covered = missed * strength, (1.0 - missed) * strength
+        return cls(covered=covered, missed=np.where(vacuous, 1.0, missed), vacuous=vacuous)
 
     def mean(self) -> Doubles:
         means = self.covered / (self.covered + self.missed)
@@ -110,18 +111,16 @@ class Law:
         """Return the coverage below which a share of calibrations stays, (n,)."""
         from scipy.special import betaincinv
 
-        missed = np.where(self.vacuous, 1.0, self.missed)
-        return np.where(self.vacuous, 1.0, betaincinv(self.covered, missed, share))
+        return np.where(self.vacuous, 1.0, betaincinv(self.covered, self.missed, share))
 
     def within(self, alpha: Fraction, width: float, *, one_sided: bool = False) -> Doubles:
         """Return the share of calibrations whose coverage is within `width` of 1 - alpha, (n,)."""
         from scipy.special import betainc
 
-        missed = np.where(self.vacuous, 1.0, self.missed)
         level = float(1 - alpha)
         low, high = level - width, min(1.0, level + width)
-        below = betainc(self.covered, missed, max(0.0, low))
-        above = 0.0 if one_sided else 1.0 - betainc(self.covered, missed, high)
+        below = betainc(self.covered, self.missed, max(0.0, low))
+        above = 0.0 if one_sided else 1.0 - betainc(self.covered, self.missed, high)
         return np.where(self.vacuous, 0.0, 1.0 - below - above)
 
 
@@ -158,34 +157,22 @@ def examples_needed(
         reach *= 2.0
 
 
-_EXAMPLES = 20
+_TWO_DRAWS = CalibrationSummary(n=20, m=2, n_held_out=20)
+"""The numbers that are needed depend on neither."""
 
 
 def needed_by_combiner(
     combiners: Sequence[ComponentLike[PValueCombiner]], alphas: Sequence[Fraction]
 ) -> xr.Dataset:
     """Return the number of examples from which on sets do not contain all labels."""
-    first = (np.arange(_EXAMPLES) + 1.0) / (_EXAMPLES + 1)
-    predictions = xr.DataArray(
-        np.stack([first, 1 - first], axis=1),
-        dims=(names.EXAMPLE, names.LABEL),
-        coords={names.EXAMPLE: np.arange(_EXAMPLES).astype(np.str_), names.LABEL: ["a", "b"]},
-        attrs={names.SCALE: "probability"},
-    )
-    plausibilities = predictions.copy(data=np.full((_EXAMPLES, 2), 0.5))
-    plausibilities = plausibilities.drop_attrs(deep=False)  # the scale marks predictions
     made = [registry.resolve(COMBINER, combiner) for combiner in combiners]
+    called_by = [called(COMBINER, combiner) for combiner in made]
     needed, counts = [], []
-    for combiner in made:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of so few examples
-            predictor = calibrate(
-                predictions,
-                plausibilities,
-                calibrator={"name": "monte-carlo", "draws": 2},
-                combiner=combiner,
-            )
-            guarantees = [predictor.guarantee(alpha) for alpha in alphas]
+    for name, combiner in zip(called_by, made, strict=True):
+        guarantees = [combiner.guarantee(Claim(), _TWO_DRAWS, alpha) for alpha in alphas]
+        if guarantees[0].level is None:
+            expected, hint = "combiners with a guarantee", 'combiners=["average"]'
+            raise out_of_range("combiners", name, expected=expected, hint=hint)
         needed.append([guarantee.needed or 1 for guarantee in guarantees])
         counts.append(guarantees[0].unit)
     return xr.Dataset(
@@ -195,7 +182,7 @@ def needed_by_combiner(
         },
         coords={
             names.ALPHA: [float(alpha) for alpha in alphas],
-            "combiner": text_array([called(COMBINER, combiner) for combiner in made]),
+            "combiner": text_array(called_by),
         },
     )
 
