@@ -26,7 +26,6 @@ from plausibly.evaluation.inputs import as_predictions, p_value_rows
 from plausibly.evaluation.intervals import Doubles, groups_of
 from plausibly.evaluation.splits import out_of_range
 from plausibly.guarantee import CalibrationSummary, Claim
-from plausibly.kernels.blocks import row_blocks
 from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Floats, Ints
@@ -345,19 +344,17 @@ class Pilot:
                 hint="pass an annotation table with every answer, or leave responses out",
                 source="responses",
             )
-        steps, every = answers[0].steps(responses), self.plausibilities.stored
+        steps, every = answers[0].steps(responses), self.plausibilities.stored.dense()
         shares: list[list[list[Shares]]] = [[[] for _ in alphas] for _ in steps]
-        distances, distance = np.zeros(len(steps)), np.empty(len(self))
+        distances = np.zeros(len(steps))
         try:
             for pilot_answers, (place, most) in product(answers, enumerate(steps)):
                 fewer = aggregated(
                     pilot_answers.thinned(most), self.aggregator, seed=self.seed
                 ).averaged()
                 _, fewer = inputs.matched_with(self.predictions, fewer, only_common=True)
-                for rows in row_blocks(every.shape):
-                    reduced, whole = fewer.stored.take(rows).dense(), every.take(rows).dense()
-                    distance[rows] = row_sums(np.abs(reduced.astype(np.float64) - whole), most=2.0)
-                distances[place] += float(distance.mean()) / 2 / _THINNINGS
+                off = np.abs(fewer.stored.dense().astype(np.float64) - every)
+                distances[place] += float(row_sums(off, most=2.0).mean()) / 2 / _THINNINGS
                 pilot = attrs.evolve(self, plausibilities=fewer)
                 for column, alpha in enumerate(alphas):
                     shares[place][column].append(pilot.shares(alpha))
