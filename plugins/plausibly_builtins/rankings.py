@@ -148,12 +148,20 @@ class Ranked:
         for at, values in enumerate(draws):
             split = None
             if self.unmentioned == "each" and size.any():
-                uniform = keys.child(f"rest-{at + 1}").ragged(hashes, 2 * size)
-                owner = np.repeat(np.arange(size.size), size)
-                logs = log_gamma(np.full(owner.size, prior), uniform[::2], uniform[1::2])
-                split = by_example(np.exp(log_normalised(logs, owner, size.size)), size)
+                shape = np.full(int(size.sum()), prior)
+                split = dirichlet(shape, size, keys.child(f"rest-{at + 1}"), hashes)
             plausibilities[at] = self.spread(values, split)
         return drawn_plausibilities(self.rows, plausibilities)
+
+
+def dirichlet(
+    shape: Column, size: NDArray[np.intp], keys: Keys, hashes: NDArray[np.uint64]
+) -> list[Column]:
+    """Return a Dirichlet draw of the shapes of each example, of which it has `size`."""
+    uniform = keys.ragged(hashes, 2 * size)
+    owner = np.repeat(np.arange(size.size), size)
+    logs = log_gamma(shape, uniform[::2], uniform[1::2])
+    return by_example(np.exp(log_normalised(logs, owner, size.size)), size)
 
 
 def by_example(values: Column, size: NDArray[np.intp]) -> list[Column]:

@@ -38,7 +38,7 @@ RANKING: list[Table | str] = ["held-out-rank", "ecdf", {"name": "pac", "bound": 
 ONLY_MEAN = "expected one p-value per replicate found only their mean: no label is drawn"
 APART = ("maximum", "bonferroni", "median", "exchangeable-average", "geometric", "e-value")
 NOT_APART = ("group", "label", "label of draws", "weights", "patients", "risk", "mass")
-UNEQUAL = "expected atoms that all weigh the same found masses or weights that differ"
+UNEQUAL = "expected scores that all weigh the same"
 SPLITS = "splits ties among equal masses with one shared test score"
 PAIRS: list[tuple[Table, Table | str, int, str]] = [
     *(
@@ -49,7 +49,7 @@ PAIRS: list[tuple[Table, Table | str, int, str]] = [
     *((CALIBRATORS[name], rule, 0, ONLY_MEAN) for rule in APART for name in NOT_APART),
     *((VIEWS[s], "maximum", 2, "expected one p-value per replicate") for s in ("mean", "pooled")),
     *((CALIBRATORS[f"{name} of draws"], "e-value", 0, UNEQUAL) for name in ("weights", "patients")),
-    (AUGMENTED["separate"], "e-value", 2, "expected atoms that all weigh the same"),
+    (AUGMENTED["separate"], "e-value", 2, "expected scores that all weigh the same"),
     *(
         (CALIBRATORS[name], SMOOTHED, 0, "hint average(smoothed=False)")
         for name in ("weights", "weights of draws", "weights of risk")

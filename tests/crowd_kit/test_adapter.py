@@ -125,8 +125,8 @@ TIED = [("t1", "a", "yes"), ("t1", "b", "no")]
             "annotators-anonymous",
             'unknown = "together" takes them as one annotator',
         ),
-        ("kos", table, "crowd-kit-failed", "aggregator dawid-skene, which is plausibly's own"),
-        ("kos", lambda: table(TIED), "crowd-kit-failed", "which is plausibly's own"),
+        ("kos", table, "crowd-kit-failed", "which are plausibly's own"),
+        ("kos", lambda: table(TIED), "crowd-kit-failed", "which are plausibly's own"),
     ],
 )
 def test_tables_that_crowd_kit_cannot_read(
@@ -155,7 +155,7 @@ def _nan(self: Estimator, data: pd.DataFrame) -> None:
     [
         ("wawa", "Wawa", _zero, "found none for 3 examples (t1, t10"),
         ("dawid-skene", "DawidSkene", _nan, "none for 1 example (t1)"),
-        ("glad", "GLAD", _singular, "hint aggregator dawid-skene, which is"),
+        ("glad", "GLAD", _singular, "hint aggregator dawid-skene, one-coin"),
     ],
 )
 def test_faults_9_and_11_estimators_that_fail(

@@ -34,11 +34,6 @@ from plausibly_builtins.crowd_models.models import Cells
 Column = NDArray[np.float64]
 Estimator = Any  # Any: crowd-kit is optional, and unknown to a type checker without it
 
-_INSTEAD = {
-    "one-coin": "one-coin",
-    "wawa": "worker-agreement",
-    "zero-based-skill": "worker-agreement",
-}
 _THEIRS = {
     "iterations": "n_iter",
     "tolerance": "tol",
@@ -195,7 +190,7 @@ class CrowdKit(Aggregator):
             f"crowd-kit {library.__version__} gives no plausibilities by {self.called}",
             expected="plausibilities of every example",
             found=" ".join(found.split()),
-            hint=f"aggregator {_INSTEAD.get(self.called, 'dawid-skene')}, which is plausibly's own",
+            hint="aggregator dawid-skene, one-coin or worker-agreement, which are plausibly's own",
             source=self._source,
         )
 

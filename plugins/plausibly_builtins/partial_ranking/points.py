@@ -28,13 +28,7 @@ from plausibly.plugin import (
     table_from_records,
 )
 from plausibly_builtins.aggregation import Shares, Terms
-from plausibly_builtins.rankings import (
-    Ranked,
-    Unmentioned,
-    by_example,
-    log_gamma,
-    log_normalised,
-)
+from plausibly_builtins.rankings import Ranked, Unmentioned, dirichlet
 
 _GAP = "a label in every rank: the numbers of the ranks are the weights"
 
@@ -245,12 +239,8 @@ class Dirichlet(Aggregator):
             or [np.zeros(0)]
         )
         size = np.array([example.size for example in ranked.examples], np.intp)
-        owner = np.repeat(np.arange(ranked.rows.n), size)
-        hashes = ranked.rows.hashes
-        draws = []
-        for draw in range(1, self.draws + 1):
-            uniform = keys.child(f"dirichlet-{draw}").ragged(hashes, 2 * size)
-            logs = log_gamma(shape, uniform[::2], uniform[1::2])
-            share = np.exp(log_normalised(logs, owner, ranked.rows.n))
-            draws.append(by_example(share, size))
+        draws = [
+            dirichlet(shape, size, keys.child(f"dirichlet-{draw}"), ranked.rows.hashes)
+            for draw in range(1, self.draws + 1)
+        ]
         return ranked.drawn(draws, self.prior, keys.child("dirichlet"))
