@@ -34,8 +34,7 @@ def test_weights_are_known_up_to_a_factor(name: str) -> None:
     for factor in (2.0**-400, 0.5, 8.0, 2.0**400):
         other, new = calibrated(CALIBRATORS[name], model=scaled(MODEL, factor)), scaled(NEW, factor)
         np.testing.assert_array_equal(one.p_values(NEW).values, other.p_values(new).values)
-        sets = one.predict(NEW, ALPHAS).values, other.predict(new, ALPHAS).values
-        np.testing.assert_array_equal(*sets)
+        np.testing.assert_array_equal(one.predict(NEW, ALPHAS), other.predict(new, ALPHAS))
     for factor in (3.0, 1 / 3, 0.1):
         other = calibrated(CALIBRATORS[name], model=scaled(MODEL, factor))
         near = other.p_values(scaled(NEW, factor)).values

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import ArrayLike
-from plausibly_builtins.combiners.merging import Effective, correlation, worth
 
 import cli_world
 import plausibly
@@ -18,6 +17,7 @@ from cli_world import CALIBRATE, make, typed
 from conformal_world import world
 from plausibly.errors import IncompatibleComponents
 from plausibly.guarantee import Guarantee
+from plausibly_builtins.combiners.merging import Effective, correlation, worth
 from refusals import refused
 
 from .designs import MERGING, NONE, combiner, copies, drawn, gaussian

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import scipy.stats
 from hypothesis import given, strategies as st
-from plausibly_builtins.combiners.merging import Fisher, Stouffer
 
 import plausibly
 from exact_bags import Bag, Law, Outcome, PValuesOf, calibration_of, excess, law_of, voted_outcomes
@@ -21,7 +20,7 @@ from plausibly.calibration.pvalues import PValues
 from plausibly.calibration.scores import CalibrationScores
 from plausibly.plugin import COMBINER, CalibrationSummary, Claim, resolve
 from plausibly.protocols import PValueCombiner
-from plausibly_builtins.combiners.merging import Cauchy, harmonic_factor
+from plausibly_builtins.combiners.merging import Cauchy, Fisher, Stouffer, harmonic_factor
 from tables import labelled, shares
 
 from .designs import CLAIMING, MERGING, NONE, calibration_with, combiner
