@@ -49,7 +49,7 @@ def test_where_nothing_can_be_compared() -> None:
     result = plausibly.agreement(table([("e", "x", "a"), ("f", "x", "b")])).data
     assert Agreement(result).lines()[1] == ("None of 2 examples has answers of two annotators.")
     assert "\n".join(Agreement(result).annotator_lines()) == (
-        "No annotator answered an example that another one answered, too."
+        "No annotator who is named answered an example that others answered, too."
     )
 
 

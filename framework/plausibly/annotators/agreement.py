@@ -178,11 +178,7 @@ class Agreement(Result):
         agreed = data["annotator_agreement"].values
         known = np.flatnonzero(~np.isnan(agreed))
         if not known.size:
-            if data.attrs["unknown"] == data.attrs["answers"]:
-                text = "The annotations do not name annotators, so they cannot be compared."
-            else:
-                text = "No annotator answered an example that another one answered, too."
-            return wrapped(text)
+            return ["No annotator who is named answered an example that others answered, too."]
         low = sorted(np.flatnonzero(data["annotator_low"].values).tolist(), key=agreed.__getitem__)
         shown, lines = low[:_MOST_ROWS], []
         likeness = f"{_LIKENESS[data.attrs['likeness']]} {{}} (usual {{}})"

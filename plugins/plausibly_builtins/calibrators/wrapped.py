@@ -47,27 +47,22 @@ class Wrapper(Calibrator):
     inner: Calibrator = attrs.field(default=cast("Any", "expected"), converter=_resolved)
 
     def _calibrated(
-        self, data: CalibrationData, keys: Keys, reason: str, *, weights: bool = False
+        self, data: CalibrationData, keys: Keys, *, within: bool = False
     ) -> CalibrationScores:
-        """Return the inner scores, which are not apart; weighted only where `weights`."""
+        """Return the inner scores: not apart, and of examples alike unless they are a group's."""
         calibration = self.inner.calibrate(data, keys)
-        if calibration.claim.by or (calibration.weight is not None and not weights):
-            raise self._refused(reason)
+        clusters = calibration.examples != len(data) or calibration.claim.cluster
+        unlike = clusters or calibration.weight is not None
+        if calibration.claim.by or (unlike and not within):
+            raise self._refused()
         return calibration
 
-    def _check_examples(
-        self, calibration: CalibrationScores, data: CalibrationData, reason: str
-    ) -> None:
-        """Refuse masses that are not those of the examples, but of groups of them."""
-        if calibration.examples != len(data) or calibration.claim.cluster:
-            raise self._refused(reason)
-
-    def _refused(self, reason: str) -> IncompatibleComponents:
+    def _refused(self) -> IncompatibleComponents:
         return IncompatibleComponents(
             "pair-incompatible",
             f"calibrator {self.name} cannot have {type(self.inner).__name__} inside",
-            expected="expected, monte-carlo, majority-vote, or another that goes with it",
-            found=reason,
+            expected="expected, monte-carlo, majority-vote, or another that goes with it; mondrian "
+            "by a coordinate goes around weighted and clustered",
             hint='inner = { name = "expected" }',
             source=f"calibrator {self.name}",
         )
@@ -104,10 +99,7 @@ class Mondrian(Wrapper):
         groups, code = data.groups(self.by, source=f"calibrator {self.name}")
         rows = [np.flatnonzero(code == group) for group in range(len(groups))]
         # Without examples there is still an answer: atoms of no cell.
-        reason = "name one coordinate that has both groupings"
-        parts = [
-            self._calibrated(data.take(own), keys, reason, weights=True) for own in rows or [code]
-        ]
+        parts = [self._calibrated(data.take(own), keys, within=True) for own in rows or [code]]
         calibration = _together(parts)
         return attrs.evolve(
             calibration,
@@ -119,11 +111,9 @@ class Mondrian(Wrapper):
         )
 
     def _by_label(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
-        calibration = self._calibrated(data, keys, "masses of a label without weights")
-        reason = "atoms that are not of one label of one example"
-        self._check_examples(calibration, data, reason)
+        calibration = self._calibrated(data, keys)
         if calibration.label is None or calibration.augmentation != "none":
-            raise self._refused(reason)
+            raise self._refused()
         draws = len(calibration.scores)
         units, row, denominator = calibration.masses()
         return attrs.evolve(
@@ -207,9 +197,7 @@ class Clustered(Wrapper):
 
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return the inner calibrator's atoms, masses divided among the examples of a group."""
-        reason = "put mondrian outside; weights are per example"
-        calibration = self._calibrated(data, keys, reason)
-        self._check_examples(calibration, data, "groups inside groups")
+        calibration = self._calibrated(data, keys)
         groups, group = data.groups(self.by, source=f"calibrator {self.name}")
         units, row, denominator = calibration.masses()
         common, share = _shares(group, denominator, len(groups))
@@ -264,8 +252,7 @@ class Weighted(Wrapper):
 
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return the inner calibrator's atoms, with the weight of each example."""
-        calibration = self._calibrated(data, keys, "put mondrian outside, weighted inside")
-        self._check_examples(calibration, data, "weights are one per example")
+        calibration = self._calibrated(data, keys)
         weight = data.weights(self.by, source=f"calibrator {self.name}")
         worth = _effective_size(weight)
         return attrs.evolve(
