@@ -93,10 +93,10 @@ def test_wrappers_that_do_not_nest(outer: Table, inner: Table) -> None:
 @pytest.mark.parametrize(
     ("risks", "found"),
     [
-        ([1.0, -1.0, 2.0], "found -1.0 hint"),
-        ([1.0, math.inf, 2.0], "found inf hint"),
+        ([1.0, -1.0, 2.0], "found 1.0, -1.0, 2.0 hint"),
+        ([1.0, math.inf, 2.0], "found 1.0, inf, 2.0 hint"),
         (["a", "1", "2"], "found a, 1, 2 hint"),
-        ([0.0, 0.0, 0.0], "found only 0 hint"),
+        ([0.0, 0.0, 0.0], "found 0.0, 0.0, 0.0 hint"),
     ],
 )
 def test_risks_that_are_none(risks: list[object], found: str) -> None:

@@ -64,19 +64,6 @@ def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert document["guarantees"][0]["statement"] == "no guarantee"
 
 
-def test_in_a_study() -> None:
-    data, method = world(120), {"calibrator": "monte-carlo", "combiner": "fisher"}
-    with pytest.raises(IncompatibleComponents):
-        plausibly.compare(*data, [method], splits=2)
-    methods: list[dict[str, object] | str] = [{**method, "allow_no_guarantee": True}, "expected"]
-    study = plausibly.compare(*data, methods, splits=2).data
-    assert study["guaranteed"].values.tolist() == [["no guarantee"], ["0.90"]]
-    assert np.isnan(study["guaranteed_level"].values[0, 0])
-    first, second = json.loads(study.attrs["methods"]).values()
-    assert first["allow_no_guarantee"] is True
-    assert "allow_no_guarantee" not in second
-
-
 @pytest.mark.parametrize("name", MERGING)
 def test_exchangeability_of_replicates_is_stated(name: str) -> None:
     several = combiner(name).guarantee(*drawn(99), ALPHA)

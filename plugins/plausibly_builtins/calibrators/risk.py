@@ -76,17 +76,15 @@ class Risk:
 
 def _risks(values: NDArray[np.generic], by: str) -> list[Fraction]:
     """Return the risks as the decimals that were typed."""
-    numeric = values.dtype.kind in "fiu"
-    wrong = [str(v) for v in values.tolist() if not numeric or not math.isfinite(v) or v < 0]
-    if not wrong:
+    if values.dtype.kind in "fiu" and np.isfinite(values).all():
         risks = [exact(value) for value in values.tolist()]
-        if max(risks) > 0:
+        if min(risks) >= 0 and max(risks) > 0:
             return risks
     raise InputError(
         "risks-range",
         f'"{by}" of the labels has no risks',
         expected="finite numbers from 0 on, one above 0",
-        found=listed(wrong) or "only 0",
+        found=listed(values.tolist()),
         hint=f'numbers for the levels in the column "{by}" of the label table, such as 1, 2, 3',
         source="labels",
     )
