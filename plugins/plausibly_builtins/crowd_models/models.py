@@ -160,7 +160,7 @@ class Cells:
         """Return the weighted sum of the values of each cell: (label, place that it adds to)."""
         sums = np.empty((self.labels, size))
         for row, of_label in zip(sums, values, strict=True):
-            row[:] = summed(target, self.weight * of_label[source], size)
+            row[:] = summed(target, self.weight * of_label.take(source), size)
         return sums
 
     def right(self, plausible: Column) -> Column:

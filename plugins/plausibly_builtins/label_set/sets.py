@@ -162,15 +162,16 @@ class Spread(Around):
         tree = Hierarchy.of_table(table)
         if not tree.above:
             return plausibilities
-        plausibilities = plausibilities.sel({names.LABEL: table.indexes[names.LABEL]})
+        labels = table.indexes[names.LABEL]
+        plausibilities = plausibilities.reindex({names.LABEL: labels}, copy=False)
         plausibilities = plausibilities.transpose(..., names.EXAMPLE, names.LABEL)
         if self.parents == "error":
             named: Bools = plausibilities.values[..., list(tree.above)] > 0
             if examples := _named(plausibilities, np.any(named, axis=-1)):
-                labels = [tree.labels[at] for k, at in enumerate(tree.above) if named[..., k].any()]
+                above = [tree.labels[at] for k, at in enumerate(tree.above) if named[..., k].any()]
                 raise InputError(
                     "parents-named",
-                    f"annotations name labels above others: {listed(map(quoted, labels))}",
+                    f"annotations name labels above others: {listed(map(quoted, above))}",
                     expected="labels that stand above none",
                     found=f"{several(len(examples), 'example')} ({listed(examples)})",
                     hint='parents = "uniform", "frequency" or "drop"',

@@ -73,7 +73,7 @@ class Bootstrap(Around):
             if names.DRAW in plausibilities.dims:
                 plausibilities = plausibilities.isel({names.DRAW: 0}, drop=True)
             indexes = {dim: rows.table.indexes[dim] for dim in (names.EXAMPLE, names.LABEL)}
-            draws.append(plausibilities.sel(indexes).transpose(*indexes))
+            draws.append(plausibilities.reindex(indexes, copy=False).transpose(*indexes))
         stacked = drawn_plausibilities(rows, np.stack([drawn.values for drawn in draws]))
         # How one resample converged says nothing of the others.
         attributes = {k: v for k, v in draws[0].attrs.items() if k != names.CONVERGENCE}
