@@ -1,7 +1,8 @@
-"""Bases that aggregators of several families share, and messages that are errors or warnings."""
+"""Bases and messages that aggregators of several families share."""
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from typing import Any, TypeAlias
 
@@ -21,6 +22,7 @@ from plausibly.plugin import (
     Keys,
     Rows,
     answered_rows,
+    counted,
     names,
     resolve,
     warn,
@@ -48,16 +50,23 @@ class Shares(Aggregator, ABC):
     def _terms(self, rows: Rows) -> Terms: ...
 
 
-def optional_aggregator(like: ComponentLike[Aggregator] | None) -> Aggregator | None:
-    """Return an aggregator by name, as a table or itself; None stays None."""
-    return None if like is None else resolve(AGGREGATOR, like)
+def as_aggregator(like: ComponentLike[Aggregator]) -> Aggregator:
+    return resolve(AGGREGATOR, like)
 
 
 @attrs.frozen(kw_only=True)
 class Around(Aggregator):
-    """An aggregator around another one, by default the one for the kind of annotation."""
+    """An aggregator around another one.
 
-    inner: Aggregator | None = attrs.field(default=None, converter=optional_aggregator)
+    Attributes
+    ----------
+    inner : Aggregator, optional
+        By name, as a table or itself; by default the one for the kind of annotation.
+    """
+
+    inner: Aggregator | None = attrs.field(
+        default=None, converter=attrs.converters.optional(as_aggregator)
+    )
 
     @property
     def accepts(self) -> frozenset[str]:
@@ -83,6 +92,18 @@ def by_name(rows: Rows, dim: str) -> NDArray[np.intp]:
     return np.argsort(np.argsort(rows.table[dim].values, kind="stable"))
 
 
+def drawn_plausibilities(rows: Rows, values: Floats) -> xr.DataArray:
+    """Return (draw, example, label) values under the names of the table, draws from 1 on."""
+    first = rows.plausibilities(values[0])
+    return xr.DataArray(
+        values,
+        dims=(names.DRAW, names.EXAMPLE, names.LABEL),
+        coords={names.DRAW: np.arange(1, len(values) + 1), **first.coords},
+        name=names.PLAUSIBILITIES,
+        attrs=first.attrs,
+    )
+
+
 def summed(cells: NDArray[np.intp], terms: NDArray[np.float64], size: int) -> NDArray[np.float64]:
     """Return the sum of the terms of each cell, in the order in which they stand."""
     return np.bincount(cells, terms, size).astype(np.float64, copy=False)
@@ -90,14 +111,34 @@ def summed(cells: NDArray[np.intp], terms: NDArray[np.float64], size: int) -> ND
 
 def refuse_or_warn(
     name: str,
+    what: str,
     *,
-    refused: str,
-    hint: str,
-    accepted: str | None,
-    otherwise: str,
+    refuse: bool,
     **about: Any,  # Any: what errors and warnings have in common
 ) -> None:
-    """Raise an `InputError`, or warn of what is `accepted` instead, where it is not None."""
-    if accepted is None:
-        raise InputError(name, refused, hint=hint, **about)
-    warn(name, accepted, hint=otherwise, stacklevel=5, **about)
+    if refuse:
+        raise InputError(name, what, **about)
+    warn(name, what, stacklevel=5, **about)
+
+
+def convergence(
+    called: str, iterations: int, change: float, tolerance: float, *, settled: bool
+) -> dict[str, str]:
+    """Return the attribute about the convergence of an estimate; warn where it has not settled."""
+    facts: dict[str, object] = {
+        "iterations": iterations,
+        "change": change,
+        "tolerance": tolerance,
+    }
+    if not settled:
+        warn(
+            "not-converged",
+            f"{called} has not converged: in iteration {counted(iterations)} it still changes by "
+            f"{change:.2g}",
+            expected=f"changes of {tolerance:g} or less",
+            hint=f"iterations = {iterations * 10}",
+            source=f"aggregator {called}",
+            details=facts,
+            stacklevel=5,
+        )
+    return {names.CONVERGENCE: json.dumps(facts)}

@@ -18,7 +18,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.plugin import Bools, Ints, Keys, Rows, answered_rows, names
+from plausibly.plugin import Ints, Keys, Rows, answered_rows, names
+from plausibly_builtins.aggregation import drawn_plausibilities
 
 Unmentioned = Literal["nothing", "together", "each"]
 """What happens to labels that no response of the example names."""
@@ -48,17 +49,14 @@ class Example:
         return len(self.labels) + bool(self.rest)
 
     @property
-    def above(self) -> Bools:
-        """True where some stage puts one place above another."""
-        beats = np.zeros((self.size, self.size), bool)
-        for block, below, _ in self.stages:
-            beats[np.ix_(block, below)] = True
-        return beats
-
-    @property
     def one_sided(self) -> bool:
         """True if some group of labels never loses to a label outside it, or never meets one."""
-        return not _strongly_connected(self.above)
+        above = np.eye(self.size, dtype=bool)
+        for block, below, _ in self.stages:
+            above[np.ix_(block, below)] = True
+        for through in range(self.size):
+            above |= above[:, through, None] & above[through]
+        return not above.all()
 
 
 def examples_of(rows: Rows, unmentioned: Unmentioned = "nothing") -> list[Example]:
@@ -108,14 +106,6 @@ def _rankings(rows: Rows, rank: Ints) -> list[Blocks]:
     return rankings
 
 
-def _strongly_connected(above: Bools) -> bool:
-    """Return whether a chain of labels, each `above` the next, joins every two labels."""
-    above = above | np.eye(len(above), dtype=bool)
-    for through in range(len(above)):
-        above |= above[:, through, None] & above[through]
-    return bool(above.all())
-
-
 Column = NDArray[np.float64]
 
 
@@ -158,19 +148,20 @@ class Ranked:
         for at, values in enumerate(draws):
             split = None
             if self.unmentioned == "each" and size.any():
-                uniform = keys.child(f"rest-{at + 1}").ragged(hashes, 2 * size)
-                owner = np.repeat(np.arange(size.size), size)
-                logs = log_gamma(np.full(owner.size, prior), uniform[::2], uniform[1::2])
-                split = by_example(np.exp(log_normalised(logs, owner, size.size)), size)
+                shape = np.full(int(size.sum()), prior)
+                split = dirichlet(shape, size, keys.child(f"rest-{at + 1}"), hashes)
             plausibilities[at] = self.spread(values, split)
-        array = xr.DataArray(
-            plausibilities,
-            dims=(names.DRAW, names.EXAMPLE, names.LABEL),
-            coords={names.DRAW: np.arange(1, len(draws) + 1)},
-            name=names.PLAUSIBILITIES,
-        )
-        like = self.rows.plausibilities(plausibilities[0])
-        return array.assign_coords(like.coords).assign_attrs(like.attrs)
+        return drawn_plausibilities(self.rows, plausibilities)
+
+
+def dirichlet(
+    shape: Column, size: NDArray[np.intp], keys: Keys, hashes: NDArray[np.uint64]
+) -> list[Column]:
+    """Return a Dirichlet draw of the shapes of each example, of which it has `size`."""
+    uniform = keys.ragged(hashes, 2 * size)
+    owner = np.repeat(np.arange(size.size), size)
+    logs = log_gamma(shape, uniform[::2], uniform[1::2])
+    return by_example(np.exp(log_normalised(logs, owner, size.size)), size)
 
 
 def by_example(values: Column, size: NDArray[np.intp]) -> list[Column]:

@@ -20,8 +20,7 @@ from plausibly.plugin import (
     resolve,
 )
 from plausibly_builtins.label_set.sets import EqualSplit, LabelSet
-from plausibly_builtins.partial_ranking.annotation import PartialRanking
-from plausibly_builtins.partial_ranking.points import InverseRank
+from plausibly_builtins.partial_ranking.points import InverseRank, PartialRanking
 from plausibly_builtins.single_label.votes import LabelFrequency, MajorityVote, SingleLabel
 from plausibly_builtins.soft_label.weights import SoftLabel, WeightedMean
 

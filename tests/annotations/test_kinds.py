@@ -15,7 +15,7 @@ from plausibly.data.select import to_frame
 from plausibly.errors import InputError
 from plausibly.plugin import Annotation, AnnotationTable, build_table
 from plausibly_builtins.label_set.sets import LabelSet
-from plausibly_builtins.partial_ranking.annotation import PartialRanking
+from plausibly_builtins.partial_ranking.points import PartialRanking
 from plausibly_builtins.single_label.votes import SingleLabel
 from plausibly_builtins.soft_label.weights import SoftLabel
 from refusals import refused

@@ -132,14 +132,12 @@ def test_votes_and_counts_give_the_same_measures() -> None:
         np.testing.assert_array_equal(one[name].values, other[name].values)
 
 
-def test_one_odd_answer_among_many_gives_zero_and_is_explained() -> None:
+def test_one_odd_answer_among_many_gives_zero() -> None:
     """Five annotators, one 1 among 3s: alpha near 0 is right; agreement stands beside it."""
     rows = ["3 3 3 3 3"] * 4 + ["3 3 3 3 1"]
     result = plausibly.agreement(table(coders("\n".join(rows)))).data
     assert value(result, "krippendorff-nominal") == pytest.approx(0.0, abs=0.01)
     assert value(result, "percent") == pytest.approx(0.92)
-    text = str(plausibly.annotators.Agreement(result))
-    assert "agreement by chance is frequent" in " ".join(text.split())
 
 
 def test_an_annotator_without_answer_is_kept() -> None:
@@ -163,7 +161,7 @@ def test_an_annotator_without_answer_is_kept() -> None:
 def test_too_many_different_sets_have_no_alpha_by_distance(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plausibly.annotators.measures.MOST_VALUES", 2)
     sets = answers("e:x:a e:y:b e:z:ab", "label-set")
-    reason = "more than 2 different answers: their distances are too many"
+    reason = "more than 2 different answers"
     assert figures(sets, "krippendorff-jaccard jaccard") == f"{reason}; 0.333"
 
 
@@ -183,13 +181,13 @@ def rankings(draw: st.DrawFn) -> list[list[str]]:
 def test_average_overlap_is_the_mean_over_all_ways_to_break_ties(
     one: list[list[str]], other: list[list[str]], depth: int
 ) -> None:
-    plain = average_overlap(one, other, LABELS, depth=depth, normalise=False)
+    plain = average_overlap(one, other, len(LABELS), depth=depth, normalise=False)
     assert plain == pytest.approx(overlap(one, other, LABELS, depth))
     scale = math.sqrt(overlap(one, one, LABELS, depth) * overlap(other, other, LABELS, depth))
-    normalised = average_overlap(one, other, LABELS, depth=depth)
+    normalised = average_overlap(one, other, len(LABELS), depth=depth)
     assert normalised == pytest.approx(overlap(one, other, LABELS, depth) / scale)
-    assert average_overlap(other, one, LABELS, depth=depth) == pytest.approx(normalised)
-    assert average_overlap(one, one, LABELS, depth=depth) == pytest.approx(1.0)
+    assert average_overlap(other, one, len(LABELS), depth=depth) == pytest.approx(normalised)
+    assert average_overlap(one, one, len(LABELS), depth=depth) == pytest.approx(1.0)
 
 
 @settings(max_examples=40)
@@ -208,10 +206,10 @@ def test_measures_of_rankings_equal_those_of_pairs(
     ).data
 
     def partial(one: list[list[str]], other: list[list[str]]) -> float:
-        return 1 - average_overlap(one, other, LABELS, depth=depth)
+        return 1 - average_overlap(one, other, len(LABELS), depth=depth)
 
     def plain(one: list[list[str]], other: list[list[str]]) -> float:
-        return 1 - average_overlap(one, other, LABELS, depth=depth, normalise=False)
+        return 1 - average_overlap(one, other, len(LABELS), depth=depth, normalise=False)
 
     same(result, "average-overlap", pair_mean(answers, plain))
     same(result, "partial-average-overlap", pair_mean(answers, partial))

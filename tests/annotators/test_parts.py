@@ -154,18 +154,6 @@ def test_groups_are_what_their_examples_alone_give() -> None:
         assert np.isnan(low[~varies]).all()
 
 
-TWICE = plausibly.plugin.build_table(
-    "single-label",
-    examples=["e", "f"],
-    annotators=["x", "y"],
-    labels=LABELS,
-    response_example=[0, 0, 0, 1],
-    response_annotator=[0, 0, 1, 1],
-    mention_response=[0, 1, 2, 3],
-    mention_label=[0, 0, 1, 0],
-)
-
-
 def drawn(draws: list[list[list[float]]]) -> xr.DataArray:
     values = np.array(draws)
     return xr.DataArray(

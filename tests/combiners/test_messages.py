@@ -17,7 +17,7 @@ from cli_world import CALIBRATE, make, typed
 from conformal_world import world
 from plausibly.errors import IncompatibleComponents
 from plausibly.guarantee import Guarantee
-from plausibly_builtins.combiners.independent import Effective, correlation, worth
+from plausibly_builtins.combiners.merging import Effective, correlation, worth
 from refusals import refused
 
 from .designs import MERGING, NONE, combiner, copies, drawn, gaussian
@@ -64,19 +64,6 @@ def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert document["guarantees"][0]["statement"] == "no guarantee"
 
 
-def test_in_a_study() -> None:
-    data, method = world(120), {"calibrator": "monte-carlo", "combiner": "fisher"}
-    with pytest.raises(IncompatibleComponents):
-        plausibly.compare(*data, [method], splits=2)
-    methods: list[dict[str, object] | str] = [{**method, "allow_no_guarantee": True}, "expected"]
-    study = plausibly.compare(*data, methods, splits=2).data
-    assert study["guaranteed"].values.tolist() == [["no guarantee"], ["0.90"]]
-    assert np.isnan(study["guaranteed_level"].values[0, 0])
-    first, second = json.loads(study.attrs["methods"]).values()
-    assert first["allow_no_guarantee"] is True
-    assert "allow_no_guarantee" not in second
-
-
 @pytest.mark.parametrize("name", MERGING)
 def test_exchangeability_of_replicates_is_stated(name: str) -> None:
     several = combiner(name).guarantee(*drawn(99), ALPHA)
@@ -87,8 +74,7 @@ def test_exchangeability_of_replicates_is_stated(name: str) -> None:
 
 
 def test_e_values_want_scores_above_zero() -> None:
-    below = "found calibration scores that are all below it"
-    with refused("scores-not-positive", below, kind=IncompatibleComponents):
+    with refused("scores-not-positive", kind=IncompatibleComponents):
         plausibly.calibrate(
             *world(40), calibrator="monte-carlo", combiner="e-value", score="log-probability"
         )
@@ -96,18 +82,12 @@ def test_e_values_want_scores_above_zero() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "found"),
-    [
-        ([[0.0, 0.5]], "found 1 others"),
-        ([[1.5], [0.1]], "found 1 others"),
-        (np.zeros((0, 3)), "found the shape"),
-        (0.5, "found the shape"),
-    ],
+    "values", [[[0.0, 0.5]], [[1.5], [0.1]], [[np.nan]], np.zeros((0, 3)), 0.5], ids=str
 )
-@pytest.mark.parametrize("name", [*MERGING, *NONE])
-def test_p_values_of_the_caller(name: str, values: ArrayLike, found: str) -> None:
+@pytest.mark.parametrize("name", ["median", "fisher"])
+def test_p_values_of_the_caller(name: str, values: ArrayLike) -> None:
     merge = combiner(name).merge  # type: ignore[attr-defined]  # only these rules have it
-    with refused("p-values-range", found):
+    with refused("p-values-range"):
         merge(np.array(values))
     assert merge(np.full((2, 3), 0.5, dtype=np.float32)).dtype == np.float64
 

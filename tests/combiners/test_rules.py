@@ -20,8 +20,7 @@ from plausibly.calibration.pvalues import PValues
 from plausibly.calibration.scores import CalibrationScores
 from plausibly.plugin import COMBINER, CalibrationSummary, Claim, resolve
 from plausibly.protocols import PValueCombiner
-from plausibly_builtins.combiners.independent import Fisher, Stouffer
-from plausibly_builtins.combiners.merging import Cauchy, harmonic_factor
+from plausibly_builtins.combiners.merging import Cauchy, Fisher, Stouffer, harmonic_factor
 from tables import labelled, shares
 
 from .designs import CLAIMING, MERGING, NONE, calibration_with, combiner

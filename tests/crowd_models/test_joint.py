@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import plausibly
 from crowd_models_worlds import crowd, quiet
 from plausibly.plugin import AGGREGATOR, Aggregator, Keys, resolve
-from plausibly_builtins.crowd_models.em import DawidSkene, OneCoin, WorkerAgreement
+from plausibly_builtins.crowd_models.models import DawidSkene, OneCoin, WorkerAgreement
 
 KEYS = Keys()
 JOINT = ("dawid-skene", "one-coin", "worker-agreement")

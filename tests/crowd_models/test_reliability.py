@@ -129,15 +129,18 @@ class Odd(LabelFrequency):
 
 
 @pytest.mark.parametrize(
-    ("answer", "result"),
+    "answer",
     [
-        ({"q": 1.0}, "a dict"),
-        (xr.Dataset({"skill": ("annotator", [1.0])}), "no weight over annotator"),
-        (xr.Dataset({"weight": ("annotator", [1.0])}), "other annotators"),
+        {"q": 1.0},
+        xr.Dataset({"skill": ("annotator", [1.0])}),
+        xr.Dataset({"weight": ("annotator", [1.0])}),
+        xr.Dataset({"weight": ("annotator", [1.0])}, {"annotator": ["q"]}),
+        xr.Dataset({"weight": 1.0}),
     ],
+    ids=range(5),
 )
-def test_a_plugin_that_answers_something_else(answer: object, result: str) -> None:
-    with refused("reliability-malformed", f"found {result} hint fix its method reliability"):
+def test_a_plugin_that_answers_something_else(answer: object) -> None:
+    with refused("reliability-malformed", "hint fix its method reliability"):
         plausibly.reliability(table_with_idle(), Odd(answer=answer))
 
 
@@ -152,12 +155,12 @@ def test_a_plugin_may_order_annotators_as_it_likes() -> None:
 
 def test_unknown_annotators_are_one_annotator_or_refused() -> None:
     table = table_of(VOTES, anonymous=["r1"])
-    with warned("annotators-anonymous", "one-coin takes 9 of 36 responses", 'unknown = "error"'):
+    with warned("annotators-anonymous", "9 responses of unknown annotators", 'unknown = "'):
         plausibly.aggregate(table, "one-coin")
     left = plausibly.select_annotations(table, annotator=table["annotator"].values)
     plausibly.aggregate(left, "one-coin", unknown="error")
     table = table_of(VOTES[:4], anonymous=["r1", "r2", "r10", "lazy"])
-    with refused("annotators-anonymous", 'hint unknown = "together" takes them as one annotator'):
+    with refused("annotators-anonymous", 'unknown = "together" takes them as one annotator'):
         plausibly.aggregate(table, "dawid-skene", unknown="error")
 
 
@@ -282,9 +285,9 @@ def test_whether_it_is_joint() -> None:
 def test_examples_that_lose_all_annotators() -> None:
     table = table_of([*RECORDS, ("t9", "dan", "x", 1)], labels="xyz")
     both = ["dan", "eve"]
-    with refused("annotators-needed", 'hint lost = "keep" keeps all responses of these'):
+    with refused("annotators-needed", 'hint lost = "keep" keeps all responses to these'):
         plausibly.aggregate(table, "exclude", annotators=both)
-    with warned("annotators-needed", "1 of 6 examples (t9)", 'hint lost = "error" refuses them'):
+    with warned("annotators-needed", "answered 1 example expected", "found t9"):
         result = plausibly.aggregate(table, "exclude", annotators=both, lost="keep")
     assert float(result.sel(example="t9", label="x")) == 1.0
     assert read_left_out(result.attrs) == {"responses by excluded annotators": 10}
@@ -294,16 +297,10 @@ def test_examples_that_lose_all_annotators() -> None:
     assert list(excluded(other)) == both
 
 
-def test_no_rule_excludes_no_annotator() -> None:
-    with warned("exclude-unused", "fewer_than = 5 or below = 0.5"):
-        result = plausibly.aggregate(TABLE, "exclude")
-    xr.testing.assert_equal(result, plausibly.aggregate(TABLE))
-
-
 @pytest.mark.parametrize(
     ("parameters", "name", "piece"),
     [
-        ({"annotators": ["dana", "eve"]}, "annotators-unknown", "hint did you mean dan?"),
+        ({"annotators": ["dana", "eve"]}, "annotators-unknown", "found dana"),
         ({"below": 0.5, "by": "label-frequency"}, "reliability-none", 'by = "worker-agreement"'),
         ({"below": 0.0}, "component-parameter", "below"),
         ({"fewer_than": -1}, "component-parameter", "fewer_than"),

@@ -192,7 +192,7 @@ def test_dropped_parents_are_counted() -> None:
     assert lam.attrs["parents"] == "drop"
     alone = table_of(TREE, [*votes, ("z", "dermatitis")])
     with refused(
-        "parents-alone", "1 example (z)", 'hint parents = "uniform" or "frequency", or plaus'
+        "parents-alone", "in 1 example", "found z", 'hint parents = "uniform" or "frequency"'
     ):
         plausibly.aggregate(alone, "spread", parents="drop")
 

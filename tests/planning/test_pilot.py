@@ -70,21 +70,6 @@ def test_variances_between_and_within_examples() -> None:
     )
 
 
-def test_the_caller_s_rows_do_not_matter() -> None:
-    turned = np.arange(200)[::-1]
-    other = attrs.evolve(
-        made(CLUSTERS[turned]),
-        predictions=PREDICTIONS.isel(example=turned),
-        plausibilities=Plausibilities.of(LAM.isel(example=turned)),
-    )
-    assert other.shares(TENTH) == made(CLUSTERS).shares(TENTH)
-    for m in (2, math.inf):
-        one, two = (
-            each.resampled([TENTH], 50, [m], 5, Keys(0)) for each in (made(CLUSTERS), other)
-        )
-        np.testing.assert_array_equal(one, two)
-
-
 def calibrated(examples: Ints, alpha: Fraction) -> float:
     """Coverage on the pilot of what `calibrate` makes of these rows of it, ordered by hash."""
     rows = ORDER[examples]

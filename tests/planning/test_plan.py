@@ -100,7 +100,6 @@ def test_fewer_responses_spread_more() -> None:
 @pytest.mark.parametrize("most", [1, 2, 4, 5])
 def test_thinned_responses(most: int) -> None:
     said = Responses.of(VOTES, Keys(0))
-    assert said is not None
     kept = said.thinned(most)
     assert np.bincount(kept["response_example"].values).tolist() == [most] * 300
     fewer, more = (
@@ -111,7 +110,6 @@ def test_thinned_responses(most: int) -> None:
     # by the name of the example, with the label that was said
     turned = plausibly.select_annotations(VOTES, example=VOTES["example"].values[::-3])
     other = Responses.of(turned, Keys(0))
-    assert other is not None
     part = plausibly.select_annotations(kept, example=turned["example"].values)
     xr.testing.assert_identical(plausibly.aggregate(other.thinned(most)), plausibly.aggregate(part))
 
@@ -120,7 +118,6 @@ def test_votes_that_count_several_times_are_thinned_as_so_many() -> None:
     rows = VOTES["response_example"].values
     three = rebuilt(VOTES.assign(response_weight=("response", np.full(rows.size, 3.0))))
     said = Responses.of(three, Keys(0))
-    assert said is not None
     assert said.counts.tolist() == [15] * 300
     kept = said.thinned(7)
     total = np.bincount(kept["response_example"].values, weights=kept["response_weight"].values)

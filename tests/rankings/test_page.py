@@ -11,7 +11,7 @@ import plausibly
 import rankings_oracles as ro
 from plausibly.protocols import AGGREGATOR
 from plausibly.registry import default
-from plausibly_builtins.partial_ranking.annotation import PartialRanking
+from plausibly_builtins.partial_ranking.points import PartialRanking
 
 CASES: dict[str, tuple[str, dict[str, object]]] = {
     "`inverse-rank`": ("inverse-rank", {}),

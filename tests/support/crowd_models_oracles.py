@@ -1,14 +1,13 @@
 """The crowd models' equations with loops and products, as a person would with pen and paper.
 
-Nothing of the product is used, and no logarithm but in the objective: with whole response weights
-everything is a fraction, exact to the end. Their digits double in each round: from the third on
-floats are taken instead.
+Nothing of the product is used, and no logarithm: with whole response weights everything is a
+fraction, exact to the end. Their digits double in each round: from the third on floats are taken
+instead.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
 import attrs
@@ -21,9 +20,6 @@ Shares = dict[str, dict[str, Fraction]]
 
 Chances = dict[tuple[str, str], Fraction]
 """By true label and said label, of one annotator."""
-
-Pseudo = tuple[Fraction, Fraction]
-"""The weight of a prior, and the chance that it is about."""
 
 
 def shares(
@@ -53,24 +49,13 @@ def agreement(votes: Votes, labels: Sequence[str]) -> dict[str, Fraction]:
 
 @attrs.frozen(kw_only=True)
 class Step:
-    """One round: parameters, what they give, and how well they fit."""
+    """One round: chances of annotators, and the plausibilities that they give."""
 
-    prevalence: dict[str, Fraction]
     chance: dict[tuple[str, str, str], Fraction]  # annotator, true label, said label
     shares: Shares
-    objective: float
 
 
 _EXACT_ROUNDS = 2
-
-
-def _log(value: Fraction) -> float:
-    numerator, denominator = value.as_integer_ratio()  # of a float, too
-    return math.log(numerator) - math.log(denominator)
-
-
-def _prior(pairs: Iterable[Pseudo]) -> float:
-    return sum(float(weight) * _log(chance) for weight, chance in pairs if weight)
 
 
 def _steps(
@@ -78,7 +63,7 @@ def _steps(
     labels: Sequence[str],
     rounds: int,
     label_smoothing: Fraction,
-    maximise: Callable[[Votes, Shares], tuple[Chances, list[Pseudo]]],
+    maximise: Callable[[Votes, Shares], Chances],
 ) -> list[Step]:
     """Return the rounds from label frequency on; `maximise` is of the votes of one annotator."""
     lam = shares(votes, labels)
@@ -88,20 +73,17 @@ def _steps(
     for _ in range(rounds):
         size = len(lam) + len(labels) * label_smoothing
         p = {k: (sum(row[k] for row in lam.values()) + label_smoothing) / size for k in labels}
-        objective = _prior((label_smoothing, value) for value in p.values())
         joint: Shares = {}
         chance: dict[tuple[str, str, str], Fraction] = {}
         for q in sorted({annotator for _, annotator, _, _ in votes}):
-            own, pseudo = maximise([vote for vote in votes if vote[1] == q], lam)
-            objective += _prior(pseudo)
+            own = maximise([vote for vote in votes if vote[1] == q], lam)
             chance |= {(q, *pair): value for pair, value in own.items()}
         for example, annotator, label, times in votes:
             row = joint.setdefault(example, dict(p))
             for k in labels:
                 row[k] *= chance[annotator, k, label] ** times
-        objective += sum(_log(sum(row.values(), Fraction(0))) for row in joint.values())
         lam = {e: {k: v / sum(row.values()) for k, v in row.items()} for e, row in joint.items()}
-        steps.append(Step(prevalence=p, chance=chance, shares=lam, objective=objective))
+        steps.append(Step(chance=chance, shares=lam))
     return steps
 
 
@@ -116,19 +98,16 @@ def dawid_skene(
 ) -> list[Step]:
     """Confusion matrices, from label frequency on."""
 
-    def maximise(own: Votes, lam: Shares) -> tuple[Chances, list[Pseudo]]:
+    def maximise(own: Votes, lam: Shares) -> Chances:
         chance: Chances = {}
-        pseudo: list[Pseudo] = []
         for k in labels:
-            before = {said: smoothing + (diagonal if k == said else 0) for said in labels}
-            counts = dict(before)
+            counts = {answer: smoothing + (diagonal if k == answer else 0) for answer in labels}
             for example, _, label, times in own:
                 counts[label] += times * lam[example][k]
             total = sum(counts.values(), Fraction(0))
-            for said in labels:
-                chance[k, said] = counts[said] / total if total else Fraction(1, len(labels))
-                pseudo.append((before[said], chance[k, said]))
-        return chance, pseudo
+            for answer in labels:
+                chance[k, answer] = counts[answer] / total if total else Fraction(1, len(labels))
+        return chance
 
     return _steps(votes, labels, rounds, label_smoothing, maximise)
 
@@ -144,11 +123,10 @@ def one_coin(
 ) -> list[Step]:
     """One chance to be right an annotator, from label frequency on."""
 
-    def maximise(own: Votes, lam: Shares) -> tuple[Chances, list[Pseudo]]:
+    def maximise(own: Votes, lam: Shares) -> Chances:
         good = sum((times * lam[e][label] for e, _, label, times in own), Fraction(0)) + right
         coin = good / (sum(times for *_, times in own) + right + wrong)
         missed = (1 - coin) / max(1, len(labels) - 1)
-        chance = {(k, said): coin if k == said else missed for k in labels for said in labels}
-        return chance, [(right, coin), (wrong, 1 - coin)]
+        return {(k, other): coin if k == other else missed for k in labels for other in labels}
 
     return _steps(votes, labels, rounds, label_smoothing, maximise)

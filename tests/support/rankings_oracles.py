@@ -13,7 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from plausibly.data.annotations import AnnotationTable, build_table
-from plausibly_builtins.partial_ranking.annotation import PartialRanking
+from plausibly_builtins.partial_ranking.points import PartialRanking
 
 Ranking = Sequence[Sequence[str]]
 Column = NDArray[np.float64]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import textwrap
 from collections.abc import Sequence
 
 import numpy as np
@@ -58,19 +57,21 @@ _FIGURES = ("value", "low", "high", "reason")
 def label_disagreement(answers: xr.DataArray | xr.Dataset) -> xr.Dataset:
     """Return how often two answers to one example are each pair of labels.
 
+    With d_i answers to example i, of which c_ik are k, and without examples of one answer,
+    ``mean_i c_ik (c_il - 1[k = l]) / (d_i (d_i - 1))``; of plausibilities
+    ``mean_i lambda_ik lambda_il``, as if two labels were drawn.
+
     Parameters
     ----------
     answers : Dataset or DataArray
-        An annotation table, or plausibilities (example, label), dense or sparse. Answers of single
-        labels are compared with each other. Tables of other kinds are aggregated by the default of
-        their kind, and two labels are drawn from the plausibilities of an example.
+        An annotation table, or plausibilities (example, label), dense or sparse. Tables of other
+        kinds than single labels are aggregated by the default of their kind.
 
     Returns
     -------
     Dataset
         `together`, (label, other): the probability that the first of two answers to an example is
-        `label` and the second `other`; it is symmetric and sums to 1, and its diagonal sums to the
-        share of pairs that agree. `share`, (label): how often a label is named. `examples`,
+        `label` and the second `other`. `share`, (label): how often a label is named. `examples`,
         (label, other): to how many examples both are named. Attributes: `n` examples, `compared` of
         them, and `pairs`, of what: ``answers`` or ``draws``.
 
@@ -78,12 +79,6 @@ def label_disagreement(answers: xr.DataArray | xr.Dataset) -> xr.Dataset:
     ------
     InputError
         ``pairs-none`` where no example has two answers, and what is wrong with the input.
-
-    Notes
-    -----
-    With d_i answers to example i, of which c_ik say k, and without examples of one answer,
-    ``mean_i c_ik (c_il - 1[k = l]) / (d_i (d_i - 1))``; of plausibilities
-    ``mean_i lambda_ik lambda_il``, so that few answers behind them look more agreed than they are.
     """
     if is_annotations(answers) and answers.attrs.get(names.KIND) == SINGLE:
         single = Answers.of(answers)
@@ -93,7 +88,6 @@ def label_disagreement(answers: xr.DataArray | xr.Dataset) -> xr.Dataset:
                 "pairs-none",
                 f"none of {several(n, 'example')} has two answers",
                 expected="two answers or more to an example",
-                found="one each",
                 hint='plausibly.aggregate(annotations, "dawid-skene"), and what that gives',
                 source="annotations",
             )
@@ -140,17 +134,17 @@ class Agreement(Result):
         counts += [several(annotators, "annotator")] if annotators else []
         counts += [several(int(data.attrs["answers"]), "answer")]
         lines, further = [f"Agreement: {', '.join(counts)}"], []
-        reasons: dict[str, list[str]] = {}
+        without = []
         for measure in each(data, MEASURE):
             name, figures = measure[MEASURE].item(), [float(measure[end]) for end in _FIGURES[:3]]
-            reason = str(measure["reason"].item())
-            if name in _FURTHER and not math.isnan(figures[0]):
+            if math.isnan(figures[0]):
+                if name in _TITLES and data.attrs["compared"]:
+                    without += wrapped(f"No value for {name}: {measure['reason'].item()}.")
+            elif name in _FURTHER:
                 between = "" if math.isnan(figures[1]) else f" ({ends(figures[1], figures[2])})"
                 further.append(f"{titles[name]} {decimal(figures[0])}{between}")
-            elif name in _TITLES and not math.isnan(figures[0]):
+            elif name in _TITLES:
                 lines.append(_line(titles[name], figures))
-            if name in _TITLES and reason and data.attrs["compared"]:
-                reasons.setdefault(reason, []).append(name)
         again, labels = data["label_again"].values, data[names.LABEL].values.tolist()
         known = np.flatnonzero(~np.isnan(again))
         often = np.argsort(-data["label_answers"].values[known], kind="stable")
@@ -161,9 +155,7 @@ class Agreement(Result):
             by_label = [f"{quoted(labels[code])} ({decimal(again[code], 2)})" for code in frequent]
             further.append(f"agreement by label{most}: {', '.join(by_label)}")
         lines += wrapped(_verdict(data, frequent))
-        lines += wrapped("; ".join(further), "further")
-        for reason, measured in reasons.items():
-            lines += wrapped(f"No value for {', '.join(measured)}: {reason}.")
+        lines += [*wrapped("; ".join(further), "further"), *without]
         if GROUP not in data.dims:
             return lines
         # All of a few groups, or those with the lowest agreement.
@@ -186,11 +178,7 @@ class Agreement(Result):
         agreed = data["annotator_agreement"].values
         known = np.flatnonzero(~np.isnan(agreed))
         if not known.size:
-            if data.attrs["unknown"] == data.attrs["answers"]:
-                text = "The annotations do not name annotators, so they cannot be compared."
-            else:
-                text = "No annotator answered an example that another one answered, too."
-            return wrapped(text)
+            return ["No annotator who is named answered an example that others answered, too."]
         low = sorted(np.flatnonzero(data["annotator_low"].values).tolist(), key=agreed.__getitem__)
         shown, lines = low[:_MOST_ROWS], []
         likeness = f"{_LIKENESS[data.attrs['likeness']]} {{}} (usual {{}})"
@@ -207,17 +195,10 @@ class Agreement(Result):
                 lines.append(f"{'':<{len(name)}}  says {label} to {shares}")
         rest = not_among(known.tolist(), shown)
         if rest:
-            lowest, highest = float(agreed[rest].min()), float(agreed[rest].max())
-            spread = decimal(lowest) + (f" to {decimal(highest)}" if len(rest) > 1 else "")
+            span = dict.fromkeys(decimal(end) for end in (agreed[rest].min(), agreed[rest].max()))
             count = several(len(rest), "other annotator" if shown else "annotator")
-            hidden = len(low) - len(shown)
-            more = f" ({counted(hidden)} of them lower)" if hidden else ""
             prefix = "" if shown else "No annotator stands out: "
-            lines += wrapped(f"{prefix}{count}, {spread}{more}. No annotator is left out.")
-        alone = int((data["annotator_answers"].values > 0).sum()) - known.size
-        if alone:
-            text = f"{several(alone, 'annotator')} without another answer to compare with"
-            lines.append(text)
+            lines += wrapped(f"{prefix}{count}, {' to '.join(span)}. No annotator is left out.")
         return lines
 
     def to_json(self) -> dict[str, object]:
@@ -301,18 +282,17 @@ def describe_certainty(certainty: xr.Dataset) -> list[str]:
         From `plausibly.annotators.annotation_certainty`.
     """
     titles = {"": "certainty of the most plausible label", "level_": "of its level"}
-    there = [prefix for prefix in titles if f"{prefix}mean" in certainty]
     lines = [
-        _line(titles[prefix], [float(certainty[prefix + end]) for end in ENDS]) for prefix in there
+        _line(title, [float(certainty[prefix + end]) for end in ENDS])
+        for prefix, title in titles.items()
+        if f"{prefix}mean" in certainty
     ]
     values = certainty["certainty"].values
-    lines += textwrap.wrap(
+    return lines + wrapped(
         f"by {certainty.attrs['draws']} resamples of the responses of each example: "
         f"{percent(float((values >= 1).mean()))} of {several(len(values), 'example')} have one "
-        f"label in all of them, {percent(float((values < 0.5).mean()))} none in half of them",
-        80,
+        f"label in all of them, {percent(float((values < 0.5).mean()))} none in half of them"
     )
-    return lines
 
 
 def _line(title: str, measured: Sequence[float]) -> str:
@@ -346,13 +326,6 @@ def _verdict(data: xr.Dataset, frequent: list[int]) -> str:
     if same < 1 and not math.isnan(near):
         share = (near - same) / (1 - same)
         parts.append(f"{percent(share)} of disagreement is by one step of the order.")
-    if data.attrs["kind"] == SINGLE and same >= 0.8 and value["krippendorff-nominal"] < 0.4:
-        shares = data["label_share"].values
-        top = int(np.nanargmax(shares))
-        parts.append(
-            f"{percent(shares[top])} of answers are {quoted(labels[top])}, so that agreement by "
-            "chance is frequent, too, and alpha is low."
-        )
     agreed, low = data["annotator_agreement"].values, data["annotator_low"].values
     if low.any():
         place = min(np.flatnonzero(low).tolist(), key=lambda code: (agreed[code], code))
@@ -361,12 +334,9 @@ def _verdict(data: xr.Dataset, frequent: list[int]) -> str:
         text = f"{data[names.ANNOTATOR].values[place]} agrees least with the others: "
         text += decimal(agreed[place], 2)
         if others.size:
-            span = [decimal(end, 2) for end in (others.min(), others.max())]
-            text += f", where the others reach {' to '.join(dict.fromkeys(span))}"
-        more = int(low.sum()) - 1
-        parts.append(
-            text + (f"; {counted(more)} more agree less than the others do." if more else ".")
-        )
+            span = dict.fromkeys(decimal(end, 2) for end in (others.min(), others.max()))
+            text += f", where the others reach {' to '.join(span)}"
+        parts.append(f"{text}.")
     return " ".join(parts)
 
 
@@ -506,8 +476,7 @@ def agreement(
     Parameters
     ----------
     annotations : Dataset
-        An annotation table of single labels, label sets or partial rankings. Who answered need not
-        be known; answers that are missing are no disagreement.
+        An annotation table of single labels, label sets or partial rankings.
     order : sequence of str, optional
         The labels from one end to the other, for measures that know an order; by default the
         numbers in the coordinate ``order`` of the labels, where there is one.
@@ -527,26 +496,19 @@ def agreement(
     Returns
     -------
     Agreement
-        Prints its measures and verdict. In `data`, over the dim ``measure``: `value`, `low` and
-        `high`, and `reason`, why there is no value. Of all kinds: ``percent`` (two answers to an
-        example are equal), ``krippendorff-nominal``, ``left-out-vote`` (an annotator gives the
-        label that the others vote for), ``unanimous``, ``tied``, and ``entropy`` (in nats). Of
-        single labels ``fleiss-kappa``, and with an order ``neighbouring`` and
-        ``krippendorff-ordinal``. Of label sets ``jaccard``, ``masi`` and alpha with these. Of
-        rankings ``first-choice``, ``average-overlap``, ``partial-average-overlap`` and alpha
-        (``krippendorff-overlap``).
+        Prints its measures and verdict. In `data`, over the dim ``measure`` (docs/agreement.md
+        defines each): `value`, `low` and `high`, and `reason`, why there is no value.
 
         By label: `label_answers` that name it, `label_share`, `label_again` (another names it too,
         if one does) with ``*_low`` and ``*_high``, and `label_kappa`,
         ``(again - share) / (1 - share)``. By annotator: `annotator_answers`, `annotator_compared`
         (to others), `annotator_agreement` with others (the mean likeness, see the attribute
-        ``likeness``), `annotator_others` (how the others agree on the same examples, where there
-        are two), `annotator_vote` (says what the others vote for), `annotator_low` (agrees less
-        than the others do, beyond chance), and `annotator_says`, the label that this annotator
-        names most above the others, with `annotator_says_share` and `annotator_says_others`. By
-        example: `example_answers`, `example_agreement` and `example_entropy`. With `by`, over
-        ``group``: `group_examples`, and `group_value`, ``*_low``, ``*_high``, ``*_reason`` by
-        measure.
+        ``likeness``), `annotator_others` (how the others agree on the same examples),
+        `annotator_vote` (says what the others vote for), `annotator_low` (agrees less than the
+        others do, beyond chance), and `annotator_says`, the label that this annotator names most
+        above the others, with `annotator_says_share` and `annotator_says_others`. By example:
+        `example_answers`, `example_agreement` and `example_entropy`. With `by`, over ``group``:
+        `group_examples`, and `group_value`, ``*_low``, ``*_high``, ``*_reason`` by measure.
 
     Raises
     ------
@@ -557,15 +519,14 @@ def agreement(
     Warns
     -----
     PlausiblyWarning
-        ``annotator-repeats`` where one annotator answers an example several times;
         ``order-partial`` where the coordinate ``order`` lacks labels that answers name.
 
     Notes
     -----
     Measures of pairs are over examples with two answers or more. Intervals are BCa over resamples
-    of the examples, with Student's t for few; there is none where all resamples agree alike. An
-    annotator is low where the mean difference to the others of the same examples is more standard
-    errors below 0 than chance gives one annotator in twenty tables, of ten answers or more.
+    of the examples, with Student's t for few. An annotator is low where the mean difference to the
+    others of the same examples is more standard errors below 0 than chance gives one annotator in
+    twenty tables, of ten answers or more.
 
     References
     ----------

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from plausibly.data import names
 from plausibly.data.annotations import Rows, check_table
-from plausibly.data.names import name_texts, near, not_among, positions, quoted, several
-from plausibly.errors import InputError, counted, listed, warn
+from plausibly.data.names import name_texts, positions, quoted
+from plausibly.errors import InputError, listed, warn
 from plausibly.evaluation.intervals import Doubles
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Floats, Hashes, Ints
@@ -23,13 +23,12 @@ if TYPE_CHECKING:
     from scipy import sparse  # slow to import, and not every command needs it
 
 
-SINGLE, SETS, RANKINGS = "single-label", "label-set", "partial-ranking"
-KINDS = (SINGLE, SETS, RANKINGS)
+SINGLE, SETS, RANKINGS = KINDS = "single-label", "label-set", "partial-ranking"
 TIED = 1e-9  # relative: sums of 1 / (rank x ties) that should be equal are closer than this
 
 
 class Cells(NamedTuple):
-    """Pairs of an example and a value that was given to it, by example: how many answers it has."""
+    """Pairs of an example and the value of an answer, by example, with the number of answers."""
 
     example: Ints
     value: Ints
@@ -48,13 +47,12 @@ class Support(NamedTuple):
 
 @attrs.frozen(kw_only=True, eq=False)
 class Answers:
-    """Answers in an order that belongs to names: no sum depends on the caller's order."""
+    """Answers in the order of names, so that no sum depends on the order of rows."""
 
     kind: str
     labels: list[str]
     annotators: list[str]
     examples: NDArray[np.str_]
-    hashes: Hashes
     value: Ints
     owner: Ints
     annotator: Ints
@@ -79,24 +77,20 @@ class Answers:
                 hint="evaluation.entropy(plausibly.aggregate(ann)) for how certain the examples "
                 "are",
                 source="annotations",
-                details={"kind": kind},
             )
         broken = rows.weight != np.rint(rows.weight)
         if broken.any():
             where = rows.table.indexes[names.EXAMPLE][rows.example[broken]]
-            number = several(int(broken.sum()), "response")
             raise InputError(
                 "weights-fractional",
-                f"annotations: no whole number of times counts for {number}",
+                "annotations: responses count a broken number of times",
                 expected="whole numbers: an answer agrees with another one or does not",
                 found=f"{rows.weight[broken][0]:g}, about {listed(dict.fromkeys(where))}",
                 hint="leave the weights out of the file, or give whole counts",
                 source="annotations",
-                details={"examples": [str(name) for name in dict.fromkeys(where)]},
             )
         examples = name_texts(table.indexes[names.EXAMPLE])
-        hashes = hash_names(examples)
-        place = np.lexsort((np.array(examples, dtype=np.str_), hashes))
+        place = np.lexsort((np.array(examples, dtype=np.str_), hash_names(examples)))
         rank = np.empty(rows.n, dtype=np.int64)
         rank[place] = np.arange(rows.n)
         order = rows.by_name()
@@ -112,12 +106,11 @@ class Answers:
         elif kind == RANKINGS:
             rank_of_value = of_value * (int(block.max(initial=0)) + 1) + block
             mass = 1.0 / (block * np.bincount(rank_of_value)[rank_of_value])
-        answers = cls(
+        return cls(
             kind=kind,
             labels=name_texts(table.indexes[names.LABEL]),
             annotators=name_texts(table.indexes[names.ANNOTATOR]),
             examples=np.array(examples, dtype=np.str_)[place],
-            hashes=hashes[place],
             value=value,
             owner=rank[rows.example[order]],
             annotator=rows.annotator[order].astype(np.int64),
@@ -128,23 +121,6 @@ class Answers:
             mention_mass=mass,
             excluded=table.attrs[names.UNLISTED] == "excluded",
         )
-        known = answers.annotator >= 0
-        pair = np.stack([answers.owner[known], answers.annotator[known]])
-        pairs, times = np.unique(pair, axis=1, return_counts=True)
-        again = answers.examples[pairs[0, times > 1]].tolist()
-        if again:
-            warn(
-                "annotator-repeats",
-                f"annotations: {several(len(again), 'time')} an annotator answers an example "
-                "more than once",
-                expected="answers of different annotators: one is compared with itself otherwise",
-                found=f"several about {listed(dict.fromkeys(again))}",
-                hint="keep one response per annotator and example",
-                source="annotations",
-                details={"examples": list(dict.fromkeys(again))},
-                stacklevel=3,
-            )
-        return answers
 
     def only(self, wanted: Bools) -> Answers:
         """Return the answers to some examples: `wanted` (example,)."""
@@ -153,7 +129,6 @@ class Answers:
         return attrs.evolve(
             self,
             examples=self.examples[wanted],
-            hashes=self.hashes[wanted],
             value=self.value[kept],
             owner=place[self.owner[kept]],
             annotator=self.annotator[kept],
@@ -182,7 +157,7 @@ class Answers:
 
     @cached_property
     def answers(self) -> NDArray[np.int64]:
-        """Answers to each example: (example,)."""
+        """Number of answers to each example: (example,)."""
         return np.bincount(self.owner, self.weight, self.n).astype(np.int64)
 
     @cached_property
@@ -293,39 +268,30 @@ def order_positions(
         if answers.kind != SINGLE or column is None or column.dims != (names.LABEL,):
             return None
         numbers = column.values.astype(np.float64) if column.dtype.kind in "iuf" else np.array([])
-        labels = name_texts(annotations.indexes[names.LABEL])
         ascending = np.argsort(numbers, kind="stable").tolist()
-        wanted = [labels[code] for code in ascending if not np.isnan(numbers[code])]
-        named = dict.fromkeys(answers.labels[code] for code in answers.mention_label.tolist())
-        without = not_among(named, wanted)
-        if wanted and without:
+        wanted = [answers.labels[code] for code in ascending if not np.isnan(numbers[code])]
+    place = positions(wanted, answers.labels)
+    lost = [answers.labels[k] for k in answers.mention_label.tolist() if place[k] < 0]
+    if order is None and (lost or not wanted):
+        if wanted:
             warn(
                 "order-partial",
-                f"{counted(len(without))} of {counted(len(named))} labels that annotators name are "
-                f"not in the order ({listed(map(quoted, without))})",
+                f"labels that annotators name are not in the order: {listed(map(quoted, lost))}",
                 expected="a number in the column order for each label in the answers",
                 found="agreement without the measures that know an order",
-                hint=f'number them, or missing=["{without[0]}"], if it means no answer',
+                hint=f'number them, or missing=["{lost[0]}"], if it means no answer',
                 source=ORDER,
                 stacklevel=3,
             )
-        if without or not wanted:
-            return None
-    place = positions(wanted, answers.labels)
-    lost = [answers.labels[k] for k in answers.mention_label.tolist() if place[k] < 0]
+        return None
     if lost or len(set(wanted)) < len(wanted):
-        twice = [label for label in dict.fromkeys(wanted) if wanted.count(label) > 1]
-        wrong, problem = (lost, "missing") if lost else (twice, "repeated")
-        guess = near(lost[0], wanted) if lost else None
-        hint = f"order={answers.labels}, in their order"
         raise InputError(
             "order-incomplete",
-            f"{quoted(wrong[0])} is {problem} in the order of the labels",
-            expected="each label in the answers, once",
-            found=f"{listed(wanted)}; {counted(len(wrong))} {problem}",
-            hint=f"{quoted(lost[0])} instead of {quoted(guess)} in the order" if guess else hint,
+            "the order does not name each label in the answers once",
+            expected=f"{listed(map(quoted, answers.labels))}, from one end to the other",
+            found=listed(map(quoted, wanted)),
+            hint=f"order={answers.labels}, in their order",
             source="order",
-            details={"missing": lost, "repeated": twice},
         )
     return place[answers.mention_label]
 

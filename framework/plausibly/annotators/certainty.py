@@ -38,6 +38,10 @@ def annotation_certainty(
 ) -> xr.Dataset:
     """Measure how certain annotations are of the most plausible labels of each example.
 
+    With draws lambda^1, ..., lambda^m of the plausibilities of one example,
+    ``certainty = max_Y 1/m #{j: top_k(lambda^j) = Y}`` over sets Y of k labels, fewer where fewer
+    have mass. With k = 1 a draw with tied labels counts in equal parts for each.
+
     Parameters
     ----------
     plausibilities : DataArray, (draw, example, label)
@@ -50,29 +54,20 @@ def annotation_certainty(
     cluster, confidence
         Of the intervals, see `plausibly.evaluate`.
     seed : int
-        Of the order in which tied labels are taken where `top` is 2 or more, keyed by the example,
-        and by the place of the label among all of them by name.
+        Of the order in which tied labels are taken where `top` is 2 or more.
 
     Returns
     -------
     Dataset
-        `certainty` (example), the share of draws whose `top` most plausible labels are the most
-        frequent ones; `mean`, `low` and `high` of it over examples; `first` (example, label), the
-        share of draws in which the label is the most plausible one, of tied ones in equal parts.
-        With `risk`, `level_certainty` (example) with `level_mean`, ``*_low``, ``*_high``, and
-        `first_level` (example, level).
+        `certainty` (example); `mean`, `low` and `high` of it over examples; `first` (example,
+        label), the share of draws in which the label is the most plausible one. With `risk`,
+        `level_certainty` (example) with `level_mean`, ``*_low``, ``*_high``, and `first_level`
+        (example, level).
 
     Raises
     ------
     InputError
         ``draws-missing``, ``option-range``, and what is wrong with plausibilities or levels.
-
-    Notes
-    -----
-    With draws lambda^1, ..., lambda^m of the plausibilities of one example,
-    ``certainty = max_Y 1/m #{j: top_k(lambda^j) = Y}`` over sets Y of k labels, fewer where fewer
-    have mass: labels without mass are taken only where all labels are. With k = 1 a draw with tied
-    labels counts in equal parts for each.
 
     References
     ----------
@@ -148,6 +143,9 @@ def uncertainty_adjusted_accuracy(
 ) -> xr.Dataset:
     """Measure top-k accuracy against every draw of the plausibilities instead of one vote.
 
+    ``1/m sum_j 1[argmax lambda_i^j in top_k(pi_i)]``, the mean over examples. Tied labels count in
+    equal parts, in draws and in predictions.
+
     Parameters
     ----------
     predictions : DataArray, (example, label)
@@ -162,9 +160,8 @@ def uncertainty_adjusted_accuracy(
     -------
     Dataset
         Over the dim ``top``: `accuracy_mean`, ``*_low`` and ``*_high`` over examples;
-        `majority-vote`, the accuracy for the vote of the mean plausibilities, which knows of no
-        uncertainty; `draw_accuracy` (draw, top), of each draw: their spread is what annotations
-        leave open; and `example_accuracy` (example, top). With `risk`, over ``level``:
+        `majority-vote`, the accuracy for the vote of the mean plausibilities; `draw_accuracy`
+        (draw, top); and `example_accuracy` (example, top). With `risk`, over ``level``:
         `level_mass`, in examples, and `level_accuracy` (level, top), of the examples whose most
         plausible label has the level.
 
@@ -172,11 +169,6 @@ def uncertainty_adjusted_accuracy(
     ------
     InputError
         ``draws-missing``, ``option-range``, and where inputs do not match or are not usable.
-
-    Notes
-    -----
-    ``1/m sum_j 1[argmax lambda_i^j in top_k(pi_i)]``, the mean over examples. Tied labels count in
-    equal parts, in draws and in predictions.
 
     References
     ----------
@@ -273,7 +265,7 @@ def _leading(values: Floats) -> Doubles:
 
 
 def _credited(first: Doubles, held: Doubles) -> Doubles:
-    """Return how much of the first place is among the labels that count: (example, top)."""
+    """Return the share of the first place that is among the labels that count: (example, top)."""
     return row_sums(np.moveaxis(first[..., None] * held, 1, -1))
 
 

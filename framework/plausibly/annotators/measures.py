@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TypeAlias
 
 import attrs
 import numpy as np
@@ -29,8 +28,6 @@ from plausibly.evaluation.intervals import Doubles
 from plausibly.evaluation.splits import out_of_range
 from plausibly.kernels.types import Bools, Floats, Ints
 
-_STEP = 100_000
-
 
 def _jaccard(both: Doubles, first: Doubles, second: Doubles) -> Doubles:
     """Return ``|A & B| / |A | B|`` of sizes of the intersection and of both sets."""
@@ -44,27 +41,14 @@ def _masi(both: Doubles, first: Doubles, second: Doubles) -> Doubles:
     return _jaccard(both, first, second) * factor
 
 
-def _row_products(left: Matrix, first: Ints, right: Matrix, second: Ints) -> Doubles:
-    """Return the scalar products of rows of two matrices, some at a time."""
-    products = np.zeros(len(first))
-    for start in range(0, len(first), _STEP):
-        part = slice(start, start + _STEP)
-        products[part] = _sums(left[first[part]].multiply(right[second[part]]))
-    return products
-
-
 def _sums(rows: Matrix) -> Doubles:
     return np.asarray(rows.sum(axis=1), dtype=np.float64).ravel()
-
-
-Features: TypeAlias = tuple[Matrix, Doubles]
-"""phi (value, feature) and the sign of each feature."""
 
 
 def average_overlap(
     one: Sequence[object],
     other: Sequence[object],
-    labels: int | Collection[object],
+    labels: int,
     *,
     depth: int | None = None,
     normalise: bool = True,
@@ -81,8 +65,8 @@ def average_overlap(
     ----------
     one, other : sequence
         Blocks, the best first, each a label or a list of labels that are tied.
-    labels : int or collection
-        All labels, or how many there are.
+    labels : int
+        How many labels there are.
     depth : int, optional
         L, at most the number of labels; by default that of the longer ranking.
     normalise : bool
@@ -96,7 +80,7 @@ def average_overlap(
     Raises
     ------
     InputError
-        ``ranking-repeats``, ``option-range``, ``label-unknown``.
+        ``ranking-repeats``, ``option-range``.
 
     References
     ----------
@@ -106,32 +90,23 @@ def average_overlap(
     """
     rankings = [_blocks(ranking) for ranking in (one, other)]
     named = list(dict.fromkeys(label for blocks in rankings for block in blocks for label in block))
-    known = set(named) if isinstance(labels, int) else set(map(str, labels))
-    total = labels if isinstance(labels, int) else len(known)
-    lost = [label for label in named if label not in known]
-    if lost or len(named) > total:
-        raise InputError(
-            "label-unknown",
-            f"the rankings name {counted(len(named))} labels, of {counted(total)}",
-            expected="labels that there are",
-            found=listed(lost or named),
-            hint="labels=[...] with every label, or their number",
-            source="the rankings",
-        )
+    if len(named) > labels:
+        expected = f"{len(named)} or more, which the rankings name"
+        raise out_of_range("labels", labels, expected=expected, hint=f"labels={len(named)}")
     longest = max(sum(map(len, blocks)) for blocks in rankings)
-    wanted = check_depth(longest if depth is None else depth, total)
+    wanted = check_depth(longest if depth is None else depth, labels)
     if not all(rankings):
         return 0.0
     # A_k of each label that is named, and of the others together: (depth, named + 1).
     k, shares = np.arange(1.0, wanted + 1)[:, None], []
     for blocks in rankings:
         size, before = sum(map(len, blocks)), 0
-        share = np.repeat(np.maximum(k - size, 0) / max(total - size, 1), len(named) + 1, axis=1)
+        share = np.repeat(np.maximum(k - size, 0) / max(labels - size, 1), len(named) + 1, axis=1)
         for block in blocks:
             columns = list(map(named.index, block))
             share[:, columns] = np.clip((k - before) / len(block), 0.0, 1.0)
             before += len(block)
-        share[:, -1] *= np.sqrt(total - len(named))  # labels that neither lists are alike
+        share[:, -1] *= np.sqrt(labels - len(named))  # labels that neither lists are alike
         shares.append(share)
     a, b = shares
 
@@ -145,14 +120,13 @@ def average_overlap(
 
 
 def check_depth(depth: int, labels: int) -> int:
-    """Return the depth, at most the number of labels, or raise ``option-range``."""
     if depth < 1:
         raise out_of_range("depth", depth, expected="1 or more", hint="depth=3")
     return max(1, min(depth, labels))
 
 
-def places(answers: Answers, depth: int) -> Features:
-    """Return features by which s is the unnormalised average overlap."""
+def places(answers: Answers, depth: int) -> tuple[Matrix, Doubles]:
+    """Return phi (value, feature) and the signs by which s is the unnormalised average overlap."""
     total = len(answers.labels)
     value, block = answers.mention_value, answers.mention_block
     size = np.bincount(value, minlength=answers.values)
@@ -196,11 +170,11 @@ def _blocks(ranking: Sequence[object]) -> list[list[str]]:
     ]
     named = [label for block in blocks for label in block]
     if len(set(named)) < len(named):
-        twice = next(label for label in named if named.count(label) > 1)
         raise InputError(
             "ranking-repeats",
-            f'a ranking names "{twice}" twice',
+            "a ranking names a label twice",
             expected="each label once",
+            found=listed(named),
             hint="fix or drop it",
             source="the rankings",
         )
@@ -209,20 +183,18 @@ def _blocks(ranking: Sequence[object]) -> list[list[str]]:
 
 MOST_VALUES = 3_000  # different sets whose distances are kept in one matrix
 
-Chance = Callable[[Sums], Doubles]
-"""The sum of ``n_u n_v s(u, v)`` over values u and v, each of n_u answers: (replicate,)."""
-
 
 @attrs.frozen(kw_only=True, eq=False)
 class Likeness:
-    """A likeness of answers, summed over those of each example."""
+    """A likeness s of answers, summed over those of each example."""
 
     name: str
     alpha: str
     answers: Answers
     cells: Doubles
     features: dict[str, Matrix]
-    chance: Chance | None
+    # The sum of n_u n_v s(u, v) over values u and v, each of n_u answers: (replicate,).
+    chance: Callable[[Sums], Doubles] | None
 
     @cached_property
     def pairs(self) -> Doubles:
@@ -271,18 +243,16 @@ def by_distance(
     mentions = answers.mention_value
     named = matrix(np.ones(len(mentions)), mentions, answers.mention_label, shape)
     size = np.bincount(mentions, minlength=answers.values).astype(np.float64)
-
-    def alike(first: Ints, second: Ints) -> Doubles:
-        return likeness(_row_products(named, first, named, second), size[first], size[second])
-
     cell, other = answers.cell_pairs()
-    s = alike(answers.cells.value[cell], answers.cells.value[other])
+    first, second = answers.cells.value[cell], answers.cells.value[other]
+    both = _sums(named[first].multiply(named[second]))
+    s = likeness(both, size[first], size[second])
     sums = np.bincount(cell, answers.cells.n[other] * s, len(answers.cells.value))
     present = np.unique(answers.cells.value)
-    chance: Chance | None = None
+    chance: Callable[[Sums], Doubles] | None = None
     if len(present) <= MOST_VALUES:
-        first, second = np.meshgrid(present, present, indexing="ij")
-        square = alike(first.ravel(), second.ravel()).reshape(first.shape)
+        kept, own = named[present], size[present]
+        square = likeness((kept @ kept.T).toarray(), own[:, None], own)
 
         def chance(sums: Sums) -> Doubles:
             counts = sums["counts"][present]
@@ -308,7 +278,7 @@ def by_features(
     example, value = answers.cells.example, answers.cells.value
     counts = matrix(answers.cells.n, example, value, (answers.n, answers.values))
     together: Matrix = counts @ features
-    cells = _row_products(signed, value, together, example)
+    cells = _sums(signed[value].multiply(together[example]))
     cells -= _sums(features.multiply(signed))[value]
     return Likeness(
         name=name,
@@ -347,6 +317,7 @@ def _beyond_chance(apart: Doubles, by_chance: Doubles, most: Doubles) -> Doubles
 
 
 def mean(name: str, values: Doubles, among: Bools, reason: str) -> Measure:
+    """Return the mean of values over some examples."""
     return Measure(
         name=name,
         reason=reason,
@@ -356,7 +327,6 @@ def mean(name: str, values: Doubles, among: Bools, reason: str) -> Measure:
 
 
 def pair_mean(likeness: Likeness) -> Measure:
-    """Return the mean over examples of the mean likeness of two different answers."""
     return mean(likeness.name, pair_shares(likeness), likeness.answers.paired, NO_PAIRS)
 
 
@@ -384,9 +354,8 @@ def fleiss_kappa(likeness: Likeness) -> Measure:
 
 def no_chance(answers: Answers) -> str:
     """Return why agreement beyond chance may have no value."""
-    n = int(answers.answers[answers.paired].sum())
-    same = f"all {counted(n)} answers are the same: there is no disagreement that chance could"
-    return f"{same} explain" if n else NO_PAIRS
+    same = "all answers are the same: there is no disagreement that chance could explain"
+    return same if answers.paired.any() else NO_PAIRS
 
 
 def krippendorff(likeness: Likeness) -> Measure:
@@ -401,8 +370,7 @@ def krippendorff(likeness: Likeness) -> Measure:
     }
     chance, reason = likeness.chance, no_chance(answers)
     if paired.any() and chance is None:
-        number = counted(MOST_VALUES)
-        reason = f"more than {number} different answers: their distances are too many"
+        reason = f"more than {counted(MOST_VALUES)} different answers"
 
     def of(sums: Sums) -> Doubles:
         n = sums["total"][0]

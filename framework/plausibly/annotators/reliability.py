@@ -68,11 +68,10 @@ def reliability(
     ReliabilityTable, (annotator)
         In the order of `annotations`; prints the least reliable first. Variables `responses` (total
         weight of the answers), `weight` (share of them that is right, as the aggregator estimates
-        it; NaN without answers), `note`, and what else the aggregator returns, such as `confusion`
-        (annotator, label, said). A note says that one label makes 90% or more of five or more
-        answers while all annotators together give it at most three quarters as often as that, or
-        that answers are right less often than a guess would be. Attributes hold the same of unknown
-        annotators, taken together, and how the estimate converged.
+        it; NaN without answers), `note` (nearly all answers are one label, or are right less often
+        than a guess), and what else the aggregator returns, such as `confusion` (annotator, label,
+        said). Attributes hold the same of unknown annotators, taken together, and how the estimate
+        converged.
 
     Raises
     ------
@@ -96,26 +95,21 @@ def reliability(
             "reliability-none",
             f"aggregator {source} does not estimate what annotators are worth",
             expected="a method reliability(annotations)",
-            found="nothing of that name",
             hint="dawid-skene, one-coin or worker-agreement, which do",
             source=f"aggregator {source}",
         )
     wanted = name_texts(table.indexes[names.ANNOTATOR])
-    problem = ""
-    if not isinstance(estimate, xr.Dataset):
-        problem = f"a {type(estimate).__name__}"
-    elif names.WEIGHT not in estimate or estimate[names.WEIGHT].dims != (names.ANNOTATOR,):
-        problem = "no weight over annotator"
-    elif names.ANNOTATOR not in estimate.indexes or sorted(
-        name_texts(estimate.indexes[names.ANNOTATOR])
-    ) != sorted(wanted):
-        problem = "other annotators"
-    if problem or not isinstance(estimate, xr.Dataset):
+    if (
+        not isinstance(estimate, xr.Dataset)
+        or names.WEIGHT not in estimate
+        or estimate[names.WEIGHT].dims != (names.ANNOTATOR,)
+        or sorted(name_texts(estimate[names.ANNOTATOR].values)) != sorted(wanted)
+    ):
         raise ComponentError(
             "reliability-malformed",
             f"aggregator {source} gives no table of the annotators",
             expected=f"a Dataset with weight over {several(len(wanted), 'annotator')}",
-            found=problem,
+            found=f"a {type(estimate).__name__}",
             hint="fix its method reliability",
             source=f"aggregator {source}",
         )
@@ -158,9 +152,6 @@ def reliability(
         attrs={**by_annotator.attrs, AGGREGATOR_NAME: source},
     )
     return made.assign_attrs({UNKNOWN_RESPONSES: float(responses[-1])}) if responses[-1] else made
-
-
-# ---- in print
 
 
 def _is_whole(table: xr.Dataset) -> bool:

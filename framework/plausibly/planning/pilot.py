@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -19,14 +18,14 @@ from plausibly.conformal.aggregate import aggregated, default_aggregator
 from plausibly.conformal.calibrate import calibrate
 from plausibly.data import names
 from plausibly.data.annotations import Rows, check_table, is_annotations
-from plausibly.data.names import name_texts, several, text_array
+from plausibly.data.names import text_array
 from plausibly.data.plausibilities import Plausibilities
 from plausibly.errors import InputError, counted
 from plausibly.evaluation import inputs
 from plausibly.evaluation.inputs import as_predictions, p_value_rows
 from plausibly.evaluation.intervals import Doubles, groups_of
 from plausibly.evaluation.splits import out_of_range
-from plausibly.kernels.blocks import row_blocks
+from plausibly.guarantee import CalibrationSummary, Claim
 from plausibly.kernels.coverage import row_sums
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Floats, Ints
@@ -79,7 +78,7 @@ class Law:
 
     covered: Doubles
     missed: Doubles
-    vacuous: Bools
+    vacuous: Bools  # of sets with every label: missed is 1 there
 
     @classmethod
     def of(cls, alpha: Fraction, n: Ints, draws: float, shares: Shares = ONE_DRAW) -> Law:
@@ -94,7 +93,8 @@ class Law:
             missed = (float(alpha) * (size + 1.0) - 1.0 + step / 2.0) / (size + step)
         vacuous: Bools = rank < 1
         strength = np.maximum((size + 2.0) / shares.ratio(draws) - 1.0, np.finfo(np.float64).tiny)
-        return cls(covered=(1.0 - missed) * strength, missed=missed * strength, vacuous=vacuous)
+        missed, covered = missed * strength, (1.0 - missed) * strength
+        return cls(covered=covered, missed=np.where(vacuous, 1.0, missed), vacuous=vacuous)
 
     def mean(self) -> Doubles:
         means = self.covered / (self.covered + self.missed)
@@ -110,18 +110,16 @@ class Law:
         """Return the coverage below which a share of calibrations stays, (n,)."""
         from scipy.special import betaincinv
 
-        missed = np.where(self.vacuous, 1.0, self.missed)
-        return np.where(self.vacuous, 1.0, betaincinv(self.covered, missed, share))
+        return np.where(self.vacuous, 1.0, betaincinv(self.covered, self.missed, share))
 
     def within(self, alpha: Fraction, width: float, *, one_sided: bool = False) -> Doubles:
         """Return the share of calibrations whose coverage is within `width` of 1 - alpha, (n,)."""
         from scipy.special import betainc
 
-        missed = np.where(self.vacuous, 1.0, self.missed)
         level = float(1 - alpha)
         low, high = level - width, min(1.0, level + width)
-        below = betainc(self.covered, missed, max(0.0, low))
-        above = 0.0 if one_sided else 1.0 - betainc(self.covered, missed, high)
+        below = betainc(self.covered, self.missed, max(0.0, low))
+        above = 0.0 if one_sided else 1.0 - betainc(self.covered, self.missed, high)
         return np.where(self.vacuous, 0.0, 1.0 - below - above)
 
 
@@ -158,34 +156,22 @@ def examples_needed(
         reach *= 2.0
 
 
-_EXAMPLES = 20
+_TWO_DRAWS = CalibrationSummary(n=20, m=2, n_held_out=20)
+"""The numbers that are needed depend on neither."""
 
 
 def needed_by_combiner(
     combiners: Sequence[ComponentLike[PValueCombiner]], alphas: Sequence[Fraction]
 ) -> xr.Dataset:
     """Return the number of examples from which on sets do not contain all labels."""
-    first = (np.arange(_EXAMPLES) + 1.0) / (_EXAMPLES + 1)
-    predictions = xr.DataArray(
-        np.stack([first, 1 - first], axis=1),
-        dims=(names.EXAMPLE, names.LABEL),
-        coords={names.EXAMPLE: np.arange(_EXAMPLES).astype(np.str_), names.LABEL: ["a", "b"]},
-        attrs={names.SCALE: "probability"},
-    )
-    plausibilities = predictions.copy(data=np.full((_EXAMPLES, 2), 0.5))
-    plausibilities = plausibilities.drop_attrs(deep=False)  # the scale marks predictions
     made = [registry.resolve(COMBINER, combiner) for combiner in combiners]
+    called_by = [called(COMBINER, combiner) for combiner in made]
     needed, counts = [], []
-    for combiner in made:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of so few examples
-            predictor = calibrate(
-                predictions,
-                plausibilities,
-                calibrator={"name": "monte-carlo", "draws": 2},
-                combiner=combiner,
-            )
-            guarantees = [predictor.guarantee(alpha) for alpha in alphas]
+    for name, combiner in zip(called_by, made, strict=True):
+        guarantees = [combiner.guarantee(Claim(), _TWO_DRAWS, alpha) for alpha in alphas]
+        if guarantees[0].level is None:
+            expected, hint = "combiners with a guarantee", 'combiners=["average"]'
+            raise out_of_range("combiners", name, expected=expected, hint=hint)
         needed.append([guarantee.needed or 1 for guarantee in guarantees])
         counts.append(guarantees[0].unit)
     return xr.Dataset(
@@ -195,7 +181,7 @@ def needed_by_combiner(
         },
         coords={
             names.ALPHA: [float(alpha) for alpha in alphas],
-            "combiner": text_array([called(COMBINER, combiner) for combiner in made]),
+            "combiner": text_array(called_by),
         },
     )
 
@@ -215,11 +201,9 @@ class Responses:
     counts: Ints
 
     @classmethod
-    def of(cls, table: xr.Dataset, keys: Keys) -> Responses | None:
-        """Return the responses of a table; None where some count no whole number of times."""
+    def of(cls, table: xr.Dataset, keys: Keys) -> Responses:
+        """Return the responses of a table, each of which counts a whole number of times."""
         rows = Rows.of(table)
-        if not rows.counts:
-            return None
         ordered = rows.by_name()
         says = ordered[rows.mentions[ordered] > 0]
         place = np.repeat(says, rows.weight[says].astype(np.int64))
@@ -247,11 +231,8 @@ class Responses:
         most = int(self.counts.max())
         bad = [number for number in wanted if not 1 <= number <= most]
         if bad:
-            who = name_texts(self.table[names.EXAMPLE].values)[int(self.counts.argmax())]
-            alone = "leave responses out: a single response cannot be thinned"
-            expected = f"1 to {counted(most)} per example, as {who} has"
-            hint = f"responses=[1, {most}]" if most > 1 else alone
-            raise out_of_range("responses", counted(bad[0]), expected=expected, hint=hint)
+            expected = f"1 to {counted(most)} per example"
+            raise out_of_range("responses", bad[0], expected=expected, hint=f"responses=[{most}]")
         return sorted(set(wanted))
 
 
@@ -288,7 +269,7 @@ def read_pilot(
                 f'all examples of the pilot are of one "{cluster}"',
                 expected="two or more, to see how alike their examples are",
                 found=f"{values[0]} alone",
-                hint="leave cluster out, or a pilot of several",
+                hint="leave cluster out",
                 source="pilot",
             )
     function = registry.resolve(SCORE, score)
@@ -311,12 +292,10 @@ def read_pilot(
 
 def pilot_half(lacks: str) -> InputError:
     """Return the error about a pilot without predictions, or without annotations."""
-    has = "annotations" if lacks == "predictions" else "predictions"
     return InputError(
         "pilot-half",
         f"the pilot has no {lacks}",
         expected="predictions and annotations (or plausibilities) of the same examples",
-        found=f"{has} alone",
         hint=f"pass {lacks} too, or neither, for one draw without a pilot",
         source="pilot",
     )
@@ -350,12 +329,11 @@ class Pilot:
         """
         if responses is not None and not len(responses):
             return None
-        thinnings = [
-            Keys(self.seed).child(f"plan/thinning-{number}") for number in range(_THINNINGS)
-        ]
-        table = self.table
-        read = [None if table is None else Responses.of(table, keys) for keys in thinnings]
-        answers = [pilot_answers for pilot_answers in read if pilot_answers is not None]
+        answers = []
+        if self.table is not None and Rows.of(self.table).counts:
+            for number in range(_THINNINGS):
+                keys = Keys(self.seed).child(f"plan/thinning-{number}")
+                answers.append(Responses.of(self.table, keys))
         if responses is None and (not answers or int(answers[0].counts.max()) < 2):
             return None
         if not answers:
@@ -363,23 +341,20 @@ class Pilot:
                 "responses-unknown",
                 "the pilot has no single answers to leave out",
                 expected="an annotation table whose answers count whole numbers of times",
-                found="plausibilities" if table is None else "weights that are not whole",
                 hint="pass an annotation table with every answer, or leave responses out",
                 source="responses",
             )
-        steps, every = answers[0].steps(responses), self.plausibilities.stored
+        steps, every = answers[0].steps(responses), self.plausibilities.stored.dense()
         shares: list[list[list[Shares]]] = [[[] for _ in alphas] for _ in steps]
-        distances, distance = np.zeros(len(steps)), np.empty(len(self))
+        distances = np.zeros(len(steps))
         try:
             for pilot_answers, (place, most) in product(answers, enumerate(steps)):
                 fewer = aggregated(
                     pilot_answers.thinned(most), self.aggregator, seed=self.seed
                 ).averaged()
                 _, fewer = inputs.matched_with(self.predictions, fewer, only_common=True)
-                for rows in row_blocks(every.shape):
-                    reduced, whole = fewer.stored.take(rows).dense(), every.take(rows).dense()
-                    distance[rows] = row_sums(np.abs(reduced.astype(np.float64) - whole), most=2.0)
-                distances[place] += float(distance.mean()) / 2 / _THINNINGS
+                off = np.abs(fewer.stored.dense().astype(np.float64) - every)
+                distances[place] += float(row_sums(off, most=2.0).mean()) / 2 / _THINNINGS
                 pilot = attrs.evolve(self, plausibilities=fewer)
                 for column, alpha in enumerate(alphas):
                     shares[place][column].append(pilot.shares(alpha))
@@ -392,10 +367,7 @@ class Pilot:
 
     @cached_property
     def _ordered(self) -> tuple[Floats, Floats, Ints | None]:
-        """P-values and weights of the plausible labels of each example, and clusters, by name.
-
-        Neither sums nor resamples depend on the order of the caller's rows and columns.
-        """
+        """P-values and weights of the plausible labels of each example, and clusters, by name."""
         examples, labels = (
             np.argsort(hash_names(self.predictions[dim].values))
             for dim in (names.EXAMPLE, names.LABEL)
@@ -425,11 +397,10 @@ class Pilot:
         if size < least:
             raise InputError(
                 "pilot-too-small",
-                f"a pilot of {several(size, 'example')} says nothing at alpha {float(alpha):g}",
+                f"the pilot is too small for alpha {float(alpha):g}",
                 expected=f"{counted(least)} examples or more",
                 found=counted(size),
-                hint=f"annotate {counted(least - size)} more, alpha "
-                f"{rounded_up(1 / max(size, 2))}, or plan without a pilot: one draw, exactly",
+                hint=f"alpha {rounded_up(1 / max(size, 2))}, or plan without a pilot",
                 source="pilot",
             )
         missed = self.missed(alpha)
@@ -438,8 +409,7 @@ class Pilot:
                 "pilot-flat",
                 f"at alpha {float(alpha):g} the sets of the pilot miss nothing",
                 expected="scores that tell labels apart",
-                found=f"too many of {several(size, 'example')} at the least score",
-                hint="another score, a larger alpha, or plan without a pilot: one draw, exactly",
+                hint="another score, a larger alpha, or plan without a pilot",
                 source="pilot",
             )
         off = missed - missed.mean()

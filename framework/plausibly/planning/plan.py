@@ -241,19 +241,17 @@ def plan(
 ) -> Plan:
     """Plan how far from 1 - alpha a calibration may land, by examples, draws and annotators.
 
-    The guarantee is about all calibrations together: a single one covers more or less. With one
-    draw its coverage has the law ``Beta(n + 1 - k, k)``, ``k = floor(alpha (n + 1))``, whatever the
-    data. With m draws the variance is ``(V_b + V_w / m) / n``, with the missed plausibility L_i of
-    the pilot's examples: ``V_b = Var L_i``, ``V_w = mean L_i (1 - L_i)``; m is infinite for the
-    calibrator ``expected``. A bootstrap of the pilot stands beside it.
+    With one draw the coverage of a calibration has the law ``Beta(n + 1 - k, k)``,
+    ``k = floor(alpha (n + 1))``, whatever the data. With m draws the variance is
+    ``(V_b + V_w / m) / n``, with the missed plausibility L_i of the pilot's examples:
+    ``V_b = Var L_i``, ``V_w = mean L_i (1 - L_i)``; m is infinite for the calibrator ``expected``.
 
     Parameters
     ----------
     predictions : DataArray, (example, label), optional
-        Of the pilot. Without a pilot the law of one draw is given, which is the worst case.
+        Of the pilot. Without a pilot the plan is for one draw, which is the worst case.
     plausibilities : DataArray or Dataset, (example, label), optional
-        Answers on the pilot: plausibilities, or an annotation table, which also shows
-        what fewer responses per example would do.
+        Answers on the pilot: plausibilities, or an annotation table.
     alpha : number, text, or a sequence of them
         Miscoverage rates; a sequence gives the result the dim ``alpha``.
     n : int or sequence of int, optional
@@ -261,7 +259,7 @@ def plan(
     draws : sequence of int or "expected", optional
         By default 1, 10 and expected; 1 alone without a pilot.
     within : float, optional
-        How close to 1 - alpha coverage should be; from alpha on, sets of every label are.
+        How close to 1 - alpha coverage should be.
     confidence : float
         Share of the calibrations that should be within `within`, and share between the bounds.
     one_sided : bool
@@ -270,8 +268,8 @@ def plan(
         Components; the smallest number of examples is reported for each of `combiners`, by default
         ``average``, ``held-out-rank``, ``pac`` and ``ecdf`` with `delta`.
     responses : sequence of int, optional
-        Numbers of responses per example to thin the annotations to; by default a ladder up to what
-        nearly all examples have, an empty sequence for none.
+        Numbers of responses per example to thin the annotations to; by default up to what nearly
+        all examples have, an empty sequence for none.
     cluster : str, optional
         Coordinate of the examples, such as the patient, whose examples may be alike.
     delta : float
@@ -290,13 +288,13 @@ def plan(
         expected) and ``bound`` (low, high), and ``alpha`` where several were passed: `coverage`
         (bounds that hold the share `confidence` of calibrations), `coverage_mean`, `spread`
         (the standard deviation over calibrations) and `vacuous` (every set contains all labels);
-        `bootstrap_spread`, `bootstrap_mean` and `bootstrap_coverage`, the same on resamples, NaN
-        where n exceeds the pilot. `n_within` (draws): the n from which on it is enough, with
-        `within`, and sets are not every label. `between`, `within_examples` and `design_effect`:
-        V_b, V_w, and what clusters multiply V_b by. With annotations `responses_spread` (responses,
-        n, draws), `responses_distance` (responses; mean total variation from the plausibilities of
-        all responses) and `responses_n_within` (responses, draws). `needed` (combiner): from how
-        many of `needed_counts` on sets are not every label.
+        `bootstrap_spread`, `bootstrap_mean` and `bootstrap_coverage`, the same on resamples.
+        `n_within` (draws): the n from which on it is enough, with `within`. `between`,
+        `within_examples` and `design_effect`: V_b, V_w, and what clusters multiply V_b by. With
+        annotations `responses_spread` (responses, n, draws), `responses_distance` (responses; mean
+        total variation from the plausibilities of all responses) and `responses_n_within`
+        (responses, draws). `needed` (combiner): from how many of `needed_counts` on sets are not
+        every label.
 
     Raises
     ------
@@ -332,7 +330,6 @@ def plan(
             "pilot-missing",
             "the effect of several draws depends on how annotators disagree",
             expected="a pilot: predictions and annotations",
-            found="neither",
             hint="pass a pilot, or plan for one draw: draws=[1]",
             source="draws",
         )
@@ -349,36 +346,28 @@ def plan(
         if float(largest.min()) >= 1.0:  # more draws then seem useless
             warn(
                 "pilot-certain",
-                f"each of the {counted(len(largest))} examples of the pilot has one certain label",
+                "each example of the pilot has one certain label: what more draws or annotators "
+                "gain cannot be seen",
                 expected="several answers per example, which may differ",
-                found="one label each: what more draws or annotators gain cannot be seen",
-                hint="annotate each example twice or more, and pass every answer; until then plan "
-                "for one draw",
+                hint="annotate each example twice or more; until then plan for one draw",
                 source="pilot",
             )
     confidences = (1 - confidence) / 2, (1 + confidence) / 2
 
     def enough(shares: Sequence[Shares]) -> NDArray[np.int64]:
         """Return the n from which on coverage is within `within`, (alpha, draws)."""
+        options = {"within": width or 0.0, "confidence": confidence}
         needed = [
-            examples_needed(
-                alpha,
-                m,
-                within=width or 0.0,
-                confidence=confidence,
-                shares=at_alpha,
-                one_sided=one_sided,
-            )
-            for alpha, at_alpha in zip(alphas, shares, strict=True)
-            for m in counts
+            [examples_needed(alpha, m, shares=of, one_sided=one_sided, **options) for m in counts]
+            for alpha, of in zip(alphas, shares, strict=True)
         ]
-        return np.reshape(needed, (len(alphas), -1))
+        return np.array(needed)
 
     def laws(shares: Sequence[Shares]) -> list[list[Law]]:
         """Return the law of coverage by alpha and draws."""
-        pairs = list(zip(alphas, shares, strict=True))
         return [
-            [Law.of(alpha, n_examples, m, at_alpha) for m in counts] for alpha, at_alpha in pairs
+            [Law.of(alpha, n_examples, m, of) for m in counts]
+            for alpha, of in zip(alphas, shares, strict=True)
         ]
 
     needed = None if width is None else enough(shares)
@@ -435,10 +424,7 @@ def plan(
         fewer = pilot.thinned(alphas, responses)
         if fewer is not None:
             steps, distance, by_steps = fewer
-            spreads = [
-                [[law.spread() for law in row] for row in laws(step_shares)]
-                for step_shares in by_steps
-            ]
+            spreads = [[[law.spread() for law in row] for row in laws(step)] for step in by_steps]
             further = xr.Dataset(
                 {
                     "responses_spread": ((RESPONSES, names.ALPHA, DRAWS, N), np.array(spreads)),
@@ -447,13 +433,9 @@ def plan(
                 coords={RESPONSES: np.array(steps, dtype=np.int64)},
             ).transpose(names.ALPHA, RESPONSES, N, DRAWS)
             if width is not None:
-                enough_by_steps = np.stack(
-                    [enough(step_shares) for step_shares in by_steps], axis=1
-                )
-                further["responses_n_within"] = (
-                    (names.ALPHA, RESPONSES, DRAWS),
-                    enough_by_steps,
-                )
+                by_steps_enough = np.stack([enough(step) for step in by_steps], axis=1)
+                dims = (names.ALPHA, RESPONSES, DRAWS)
+                further["responses_n_within"] = (dims, by_steps_enough)
             result = result.assign(further)
     result.attrs = {
         "confidence": confidence,

@@ -14,24 +14,12 @@ _CALIBRATORS = {
         "drawn:MajorityVote",
         "use the most plausible label only; no guarantee for answers",
     ),
-    "mondrian": (
-        "wrapped:Mondrian",
-        "calibrate each group separately",
-    ),
+    "mondrian": ("wrapped:Mondrian", "calibrate each group separately"),
     "weighted": ("wrapped:Weighted", "correct for a known covariate shift"),
-    "clustered": (
-        "wrapped:Clustered",
-        "give every cluster the same weight",
-    ),
-    "augmentation": (
-        "expected:Augmentation",
-        "use several augmentations per example",
-    ),
+    "clustered": ("wrapped:Clustered", "give every cluster the same weight"),
+    "augmentation": ("expected:Augmentation", "use several augmentations per example"),
     "risk": ("risk:Risk", "bound the mean risk of missed labels"),
-    "mass-coverage": (
-        "risk:MassCoverage",
-        "cover a chosen share of each example's answers",
-    ),
+    "mass-coverage": ("risk:MassCoverage", "cover a chosen share of each example's answers"),
 }
 
 

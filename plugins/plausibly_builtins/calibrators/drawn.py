@@ -12,9 +12,8 @@ from plausibly.plugin import DRAWN_LABELS, CalibrationData, CalibrationScores, C
 class MonteCarlo:
     """Compare with the scores of labels drawn from the plausibilities.
 
-    Atoms ``E(X_i, Y_i^j)`` with ``Y_i^j ~ lambda_i``, j = 1..m, one replicate per draw. Draws of
-    different examples are independent. They depend on the seed and on the order of the labels in
-    the calibration predictions.
+    Atoms ``E(X_i, Y_i^j)`` with ``Y_i^j ~ lambda_i``, j = 1..m, one replicate per draw. Draws
+    depend on the seed and on the order of the labels in the calibration predictions.
 
     Attributes
     ----------
@@ -54,8 +53,7 @@ class MajorityVote:
     """Compare with the score of the majority vote of each calibration example.
 
     Atoms ``E(X_i, argmax lambda_i)``, mass 1. Ties go to the first label in the order of the
-    calibration predictions. The guarantee is of the majority vote and says nothing of the
-    plausibilities: the other opinions may be left out.
+    calibration predictions. The guarantee is of the majority vote, not of the other answers.
     """
 
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:

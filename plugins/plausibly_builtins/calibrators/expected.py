@@ -45,17 +45,15 @@ class Expected:
 class Augmentation:
     """Calibrate on several augmentations x^1..x^m of each example.
 
-    ``"separate"`` compares augmentation j of a new example with augmentation j of the calibration
-    examples, one p-value each: there is no threshold, and combiner ``average`` keeps 1 - 2 alpha
-    only; ``maximum``, ``held-out-rank`` and the rules for p-values of any dependence keep
-    1 - alpha. ``"mean"`` compares mean scores, ``(1/m) sum_j E(x^j, k)``, and keeps 1 - alpha.
-    ``"pooled"`` compares one augmentation with all of them, masses 1/m, and keeps 1 - alpha for a
-    random augmentation of a new example. Labels count with their plausibilities, as in
-    ``expected``.
+    Labels count with their plausibilities, as in ``expected``.
 
     Attributes
     ----------
     scores : {"separate", "mean", "pooled"}
+        ``"separate"`` compares augmentation j of a new example with augmentation j of the
+        calibration examples, one p-value each, without a threshold; combiner ``average`` then keeps
+        1 - 2 alpha only. ``"mean"`` compares mean scores, ``(1/m) sum_j E(x^j, k)``, ``"pooled"``
+        one random augmentation of a new example with all of them, masses 1/m.
 
     References
     ----------

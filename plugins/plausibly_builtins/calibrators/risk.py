@@ -30,8 +30,8 @@ _COARSE = 2**20
 class Risk:
     """Hold the mean risk of what sets leave out: ``E[sum_k r_k lambda_k 1[k not in C]] <= alpha``.
 
-    The largest threshold with ``(sum_i loss_i + max r) / (n + 1) <= alpha``; no sampling. With all
-    risks 1 it is the calibrator ``expected``.
+    The largest threshold with ``(sum_i loss_i + max r) / (n + 1) <= alpha``. With all risks 1 it is
+    the calibrator ``expected``.
 
     Attributes
     ----------
@@ -76,17 +76,15 @@ class Risk:
 
 def _risks(values: NDArray[np.generic], by: str) -> list[Fraction]:
     """Return the risks as the decimals that were typed."""
-    numeric = values.dtype.kind in "fiu"
-    wrong = [str(v) for v in values.tolist() if not numeric or not math.isfinite(v) or v < 0]
-    if not wrong:
+    if values.dtype.kind in "fiu" and np.isfinite(values).all():
         risks = [exact(value) for value in values.tolist()]
-        if max(risks) > 0:
+        if min(risks) >= 0 and max(risks) > 0:
             return risks
     raise InputError(
         "risks-range",
         f'"{by}" of the labels has no risks',
         expected="finite numbers from 0 on, one above 0",
-        found=listed(wrong) or "only 0",
+        found=listed(values.tolist()),
         hint=f'numbers for the levels in the column "{by}" of the label table, such as 1, 2, 3',
         source="labels",
     )
@@ -98,8 +96,7 @@ class MassCoverage:
 
     The score of an example is the largest threshold that leaves out at most t of its
     plausibilities, ``e_i = max{tau : sum_k lambda_ik 1[E_ik < tau] <= t}``; the threshold is the
-    ``floor(alpha (n + 1))``-th smallest of these. With t = 0 every plausible label is held: all
-    labels of a multi-label example.
+    ``floor(alpha (n + 1))``-th smallest of these. With t = 0 every plausible label is held.
 
     Attributes
     ----------

@@ -32,7 +32,13 @@ def _resolved(like: ComponentLike[Calibrator]) -> Calibrator:
 
 @attrs.frozen(kw_only=True)
 class Wrapper(Calibrator):
-    """A calibrator around another one, by a coordinate of the examples."""
+    """A calibrator around another one, by a coordinate of the examples.
+
+    Attributes
+    ----------
+    inner : Calibrator
+        What makes the atoms.
+    """
 
     name: ClassVar[str]
 
@@ -41,27 +47,22 @@ class Wrapper(Calibrator):
     inner: Calibrator = attrs.field(default=cast("Any", "expected"), converter=_resolved)
 
     def _calibrated(
-        self, data: CalibrationData, keys: Keys, reason: str, *, weights: bool = False
+        self, data: CalibrationData, keys: Keys, *, within: bool = False
     ) -> CalibrationScores:
-        """Return the inner scores, which are not apart; weighted only where `weights`."""
+        """Return the inner scores: not apart, and of examples alike unless they are a group's."""
         calibration = self.inner.calibrate(data, keys)
-        if calibration.claim.by or (calibration.weight is not None and not weights):
-            raise self._refused(reason)
+        clusters = calibration.examples != len(data) or calibration.claim.cluster
+        unlike = clusters or calibration.weight is not None
+        if calibration.claim.by or (unlike and not within):
+            raise self._refused()
         return calibration
 
-    def _check_examples(
-        self, calibration: CalibrationScores, data: CalibrationData, reason: str
-    ) -> None:
-        """Refuse masses that are not those of the examples, but of groups of them."""
-        if calibration.examples != len(data) or calibration.claim.cluster:
-            raise self._refused(reason)
-
-    def _refused(self, reason: str) -> IncompatibleComponents:
+    def _refused(self) -> IncompatibleComponents:
         return IncompatibleComponents(
             "pair-incompatible",
             f"calibrator {self.name} cannot have {type(self.inner).__name__} inside",
-            expected="expected, monte-carlo, majority-vote, or another that goes with it",
-            found=reason,
+            expected="expected, monte-carlo, majority-vote, or another that goes with it; mondrian "
+            "by a coordinate goes around weighted and clustered",
             hint='inner = { name = "expected" }',
             source=f"calibrator {self.name}",
         )
@@ -71,20 +72,17 @@ class Wrapper(Calibrator):
 class Mondrian(Wrapper):
     """Keep p-values apart by a group that is known of new examples, or by label.
 
-    By a coordinate of the examples: the atoms of the group of the new example, own mass one. A
-    group that calibration lacks has no atoms: its examples get every label, with a warning.
+    By a coordinate of the examples: the atoms of the group of the new example. A group that
+    calibration lacks has no atoms: its examples get every label, with a warning.
 
-    By ``"label"``: for the label k that is asked about the atoms of label k, one mass formula
-    ``(sum_i lambda_ik 1[E_ik <= s] + 1) / (sum_i lambda_ik + 1)``. A new example that an expert
-    would call k is then covered with 1 - alpha. What counts is the mass ``sum_i lambda_ik`` of a
-    label, not the number of examples that have it.
+    By ``"label"``: for label k the atoms of label k,
+    ``(sum_i lambda_ik 1[E_ik <= s] + 1) / (sum_i lambda_ik + 1)``. A new example with the answer k
+    is then covered with 1 - alpha. What counts is the mass ``sum_i lambda_ik`` of a label.
 
     Attributes
     ----------
     by : str
         A coordinate of the examples, or ``"label"``.
-    inner : Calibrator
-        What makes the atoms.
 
     References
     ----------
@@ -101,10 +99,7 @@ class Mondrian(Wrapper):
         groups, code = data.groups(self.by, source=f"calibrator {self.name}")
         rows = [np.flatnonzero(code == group) for group in range(len(groups))]
         # Without examples there is still an answer: atoms of no cell.
-        reason = "name one coordinate that has both groupings"
-        parts = [
-            self._calibrated(data.take(own), keys, reason, weights=True) for own in rows or [code]
-        ]
+        parts = [self._calibrated(data.take(own), keys, within=True) for own in rows or [code]]
         calibration = _together(parts)
         return attrs.evolve(
             calibration,
@@ -116,11 +111,9 @@ class Mondrian(Wrapper):
         )
 
     def _by_label(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
-        calibration = self._calibrated(data, keys, "masses of a label without weights")
-        reason = "atoms that are not of one label of one example"
-        self._check_examples(calibration, data, reason)
+        calibration = self._calibrated(data, keys)
         if calibration.label is None or calibration.augmentation != "none":
-            raise self._refused(reason)
+            raise self._refused()
         draws = len(calibration.scores)
         units, row, denominator = calibration.masses()
         return attrs.evolve(
@@ -144,7 +137,7 @@ class Mondrian(Wrapper):
 
 
 def _notes(groups: NDArray[np.str_], parts: Sequence[CalibrationScores]) -> tuple[str, ...]:
-    """Return what is noted of all groups, and what differs with the group that it is noted of."""
+    """Return the notes of all groups, and others with their group."""
     of_all = [
         note for note in parts[0].claim.notes if all(note in part.claim.notes for part in parts)
     ]
@@ -163,7 +156,6 @@ def _joined(parts: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:  # Any
 
 
 def _together(parts: Sequence[CalibrationScores]) -> CalibrationScores:
-    """Return the atoms of all groups side by side."""
     first = parts[0]
     if first.units is None:
         row = None
@@ -193,8 +185,6 @@ class Clustered(Wrapper):
     ----------
     by : str
         Coordinate of the examples that names the group.
-    inner : Calibrator
-        What makes the atoms.
 
     References
     ----------
@@ -207,9 +197,7 @@ class Clustered(Wrapper):
 
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return the inner calibrator's atoms, masses divided among the examples of a group."""
-        reason = "put mondrian outside; weights are per example"
-        calibration = self._calibrated(data, keys, reason)
-        self._check_examples(calibration, data, "groups inside groups")
+        calibration = self._calibrated(data, keys)
         groups, group = data.groups(self.by, source=f"calibrator {self.name}")
         units, row, denominator = calibration.masses()
         common, share = _shares(group, denominator, len(groups))
@@ -254,8 +242,6 @@ class Weighted(Wrapper):
     by : str
         Coordinate of the examples, calibration and new, with the weights: see
         `plausibly.likelihood_ratios`.
-    inner : Calibrator
-        What makes the atoms.
 
     References
     ----------
@@ -266,8 +252,7 @@ class Weighted(Wrapper):
 
     def calibrate(self, data: CalibrationData, keys: Keys) -> CalibrationScores:
         """Return the inner calibrator's atoms, with the weight of each example."""
-        calibration = self._calibrated(data, keys, "put mondrian outside, weighted inside")
-        self._check_examples(calibration, data, "weights are one per example")
+        calibration = self._calibrated(data, keys)
         weight = data.weights(self.by, source=f"calibrator {self.name}")
         worth = _effective_size(weight)
         return attrs.evolve(

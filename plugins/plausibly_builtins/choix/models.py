@@ -1,8 +1,7 @@
 """Bradley-Terry and Luce models of the library choix, fitted to comparisons of two labels.
 
 Labels stand in the order of their names, and comparisons are sorted: what choix adds up does not
-depend on the order of rows, labels or annotators. All models read rankings as comparisons of two
-labels, as `MinorizationMaximization` says.
+depend on the order of rows, labels or annotators. docs/rankings.md has what the models share.
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ from plausibly.plugin import (
     Keys,
     answered_rows,
     listed,
-    names,
     require,
     several,
 )
@@ -54,7 +52,13 @@ def _comparisons(example: Example, form: Form) -> tuple[int, list[tuple[int, int
 
 @attrs.frozen(kw_only=True)
 class Choix(Aggregator):
-    """A model of choix: its `estimate` gives log utilities (label,) of pairs in its `form`."""
+    """A model of choix: its `estimate` gives log utilities (label,) of pairs in its `form`.
+
+    Attributes
+    ----------
+    regularisation : float
+        With 0, examples are refused in which some labels only win.
+    """
 
     accepts: ClassVar[frozenset[str]] = frozenset({"partial-ranking"})
     called: ClassVar[str]
@@ -64,44 +68,33 @@ class Choix(Aggregator):
     regularisation: float = attrs.field(default=0.1, validator=attrs.validators.ge(0.0))
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
-        """Return plausibilities (example, label): the softmax of the utilities of each example."""
         source = f"aggregator choix:{self.called}"
         estimate = getattr(require("choix", extra="ranking", source=source), self.estimate)
-        options = attrs.asdict(self, recurse=False)
-        parameters = {_THEIRS[name]: value for name, value in options.items()}
+        parameters = {_THEIRS[name]: value for name, value in attrs.asdict(self).items()}
         rows = answered_rows(annotations, self.accepts)
         if self.form == "list" and not rows.counts:
             raise InputError(
                 "weights-broken",
-                f"choix:{self.called} counts comparisons, and responses count a broken number of "
-                "times",
+                f"choix:{self.called} counts comparisons one by one",
                 expected="responses that count a whole number of times",
-                found=f"{names.RESPONSE_WEIGHT} that is none",
                 hint="aggregator choix:i-lsr, choix:lsr or plackett-luce",
                 source=source,
             )
         examples = examples_of(rows)
         if one_sided := [at for at, example in enumerate(examples) if example.one_sided]:
             shown = example_names(rows, one_sided)
-            what = f"comparisons of {several(len(shown), 'example')} ({listed(shown)})"
-            only_win = (
-                f"in the {what} some labels only win: how far they are ahead is what "
-                f"choix:{self.called} makes of regularisation {self.regularisation:g}"
-            )
             refuse_or_warn(
                 "ranking-one-sided",
-                refused=f"without regularisation, the {what} fit infinite utilities best",
-                hint="regularisation = 0.1, or aggregator plackett-luce",
-                accepted=only_win if self.regularisation else None,
-                otherwise=f"compare with regularisation = {10 * self.regularisation:g}; "
-                "plackett-luce has a prior that counts like votes",
+                f"in the comparisons of {several(len(shown), 'example')} some labels only win: "
+                f"their plausibilities depend on regularisation, here {self.regularisation:g}",
+                refuse=self.regularisation == 0,
                 expected="labels each of which beats every other, if by way of others",
-                found="labels that are never beaten by some others, or never compared with them",
+                found=listed(shown),
+                hint="regularisation = 0.1 or more, or aggregator plackett-luce, whose prior "
+                "counts like votes",
                 source="annotations",
-                details={"examples": shown},
             )
         shares = np.zeros((rows.n, rows.labels))
-        failed: dict[int, Exception] = {}
         for at, example in enumerate(examples):
             share = np.full(len(example.labels), 1.0 / max(len(example.labels), 1))
             if example.stages:
@@ -113,42 +106,42 @@ class Choix(Aggregator):
                         share = np.exp(logs - np.max(logs))
                         share /= share.sum()
                 except (RuntimeError, ValueError, FloatingPointError) as error:
-                    failed[at] = error
+                    raise InputError(
+                        "not-converged",
+                        f"choix:{self.called} finds no utilities for an example",
+                        expected="an estimate that settles for each example",
+                        found=" ".join(str(error).split()),
+                        hint="more iterations, a larger regularisation, or aggregator "
+                        "plackett-luce",
+                        source=source,
+                    ) from error
             shares[at, list(example.labels)] = share
-        if failed:
-            shown = example_names(rows, list(failed))
-            more = f"iterations = {10 * options['iterations']}, " if "iterations" in options else ""
-            affected = f"{several(len(shown), 'example')} ({listed(shown)})"
-            raise InputError(
-                "not-converged",
-                f"choix:{self.called} finds no utilities for {affected}",
-                expected="an estimate that settles",
-                found=f'"{" ".join(str(next(iter(failed.values()))).split())}"',
-                hint=f"{more}a larger regularisation, or aggregator plackett-luce",
-                source=source,
-                details={"examples": shown},
-            )
         return rows.plausibilities(shares)
 
 
 @attrs.frozen(kw_only=True)
-class IterativeSpectral(Choix):
+class Iterative(Choix):
+    """A model of choix that takes steps until it settles.
+
+    Attributes
+    ----------
+    tolerance : float
+        It has converged where log utilities change by no more, added up.
+    iterations : int
+        The most steps; examples that need more are refused.
+    """
+
+    tolerance: float = attrs.field(default=1e-8, validator=attrs.validators.gt(0.0))
+    iterations: int = attrs.field(default=1000, validator=attrs.validators.ge(1))
+
+
+@attrs.frozen(kw_only=True)
+class IterativeSpectral(Iterative):
     """Plausibility of a label = its utility, found as where a walk between labels settles.
 
     A walk goes from l to k at the rate ``regularisation + n_kl / (u_k + u_l)``, n_kl being how
     often k was above l; its stationary distribution is the next u. Without regularisation it
     settles at the maximum of the Bradley-Terry likelihood, as `choix:mm` does, in fewer steps.
-    Responses may count a broken number of times.
-
-    Attributes
-    ----------
-    regularisation : float
-        Rate at which the walk goes anywhere. With 0, examples are refused in which some labels only
-        win.
-    tolerance : float
-        It has converged where log utilities change by no more, added up.
-    iterations : int
-        The most steps; examples that need more are refused.
 
     References
     ----------
@@ -159,37 +152,17 @@ class IterativeSpectral(Choix):
     estimate: ClassVar[str] = "ilsr_pairwise_dense"
     form: ClassVar[Form] = "matrix"
 
-    tolerance: float = attrs.field(default=1e-8, validator=attrs.validators.gt(0.0))
-    iterations: int = attrs.field(default=1000, validator=attrs.validators.ge(1))
-
 
 @attrs.frozen(kw_only=True)
-class MinorizationMaximization(Choix):
+class MinorizationMaximization(Iterative):
     """Plausibility of a label = its utility, fitted to the comparisons of two labels.
 
-    Each example is a problem of its own. A ranking is read as comparisons: each label with each one
-    of a lower block, and, where `unlisted` of the table is ``excluded``, with each one that it does
-    not name and another response does. Where it is ``unknown``, labels that are not named are not
-    compared. Labels of one block are not compared with each other. With k above l n_kl times,
-    weighed by `response_weight`::
+    A ranking is read as comparisons: each label with each one of a lower block, and, where
+    `unlisted` of the table is ``excluded``, with each one that it does not name and another
+    response does. With k above l n_kl times, weighed by `response_weight`::
 
         maximise  sum_kl n_kl log(u_k / (u_k + u_l))  +  regularisation sum_k (log u_k - u_k)
         lambda_k  =  u_k / sum_l u_l
-
-    in steps ``u_k = (sum_l n_kl + r) / (sum_l (n_kl + n_lk) / (u_k + u_l) + r)``, r being the
-    regularisation. Labels that no response names get nothing. A ranking of L labels counts as
-    L (L - 1) / 2 comparisons. Where labels only win, utilities hang on `regularisation`, and a
-    warning names the examples.
-
-    Attributes
-    ----------
-    regularisation : float
-        Wins, so to speak, that each label has beforehand, and pull to the mean. With 0 it is
-        maximum likelihood, and examples where that is infinite are refused.
-    tolerance : float
-        It has converged where log utilities change by no more, added up.
-    iterations : int
-        The most steps; examples that need more are refused.
 
     References
     ----------
@@ -202,7 +175,6 @@ class MinorizationMaximization(Choix):
     estimate: ClassVar[str] = "mm_pairwise"
     form: ClassVar[Form] = "list"
 
-    tolerance: float = attrs.field(default=1e-8, validator=attrs.validators.gt(0.0))
     iterations: int = attrs.field(default=10_000, validator=attrs.validators.ge(1))
 
 
@@ -215,13 +187,8 @@ class Optimised(Choix):
         maximise  sum_kl n_kl log(u_k / (u_k + u_l))  -  regularisation sum_k (log u_k)^2
         lambda_k  =  u_k / sum_l u_l
 
-    so that the prior has the variance ``1 / (2 regularisation)``.
-
     Attributes
     ----------
-    regularisation : float
-        Of the prior. With 0 it is maximum likelihood, and examples where that is infinite are
-        refused.
     tolerance : float
         Relative error of the log utilities.
 
@@ -242,13 +209,7 @@ class RankCentrality(Choix):
     """Plausibility of a label = where a walk settles that goes from losers to winners.
 
     The walk goes from l to k at the rate ``(n_kl + r) / (n_kl + n_lk + 2 r)``, n_kl being how often
-    k was above l, and r the regularisation: shares of wins count, however often labels met. Between
-    labels that never met, the rate is 1/2 both ways for any r above 0, and 0 for r = 0.
-
-    Attributes
-    ----------
-    regularisation : float
-        With 0, examples are refused in which some labels only win.
+    k was above l, and r the regularisation: shares of wins count, however often labels met.
 
     References
     ----------
@@ -265,14 +226,7 @@ class Spectral(Choix):
     """Plausibility of a label = where a walk between labels settles that follows who wins.
 
     The walk goes from l to k at the rate ``regularisation + n_kl / 2``, n_kl being how often k
-    was above l. It is the first step of `choix:i-lsr`: consistent, and not the maximum of a
-    likelihood. Nothing has to converge.
-
-    Attributes
-    ----------
-    regularisation : float
-        Rate at which the walk goes anywhere. With 0, examples are refused in which some labels only
-        win.
+    was above l. It is the first step of `choix:i-lsr`, and not the maximum of a likelihood.
 
     References
     ----------

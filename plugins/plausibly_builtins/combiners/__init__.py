@@ -32,11 +32,8 @@ _COMBINERS = {
         "geometric mean, for exchangeable replicates",
     ),
     "e-value": ("merging:EValue", "mean of conformal e-values; very large sets"),
-    "fisher": ("independent:Fisher", "Fisher's method for independent p-values; no guarantee"),
-    "stouffer": (
-        "independent:Stouffer",
-        "Stouffer's method for independent p-values; no guarantee",
-    ),
+    "fisher": ("merging:Fisher", "Fisher's method for independent p-values; no guarantee"),
+    "stouffer": ("merging:Stouffer", "Stouffer's method for independent p-values; no guarantee"),
 }
 
 

@@ -64,9 +64,9 @@ def merged_guarantee(
 class Average(PValueCombiner):
     """Average the p-values: ``rho = mean_j p_j = (c + m) / (m (n + 1))``, c the pooled count.
 
-    Where all replicates share one test score nothing is lost by averaging: coverage is at least
-    1 - alpha. (The paper states 1 - 2 alpha for two or more draws.) Where they have test scores of
-    their own, as separate augmentations do, 1 - 2 alpha is all that holds, and it is tight.
+    Where all replicates share one test score, coverage is at least 1 - alpha. (The paper states
+    1 - 2 alpha for two or more draws.) Where they have test scores of their own, as separate
+    augmentations do, 1 - 2 alpha holds, and it is tight.
 
     Attributes
     ----------

@@ -30,7 +30,13 @@ INSIDE = attrs.validators.and_(attrs.validators.gt(0.0), attrs.validators.lt(1.0
 
 @attrs.frozen(kw_only=True)
 class HeldOut(PValueCombiner, ABC):
-    """Base of rules that correct the mean p-value by how many held-out ones are no larger."""
+    """Base of rules that correct the mean p-value by how many held-out ones are no larger.
+
+    Attributes
+    ----------
+    held_out : float
+        Share of the calibration examples that is set aside.
+    """
 
     held_out: float = attrs.field(default=0.5, validator=INSIDE)
 
@@ -62,11 +68,6 @@ class HeldOutRank(HeldOut):
 
     Given the first split, rho is a fixed function of example and label, so held-out and new
     examples are exchangeable: 1 - alpha for any replicates.
-
-    Attributes
-    ----------
-    held_out : float
-        Share of the calibration examples that is set aside.
     """
 
     def _bounds(self, counts: Ints, size: int) -> Floats:
@@ -102,8 +103,6 @@ class Ecdf(HeldOut):
 
     Attributes
     ----------
-    held_out : float
-        Share of the calibration examples that is set aside.
     delta : float
         Probability with which the guarantee may fail.
     band : {"two-sided", "one-sided"}

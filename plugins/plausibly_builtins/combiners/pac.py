@@ -33,7 +33,6 @@ Bound: TypeAlias = Literal["betting", "binomial", "hoeffding-bentkus", "held-out
 
 # scipy inverts the binomial distribution to about this many units in the last place.
 _SPACINGS = 4096
-_CLOSE = 1e-9
 
 # Of the tail: fifty digits, of which ten are more than its rounding can reach.
 _DIGITS, _SURE = 50, Decimal("1e-40")
@@ -56,9 +55,7 @@ class Pac(HeldOut):
 
     The missed mass ``L_i(tau) = sum_k lambda_ik 1[E_ik < tau]`` of all answers of an example is
     in [0, 1] and does not fall in tau. A test at level delta of ``E[L(tau)] > alpha`` that is
-    monotone in tau gives the threshold: the last score at which it rejects. No example is set
-    aside. ``"held-out"`` is the rule for replicates with test scores of their own: an exact
-    binomial bound on one drawn label of each held-out example.
+    monotone in tau gives the threshold: the last score at which it rejects.
 
     Attributes
     ----------
@@ -67,9 +64,9 @@ class Pac(HeldOut):
     bound : {"betting", "binomial", "hoeffding-bentkus", "held-out"}, optional
         ``"betting"``: capital of bets against a mean above alpha; thresholds, no p-values.
         ``"binomial"``: exact, for one drawn label of every example. ``"hoeffding-bentkus"``: of
-        the mean alone, no order of examples and no draw. By default binomial where each example
-        has one score (majority-vote, mass-coverage, one draw), else betting: the losses do not
-        decide.
+        the mean alone, no order of examples and no draw. ``"held-out"``: binomial, for replicates
+        with test scores of their own. By default binomial where each example has one score
+        (majority-vote, mass-coverage, one draw), else betting.
     held_out : float
         Share of the calibration examples that is set aside; for ``"held-out"`` only, 0.5 there.
 
@@ -158,8 +155,7 @@ class Pac(HeldOut):
             return _last(pools.pooled.ordered, lambda at: test.rejects(int(masses[at]), share))
         losses = _Losses.of(calibration)
         if bound == "betting":
-            betting = _Betting.of(losses, share, delta)
-            return _last(losses.scores, betting.rejects)
+            return _last(losses.scores, _betting(losses, float(share), -math.log(delta)))
         drawn = np.sort(losses.drawn())
         n = len(drawn)
         misses = bisect_left(range(n), True, key=lambda k: _excess(k, n, share, delta) > 0)
@@ -290,28 +286,20 @@ class _Losses:
         return drawn
 
 
-@attrs.frozen(eq=False)
-class _Betting:
-    """Test by the capital ``prod_s (1 + b_s (alpha - L_s))``, which must reach ``1 / delta``.
+def _betting(losses: _Losses, alpha: float, needed: float) -> Callable[[int], bool]:
+    """Return the test by the capital ``prod_s (1 + b_s (alpha - L_s))``: it must reach 1 / delta.
 
     The bets b_s in [0, 1] are the same for all thresholds, so that capital falls in the losses.
     """
+    bets = _bets(losses, alpha, needed)
 
-    losses: _Losses
-    alpha: float
-    needed: float
-    bets: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, losses: _Losses, alpha: Fraction, delta: Fraction) -> _Betting:
-        needed = -math.log(delta)
-        return cls(losses, float(alpha), needed, _bets(losses, float(alpha), needed))
-
-    def rejects(self, count: int) -> bool:
-        gains = np.log1p(self.bets * (self.alpha - self.losses.first(count)))
+    def rejects(count: int) -> bool:
+        gains = np.log1p(bets * (alpha - losses.first(count)))
         capital = np.cumsum(gains)
-        error = _rounding(len(gains), self.alpha, float(np.abs(gains).sum()), self.needed)
-        return float(capital.max()) - error >= self.needed
+        error = _rounding(len(gains), alpha, float(np.abs(gains).sum()), needed)
+        return float(capital.max()) - error >= needed
+
+    return rejects
 
 
 def _bets(losses: _Losses, alpha: float, needed: float) -> NDArray[np.float64]:
@@ -342,7 +330,7 @@ def _bets(losses: _Losses, alpha: float, needed: float) -> NDArray[np.float64]:
 def _rounding(count: int, alpha: float, gains: float, needed: float) -> float:
     """Return a bound of the rounding errors in the sum of `count` logarithms.
 
-    Factors are at least alpha and hold errors of four roundings, logarithms of four units in the
+    Factors are at least alpha, with errors of four roundings; logarithms have four units in the
     last place, and each partial sum one rounding more.
     """
     return _EPSILON * (4 * count / alpha + (count + 8) * gains + 4 * (needed + 1))
@@ -448,9 +436,7 @@ def _excess(count: int, trials: int, chance: Fraction, delta: Fraction) -> Fract
 
 def _needed(alpha: Fraction, delta: Fraction) -> int:
     """Return the least number of examples with ``(1 - alpha)^n <= delta``."""
-    number = math.log(delta) / math.log1p(-float(alpha))
-    nearest = max(1, round(number))
-    if abs(number - nearest) > _CLOSE * nearest:
-        return math.ceil(number)
-    # Next to a whole number the powers themselves decide.
-    return nearest if (1 - alpha) ** nearest <= delta else nearest + 1
+    count = max(1, math.ceil(math.log(delta) / math.log1p(-float(alpha))) - 1)
+    while _excess(0, count, alpha, delta) > 0:
+        count += 1
+    return count

@@ -1,20 +1,16 @@
 """The models of crowd-kit: answers as it reads them, and what it estimates as plausibilities.
 
-crowd-kit takes a frame with one row per response, and its results may hang on the order of rows and
-on what labels are called. So it gets codes in place of names, in an order that belongs to names
-alone, and its results come back by code. Sets that are calibrated on plausibilities of these models
-cover *the label that the model believes in*, and an example's plausibilities depend on all other
-examples of the table (`joint`). Votes are counted here where crowd-kit gives each annotator a
-weight, since with scikit-learn 1.7 and later crowd-kit 1.4.2 does not count them.
+crowd-kit takes a frame with one row per response, and its results may depend on the order of rows
+and on the names of labels. So it gets codes in place of names, in an order that belongs to names
+alone, and its results come back by code. Votes are counted here where crowd-kit gives each
+annotator a weight, since with scikit-learn 1.7 and later crowd-kit 1.4.2 does not count them.
 """
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import metadata
 from typing import Any, ClassVar, Literal
 
 import attrs
@@ -27,26 +23,17 @@ from plausibly.plugin import (
     Aggregator,
     InputError,
     Keys,
-    Rows,
-    answered_rows,
-    counted,
     listed,
     names,
     require,
     several,
-    warn,
 )
-from plausibly_builtins.aggregation import by_name, example_names, summed
+from plausibly_builtins.aggregation import convergence, example_names
+from plausibly_builtins.crowd_models.models import Cells
 
 Column = NDArray[np.float64]
-Codes = NDArray[np.intp]
 Estimator = Any  # Any: crowd-kit is optional, and unknown to a type checker without it
 
-_INSTEAD = {
-    "one-coin": "one-coin",
-    "wawa": "worker-agreement",
-    "zero-based-skill": "worker-agreement",
-}
 _THEIRS = {
     "iterations": "n_iter",
     "tolerance": "tol",
@@ -61,83 +48,41 @@ _THEIRS = {
 
 @attrs.frozen(kw_only=True, eq=False)
 class Answers:
-    """The responses of a table that name a label, each in as many rows as it counts times.
+    """Answers as rows for crowd-kit, each as often as it counts, and what it made of them.
 
-    `estimator` and `chances` are what crowd-kit made of them; None and 1 where all have one label.
+    Places of examples, annotators and labels are those of `cells`. Labels have texts, which
+    crowd-kit mistakes for nothing else.
     """
 
-    rows: Rows
-    example: Codes  # by their place in the order of names, as annotators
-    annotator: Codes  # rows are sorted by annotator, then example
-    label: Codes  # in the order in which they first come
-    used: Codes  # of each label in use, the code in the table
-    of_example: Codes  # the places of all examples of the table
-    of_annotator: Codes
-    estimator: Estimator | None = None
-    chances: Column  # (example, label in use)
+    cells: Cells
+    frame: pd.DataFrame  # task, worker, label; sorted by worker, then task
+    texts: dict[str, int]  # of labels in use, in the order in which they first come: their place
+    estimator: Estimator | None = None  # None where all answers are one label
+    chances: Column  # (label, example)
 
     @classmethod
-    def of(cls, rows: Rows, called: str, *, repeats: bool) -> Answers:
-        counts = rows.weight[rows.response] > 0
-        response = rows.response[counts]
-        who = rows.annotator[response]
-        if unknown := int((who < 0).sum()):
-            raise InputError(
-                "annotators-anonymous",
-                f"annotations: {counted(unknown)} of {several(who.size, 'response')} "
-                f"{'is' if unknown == 1 else 'are'} of unknown annotators",
-                expected=f"annotators by name: {called} estimates what each is worth",
-                found="responses without one",
-                hint="plausibly.select_annotations(ann, annotator=ann.annotator.values) leaves "
-                "them out; dawid-skene takes them as one annotator",
-                source="annotations",
-                details={"responses": unknown},
-            )
-        weight = rows.weight[response]
-        odd = weight != np.rint(weight) if repeats else weight != 1
-        if odd.any():
-            fine = "a whole number of times" if repeats else "once"
-            raise InputError(
-                "weights-broken",
-                f"{called} counts rows, and {several(int(odd.sum()), 'response')} of the "
-                f"annotations {'does' if odd.sum() == 1 else 'do'} not count {fine}",
-                expected=f"responses that count {fine}",
-                found=f"{names.RESPONSE_WEIGHT} {weight[odd][0]:g}",
-                hint="dawid-skene, one-coin or worker-agreement, which take any weight",
-                source=f"aggregator {called}",
-            )
-        of_example, of_annotator = (by_name(rows, dim) for dim in (names.EXAMPLE, names.ANNOTATOR))
-        example, annotator = of_example[rows.example[response]], of_annotator[who]
-        order = np.lexsort((example, annotator))
-        label, used = pd.factorize(rows.label[counts].astype(np.intp)[order])
-        times = np.rint(weight).astype(np.intp)[order]
-        return cls(
-            rows=rows,
-            example=np.repeat(example[order], times),
-            annotator=np.repeat(annotator[order], times),
-            label=np.repeat(label, times),
-            used=used,
-            of_example=of_example,
-            of_annotator=of_annotator,
-            chances=np.ones((rows.n, used.size)),
-        )
+    def of(cls, cells: Cells, times: NDArray[np.intp]) -> Answers:
+        order = np.argsort(cells.annotator, kind="stable")
+        label, used = pd.factorize(cells.label[order])
+        texts = {f"label{code:06}": int(place) for code, place in enumerate(used)}
+        columns = {
+            "task": cells.example[order],
+            "worker": cells.annotator[order],
+            "label": np.array([*texts], dtype=object)[label],
+        }
+        frame = pd.DataFrame({name: np.repeat(of, times[order]) for name, of in columns.items()})
+        chances = np.zeros((cells.labels, cells.rows.n))
+        chances[used] = 1.0
+        return cls(cells=cells, frame=frame, texts=texts, chances=chances)
 
     @property
-    def texts(self) -> list[str]:
-        """Names of the labels for crowd-kit: texts, which it mistakes for nothing else."""
-        return [f"label{code:06}" for code in range(self.used.size)]
-
-    @property
-    def frame(self) -> pd.DataFrame:
-        """Columns task, worker and label, with codes."""
-        texts = np.array(self.texts, dtype=object)
-        return pd.DataFrame(
-            {"task": self.example, "worker": self.annotator, "label": texts[self.label]}
-        )
+    def used(self) -> NDArray[np.intp]:
+        """Places of the labels in use."""
+        return np.array(list(self.texts.values()), np.intp)
 
     def by_annotator(self, series: pd.Series[Any]) -> Column:  # Any: of numbers
-        """Return crowd-kit's series of workers for the annotators of the table; NaN without one."""
-        values: Column = series.reindex(self.of_annotator).to_numpy(np.float64)
+        """Return a series of workers by annotator: (annotator,); NaN without an answer."""
+        values: Column = series.reindex(np.arange(self.cells.annotators)).to_numpy(np.float64)
         return values
 
 
@@ -153,7 +98,6 @@ class CrowdKit(Aggregator):
     repeats: ClassVar[bool] = True  # takes a response twice
     absolute: ClassVar[bool] = False  # losses are changes
     skilled: ClassVar[bool] = False  # gives each annotator a skill
-    most: ClassVar[int | None] = None  # labels
 
     def __attrs_post_init__(self) -> None:
         """Refuse where crowd-kit is not installed, before any file is read."""
@@ -165,39 +109,27 @@ class CrowdKit(Aggregator):
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
         answers, attributes = self._estimated(annotations)
-        values, rows = answers.chances, answers.rows
-        bad = ~np.isfinite(values).all(axis=1) | (values < 0).any(axis=1)
-        sums = np.where(bad, 1.0, values.sum(axis=1))
+        values, cells = answers.chances, answers.cells
+        bad = ~np.isfinite(values).all(axis=0) | (values < 0).any(axis=0)
+        sums = np.where(bad, 1.0, values[answers.used].T.sum(axis=1))
         bad |= sums <= 0
         if bad.any():
-            shown = example_names(rows, np.flatnonzero(bad[answers.of_example]))
-            found = f"none for {several(len(shown), 'example')} ({listed(shown)})"
-            raise self._failure(found, details={"examples": shown})
-        table = np.zeros((rows.n, rows.labels))
-        table[:, answers.used] = (values / sums[:, None])[answers.of_example]
-        return rows.plausibilities(table).assign_attrs(attributes)
+            shown = example_names(cells.rows, np.flatnonzero(bad[cells.of_example]))
+            raise self._failure(f"none for {several(len(shown), 'example')} ({listed(shown)})")
+        return cells.rows.plausibilities(cells.as_table(values / sums)).assign_attrs(attributes)
 
     def reliability(self, annotations: xr.Dataset) -> xr.Dataset | None:
         answers, attributes = self._estimated(annotations)
-        known = answers.rows.table.coords
-        table = xr.Dataset(
-            {names.WEIGHT: (names.ANNOTATOR, self._worth(answers))},
-            coords={name: known[name].variable for name in (names.ANNOTATOR, names.LABEL)},
-        )
+        table = answers.cells.reliability(self._worth(answers))
         return self._with_more(table, answers).assign_attrs(attributes)
 
     def _worth(self, answers: Answers) -> Column:
         """Return the chance of each annotator to be right: (annotator,)."""
         if self.skilled and answers.estimator is not None:
             return answers.by_annotator(answers.estimator.skills_)
-        size = answers.of_annotator.size
-        right = np.bincount(
-            answers.annotator, answers.chances[answers.example, answers.label], size
-        )
         with np.errstate(invalid="ignore"):
-            share = right / np.bincount(answers.annotator, minlength=size)
-        worth: Column = share[answers.of_annotator]
-        return worth
+            share: Column = answers.cells.right(answers.chances) / answers.cells.responses
+        return share
 
     def _with_more(self, table: xr.Dataset, answers: Answers) -> xr.Dataset:
         return table
@@ -205,32 +137,35 @@ class CrowdKit(Aggregator):
     def _estimated(self, annotations: xr.Dataset) -> tuple[Answers, dict[str, str]]:
         """Return answers with what an estimator made of them, and how it converged."""
         library = require("crowdkit.aggregation", extra="crowd", source=self._source)
-        rows = answered_rows(annotations, self.accepts)
-        answers = Answers.of(rows, f"crowd-kit:{self.called}", repeats=self.repeats)
-        count = answers.used.size
-        if count < 2:
-            return answers, {}
-        if self.most is not None and count > self.most:
+        cells = Cells.of(annotations, self.accepts, "error", f"crowd-kit:{self.called}")
+        times = np.rint(cells.weight).astype(np.intp)
+        odd = cells.weight != (times if self.repeats else 1)
+        if odd.any():
+            fine = "a whole number of times" if self.repeats else "once"
             raise InputError(
-                "labels-too-many",
-                f"crowd-kit:{self.called} reads answers between {self.most} labels, and "
-                f"{counted(count)} are in the answers",
-                expected=f"{self.most} labels",
-                found=counted(count),
-                hint="aggregator crowd-kit:mmsr, crowd-kit:glad or dawid-skene",
+                "weights-broken",
+                f"crowd-kit:{self.called} reads single responses, and the annotations have others",
+                expected=f"responses that count {fine}",
+                found=f"{names.RESPONSE_WEIGHT} {cells.weight[odd][0]:g}",
+                hint="dawid-skene, one-coin or worker-agreement, which take any weight",
                 source=self._source,
             )
+        answers = Answers.of(cells, times)
+        if len(answers.texts) < 2:
+            return answers, {}
         options = attrs.asdict(self, recurse=False)
         parameters = {_THEIRS.get(name, name): value for name, value in options.items()}
         with self._apart():
             estimator = getattr(library, self.model)(**parameters, **self.fixed).fit(answers.frame)
-        chances = self._chances(answers, estimator)
+        chances = np.zeros_like(answers.chances)
+        chances[answers.used] = self._chances(answers, estimator).T
         attributes = self._convergence(estimator, **options) if "tolerance" in options else {}
         return attrs.evolve(answers, estimator=estimator, chances=chances), attributes
 
     def _chances(self, answers: Answers, estimator: Estimator) -> Column:
         """Return what a fitted estimator says of labels: (example, label in use)."""
-        ordered = estimator.probas_.reindex(index=np.arange(answers.rows.n), columns=answers.texts)
+        examples, texts = np.arange(answers.cells.rows.n), list(answers.texts)
+        ordered = estimator.probas_.reindex(index=examples, columns=texts)
         values: Column = ordered.to_numpy(np.float64)
         return values
 
@@ -247,25 +182,16 @@ class CrowdKit(Aggregator):
         finally:
             np.random.set_state(state)  # noqa: NPY002  # as it was before
 
-    def _failure(self, found: str, details: dict[str, object] | None = None) -> InputError:
+    def _failure(self, found: str) -> InputError:
         """Return the error ``crowd-kit-failed``: what crowd-kit raised or gave, and a way out."""
         library = require("crowdkit", extra="crowd", source=self._source)
-        version = f"crowd-kit {library.__version__}"
-        instead = _INSTEAD.get(self.called, "dawid-skene")
-        hint = f"aggregator {instead}, which is plausibly's own"
-        expected = "plausibilities of every example"
-        if "__sklearn_tags__" in found:
-            expected = f"a scikit-learn that {version} fits, such as 1.6"
-            found = f"scikit-learn {metadata.version('scikit-learn')}"
-            hint += '; or pip install "scikit-learn<1.7"'
         return InputError(
             "crowd-kit-failed",
-            f"{version} gives no plausibilities by {self.called}",
-            expected=expected,
+            f"crowd-kit {library.__version__} gives no plausibilities by {self.called}",
+            expected="plausibilities of every example",
             found=" ".join(found.split()),
-            hint=hint,
+            hint="aggregator dawid-skene, one-coin or worker-agreement, which are plausibly's own",
             source=self._source,
-            details=details,
         )
 
     def _convergence(
@@ -275,19 +201,25 @@ class CrowdKit(Aggregator):
         history = [float(loss) for loss in estimator.loss_history_]
         before = history[-2] if len(history) > 1 else 0.0
         change = history[-1] if self.absolute else max(history[-1] - before, 0.0)
-        facts = {"iterations": len(history), "change": change, "tolerance": tolerance}
-        if len(history) >= iterations and (change >= tolerance or len(history) == 1):
-            warn(
-                "not-converged",
-                f"crowd-kit:{self.called} has not converged: in iteration "
-                f"{counted(len(history))} what it maximises still changes by {change:.2g}",
-                expected=f"changes below {tolerance:g}",
-                hint=f"iterations = {iterations * 10}",
-                source=self._source,
-                details=facts,
-                stacklevel=3,
-            )
-        return {names.CONVERGENCE: json.dumps({**facts, "objective": history[-1]})}
+        early = len(history) >= iterations and (change >= tolerance or len(history) == 1)
+        called = f"crowd-kit:{self.called}"
+        return convergence(called, len(history), change, tolerance, settled=not early)
+
+
+@attrs.frozen(kw_only=True)
+class Converging(CrowdKit):
+    """A model that stops where the likelihood hardly rises.
+
+    Attributes
+    ----------
+    iterations : int
+        The most iterations; it warns where that is too few.
+    tolerance : float
+        It stops where the lower bound of the log-likelihood of a response rises by less.
+    """
+
+    iterations: int = attrs.field(default=100, validator=attrs.validators.ge(1))
+    tolerance: float = attrs.field(default=1e-5, validator=attrs.validators.gt(0.0))
 
 
 @attrs.frozen(kw_only=True)
@@ -299,27 +231,17 @@ class Weighing(CrowdKit):
 
     def _chances(self, answers: Answers, estimator: Estimator) -> Column:
         """Return the sums of the skills of those who say a label."""
-        worth = estimator.skills_.reindex(answers.annotator).fillna(0.0).to_numpy(np.float64)
-        n, size = answers.rows.n, answers.used.size
-        cells = answers.example * size + answers.label
-        return summed(cells, worth, n * size).reshape(n, size)
+        worth = np.nan_to_num(answers.by_annotator(estimator.skills_))
+        return answers.cells.weighted(worth)[answers.used].T
 
 
 @attrs.frozen(kw_only=True)
-class DawidSkene(CrowdKit):
+class DawidSkene(Converging):
     """Plausibility of a label = its chance of being the one true label, by crowd-kit's DawidSkene.
 
-    The model of plausibly's own `dawid-skene`, with `smoothing` 0 and another test of convergence:
-    it stops where the lower bound of the log-likelihood of a response rises by less than
-    `tolerance`. Of annotators none of whose examples can have some label, crowd-kit takes what they
-    did say as certain, and plausibly every label as equally likely.
-
-    Attributes
-    ----------
-    iterations : int
-        The most iterations; it warns where that is too few.
-    tolerance : float
-        It stops where the bound rises by less.
+    The model of plausibly's own `dawid-skene`, with `smoothing` 0 and another test of convergence.
+    Of annotators none of whose examples can have some label, crowd-kit takes what they did say as
+    certain, and plausibly every label as equally likely.
 
     References
     ----------
@@ -330,38 +252,25 @@ class DawidSkene(CrowdKit):
     called: ClassVar[str] = "dawid-skene"
     model: ClassVar[str] = "DawidSkene"
 
-    iterations: int = attrs.field(default=100, validator=attrs.validators.ge(1))
-    tolerance: float = attrs.field(default=1e-5, validator=attrs.validators.gt(0.0))
-
     def _with_more(self, table: xr.Dataset, answers: Answers) -> xr.Dataset:
         """Return the table with the chances (annotator, label, said)."""
-        labels = answers.rows.labels
-        chance = np.full((answers.of_annotator.size, labels, labels), np.nan)
+        cells = answers.cells
+        chance = np.full((cells.annotators, cells.labels, cells.labels), np.nan)
         if answers.estimator is not None:
-            answered = np.unique(answers.annotator)
-            chance[np.ix_(answered, answers.used)] = 0.0
+            chance[np.ix_(np.unique(cells.annotator), answers.used)] = 0.0
             for (worker, text), row in answers.estimator.errors_.iterrows():
-                column = answers.used[answers.texts.index(text)]
-                chance[worker, answers.used, column] = row.reindex(answers.texts)
-        dims = (names.ANNOTATOR, names.LABEL, "said")
-        table = table.assign(confusion=(dims, chance[answers.of_annotator]))
-        return table.assign_coords(said=answers.rows.table[names.LABEL].values)
+                chance[worker, answers.used, answers.texts[text]] = row.reindex(list(answers.texts))
+        ordered = chance[cells.of_annotator][:, cells.of_label][:, :, cells.of_label]
+        table = table.assign(confusion=((names.ANNOTATOR, names.LABEL, "said"), ordered))
+        return table.assign_coords(said=cells.rows.table[names.LABEL].values)
 
 
 @attrs.frozen(kw_only=True)
-class OneCoin(CrowdKit):
+class OneCoin(Converging):
     """Plausibility of a label = its chance of being the one true label, by OneCoinDawidSkene.
 
     The model of plausibly's own `one-coin`, with the priors `right` and `wrong` 0, for the labels
-    in the answers, and another test of convergence: it stops where the lower bound of the
-    log-likelihood of a response rises by less than `tolerance`.
-
-    Attributes
-    ----------
-    iterations : int
-        The most iterations; it warns where that is too few.
-    tolerance : float
-        It stops where the bound rises by less.
+    in the answers, and another test of convergence.
 
     References
     ----------
@@ -372,23 +281,17 @@ class OneCoin(CrowdKit):
     model: ClassVar[str] = "OneCoinDawidSkene"
     skilled: ClassVar[bool] = True
 
-    iterations: int = attrs.field(default=100, validator=attrs.validators.ge(1))
-    tolerance: float = attrs.field(default=1e-5, validator=attrs.validators.gt(0.0))
-
 
 @attrs.frozen(kw_only=True)
-class Glad(CrowdKit):
+class Glad(Converging):
     """Plausibility of a label = its chance of being the one true label, by crowd-kit's GLAD.
 
     Annotator q says the true label of example i with chance ``s(a_q exp(b_i))``, s the logistic
-    function, and each of the other labels in the answers with an equal share of the rest. The
-    abilities a_q and easinesses b_i have Gaussian priors around 1; they and the chances are found
-    together, by expectation maximisation with conjugate gradients inside.
+    function, and each of the other labels with an equal share of the rest; abilities a_q and
+    easinesses b_i have Gaussian priors around 1 (EM with conjugate gradients inside).
 
     Attributes
     ----------
-    iterations : int
-        The most iterations; it warns where that is too few.
     tolerance : float
         It stops where the expected log-likelihood of a response rises by less.
     steps : int
@@ -402,32 +305,26 @@ class Glad(CrowdKit):
     called: ClassVar[str] = "glad"
     model: ClassVar[str] = "GLAD"
 
-    iterations: int = attrs.field(default=100, validator=attrs.validators.ge(1))
-    tolerance: float = attrs.field(default=1e-5, validator=attrs.validators.gt(0.0))
     steps: int = attrs.field(default=25, validator=attrs.validators.ge(1))
 
     def _with_more(self, table: xr.Dataset, answers: Answers) -> xr.Dataset:
-        ability = np.full(answers.of_annotator.size, np.nan)
+        ability = np.full(answers.cells.annotators, np.nan)
         if answers.estimator is not None:
             ability = answers.by_annotator(answers.estimator.alphas_)
-        return table.assign(ability=(names.ANNOTATOR, ability))
+        return table.assign(ability=(names.ANNOTATOR, ability[answers.cells.of_annotator]))
 
 
 @attrs.frozen(kw_only=True)
 class Mace(CrowdKit):
     """Plausibility of a label = its chance of being the one true label, by crowd-kit's MACE.
 
-    Annotator q knows the true label with chance ``t_q`` and says it; else they say what they always
-    say: label l with chance ``x_ql``. All labels in the answers are as likely beforehand. It is
-    estimated by variational Bayes, or by expectation maximisation, from a random start.
-
-    The start belongs to places in the order of names. There is no test of convergence: it takes all
-    iterations.
+    Annotator q knows the true label with chance ``t_q`` and says it; else they say label l with
+    chance ``x_ql``. It is estimated from a random start.
 
     Attributes
     ----------
     iterations : int
-        How many.
+        How many; there is no test of convergence.
     method : {"vb", "em"}
         Variational Bayes, with the priors below, or expectation maximisation.
     guesses, knows : float
@@ -454,30 +351,25 @@ class Mace(CrowdKit):
     random_state: int = attrs.field(default=0, validator=attrs.validators.ge(0))
 
     def _with_more(self, table: xr.Dataset, answers: Answers) -> xr.Dataset:
-        competence = np.full(answers.of_annotator.size, np.nan)
+        competence = np.full(answers.cells.annotators, np.nan)
         if answers.estimator is not None:
-            competence[np.unique(answers.annotator)] = answers.estimator.spamming_[:, 1]
-        return table.assign(competence=(names.ANNOTATOR, competence[answers.of_annotator]))
+            competence[np.unique(answers.cells.annotator)] = answers.estimator.spamming_[:, 1]
+        return table.assign(competence=(names.ANNOTATOR, competence[answers.cells.of_annotator]))
 
 
 @attrs.frozen(kw_only=True)
-class Mmsr(Weighing):
+class Mmsr(Converging, Weighing):
     """Plausibility of a label = its chance, given the accuracies that crowd-kit's MMSR estimates.
 
     The accuracy ``c_q`` of each annotator is read off how often pairs of annotators agree, as a
     matrix of rank one, of which the most extreme entries are left out: some annotators may mislead.
     crowd-kit then adds up the weights ``g_q = log((L - 1) c_q / (1 - c_q))`` of those who say a
-    label, L being the number of labels in the answers. These scores are no plausibilities:
-    divided by their sum they may be negative. With equal chances beforehand they are logarithms::
+    label, L being the number of labels in the answers. With equal chances beforehand::
 
         lambda_ik  =  exp(sum of g_q over those who say k)  /  the same, summed over labels
 
-    which is the one-coin model with these accuracies.
-
     Attributes
     ----------
-    iterations : int
-        The most iterations; it warns where that is too few.
     tolerance : float
         It stops where the matrix changes by less.
     random_state : int
@@ -509,16 +401,15 @@ class Mmsr(Weighing):
         if answers.estimator is None:
             return worth
         odds: Column = np.exp(worth)
-        return odds / (odds + answers.used.size - 1)
+        return odds / (odds + len(answers.texts) - 1)
 
 
 @attrs.frozen(kw_only=True)
 class Kos(CrowdKit):
     """All plausibility on the label that crowd-kit's KOS infers: of two, the one that weighs more.
 
-    Messages go between examples and annotators, from random weights. It gives labels alone: a row
-    is one 1 and zeros. Where both labels weigh the same it gives none, and the table is refused. It
-    does not say what an annotator is worth.
+    Messages go between examples and annotators, from random weights. Tables are refused where both
+    labels of an example weigh the same, or with more than two labels in the answers.
 
     Attributes
     ----------
@@ -536,45 +427,27 @@ class Kos(CrowdKit):
     called: ClassVar[str] = "kos"
     model: ClassVar[str] = "KOS"
     repeats: ClassVar[bool] = False
-    most: ClassVar[int | None] = 2
 
     iterations: int = attrs.field(default=100, validator=attrs.validators.ge(1))
     random_state: int = attrs.field(default=0, validator=attrs.validators.ge(0))
 
     def _chances(self, answers: Answers, estimator: Estimator) -> Column:
         """Return 1 for the label that was inferred: (example, label in use)."""
-        labels = estimator.labels_.reindex(np.arange(answers.rows.n)).to_numpy()
-        texts = np.array(answers.texts, dtype=object)
+        labels = estimator.labels_.reindex(np.arange(answers.cells.rows.n)).to_numpy()
+        texts = np.array([*answers.texts], dtype=object)
         chances: Column = (labels[:, None] == texts).astype(np.float64)
         return chances
 
     def reliability(self, annotations: xr.Dataset) -> None:
         """Return None: it does not say what an annotator is worth."""
 
-    def _estimated(self, annotations: xr.Dataset) -> tuple[Answers, dict[str, str]]:
-        try:
-            return super()._estimated(annotations)
-        except InputError as error:
-            if not isinstance(error.__cause__, KeyError):  # the sign 0, which is neither label's
-                raise
-            raise InputError(
-                "kos-tied",
-                "crowd-kit:kos finds two labels of an example of the same weight, and infers "
-                "neither",
-                expected="annotators who answered several examples, for each example",
-                found="an example of which nothing speaks for one label",
-                hint="aggregator worker-agreement or dawid-skene, which keep the tie",
-                source="aggregator crowd-kit:kos",
-            ) from error
-
 
 @attrs.frozen(kw_only=True)
 class Wawa(Weighing):
     """Plausibility of a label = the weight of those who chose it / the weight of all who answered.
 
-    The weight of an annotator is how often they agree with the majority. Where labels tie for the
-    most votes, that which comes first by annotator, then example, is the majority; plausibly's own
-    `worker-agreement` shares the credit.
+    The weight of an annotator is how often they agree with the majority. Where labels tie, the
+    first by annotator, then example, is the majority; `worker-agreement` shares the credit.
 
     References
     ----------
@@ -591,8 +464,6 @@ class ZeroBasedSkill(Weighing):
 
     All weights start just above a guess; each iteration moves them towards how often an annotator
     agrees with the majority by the weights before, at a rate that halves every 20 iterations.
-    Where labels tie for the most weight, one of them is the majority, that which comes first by
-    annotator, then example.
 
     Attributes
     ----------

@@ -6,20 +6,17 @@ from plausibly.plugin import AGGREGATOR, Registrar, hookimpl
 
 _AGGREGATORS = {
     "dawid-skene": (
-        "em:DawidSkene",
+        "models:DawidSkene",
         "one true label per example, one confusion matrix per annotator (EM)",
     ),
-    "one-coin": ("em:OneCoin", "one true label per example, one accuracy per annotator (EM)"),
+    "one-coin": ("models:OneCoin", "one true label per example, one accuracy per annotator (EM)"),
     "worker-agreement": (
-        "em:WorkerAgreement",
+        "models:WorkerAgreement",
         "votes weighted by the annotator's agreement with the majority",
     ),
-    "weighted-vote": (
-        "em:WeightedVote",
-        "votes weighted by a given weight per annotator",
-    ),
+    "weighted-vote": ("models:WeightedVote", "votes weighted by a given weight per annotator"),
     "exclude": (
-        "exclude:Exclude",
+        "models:Exclude",
         "any aggregator, without annotators that are named or have low weight",
     ),
 }

@@ -6,14 +6,8 @@ from plausibly.plugin import AGGREGATOR, ANNOTATION, Registrar, hookimpl
 
 _HERE = "plausibly_builtins.label_set"
 _AGGREGATORS = {
-    "label-set": (
-        "EqualSplit",
-        "each set split equally over its labels (default for label sets)",
-    ),
-    "spread": (
-        "Spread",
-        "any aggregator; the share of a parent label goes to its children",
-    ),
+    "label-set": ("EqualSplit", "each set split equally over its labels (default for label sets)"),
+    "spread": ("Spread", "any aggregator; the share of a parent label goes to its children"),
 }
 
 

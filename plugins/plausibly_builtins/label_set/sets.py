@@ -42,10 +42,9 @@ _DROP = "drop"
 
 @attrs.frozen(kw_only=True)
 class LabelSet(Annotation):
-    """A set of labels a response.
+    """A set of labels per response.
 
-    An answer is a list, tuple or set of labels; a label named twice is named once. Whether an empty
-    set is an answer is not ours to say: it is an error until `empty` says so.
+    An answer is a list, tuple or set of labels; a label named twice is named once.
 
     Attributes
     ----------
@@ -100,9 +99,8 @@ class EqualSplit(Shares):
 
     ``lambda_ik = sum_b w_b 1[k in b] / |b| / sum_b w_b`` over the label sets b of example i that
     name a label, w_b their `response_weight`: the distribution of a label drawn at random from the
-    set of a random annotator. A single label is a set of one. Where all weights are
-    whole numbers the `denominator` of an example is its votes times the least common multiple of
-    the sizes of its sets, and every share is the exact one, rounded once.
+    set of a random annotator. Where all weights are whole numbers the `denominator` of an example
+    is its votes times the least common multiple of the sizes of its sets.
     """
 
     accepts: ClassVar[frozenset[str]] = frozenset({"label-set", "single-label"})
@@ -131,19 +129,14 @@ def _fits(spread: Spread, _: object, value: str | None) -> None:
 class Spread(Around):
     """Aggregate with any aggregator, then take the plausibility of parents to the labels below.
 
-    A label that others name in their column ``parent`` of the table of labels is above them. The
-    inner aggregator treats it as a label of its own; its plausibility then goes to the leaves
-    below, at whatever level, and the parent keeps none.
-
-    With ``lambda`` from the inner aggregator, parent p and its leaves L(p), each leaf l gets
+    A label that others name in their column ``parent`` of the table of labels is above them. With
+    ``lambda`` from the inner aggregator, parent p and the leaves L(p) below it, each leaf l gets
     ``lambda_ip / |L(p)|`` (``"uniform"``) or ``lambda_ip lambda_il / sum_{k in L(p)} lambda_ik``
     (``"frequency"``). Parents are taken from the lowest level up. Shares are exact: the
     `denominator` grows by what the numbers of leaves need.
 
     Attributes
     ----------
-    inner : Aggregator, optional
-        By name, as a table or itself; by default the one for the kind of annotation.
     parents : {"uniform", "frequency", "drop", "error"}
         What becomes of a parent's plausibility: equal shares for its leaves (default); shares in
         proportion to their own plausibility in the example; nothing, the other labels of the
@@ -169,23 +162,20 @@ class Spread(Around):
         tree = Hierarchy.of_table(table)
         if not tree.above:
             return plausibilities
-        if not plausibilities.indexes[names.LABEL].equals(table.indexes[names.LABEL]):
-            plausibilities = plausibilities.sel({names.LABEL: table.indexes[names.LABEL]})
+        labels = table.indexes[names.LABEL]
+        plausibilities = plausibilities.reindex({names.LABEL: labels}, copy=False)
         plausibilities = plausibilities.transpose(..., names.EXAMPLE, names.LABEL)
         if self.parents == "error":
             named: Bools = plausibilities.values[..., list(tree.above)] > 0
             if examples := _named(plausibilities, np.any(named, axis=-1)):
-                labels = [tree.labels[at] for k, at in enumerate(tree.above) if named[..., k].any()]
-                stand = "stands" if len(labels) == 1 else "stand"
+                above = [tree.labels[at] for k, at in enumerate(tree.above) if named[..., k].any()]
                 raise InputError(
                     "parents-named",
-                    f"annotations name {listed(map(quoted, labels))}, which {stand} above other "
-                    "labels",
+                    f"annotations name labels above others: {listed(map(quoted, above))}",
                     expected="labels that stand above none",
                     found=f"{several(len(examples), 'example')} ({listed(examples)})",
                     hint='parents = "uniform", "frequency" or "drop"',
                     source="annotations",
-                    details={"examples": examples},
                 )
         elif self.parents == "drop":
             plausibilities = _dropped(plausibilities, tree, rows)
@@ -279,15 +269,11 @@ def _dropped(plausibilities: xr.DataArray, tree: Hierarchy, rows: Rows) -> xr.Da
     if examples := _named(plausibilities, total <= 0):
         raise InputError(
             "parents-alone",
-            f"annotations name only labels that stand above others in "
-            f"{several(len(examples), 'example')} ({listed(examples)})",
-            expected="an answer to each example that is kept",
-            found='parents = "drop", which leaves none',
-            hint='parents = "uniform" or "frequency", or plausibly.select_annotations(ann, '
-            "example=...) the "
-            "others",
+            f"annotations name only labels above others in {several(len(examples), 'example')}",
+            expected="an answer with a label that stands above none",
+            found=listed(examples),
+            hint='parents = "uniform" or "frequency", which spread these answers',
             source="annotations",
-            details={"examples": examples},
         )
     of_parents = np.isin(rows.label, tree.above)
     gone = int(np.rint(rows.weight[rows.response[of_parents]].sum()))

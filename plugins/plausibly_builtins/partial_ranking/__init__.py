@@ -31,7 +31,7 @@ def register(registrar: Registrar) -> None:
     registrar.add(
         ANNOTATION,
         "partial-ranking",
-        f"{_HERE}.annotation:PartialRanking",
+        f"{_HERE}.points:PartialRanking",
         summary="ranked blocks of labels; labels that are not named are excluded",
     )
     for name, (place, summary) in _AGGREGATORS.items():

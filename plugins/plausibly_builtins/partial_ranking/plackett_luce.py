@@ -16,7 +16,6 @@ exponentially on both sides. Blocks of one label have a closed form.
 
 from __future__ import annotations
 
-import json
 import math
 from typing import ClassVar
 
@@ -25,14 +24,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from plausibly.plugin import Aggregator, InputError, Keys, counted, listed, names, several, warn
-from plausibly_builtins.aggregation import example_names
+from plausibly.plugin import Aggregator, InputError, Keys, listed, several
+from plausibly_builtins.aggregation import convergence, example_names
 from plausibly_builtins.rankings import Column, Ranked, Unmentioned
 
 _STEP = 0.125  # between nodes, of blocks of up to thirty
 _FIRST = -42.0  # what lies before is less than exp(-42) of the whole
 _LATE = 700.0  # exp of more is no float
-_AT_ONCE = 1 << 18  # terms of the integrals in memory at a time
 
 
 def log_chances(log_ratio: Column) -> Column:
@@ -40,58 +38,46 @@ def log_chances(log_ratio: Column) -> Column:
     if log_ratio.shape[1] == 1:
         alone: Column = -np.logaddexp(0.0, -log_ratio[:, 0])
         return alone
-    log_chance = np.empty(len(log_ratio))
-    for part, time, ratio in _parts(log_ratio):
-        largest, weight = _integrand(time, ratio)
-        log_chance[part] = largest + np.log(weight.sum(axis=1) * (time[1] - time[0]))
+    time = _nodes(log_ratio.shape[1])
+    largest, weight = _integrand(time, log_ratio)
+    log_chance: Column = largest + np.log(weight.sum(axis=1) * (time[1] - time[0]))
     return log_chance
 
 
-def moments(log_ratio: Column) -> tuple[Column, Column, Column]:
-    """Return log-chances (block,), and their derivatives by utilities in the block.
+def derivatives(log_ratio: Column) -> tuple[Column, Column]:
+    """Return the derivatives of log-chances by utilities in the block.
 
     The gradient (block, place) is by ``phi_k``, the curvature (block, place, place) is the second
     derivatives, with T fixed. The chance depends on ratios alone, so the derivative by log T is
     minus the sum of the others.
     """
-    blocks, size = log_ratio.shape
-    if size == 1:
-        log_chance = log_chances(log_ratio)
-        lost = np.exp(-np.logaddexp(0.0, log_ratio))  # chance that another arrives first
-        return log_chance, lost, (-np.exp(log_chance)[:, None] * lost)[:, :, None]
-    log_chance, gradient = np.empty(blocks), np.empty((blocks, size))
-    curvature = np.empty((blocks, size, size))
-    for part, time, ratio in _parts(log_ratio):
-        largest, weight = _integrand(time, ratio)
-        total = weight.sum(axis=1)
-        log_chance[part] = largest + np.log(total * (time[1] - time[0]))
-        weight /= total[:, None]
-        waits = _waits(time, ratio)
-        with np.errstate(over="ignore"):
-            slope = np.where(waits < 1e-300, 1.0, waits / np.expm1(np.maximum(waits, 1e-300)))
-        mean = (slope * weight[:, None, :]).sum(axis=2)
-        bend = slope * (1.0 - slope - waits)
-        off = slope - mean[:, :, None]
-        for place in range(size):
-            row = (off[:, place, None, :] * off * weight[:, None, :]).sum(axis=2)
-            row[:, place] += (bend[:, place] * weight).sum(axis=1)
-            curvature[part, place] = row
-        gradient[part] = mean
-    return log_chance, gradient, curvature
-
-
-def _parts(log_ratio: Column) -> list[tuple[slice, Column, Column]]:
-    """Return blocks a few at a time: which, the nodes s, and their log-ratios."""
     size = log_ratio.shape[1]
+    if size == 1:
+        lost = np.exp(-np.logaddexp(0.0, log_ratio))  # chance that another arrives first
+        return lost, (-np.exp(log_chances(log_ratio))[:, None] * lost)[:, :, None]
+    time = _nodes(size)
+    weight = _integrand(time, log_ratio)[1]
+    weight /= weight.sum(axis=1)[:, None]
+    waits = _waits(time, log_ratio)
+    with np.errstate(over="ignore"):
+        slope = np.where(waits < 1e-300, 1.0, waits / np.expm1(np.maximum(waits, 1e-300)))
+    mean = (slope * weight[:, None, :]).sum(axis=2)
+    bend = slope * (1.0 - slope - waits)
+    off = slope - mean[:, :, None]
+    curvature = np.empty((len(log_ratio), size, size))
+    for place in range(size):
+        row = (off[:, place, None, :] * off * weight[:, None, :]).sum(axis=2)
+        row[:, place] += (bend[:, place] * weight).sum(axis=1)
+        curvature[:, place] = row
+    return mean, curvature
+
+
+def _nodes(size: int) -> Column:
+    """Return the nodes s of the integral for blocks of a size."""
     # y^b exp(-y), the slowest fall there is, has lost 70 powers of e at 60 + 3 b; its logarithm
     # bends as a normal density with variance 1 / b.
     apart = min(_STEP, 0.7 / math.sqrt(size + 1.0))
-    time = np.arange(_FIRST, math.log(60.0 + 3.0 * size), apart)
-    step = max(1, _AT_ONCE // (size * time.size))
-    return [
-        (slice(at, at + step), time, log_ratio[at : at + step])
-        for at in range(0, len(log_ratio), step)
-    ]
+    return np.arange(_FIRST, math.log(60.0 + 3.0 * size), apart)
 
 
 def _integrand(time: Column, ratio: Column) -> tuple[Column, Column]:
@@ -117,11 +103,13 @@ _LONGEST = 4.0  # of a step, in log utilities
 _HALVINGS = 60
 _RIDGE = 1e-14  # of the mean bend: no matrix is singular by rounding
 _ROUNDING = 1e-13  # what an objective loses in the last digits
-_NUMBERS_AT_ONCE = 1 << 21  # numbers in memory at a time
+_NUMBERS_AT_ONCE = 1 << 23  # numbers in memory at a time
 
 
 @attrs.frozen(kw_only=True, eq=False)
 class _Alike:
+    """Examples of one size: priors of their places, and stages of all of them."""
+
     prior: Column
     example: Codes
     block: NDArray[np.bool_]
@@ -175,7 +163,7 @@ class _Alike:
         size = share.shape[1]
         for stages, places in self._by_size():
             log_ratio, under = self._ratios(log_share, stages, places)
-            _, gradient, curvature = moments(log_ratio)
+            gradient, curvature = derivatives(log_ratio)
             weight = self.weight[stages]
             gained = gradient * weight[:, None]
             lost = gained.sum(axis=1)
@@ -205,13 +193,10 @@ class _Alike:
         """Return stages whose blocks have one size, and the places of their labels."""
         sizes = self.block.sum(axis=1)
         groups = []
-        step = max(1, _NUMBERS_AT_ONCE // self.block.shape[1] ** 2)
         for size in np.unique(sizes):
-            every = np.flatnonzero(sizes == size)
-            for at in range(0, every.size, step):
-                stages = every[at : at + step]
-                places = np.nonzero(self.block[stages])[1].reshape(stages.size, size)
-                groups.append((stages, places))
+            stages = np.flatnonzero(sizes == size)
+            places = np.nonzero(self.block[stages])[1].reshape(stages.size, size)
+            groups.append((stages, places))
         return groups
 
     def _ratios(self, log_share: Column, stages: Codes, places: Codes) -> tuple[Column, Column]:
@@ -227,31 +212,37 @@ class _Alike:
 
 def fit(
     ranked: Ranked, prior: float, *, tolerance: float, iterations: int
-) -> tuple[list[Column], Codes, Column, Column]:
+) -> tuple[list[Column], int, float]:
     """Return log plausibilities of places at which each example is most likely, and what it took.
 
-    That is steps, the largest change of a plausibility in the last, and the objective: (example,).
+    That is the most steps of an example, and the largest change of a plausibility in the last.
     """
     sizes = np.array([example.size for example in ranked.examples], np.intp)
     log_share: list[Column] = [np.zeros(size) for size in sizes]
-    steps, change = np.zeros(sizes.size, np.intp), np.zeros(sizes.size)
-    objective = np.zeros(sizes.size)
+    steps, largest = 0, 0.0
     for size in np.unique(sizes[sizes > 1]):
-        which = np.flatnonzero(sizes == size)
-        alike = _Alike.of(ranked, prior, which)
-        logs = np.full((which.size, size), -np.log(size))
-        objective[which] = alike.objective(logs)
-        change[which], going = np.inf, np.arange(which.size)
-        while going.size and steps[which].max() < iterations:
-            part, here, at = alike.part(going), logs[going], which[going]
-            way, guarantee = part.step(here)
-            logs[going], objective[at], full = _higher(part, here, objective[at], way, guarantee)
-            change[at] = np.abs(np.exp(logs[going]) - np.exp(here)).max(axis=1)
-            steps[at] += 1
-            going = going[~(full & (change[at] <= tolerance))]
-        for i, row in zip(which, logs, strict=True):
-            log_share[i] = row
-    return log_share, steps, change, objective
+        every = np.flatnonzero(sizes == size)
+        stages = max(len(ranked.examples[at].stages) for at in every)
+        at_once = max(1, _NUMBERS_AT_ONCE // (max(stages, 1) * size * (size + _nodes(size).size)))
+        for start in range(0, every.size, at_once):
+            which = every[start : start + at_once]
+            alike = _Alike.of(ranked, prior, which)
+            logs = np.full((which.size, size), -np.log(size))
+            objective, change = alike.objective(logs), np.full(which.size, np.inf)
+            going, count = np.arange(which.size), 0
+            while going.size and count < iterations:
+                part, here = alike.part(going), logs[going]
+                way, guarantee = part.step(here)
+                logs[going], objective[going], full = _higher(
+                    part, here, objective[going], way, guarantee
+                )
+                change[going] = np.abs(np.exp(logs[going]) - np.exp(here)).max(axis=1)
+                count += 1
+                going = going[~(full & (change[going] <= tolerance))]
+            steps, largest = max(steps, count), max(largest, float(change.max()))
+            for at, row in zip(which, logs, strict=True):
+                log_share[at] = row
+    return log_share, steps, largest
 
 
 def _higher(
@@ -292,9 +283,9 @@ def _diagonal(rows: Column) -> Column:
 class PlackettLuce(Aggregator):
     """Plausibility of a label = its chance of being ranked first, fitted to the rankings.
 
-    Each example is a small problem of its own. A ranking is made from the top: the next label is k
-    with chance ``lambda_k`` over the sum of what is left. The plausibilities are those at which
-    rankings and prior together are most likely::
+    A ranking is made from the top: the next label is k with chance ``lambda_k`` over the sum of
+    what is left. The plausibilities of an example are those at which its rankings and the prior
+    together are most likely::
 
         maximise  sum_b w_b log P(b | lambda)  +  prior sum_k log lambda_k,   sum_k lambda_k = 1
         P(b | lambda) = prod over blocks B of b:
@@ -302,22 +293,18 @@ class PlackettLuce(Aggregator):
 
     w_b is the `response_weight`, T_B the utility of all labels below the block: of those that the
     ranking names later, and, where `unlisted` of the table is ``excluded``, of those that it does
-    not name. A tie means that the order inside the block is not known: all orders are summed.
-
-    The prior is a gamma distribution of shape `prior` of every utility; this is the mode of log
-    utilities. Of single labels it is ``(v_k + prior) / (v + K prior)`` with v_k of v votes and K
-    labels in the model.
+    not name. All orders inside a tied block are summed. Of single labels the result is
+    ``(v_k + prior) / (v + K prior)`` with v_k of v votes and K labels in the model.
 
     Attributes
     ----------
     prior : float
-        Shape of the gamma prior: votes, so to speak, that each label in the model has before
-        any ranking. With 0 it is maximum likelihood, and examples where that is infinite are
-        refused: those with a group of labels that no label outside it ever beats.
+        Shape of the gamma prior of every utility: votes, so to speak, that each label in the model
+        has before any ranking. With 0, examples with a group of labels that no label outside it
+        ever beats are refused.
     unmentioned : {"nothing", "together", "each"}
-        Labels that no response of the example names get nothing, and are not in the model
-        (default); or are in the model as one label, whose plausibility they share equally; or each
-        as a label with a prior of its own.
+        Labels that no response of the example names are not in the model (default); or are in it as
+        one label, whose plausibility they share equally; or each with a prior of its own.
     tolerance : float
         It has converged where a full step changes no plausibility by more.
     iterations : int
@@ -345,36 +332,16 @@ class PlackettLuce(Aggregator):
             raise InputError(
                 "ranking-one-sided",
                 f"annotations: without a prior, the rankings of {several(len(shown), 'example')} "
-                f"({listed(shown)}) fit infinite utilities best",
+                "fit infinite utilities best",
                 expected="every group of labels beaten once by a label outside it",
-                found="a group that never is, or is never compared",
+                found=listed(shown),
                 hint="prior = 0.5, or another above 0",
                 source="annotations",
-                details={"examples": shown},
             )
-        log_share, steps, change, objective = fit(
+        log_share, steps, change = fit(
             ranked, self.prior, tolerance=self.tolerance, iterations=self.iterations
         )
-        largest, late = float(change.max(initial=0.0)), np.flatnonzero(change > self.tolerance)
-        if late.size:
-            shown, enough = example_names(ranked.rows, late), self.iterations * 10
-            warn(
-                "not-converged",
-                f"plackett-luce has not converged for {several(late.size, 'example')} "
-                f"({listed(shown)}): in step {counted(self.iterations)} a plausibility still "
-                f"changes by {largest:.2g}",
-                expected=f"changes of {self.tolerance:g} or less",
-                hint=f"iterations = {enough}, or a larger tolerance, such as {largest:.0e}",
-                source="aggregator plackett-luce",
-                details={"examples": shown, "change": largest},
-                stacklevel=2,
-            )
-        facts = {
-            "iterations": int(steps.max(initial=0)),
-            "change": largest,
-            "tolerance": self.tolerance,
-            "objective": float(np.sort(objective).sum()),
-        }
         values = ranked.spread([np.exp(log) for log in log_share])
-        plausibilities = ranked.rows.plausibilities(values)
-        return plausibilities.assign_attrs({names.CONVERGENCE: json.dumps(facts)})
+        settled = change <= self.tolerance
+        attributes = convergence("plackett-luce", steps, change, self.tolerance, settled=settled)
+        return ranked.rows.plausibilities(values).assign_attrs(attributes)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from functools import cached_property
 from typing import ClassVar
 
@@ -206,18 +205,14 @@ _FELT = 0.01  # what may be left of the start after the warm-up
 class PlackettLuceDraws(Aggregator):
     """Plausibilities drawn from the posterior of the model of Plackett and Luce.
 
-    The model is that of `plackett-luce`. Utilities have independent gamma priors of shape `prior`,
-    so that plausibilities without any ranking are ``Dirichlet(prior, ..., prior)``; of single
-    labels the posterior is ``Dirichlet(v_1 + prior, ..., v_K + prior)`` for v_k votes.
+    The model is that of `plackett-luce`; of single labels the posterior is
+    ``Dirichlet(v_1 + prior, ..., v_K + prior)`` for v_k votes.
 
     Draws come from Gibbs sampling: each label of a block gets the time at which it arrives, with
     density in proportion to ``prod_k lambda_k exp(-lambda_k x_k) exp(-T max_k x_k)``, T the utility
     of all labels below the block; given the times, utilities are gamma variables. Summed over
     times this is exactly the chance of the block, ties included. Every draw is the end of a chain
-    of its own, so draws are independent of each other.
-
-    With the calibrator ``monte-carlo``, what is covered is a label drawn from the posterior mean.
-    Draws are keyed by the names of the examples.
+    of its own, keyed by the name of the example.
 
     Attributes
     ----------
@@ -256,13 +251,11 @@ class PlackettLuceDraws(Aggregator):
             raise InputError(
                 "weights-broken",
                 f"annotations: rankings with ties of {several(len(shown), 'example')} "
-                f"({listed(shown)}) count a broken number of times",
-                expected="whole response weights where labels are tied: each time has a chain of "
-                "its own",
-                found=f"{broken[0][1]:g}",
+                "count a broken number of times",
+                expected="whole response weights where labels are tied",
+                found=f"{broken[0][1]:g}, about {listed(shown)}",
                 hint="aggregator plackett-luce, which takes any weight, or round the weights",
                 source="annotations",
-                details={"examples": shown},
             )
         chains = Chains.of(ranked, self.prior)
         hashes = ranked.rows.hashes
@@ -276,8 +269,7 @@ class PlackettLuceDraws(Aggregator):
         slowest = float(correlation.max(initial=0.0))
         left, slow = slowest**self.warm_up, np.flatnonzero(correlation**self.warm_up > _FELT)
         if slow.size:
-            shown, factor = example_names(ranked.rows, slow), math.log(min(slowest, 0.999))
-            enough = max(math.ceil(2 * math.log(_FELT) / factor), 2 * self.warm_up)
+            shown = example_names(ranked.rows, slow)
             warn(
                 "not-converged",
                 f"plackett-luce-draws: after {counted(self.warm_up)} sweeps, draws of "
@@ -285,9 +277,8 @@ class PlackettLuceDraws(Aggregator):
                 "they began",
                 expected=f"{_FELT:.0%} of the start or less",
                 found=f"up to {left:.0%}",
-                hint=f"warm_up = {enough}, or a larger prior, such as {self.prior * 2:g}",
+                hint=f"warm_up = {10 * self.warm_up}, or a larger prior",
                 source="aggregator plackett-luce-draws",
-                details={"examples": shown},
                 stacklevel=2,
             )
         facts = {"sweeps": self.warm_up, "correlation": slowest, "left": left}

@@ -1,8 +1,9 @@
-"""Plausibilities from ranks: inverse ranks, Borda points, and draws around inverse ranks."""
+"""Partial rankings, and plausibilities from ranks: inverse ranks, Borda points, draws."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 import attrs
@@ -11,20 +12,102 @@ import xarray as xr
 
 from plausibly.plugin import (
     Aggregator,
+    Annotation,
+    AnnotationTable,
+    Answer,
+    AnswerRefused,
     Floats,
     Ints,
     Keys,
+    Record,
     Rows,
+    check_responses,
+    label_text,
     names,
+    refuse_responses,
+    table_from_records,
 )
 from plausibly_builtins.aggregation import Shares, Terms
-from plausibly_builtins.rankings import (
-    Ranked,
-    Unmentioned,
-    by_example,
-    log_gamma,
-    log_normalised,
-)
+from plausibly_builtins.rankings import Ranked, Unmentioned, dirichlet
+
+_GAP = "a label in every rank: the numbers of the ranks are the weights"
+
+
+@attrs.frozen(kw_only=True)
+class PartialRanking(Annotation):
+    """A list of rank blocks, the best first.
+
+    An answer is a list whose entries are blocks: a label, or a list of labels that share the rank.
+    ``[["eczema", "psoriasis"], "tinea"]`` ranks two labels first and one second. Labels that are
+    not listed are excluded. None, empty text and the empty list are a skip: a response without
+    mention.
+    """
+
+    name: ClassVar[str] = "partial-ranking"
+
+    def build(self, records: Iterable[Record], labels: Sequence[str] | None) -> AnnotationTable:
+        """Return the annotation table of ``(example, annotator, blocks)`` records."""
+        return table_from_records(self.name, records, labels, _mentions, blocks=True)
+
+    def validate(self, table: xr.Dataset) -> None:
+        """Refuse repeated labels, empty ranks, and annotators who answer twice."""
+        rows = check_responses(table, self.name, labels_once=True)
+        # blocks rise within a response: each starts at 1, or is one after, or at, the one before
+        starts = np.ones(rows.response.size, bool)
+        starts[1:] = rows.response[1:] != rows.response[:-1]
+        before = np.where(starts, 0, np.roll(rows.block, 1))
+        refuse_responses(
+            rows,
+            rows.with_mentions((rows.block - before > 1) | (starts & (rows.block != 1))),
+            "ranking-gap",
+            "leaves a rank empty",
+            expected=_GAP,
+            hint="close the gap, or drop the ranking",
+        )
+
+
+def _mentions(answer: object) -> Answer:
+    if answer is None or answer == "":
+        return ()
+    if not isinstance(answer, (list, tuple)):
+        raise AnswerRefused(
+            "answer-invalid",
+            f"gives a {type(answer).__name__}",
+            expected='a list of blocks, such as [["eczema", "psoriasis"], "tinea"]',
+            found=repr(answer),
+            hint="split it into blocks, best first",
+        )
+    ranks: dict[str, int] = {}
+    for rank, block in enumerate(answer, start=1):
+        block = [block] if label_text(block) is not None else block
+        labels = list(block) if isinstance(block, (list, tuple, set, frozenset)) else [None]
+        texts = [name for label in labels if (name := label_text(label))]
+        if not labels or labels == [""]:
+            raise AnswerRefused(
+                "ranking-gap",
+                f"leaves rank {rank} empty",
+                expected=_GAP,
+                hint="close the gap, or drop the ranking",
+            )
+        if len(texts) < len(labels):
+            raise AnswerRefused(
+                "answer-invalid",
+                f"has no label at a place in rank {rank}",
+                expected="a label, or a list of labels",
+                found=repr(block),
+                hint="fix or drop it",
+            )
+        for label in texts:
+            if label in ranks:
+                raise AnswerRefused(
+                    "ranking-repeats",
+                    f'ranks "{label}" twice',
+                    expected="each label once",
+                    found=f"ranks {ranks[label]} and {rank}",
+                    hint="fix or drop it",
+                )
+            ranks[label] = rank
+    return tuple((label, rank, 1.0) for label, rank in ranks.items())
 
 
 @attrs.frozen(kw_only=True)
@@ -35,10 +118,8 @@ class InverseRank(Shares):
     rankings b of example i, w_b their `response_weight`; ``lambda_iy = alpha_iy / sum_k alpha_ik``.
     Blocks count from 1; labels that are not ranked get nothing.
 
-    A block shares its weight: ``{a, b, c} > d`` gives a, b and c 2/9 each, d 1/3. A single label
-    counts as a ranking of one. Values are the exact ones, rounded once, unless the
-    least common multiple of all ``r |block r|`` times the total weight passes 2^53 (rankings of
-    thirty labels and more).
+    A block shares its weight: ``{a, b, c} > d`` gives a, b and c 2/9 each, d 1/3. Values are the
+    exact ones, rounded once, up to rankings of about thirty labels.
 
     References
     ----------
@@ -67,11 +148,9 @@ class Borda(Shares):
     is 1. Labels that are tied share their places: a block after c labels has places c + 1 to
     c + |B|, and each of it the mean of them.
 
-    m_b is how many labels there are places for. Where `unlisted` of the table is ``excluded``, it
-    is the number of labels that any response of the example names: a ranking that is short still
-    puts its labels above all others. Where it is ``unknown``, it is the number of labels that b
-    itself names, since nothing is known of others (the modified Borda count). In both cases a
-    ranking gives nothing to labels that it does not name.
+    m_b is how many labels there are places for: where `unlisted` of the table is ``excluded``, the
+    number of labels that any response of the example names; where it is ``unknown``, the number
+    that b itself names (the modified Borda count).
 
     References
     ----------
@@ -120,19 +199,14 @@ class Dirichlet(Aggregator):
     """Plausibilities drawn around the inverse ranks, each draw from a Dirichlet distribution.
 
     ``lambda_i^j ~ Dirichlet(temperature mu_i + prior)`` with mu_i the plausibilities of
-    `inverse-rank`. Each draw is what experts might answer, if the answers were worth
-    `temperature` votes: draws are close to mu where that is large. Their mean is
-    ``(temperature mu_k + prior) / (temperature + K prior)`` over the K labels that take part, and
-    their variance is ``m_k (1 - m_k) / (temperature + K prior + 1)`` for that mean m.
-
-    How many rankings there were does not enter. Draws are keyed by the names of the examples.
+    `inverse-rank`, whatever the number of rankings. Draws are keyed by the names of the examples.
 
     Attributes
     ----------
     draws : int
         How many.
     temperature : float
-        More than 0.
+        How many votes the answers are worth, more than 0: draws are close to mu where it is large.
     prior : float
         Added for each label that takes part. With 0 (default), labels of inverse rank 0 get none.
     unmentioned : {"nothing", "together", "each"}
@@ -165,12 +239,8 @@ class Dirichlet(Aggregator):
             or [np.zeros(0)]
         )
         size = np.array([example.size for example in ranked.examples], np.intp)
-        owner = np.repeat(np.arange(ranked.rows.n), size)
-        hashes = ranked.rows.hashes
-        draws = []
-        for draw in range(1, self.draws + 1):
-            uniform = keys.child(f"dirichlet-{draw}").ragged(hashes, 2 * size)
-            logs = log_gamma(shape, uniform[::2], uniform[1::2])
-            share = np.exp(log_normalised(logs, owner, ranked.rows.n))
-            draws.append(by_example(share, size))
+        draws = [
+            dirichlet(shape, size, keys.child(f"dirichlet-{draw}"), ranked.rows.hashes)
+            for draw in range(1, self.draws + 1)
+        ]
         return ranked.drawn(draws, self.prior, keys.child("dirichlet"))

@@ -14,7 +14,7 @@ from plausibly.plugin import (
     answered_rows,
     names,
 )
-from plausibly_builtins.aggregation import Around
+from plausibly_builtins.aggregation import Around, drawn_plausibilities
 
 _FINE = 2.0**32  # units of an example whose weights are not whole numbers
 
@@ -25,21 +25,13 @@ class Bootstrap(Around):
 
     Draw j of example i has as many responses as the example has, each drawn from them with equal
     chances; ``lambda_i^j`` is what the inner aggregator makes of them. A response that counts
-    several times, as in a table of counts, is resampled as that many responses. Where the weights
-    of an example are not whole numbers, each of its responses is drawn with a chance in proportion
-    to its weight, and the total weight stays.
-
-    Resamples are keyed by the names of the examples. Empty answers are kept as they are. An inner
-    aggregator that draws plausibilities itself gives its first draw of each resample.
-
-    With the calibrator ``monte-carlo``, what is covered is a label drawn from the mean of all
-    bootstrap plausibilities. That is the inner aggregator's own where it is linear in the responses
-    (``label-frequency``, ``label-set``, ``soft-label``), and not elsewhere.
+    several times is resampled as that many responses. Where the weights of an example are not whole
+    numbers, each of its responses is drawn with a chance in proportion to its weight, and the total
+    weight stays. Resamples are keyed by the names of the examples. An inner aggregator that draws
+    plausibilities itself gives its first draw of each resample.
 
     Attributes
     ----------
-    inner : Aggregator, optional
-        By name, as a table or itself; by default the one for the kind of annotation.
     draws : int
         How many resamples.
 
@@ -80,19 +72,12 @@ class Bootstrap(Around):
             plausibilities = inner.aggregate(resample, stream.child("inner"))
             if names.DRAW in plausibilities.dims:
                 plausibilities = plausibilities.isel({names.DRAW: 0}, drop=True)
-            for dim in (names.EXAMPLE, names.LABEL):
-                if not plausibilities.indexes[dim].equals(rows.table.indexes[dim]):
-                    plausibilities = plausibilities.sel({dim: rows.table.indexes[dim]})
-            draws.append(plausibilities.transpose(names.EXAMPLE, names.LABEL))
-        stacked = xr.DataArray(
-            np.stack([plausibilities.values for plausibilities in draws]),
-            dims=(names.DRAW, names.EXAMPLE, names.LABEL),
-            coords={names.DRAW: np.arange(1, self.draws + 1)},
-        )
-        stacked = stacked.assign_coords(rows.plausibilities(draws[0].values).coords)
+            indexes = {dim: rows.table.indexes[dim] for dim in (names.EXAMPLE, names.LABEL)}
+            draws.append(plausibilities.reindex(indexes, copy=False).transpose(*indexes))
+        stacked = drawn_plausibilities(rows, np.stack([drawn.values for drawn in draws]))
         # How one resample converged says nothing of the others.
         attributes = {k: v for k, v in draws[0].attrs.items() if k != names.CONVERGENCE}
-        stacked = stacked.rename(names.PLAUSIBILITIES).assign_attrs(attributes)
+        stacked.attrs = attributes
         common = _common_denominator(draws)
         if common is None:
             return stacked
@@ -100,10 +85,7 @@ class Bootstrap(Around):
 
 
 def _drawn_times(uniforms: Floats, counts: Ints, units: Ints, owner: Ints) -> NDArray[np.int64]:
-    """Return how often each item is drawn, (item,), with replacement from those of its example.
-
-    `counts` uniforms (draw,) belong to each example; an item has chances in units, and owners rise.
-    """
+    """Return how often each item is drawn, (item,), with replacement from those of its example."""
     ends = np.cumsum(units)
     total = np.bincount(owner, weights=units, minlength=len(counts)).astype(np.int64)
     start = np.cumsum(total) - total

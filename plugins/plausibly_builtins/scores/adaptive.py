@@ -59,23 +59,13 @@ class Adaptive(ScoreFunction):
     def _uniforms(self, probabilities: Floats, uniform: Floats | None) -> Floats:
         """Return the uniforms of a randomised score as float64."""
         wanted = (*probabilities.shape[:-1], 1)
-        if uniform is None:
-            raise InputError(
-                "uniform-missing",
-                f"score {self.name} is randomised, and was given no uniforms",
-                expected=f"one uniform per example, of shape {wanted}",
-                hint=f'uniform=..., or score "{self.name}" without randomised = true',
-                source=f"score {self.name}",
-            )
-        draws = np.asarray(uniform, dtype=np.float64)
-        within = (draws >= 0) & (draws <= 1)
-        if draws.shape != wanted or not within.all():
-            shaped = draws.shape == wanted
+        draws = np.asarray(uniform, dtype=np.float64)  # None has no shape
+        if draws.shape != wanted or not ((draws >= 0) & (draws <= 1)).all():
             raise InputError(
                 "uniform-malformed",
-                f"score {self.name} was given uniforms that it cannot use",
-                expected=f"one number from 0 to 1 per example, of shape {wanted}",
-                found=f"{draws[~within][0]:.4g}" if shaped else f"shape {draws.shape}",
+                f"score {self.name} needs one uniform per example",
+                expected=f"numbers from 0 to 1 of shape {wanted}",
+                found=f"shape {draws.shape}",
                 hint=f"uniform=numpy.random.default_rng(0).random({wanted})",
                 source=f"score {self.name}",
             )
@@ -94,22 +84,15 @@ class Aps(Adaptive):
     """Score a label by the probability of the labels that are less likely.
 
     ``E(x, k) = sum_l pi_l 1[pi_l < pi_k]``. Where probabilities sum to 1 this is one minus the
-    mass cumulated from the likeliest label up to and including k, ``1 - sum_l pi_l 1[pi_l >=
-    pi_k]``; summed from below it is exact where that mass is nearly 1.
-
-    Randomised, with one uniform U per example, which all its labels share:
-    ``E(x, k) = sum_l pi_l 1[pi_l < pi_k] + (1 - U) sum_l pi_l 1[pi_l = pi_k]``, that is one minus
-    (the mass strictly above k, and U of the mass tied with k). U = 1 gives the form without.
-
-    The least likely label scores 0. A label of probability 0 scores 0 in both forms: in the
-    deterministic one it ties with the least likely label of an example whose probabilities are all
-    positive; in the randomised one every label of positive probability scores more.
+    mass cumulated from the likeliest label up to and including k; summed from below it is exact
+    where that mass is nearly 1. Randomised, with one uniform U per example, which all its labels
+    share: ``E(x, k) = sum_l pi_l 1[pi_l < pi_k] + (1 - U) sum_l pi_l 1[pi_l = pi_k]``.
 
     Attributes
     ----------
     randomised : bool
-        Whether the mass tied with a label counts in part. Calibration and prediction take the same
-        form, with uniforms keyed by the examples' names.
+        Whether the mass tied with a label counts in part, with uniforms keyed by the examples'
+        names.
 
     References
     ----------
@@ -127,11 +110,8 @@ class Raps(Adaptive):
     """Score a label as `Aps` does, less a penalty that grows with its rank.
 
     ``E(x, k) = E_aps(x, k) - penalty (r_k - free_rank)_+`` with ``r_k = #{l : pi_l >= pi_k}``, 1
-    for the likeliest label: ranks up to `free_rank` are free, the next costs one penalty. With
-    penalty 0 it is `Aps`, bit for bit.
-
-    Choose the parameters on examples that neither calibrate nor test: chosen on calibration
-    examples, the guarantee does not hold.
+    for the likeliest label. Choose the parameters on examples that neither calibrate nor test: the
+    guarantee does not hold else.
 
     Attributes
     ----------
@@ -170,11 +150,7 @@ class Saps(Adaptive):
     Let ``M_0 = 0`` and ``M_r = max_l pi_l + (r - 1) weight`` be the mass of the first r labels,
     ``r_k = #{l : pi_l >= pi_k}`` and ``a_k = #{l : pi_l > pi_k}``. Then ``E(x, k) = -M_{r_k}``;
     randomised, with one uniform U per example, ``E(x, k) = -(M_{a_k} + U (M_{r_k} - M_{a_k}))``.
-    Without ties the latter is the paper's score: ``-U max_l pi_l`` for the likeliest label and
-    ``-(max_l pi_l + (r_k - 2 + U) weight)`` for the others.
-
-    Choose the weight on examples that neither calibrate nor test: chosen on calibration examples,
-    the guarantee does not hold.
+    Choose the weight on examples that neither calibrate nor test: the guarantee does not hold else.
 
     Attributes
     ----------

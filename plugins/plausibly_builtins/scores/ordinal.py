@@ -29,14 +29,12 @@ class Ordinal(ScoreFunction):
     """Score ordered labels so that every set is an interval: the hull of another score.
 
     ``E'(x, k) = min(max_(l <= k) E(x, l), max_(l >= k) E(x, l))``, along the order of the labels.
-    The labels with ``E' >= tau`` are those from the first to the last with ``E >= tau``, for every
-    tau, so that sets are nested and have no holes. The reversed order gives the same scores.
+    The labels with ``E' >= tau`` are those from the first to the last with ``E >= tau``.
 
     With `greedy` the interval grows from the likeliest label outwards, by the likelier one of its
     two neighbours. Let ``p_1, ..., p_K`` be the probabilities in this order of joining. Then
     ``E(x, k_j) = p_K + ... + p_(j+1) + (1 - U) p_j``, with one uniform U per example where
-    `randomised`, else ``U = 0``. It is added up from the outermost label inwards, in which order
-    rounding makes no holes. Equal probabilities join from the lower end of the order.
+    `randomised`, else ``U = 0``. Equal probabilities join from the lower end of the order.
 
     Attributes
     ----------

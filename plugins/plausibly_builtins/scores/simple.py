@@ -31,8 +31,7 @@ class Probability(ScoreFunction):
 class LogProbability(ScoreFunction):
     """Score a label by its log-probability: ``E(x, k) = log pi_k(x)``.
 
-    The order of the labels is that of `Probability`, so the sets are equal but for ties of floats;
-    logits stay in log space, where small probabilities do not underflow.
+    Sets are those of `Probability` but for ties of floats; small probabilities do not underflow.
     """
 
     randomised: ClassVar[bool] = False
@@ -46,8 +45,7 @@ class LogProbability(ScoreFunction):
 class Margin(ScoreFunction):
     """Score a label by its lead: ``E(x, k) = pi_k(x) - max_{l != k} pi_l(x)``.
 
-    In [-1, 1] for probabilities. Labels that share the largest probability have margin 0; a label
-    without others is compared with 0.
+    A label without others is compared with 0.
 
     References
     ----------

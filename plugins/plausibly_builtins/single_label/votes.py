@@ -32,10 +32,10 @@ from plausibly_builtins.aggregation import Shares, Terms
 
 @attrs.frozen(kw_only=True)
 class SingleLabel(Annotation):
-    """One label a response.
+    """One label per response.
 
-    An answer is a name: text, a number, whatever `str` writes. None, NaN and empty text are an
-    empty answer: the annotator skipped the example, which is kept as a response without mention.
+    An answer is a name: text or a number. None, NaN and empty text are a skip: a response without
+    mention.
     """
 
     name: ClassVar[str] = "single-label"
@@ -101,8 +101,7 @@ class LabelFrequency(Shares):
 class MajorityVote(Aggregator):
     """All plausibility on the label with the most votes.
 
-    What disagreement there was is lost: calibrating on it covers the vote, not what annotators
-    say. It is here to compare with.
+    Calibrating on it covers the vote, not what annotators say. It is here to compare with.
 
     Attributes
     ----------

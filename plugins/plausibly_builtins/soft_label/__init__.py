@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from plausibly.plugin import AGGREGATOR, ANNOTATION, Registrar, hookimpl
 
+_WEIGHTS = "plausibly_builtins.soft_label.weights"
+
 
 @hookimpl
 def register(registrar: Registrar) -> None:
-    registrar.add(
-        ANNOTATION,
-        "soft-label",
-        "plausibly_builtins.soft_label.weights:SoftLabel",
-        summary="one weight per label",
-    )
-    registrar.add(
-        AGGREGATOR,
-        "soft-label",
-        "plausibly_builtins.soft_label.weights:WeightedMean",
-        summary="mean of the normalised weights (default for soft labels)",
-    )
+    kind, mean = f"{_WEIGHTS}:SoftLabel", f"{_WEIGHTS}:WeightedMean"
+    registrar.add(ANNOTATION, "soft-label", kind, summary="one weight per label")
+    summary = "mean of the normalised weights (default for soft labels)"
+    registrar.add(AGGREGATOR, "soft-label", mean, summary=summary)

@@ -32,8 +32,7 @@ class SoftLabel(Annotation):
     """A weight for each label of a response: confidences, points, or probabilities.
 
     An answer is a mapping of label to weight; weights are 0 or more, finite, and not all 0. They
-    need not sum to 1. A weight of 0 declares its label and says nothing else. None is an empty
-    answer: a skip, kept as a response without mention.
+    need not sum to 1. A weight of 0 declares its label. None is a skip: a response without mention.
     """
 
     name: ClassVar[str] = "soft-label"

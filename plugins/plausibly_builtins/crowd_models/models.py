@@ -1,4 +1,4 @@
-"""Annotators weighed: by expectation maximisation over true labels, by agreement, or as given."""
+"""Annotators weighed by expectation maximisation, agreement or given weights, or left out."""
 
 from __future__ import annotations
 
@@ -16,19 +16,27 @@ from numpy.typing import NDArray
 
 from plausibly.plugin import (
     Aggregator,
+    Bools,
     InputError,
     Keys,
     Rows,
     answered_rows,
-    counted,
     listed,
     names,
-    near,
     ordered_sum,
+    select_annotations,
     several,
-    warn,
+    with_left_out,
 )
-from plausibly_builtins.aggregation import by_name, example_names, refuse_or_warn, summed
+from plausibly_builtins.aggregation import (
+    Around,
+    as_aggregator,
+    by_name,
+    convergence,
+    example_names,
+    refuse_or_warn,
+    summed,
+)
 
 Unknown = Literal["together", "error"]
 """What to do with responses of unknown annotators."""
@@ -38,25 +46,18 @@ Column = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 
-def annotators_of(rows: Rows) -> list[str]:
-    return [str(name) for name in rows.table.indexes[names.ANNOTATOR]]
-
-
-def known_annotators(rows: Rows, annotators: Iterable[str], what: str, where: str) -> list[str]:
+def known_annotators(rows: Rows, annotators: Iterable[str], called: str) -> list[str]:
     """Return the annotators of a table, or raise ``annotators-unknown`` where others are named."""
-    known = annotators_of(rows)
+    known = [str(name) for name in rows.table.indexes[names.ANNOTATOR]]
     lost = sorted(set(annotators).difference(known))
     if lost:
-        meant = near(lost[0], known)
         raise InputError(
             "annotators-unknown",
-            f"{what} {several(len(lost), 'annotator')} whom the table does not know "
-            f"({listed(lost)})",
-            expected=f"names among {several(len(known), 'annotator')}",
+            f"{called} names annotators that are not in the annotations",
+            expected=f"names of annotators: {listed(known)}",
             found=listed(lost),
-            hint=f"did you mean {meant}?" if meant else f"take them out of {where}",
-            source=f"aggregator {what.split()[0]}",
-            details={"annotators": lost},
+            hint=f"take them out of the parameters of {called}",
+            source=f"aggregator {called}",
         )
     return known
 
@@ -89,21 +90,14 @@ class Cells:
         )
         who = np.append(of_annotator, known)[rows.annotator[rows.response[counts]]]
         if number := int((who == known).sum()):
-            what = f"{counted(number)} of {several(who.size, 'response')}"
-            kept = "plausibly.select_annotations(ann, annotator=ann.annotator.values)"
-            without = f"{kept} leaves them out"
-            together = f"{called} takes {what} of unknown annotators as one annotator's"
-            are = "is" if number == 1 else "are"
             refuse_or_warn(
                 "annotators-anonymous",
-                refused=f"annotations: {what} {are} of unknown annotators",
-                hint=f'unknown = "together" takes them as one annotator; {without}',
-                accepted=together if unknown == "together" else None,
-                otherwise=f'unknown = "error" refuses them; {without}',
+                f"annotations: {several(number, 'response')} of unknown annotators",
+                refuse=unknown == "error",
                 expected=f"annotators by name: {called} estimates what each is worth",
-                found=what + (" without one" if number < who.size else ", all without one"),
+                hint="plausibly.select_annotations(ann, annotator=ann.annotator.values) leaves "
+                'them out; dawid-skene with unknown = "together" takes them as one annotator',
                 source="annotations",
-                details={"responses": number},
             )
         example = of_example[rows.example[rows.response[counts]]]
         key = (example * (known + 1) + who) * rows.labels + of_label[rows.label[counts]]
@@ -154,14 +148,6 @@ class Cells:
         matches: NDArray[np.bool_] = self.pairs[1] == np.arange(self.labels)[:, None]
         return matches
 
-    @cached_property
-    def says(self) -> Column:
-        """1 where the annotator ever says the label, else 0: (label, annotator)."""
-        annotator, label, _ = self.pairs
-        flags = np.zeros((self.labels, self.annotators))
-        flags[label, annotator] = 1.0
-        return flags
-
     def mass(self, plausible: Column) -> Column:
         """Return how often each pair is answered for examples of each label: (label, pair)."""
         return self._by_label(plausible, self.example, self.pairs[2], self.pairs[0].size)
@@ -195,9 +181,6 @@ class Cells:
             {name: self.rows.table.coords[name].variable for name in named},
             {"unknown_weight": float(weight[-1])} if self.responses[-1] else {},
         )
-
-
-_CLOSE = 1e-3  # a tolerance that may be advised
 
 
 @attrs.frozen(kw_only=True)
@@ -238,45 +221,27 @@ class Estimated(Aggregator, ABC):
         """Return plausibilities (label, example) once they stay, and how they came there."""
         cells = Cells.of(annotations, self.accepts, self.unknown, self.called)
         plausible: Column = cells.votes / cells.votes.sum(axis=0)
-        objective, count = 0.0, 0  # log-likelihood plus log-prior where an iteration began
-        change = 0.0 if not plausible.size else np.inf
+        count, change = 0, np.inf if plausible.size else 0.0
         while change > self.tolerance and count < self.iterations:
             smoothing, (labels, n) = self.label_smoothing, plausible.shape
             with np.errstate(divide="ignore"):  # log share of examples of each label
                 prevalence = np.log(plausible.sum(axis=1) + smoothing)
             prevalence -= np.log(n + labels * smoothing)
-            log_prior = smoothing * float(prevalence.sum()) if smoothing else 0.0
-            log_chance, log_density = self._log_chance(cells, plausible)
-            joint = cells.evidence(log_chance)
+            joint = cells.evidence(self._log_chance(cells, plausible))
             joint += prevalence[:, None]
-            most = joint.max(axis=0)
-            joint -= most
+            joint -= joint.max(axis=0)
             np.exp(joint, out=joint)
-            total = joint.sum(axis=0)
-            joint /= total
+            joint /= joint.sum(axis=0)
             count += 1
-            objective = float((most + np.log(total)).sum()) + (log_prior + log_density)
             change = float(np.abs(joint - plausible).max())
             plausible = joint
-        facts = {"iterations": count, "change": change, "tolerance": self.tolerance}
-        if change > self.tolerance:
-            enough = 10.0 ** math.ceil(math.log10(change))
-            closer = f", or tolerance = {enough:g}" if enough <= _CLOSE else ""
-            warn(
-                "not-converged",
-                f"{self.called} has not converged: in iteration {counted(count)} a plausibility "
-                f"still changes by {change:.2g}",
-                expected=f"changes of {self.tolerance:g} or less",
-                hint=f"iterations = {self.iterations * 10}{closer}",
-                source=f"aggregator {self.called}",
-                details=dict(facts),
-                stacklevel=3,
-            )
-        return cells, plausible, {names.CONVERGENCE: json.dumps({**facts, "objective": objective})}
+        settled = change <= self.tolerance
+        attributes = convergence(self.called, count, change, self.tolerance, settled=settled)
+        return cells, plausible, attributes
 
     @abstractmethod
-    def _log_chance(self, cells: Cells, plausible: Column) -> tuple[Column, float]:
-        """Return the log-chances (label, pair) that fit best, and their log prior density."""
+    def _log_chance(self, cells: Cells, plausible: Column) -> Column:
+        """Return the log-chances (label, pair) that fit best."""
 
     @abstractmethod
     def _of_annotators(self, cells: Cells, plausible: Column) -> xr.Dataset:
@@ -297,8 +262,8 @@ class DawidSkene(Estimated):
         N_qkl      =  sum of w_r lambda_ik over responses r of q that say l
 
     w_r is the `response_weight` (1 where the table has none). The start is label frequency. Sets
-    that are calibrated on these plausibilities cover *the label that the model believes in*, not
-    what an annotator would say, and an example's plausibilities depend on all others (`joint`).
+    that are calibrated on these plausibilities cover *the estimated true label*, not an annotator's
+    answer, and an example's plausibilities depend on all others (`joint`).
 
     Attributes
     ----------
@@ -324,6 +289,7 @@ class DawidSkene(Estimated):
         annotator, label, _ = cells.pairs
         with np.errstate(invalid="ignore"):
             weight = cells.right(plausible) / cells.responses
+            # Here of all labels, not of the pairs in the answers alone.
             counts = np.full((cells.annotators, labels, labels), self.smoothing)
             counts[annotator, :, label] += cells.mass(plausible).T
             counts += self.diagonal * np.eye(labels)
@@ -335,37 +301,20 @@ class DawidSkene(Estimated):
         table = cells.reliability(weight, confusion=xr.Variable(dims, ordered))
         return table.assign_coords(said=cells.rows.table[names.LABEL].values)
 
-    def _log_chance(self, cells: Cells, plausible: Column) -> tuple[Column, float]:
+    def _log_chance(self, cells: Cells, plausible: Column) -> Column:
         labels, annotator = cells.labels, cells.pairs[0]
         counts = cells.mass(plausible)
-        total = np.empty_like(cells.says)
-        for row, of_label in zip(total, counts, strict=True):
-            row[:] = summed(annotator, of_label, row.size)
+        total = np.stack([summed(annotator, of_label, cells.annotators) for of_label in counts])
         total += labels * self.smoothing + self.diagonal
         counts += self.smoothing
         if self.diagonal:
             counts += self.diagonal * cells.diagonal
         with np.errstate(divide="ignore", invalid="ignore"):
-            log_total = np.log(total)
             log_chance = np.log(counts)
-            log_chance -= log_total[:, annotator]
+            log_chance -= np.log(total)[:, annotator]
         # An annotator who never saw an example of this label: nothing is known, all is as likely.
         log_chance[np.isnan(log_chance)] = -np.log(labels)
-        if not (self.smoothing or self.diagonal):
-            return log_chance, 0.0
-        # The log prior density of the confusion matrices, unseen pairs included.
-        answers = cells.says.any(axis=0)
-        says, log_total = cells.says[:, answers], log_total[:, answers]
-        density = 0.0
-        if self.smoothing:
-            unseen = labels - says.sum(axis=0) - (1 - says)
-            log_least = np.log(self.smoothing) - log_total
-            density += self.smoothing * float(log_chance.sum() + (unseen * log_least).sum())
-        if self.diagonal:
-            density += self.diagonal * float(log_chance[cells.diagonal].sum())
-        weight = self.smoothing + self.diagonal
-        density += weight * float(((1 - says) * (np.log(weight) - log_total)).sum())
-        return log_chance, density
+        return log_chance
 
 
 @attrs.frozen(kw_only=True)
@@ -376,12 +325,8 @@ class OneCoin(Estimated):
     ``c_q``, and each of the K - 1 others with ``(1 - c_q) / (K - 1)``. All labels of the table
     count, also those that no annotator gives::
 
-        lambda_ik  =  p_k prod_r P(l_r | k, q_r)^w_r  /  the same, summed over labels
-        p_k        =  (sum_i lambda_ik + label_smoothing) / (n + K label_smoothing)
-        c_q        =  (N_q + right) / (sum of w_r + right + wrong)
-        N_q        =  sum of w_r lambda_{i l_r} over responses r of q
-
-    The start, what sets cover, and `joint`: as for `dawid-skene`.
+        c_q  =  (N_q + right) / (sum of w_r + right + wrong)
+        N_q  =  sum of w_r lambda_{i l_r} over responses r of q
 
     Attributes
     ----------
@@ -412,16 +357,13 @@ class OneCoin(Estimated):
         with np.errstate(invalid="ignore"):
             return right / (right + wrong), wrong / (right + wrong)
 
-    def _log_chance(self, cells: Cells, plausible: Column) -> tuple[Column, float]:
+    def _log_chance(self, cells: Cells, plausible: Column) -> Column:
         annotator = cells.pairs[0]
         chance, error = self._chance(cells, plausible)
         with np.errstate(divide="ignore"):
             log_right, log_wrong = np.log(chance), np.log(error)
         others = np.log(max(cells.labels - 1, 1))
-        log_chance = np.where(cells.diagonal, log_right[annotator], log_wrong[annotator] - others)
-        answers, priors = cells.responses > 0, ((self.right, log_right), (self.wrong, log_wrong))
-        density = sum(prior * float(log[answers].sum()) for prior, log in priors if prior)
-        return log_chance, density
+        return np.where(cells.diagonal, log_right[annotator], log_wrong[annotator] - others)
 
 
 _TIE_WITHIN = 1e-12
@@ -431,15 +373,13 @@ _TIE_WITHIN = 1e-12
 class WorkerAgreement(Aggregator):
     """Plausibility of a label = the weight of those who chose it / the weight of all who answered.
 
-    The weight of an annotator is how often they agree with the majority of all, themselves
-    included; where L labels tie for the most votes, to say one of them is 1/L of an agreement::
+    The weight of an annotator is how often they agree with the majority of all; where L labels tie
+    for the most votes, to say one of them is 1/L of an agreement::
 
         a_q        =  sum_r w_r 1[l_r in top_i] / |top_i|  /  sum_r w_r,   over responses r of q
         lambda_ik  =  sum_r w_r a_{q_r} 1[l_r = k]  /  sum_r w_r a_{q_r},  over responses r of i
 
-    top_i are the labels with the most votes for example i (compared exactly where all response
-    weights are whole numbers, else to 12 digits), and w_r is the `response_weight`. Weights come
-    from the whole table, so that an example's plausibilities depend on all others (`joint`).
+    top_i are the labels with the most votes for example i, and w_r is the `response_weight`.
 
     Attributes
     ----------
@@ -492,9 +432,8 @@ class WeightedVote(Aggregator):
     """Plausibility of a label = the weight of those who chose it / the weight of all who answered.
 
     ``lambda_ik = sum_r w_r a_{q_r} 1[l_r = k] / sum_r w_r a_{q_r}`` over the responses r of example
-    i, w_r their `response_weight` and a_q the weight of annotator q. Take weights of a
-    qualification test, or from `plausibly.reliability` of *other* examples. An annotator of
-    weight 0 is left out; examples without other answers are refused.
+    i, w_r their `response_weight` and a_q the weight of annotator q, from *other* examples such as
+    a qualification test. Examples with answers of weight 0 alone are refused.
 
     Attributes
     ----------
@@ -511,7 +450,7 @@ class WeightedVote(Aggregator):
 
     def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
         rows = answered_rows(annotations, self.accepts)
-        known = known_annotators(rows, self.weights, "weighted-vote has weights of", "weights")
+        known = known_annotators(rows, self.weights, "weighted-vote")
         # Unknown annotators look at the last one.
         worth = np.array([*(self.weights.get(name, self.others) for name in known), self.others])
         terms = (rows.weight * worth[rows.annotator])[rows.response]
@@ -520,15 +459,129 @@ class WeightedVote(Aggregator):
             shown = example_names(rows, total <= 0)
             raise InputError(
                 "weights-zero",
-                f"weighted-vote: {counted(len(shown))} of {several(rows.n, 'example')} "
-                f"{'has' if len(shown) == 1 else 'have'} only responses of weight 0 "
-                f"({listed(shown)})",
+                f"weighted-vote: only responses of weight 0 to {several(len(shown), 'example')}",
                 expected="an annotator of some weight for each example",
-                found="weights that are 0, for all who answered",
-                hint="a small weight instead of 0, or plausibly.select_annotations(ann, "
-                "annotator=...) and "
-                'unanswered="drop"',
+                found=listed(shown),
+                hint="a small weight instead of 0",
                 source="aggregator weighted-vote",
-                details={"examples": shown},
             )
         return rows.plausibilities(rows.by_label(terms) / total[:, None])
+
+
+_FINITE = attrs.validators.and_(attrs.validators.gt(0.0), attrs.validators.lt(math.inf))
+
+
+def _listed(annotators: Iterable[str]) -> tuple[str, ...]:
+    return (annotators,) if isinstance(annotators, str) else tuple(annotators)
+
+
+@attrs.frozen(kw_only=True)
+class Exclude(Around):
+    """Plausibilities by another aggregator, of the responses that are left.
+
+    Left out are the responses of annotators whom you name, who gave few answers, or whose weight is
+    low, as the aggregator `by` estimates it from the responses that the other rules leave. The
+    attribute `left_out` counts the responses; `excluded` names the annotators, as JSON, each with
+    the reason. Responses of unknown annotators are kept.
+
+    Attributes
+    ----------
+    annotators : sequence of str
+        Names of annotators to leave out.
+    fewer_than : int
+        Answers that an annotator must have given, by total `response_weight`.
+    below : float, optional
+        Weight that an annotator must have.
+    by : Aggregator
+        One that estimates annotators, such as ``worker-agreement``, ``one-coin`` or
+        ``dawid-skene``.
+    lost : {"error", "keep"}
+        Examples that would lose all their responses are refused; or keep all of them, with a
+        warning.
+    """
+
+    annotators: tuple[str, ...] = attrs.field(default=(), converter=_listed)
+    fewer_than: int = attrs.field(default=0, validator=attrs.validators.ge(0))
+    below: float | None = attrs.field(default=None, validator=attrs.validators.optional(_FINITE))
+    by: Aggregator = attrs.field(
+        factory=lambda: as_aggregator("worker-agreement"), converter=as_aggregator
+    )
+    lost: Literal["error", "keep"] = "error"
+
+    @property
+    def accepts(self) -> frozenset[str]:
+        """Kinds of annotation that the inner aggregator reads, and `by` where it is asked."""
+        inner = super().accepts
+        return inner if self.below is None else inner & self.by.accepts
+
+    @property
+    def joint(self) -> bool:
+        """True if who is left out, or the inner aggregator, depends on all examples."""
+        return super().joint or self.below is not None or self.fewer_than > 1
+
+    def aggregate(self, annotations: xr.Dataset, keys: Keys) -> xr.DataArray:
+        rows = answered_rows(annotations, self.accepts)
+        known = known_annotators(rows, self.annotators, "exclude")
+        reasons = self._reasons(rows, known)
+        out = self._without_lost(rows, _by(rows, reasons))
+        table = rows.take(np.flatnonzero(~out)) if out.any() else rows.table
+        plausibilities = self.inner_for(table).aggregate(table, keys)
+        gone = {who: why for who, why in zip(known, reasons, strict=True) if why}
+        if not gone:
+            return plausibilities
+        # Empty answers, which say nothing, are not counted.
+        left_out = {"responses by excluded annotators": int((out & (rows.mentions > 0)).sum())}
+        return with_left_out(plausibilities, left_out).assign_attrs(excluded=json.dumps(gone))
+
+    def _reasons(self, rows: Rows, known: list[str]) -> list[str]:
+        """Return why each annotator is left out; empty where they are not."""
+        reasons = ["named" if name in self.annotators else "" for name in known]
+        attributed = (rows.mentions > 0) & (rows.annotator >= 0)
+        answers = ordered_sum(rows.annotator[attributed], rows.weight[attributed], len(known))
+        for place, number in enumerate(answers.tolist()):
+            if not reasons[place] and 0 < number < self.fewer_than:
+                reasons[place] = f"{number:g} of {self.fewer_than} answers"
+        if self.below is None:
+            return reasons
+        # What `by` estimates without those who are left out already.
+        kept = ~_by(rows, reasons) & (rows.mentions > 0)
+        table = rows.take(np.flatnonzero(kept))
+        answered = np.bincount(rows.example[kept], minlength=rows.n) > 0
+        table = table if answered.all() else select_annotations(table, example=answered)
+        estimated = self.by.reliability(table)
+        if estimated is None:
+            raise InputError(
+                "reliability-none",
+                f"exclude: {type(self.by).__name__} does not estimate what annotators are worth",
+                expected="an aggregator that does",
+                hint='by = "worker-agreement", "one-coin" or "dawid-skene"',
+                source="aggregator exclude",
+            )
+        weights: list[float] = estimated[names.WEIGHT].sel({names.ANNOTATOR: known}).values.tolist()
+        for place, weight in enumerate(weights):
+            if not reasons[place] and weight < self.below:
+                reasons[place] = f"weight {weight:.2f}, below {self.below:g}"
+        return reasons
+
+    def _without_lost(self, rows: Rows, out: Bools) -> Bools:
+        """Return which responses are left out, once no example loses all of its."""
+        counts = (rows.mentions > 0) & (rows.weight > 0)
+        left = np.bincount(rows.example[counts & ~out], minlength=rows.n) > 0
+        if left.all():
+            return out
+        shown = example_names(rows, ~left)
+        refuse_or_warn(
+            "annotators-needed",
+            f"only excluded annotators answered {several(len(shown), 'example')}",
+            refuse=self.lost == "error",
+            expected="an answer of another annotator to each example",
+            found=listed(shown),
+            hint='lost = "keep" keeps all responses to these, "error" refuses them',
+            source="aggregator exclude",
+        )
+        return out & left[rows.example]
+
+
+def _by(rows: Rows, reasons: list[str]) -> Bools:
+    """Return which responses are of annotators for whom there is a reason; none of unknown ones."""
+    return np.array([*map(bool, reasons), False])[rows.annotator]
