@@ -18,7 +18,7 @@ from plausibly.calibration.alphas import AlphaLike
 from plausibly.errors import PlausiblyWarning
 from plausibly.report import sources
 from plausibly.report.model import ReportData
-from plausibly.report.subject import Options, Reported, Subject
+from plausibly.report.subject import Options, Subject
 from plausibly.report.write import build
 
 LABELS = ("cat", "dog", "fox", "owl")
@@ -97,11 +97,15 @@ def compared(made: Made, *, alphas: Sequence[float] = (0.2, 0.1), splits: int = 
 def of_compared(
     made: Made, study: xr.Dataset | None = None, options: Options | None = None
 ) -> ReportData:
-    found = compared(made) if study is None else study
-    one = sources.compared_results(
-        found, made.predictions, made.annotations, made.plausibilities, METHODS, None
+    data = Subject(
+        predictions=made.predictions,
+        plausibilities=made.plausibilities,
+        annotations=made.annotations,
+        alphas=(),
+        options=options or Options(title="A study"),
     )
-    return build(sources.subject_of_study(one, options or Options(title="A study")))
+    result = compared(made) if study is None else study
+    return build(sources.subject_of_comparison(result, data, METHODS))
 
 
 def of_new(
@@ -127,13 +131,14 @@ def subject_of(
     options: Options | None = None,
 ) -> Subject:
     """Return the subject of the report on a predictor and new examples."""
-    data = Reported(
+    data = Subject(
         predictions=predictions,
         plausibilities=plausibilities,
         annotations=annotations,
         alphas=list(alphas),
+        options=options or Options(title="x"),
     )
-    return sources.subject_of_predictor(predictor, data, options or Options(title="x"))
+    return sources.subject_of_predictor(predictor, data)
 
 
 def parted(votes: Sequence[tuple[str, str, str]]) -> dict[tuple[str, str], int]:
