@@ -27,59 +27,20 @@ from plausibly.evaluation.result import (
 )
 from plausibly.evaluation.study import cells
 from plausibly.evaluation.uniformity import DRAWN, OF, TRUE, VOTED
-from plausibly.extras import require
 from plausibly.kernels.types import Floats, Ints
 from plausibly.palette import BLUE, VERMILION
 from plausibly.plots import reading, style
 from plausibly.plots.style import Axes, Dot, Look
 
-# Shapes differ as well as colours.
-NOTHING = {"marker": "D", "markersize": 8, "color": VERMILION, "markeredgecolor": "white"}
-GUARANTEED = {"marker": "o", "markersize": 9, "color": BLUE, "markeredgecolor": "white"}
-VACUOUS = {"marker": "o", "markersize": 9, "color": "white", "markeredgecolor": BLUE}
+VACUOUS = "vacuous: every set contains all labels"
+MARKS: Mapping[str, Mapping[str, Any]] = {  # Any: arguments of matplotlib
+    "no guarantee": {"marker": "D", "markersize": 8, "color": VERMILION},
+    "guaranteed": {"marker": "o", "markersize": 9, "color": BLUE},
+    VACUOUS: {"marker": "o", "markersize": 9, "color": BLUE, "markerfacecolor": "white"},
+}
+"""Marks of methods, whose shapes differ as well as the colours."""
 
 _MIDDLE = (5, 95)
-
-
-def _draw_rows(axes: Axes, rows: Sequence[xr.Dataset], measure: str, form: str, x: str) -> None:
-    """Draw a row per method: its splits as dots, their middle as a line, their mean as a mark."""
-    ink = style.tone(axes)
-    box = {"boxstyle": "round,pad=0.1", "facecolor": ink.paper, "edgecolor": "none"}
-    above = {"xytext": (0, 16), "textcoords": "offset points", "ha": "center", "va": "center"}
-    for row, method in enumerate(rows):
-        values, mark = method[measure].values, _mark_of(method)
-        colour = mark["markeredgecolor"] if mark is VACUOUS else mark["color"]
-        ranks = np.argsort(np.argsort(values, kind="stable"), kind="stable")
-        # By the golden ratio: spreads dots evenly, always in the same way.
-        jitter = (ranks * 0.6180339887498949 % 1.0 - 0.5) * 0.4
-        axes.scatter(values, row + jitter, s=9, color=colour, alpha=0.35, linewidths=0)
-        ends = np.percentile(values, _MIDDLE)
-        axes.plot(ends, [row, row], color=ink.ink, linewidth=2, solid_capstyle="round")
-        mean = float(values.mean())
-        axes.plot([mean], [row], linestyle="", zorder=4, **mark)
-        where = format(mean, form), (mean, row)
-        axes.annotate(*where, fontsize=9, color=ink.ink, bbox=box, **above)
-    style.tidy_rows(axes, x)
-
-
-def _legend_of(rows: Sequence[xr.Dataset], ink: str) -> list[object]:
-    lines = require("matplotlib.lines", extra="plots", source="a figure")
-    there = [_mark_of(method) for method in rows]
-    marks = {"no guarantee": NOTHING, "guaranteed": GUARANTEED}
-    marks["vacuous: every set contains all labels"] = VACUOUS
-    handles = [
-        lines.Line2D([], [], linestyle="", label=f"mean, {text}", **mark)
-        for text, mark in marks.items()
-        if mark in there
-    ]
-    middle = lines.Line2D([], [], color=ink, linewidth=2, label="middle 90% of the splits (dots)")
-    return [*handles, middle]
-
-
-def _mark_of(method: xr.Dataset) -> Mapping[str, Any]:  # Any: arguments of matplotlib
-    if bool(method["vacuous"].all()):
-        return VACUOUS
-    return NOTHING if np.isnan(method["guaranteed_level"]) else GUARANTEED
 
 
 def coverage(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = None) -> Axes:
@@ -136,22 +97,44 @@ def _intervals(
 
 
 def _draw_study(plane: xr.Dataset, measure: str, axes: Axes | None, figure: str) -> Axes:
-    """Draw one measure of a study, a row per method: see `coverage` and `sizes`."""
-    called, parts = zip(*cells(plane), strict=True)
-    axes = style.axes_of(axes, figure, height=2.2 + 0.62 * len(parts))
-    ink = style.tone(axes).ink
+    """Draw a row per method: its splits as dots, their middle as a line, their mean as a mark."""
+    called, methods = zip(*cells(plane), strict=True)
+    axes = style.axes_of(axes, figure, height=2.2 + 0.62 * len(methods))
+    ink, handles = style.tone(axes), {}
+    box = {"boxstyle": "round,pad=0.1", "facecolor": ink.paper, "edgecolor": "none"}
+    above = {"xytext": (0, 16), "textcoords": "offset points", "ha": "center", "va": "center"}
+    digits = 3 if measure == AGGREGATED else 2
+    for row, method in enumerate(methods):
+        values, kind = method[measure].values, "guaranteed"
+        if bool(method["vacuous"].all()):
+            kind = VACUOUS
+        elif np.isnan(method["guaranteed_level"]):
+            kind = "no guarantee"
+        ranks = np.argsort(np.argsort(values, kind="stable"), kind="stable")
+        # By the golden ratio: spreads dots evenly, always in the same way.
+        jitter = (ranks * 0.6180339887498949 % 1.0 - 0.5) * 0.4
+        dots = {"s": 9, "color": MARKS[kind]["color"], "alpha": 0.35, "linewidths": 0}
+        axes.scatter(values, row + jitter, **dots)
+        ends = np.percentile(values, _MIDDLE)
+        (middle,) = axes.plot(ends, [row, row], color=ink.ink, linewidth=2)
+        mean = float(values.mean())
+        mark = {"linestyle": "", "zorder": 4, "label": f"mean, {kind}", **MARKS[kind]}
+        (handles[kind],) = axes.plot([mean], [row], **mark)
+        text = f"{mean:.{digits}f}"
+        axes.annotate(text, (mean, row), fontsize=9, color=ink.ink, bbox=box, **above)
+    middle.set_label("middle 90% of the splits (dots)")
     if measure == AGGREGATED:
         title, note = "Coverage of all answers", reading.dashed(plane)
         wanted = 1 - float(plane[names.ALPHA])
-        _draw_rows(axes, parts, measure, ".3f", "aggregated coverage of a split (share)")
-        axes.axvline(wanted, color=ink, linestyle=style.DASHES, linewidth=1.2, zorder=1)
+        style.dashed(axes, wanted)
         axes.set_xlim(min(float(plane[measure].min()), wanted) - 0.02, 1.02)
+        style.tidy_rows(axes, "aggregated coverage of a split (share)")
     else:
         title, note = "How large the sets are", ""
-        _draw_rows(axes, parts, measure, ".2f", "labels per set, mean of a split")
         axes.set_xlim(0, float(plane[measure].max()) * 1.08 + 0.1)
+        style.tidy_rows(axes, "labels per set, mean of a split")
     style.name_rows(axes, style.shown_names(called))
-    axes.set_ylim(len(parts) - 0.5, -0.75)
+    axes.set_ylim(len(methods) - 0.5, -0.75)
     axes.locator_params(axis="x", nbins=6)
     tested = sorted({int(plane["n_test"].min()), int(plane["n_test"].max())})
     splits = several(plane.sizes["split"], "random split")
@@ -161,8 +144,8 @@ def _draw_study(plane: xr.Dataset, measure: str, axes: Axes | None, figure: str)
         f"{splits}, {' to '.join(map(counted, tested))} test examples each",
         note,
     )
-    columns = 2 if style.width_of(axes) > 5 else 1
-    style.legend_below(axes, _legend_of(parts, ink), columns=columns)
+    shown = [handles[kind] for kind in MARKS if kind in handles]
+    style.legend_below(axes, [*shown, middle], columns=2 if style.width_of(axes) > 5 else 1)
     return axes
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Sequence
-from itertools import combinations, combinations_with_replacement
+from itertools import combinations, combinations_with_replacement, product
 
 import attrs
 import numpy as np
@@ -137,16 +137,17 @@ def _by_group(subject: Subject, sets: xr.DataArray) -> tuple[xr.Dataset | None, 
 
 
 def group_values(subject: Subject) -> dict[str, tuple[tuple[int, int], ...]]:
-    """Return which examples each group is made of, by its title: columns and their values."""
-    by_title: dict[str, tuple[tuple[int, int], ...]] = {}
-    for depth in range(1, _crossed(subject) + 1):
-        for columns in combinations(range(len(subject.by)), depth):
-            codes = np.stack([subject.coded[at][1] for at in columns], axis=1)
-            for row in np.unique(codes, axis=0):
-                where = tuple(zip(columns, map(int, row), strict=True))
-                titles = (f"{subject.by[at]} {subject.coded[at][0][value]}" for at, value in where)
-                by_title[", ".join(titles)] = where
-    return by_title
+    """Return the columns, with the code of a value each, that make a group of this title."""
+    columns = [
+        [(column, code) for code in range(len(values))]
+        for column, (values, _) in enumerate(subject.coded)
+    ]
+    groups: list[tuple[tuple[int, int], ...]] = [(pair,) for column in columns for pair in column]
+    groups += [pairs for two in combinations(columns, 2) for pairs in product(*two)]
+    return {
+        ", ".join(f"{subject.by[at]} {subject.coded[at][0][code]}" for at, code in group): group
+        for group in groups
+    }
 
 
 def _crossed(subject: Subject) -> int:
