@@ -194,28 +194,23 @@ _TIE = 1e-9  # rounding of shares of votes
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Judged:
+class Subject:
     predictions: xr.DataArray
     plausibilities: xr.DataArray
     cluster: str | None = None
     true_label: xr.DataArray | None = None
     about: str
+    fitted: str = ""
+    examples: str = "examples"
+    answers: str = "the answers"
 
     def __len__(self) -> int:
         return int(self.predictions.sizes[names.EXAMPLE])
 
     @property
     def groups(self) -> NDArray[np.str_] | None:
-        return (
-            None if self.cluster is None else self.predictions[self.cluster].values.astype(np.str_)
-        )
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class Subject(Judged):
-    fitted: str
-    examples: str
-    answers: str
+        name = self.cluster
+        return None if name is None else self.predictions[name].values.astype(np.str_)
 
 
 def _nodules(seed: int) -> Subject:
@@ -254,7 +249,6 @@ def _toy(seed: int) -> Subject:
         f"known posterior: no label has {_SURE:g} of it for {percent(1 - sure)} of the points",
         fitted=f"linear discriminant fitted to {TRAINING} other points",
         examples="points",
-        answers="the answers",
     )
 
 

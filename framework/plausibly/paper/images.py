@@ -23,7 +23,6 @@ from plausibly.extras import require
 from plausibly.kernels import coverage
 from plausibly.kernels.random import Keys, hash_names
 from plausibly.kernels.types import Bools, Ints
-from plausibly.palette import INK
 from plausibly.paper import figure
 from plausibly.paper.data import SOURCE, Data, one_thread
 from plausibly.paper.figure import (
@@ -39,7 +38,6 @@ from plausibly.paper.figure import (
     monte_carlo,
 )
 from plausibly.plots import style
-from plausibly.plots.style import SMALL, histogram
 from plausibly.protocols import ANNOTATION
 
 ALPHA = "0.1"
@@ -165,25 +163,20 @@ def draw_label_sets(numbers: xr.Dataset) -> Drawing:
     drawn = figure.new_page(11, 3.6)
     first, second, third = drawn.subplots(1, 3)
     values, level = numbers["aggregated_coverage"].values, figure.wanted(numbers)
-    edges = style.edges([values, np.array([level])], bins=25)
     label = f"aggregated, mean {values.mean():.3f}"
-    histogram(first, values, edges, style.AGGREGATED, label)
+    bins = style.edges([values, np.array([level])], bins=25)
+    style.histogram(first, values, bins, style.AGGREGATED, label)
     framed(first, "aggregated coverage (share)", "splits", "over splits", level=level, room=0.3)
-    levels = np.array([0.0, 0.5, 1.0])
-    for offset, count, look in ((-0.06, 1, style.OTHERS[3]), (0.06, 2, style.AGGREGATED)):
-        there = numbers["realised"].values[numbers["labels"].values == count, None]
-        heights = (np.abs(there - levels) < 0.25).sum(axis=0)
+    realised, sizes = numbers["realised"].values, numbers["size"].values
+    for count, look in ((1, style.OTHERS[3]), (2, style.AGGREGATED)):
+        of_some = realised[numbers["labels"].values == count]
         label = "one digit" if count == 1 else "two digits"
-        bars = style.bars(second, levels + offset, heights, 0.11, look, label)
-        second.bar_label(bars, fontsize=SMALL)
-    second.set_xticks(levels)
+        style.histogram(second, of_some, np.linspace(-0.25, 1.25, 4), look, label)
     framed(second, "realised coverage of an image (share)", "test images", "one split")
-    sizes = numbers["size"].values
-    bins = np.bincount(sizes, minlength=11)
-    third.bar(np.arange(bins.size), bins, color=style.SIZE.colour, edgecolor=INK, linewidth=0.5)
+    heights = np.bincount(sizes, minlength=11)
+    style.bars(third, np.arange(heights.size), heights, 0.8, style.SIZE, "sets")
     title = f"one split: mean set size {sizes.mean():.2f}"
     framed(third, "labels in a set", "test images", title, key="")
-    third.set_xticks(range(0, 11, 2))
     return figure.finish(drawn, "Label sets: 90% of the mass, not of every image", numbers)
 
 
