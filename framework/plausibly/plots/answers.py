@@ -23,7 +23,7 @@ from plausibly.plots.style import Axes, Dot, Look
 MOST = 15
 _SIDE = 0.46
 _DARK = 0.45  # luminance below which letters are white
-_LETTERS = 10  # that fit on an inch
+_LETTERS = 7  # that fit on an inch, beside the names of the rows
 
 
 def disagreement(result: xr.Dataset, *, most: int = MOST, axes: Axes | None = None) -> Axes:
@@ -211,8 +211,7 @@ def _draw_squares(
             axes.text(j, i, text, color="white" if dark else INK, **centred)
     beside, below = style.shown_names(called), style.shown_names(called, width=16)
     letters = max(len(line) for name in below for line in name.split("\n"))
-    inches = axes.get_position().width * axes.figure.bbox.width / axes.figure.dpi
-    if letters > _LETTERS * inches / count:
+    if letters * count > _LETTERS * wide:
         # Names on their sides would leave the squares no height.
         below = [str(place + 1) for place in range(count)]
         beside = [f"{name}  {place + 1}" for place, name in enumerate(beside)]
@@ -221,8 +220,7 @@ def _draw_squares(
     axes.set_xticks(range(count), below, parse_math=False)
     axes.tick_params(length=0)
     axes.set(xlabel=x, ylabel=y)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
+    axes.spines[:].set_visible(False)
     frame = {"fill": False, "edgecolor": ink.ink, "linewidth": 1.2, "clip_on": False}
     for place in range(count):  # of the diagonal
         axes.add_patch(patches.Rectangle((place - 0.5, place - 0.5), 1, 1, **frame))
