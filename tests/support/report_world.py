@@ -6,7 +6,6 @@ import json
 import re
 import warnings
 from collections.abc import Sequence
-from itertools import combinations
 from typing import Any
 
 import attrs
@@ -139,19 +138,6 @@ def subject_of(
         options=options or Options(title="x"),
     )
     return sources.subject_of_predictor(predictor, data)
-
-
-def parted(votes: Sequence[tuple[str, str, str]]) -> dict[tuple[str, str], int]:
-    """Return in how many pairs of votes on one example two labels meet, in plain loops."""
-    found: dict[tuple[str, str], int] = {}
-    by_example: dict[str, list[str]] = {}
-    for example, _, label in votes:
-        by_example.setdefault(example, []).append(label)
-    for said in by_example.values():
-        for first, second in combinations(said, 2):
-            pair = (min(first, second), max(first, second))
-            found[pair] = found.get(pair, 0) + 1
-    return found
 
 
 def embedded(page: str) -> dict[str, Any]:  # Any: whatever JSON holds

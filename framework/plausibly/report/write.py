@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
@@ -172,19 +171,12 @@ class Report:
     size: int
     data: ReportData
 
-    def __fspath__(self) -> str:
-        return str(self.path)
-
     def __repr__(self) -> str:
         cases, words, size = self.data.cases, self.data.words, self.size
         amount = f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"
         shown = f" ({counted(cases.shown)} to look at)" if cases.shown < cases.total else ""
         word = words.example if cases.total == 1 else words.examples
         return f"{self.path}  {amount}, {counted(cases.total)} {word}{shown}, opens offline"
-
-    def _repr_html_(self) -> str:
-        where = html.escape(self.path.as_posix(), quote=True)
-        return f'<a href="{where}">{html.escape(repr(self))}</a>'
 
 
 def write_report(
