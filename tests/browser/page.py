@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, Route
 
+    from plausibly.report.model import ReportData, Section
+
 WIDE, NARROW = 1440, 390
 Scheme = Literal["light", "dark"]
 
@@ -24,6 +26,16 @@ OVERFLOWING = """() => {
         .filter((e) => e.getBoundingClientRect().right > wide + 1 && !clipped(e))
         .map((e) => `${e.tagName}.${e.getAttribute("class")} ${e.textContent.slice(0, 40)}`);
 }"""
+
+
+CLICKS = """places => places.map((place) => {
+    const button = document.querySelector(`[data-pick="${place}"]`);
+    if (button.disabled) return null;
+    button.click();
+    const words = document.getElementById("count").textContent;
+    button.click();
+    return words;
+})"""
 
 
 @contextmanager
@@ -132,3 +144,18 @@ def until(page: Page, holds: str) -> None:
 def choose(page: Page, what: str, words: str) -> None:
     """Choose from one of the lists of choices."""
     page.locator(f"#{what}").select_option(label=words)
+
+
+def wrong_counts(page: Page, data: ReportData, view: Section) -> list[str]:
+    """Return the numbers on the page whose click leads to another number of cases."""
+    counts = {f"size {bar.low}-{bar.high}": bar.count for bar in view.sizes.bars}
+    counts |= {f"cell {cell.a} {cell.b}": cell.examples for cell in data.disagreement.cells}
+    for part in view.weak.parts:
+        where = "+".join(f"{column}:{value}" for column, value in part.where)
+        counts[f"part {where or f's:{part.stratum}'}"] = part.n
+    nouns, clicked = data.words.examples, page.evaluate(CLICKS, [*counts])
+    return [
+        f"{place}: {words} for {n}"
+        for (place, n), words in zip(counts.items(), clicked, strict=True)
+        if words not in ({f"{n} of {data.cases.shown} {nouns}", f"{n} {nouns}"} if n else {None})
+    ]
