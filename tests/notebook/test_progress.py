@@ -42,13 +42,6 @@ def page(monkeypatch: pytest.MonkeyPatch) -> Page:
     return notebook
 
 
-def test_a_function_gets_each_step() -> None:
-    steps: list[tuple[int, int]] = []
-    with ticking(lambda done, total: steps.append((done, total)), "working") as tick:
-        tick(1, 2)
-    assert steps == [(1, 2)]
-
-
 @pytest.mark.parametrize("wanted", [None, False, True])
 def test_nothing_is_written_without_a_terminal_or_a_wish(
     monkeypatch: pytest.MonkeyPatch, wanted: bool | None
