@@ -97,15 +97,15 @@ def design(subject: Subject, splits: int) -> str:
 
 def table(result: Result) -> list[str]:
     rows = [
-        (f"{_SETS} calibrated on", "all answers", "majority vote", "labels", "guarantee"),
-        ("", "covered", "covered", "per set", ""),
+        [f"{_SETS} calibrated on", "all answers", "majority vote", "labels", "guarantee"],
+        ["", "covered", "covered", "per set", ""],
     ]
     for name in map(str, result.study[METHOD].values):
         means = figures(result.study, name)
         level = means["guaranteed_level"]
-        covered = (decimal(means[f"{of}_coverage"]) for of in ("aggregated", "majority_vote"))
+        covered = [decimal(means[f"{of}_coverage"]) for of in ("aggregated", "majority_vote")]
         guarantee = "none" if np.isnan(level) else rounded(level)
-        rows.append((name, *covered, f"{means['set_size']:.2f}", guarantee))
+        rows.append([name, *covered, f"{means['set_size']:.2f}", guarantee])
     return [
         f"{name:<31}{answers:>11}{votes:>15}{size:>9}{level:>11}".rstrip()
         for name, answers, votes, size, level in rows

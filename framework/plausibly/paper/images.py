@@ -174,7 +174,7 @@ def draw_label_sets(numbers: xr.Dataset) -> Drawing:
         style.histogram(second, of_some, np.linspace(-0.25, 1.25, 4), look, label)
     framed(second, "realised coverage of an image (share)", "test images", "one split")
     heights = np.bincount(sizes, minlength=11)
-    style.bars(third, np.arange(heights.size), heights, 0.8, style.SIZE, "sets")
+    style.bars(third, np.arange(11.0), heights, 0.8, style.SIZE, "sets")
     title = f"one split: mean set size {sizes.mean():.2f}"
     framed(third, "labels in a set", "test images", title, key="")
     return figure.finish(drawn, "Label sets: 90% of the mass, not of every image", numbers)

@@ -163,7 +163,7 @@ def reproduce(
     data = skin = None
     if predictions is not None and plausibilities is not None:
         data = own_data(predictions, plausibilities, cluster, name)
-    elif not (predictions is plausibilities is cluster is None):
+    elif any(each is not None for each in (predictions, plausibilities, cluster)):
         missing = "predictions" if predictions is None else "plausibilities"
         raise InputError(
             "figure-data",

@@ -124,9 +124,9 @@ def draw_both_ways(numbers: xr.Dataset) -> Drawing:
     levels = {"score": float(numbers["threshold"]), "p_value": numbers.attrs[names.ALPHA]}
     texts = {"score": ("score E(x, k)", "threshold"), "p_value": ("p-value", "alpha")}
     for panel, (name, level) in zip(below.subplots(1, 2), levels.items(), strict=True):
-        for row, (word, look) in enumerate(zip(_WORDS, style.OTHERS, strict=False)):
-            places = np.arange(len(labels)) + (row - 0.5) * 0.38
-            bars = style.bars(panel, places, numbers[name].values[row], 0.35, look, word)
+        for row, word in enumerate(_WORDS):
+            places, heights = np.arange(len(labels)) + (row - 0.5) * 0.38, numbers[name].values[row]
+            bars = style.bars(panel, places, heights, 0.35, style.OTHERS[row], word)
             inside = np.where(numbers["in_set"].values[row], "in", "")
             panel.bar_label(bars, inside, fontsize=SMALL)
         y, line = texts[name]

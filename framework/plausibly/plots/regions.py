@@ -141,7 +141,7 @@ def _frame(axes: Axes, corners: NDArray[np.float64], labels: Sequence[str]) -> N
     beside = {"textcoords": "offset points", "va": "center", "parse_math": False}
 
     def outwards(place: NDArray[np.float64]) -> NDArray[np.float64]:
-        return (place - middle) / np.linalg.norm(place - middle)
+        return np.asarray((place - middle) / np.linalg.norm(place - middle))
 
     for ends in combinations(corners, 2):
         axes.plot(*np.transpose(ends), color=INK, linewidth=1, zorder=1)

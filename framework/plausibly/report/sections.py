@@ -78,62 +78,49 @@ MOST_CROSSED = 6  # coordinates whose combinations are shown at most
 
 @attrs.frozen(kw_only=True, eq=False)
 class Measured:
+    """Measures of the sets of one view; groups, or why there are none."""
+
     evaluation: xr.Dataset
     sizes: xr.Dataset
-    groups: xr.Dataset | None
-    no_groups: str
+    groups: xr.Dataset | str
 
 
 def measured(subject: Subject, method: MethodSets) -> list[Measured]:
-    sets, plausibility = method.sets, subject.plausibilities
+    arrays = (method.sets, subject.plausibilities)
     by = method.guarantees[0].by
-    known = by and by != BY_LABEL and inputs.known_values(by, (sets,)) is not None
+    known = by and by != BY_LABEL and inputs.known_values(by, arrays[:1]) is not None
+    groups: xr.Dataset | str = (
+        f"There are no groups of {subject.words.examples}: a table of them with a column such "
+        "as site (--examples, examples=) shows coverage by group."
+    )
     with warnings.catch_warnings():
         # The report states what the measures warn of.
         warnings.simplefilter("ignore", PlausiblyWarning)
         evaluation = evaluate(
-            sets,
-            plausibility,
+            *arrays,
             ties=subject.ties,
             true_label=subject.true_label,
             by=by if known else None,
             cluster=subject.cluster,
             seed=subject.seed,
         ).data
-        groups, why = _by_group(subject, sets)
-        sizes = coverage_by(
-            sets, plausibility, by="set-size", cluster=subject.cluster, seed=subject.seed
-        )
+        sizes = coverage_by(*arrays, by="set-size", cluster=subject.cluster, seed=subject.seed)
+        if subject.by:
+            of = ByCoordinate(*subject.by, crossed=_crossed(subject), at_least=AT_LEAST)
+            try:
+                groups = coverage_by(*arrays, by=of, cluster=subject.cluster, seed=subject.seed)
+            except InputError as error:
+                if error.name != "subgroups-none":
+                    raise
+                groups = f"{error.what[0].upper()}{error.what[1:]}: too few to measure."
     return [
         Measured(
             evaluation=evaluation.isel(at),
             sizes=sizes.isel(at),
-            groups=None if groups is None else groups.isel(at),
-            no_groups=why,
+            groups=groups if isinstance(groups, str) else groups.isel(at),
         )
         for at in ({names.ALPHA: place} for place in range(len(subject.alphas)))
     ]
-
-
-def _by_group(subject: Subject, sets: xr.DataArray) -> tuple[xr.Dataset | None, str]:
-    if not subject.by:
-        return None, (
-            f"There are no groups of {subject.words.examples}: a table of them with a column such "
-            "as site (--examples, examples=) shows coverage by group."
-        )
-    try:
-        groups = coverage_by(
-            sets,
-            subject.plausibilities,
-            by=ByCoordinate(*subject.by, crossed=_crossed(subject), at_least=AT_LEAST),
-            cluster=subject.cluster,
-            seed=subject.seed,
-        )
-    except InputError as error:
-        if error.name != "subgroups-none":
-            raise
-        return None, f"{error.what[0].upper()}{error.what[1:]}: too few to measure."
-    return groups, ""
 
 
 def group_values(subject: Subject) -> dict[str, tuple[tuple[int, int], ...]]:
@@ -768,7 +755,8 @@ def weak(subject: Subject, results: Measured, guarantee: Guarantee) -> Section:
             strata.append(part(stratum, "ambiguity", title, stratum=at))
     groups: list[Section] = []
     note = ""
-    if results.groups is not None:
+    nothing = results.groups if isinstance(results.groups, str) else ""
+    if not isinstance(results.groups, str):
         values = group_values(subject)
         for group in each(results.groups, "subgroup"):
             title = str(group["subgroup"].item())
@@ -785,7 +773,7 @@ def weak(subject: Subject, results: Measured, guarantee: Guarantee) -> Section:
             note += f"; the {MOST_PARTS} with the lowest coverage are shown"
         note += ". Those by agreement hold for each alone."
     parts = (*strata, *groups[:MOST_PARTS])
-    section = Section(level=level, parts=parts, note=note, nothing=results.no_groups)
+    section = Section(level=level, parts=parts, note=note, nothing=nothing)
     sentences = [
         f"{finding.sentence} {finding.action}"
         for finding in weak_findings(subject, section, guarantee)

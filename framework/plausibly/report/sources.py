@@ -23,7 +23,7 @@ from plausibly.conformal.inputs import (
 )
 from plausibly.conformal.load import load_predictor
 from plausibly.conformal.predictor import ConformalPredictor
-from plausibly.data import align, names
+from plausibly.data import names
 from plausibly.data.names import name_texts, positions, several
 from plausibly.data.plausibilities import mean_over_draws
 from plausibly.data.select import select_annotations
@@ -129,8 +129,9 @@ def method_sets(
 def subject_of_predictor(
     predictor: ConformalPredictor, data: Subject, *, only_common: bool = False
 ) -> Subject:
-    model, plausibilities = _matched(data.predictions, data.plausibilities, only_common=only_common)
-    model, plausibilities = _along_order(model), _along_order(plausibilities, model)
+    data = _matched(data, only_common=only_common)
+    model = _along_order(data.predictions)
+    plausibilities = _along_order(data.plausibilities, model)
     data = attrs.evolve(data, predictions=model, plausibilities=plausibilities)
     name = f"{predictor.metadata.calibrator}, {predictor.metadata.combiner}"
     method = method_sets(name, data, [(predictor, model)], [np.ones(data.n, dtype=np.bool_)])
@@ -139,33 +140,22 @@ def subject_of_predictor(
 
 
 def _completed(
-    data: Subject, methods: Sequence[MethodSets], source: str, extra: Sequence[Check]
+    data: Subject, methods: Sequence[MethodSets], source: str, checks: Sequence[Check]
 ) -> Subject:
     """Return a subject with its sets and checks; of several augmentations bars show the mean."""
-    noun, nouns = data.words.example, data.words.examples
-    checks = [
-        Check(
-            "example-twice",
-            f"no {noun} twice",
-            HELD,
-            f"All {counted(data.n)} names are different.",
-        ),
-        *extra,
-        Check(
-            "exchangeable",
-            f"new {nouns} resemble the calibration set",
-            UNCHECKED,
-            f"The guarantee holds for {nouns} of the same origin, in no particular order. Checks "
-            "can show that this is not so; none can show that it is.",
-        ),
-        Check(
-            "model-saw-none",
-            f"the model was trained on none of these {nouns}",
-            UNCHECKED,
-            f"A model is more certain on {nouns} that it was trained on. The predictions must come "
-            "from a model that was trained on others, or on the other folds.",
-        ),
-    ]
+    nouns = data.words.examples
+    resemble = (
+        f"The guarantee holds for {nouns} of the same origin, in no particular order. Checks can "
+        "show that this is not so; none can show that it is."
+    )
+    title = f"new {nouns} resemble the calibration set"
+    exchangeable = Check("exchangeable", title, UNCHECKED, resemble)
+    trained = (
+        f"A model is more certain on {nouns} that it was trained on. The predictions must come "
+        "from a model that was trained on others, or on the other folds."
+    )
+    title = f"the model was trained on none of these {nouns}"
+    checks = [*checks, exchangeable, Check("model-saw-none", title, UNCHECKED, trained)]
     model, table = data.predictions, data.annotations
     if names.AUGMENTATION in model.dims:
         model = model.mean(names.AUGMENTATION, keep_attrs=True)
@@ -177,16 +167,12 @@ def _completed(
     )
 
 
-def _matched(
-    predictions: xr.DataArray, plausibilities: xr.DataArray, *, only_common: bool = False
-) -> tuple[xr.DataArray, xr.DataArray]:
-    labels = name_texts(predictions[names.LABEL].values)
-    matched = align.match_labels(
-        plausibilities, labels, source="plausibilities", other="predictions"
-    )
-    model, matched = align.match_examples(predictions, matched, only_common=only_common)
-    order = np.argsort(model[names.EXAMPLE].values.astype(np.str_), kind="stable")
-    return model.isel({names.EXAMPLE: order}), matched.isel({names.EXAMPLE: order})
+def _matched(data: Subject, *, only_common: bool = False) -> Subject:
+    """Return the data with the same labels and examples, in the order of their names."""
+    pair = inputs.matched(data.predictions, data.plausibilities, only_common)
+    order = np.argsort(pair[0][names.EXAMPLE].values.astype(np.str_), kind="stable")
+    model, plausibilities = (array.isel({names.EXAMPLE: order}) for array in pair)
+    return attrs.evolve(data, predictions=model, plausibilities=plausibilities)
 
 
 def _along_order(array: xr.DataArray, source: xr.DataArray | None = None) -> xr.DataArray:
@@ -359,24 +345,22 @@ def subject_of_comparison(result: xr.Dataset, data: Subject, methods: Methods | 
             f"{', '.join(tables)}, with their parameters",
             "pass the methods that were compared: methods=methods",
         )
-    model, plausibilities = _matched(data.predictions, data.plausibilities)
-    if model.sizes[names.EXAMPLE] != int(result.attrs["n"]):
+    study = _matched(data)
+    if study.n != int(result.attrs["n"]):
         raise InputError(
             "study-changed",
             "these are not the examples that were compared",
             expected=f"{counted(int(result.attrs['n']))} of them",
-            found=counted(model.sizes[names.EXAMPLE]),
+            found=counted(study.n),
             hint="pass the predictions and annotations that were compared",
             source="predictions",
         )
     stratify = result.attrs.get("stratify")
     study = attrs.evolve(
-        data,
-        predictions=model,
-        plausibilities=plausibilities,
+        study,
         alphas=[str(alpha) for alpha in json.loads(str(result.attrs["alphas"]))],
         cluster=result.attrs.get("cluster"),
-        stratify=stratify if stratify in model.coords else None,
+        stratify=stratify if stratify in study.predictions.coords else None,
         ties=inputs.check_ties(str(result.attrs["ties"])),
         seed=int(result.attrs["seed"]),
         compared=result,
