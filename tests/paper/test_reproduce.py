@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Callable
 from fractions import Fraction
-from functools import cache, partial
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import TypeAlias
@@ -78,7 +78,7 @@ def test_the_naive_rank_is_the_standard_quantile() -> None:
 
 
 def test_the_naive_threshold_is_an_order_statistic_of_the_drawn_scores() -> None:
-    study = Study(source=partial(toy_data, 200, 1), alpha="0.1")
+    study = Study(data=toy_data(200, 1), alpha="0.1")
     rows = study.rows(0)
     predictor = study.calibrated(rows, monte_carlo(), seed=3)
     scores = np.sort(predictor.pools.calibration.scores, axis=None)
@@ -107,7 +107,7 @@ def test_digits_of_an_overlaid_image_share_its_mass() -> None:
 
 
 def test_coverage_of_a_predictor_is_counted_by_hand() -> None:
-    study = Study(source=partial(toy_data, 200, 1), alpha="0.1")
+    study = Study(data=toy_data(200, 1), alpha="0.1")
     data, rows = study.data, study.rows(0)
     predictor = study.calibrated(rows, {"calibrator": "expected"}, seed=1)
     shares = data.plausibilities.values[rows]

@@ -90,10 +90,9 @@ COVERAGE_STRICT = attrs.evolve(COVERAGE, alpha=STRICTER)
 def _sets_of_one_split(study: Study, methods: tuple[str, ...]) -> tuple[Bools, Bools]:
     """Return the test examples of the first split, and their sets, (method, example, label)."""
     rows, sets = study.rows(0), []
-    for place, name in enumerate(methods):
+    for name in methods:
         predictor = study.calibrated(rows, METHODS[name], seed=study.seed)
         sets.append(predictor.predict_array(study.data.predictions.values[rows], study.alpha))
-        study.tick(place + 1, len(methods))
     return rows, np.stack(sets)
 
 
@@ -309,7 +308,7 @@ def uniformity(study: Study) -> xr.Dataset:
     """Return shares of p-values by bin, (method, of, bin), and distances, (method, of)."""
     data, rows = study.data, study.rows(0)
     parts = []
-    for place, name in enumerate(COMPARED):
+    for name in COMPARED:
         result = p_value_uniformity(
             study.calibrated(rows, METHODS[name], seed=study.seed),
             data.predictions[rows],
@@ -328,7 +327,6 @@ def uniformity(study: Study) -> xr.Dataset:
                 coords={OF: result[OF].values, BIN: (np.arange(BINS) + 0.5) / BINS},
             )
         )
-        study.tick(place + 1, len(COMPARED))
     numbers = xr.concat(parts, dim=METHOD, join="exact")
     numbers = numbers.assign_coords({METHOD: text_array(COMPARED)})
     facts = study.facts(splits=1)

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import cast
 
 import attrs
 import numpy as np
@@ -38,12 +39,9 @@ class Data(subjects.Subject):
     @property
     def certain(self) -> xr.DataArray:
         """Plausibilities of 1 for the true label, (example, label), for data that have one."""
-        if self.true_label is None:
-            raise ValueError(f"no label of the {self.name} is known")
-        hit: NDArray[np.bool_] = (
-            self.true_label.values[:, None] == self.predictions[names.LABEL].values
-        )
-        certain = self.predictions.copy(data=hit.astype(np.float64)).rename("plausibilities")
+        true = cast("xr.DataArray", self.true_label).values[:, None]
+        hit = np.equal(true, self.predictions[names.LABEL].values).astype(np.float64)
+        certain = self.predictions.copy(data=hit).rename("plausibilities")
         return certain.drop_attrs(deep=False)  # the scale marks predictions
 
 

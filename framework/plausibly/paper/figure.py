@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -219,19 +218,11 @@ def monte_carlo(draws: int = DRAWS, **others: str) -> MethodTable:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Study:
-    source: Callable[[], Data]
+    data: Data
     alpha: AlphaLike
     splits: int = 100
     seed: int = 1
-    progress: Tick | None = None
-
-    @property
-    def data(self) -> Data:
-        return self.source()
-
-    def tick(self, done: int, total: int) -> None:
-        if self.progress is not None:
-            self.progress(done, total)
+    tick: Tick = lambda done, total: None
 
     def rows(self, number: int, *, test: float = TEST) -> Bools:
         """Return which examples are test examples in a split, (example,)."""
@@ -286,7 +277,7 @@ class Study:
             cluster=self.data.cluster,
             seed=self.seed,
             true_label=self.data.true_label,
-            progress=self.progress,
+            progress=self.tick,
         ).data.isel({names.ALPHA: 0}, drop=True)
         level = study["guaranteed_level"].variable
         kept = study[[name for name in MEASURES if name in study]].drop_attrs(deep=False)
@@ -321,13 +312,10 @@ class Figure:
         self,
         data: Data | None = None,
         alpha: AlphaLike | None = None,
-        *,
-        splits: int = 100,
-        seed: int = 1,
-        progress: Tick | None = None,
+        **options: Any,  # Any: each has its own type
     ) -> xr.Dataset:
-        source = partial(self.data, seed) if data is None else lambda: data
-        alpha = self.alpha if alpha is None else alpha
-        study = Study(source=source, alpha=alpha, splits=splits, seed=seed, progress=progress)
+        """Return the numbers of data, by default its own; `options` are those of a `Study`."""
+        known = self.data(options.get("seed", 1)) if data is None else data
+        study = Study(data=known, alpha=self.alpha if alpha is None else alpha, **options)
         numbers = self.numbers(study)
         return numbers if numbers.attrs else numbers.assign_attrs(study.facts())

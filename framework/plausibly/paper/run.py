@@ -183,8 +183,8 @@ def reproduce(
     made = []
     for entry in entries:
         figure, chosen = entry.load(), skin if entry.derm else data
-        tick = None if progress is None else partial(progress, entry.name)
-        numbers = figure.measure(chosen, alpha, splits=splits, seed=seed, progress=tick)
+        ticking = {} if progress is None else {"tick": partial(progress, entry.name)}
+        numbers = figure.measure(chosen, alpha, splits=splits, seed=seed, **ticking)
         reproduced = Reproduced(entry=entry, numbers=numbers, claim=figure.claim(numbers))
         if out is not None:
             reproduced = attrs.evolve(reproduced, written=_write(reproduced, Path(out), form))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import partial
-from itertools import count
 
 import attrs
 import numpy as np
@@ -218,20 +217,21 @@ _MIDDLE = (5, 95)
 
 
 def variability(study: Study) -> xr.Dataset:
-    splits, first = range(study.splits), study.rows(0)
-    total = (len(COUNTS) + len(FRACTIONS) * len(OVER_SPLITS)) * study.splits
-    steps = count(1)
+    first = study.rows(0)
 
     def covered(number: int, rows: Bools, method: MethodTable) -> float:
         predictor = study.calibrated(rows, method, seed=number)
-        study.tick(next(steps), total)
         return study.measured(predictor, rows)["aggregated_coverage"]
 
-    over_labels = [[covered(n, first, monte_carlo(draws)) for n in splits] for draws in COUNTS]
-    over_splits = [
-        [[covered(n, study.rows(n, test=1 - part), method) for n in splits] for part in FRACTIONS]
-        for method in OVER_SPLITS.values()
-    ]
+    def measure(number: int, _: Bools) -> list[float]:
+        by_part = [study.rows(number, test=1 - part) for part in FRACTIONS]
+        return [
+            *(covered(number, first, monte_carlo(draws)) for draws in COUNTS),
+            *(covered(number, rows, method) for method in OVER_SPLITS.values() for rows in by_part),
+        ]
+
+    over_labels, over_splits = np.split(study.over_splits(measure), [len(COUNTS)])
+    over_splits = over_splits.reshape(len(OVER_SPLITS), len(FRACTIONS), study.splits)
     return xr.Dataset(
         {
             "coverage_over_labels": ((names.DRAW, REPEAT), over_labels),
@@ -372,7 +372,7 @@ def claim_averages(numbers: xr.Dataset, level: float) -> Claim:
     )
 
 
-P_VALUES = Figure(partial(toy_data, 20_000), ALPHA, averages, draw_averages, claim_averages)
+P_VALUES = Figure(partial(toy_data, 200), ALPHA, averages, draw_averages, claim_averages)
 
 TRUE = "true labels"
 CORRECTED: dict[str, MethodTable] = {
