@@ -267,12 +267,10 @@ def agreement(result: xr.Dataset, *, axes: Axes | None = None) -> Axes:
         if name not in _NO_AGREEMENT and name in titles and not np.isnan(mean):
             look = _CHANCE if "krippendorff" in name or "kappa" in name else _PLAIN
             rows.append(Dot(name=titles[name], mean=mean, low=low, high=high, look=look))
-    axes = style.axes_of(axes, "agreement", height=style.height(rows))
-    style.draw_dots(axes, rows)
+    axes = style.draw_rows(axes, "agreement", rows, "agreement (1: all agree)")
     low, high = axes.get_xlim()
     axes.set_xlim(min(low, -0.02), high)
     axes.axvline(0, color=style.tone(axes).muted, linewidth=1, zorder=1)
-    style.tidy_rows(axes, "agreement (1: all agree)")
     on = reading.on_what(result, examples=int(result.attrs["examples"]), lines="")
     per_cent = reading.per_cent(result.attrs["confidence"])
     style.heading(
@@ -318,15 +316,14 @@ def annotators(
         note = several(int(result["annotator_answers"][place]), "answer")
         look, note = (_LOW, f"{note}, low") if low[place] else (_PLAIN, note)
         rows.append(Dot(name=name, mean=mean, look=look, note=note))
-    axes = style.axes_of(axes, "annotators", height=style.height(rows))
-    style.draw_dots(axes, rows)
+    x = f"agreement with others ({result.attrs['likeness']})"
+    axes = style.draw_rows(axes, "annotators", rows, x)
     for row, ends in enumerate(zip(own[order], others[order], strict=True)):
         if np.isfinite(ends).all():
             axes.plot(ends, [row, row], color=GREY, linewidth=1, zorder=1)
             axes.plot(ends[1:], [row], marker="|", markersize=12, color=style.tone(axes).ink)
     least = style.lowest(np.array([own[order], others[order]]))
     axes.set_xlim(max(0.0, least - 0.05), 1.02)
-    style.tidy_rows(axes, f"agreement with others ({result.attrs['likeness']})")
     style.heading(
         axes,
         "How each annotator agrees with the others",
@@ -352,10 +349,8 @@ def _worth(result: xr.Dataset, most: int, axes: Axes | None) -> Axes:
             note += f"; {style.shown_name(remark, width=34, lines=1)}"
         look = _LOW if remark else _PLAIN
         rows.append(Dot(name=name, mean=mean, low=0.0, high=mean, look=look, note=note))
-    axes = style.axes_of(axes, "annotators", height=style.height(rows))
-    style.draw_dots(axes, rows)
+    axes = style.draw_rows(axes, "annotators", rows, "estimated share of correct answers")
     axes.set_xlim(0, 1.02 * float(np.nanmax(weight, initial=1.0)))
-    style.tidy_rows(axes, "estimated share of correct answers")
     style.heading(
         axes,
         "Reliability of each annotator",

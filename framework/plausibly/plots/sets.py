@@ -90,8 +90,7 @@ def _intervals(
     *notes: str,
     x: str = "aggregated coverage (share)",
 ) -> Axes:
-    axes = style.axes_of(axes, figure, height=style.height(rows))
-    style.draw_shares(axes, rows, x, reading.wanted(plane))
+    axes = style.draw_rows(axes, figure, rows, x, reading.wanted(plane))
     style.heading(axes, reading.with_alpha(title, plane), on, reading.dashed(plane), *notes)
     return axes
 
@@ -637,8 +636,7 @@ def risk(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | None = 
         name = f"{level:g}" if isinstance(level, float) else str(level)  # as it was written
         counts = (several(int(part[f"{noun}s"]), noun) for noun in ("label", "example"))
         rows.append(style.dot(part, "missed", name, _MISSED, ", ".join(counts)))
-    axes = style.axes_of(axes, "risk", height=style.height(rows))
-    style.draw_shares(axes, rows, "left out of the sets (share of the plausibility)", None)
+    axes = style.draw_rows(axes, "risk", rows, "left out of the sets (share of the plausibility)")
     axes.set_xlim(0, 1.05 * max(0.05, *(row.high for row in rows if np.isfinite(row.high))))
     title = reading.with_alpha(f"What sets leave out, by {plane.attrs.get('risk', 'risk')}", plane)
     style.heading(axes, title, reading.on_what(plane))

@@ -288,17 +288,18 @@ def dot(result: xr.Dataset, quantity: str, name: str, look: Look, note: str = ""
     return Dot(name=name, mean=mean, low=low, high=high, look=look, note=note)
 
 
-def height(dots: Sequence[Dot]) -> float:
-    lines = max((name.count("\n") + 1 for name in _row_names(dots)), default=1)
-    return 1.3 + max(0.42, 0.18 * lines) * max(2, len(dots))
-
-
 def _row_names(dots: Sequence[Dot]) -> list[str]:
     shown = shown_names([dot.name for dot in dots])
     return [f"{name}\n{dot.note}".rstrip() for name, dot in zip(shown, dots, strict=True)]
 
 
-def draw_dots(axes: Axes, dots: Sequence[Dot]) -> None:
+def draw_rows(
+    axes: Axes | None, figure: str, dots: Sequence[Dot], x: str, wanted: float | None = None
+) -> Axes:
+    """Draw a row per dot, with its interval and its number, beside the level wanted."""
+    lines = max((name.count("\n") + 1 for name in _row_names(dots)), default=1)
+    height = 1.3 + max(0.42, 0.18 * lines) * max(2, len(dots))
+    axes = axes_of(axes, figure, height=height)
     colours = tone(axes)
     muted = {"va": "center", "fontsize": SMALL, "color": colours.muted}
     beside = {"xycoords": _BESIDE, "va": "center", "annotation_clip": False}
@@ -316,18 +317,15 @@ def draw_dots(axes: Axes, dots: Sequence[Dot]) -> None:
     name_rows(axes, _row_names(dots))
     least = lowest([end for dot in dots for end in (dot.low, dot.high, dot.mean)])
     margin = 0.04 * (1 - min(least, 1.0)) + 0.01
-    axes.set_xlim(max(0.0, least - margin) if least >= 0 else least - margin, 1 + margin)
+    low = max(0.0, least - margin) if least >= 0 else least - margin
+    if wanted is not None:
+        low = min(low, wanted - 0.02)
+        dashed(axes, wanted)
+    axes.set_xlim(low, 1 + margin)
+    tidy_rows(axes, x)
+    axes.locator_params(axis="x", nbins=6)
+    return axes
 
 
 def lowest(values: ArrayLike) -> float:
     return float(np.nanmin(values)) if np.isfinite(values).any() else 0.0
-
-
-def draw_shares(axes: Axes, dots: Sequence[Dot], x: str, wanted: float | None) -> None:
-    draw_dots(axes, dots)
-    if wanted is not None:
-        low, high = axes.get_xlim()
-        axes.set_xlim(min(low, wanted - 0.02), high)
-        dashed(axes, wanted)
-    tidy_rows(axes, x)
-    axes.locator_params(axis="x", nbins=6)
