@@ -11,8 +11,6 @@ import xarray as xr
 from numpy.typing import NDArray
 from scipy.ndimage import map_coordinates
 
-from plausibly import registry
-from plausibly.conformal.aggregate import aggregate
 from plausibly.conformal.calibrate import calibrate
 from plausibly.data import names
 from plausibly.data.names import text_array
@@ -38,7 +36,6 @@ from plausibly.paper.figure import (
     monte_carlo,
 )
 from plausibly.plots import style
-from plausibly.protocols import ANNOTATION
 
 ALPHA = "0.1"
 Images = NDArray[np.float64]
@@ -112,17 +109,12 @@ def overlaid(seed: int) -> Overlaid:
     images, holds = _compose(study, IMAGES, Keys(seed, "reproduce/overlaid/study"))
     values = [_fitted(seen, target).predict_proba(_flat(images))[:, 1] for target in known.T]
     examples = text_array([f"image{number}" for number in range(1, IMAGES + 1)])
-    records = (
-        (example, None, [LABELS[digit] for digit in np.flatnonzero(row)])
-        for example, row in zip(examples.tolist(), holds, strict=True)
-    )
-    plausibilities = aggregate(registry.resolve(ANNOTATION, "label-set").build(records, LABELS))
     return Overlaid(
         name="digits",
         about=f"{counted(IMAGES)} images of one or two overlaid digits, ten logistic regressions "
         f"fitted to {counted(TRAINING)} others",
         predictions=_cells(np.stack(values, axis=1), examples, scale="independent"),
-        plausibilities=plausibilities.sel({names.EXAMPLE: examples}),
+        plausibilities=_cells(holds / holds.sum(axis=1, keepdims=True), examples),
         holds=holds,
     )
 

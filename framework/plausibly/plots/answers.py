@@ -322,8 +322,8 @@ def annotators(
         if np.isfinite(ends).all():
             axes.plot(ends, [row, row], color=GREY, linewidth=1, zorder=1)
             axes.plot(ends[1:], [row], marker="|", markersize=12, color=style.tone(axes).ink)
-    least = style.lowest(np.array([own[order], others[order]]))
-    axes.set_xlim(max(0.0, least - 0.05), 1.02)
+    axes.autoscale(axis="x")
+    axes.set_xlim(right=1.03)
     style.heading(
         axes,
         "How each annotator agrees with the others",

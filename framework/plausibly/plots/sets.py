@@ -109,9 +109,7 @@ def _draw_study(plane: xr.Dataset, measure: str, axes: Axes | None, figure: str)
             kind = VACUOUS
         elif np.isnan(method["guaranteed_level"]):
             kind = "no guarantee"
-        ranks = np.argsort(np.argsort(values, kind="stable"), kind="stable")
-        # By the golden ratio: spreads dots evenly, always in the same way.
-        jitter = (ranks * 0.6180339887498949 % 1.0 - 0.5) * 0.4
+        jitter = np.linspace(-0.2, 0.2, values.size)
         dots = {"s": 9, "color": MARKS[kind]["color"], "alpha": 0.35, "linewidths": 0}
         axes.scatter(values, row + jitter, **dots)
         ends = np.percentile(values, _MIDDLE)

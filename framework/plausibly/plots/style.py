@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 import attrs
 import numpy as np
 import xarray as xr
-from numpy.typing import ArrayLike
 
 from plausibly.evaluation.result import decimal, figures
 from plausibly.extras import require
@@ -315,17 +314,9 @@ def draw_rows(
         text = decimal(dot.mean)
         axes.annotate(text, (1.01, row), fontsize=SMALL + 1, color=colours.ink, **beside)
     name_rows(axes, _row_names(dots))
-    least = lowest([end for dot in dots for end in (dot.low, dot.high, dot.mean)])
-    margin = 0.04 * (1 - min(least, 1.0)) + 0.01
-    low = max(0.0, least - margin) if least >= 0 else least - margin
     if wanted is not None:
-        low = min(low, wanted - 0.02)
         dashed(axes, wanted)
-    axes.set_xlim(low, 1 + margin)
+    axes.set_xlim(right=1.03)
     tidy_rows(axes, x)
     axes.locator_params(axis="x", nbins=6)
     return axes
-
-
-def lowest(values: ArrayLike) -> float:
-    return float(np.nanmin(values)) if np.isfinite(values).any() else 0.0
