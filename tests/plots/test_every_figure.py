@@ -23,14 +23,6 @@ from refusals import refused
 ALL = pytest.mark.parametrize(("figure", "kind"), FIGURES)
 
 
-def test_every_figure_is_tried_with_every_kind_that_has_it() -> None:
-    renamed = {"grouped": "evaluation", "confusion": "reliability"}
-    every = {(f, renamed.get(k, k)) for f, kinds in reading.FIGURES.items() for k in kinds}
-    assert set(FIGURES) == every
-    others = {"example", "region", "threshold"}  # of arrays
-    assert {figure for figure, _ in FIGURES} | others == set(dir(plots))
-
-
 @ALL
 def test_a_figure_of_its_own_is_legible(figure: str, kind: str) -> None:
     before = made(kind).copy(deep=True)

@@ -22,9 +22,6 @@ ELLIPSIS = "…"
 UNREADABLE = "�"
 WIDTH = 26
 LINES = 2
-TEXT_SIZE = 10
-_LEAST = 6
-_LEADING = 1.25  # from line to line, in units of the size of the font
 _LETTER = 0.53  # mean width of a letter, in units of the size of the font
 
 
@@ -68,10 +65,7 @@ def width_of(axes: Axes) -> float:
 
 
 def name_rows(axes: Axes, names: Sequence[str]) -> None:
-    lines = max((name.count("\n") + 1 for name in names), default=1)
-    row = axes.bbox.height / axes.figure.dpi / max(1, len(names))
-    size = min(TEXT_SIZE, max(_LEAST, row * 72 / (lines * _LEADING)))
-    axes.set_yticks(range(len(names)), names, parse_math=False, fontsize=size)
+    axes.set_yticks(range(len(names)), names, parse_math=False, fontsize=9)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
 

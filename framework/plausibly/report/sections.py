@@ -602,15 +602,9 @@ def uniformity(subject: Subject) -> list[Section]:
                 only_common=True,
             )
         for kind in each(result, OF):
-            values, of, p = (
-                kind["p_value"].values,
-                str(kind[OF].item()),
-                float(kind["p_super_uniform"]),
-            )
-            count, guaranteed = (
-                several(len(values), subject.words.example),
-                bool(kind["guaranteed"]),
-            )
+            of, values = str(kind[OF].item()), kind["p_value"].values
+            p, guaranteed = float(kind["p_super_uniform"]), bool(kind["guaranteed"])
+            count = several(len(values), subject.words.example)
             verb = "are smaller than" if p < SUSPECT else "are no smaller than"
             compared = f"{verb} guaranteed" if guaranteed else f"{verb} uniform"
             nothing = "" if guaranteed else "; nothing is guaranteed about them"
