@@ -29,7 +29,6 @@ from plausibly.demo import study, subjects
 from plausibly.demo.subjects import (
     TOY_LABELS,
     Nodules,
-    Toy,
     group_folds,
     load_nodules,
     make_toy,
@@ -94,15 +93,15 @@ def test_the_table_is_small_without_identifiers_and_has_its_licences() -> None:
 
 
 @pytest.fixture(scope="module")
-def made() -> Toy:
+def made() -> xr.Dataset:
     return make_toy(20_000)
 
 
-def codes(made: Toy) -> np.ndarray:
+def codes(made: xr.Dataset) -> np.ndarray:
     return np.array([TOY_LABELS.index(label) for label in made.true_label.to_numpy()])
 
 
-def test_plausibilities_are_the_true_posterior(made: Toy) -> None:
+def test_plausibilities_are_the_true_posterior(made: xr.Dataset) -> None:
     # The posterior is calibrated: among examples where it says q, the label is drawn q of the time.
     lam = made.plausibilities.to_numpy()
     drawn = np.eye(len(TOY_LABELS))[codes(made)]
@@ -120,7 +119,7 @@ def test_the_posterior_is_bayes_rule_with_widths() -> None:
     assert_allclose(found, np.array([[1, other]]) / (1 + other), rtol=1e-15)
 
 
-def test_points_have_the_moments_of_their_label(made: Toy) -> None:
+def test_points_have_the_moments_of_their_label(made: xr.Dataset) -> None:
     points, drawn = made.points.to_numpy(), codes(made)
     for label in range(len(TOY_LABELS)):
         mine = points[drawn == label]

@@ -88,22 +88,21 @@ def test_the_naive_threshold_is_an_order_statistic_of_the_drawn_scores() -> None
 
 
 def test_pooled_augmentations_use_the_rank_of_algorithm_1() -> None:
-    made_of = images.augmented(1)
+    views, known = images.every_view(1)
     count, n = 10, 120
-    part, lam = made_of.every[:count, :n], made_of.plausibilities[:n]
-    predictor = calibrate(part, lam, calibrator=images.POOLED)
-    own = lam.values.argmax(axis=1)
-    scores = np.sort(part.values[:, np.arange(n), own], axis=None)
+    part, shares = views[:count, :n], images.augmented(1).plausibilities[:n]
+    predictor = calibrate(part, shares, calibrator=images.POOLED)
+    scores = np.sort(part.values[:, known[:n]], axis=None)
     for alpha in (Fraction(1, 10), Fraction(1, 5)):
         rank = math.floor(alpha * count * (n + 1)) - count + 1
         assert float(predictor.threshold(alpha)) == scores[rank - 1]
 
 
 def test_digits_of_an_overlaid_image_share_its_mass() -> None:
-    data = images.overlaid(1)
-    counts = data.holds.sum(axis=1)
-    assert set(counts.tolist()) == {1, 2}
-    assert np.array_equal(data.plausibilities.values, data.holds / counts[:, None])
+    shares = images.overlaid(1).plausibilities.values
+    counts = (shares > 0).sum(axis=1, keepdims=True)
+    assert set(counts.ravel().tolist()) == {1, 2}
+    assert np.array_equal(shares, (shares > 0) / counts)
 
 
 def test_coverage_of_a_predictor_is_counted_by_hand() -> None:

@@ -127,7 +127,8 @@ def draw_by_example(numbers: xr.Dataset) -> Drawing:
         (above, aggregated[0], style.AGGREGATED, "plausibilities (aggregated)"),
         (above, numbers["largest_plausibility"], dotted, "largest plausibility"),
     ]
-    for covered, look in zip(aggregated, figure.METHOD_LOOKS, strict=False):
+    looks = (style.VOTED, style.AGGREGATED, style.MASS, style.TRUE)
+    for covered, look in zip(aggregated, looks, strict=True):
         curves.append((below, covered, look, str(covered[METHOD].values)))
     for panel, array, look, name in curves:
         ascending(panel, array.values, look, f"{name}, mean {array.values.mean():.3f}", places)

@@ -50,13 +50,8 @@ _HIDDEN = 32
 _SPREAD = 0.2
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class Toy(Data):
-    points: xr.DataArray
-
-
 @cache
-def toy_data(points: int, seed: int) -> Toy:
+def toy_data(points: int, seed: int) -> Data:
     """Return the toy with the predictions of a perceptron fitted to `TRAINING` further points."""
     neural = require("sklearn.neural_network", extra="demo", source=SOURCE)
     hashes = hash_names(f"t{i}" for i in range(1, TRAINING + 1))
@@ -66,16 +61,15 @@ def toy_data(points: int, seed: int) -> Toy:
     )
     with one_thread():
         network.fit((where - 0.5) / _SPREAD, labels)
-    drawn = subjects.make_toy(points, seed=seed)
-    predicted = network.predict_proba((drawn.points.values - 0.5) / _SPREAD)
-    return Toy(
+    toy = subjects.make_toy(points, seed=seed)
+    predicted = network.predict_proba((toy.points.values - 0.5) / _SPREAD)
+    return Data(
         name="toy",
         about=f"toy: {counted(points)} points of three Gaussians with their true posterior, a "
         f"perceptron fitted to {counted(TRAINING)} others",
-        predictions=drawn.predictions.copy(data=np.asarray(predicted, dtype=np.float64)),
-        plausibilities=drawn.plausibilities,
-        true_label=drawn.true_label,
-        points=drawn.points,
+        predictions=toy.predictions.copy(data=np.asarray(predicted, dtype=np.float64)),
+        plausibilities=toy.plausibilities,
+        true_label=toy.true_label,
     )
 
 

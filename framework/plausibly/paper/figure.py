@@ -28,7 +28,7 @@ from plausibly.extras import require
 from plausibly.kernels import coverage
 from plausibly.kernels.random import hash_names
 from plausibly.kernels.types import Bools, Floats
-from plausibly.palette import BLUE, GREEN, INK, PURPLE, VERMILION
+from plausibly.palette import INK, VERMILION
 from plausibly.paper.data import SOURCE, Data
 from plausibly.plots import style
 from plausibly.plots.style import Axes, Look
@@ -101,14 +101,6 @@ def write_numbers(numbers: xr.Dataset, path: Path) -> None:
 
 
 SIMULATED_PREDICTIONS = "SIMULATED PREDICTIONS: no model made these numbers"
-
-METHOD_LOOKS: tuple[Look, ...] = (
-    Look(colour=VERMILION, line="--"),
-    Look(colour=BLUE),
-    Look(colour=PURPLE, line=":"),
-    Look(colour=GREEN, line="-."),
-)
-"""Looks of curves by calibration, on majority votes first."""
 
 
 def new_page(width: float, height: float) -> Drawing:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from plausibly.calibration.alphas import read_alpha
 from plausibly.data import names
 from plausibly.data.names import text_array
-from plausibly.demo.subjects import AXIS
+from plausibly.demo.subjects import AXIS, make_toy
 from plausibly.evaluation.design import MethodTable
 from plausibly.evaluation.result import decimal, each
 from plausibly.kernels.random import Keys, hash_names
@@ -54,7 +54,7 @@ _RANGE = (0.05, 1.0)
 
 def both_ways(study: Study) -> xr.Dataset:
     """Return what is shown, and over splits how often sets by score and by p-value differ."""
-    data = toy_data(POINTS, study.seed)
+    data, points = study.data, make_toy(POINTS, seed=study.seed).points
     certain, cells = data.certain, (SHOWN, names.LABEL)
     calibrated = partial(
         study.calibrated,
@@ -77,7 +77,7 @@ def both_ways(study: Study) -> xr.Dataset:
     posterior = data.plausibilities.isel(few)
     return xr.Dataset(
         {
-            "point": ((names.EXAMPLE, AXIS), data.points.isel(few).values),
+            "point": ((names.EXAMPLE, AXIS), points.isel(few).values),
             "posterior": ((names.EXAMPLE, names.LABEL), posterior.values),
             "true_label": (names.EXAMPLE, certain.isel(few).values.argmax(axis=1)),
             "majority_vote": (names.EXAMPLE, posterior.values.argmax(axis=1)),
@@ -85,14 +85,14 @@ def both_ways(study: Study) -> xr.Dataset:
             "p_value": (cells, predictor.p_values(pair).values),
             "in_set": (cells, predictor.predict_array(pair.values, study.alpha)),
             "threshold": ((), float(predictor.threshold(study.alpha))),
-            "shown_point": ((SHOWN, AXIS), data.points.sel({names.EXAMPLE: pair.example}).values),
+            "shown_point": ((SHOWN, AXIS), points.sel({names.EXAMPLE: pair.example}).values),
             "true_coverage": (SPLIT, covered),
             "cells_that_differ": (SPLIT, differ.astype(np.int64)),
         },
         coords={
             names.EXAMPLE: posterior[names.EXAMPLE].values,
             names.LABEL: data.predictions[names.LABEL].values,
-            AXIS: data.points[AXIS].values,
+            AXIS: points[AXIS].values,
             SHOWN: text_array(_WORDS),
             SPLIT: np.arange(study.splits),
         },

@@ -563,18 +563,15 @@ def _annotators(subject: Subject, data: xr.Dataset) -> tuple[Section, ...]:
 
 
 def _who(subject: Subject, measures: Agreement) -> str:
-    shown, agreements = subject.annotator_names, measures["annotator_agreement"].values
-    if not len(shown) or np.isnan(agreements).all():
-        return " ".join(measures.annotator_lines())
-    low = np.array(shown)[measures["annotator_low"].values.astype(bool)].tolist()
-    span = f"{decimal(np.nanmin(agreements))} to {decimal(np.nanmax(agreements))}"
+    low = measures["annotator_low"].values.astype(bool)
+    differ = [name for name, less in zip(subject.annotator_names, low, strict=True) if less]
     noun = subject.words.annotator
-    rest = f"Agreement with the others is {span} ({several(len(shown), noun)})."
-    if not low:
-        return f"No {noun} agrees clearly less with the others. {rest}"
-    agree = "agrees" if len(low) == 1 else "agree"
-    less = f"{agree} less with the others than these agree among themselves"
-    return f"{listed(low, most=5)} {less}. {rest}"
+    if np.isnan(measures["annotator_agreement"].values).all():
+        return f"No {noun} can be compared with others."
+    if not differ:
+        return f"No {noun} agrees clearly less with the others."
+    agree = "agrees" if len(differ) == 1 else "agree"
+    return f"{listed(differ, most=5)} {agree} less with the others than these among themselves."
 
 
 BINS = 20
