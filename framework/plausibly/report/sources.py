@@ -65,30 +65,24 @@ Tables: TypeAlias = Mapping[str, Mapping[str, object]]
 
 
 def method_sets(
-    name: str,
-    data: Subject,
-    tested: Sequence[Tested],
-    rows: Sequence[Bools],
-    *,
-    reference: bool = False,
+    name: str, data: Subject, tested: Sequence[Tested], *, reference: bool = False
 ) -> MethodSets:
-    """Return the sets of one method; `rows` are the examples that each predictor was tested on."""
-    order = np.argsort(np.concatenate([np.flatnonzero(mine) for mine in rows]))
+    """Return the sets of one method, of all examples that its predictors were tested on."""
     dims = (names.EXAMPLE, names.LABEL, names.ALPHA)
-    sets, p_values, scores = [], [], []
+    parts: list[xr.Dataset] = []
     with warnings.catch_warnings():
         # The report states what the sets warn of.
         warnings.simplefilter("ignore", PlausiblyWarning)
         for predictor, predictions in tested:
-            new = predictor.predict(predictions, list(data.alphas)).transpose(*dims)
-            new_scores = predictor.scores(predictions)
-            if new_scores.ndim > 2:  # bars show one score per label, the mean over augmentations
-                new_scores = new_scores.mean(axis=0)
-            place = positions(predictor.labels, name_texts(new[names.LABEL].values))
-            sets.append(new)
-            scores.append(new_scores[:, place])
+            sets = predictor.predict(predictions, list(data.alphas)).transpose(*dims)
+            scores = predictor.scores(predictions)
+            if scores.ndim > 2:  # bars show one score per label, the mean over augmentations
+                scores = scores.mean(axis=0)
+            place = positions(predictor.labels, name_texts(sets[names.LABEL].values))
+            part = xr.Dataset({"sets": sets, "scores": (dims[:2], scores[:, place])})
             if predictor.has_p_values:
-                p_values.append(predictor.p_values(predictions).transpose(*dims[:2]).values)
+                part["p"] = predictor.p_values(predictions).transpose(*dims[:2]).variable
+            parts.append(part)
     # The weakest guarantee holds for all predictors.
     guarantees = [
         min(
@@ -103,25 +97,28 @@ def method_sets(
         for alpha in data.alphas
     ]
     whole = xr.concat(
-        sets, names.EXAMPLE, coords="different", compat="equals", join="exact", combine_attrs="drop"
-    )
+        parts,
+        names.EXAMPLE,
+        data_vars="all",
+        coords="different",
+        compat="equals",
+        join="exact",
+        combine_attrs="drop",
+    ).sel({names.EXAMPLE: data.predictions[names.EXAMPLE].values})
     attributes = {
         GUARANTEES: json.dumps([guarantee.to_json() for guarantee in guarantees]),
         FINGERPRINT: " ".join(predictor.fingerprint for predictor, _ in tested),
-        OVERLAP: sum(int(new.attrs[OVERLAP]) for new in sets),
-        LABEL_ORDER: sets[0].attrs[LABEL_ORDER],
+        OVERLAP: sum(int(part["sets"].attrs[OVERLAP]) for part in parts),
+        LABEL_ORDER: parts[0]["sets"].attrs[LABEL_ORDER],
     }
-    whole = whole.isel({names.EXAMPLE: order}).assign_attrs(attributes)
-    metadata = tested[0][0].metadata
+    sets = whole["sets"].assign_attrs(attributes)
     return MethodSets(
         name=name,
-        about=f"{metadata.calibrator} + {metadata.combiner}, score {metadata.score}",
         reference=reference,
         tested=tested,
-        sets=with_left_out(whole, read_left_out(data.predictions.attrs)),
-        p=np.concatenate(p_values)[order] if p_values else None,
-        scores=np.concatenate(scores)[order],
-        score=metadata.score,
+        sets=with_left_out(sets, read_left_out(data.predictions.attrs)),
+        p=whole["p"].values if "p" in whole else None,
+        scores=whole["scores"].values,
         guarantees=guarantees,
     )
 
@@ -134,7 +131,7 @@ def subject_of_predictor(
     plausibilities = _along_order(data.plausibilities, model)
     data = attrs.evolve(data, predictions=model, plausibilities=plausibilities)
     name = f"{predictor.metadata.calibrator}, {predictor.metadata.combiner}"
-    method = method_sets(name, data, [(predictor, model)], [np.ones(data.n, dtype=np.bool_)])
+    method = method_sets(name, data, [(predictor, model)])
     source = f"One predictor, calibrated on {several(predictor.n, 'example')}."
     return _completed(data, [method], source, _predictor_checks(method, data.words))
 
@@ -223,8 +220,8 @@ def _sets(
 ) -> MethodSets:
     method = read_methods({name: table})[name].made()
     model, seed = study.predictions, split_seed(study.seed, FIRST)
-    tested, rows = [], (half, ~half)
-    for test in rows:
+    tested = []
+    for test in (half, ~half):
         with warnings.catch_warnings():
             # The study warned of the method when it ran.
             warnings.simplefilter("ignore", PlausiblyWarning)
@@ -233,7 +230,7 @@ def _sets(
             )
         new = as_asked(predictor, model.isel({names.EXAMPLE: test}), split_keys(study.seed, FIRST))
         tested.append((predictor, _along_order(new)))
-    return method_sets(name, study, tested, rows, reference=reference)
+    return method_sets(name, study, tested, reference=reference)
 
 
 def _split_checks(study: Subject, half: Bools, tables: Tables) -> list[Check]:

@@ -70,14 +70,21 @@ class MethodSets:
     """Sets of one method, from predictors with the predictions that each was tested on."""
 
     name: str
-    about: str
     reference: bool
     tested: Sequence[tuple[ConformalPredictor, xr.DataArray]]
     sets: xr.DataArray
     p: Floats | None
     scores: Floats
-    score: str
     guarantees: Sequence[Guarantee]
+
+    @property
+    def score(self) -> str:
+        return self.tested[0][0].metadata.score
+
+    @property
+    def about(self) -> str:
+        metadata = self.tested[0][0].metadata
+        return f"{metadata.calibrator} + {metadata.combiner}, score {metadata.score}"
 
 
 @attrs.frozen(kw_only=True, eq=False)
