@@ -182,8 +182,10 @@ def draw_columns(
     page = new_page(max(_WIDTH * len(columns), _LEAST), _HEIGHT)
     panels = page.subplots(2, len(columns), sharex="row", sharey="row", squeeze=False)
     limits = [
-        style.edges([column[name].values for column in columns.values() for name, _, _ in measures])
-        for measures in (covered, sizes)
+        np.histogram_bin_edges(
+            [column[name] for column in columns.values() for name in measures], 40
+        )
+        for measures in ([name for name, _, _ in covered], [name for name, _, _ in sizes])
     ]
     for place, (name, column) in enumerate(columns.items()):
         y = "" if place else "splits"

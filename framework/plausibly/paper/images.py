@@ -149,7 +149,7 @@ def draw_label_sets(numbers: xr.Dataset) -> Drawing:
     first, second, third = drawn.subplots(1, 3)
     values, level = numbers["aggregated_coverage"].values, figure.wanted(numbers)
     label = f"aggregated, mean {values.mean():.3f}"
-    bins = style.edges([values, np.array([level])], bins=25)
+    bins = np.histogram_bin_edges([*values, level], 25)
     style.histogram(first, values, bins, style.AGGREGATED, label)
     framed(first, "aggregated coverage (share)", "splits", "over splits", level=level, room=0.3)
     realised, sizes = numbers["realised"].values, numbers["size"].values

@@ -215,13 +215,6 @@ def ascending(
     curve(axes, places, np.sort(values), look, label, **whole)
 
 
-def edges(values: Sequence[Floats], *, bins: int = 40) -> Floats:
-    together = np.concatenate([np.ravel(array) for array in values])
-    low, high = float(together.min()), float(together.max())
-    margin = max((high - low) * 0.02, 1e-3)
-    return np.linspace(low - margin, high + margin, bins + 1)
-
-
 def dashed(axes: Axes, level: float, label: str = "", *, axis: str = "x") -> None:
     """Draw a dashed line at a level, by default named as the level wanted."""
     draw = axes.axvline if axis == "x" else axes.axhline
