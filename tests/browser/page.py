@@ -128,13 +128,11 @@ def found_words(page: Page) -> str:
 
 
 def open_case(page: Page) -> str:
-    """Return the name of the case that is open."""
     name: str = page.locator("#case h3").first.inner_text()
     return name
 
 
 def until(page: Page, holds: str) -> None:
-    """Wait until an expression is true; the page forbids to evaluate texts, as playwright would."""
     ends = time.monotonic() + 10
     while not page.evaluate(holds):
         assert time.monotonic() < ends, f"never: {holds}"
@@ -142,12 +140,10 @@ def until(page: Page, holds: str) -> None:
 
 
 def choose(page: Page, what: str, words: str) -> None:
-    """Choose from one of the lists of choices."""
     page.locator(f"#{what}").select_option(label=words)
 
 
 def wrong_counts(page: Page, data: ReportData, view: Section) -> list[str]:
-    """Return the numbers on the page whose click leads to another number of cases."""
     counts = {f"size {bar.low}-{bar.high}": bar.count for bar in view.sizes.bars}
     counts |= {f"cell {cell.a} {cell.b}": cell.examples for cell in data.disagreement.cells}
     for part in view.weak.parts:

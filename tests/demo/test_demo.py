@@ -347,7 +347,6 @@ GROUPS, EACH, FOLDS = 24, 3, 4
 
 
 def world() -> tuple[xr.DataArray, xr.DataArray]:
-    """Return features and plausibilities of 72 examples in 24 groups."""
     random = np.random.default_rng(5)
     n = GROUPS * EACH
     x = random.normal(size=(n, 2))

@@ -30,12 +30,10 @@ def without_code(text: str) -> str:
 
 
 def links(text: str) -> list[str]:
-    """Return where the links and pictures of a page lead, but for code."""
     return _LINK.findall(re.sub(r"`[^`\n]*`", "`", without_code(text)))
 
 
 def sections(text: str) -> set[str]:
-    """Return the anchors of a page, as GitHub and the site make them from its titles."""
     found: dict[str, int] = {}
     anchors = set()
     for title in re.findall(r"^#{1,6} +(.+?) *#*$", without_code(text), re.MULTILINE):
@@ -48,7 +46,6 @@ def sections(text: str) -> set[str]:
 
 
 def menu() -> Iterator[str]:
-    """Yield the names of the pages in the menus of the start page; patterns stand for the rest."""
     for body in _MENU.findall((DOCS / "index.md").read_text(encoding="utf-8")):
         lines = [line.strip() for line in body.splitlines() if line and not line.startswith(":")]
         entries = [re.sub(r"^.*<(.+)>$", r"\1", line) for line in lines]

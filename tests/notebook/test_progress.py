@@ -32,7 +32,6 @@ class Page:
 
 @pytest.fixture
 def page(monkeypatch: pytest.MonkeyPatch) -> Page:
-    """A notebook in the place of the terminal."""
     notebook = Page()
     module = ModuleType("IPython.display")
     monkeypatch.setattr(module, "display", notebook.display, raising=False)

@@ -198,7 +198,6 @@ def uncover(by: float, *variables: str) -> Change:
 
 
 def swapped(dim: str, name: str) -> Change:
-    """Return a change that turns the order along a dim round, but for its names."""
     return lambda numbers: numbers.assign(
         {name: (numbers[name].dims, numbers[name].isel({dim: slice(None, None, -1)}).values)}
     )

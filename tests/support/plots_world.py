@@ -177,7 +177,6 @@ def overlapping(drawn: Axes) -> list[tuple[str, str]]:
 
 
 def outside(drawn: Axes) -> list[str]:
-    """Return which texts are cut by the edge of the page."""
     page = figure_of(drawn).bbox.padded(1)
     return [
         text
@@ -191,7 +190,6 @@ def named_rows(axes: Axes) -> list[str]:
 
 
 def points(axes: Axes) -> list[tuple[float, float]]:
-    """Return the places of the marks that stand for one value each, in the order of drawing."""
     return [
         (float(line.get_xdata()[0]), float(line.get_ydata()[0]))
         for line in axes.lines
