@@ -92,19 +92,19 @@ def opened(
 
 def overflowing(page: Page) -> list[str]:
     """Return what makes the page scroll sideways."""
-    found: list[str] = page.evaluate(OVERFLOWING)
-    return found
+    texts: list[str] = page.evaluate(OVERFLOWING)
+    return texts
 
 
 def violations(page: Page) -> list[str]:
     """Return what axe-core finds serious or critical, with the first place of each."""
     axe = import_module("axe_playwright_python.sync_playwright").Axe()
-    found = axe.run(page).response["violations"]
+    rules = axe.run(page).response["violations"]
     return [
-        f"{one['id']} ({one['impact']}) {len(one['nodes'])}x: {one['nodes'][0]['html'][:300]} "
-        f"{one['nodes'][0]['failureSummary'][:300]}"
-        for one in found
-        if one["impact"] in {"serious", "critical"}
+        f"{rule['id']} ({rule['impact']}) {len(rule['nodes'])}x: {rule['nodes'][0]['html'][:300]} "
+        f"{rule['nodes'][0]['failureSummary'][:300]}"
+        for rule in rules
+        if rule["impact"] in {"serious", "critical"}
     ]
 
 

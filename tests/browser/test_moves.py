@@ -221,7 +221,7 @@ def test_a_case_shows_what_was_said_what_the_model_thinks_and_the_set(
             value = row.locator(f"[data-value={title}]").inner_text()
             assert float(value) == pytest.approx(values[i][j] / 1000, abs=0.0051)
     answers = page.locator("#case .words li").all_inner_texts()
-    counts = [int(one.split("\N{MULTIPLICATION SIGN}")[0]) for one in answers]
+    counts = [int(text.split("\N{MULTIPLICATION SIGN}")[0]) for text in answers]
     assert sum(counts) == len(cases.answers[i])
 
 

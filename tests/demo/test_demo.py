@@ -103,20 +103,20 @@ def codes(made: xr.Dataset) -> np.ndarray:
 
 def test_plausibilities_are_the_true_posterior(made: xr.Dataset) -> None:
     # The posterior is calibrated: among examples where it says q, the label is drawn q of the time.
-    lam = made.plausibilities.to_numpy()
+    shares = made.plausibilities.to_numpy()
     drawn = np.eye(len(TOY_LABELS))[codes(made)]
     for edge in np.arange(0, 1, 0.1):
-        inside = (lam >= edge) & (lam < edge + 0.1)
-        error = 4 * np.sqrt((lam * (1 - lam))[inside].sum())
-        assert abs(drawn[inside].sum() - lam[inside].sum()) < error
+        inside = (shares >= edge) & (shares < edge + 0.1)
+        error = 4 * np.sqrt((shares * (1 - shares))[inside].sum())
+        assert abs(drawn[inside].sum() - shares[inside].sum()) < error
 
 
 def test_the_posterior_is_bayes_rule_with_widths() -> None:
     # By hand at x = 0: densities N(0; 0, 1) and N(0; 1, 2^2), weights 1/2.
     means, sigmas = np.array([[0.0], [1.0]]), np.array([[1.0], [2.0]])
-    found = subjects.posterior(np.zeros((1, 1)), means, sigmas, np.array([0.5, 0.5]))
+    values = subjects.posterior(np.zeros((1, 1)), means, sigmas, np.array([0.5, 0.5]))
     other = np.exp(-1 / 8) / 2
-    assert_allclose(found, np.array([[1, other]]) / (1 + other), rtol=1e-15)
+    assert_allclose(values, np.array([[1, other]]) / (1 + other), rtol=1e-15)
 
 
 def test_points_have_the_moments_of_their_label(made: xr.Dataset) -> None:
@@ -362,12 +362,12 @@ def world() -> tuple[xr.DataArray, xr.DataArray]:
     )
     weight = np.exp(2 * np.column_stack([x[:, 0], x[:, 1], -x[:, 0]]))
     weight[weight < weight.max(axis=1, keepdims=True) / 50] = 0
-    lam = xr.DataArray(
+    shares = xr.DataArray(
         weight / weight.sum(axis=1, keepdims=True),
         dims=("example", "label"),
         coords={"example": names, "label": ["u", "v", "w"]},
     )
-    return features, lam
+    return features, shares
 
 
 predict = partial(out_of_fold, cluster="patient", folds=FOLDS, keys=KEYS)
@@ -378,32 +378,32 @@ def folds(features: xr.DataArray) -> NDArray[np.int64]:
 
 
 def test_what_a_fold_says_does_not_reach_its_own_predictions() -> None:
-    features, lam = world()
+    features, shares = world()
     fold = folds(features)
-    turned = lam.copy()
-    turned[fold == 0] = lam[fold == 0].values[:, ::-1]
-    before, after = predict(features, lam), predict(features, turned)
+    turned = shares.copy()
+    turned[fold == 0] = shares[fold == 0].values[:, ::-1]
+    before, after = predict(features, shares), predict(features, turned)
     assert (before[fold == 0] == after[fold == 0]).all()
     assert (before[fold != 0] != after[fold != 0]).any()
 
 
 def test_features_of_a_fold_do_not_scale_the_others_of_its_model() -> None:
-    features, lam = world()
+    features, shares = world()
     fold = folds(features)
     far = features.copy()
     row = int(np.flatnonzero(fold == 0)[0])
     far[row, 0] = 1e6
     same = (fold == 0) & (np.arange(len(fold)) != row)
-    assert (predict(features, lam)[same] == predict(far, lam)[same]).all()
+    assert (predict(features, shares)[same] == predict(far, shares)[same]).all()
 
 
 def test_a_label_that_no_fold_saw_has_probability_nought() -> None:
-    features, lam = world()
+    features, shares = world()
     fold = folds(features)
-    lam.values[fold != 1] = [0.5, 0.5, 0]
-    found = predict(features, lam)
-    assert (found.values[fold == 1, 2] == 0).all()
-    assert (found.values[fold != 1, 2] > 0).all()
+    shares.values[fold != 1] = [0.5, 0.5, 0]
+    predicted = predict(features, shares)
+    assert (predicted.values[fold == 1, 2] == 0).all()
+    assert (predicted.values[fold != 1, 2] > 0).all()
 
 
 @given(
@@ -413,13 +413,13 @@ def test_a_label_that_no_fold_saw_has_probability_nought() -> None:
 )
 def test_folds_are_even_and_whole(sizes: list[int], count: int, seed: int) -> None:
     groups = np.repeat([f"g{i}" for i in range(len(sizes))], sizes)
-    found = group_folds(groups, count, Keys(seed))
-    assert found.min() >= 0
-    assert found.max() < count
+    fold = group_folds(groups, count, Keys(seed))
+    assert fold.min() >= 0
+    assert fold.max() < count
     for group in set(groups.tolist()):
-        assert len(set(found[groups == group].tolist())) == 1
+        assert len(set(fold[groups == group].tolist())) == 1
     # A fold is off its even share by less than two groups.
     even = len(groups) / count
-    assert (np.abs(np.bincount(found, minlength=count) - even) < 2 * max(sizes)).all()
+    assert (np.abs(np.bincount(fold, minlength=count) - even) < 2 * max(sizes)).all()
     order = np.random.default_rng(seed).permutation(len(groups))
-    assert (group_folds(groups[order], count, Keys(seed)) == found[order]).all()
+    assert (group_folds(groups[order], count, Keys(seed)) == fold[order]).all()

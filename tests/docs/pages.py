@@ -34,13 +34,13 @@ def links(text: str) -> list[str]:
 
 
 def sections(text: str) -> set[str]:
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     anchors = set()
     for title in re.findall(r"^#{1,6} +(.+?) *#*$", without_code(text), re.MULTILINE):
         plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title).lower()
         slug = re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
-        seen = found.get(slug, 0)
-        found[slug] = seen + 1
+        seen = counts.get(slug, 0)
+        counts[slug] = seen + 1
         anchors.add(f"{slug}-{seen}" if seen else slug)
     return anchors
 
@@ -53,5 +53,5 @@ def menu() -> Iterator[str]:
             if "*" not in entry:
                 yield entry
                 continue
-            found = (name(page) for page in sorted(DOCS.glob(f"{entry}.md")))
-            yield from (one for one in found if one not in entries)
+            matching = (name(page) for page in sorted(DOCS.glob(f"{entry}.md")))
+            yield from (page for page in matching if page not in entries)

@@ -184,7 +184,7 @@ def test_the_table_of_methods_states_the_levels(
     model = plausibly.read_predictions("probabilities.csv", labels=labels)
     model = plausibly.io.with_coordinates(model, examples)
     views = plausibly.read_predictions("views.csv", augmentation="view")
-    lam = plausibly.aggregate(plausibly.read_annotations("votes.csv"))
+    shares = plausibly.aggregate(plausibly.read_annotations("votes.csv"))
     alpha = Fraction(1, 10)
     words = {
         "majority-vote": "the majority vote",
@@ -196,7 +196,7 @@ def test_the_table_of_methods_states_the_levels(
         name, _, parameter = calibrator.rstrip(")").partition("(")
         like = {"name": name, **PARAMETERS.get(parameter, {})}
         used = views if name == "augmentation" else model
-        guarantee = plausibly.calibrate(used, lam, calibrator=like, combiner=combiner).guarantee(
+        guarantee = plausibly.calibrate(used, shares, calibrator=like, combiner=combiner).guarantee(
             alpha
         )
         exact = Fraction(9, 10) if combiner != "ecdf" else guarantee.level

@@ -42,8 +42,7 @@ CASES, CONDITIONS = 60, 6
 @cache
 def made(name: str) -> Reproduced:
     """Return a figure on its own data, over few splits."""
-    (one,) = reproduce(name, splits=SPLITS)
-    return one
+    return reproduce(name, splits=SPLITS)[0]
 
 
 def skin_folder(folder: Path, *, model: bool = True) -> Path:
@@ -300,9 +299,9 @@ def test_predictions_that_do_not_fit_are_refused(
 @pytest.mark.filterwarnings("ignore::plausibly.errors.PlausiblyWarning")
 def test_the_real_files_make_skin_figures(source: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    found = reproduce(DERM, out, splits=2, derm=source)
-    assert [one.name for one in found] == list(DERM)
-    assert {one.numbers.attrs["data"] for one in found} == {"derm"}
+    figures = reproduce(DERM, out, splits=2, derm=source)
+    assert [figure.name for figure in figures] == list(DERM)
+    assert {figure.numbers.attrs["data"] for figure in figures} == {"derm"}
     assert {path.name for path in out.iterdir()} == {
         "claims.txt",
         *(f"{name}.{ending}" for name in DERM for ending in ("png", "csv")),
@@ -312,12 +311,12 @@ def test_the_real_files_make_skin_figures(source: Path, tmp_path: Path) -> None:
 @pytest.mark.realdata
 def test_the_skin_annotations_are_those_of_the_paper(shared: Path) -> None:
     data = skin.read(shared / "data" / "derm_ddx", simulate=True)
-    lam = data.plausibilities.values
-    assert lam.shape == (1947, 419)
-    assert lam.max(axis=1).mean() == pytest.approx(0.598, abs=5e-4)
-    assert (lam.max(axis=1) > 1 - 1e-9).sum() == 131
-    assert (lam > 0).sum(axis=1).mean() == pytest.approx(3.96, abs=5e-3)
-    vote = lam.argmax(axis=1)
+    shares = data.plausibilities.values
+    assert shares.shape == (1947, 419)
+    assert shares.max(axis=1).mean() == pytest.approx(0.598, abs=5e-4)
+    assert (shares.max(axis=1) > 1 - 1e-9).sum() == 131
+    assert (shares > 0).sum(axis=1).mean() == pytest.approx(3.96, abs=5e-3)
+    vote = shares.argmax(axis=1)
     first = np.argsort(-data.predictions.values, axis=1, kind="stable")[:, :3]
     # The made-up model is about as good as the paper's: 0.726.
     assert (first == vote[:, None]).any(axis=1).mean() == pytest.approx(0.72, abs=0.02)
@@ -400,8 +399,8 @@ def test_the_page_has_the_verdict_of_every_figure(page: str) -> None:
     assert sorted(verdicts) == sorted(PLAIN)
     for name, verdict in verdicts.items():
         splits = MORE_SPLITS.get(name)
-        one = made(name) if splits is None else reproduce(name, splits=splits)[0]
-        assert verdict == ("yes" if one.claim.held else "no"), name
+        figure = made(name) if splits is None else reproduce(name, splits=splits)[0]
+        assert verdict == ("yes" if figure.claim.held else "no"), name
 
 
 @pytest.mark.parametrize("name", PLAIN)

@@ -37,9 +37,9 @@ class Made:
 
     @property
     def plausibilities(self) -> xr.DataArray:
-        lam = plausibly.aggregate(self.annotations)
-        assert isinstance(lam, xr.DataArray)
-        return lam.sel(
+        shares = plausibly.aggregate(self.annotations)
+        assert isinstance(shares, xr.DataArray)
+        return shares.sel(
             example=self.predictions["example"].values, label=self.predictions["label"].values
         )
 
@@ -115,9 +115,9 @@ def of_new(
     options: Options | None = None,
 ) -> ReportData:
     """Return the data of the report on a predictor: all but its calibration examples are new."""
-    model, lam = made.predictions, made.plausibilities
-    predictor = plausibly.calibrate(model[:calibrating], lam[:calibrating])
-    new = (model[calibrating:], lam[calibrating:], alphas, made.annotations)
+    model, shares = made.predictions, made.plausibilities
+    predictor = plausibly.calibrate(model[:calibrating], shares[:calibrating])
+    new = (model[calibrating:], shares[calibrating:], alphas, made.annotations)
     return build(subject_of(predictor, *new, options or Options(title="A predictor")))
 
 
@@ -141,7 +141,7 @@ def subject_of(
 
 
 def embedded(page: str) -> dict[str, Any]:  # Any: whatever JSON holds
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
-    assert found is not None
-    data: dict[str, Any] = json.loads(found.group(1))  # Any: as above
+    match = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert match is not None
+    data: dict[str, Any] = json.loads(match.group(1))  # Any: as above
     return data
