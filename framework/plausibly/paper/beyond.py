@@ -26,7 +26,6 @@ from plausibly.paper.figure import (
     CLOSE,
     METHOD,
     REPEAT,
-    SPLIT,
     Claim,
     Drawing,
     Figure,
@@ -194,17 +193,11 @@ SCORES: dict[str, MethodTable] = {
 }
 
 
-def _holes(numbers: xr.Dataset) -> dict[str, float]:
-    shares = numbers[HOLES].mean(SPLIT)
-    return {str(share[METHOD].values): float(share) for share in shares}
-
-
 def claim_whole(numbers: xr.Dataset, level: float) -> Claim:
-    holes, parts = _holes(numbers), {}
-    texts = []
+    holes, parts, texts = {}, {}, []
     for name in SCORES:
         row = numbers.sel({METHOD: name})
-        covered = row["aggregated_coverage"].values
+        covered, holes[name] = row["aggregated_coverage"].values, float(row[HOLES].mean())
         parts[f"{name} at least {level:g}"] = float(covered.mean()) >= level - CLOSE
         texts.append(
             f"{name} {mean_spread(covered)} with {float(row['set_size'].mean()):.2f} labels, "
