@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import base64
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from mimetypes import guess_type
 from pathlib import Path
 from typing import TypeAlias
 
@@ -33,17 +33,10 @@ from plausibly.report.model import Check, Words
 from plausibly.study.prepare import coordinates, few_groups
 
 LARGEST = 64_000  # bytes of a picture: a file of 5 MB then holds some dozens of the largest
-MOST_CHARACTERS = 500  # of a text of an example
 SURPRISING = 10  # examples that are named as surprising, by method and alpha
 RISK = "risk"
 
-_KINDS: Mapping[str, bytes] = {
-    "image/png": rb"\x89PNG\r\n\x1a\n",
-    "image/jpeg": rb"\xff\xd8\xff",
-    "image/gif": rb"GIF8[79]a",
-    "image/webp": rb"RIFF.{4}WEBP",
-}
-"""How a picture of each kind begins."""
+PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 Table: TypeAlias = "Path | str | xr.Dataset | None"
 
@@ -174,11 +167,7 @@ class Subject:
 
     @cached_property
     def text(self) -> Sequence[str] | None:
-        shown = self._shown(self.options.text)
-        return shown and [
-            text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 1].rstrip()}…"
-            for text in shown
-        ]
+        return self._shown(self.options.text)
 
     @cached_property
     def thumbnail(self) -> Sequence[str] | None:
@@ -273,19 +262,17 @@ def _picture(path: str, folder: Path, column: str) -> str:
     """Return a picture as an address that holds its content; no text for no path."""
     if not path:
         return ""
-    content, problem = b"", "another kind of file, or a larger one"
+    content, kind, problem = b"", guess_type(path)[0], "another kind of file, or a larger one"
     try:
         content = (folder / path).read_bytes()
     except (OSError, ValueError) as reason:
         problem = str(reason)
-    begins = (kind for kind, start in _KINDS.items() if re.match(start, content, re.DOTALL))
-    kind = next(begins, "")
-    if not kind or len(content) > LARGEST:
+    if not 0 < len(content) <= LARGEST or kind not in PICTURES:
         raise InputError(
             "thumbnail-unreadable",
             f'no picture can be read from "{path}"',
-            expected=f"a PNG, JPEG, GIF or WebP file of at most {counted(LARGEST)} bytes, by its "
-            "path relative to the table of examples",
+            expected=f"a .png, .jpg, .gif or .webp file of at most {counted(LARGEST)} bytes, by "
+            "its path relative to the table of examples",
             found=problem,
             hint=f"fix the column {column}, or leave thumbnail out",
             source=path,
