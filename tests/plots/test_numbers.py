@@ -213,7 +213,7 @@ def test_confusion_is_of_the_least_reliable_or_a_named_annotator() -> None:
         axes = draw("confusion", "reliability", **options)
         table = result["confusion"][place].transpose("label", "said").values
         np.testing.assert_allclose(axes.images[0].get_array(), table)
-    with refused("annotator-unknown", 'annotator="$r3$"'):
+    with refused("annotator-unknown", 'annotator="r1"'):
         draw("confusion", "reliability", annotator="unknown")
 
 

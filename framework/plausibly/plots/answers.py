@@ -96,19 +96,17 @@ def confusion(
     """
     reading.check(result, "confusion")
     known, weight = name_texts(result[names.ANNOTATOR].values), result[names.WEIGHT].values
-    if annotator is None:
-        place = int(np.argmin(np.where(np.isnan(weight), np.inf, weight)))
-    elif annotator in known:
-        place = known.index(annotator)
-    else:
+    least = known[int(np.argmin(np.nan_to_num(weight, nan=np.inf)))]
+    if annotator not in (None, *known):
         raise InputError(
             "annotator-unknown",
             f'this table has no annotator "{annotator}"',
             expected=f"one of {several(len(known), 'annotator')}",
             found=f"it has {listed(known)}",
-            hint=f'annotator="{known[0]}"' if known else "annotations whose annotators are known",
+            hint=f'annotator="{least}"',
             source="the reliability table",
         )
+    place = known.index(annotator or least)
     table = result["confusion"].isel({names.ANNOTATOR: place}).transpose(names.LABEL, "said")
     values = table.values
     kept = _most(values.sum(axis=1) - np.diag(values), most)

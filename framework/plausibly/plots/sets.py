@@ -27,6 +27,7 @@ from plausibly.evaluation.result import (
 )
 from plausibly.evaluation.study import cells
 from plausibly.evaluation.uniformity import DRAWN, OF, TRUE, VOTED
+from plausibly.extras import require
 from plausibly.kernels.types import Floats, Ints
 from plausibly.palette import BLUE, VERMILION
 from plausibly.plots import reading, style
@@ -284,8 +285,8 @@ def planning(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     draws = plane["draws"].values.tolist()
     for count, ends, look in zip(draws, bounds, style.OTHERS, strict=False):
         label = "expected" if np.isinf(count) else several(int(count), "draw")
-        for end, name in zip(ends, (label, "_other end"), strict=True):
-            style.curve(axes, n, end, look, name)
+        style.curve(axes, n, ends[0], look, label)
+        style.curve(axes, n, ends[1], look, "_other end")
     empty = plane["vacuous"].values
     if empty.any():
         cross = {"linestyle": "", "marker": "x", "markersize": 9, "color": ink.ink}
@@ -295,12 +296,10 @@ def planning(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     if width is not None:
         axes.axhspan(wanted - width, wanted + width, color=ink.grid, zorder=0)
     axes.set_xscale("log")
-    ticks = n[-1:].tolist()  # from the last one down, a tenth of the axis from number to number
-    for size in n[-2::-1].tolist():
-        if np.log(ticks[0] / size) >= np.log(n[-1] / n[0]) * 0.1:
-            ticks.insert(0, size)
-    axes.set_xticks(ticks, [counted(int(size)) for size in ticks])
-    axes.set_xticks([], minor=True)
+    ticker = require("matplotlib.ticker", extra="plots", source="a figure")
+    axes.xaxis.set_major_locator(ticker.FixedLocator(n, nbins=6))
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.minorticks_off()
     style.tidy(axes, x="calibration examples", y="coverage (share)")
     pilot = plane.attrs.get("pilot_examples")
     style.heading(
