@@ -159,12 +159,12 @@ def _shown_axes() -> type:
     return type("Axes", (axes.Axes,), parts)
 
 
-def picture(figure: Any, form: str, *, text: str = "path") -> bytes:  # Any: as for Axes
+def picture(figure: Any, form: str) -> bytes:  # Any: as for Axes
     """Return a figure as PNG or SVG, without date and versions: the same figure, the same bytes."""
     matplotlib = require("matplotlib", extra="plots", source="a figure")
     unwritten = {"Software": None} if form == "png" else {"Date": None, "Creator": None}
     content = BytesIO()
-    with matplotlib.rc_context({"svg.hashsalt": "plausibly", "svg.fonttype": text}):
+    with matplotlib.rc_context({"svg.hashsalt": "plausibly"}):
         figure.savefig(content, format=form, dpi=_DPI, metadata=unwritten)
     return content.getvalue()
 

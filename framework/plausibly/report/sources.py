@@ -184,13 +184,8 @@ def subject_of_study(study: Subject, tables: Tables, *, disabled: Sequence[str] 
         None if name is None else example_values(name, [study.predictions])
         for name in (study.cluster, study.stratify)
     )
-    try:
-        # The test examples of the first split of a study of halves.
-        half = split(hashes, split_keys(study.seed, FIRST), test=HALF, groups=groups, strata=strata)
-    except InputError as error:
-        if error.name == "split-empty":
-            error.hint = "calibrate on other examples, and report that predictor"
-        raise
+    # The test examples of the first split of a study of halves.
+    half = split(hashes, split_keys(study.seed, FIRST), test=HALF, groups=groups, strata=strata)
     with without_plugins(tuple(disabled)):
         methods = [_sets(study, half, name, table) for name, table in tables.items()]
         targets = {guarantee.target for method in methods for guarantee in method.guarantees}

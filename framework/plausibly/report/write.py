@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TypeAlias
 
 import attrs
-import numpy as np
 import xarray as xr
 
 from plausibly.atomic import check_ours, holds, replacing
@@ -21,6 +20,7 @@ from plausibly.data.states import read_left_out
 from plausibly.errors import InputError, counted
 from plausibly.evaluation.design import Methods
 from plausibly.evaluation.evaluation import STRATA
+from plausibly.evaluation.inputs import as_typed
 from plausibly.evaluation.result import data_of
 from plausibly.evaluation.study import METHOD, Study as Compared
 from plausibly.extras import require
@@ -272,7 +272,7 @@ def write_report(
         )
         return write_subject(subject, path)
     model, table, answers = sources.read_data(predictions, annotations, plausibilities)
-    typed = np.asarray(0.1 if alphas is None else alphas, dtype=object).ravel().tolist()
+    typed = as_typed(0.1 if alphas is None else alphas)
     read_alphas(typed)
     data = Subject(
         predictions=with_tables(model, examples, labels),
