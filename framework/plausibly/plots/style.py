@@ -274,16 +274,13 @@ def dot(result: xr.Dataset, quantity: str, name: str, look: Look, note: str = ""
     return Dot(name=name, mean=mean, low=low, high=high, look=look, note=note)
 
 
-def _row_names(dots: Sequence[Dot]) -> list[str]:
-    shown = shown_names([dot.name for dot in dots])
-    return [f"{name}\n{dot.note}".rstrip() for name, dot in zip(shown, dots, strict=True)]
-
-
 def draw_rows(
     axes: Axes | None, figure: str, dots: Sequence[Dot], x: str, wanted: float | None = None
 ) -> Axes:
     """Draw a row per dot, with its interval and its number, beside the level wanted."""
-    lines = max((name.count("\n") + 1 for name in _row_names(dots)), default=1)
+    shown = shown_names([dot.name for dot in dots])
+    rows = [f"{name}\n{dot.note}".rstrip() for name, dot in zip(shown, dots, strict=True)]
+    lines = max((name.count("\n") + 1 for name in rows), default=1)
     height = 1.3 + max(0.42, 0.18 * lines) * max(2, len(dots))
     axes = axes_of(axes, figure, height=height)
     colours = tone(axes)
@@ -300,7 +297,7 @@ def draw_rows(
         axes.plot([dot.mean], [row], **look, **edge)
         text = decimal(dot.mean)
         axes.annotate(text, (1.01, row), fontsize=SMALL + 1, color=colours.ink, **beside)
-    name_rows(axes, _row_names(dots))
+    name_rows(axes, rows)
     if wanted is not None:
         dashed(axes, wanted)
     axes.set_xlim(right=1.03)

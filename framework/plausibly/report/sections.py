@@ -272,7 +272,7 @@ def verdict(
     subject: Subject,
     results: Measured,
     guarantee: Guarantee,
-    weak: Section,
+    weak: Sequence[Finding],
     checks: Sequence[Check],
 ) -> Section:
     judged, words = Judgement(None, None, ""), subject.words
@@ -286,7 +286,7 @@ def verdict(
             # Copies flatter figures by their share alone.
             severity = "weak" if check.name == "examples-alike" else "broken"
             findings.append(Finding(severity, check.name, check.words))
-    findings += weak_findings(subject, weak, guarantee)
+    findings += weak
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     if findings[0].severity == "broken" and findings[0].name != "guarantee-broken":
         sentence = f"{findings[0].sentence} {sentence}"
@@ -723,7 +723,10 @@ def realised(subject: Subject, results: Measured) -> Section:
     )
 
 
-def weak(subject: Subject, results: Measured, guarantee: Guarantee) -> Section:
+def weak(
+    subject: Subject, results: Measured, guarantee: Guarantee
+) -> tuple[Section, list[Finding]]:
+    """Return section 4, and what the verdict names of it."""
     level = level_of(guarantee)
 
     def part(measured: xr.Dataset, kind: str, title: str, **which: object) -> Section:
@@ -765,17 +768,15 @@ def weak(subject: Subject, results: Measured, guarantee: Guarantee) -> Section:
         note += ". Those by agreement hold for each alone."
     parts = (*strata, *groups[:MOST_PARTS])
     section = Section(level=level, parts=parts, note=note, nothing=nothing)
-    sentences = [
-        f"{finding.sentence} {finding.action}"
-        for finding in weak_findings(subject, section, guarantee)
-    ]
+    findings = weak_findings(subject, section, guarantee)
+    sentences = [f"{finding.sentence} {finding.action}" for finding in findings]
     if level is None:
         known = [part for part in parts if part.covered.mean is not None]
         lowest = min(known, key=lambda part: part.covered.mean)
         sentences = [f"Lowest coverage: {lowest.title}, {measured_text(lowest.covered)}."]
     even = "No group and no level of agreement is shown to be below the guarantee."
     section.sentence = " ".join(sentences) or even
-    return section
+    return section, findings
 
 
 def sizes(subject: Subject, results: Measured) -> Section:

@@ -54,7 +54,7 @@ def build(subject: Subject) -> ReportData:
         checks = sections.method_checks(subject, place, uniform)
         for at, guarantee in enumerate(method.guarantees):
             here = measured[place][at]
-            weak = sections.weak(subject, here, guarantee)
+            weak, low = sections.weak(subject, here, guarantee)
             targets = [other.guarantees[at].target for other in subject.methods]
             compared = targets[place] != "majority-vote" and "majority-vote" in targets
             voted = measured[targets.index("majority-vote")][at] if compared else None
@@ -62,7 +62,7 @@ def build(subject: Subject) -> ReportData:
                 Section(
                     method=place,
                     alpha=at,
-                    verdict=sections.verdict(subject, here, guarantee, weak, checks),
+                    verdict=sections.verdict(subject, here, guarantee, low, checks),
                     vote=sections.vote(subject, here, voted),
                     realised=sections.realised(subject, here),
                     weak=weak,
