@@ -60,7 +60,7 @@ def heading(axes: Axes, title: str, *notes: str) -> None:
 
 def width_of(axes: Axes) -> float:
     """Return the final width of axes whose rows are named, in inches."""
-    axes.figure.draw_without_rendering()
+    axes.get_figure(root=True).draw_without_rendering()
     return float(axes.bbox.width / axes.figure.dpi)
 
 
