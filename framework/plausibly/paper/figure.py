@@ -131,18 +131,16 @@ def framed(
 
 
 def key_above(page: Drawing, panel: Axes, columns: int) -> None:
-    """Put the legend of one panel above the page, each label once."""
-    once = dict(zip(*reversed(panel.get_legend_handles_labels()), strict=True))
-    where = {"loc": "outside upper right", "ncols": columns}
-    page.legend(once.values(), once.keys(), fontsize=style.SMALL, frameon=False, **where)
+    """Put the legend of one panel above the page."""
+    where = {"loc": "outside upper right", "ncols": columns, "frameon": False}
+    page.legend(*panel.get_legend_handles_labels(), fontsize=style.SMALL, **where)
 
 
 def finish(page: Drawing, title: str, numbers: xr.Dataset) -> Drawing:
     known = numbers.attrs
-    parts = [str(known["about"])] if "about" in known else []
+    parts = [str(known["about"])]
     if "splits" in known:
-        count = int(known["splits"])
-        parts.append("one random split" if count == 1 else several(count, "random split"))
+        parts.append(several(int(known["splits"]), "random split"))
     parts += [f"{key} {known[key]}" for key in ("alpha", "seed") if key in known]
     left, colour = {"x": 0.01, "ha": "left"}, INK
     if known.get("simulated"):
