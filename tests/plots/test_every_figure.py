@@ -40,7 +40,9 @@ def test_a_figure_of_its_own_is_legible(figure: str, kind: str) -> None:
 
 @ALL
 def test_axes_of_a_user_are_drawn_into_and_returned(figure: str, kind: str) -> None:
-    left, right = (part.subplots() for part in Figure().subfigures(1, 2))
+    page = Figure()
+    grid = page.add_gridspec(1, 2)
+    left, right = (page.add_subfigure(grid[place]).subplots() for place in (0, 1))
     assert draw(figure, kind, axes=right) is right
     assert right.has_data()
     assert not left.has_data()

@@ -60,7 +60,7 @@ def region(
     Raises
     ------
     InputError
-        ``figure-unsuitable`` for other numbers of labels; ``figure-unsuitable``.
+        ``figure-unsuitable`` for several examples or other numbers of labels.
 
     Examples
     --------
@@ -86,14 +86,13 @@ def region(
     scores, alphas = every[0], sorted(read_alphas(alpha))
     corners = _CORNERS[len(labels)]
     _frame(axes, corners, labels)
-    for place, rate in enumerate(alphas):
+    for rate, shade in zip(alphas, np.linspace(0.3, 0.5, len(alphas)), strict=True):
         tau = region.warned(rate)
         within = _outline(vertices(scores, tau) @ corners)
         name = f"region, {100 * float(1 - rate):g}%"
         if not len(within):
             axes.plot([], [], linestyle="", label=f"{name}: no vector conforms")
             continue
-        shade = 0.25 + 0.25 * place / max(1, len(alphas) - 1) if len(alphas) > 1 else 0.35
         line = {"color": BLUE, "label": name}
         if len(labels) == 2:
             axes.plot(*within.T, linewidth=10, alpha=shade, solid_capstyle="butt", **line)
