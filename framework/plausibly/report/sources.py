@@ -245,9 +245,8 @@ def _split_checks(study: Subject, half: Bools, tables: Tables) -> list[Check]:
     else:
         group, groups = groups_of(model, cluster), plural(cluster)
         text = f"{counted(group.groups)} {groups} stay whole in every split."
-        checks.append(
-            Check("cluster-on-both-sides", f"no {cluster} on both sides", HELD, text),
-        )
+        title = f"no {cluster} on both sides"
+        checks.append(Check("cluster-on-both-sides", title, HELD, text))
         clustered = (clustered_by(table.get("calibrator"), cluster) for table in tables.values())
         if group.several and not all(clustered):
             text = (
@@ -274,7 +273,7 @@ def _split_checks(study: Subject, half: Bools, tables: Tables) -> list[Check]:
 
 
 def _predictor_checks(method: MethodSets, words: Words) -> list[Check]:
-    (predictor, predictions) = method.tested[0]
+    predictor, predictions = method.tested[0]
     overlap, n = int(method.sets.attrs[OVERLAP]), method.sets.sizes[names.EXAMPLE]
     name, state = "overlap", HELD
     text = f"None of the {counted(n)} names is in the calibration set of {counted(predictor.n)}."
