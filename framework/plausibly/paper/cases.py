@@ -42,7 +42,7 @@ from plausibly.paper.figure import (
     monte_carlo,
 )
 from plausibly.plots import examples, sets, style
-from plausibly.plots.style import Look, ascending
+from plausibly.plots.style import Look
 
 ALPHA, STRICTER = "0.27", "0.1"
 VOTED, MONTE_CARLO, ECDF = "majority-vote", "Monte Carlo", "ECDF Monte Carlo"
@@ -131,7 +131,9 @@ def draw_by_example(numbers: xr.Dataset) -> Drawing:
     for covered, look in zip(aggregated, looks, strict=True):
         curves.append((below, covered, look, str(covered[METHOD].values)))
     for panel, array, look, name in curves:
-        ascending(panel, array.values, look, f"{name}, mean {array.values.mean():.3f}", places)
+        label = f"{name}, mean {array.values.mean():.3f}"
+        steps = {"marker": "", "drawstyle": "steps-mid"}
+        style.curve(panel, places, np.sort(array.values), look, label, **steps)
     titles = {above: "calibrated on votes", below: "aggregated coverage by calibration"}
     for panel, title in titles.items():
         framed(panel, "", "realised coverage (share)", title, key="lower right")

@@ -358,8 +358,8 @@ def realised(result: xr.Dataset, *, alpha: float | None = None, axes: Axes | Non
     ]
     curves.append((largest, Look(colour=style.tone(axes).ink, line=":"), "largest plausibility"))
     for values, look, label in curves:
-        whole = np.append(values.min(), values)
-        style.ascending(axes, whole, look, label, places, steps="steps-pre")
+        whole = np.sort(np.append(values.min(), values))
+        style.curve(axes, places, whole, look, label, marker="", drawstyle="steps-pre")
     style.tidy(axes, x="examples, each curve sorted separately (share)", y="covered (share)")
     axes.set(xlim=(0, 1), ylim=(-0.03, 1.03))
     title = reading.with_alpha("What sets cover of each example", plane)

@@ -207,14 +207,6 @@ def curve(axes: Axes, x: Numbers, y: Numbers, look: Look, label: str, **others: 
     axes.plot(x, y, label=label, **stroke | others)
 
 
-def ascending(
-    axes: Axes, values: Floats, look: Look, label: str, places: Numbers, steps: str = "steps-mid"
-) -> None:
-    """Draw values in rising order over places that rise with them."""
-    whole = {"marker": "", "linewidth": 1.5, "drawstyle": steps}
-    curve(axes, places, np.sort(values), look, label, **whole)
-
-
 def dashed(axes: Axes, level: float, label: str = "", *, axis: str = "x") -> None:
     """Draw a dashed line at a level, by default named as the level wanted."""
     draw = axes.axvline if axis == "x" else axes.axhline
