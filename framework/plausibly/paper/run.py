@@ -207,12 +207,15 @@ def check_asked(
     entries: list[Entry] = []
     for name in [figures] if isinstance(figures, str) else figures:
         if name != "all" and name not in known:
+            hint = meant(name, known) or "plausibly reproduce --list"
+            if name.startswith("derm-"):
+                hint = f"plausibly reproduce {name} --derm FOLDER"
             raise InputError(
                 "figure-unknown",
                 f'no figure "{name}" can be made of {"your" if own else "these"} data',
                 expected=f"all, or one of {listed(known, most=20)}",
                 found=name,
-                hint=meant(name, known) or "plausibly reproduce --list; derm-... with --derm",
+                hint=hint,
                 source=name,
             )
         entries += known.values() if name == "all" else [known[name]]
